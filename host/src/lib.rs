@@ -1,0 +1,4 @@
+//! Retort lets a host run extraction code that a language model wrote, without trusting it.
+
+pub mod graph;
+pub mod problem;

@@ -1,0 +1,3 @@
+//! The `retort` command.
+
+fn main() {}

@@ -1,0 +1,109 @@
+//! What every gate reports: a problem with a stable code.
+
+use serde::{Deserialize, Serialize};
+
+/// A value that carries one of the stable codes that `retort explain` lists.
+///
+/// Codes are part of the public contract: they are never renamed and never reused.
+pub trait Coded {
+    /// The stable code, in `snake_case`.
+    fn code(&self) -> &'static str;
+}
+
+/// The stages of the pipeline, in the order in which a candidate passes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Reading what the caller named: project file, samples, graph spec.
+    Input,
+    /// JSON text to a plan.
+    Plan,
+    /// Plan to WAT.
+    Render,
+    /// WAT to a module.
+    Compile,
+    /// Static inspection of the module.
+    Inspect,
+    /// Loading the module into the sandbox.
+    Load,
+    /// Reading an event and projecting the declared inputs.
+    Event,
+    /// Running the module.
+    Run,
+    /// The sample run.
+    Smoke,
+    /// Results against the graph spec.
+    Graph,
+    /// The bundle on disk.
+    Bundle,
+}
+
+impl Stage {
+    /// The name used in reports, the same as the serialised form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Plan => "plan",
+            Self::Render => "render",
+            Self::Compile => "compile",
+            Self::Inspect => "inspect",
+            Self::Load => "load",
+            Self::Event => "event",
+            Self::Run => "run",
+            Self::Smoke => "smoke",
+            Self::Graph => "graph",
+            Self::Bundle => "bundle",
+        }
+    }
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One thing that a stage rejected, as data: what `retort check --json` prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The stage that found it.
+    pub stage: Stage,
+    /// The stable code.
+    pub code: &'static str,
+    /// Where: a plan path, a file with line and column, a JSON path in a result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What is wrong, for a person.
+    pub message: String,
+    /// How much of a limited resource was used, in the limit's unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<u64>,
+    /// How much of it was allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<u64>,
+}
+
+impl Problem {
+    /// A problem with neither a path nor figures.
+    #[must_use]
+    pub fn new(stage: Stage, code: &'static str, message: impl Into<String>) -> Self {
+        Self { stage, code, path: None, message: message.into(), used: None, allowed: None }
+    }
+
+    /// The same problem, found at `path`. An empty path means the root and is left out.
+    #[must_use]
+    pub fn at(mut self, path: impl Into<String>) -> Self {
+        let path = path.into();
+        self.path = (!path.is_empty()).then_some(path);
+        self
+    }
+
+    /// The same problem, with what was used of the limit and what was allowed.
+    #[must_use]
+    pub fn limit(mut self, used: u64, allowed: u64) -> Self {
+        self.used = Some(used);
+        self.allowed = Some(allowed);
+        self
+    }
+}

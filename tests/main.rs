@@ -1,0 +1,3 @@
+//! What a user sees: conformance cases, examples and the command line.
+
+mod support;

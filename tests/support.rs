@@ -1,0 +1,26 @@
+#![allow(dead_code, reason = "not every module uses every helper yet")]
+//! Where cases are found.
+
+use std::path::{Path, PathBuf};
+
+/// The root of the workspace.
+pub fn workspace_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A file or folder of the shared data, or `None` (said on stderr) where it isn't there.
+///
+/// # Panics
+/// Under `CI=true`, where missing conformance cases are a failure.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let found = workspace_root().join("../shared").join(path);
+    if found.exists() {
+        return Some(found);
+    }
+    assert!(
+        !(path.starts_with("conformance") && std::env::var("CI").is_ok_and(|ci| ci == "true")),
+        "{path} is missing under CI"
+    );
+    eprintln!("skipped: no {path} beside the checkout");
+    None
+}
