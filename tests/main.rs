@@ -1,3 +1,6 @@
 //! What a user sees: conformance cases, examples and the command line.
 
+#![allow(clippy::unwrap_used, reason = "a test that can't go on should say where")]
+#![allow(clippy::print_stderr, reason = "tests say what they skip and what they measured")]
+
 mod support;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// The root of the workspace.
-pub fn workspace_root() -> PathBuf {
+pub(crate) fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
@@ -12,7 +12,7 @@ pub fn workspace_root() -> PathBuf {
 ///
 /// # Panics
 /// Under `CI=true`, where missing conformance cases are a failure.
-pub fn shared(path: &str) -> Option<PathBuf> {
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let found = workspace_root().join("../shared").join(path);
     if found.exists() {
         return Some(found);
