@@ -1,4 +1,5 @@
 //! Retort lets a host run extraction code that a language model wrote, without trusting it.
 
 pub mod graph;
+pub mod plan;
 pub mod problem;

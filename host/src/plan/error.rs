@@ -1,0 +1,139 @@
+//! What can be wrong with a plan.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::problem::{Coded, Problem, Stage};
+
+/// The kind of a [`PlanParseError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanParseErrorCode {
+    /// The text is not JSON.
+    InvalidJson,
+    /// The text is JSON, but not an object.
+    WrongRootType,
+    /// A field that has no default is not there.
+    MissingRequiredField,
+    /// A field that plans don't have.
+    UnknownField,
+    /// A value of another JSON type than the field takes.
+    WrongType,
+    /// A string that may not be empty is.
+    EmptyString,
+    /// A path without segments.
+    EmptyPath,
+    /// A name that is not an identifier, or a function name that is reserved.
+    InvalidIdentifier,
+    /// A string that is none of those that the field takes.
+    InvalidValue,
+    /// Two properties of the same name, the key included.
+    DuplicatePropertyName,
+}
+
+impl PlanParseErrorCode {
+    /// Every code there is.
+    pub const ALL: &[Self] = &[
+        Self::InvalidJson,
+        Self::WrongRootType,
+        Self::MissingRequiredField,
+        Self::UnknownField,
+        Self::WrongType,
+        Self::EmptyString,
+        Self::EmptyPath,
+        Self::InvalidIdentifier,
+        Self::InvalidValue,
+        Self::DuplicatePropertyName,
+    ];
+
+    /// The stable code, the same as the serialised form.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidJson => "invalid_json",
+            Self::WrongRootType => "wrong_root_type",
+            Self::MissingRequiredField => "missing_required_field",
+            Self::UnknownField => "unknown_field",
+            Self::WrongType => "wrong_type",
+            Self::EmptyString => "empty_string",
+            Self::EmptyPath => "empty_path",
+            Self::InvalidIdentifier => "invalid_identifier",
+            Self::InvalidValue => "invalid_value",
+            Self::DuplicatePropertyName => "duplicate_property_name",
+        }
+    }
+}
+
+impl std::fmt::Display for PlanParseErrorCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One thing that is wrong with a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("plan {}: {message} [{code}]", place(path))]
+pub struct PlanParseError {
+    /// What kind of problem.
+    pub code: PlanParseErrorCode,
+    /// Where, in the form `key_field.source_path[1]`; empty for the plan as a whole. An unknown
+    /// field's name stands here as it was found, so escape a path before it is printed.
+    pub path: String,
+    /// What was expected and what was found, on one line. What is quoted from the plan is escaped
+    /// and cut to a bounded length.
+    pub message: String,
+}
+
+impl PlanParseError {
+    pub(super) fn new(
+        code: PlanParseErrorCode,
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { code, path: path.into(), message: message.into() }
+    }
+}
+
+impl Coded for PlanParseError {
+    fn code(&self) -> &'static str {
+        self.code.as_str()
+    }
+}
+
+impl From<PlanParseError> for Problem {
+    fn from(error: PlanParseError) -> Self {
+        Self::new(Stage::Plan, error.code.as_str(), error.message).at(error.path)
+    }
+}
+
+/// How much of a string from a plan is repeated, in characters.
+const ECHOED_CHARS: usize = 80;
+
+/// `text` with its control and other unprintable characters escaped, cut to [`ECHOED_CHARS`].
+fn escaped(text: &str) -> String {
+    match text.char_indices().nth(ECHOED_CHARS) {
+        Some((end, _)) => format!("{}...", text[..end].escape_debug()),
+        None => text.escape_debug().to_string(),
+    }
+}
+
+/// `text` as a message repeats it: in double quotes, escaped and bounded.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}
+
+/// What a message calls a value of this JSON type.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn place(path: &str) -> String {
+    if path.is_empty() { "as a whole".to_owned() } else { format!("at {}", escaped(path)) }
+}

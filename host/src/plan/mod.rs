@@ -1,0 +1,33 @@
+//! The plan: what a model writes, and the first thing that is checked.
+//!
+//! A plan says in JSON how one event type becomes one node of the graph: where its key, its
+//! properties, its session and its span are found. Only [`parse()`] and [`from_value`] make a
+//! [`Plan`], so whoever holds one holds a valid one. [`problems`] gives all that is wrong with a
+//! text, [`schema()`] the part of the rules that JSON Schema can say.
+//!
+//! # Example
+//!
+//! ```
+//! let plan = retort::plan::parse(
+//!     r#"{
+//!         "event_type": "order_placed",
+//!         "target_entity_name": "Order",
+//!         "function_name": "read_order",
+//!         "key_field": {"property_name": "order_id", "source_path": ["content", "id"]}
+//!     }"#,
+//! )?;
+//! assert_eq!(plan.session_id_path(), ["session_id"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod model;
+mod names;
+mod parse;
+mod schema;
+
+pub use error::{PlanParseError, PlanParseErrorCode};
+pub use model::{FieldMapping, Nulls, Plan, SpanHandling};
+pub use names::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, is_identifier, is_reserved};
+pub use parse::{from_value, parse, problems, problems_of_value};
+pub use schema::{SCHEMA_TEXT, schema};
