@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on should say where")]
 #![allow(clippy::print_stderr, reason = "tests say what they skip and what they measured")]
 
+mod extraction;
 mod plan;
 mod support;

@@ -3,7 +3,8 @@
 //! A plan says in JSON how one event type becomes one node of the graph: where its key, its
 //! properties, its session and its span are found. Only [`parse()`] and [`from_value`] make a
 //! [`Plan`], so whoever holds one holds a valid one. [`problems`] gives all that is wrong with a
-//! text, [`schema()`] the part of the rules that JSON Schema can say.
+//! text, [`schema()`] the part of the rules that JSON Schema can say, and [`eval`] what a plan
+//! means.
 //!
 //! # Example
 //!
@@ -17,10 +18,15 @@
 //!     }"#,
 //! )?;
 //! assert_eq!(plan.session_id_path(), ["session_id"]);
+//!
+//! let event = r#"{"event_type": "order_placed", "session_id": "s1", "content": {"id": 7}}"#;
+//! let result = retort::plan::eval::eval(&plan, event)?;
+//! assert_eq!(result.nodes[0].node_id, "s1:Order:order_id=7");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod error;
+pub mod eval;
 mod model;
 mod names;
 mod parse;
