@@ -5,5 +5,6 @@
 
 mod corpora;
 mod extraction;
+mod graph;
 mod plan;
 mod support;

@@ -1,0 +1,216 @@
+//! The documents as they are written, before names are resolved.
+//!
+//! Fields that begin with an underscore are part of a form but mean nothing to Retort (tables,
+//! notes for people, vocabulary of other tools); they are listed so that a misspelt field is
+//! an error rather than one of them.
+
+use std::fmt;
+
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// Which fields the root holds: enough to tell the forms apart.
+#[derive(Deserialize)]
+pub(super) struct Header {
+    pub(super) graph: Option<IgnoredAny>,
+    pub(super) binding: Option<IgnoredAny>,
+    pub(super) entities: Option<IgnoredAny>,
+}
+
+/// The combined form.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CombinedDocument {
+    pub(super) graph: Document,
+    #[serde(rename = "version")]
+    _version: Option<IgnoredAny>,
+}
+
+/// The ontology form and the resolved form, and the content of the combined form.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    #[serde(alias = "ontology")]
+    pub(super) name: Option<String>,
+    pub(super) property_types: Option<Vec<String>>,
+    pub(super) entities: Option<Vec<EntityDeclaration>>,
+    pub(super) relationships: Option<Vec<RelationshipDeclaration>>,
+    #[serde(rename = "version")]
+    _version: Option<IgnoredAny>,
+    #[serde(rename = "description")]
+    _description: Option<IgnoredAny>,
+    #[serde(rename = "node_id")]
+    _node_id: Option<IgnoredAny>,
+    #[serde(rename = "annotations")]
+    _annotations: Option<IgnoredAny>,
+    #[serde(rename = "synonyms")]
+    _synonyms: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EntityDeclaration {
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) extends: Option<String>,
+    pub(super) keys: Option<Keys>,
+    pub(super) key_columns: Option<Vec<String>>,
+    pub(super) properties: Option<Vec<PropertyDeclaration>>,
+    pub(super) labels: Option<Vec<String>>,
+    #[serde(rename = "binding")]
+    _binding: Option<IgnoredAny>,
+    #[serde(rename = "source")]
+    _source: Option<IgnoredAny>,
+    #[serde(rename = "annotations")]
+    _annotations: Option<IgnoredAny>,
+    #[serde(rename = "synonyms")]
+    _synonyms: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    pub(super) primary: Option<Vec<String>>,
+    #[serde(rename = "alternate")]
+    _alternate: Option<IgnoredAny>,
+    #[serde(rename = "additional")]
+    _additional: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PropertyDeclaration {
+    pub(super) name: Option<String>,
+    pub(super) column: Option<String>,
+    pub(super) logical_name: Option<String>,
+    #[serde(rename = "type")]
+    pub(super) ontology_type: Option<String>,
+    pub(super) sdk_type: Option<String>,
+    #[serde(rename = "description")]
+    _description: Option<IgnoredAny>,
+    #[serde(rename = "annotations")]
+    _annotations: Option<IgnoredAny>,
+    #[serde(rename = "synonyms")]
+    _synonyms: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RelationshipDeclaration {
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) extends: Option<String>,
+    pub(super) from: Option<String>,
+    pub(super) to: Option<String>,
+    pub(super) from_entity: Option<String>,
+    pub(super) to_entity: Option<String>,
+    pub(super) from_columns: Option<Vec<ColumnDeclaration>>,
+    pub(super) to_columns: Option<Vec<ColumnDeclaration>>,
+    pub(super) properties: Option<Vec<PropertyDeclaration>>,
+    pub(super) binding: Option<EdgeBinding>,
+    #[serde(rename = "source")]
+    _source: Option<IgnoredAny>,
+    #[serde(rename = "keys")]
+    _keys: Option<IgnoredAny>,
+    #[serde(rename = "cardinality")]
+    _cardinality: Option<IgnoredAny>,
+    #[serde(rename = "annotations")]
+    _annotations: Option<IgnoredAny>,
+    #[serde(rename = "synonyms")]
+    _synonyms: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EdgeBinding {
+    pub(super) from_columns: Option<Vec<ColumnDeclaration>>,
+    pub(super) to_columns: Option<Vec<ColumnDeclaration>>,
+    #[serde(rename = "source")]
+    _source: Option<IgnoredAny>,
+}
+
+/// A binding file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BindingDocument {
+    #[serde(rename = "binding")]
+    _binding: IgnoredAny,
+    pub(super) ontology: String,
+    pub(super) entities: Option<Vec<BoundEntity>>,
+    pub(super) relationships: Option<Vec<BoundRelationship>>,
+    #[serde(rename = "target")]
+    _target: Option<IgnoredAny>,
+    #[serde(rename = "version")]
+    _version: Option<IgnoredAny>,
+    #[serde(rename = "description")]
+    _description: Option<IgnoredAny>,
+    #[serde(rename = "annotations")]
+    _annotations: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BoundEntity {
+    pub(super) name: String,
+    pub(super) properties: Option<Vec<BoundProperty>>,
+    #[serde(rename = "source")]
+    _source: Option<IgnoredAny>,
+    #[serde(rename = "annotations")]
+    _annotations: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BoundProperty {
+    pub(super) name: String,
+    pub(super) column: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BoundRelationship {
+    pub(super) name: String,
+    pub(super) from_columns: Option<Vec<ColumnDeclaration>>,
+    pub(super) to_columns: Option<Vec<ColumnDeclaration>>,
+    pub(super) properties: Option<Vec<BoundProperty>>,
+    #[serde(rename = "source")]
+    _source: Option<IgnoredAny>,
+    #[serde(rename = "annotations")]
+    _annotations: Option<IgnoredAny>,
+}
+
+/// An endpoint column: `column`, or `{column: key}`.
+pub(super) struct ColumnDeclaration {
+    pub(super) column: String,
+    pub(super) references: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for ColumnDeclaration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ColumnVisitor)
+    }
+}
+
+struct ColumnVisitor;
+
+impl<'de> Visitor<'de> for ColumnVisitor {
+    type Value = ColumnDeclaration;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a column, or one `column: key` pair")
+    }
+
+    fn visit_str<E: Error>(self, column: &str) -> Result<Self::Value, E> {
+        Ok(ColumnDeclaration { column: column.to_owned(), references: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let Some((column, key)) = map.next_entry::<String, String>()? else {
+            return Err(A::Error::custom("expected one `column: key` pair, found none"));
+        };
+        if map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            return Err(A::Error::custom("expected one `column: key` pair, found several"));
+        }
+        Ok(ColumnDeclaration { column, references: Some(key) })
+    }
+}

@@ -1,0 +1,207 @@
+//! Why a graph spec is refused.
+
+use crate::graph::text::{bounded, quoted};
+use crate::problem::Coded;
+
+/// A graph spec, ontology or binding that was refused: which text, and what is wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", bounded(origin, 200))]
+pub struct GraphSpecError {
+    origin: String,
+    #[source]
+    problem: Box<SpecProblem>,
+}
+
+impl GraphSpecError {
+    /// The codes of all the problems that a spec can have.
+    pub const CODES: &[&str] = &[
+        "graph_spec_syntax",
+        "graph_spec_too_large",
+        "graph_spec_wrong_form",
+        "graph_spec_missing_field",
+        "graph_spec_empty_name",
+        "graph_spec_conflicting_fields",
+        "graph_spec_duplicate_name",
+        "graph_spec_unknown_name",
+        "graph_spec_inheritance_cycle",
+        "graph_spec_ontology_mismatch",
+        "graph_spec_unbound_key",
+        "graph_spec_unbound_endpoint",
+    ];
+
+    pub(super) fn new(origin: &str, problem: SpecProblem) -> Self {
+        Self { origin: origin.to_owned(), problem: Box::new(problem) }
+    }
+
+    /// The name of the text, as the caller gave it.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn problem(&self) -> &SpecProblem {
+        &self.problem
+    }
+
+    /// Where: `line:column` of the text, or a path such as `entities[0].properties[2].name`.
+    /// `None` where the document as a whole is meant.
+    #[must_use]
+    pub fn path(&self) -> Option<String> {
+        self.problem.path()
+    }
+}
+
+impl Coded for GraphSpecError {
+    fn code(&self) -> &'static str {
+        self.problem.code()
+    }
+}
+
+/// What can be wrong with a graph spec. Paths count from zero.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecProblem {
+    /// Not YAML or JSON, or of another shape than the form asks for (an unknown key, a list
+    /// where text is expected), or beyond the parser's bounds on nesting and aliases.
+    #[error("{message}")]
+    Syntax {
+        /// Line, from 1; 0 where the parser doesn't know it.
+        line: u64,
+        /// Column, from 1; 0 where the parser doesn't know it.
+        column: u64,
+        /// What the parser expected and found, with the position.
+        message: String,
+    },
+    /// Over one of the limits on size.
+    #[error("{what}: expected at most {allowed}, found {used}")]
+    TooLarge {
+        /// What is limited, with its unit.
+        what: &'static str,
+        /// How much the document holds.
+        used: usize,
+        /// How much it may hold.
+        allowed: usize,
+    },
+    /// A document of another kind.
+    #[error("expected {expected}, found {found}")]
+    WrongForm {
+        /// The form that was asked for.
+        expected: &'static str,
+        /// What the document is.
+        found: &'static str,
+    },
+    /// A required field is absent.
+    #[error("{path}: expected the field `{field}`, found none")]
+    MissingField {
+        /// The object that lacks it.
+        path: String,
+        /// The field.
+        field: &'static str,
+    },
+    /// A name with no characters.
+    #[error("{path}: expected a name, found empty text")]
+    EmptyName {
+        /// The field.
+        path: String,
+    },
+    /// Two fields that say the same thing.
+    #[error("{path}: expected one of `{first}` and `{second}`, found both")]
+    ConflictingFields {
+        /// The object that holds both.
+        path: String,
+        /// One field.
+        first: &'static str,
+        /// The other field.
+        second: &'static str,
+    },
+    /// A name that is taken.
+    #[error("{path}: expected a {kind} of its own, found {} a second time", quoted(name))]
+    DuplicateName {
+        /// The second use.
+        path: String,
+        /// What is named.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A name that nothing declares.
+    #[error("{path}: expected the name of a declared {kind}, found {}", quoted(name))]
+    UnknownName {
+        /// The use.
+        path: String,
+        /// What should have that name.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A declaration that extends itself, directly or through others.
+    #[error("{path}: expected a parent that does not extend {}, found a cycle", quoted(name))]
+    InheritanceCycle {
+        /// The `extends` field.
+        path: String,
+        /// The declaration.
+        name: String,
+    },
+    /// A binding for another ontology.
+    #[error("ontology: expected {}, found {}", quoted(expected), quoted(found))]
+    OntologyMismatch {
+        /// The ontology's name.
+        expected: String,
+        /// The name in the binding.
+        found: String,
+    },
+    /// A bound entity whose key has no column.
+    #[error("{path}: expected a column for the key property {}, found none", quoted(property))]
+    UnboundKey {
+        /// The entity in the binding.
+        path: String,
+        /// The property.
+        property: String,
+    },
+    /// A bound relationship that joins an entity that is not bound.
+    #[error("{path}: expected a binding of the endpoint {}, found none", quoted(entity))]
+    UnboundEndpoint {
+        /// The relationship in the binding.
+        path: String,
+        /// The entity.
+        entity: String,
+    },
+}
+
+impl SpecProblem {
+    fn path(&self) -> Option<String> {
+        match self {
+            Self::Syntax { line: 0, .. } | Self::TooLarge { .. } | Self::WrongForm { .. } => None,
+            Self::Syntax { line, column, .. } => Some(format!("{line}:{column}")),
+            Self::OntologyMismatch { .. } => Some("ontology".to_owned()),
+            Self::MissingField { path, .. }
+            | Self::EmptyName { path }
+            | Self::ConflictingFields { path, .. }
+            | Self::DuplicateName { path, .. }
+            | Self::UnknownName { path, .. }
+            | Self::InheritanceCycle { path, .. }
+            | Self::UnboundKey { path, .. }
+            | Self::UnboundEndpoint { path, .. } => Some(path.clone()),
+        }
+    }
+}
+
+impl Coded for SpecProblem {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Syntax { .. } => "graph_spec_syntax",
+            Self::TooLarge { .. } => "graph_spec_too_large",
+            Self::WrongForm { .. } => "graph_spec_wrong_form",
+            Self::MissingField { .. } => "graph_spec_missing_field",
+            Self::EmptyName { .. } => "graph_spec_empty_name",
+            Self::ConflictingFields { .. } => "graph_spec_conflicting_fields",
+            Self::DuplicateName { .. } => "graph_spec_duplicate_name",
+            Self::UnknownName { .. } => "graph_spec_unknown_name",
+            Self::InheritanceCycle { .. } => "graph_spec_inheritance_cycle",
+            Self::OntologyMismatch { .. } => "graph_spec_ontology_mismatch",
+            Self::UnboundKey { .. } => "graph_spec_unbound_key",
+            Self::UnboundEndpoint { .. } => "graph_spec_unbound_endpoint",
+        }
+    }
+}

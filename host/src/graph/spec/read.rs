@@ -1,0 +1,146 @@
+//! Text to a document: YAML or JSON, within bounds.
+
+use serde::de::DeserializeOwned;
+
+use super::SpecProblem;
+use super::document::{BindingDocument, CombinedDocument, Document, Header};
+use crate::graph::text::bounded;
+
+/// How long a text may be. The largest specs known to us take 20 KB.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+/// How deep a document may nest. The forms need eight levels; annotations may take more.
+const MAX_DEPTH: usize = 32;
+/// How many scalars, lists and mappings a document may hold.
+const MAX_NODES: usize = 200_000;
+/// How many events the aliases of a document may stand for, all together.
+const MAX_ALIASED_EVENTS: usize = 20_000;
+/// How much of a parser's message is kept, in characters.
+const MESSAGE_CHARS: usize = 400;
+
+/// A document of one of the forms that declare entities themselves.
+pub(super) struct Declared {
+    pub(super) document: Document,
+    /// What comes before `entities` in a path.
+    pub(super) base: &'static str,
+    /// Whether an entity may extend one that is declared elsewhere. The combined form is
+    /// written out for its tables, and its parents may belong to another ontology.
+    pub(super) external_parents: bool,
+}
+
+pub(super) fn spec(text: &str, origin: &str) -> Result<Declared, SpecProblem> {
+    let reader = Reader::new(text, origin)?;
+    let header: Header = reader.read()?;
+    if header.graph.is_some() {
+        let CombinedDocument { graph: document, .. } = reader.read()?;
+        return Ok(Declared { document, base: "graph.", external_parents: true });
+    }
+    if header.binding.is_some() {
+        return Err(SpecProblem::WrongForm {
+            expected: "a graph spec or an ontology",
+            found: "a binding, which needs its ontology beside it",
+        });
+    }
+    if header.entities.is_none() {
+        return Err(SpecProblem::WrongForm {
+            expected: "a graph spec or an ontology",
+            found: "a document with neither `entities` nor `graph`",
+        });
+    }
+    Ok(Declared { document: reader.read()?, base: "", external_parents: false })
+}
+
+pub(super) fn binding(text: &str, origin: &str) -> Result<BindingDocument, SpecProblem> {
+    let reader = Reader::new(text, origin)?;
+    let header: Header = reader.read()?;
+    if header.binding.is_none() {
+        return Err(SpecProblem::WrongForm {
+            expected: "a binding",
+            found: "a document without `binding`",
+        });
+    }
+    reader.read()
+}
+
+enum Syntax {
+    Json,
+    Yaml,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    syntax: Syntax,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, origin: &str) -> Result<Self, SpecProblem> {
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(SpecProblem::TooLarge {
+                what: "bytes of text",
+                used: text.len(),
+                allowed: MAX_TEXT_BYTES,
+            });
+        }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let ends_with = |suffix: &str| {
+            let from = origin.len().checked_sub(suffix.len());
+            from.and_then(|from| origin.get(from..))
+                .is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+        };
+        let syntax = if ends_with(".json") {
+            Syntax::Json
+        } else if ends_with(".yaml") || ends_with(".yml") || !text.trim_start().starts_with('{') {
+            Syntax::Yaml
+        } else {
+            Syntax::Json
+        };
+        Ok(Self { text, syntax })
+    }
+
+    fn read<T: DeserializeOwned>(&self) -> Result<T, SpecProblem> {
+        match self.syntax {
+            Syntax::Json => serde_json::from_str(self.text).map_err(|error| json_problem(&error)),
+            Syntax::Yaml => serde_saphyr::from_str_with_options(self.text, yaml_options())
+                .map_err(|error| yaml_problem(&error)),
+        }
+    }
+}
+
+fn json_problem(error: &serde_json::Error) -> SpecProblem {
+    SpecProblem::Syntax {
+        line: u64::try_from(error.line()).unwrap_or(0),
+        column: u64::try_from(error.column()).unwrap_or(0),
+        message: bounded(&error.to_string(), MESSAGE_CHARS),
+    }
+}
+
+fn yaml_problem(error: &serde_saphyr::Error) -> SpecProblem {
+    let plain = serde_saphyr::render_options! {
+        formatter: &serde_saphyr::UserMessageFormatter,
+        snippets: serde_saphyr::SnippetMode::Off,
+    };
+    SpecProblem::Syntax {
+        line: error.location().map_or(0, |location| location.line()),
+        column: error.location().map_or(0, |location| location.column()),
+        message: bounded(&error.render_with_options(plain), MESSAGE_CHARS),
+    }
+}
+
+fn yaml_options() -> serde_saphyr::Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: MAX_DEPTH,
+            flow_nesting_limit: MAX_DEPTH,
+            max_nodes: MAX_NODES,
+            max_events: 4 * MAX_NODES,
+            max_total_scalar_bytes: MAX_TEXT_BYTES,
+            max_recorded_anchor_events: MAX_ALIASED_EVENTS,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: MAX_ALIASED_EVENTS,
+            max_replay_stack_depth: MAX_DEPTH,
+        },
+        // A column may be called `on` or `yes`.
+        strict_booleans: true,
+        with_snippet: false,
+    }
+}

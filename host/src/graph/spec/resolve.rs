@@ -1,0 +1,325 @@
+//! Documents to the model: names, inheritance and keys.
+
+use std::collections::{HashMap, HashSet};
+
+use super::document::{Document, EntityDeclaration, PropertyDeclaration, RelationshipDeclaration};
+use super::endpoint::{FROM, TO, endpoint};
+use super::read::Declared;
+use super::{Entity, GraphSpec, Property, PropertyType, Relationship, SpecProblem};
+
+/// How many entities, and how many relationships, a spec may declare.
+const MAX_DECLARATIONS: usize = 2_000;
+/// How many columns a key or an endpoint may have.
+pub(super) const MAX_KEY_COLUMNS: usize = 32;
+/// How many properties a spec may hold in all, inherited ones counted where they arrive.
+const MAX_PROPERTIES: usize = 50_000;
+
+type Result<T> = std::result::Result<T, SpecProblem>;
+
+pub(super) fn resolve(declared: &Declared) -> Result<GraphSpec> {
+    let document = &declared.document;
+    let entities = document.entities.as_deref().unwrap_or_default();
+    let relationships = document.relationships.as_deref().unwrap_or_default();
+    limit("entities", entities.len(), MAX_DECLARATIONS)?;
+    limit("relationships", relationships.len(), MAX_DECLARATIONS)?;
+    let mut resolver = Resolver { declared, document, properties: 0 };
+    let entities = resolver.entities(entities)?;
+    let relationships = resolver.relationships(relationships, &entities)?;
+    Ok(GraphSpec::new(document.name.clone().unwrap_or_default(), entities, relationships))
+}
+
+struct Resolver<'a> {
+    declared: &'a Declared,
+    document: &'a Document,
+    /// Properties of all entities and relationships so far.
+    properties: usize,
+}
+
+impl Resolver<'_> {
+    fn entities(&mut self, declarations: &[EntityDeclaration]) -> Result<Vec<Entity>> {
+        let base = format!("{}entities", self.declared.base);
+        let index = unique(&base, "entity", declarations.iter().map(|entity| &entity.name))?;
+        let own: Vec<Vec<Property>> = declarations
+            .iter()
+            .enumerate()
+            .map(|(i, entity)| self.own_properties(&format!("{base}[{i}]"), &entity.properties))
+            .collect::<Result<_>>()?;
+        let parents: Vec<_> = declarations.iter().map(|entity| entity.extends.as_ref()).collect();
+
+        let mut entities = Vec::with_capacity(declarations.len());
+        for (i, declaration) in declarations.iter().enumerate() {
+            let path = format!("{base}[{i}]");
+            let lineage = self.lineage(&base, "entity", i, &parents, &index)?;
+            let properties = self.inherit(&path, &lineage, &own)?;
+            let mut entity = Entity {
+                name: declaration.name.clone(),
+                description: described(&declaration.description),
+                labels: declaration.labels.clone().unwrap_or_default(),
+                key_columns: Vec::new(),
+                properties,
+            };
+            for &from in &lineage {
+                if let Some(keys) = key_columns(&path, &declarations[from], &entity)? {
+                    entity.key_columns = keys;
+                    break;
+                }
+            }
+            entities.push(entity);
+        }
+        Ok(entities)
+    }
+
+    fn relationships(
+        &mut self,
+        declarations: &[RelationshipDeclaration],
+        entities: &[Entity],
+    ) -> Result<Vec<Relationship>> {
+        let base = format!("{}relationships", self.declared.base);
+        let index = unique(&base, "relationship", declarations.iter().map(|edge| &edge.name))?;
+        let by_name: HashMap<&str, &Entity> =
+            entities.iter().map(|entity| (entity.name.as_str(), entity)).collect();
+        let own: Vec<Vec<Property>> = declarations
+            .iter()
+            .enumerate()
+            .map(|(i, edge)| self.own_properties(&format!("{base}[{i}]"), &edge.properties))
+            .collect::<Result<_>>()?;
+        let parents: Vec<_> = declarations.iter().map(|edge| edge.extends.as_ref()).collect();
+
+        let mut relationships = Vec::with_capacity(declarations.len());
+        for (i, declaration) in declarations.iter().enumerate() {
+            let path = format!("{base}[{i}]");
+            let lineage = self.lineage(&base, "relationship", i, &parents, &index)?;
+            let line: Vec<_> = lineage.iter().map(|&from| &declarations[from]).collect();
+            let properties = self.inherit(&path, &lineage, &own)?;
+            let from = endpoint(&path, &FROM, &line, &by_name)?;
+            let to = endpoint(&path, &TO, &line, &by_name)?;
+            relationships.push(Relationship {
+                name: declaration.name.clone(),
+                description: described(&declaration.description),
+                from_entity: from.entity.name.clone(),
+                to_entity: to.entity.name.clone(),
+                from_columns: from.columns,
+                to_columns: to.columns,
+                properties,
+            });
+        }
+        Ok(relationships)
+    }
+
+    /// A declaration and its ancestors, itself first, as indices.
+    fn lineage(
+        &self,
+        base: &str,
+        kind: &'static str,
+        start: usize,
+        parents: &[Option<&String>],
+        index: &HashMap<&str, usize>,
+    ) -> Result<Vec<usize>> {
+        let mut lineage = vec![start];
+        let mut at = start;
+        while let Some(parent) = parents[at] {
+            let path = || format!("{base}[{at}].extends");
+            let Some(&next) = index.get(parent.as_str()) else {
+                if self.declared.external_parents {
+                    break;
+                }
+                return Err(SpecProblem::UnknownName { path: path(), kind, name: parent.clone() });
+            };
+            // A walk longer than the list has passed one of its members twice.
+            if lineage.len() >= parents.len() {
+                return Err(SpecProblem::InheritanceCycle { path: path(), name: parent.clone() });
+            }
+            lineage.push(next);
+            at = next;
+        }
+        Ok(lineage)
+    }
+
+    fn own_properties(
+        &self,
+        path: &str,
+        declarations: &Option<Vec<PropertyDeclaration>>,
+    ) -> Result<Vec<Property>> {
+        let declarations = declarations.as_deref().unwrap_or_default();
+        limit("properties", declarations.len(), MAX_PROPERTIES)?;
+        let properties: Vec<Property> = declarations
+            .iter()
+            .enumerate()
+            .map(|(j, declaration)| self.property(&format!("{path}.properties[{j}]"), declaration))
+            .collect::<Result<_>>()?;
+        distinct_names(path, &properties)?;
+        Ok(properties)
+    }
+
+    fn property(&self, path: &str, declaration: &PropertyDeclaration) -> Result<Property> {
+        let PropertyDeclaration { name, column, logical_name, ontology_type, sdk_type, .. } =
+            declaration;
+        let conflict = |first, second| {
+            Err(SpecProblem::ConflictingFields { path: path.to_owned(), first, second })
+        };
+        if name.is_some() && logical_name.is_some() {
+            return conflict("name", "logical_name");
+        }
+        let missing = |field| SpecProblem::MissingField { path: path.to_owned(), field };
+        let logical = logical_name.as_ref().or(name.as_ref());
+        let logical_name = logical.or(column.as_ref()).ok_or_else(|| missing("name"))?;
+        let column = column.as_ref().unwrap_or(logical_name);
+        named(&format!("{path}.name"), logical_name)?;
+        named(&format!("{path}.column"), column)?;
+        let property_type = match (ontology_type, sdk_type) {
+            (Some(_), Some(_)) => return conflict("type", "sdk_type"),
+            (None, None) => return Err(missing("type")),
+            (None, Some(name)) => PropertyType::from_sdk(name),
+            (Some(name), None) => {
+                self.declared_type(&format!("{path}.type"), name)?;
+                PropertyType::from_ontology(name)
+            }
+        };
+        Ok(Property { column: column.clone(), logical_name: logical_name.clone(), property_type })
+    }
+
+    /// A document that lists its types means no others.
+    fn declared_type(&self, path: &str, name: &str) -> Result<()> {
+        match &self.document.property_types {
+            Some(types) if !types.iter().any(|declared| declared == name) => {
+                Err(SpecProblem::UnknownName {
+                    path: path.to_owned(),
+                    kind: "property type",
+                    name: name.to_owned(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The properties of a lineage, the oldest ancestor's first. A redeclared property takes
+    /// the place of the inherited one.
+    fn inherit(
+        &mut self,
+        path: &str,
+        lineage: &[usize],
+        own: &[Vec<Property>],
+    ) -> Result<Vec<Property>> {
+        let mut properties: Vec<Property> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for property in lineage.iter().rev().flat_map(|&from| &own[from]) {
+            let place = *places.entry(&property.logical_name).or_insert(properties.len());
+            match properties.get_mut(place) {
+                Some(inherited) => *inherited = property.clone(),
+                None => {
+                    self.properties += 1;
+                    limit("properties", self.properties, MAX_PROPERTIES)?;
+                    properties.push(property.clone());
+                }
+            }
+        }
+        if lineage.len() > 1 {
+            distinct_names(path, &properties)?;
+        }
+        Ok(properties)
+    }
+}
+
+pub(super) fn limit(what: &'static str, used: usize, allowed: usize) -> Result<()> {
+    if used > allowed {
+        return Err(SpecProblem::TooLarge { what, used, allowed });
+    }
+    Ok(())
+}
+
+fn described(text: &Option<String>) -> Option<String> {
+    text.clone().filter(|text| !text.is_empty())
+}
+
+pub(super) fn named(path: &str, name: &str) -> Result<()> {
+    if name.is_empty() {
+        return Err(SpecProblem::EmptyName { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+/// Where each name is declared. Names that are empty or taken are errors.
+pub(super) fn unique<'n>(
+    base: &str,
+    kind: &'static str,
+    names: impl Iterator<Item = &'n String>,
+) -> Result<HashMap<&'n str, usize>> {
+    let mut index = HashMap::new();
+    for (i, name) in names.enumerate() {
+        let path = || format!("{base}[{i}].name");
+        named(&path(), name)?;
+        if index.insert(name.as_str(), i).is_some() {
+            return Err(SpecProblem::DuplicateName { path: path(), kind, name: name.clone() });
+        }
+    }
+    Ok(index)
+}
+
+/// No two properties may share a logical name or a column. One's column may be the other's
+/// logical name: a name in a result then means the logical one.
+pub(super) fn distinct_names(path: &str, properties: &[Property]) -> Result<()> {
+    let (mut names, mut columns) = (HashSet::new(), HashSet::new());
+    for (j, property) in properties.iter().enumerate() {
+        let duplicate = |field, kind, name: &str| {
+            Err(SpecProblem::DuplicateName {
+                path: format!("{path}.properties[{j}].{field}"),
+                kind,
+                name: name.to_owned(),
+            })
+        };
+        if !names.insert(&property.logical_name) {
+            return duplicate("name", "property name", &property.logical_name);
+        }
+        if !columns.insert(&property.column) {
+            return duplicate("column", "column", &property.column);
+        }
+    }
+    Ok(())
+}
+
+/// The key columns that a declaration gives for an entity which has, or inherits, it.
+fn key_columns(
+    path: &str,
+    declaration: &EntityDeclaration,
+    entity: &Entity,
+) -> Result<Option<Vec<String>>> {
+    let primary = declaration.keys.as_ref().and_then(|keys| keys.primary.as_ref());
+    let (names, field) = match (primary, &declaration.key_columns) {
+        (Some(_), Some(_)) => {
+            return Err(SpecProblem::ConflictingFields {
+                path: path.to_owned(),
+                first: "keys.primary",
+                second: "key_columns",
+            });
+        }
+        (Some(names), None) => (names, "keys.primary"),
+        (None, Some(names)) => (names, "key_columns"),
+        (None, None) => return Ok(None),
+    };
+    limit("key columns", names.len(), MAX_KEY_COLUMNS)?;
+    let mut columns: Vec<String> = Vec::with_capacity(names.len());
+    for (k, name) in names.iter().enumerate() {
+        let path = || format!("{path}.{field}[{k}]");
+        // `keys` speaks the ontology's names, `key_columns` the table's.
+        let found = match field {
+            "key_columns" => entity.by_column(name),
+            _ => entity.property(name),
+        };
+        let Some(property) = found else {
+            return Err(SpecProblem::UnknownName {
+                path: path(),
+                kind: "property",
+                name: name.clone(),
+            });
+        };
+        if columns.contains(&property.column) {
+            return Err(SpecProblem::DuplicateName {
+                path: path(),
+                kind: "key",
+                name: name.clone(),
+            });
+        }
+        columns.push(property.column.clone());
+    }
+    Ok(Some(columns))
+}

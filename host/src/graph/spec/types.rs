@@ -1,0 +1,120 @@
+//! The types that a property can have.
+
+use serde::{Serialize, Serializer};
+
+/// The type of a property's values.
+///
+/// `double` and `float64` mean the same, and so do `boolean` and `bool`; a spec keeps the
+/// spelling that it was read with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PropertyType {
+    /// Any JSON string.
+    String,
+    /// A JSON string that holds base64 (RFC 4648 section 4, with padding).
+    Bytes,
+    /// A JSON integer from -2^63 to 2^63-1, written without fraction or exponent.
+    Int64,
+    /// Any JSON number.
+    Double,
+    /// Any JSON number.
+    Float64,
+    /// `true` or `false`.
+    Boolean,
+    /// `true` or `false`.
+    Bool,
+    /// A JSON string `YYYY-MM-DD` that is a day of the calendar, years 1 to 9999.
+    Date,
+    /// A JSON string of a date, `T` or a space, `HH:MM:SS`, then optionally a fraction of one
+    /// to six digits, then optionally `Z` or an offset `+HH:MM`.
+    Timestamp,
+    /// A type of a resolved spec that Retort can't check: no value is valid for it.
+    Unsupported(String),
+}
+
+impl PropertyType {
+    /// The type that a resolved spec names in `sdk_type`.
+    pub(super) fn from_sdk(name: &str) -> Self {
+        match name {
+            "string" => Self::String,
+            "bytes" => Self::Bytes,
+            "int64" => Self::Int64,
+            "double" => Self::Double,
+            "float64" => Self::Float64,
+            "boolean" => Self::Boolean,
+            "bool" => Self::Bool,
+            "date" => Self::Date,
+            "timestamp" => Self::Timestamp,
+            other => Self::Unsupported(other.to_owned()),
+        }
+    }
+
+    /// The type that an ontology names in `type`. Whatever has no type of its own here is kept
+    /// as text.
+    pub(super) fn from_ontology(name: &str) -> Self {
+        match name {
+            "integer" => Self::Int64,
+            "numeric" => Self::Double,
+            "datetime" => Self::Timestamp,
+            other => match Self::from_sdk(other) {
+                Self::Unsupported(_) => Self::String,
+                known => known,
+            },
+        }
+    }
+
+    /// The name in a resolved spec.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::String => "string",
+            Self::Bytes => "bytes",
+            Self::Int64 => "int64",
+            Self::Double => "double",
+            Self::Float64 => "float64",
+            Self::Boolean => "boolean",
+            Self::Bool => "bool",
+            Self::Date => "date",
+            Self::Timestamp => "timestamp",
+            Self::Unsupported(name) => name,
+        }
+    }
+}
+
+impl Serialize for PropertyType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ontology_types_map_to_sdk_types() {
+        for (ontology, sdk) in [
+            ("string", "string"),
+            ("bytes", "bytes"),
+            ("integer", "int64"),
+            ("int64", "int64"),
+            ("double", "double"),
+            ("numeric", "double"),
+            ("boolean", "boolean"),
+            ("date", "date"),
+            ("time", "string"),
+            ("datetime", "timestamp"),
+            ("timestamp", "timestamp"),
+            ("json", "string"),
+            ("anything", "string"),
+        ] {
+            assert_eq!(PropertyType::from_ontology(ontology).as_str(), sdk, "{ontology}");
+        }
+    }
+
+    #[test]
+    fn an_sdk_type_keeps_its_spelling() {
+        for name in ["float64", "bool", "double", "boolean", "geography"] {
+            assert_eq!(PropertyType::from_sdk(name).as_str(), name);
+        }
+    }
+}

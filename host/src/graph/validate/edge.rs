@@ -1,0 +1,114 @@
+//! Edges: relationship and endpoints.
+
+use super::id::{has_value, locate};
+use super::{FailureCode, FailureScope, SharedId, Subject, Validator};
+use crate::graph::extraction::Edge;
+use crate::graph::spec::{EndpointColumn, Entity, Relationship};
+use crate::graph::text::quoted;
+
+/// What a relationship declares of one of its ends.
+struct End<'a> {
+    entity_name: &'a str,
+    columns: &'a [EndpointColumn],
+}
+
+impl<'a> Validator<'a> {
+    pub(super) fn edge(&mut self, i: usize, edge: &Edge) {
+        let id = SharedId::new(&edge.edge_id);
+        let subject = Subject { node: None, edge: Some(&id) };
+        let Some(relationship) = self.spec.relationship(&edge.relationship_name) else {
+            self.fail(
+                (FailureScope::Edge, FailureCode::UnknownRelationship),
+                &subject,
+                format!("edges[{i}].relationship_name"),
+                format!(
+                    "expected a relationship of the graph, found {}",
+                    quoted(&edge.relationship_name)
+                ),
+            );
+            return;
+        };
+        let Relationship { from_entity, from_columns, to_entity, to_columns, .. } = relationship;
+        let from = End { entity_name: from_entity, columns: from_columns };
+        self.endpoint(&format!("edges[{i}].from_node_id"), &edge.from_node_id, &from, &subject);
+        let to = End { entity_name: to_entity, columns: to_columns };
+        self.endpoint(&format!("edges[{i}].to_node_id"), &edge.to_node_id, &to, &subject);
+        self.properties(
+            || format!("edges[{i}]"),
+            || format!("the relationship {}", quoted(&relationship.name)),
+            &edge.properties,
+            &subject,
+            |name| relationship.property(name),
+        );
+    }
+
+    fn endpoint(&mut self, path: &str, node_id: &str, end: &End<'_>, subject: &Subject<'_>) {
+        let indexed = self.nodes.get(node_id).copied();
+        if indexed.is_none() && (node_id.is_empty() || !self.options.allow_external_endpoints) {
+            self.fail(
+                (FailureScope::Edge, FailureCode::UnresolvedEndpoint),
+                subject,
+                path.to_owned(),
+                format!("expected the id of a node of the result, found {}", quoted(node_id)),
+            );
+            return;
+        }
+        let names: Vec<Vec<&str>> = {
+            let entity = self.spec.entity(end.entity_name);
+            end.columns.iter().map(|column| key_names(column, entity)).collect()
+        };
+        let all: Vec<&str> = names.iter().flatten().copied().collect();
+        let canonical = indexed.and_then(|node| node.canonical);
+        let located = if canonical.is_some() {
+            None
+        } else {
+            let expected = indexed.map_or(end.entity_name, |node| node.entity_name);
+            locate(node_id, expected, &all, |name| self.spec.entity(name).is_some())
+        };
+
+        let observed =
+            indexed.map(|node| node.entity_name).or(located.map(|located| located.entity));
+        if let Some(observed) = observed.filter(|observed| *observed != end.entity_name) {
+            self.fail(
+                (FailureScope::Edge, FailureCode::WrongEndpointEntity),
+                subject,
+                path.to_owned(),
+                format!(
+                    "expected a node of the entity {}, found one of {}",
+                    quoted(end.entity_name),
+                    quoted(observed)
+                ),
+            );
+        }
+        let id = SharedId::new(node_id);
+        for (column, names) in end.columns.iter().zip(&names) {
+            let present = match canonical {
+                Some(entity) => {
+                    entity.key_properties().any(|key| names.iter().any(|name| key.is_named(name)))
+                }
+                None => located.is_some_and(|found| has_value(found.pairs, names, &all)),
+            };
+            if !present {
+                self.fail(
+                    (FailureScope::Edge, FailureCode::MissingEndpointKey),
+                    &Subject { node: Some(&id), edge: subject.edge },
+                    format!("{path}.<key:{}>", column.key()),
+                    format!(
+                        "expected the key {} in the endpoint's id, found none in {}",
+                        quoted(column.key()),
+                        quoted(node_id)
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// The names under which an id may hold the key that a column refers to.
+fn key_names<'s>(column: &'s EndpointColumn, entity: Option<&'s Entity>) -> Vec<&'s str> {
+    let key = column.key();
+    match entity.and_then(|entity| entity.by_column(key)) {
+        Some(property) if property.logical_name != key => vec![key, &property.logical_name],
+        _ => vec![key],
+    }
+}

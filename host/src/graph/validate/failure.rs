@@ -1,0 +1,187 @@
+//! What the validator reports.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use crate::problem::Coded;
+
+/// What a failure is about, and so what has to be dropped where a result is filtered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureScope {
+    /// The event as a whole. No check of this version reports it.
+    Event,
+    /// A node.
+    Node,
+    /// An edge.
+    Edge,
+    /// One property of a node or an edge.
+    Field,
+}
+
+impl FailureScope {
+    /// The name used in reports, the same as the serialised form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Node => "node",
+            Self::Edge => "edge",
+            Self::Field => "field",
+        }
+    }
+}
+
+impl fmt::Display for FailureScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What can be wrong with a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCode {
+    /// A node is of no entity of the spec.
+    UnknownEntity,
+    /// A node's id is empty.
+    MissingNodeId,
+    /// An earlier node has the same id.
+    DuplicateNodeId,
+    /// A node has no value for a key.
+    MissingKey,
+    /// A node's id names another entity or another key value than its properties do.
+    KeyMismatch,
+    /// The entity or relationship has no such property.
+    UnknownProperty,
+    /// A value is not of the property's type.
+    TypeMismatch,
+    /// A value is an array or object, or the property is of a type that can't be checked.
+    UnsupportedType,
+    /// An edge is of no relationship of the spec.
+    UnknownRelationship,
+    /// An endpoint is no node of the result, and external ones are not allowed.
+    UnresolvedEndpoint,
+    /// An endpoint is of another entity than the relationship declares.
+    WrongEndpointEntity,
+    /// An endpoint's id lacks a key that the relationship refers to.
+    MissingEndpointKey,
+}
+
+impl FailureCode {
+    /// All codes.
+    pub const ALL: &[Self] = &[
+        Self::UnknownEntity,
+        Self::MissingNodeId,
+        Self::DuplicateNodeId,
+        Self::MissingKey,
+        Self::KeyMismatch,
+        Self::UnknownProperty,
+        Self::TypeMismatch,
+        Self::UnsupportedType,
+        Self::UnknownRelationship,
+        Self::UnresolvedEndpoint,
+        Self::WrongEndpointEntity,
+        Self::MissingEndpointKey,
+    ];
+
+    /// The stable code.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UnknownEntity => "unknown_entity",
+            Self::MissingNodeId => "missing_node_id",
+            Self::DuplicateNodeId => "duplicate_node_id",
+            Self::MissingKey => "missing_key",
+            Self::KeyMismatch => "key_mismatch",
+            Self::UnknownProperty => "unknown_property",
+            Self::TypeMismatch => "type_mismatch",
+            Self::UnsupportedType => "unsupported_type",
+            Self::UnknownRelationship => "unknown_relationship",
+            Self::UnresolvedEndpoint => "unresolved_endpoint",
+            Self::WrongEndpointEntity => "wrong_endpoint_entity",
+            Self::MissingEndpointKey => "missing_endpoint_key",
+        }
+    }
+}
+
+impl fmt::Display for FailureCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Coded for FailureCode {
+    fn code(&self) -> &'static str {
+        self.as_str()
+    }
+}
+
+/// One thing that is wrong with a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// What it is about.
+    pub scope: FailureScope,
+    /// What is wrong.
+    pub code: FailureCode,
+    /// Where in the result: `nodes[0].properties[2].value`; a key that has no place of its
+    /// own is `nodes[0].properties.<key:COLUMN>`.
+    pub path: String,
+    /// The id of the node, where there is one that isn't empty.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared_text")]
+    pub node_id: Option<Arc<str>>,
+    /// The id of the edge, where there is one that isn't empty.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared_text")]
+    pub edge_id: Option<Arc<str>>,
+    /// What was expected and what was found. Text of the result is escaped and cut in it.
+    pub detail: String,
+}
+
+impl Coded for Failure {
+    fn code(&self) -> &'static str {
+        self.code.as_str()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} [{}]", self.path, self.detail, self.code)
+    }
+}
+
+fn shared_text<S: Serializer>(text: &Option<Arc<str>>, serializer: S) -> Result<S::Ok, S::Error> {
+    text.as_deref().serialize(serializer)
+}
+
+/// The verdict on a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ValidationReport {
+    ok: bool,
+    failures: Vec<Failure>,
+}
+
+impl ValidationReport {
+    pub(super) fn new(failures: Vec<Failure>) -> Self {
+        Self { ok: failures.is_empty(), failures }
+    }
+
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn ok(&self) -> bool {
+        self.ok
+    }
+
+    /// All that is wrong: ids that occur twice, then node by node, then edge by edge.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
+    /// [`ValidationReport::failures`], owned.
+    #[must_use]
+    pub fn into_failures(self) -> Vec<Failure> {
+        self.failures
+    }
+}

@@ -1,0 +1,181 @@
+//! Values against types.
+
+use jiff::civil::{Date, Time};
+use serde_json::Value;
+
+use crate::graph::spec::PropertyType;
+
+/// How a value fits a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It is of the type.
+    Valid,
+    /// It is a scalar of another type.
+    Mismatch,
+    /// It is an array or object, or no value is of the type.
+    Unsupported,
+}
+
+pub(super) fn fit(property_type: &PropertyType, value: &Value) -> Fit {
+    let valid = match (property_type, value) {
+        (PropertyType::Unsupported(_), _) | (_, Value::Array(_) | Value::Object(_)) => {
+            return Fit::Unsupported;
+        }
+        (PropertyType::String, Value::String(_))
+        | (PropertyType::Double | PropertyType::Float64, Value::Number(_))
+        | (PropertyType::Boolean | PropertyType::Bool, Value::Bool(_)) => true,
+        (PropertyType::Int64, Value::Number(number)) => number.is_i64(),
+        (PropertyType::Bytes, Value::String(text)) => is_base64(text.as_bytes()),
+        (PropertyType::Date, Value::String(text)) => is_date(text.as_bytes()),
+        (PropertyType::Timestamp, Value::String(text)) => is_timestamp(text.as_bytes()),
+        _ => false,
+    };
+    if valid { Fit::Valid } else { Fit::Mismatch }
+}
+
+/// What a value of the type looks like, for a message.
+pub(super) fn expected(property_type: &PropertyType) -> &'static str {
+    match property_type {
+        PropertyType::String => "a string",
+        PropertyType::Bytes => "a string of base64",
+        PropertyType::Int64 => "an integer of 64 bits, without fraction or exponent",
+        PropertyType::Double | PropertyType::Float64 => "a number",
+        PropertyType::Boolean | PropertyType::Bool => "a boolean",
+        PropertyType::Date => "a date YYYY-MM-DD",
+        PropertyType::Timestamp => "a timestamp YYYY-MM-DDTHH:MM:SS[.ffffff][Z|+HH:MM]",
+        PropertyType::Unsupported(_) => "a type that can be checked",
+    }
+}
+
+/// RFC 4648 section 4, canonical: groups of four, padded, unused bits zero.
+fn is_base64(text: &[u8]) -> bool {
+    let unpadded = match text {
+        [rest @ .., b'=', b'='] => rest,
+        [rest @ .., b'='] => rest,
+        rest => rest,
+    };
+    let sextet = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let unused_bits = match text.len() - unpadded.len() {
+        0 => 0,
+        1 => 0b11,
+        _ => 0b1111,
+    };
+    text.len().is_multiple_of(4)
+        && unpadded.iter().all(|&byte| sextet(byte).is_some())
+        && unpadded.last().and_then(|&byte| sextet(byte)).is_none_or(|last| last & unused_bits == 0)
+}
+
+fn is_date(text: &[u8]) -> bool {
+    let mut rest = text;
+    date(&mut rest).is_some() && rest.is_empty()
+}
+
+fn is_timestamp(text: &[u8]) -> bool {
+    let mut rest = text;
+    timestamp(&mut rest).is_some() && rest.is_empty()
+}
+
+fn timestamp(rest: &mut &[u8]) -> Option<()> {
+    date(rest)?;
+    byte(rest, b'T').or_else(|| byte(rest, b' '))?;
+    let hour = digits(rest, 2)?;
+    byte(rest, b':')?;
+    let minute = digits(rest, 2)?;
+    byte(rest, b':')?;
+    let second = digits(rest, 2)?;
+    Time::new(small(hour)?, small(minute)?, small(second)?, 0).ok()?;
+    if byte(rest, b'.').is_some() {
+        let fraction = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if !(1..=6).contains(&fraction) {
+            return None;
+        }
+        *rest = rest.get(fraction..)?;
+    }
+    if byte(rest, b'Z').is_none() && (byte(rest, b'+').or_else(|| byte(rest, b'-'))).is_some() {
+        let hours = digits(rest, 2)?;
+        byte(rest, b':')?;
+        let minutes = digits(rest, 2)?;
+        if hours > 23 || minutes > 59 {
+            return None;
+        }
+    }
+    Some(())
+}
+
+fn date(rest: &mut &[u8]) -> Option<()> {
+    let year = digits(rest, 4).filter(|&year| year > 0)?;
+    byte(rest, b'-')?;
+    let month = digits(rest, 2)?;
+    byte(rest, b'-')?;
+    let day = digits(rest, 2)?;
+    Date::new(year, small(month)?, small(day)?).ok()?;
+    Some(())
+}
+
+fn byte(rest: &mut &[u8], wanted: u8) -> Option<()> {
+    let (&first, tail) = rest.split_first()?;
+    (first == wanted).then(|| *rest = tail)
+}
+
+/// Exactly `count` ASCII digits, at most four.
+fn digits(rest: &mut &[u8], count: usize) -> Option<i16> {
+    let (taken, tail) = rest.split_at_checked(count)?;
+    let value = taken.iter().try_fold(0_i16, |value, byte| {
+        byte.is_ascii_digit().then(|| value * 10 + i16::from(byte - b'0'))
+    })?;
+    *rest = tail;
+    Some(value)
+}
+
+fn small(value: i16) -> Option<i8> {
+    i8::try_from(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn int64_has_its_range() {
+        for valid in [json!(i64::MIN), json!(i64::MAX), json!(0)] {
+            assert_eq!(fit(&PropertyType::Int64, &valid), Fit::Valid, "{valid}");
+        }
+        for invalid in [json!(u64::MAX), json!(1.0), json!(9.3e18), json!("1")] {
+            assert_eq!(fit(&PropertyType::Int64, &invalid), Fit::Mismatch, "{invalid}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_base64() {
+        for valid in ["", "AA==", "AAA=", "AAAA", "+/8=", "aGk="] {
+            assert_eq!(fit(&PropertyType::Bytes, &json!(valid)), Fit::Valid, "{valid}");
+        }
+        for invalid in ["A", "AA", "AAA", "=", "====", "A===", "AB==", "AAB=", "a-_=", "AA==\n"] {
+            assert_eq!(fit(&PropertyType::Bytes, &json!(invalid)), Fit::Mismatch, "{invalid}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_of_an_unsupported_type() {
+        let geography = PropertyType::Unsupported("geography".to_owned());
+        for value in [json!("POINT(1 2)"), json!(null), json!([1])] {
+            assert_eq!(fit(&geography, &value), Fit::Unsupported, "{value}");
+        }
+    }
+
+    #[test]
+    fn leap_days_follow_the_calendar() {
+        for (text, leap) in [("2024-02-29", true), ("1900-02-29", false), ("2000-02-29", true)] {
+            assert_eq!(is_date(text.as_bytes()), leap, "{text}");
+        }
+    }
+}
