@@ -2,6 +2,7 @@
 
 pub mod bundle;
 pub mod diagnose;
+pub mod explain;
 pub mod graph;
 pub mod plan;
 pub mod problem;
