@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on should say where")]
 #![allow(clippy::print_stderr, reason = "tests say what they skip and what they measured")]
 
+mod bundle;
 mod corpora;
+mod diagnostics;
 mod extraction;
 mod graph;
 mod plan;

@@ -1,0 +1,225 @@
+//! What a bundle holds, apart from its manifest.
+
+use super::digest::{Digest, FieldHasher};
+
+/// Everything that goes into a bundle. The fields together decide how the bundle behaves, and all
+/// of them go into its [fingerprint](Self::fingerprint).
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'a> {
+    /// Name of the module and of its source, without extension: an identifier.
+    pub module_name: &'a str,
+    /// The extractor function that the module exports.
+    pub function_name: &'a str,
+    /// The event types that the bundle serves: at least one, none twice.
+    pub event_types: &'a [String],
+    /// The plan: normalised JSON.
+    pub plan: &'a [u8],
+    /// The source that the plan was rendered to.
+    pub source: &'a [u8],
+    /// The module that the source was compiled to.
+    pub module: &'a [u8],
+    /// The resolved graph spec: JSON.
+    pub graph: &'a [u8],
+    /// The limits under which the gates passed: JSON.
+    pub limits: &'a [u8],
+    /// The event schema that the plan was written from, if known: JSON.
+    pub event_schema: Option<&'a [u8]>,
+    /// The rule that the plan was written from, if known.
+    pub rule: Option<&'a [u8]>,
+    /// What made it.
+    pub versions: Versions<'a>,
+}
+
+/// The versions of what made a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions<'a> {
+    /// The binary interface between host and module.
+    pub abi: u32,
+    /// The package that compiled the module.
+    pub compiler_package: &'a str,
+    /// The template that the source was rendered from.
+    pub template: &'a str,
+    /// The wording of prompts and diagnostics.
+    pub transcript_builder: &'a str,
+}
+
+/// One file of a bundle besides its manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The plan.
+    Plan,
+    /// The rendered source.
+    Source,
+    /// The compiled module.
+    Module,
+    /// The graph spec.
+    Graph,
+    /// The limits.
+    Limits,
+    /// The event schema, which may be absent.
+    EventSchema,
+    /// The rule, which may be absent.
+    Rule,
+}
+
+impl Part {
+    /// Every part, in the order of the fingerprint.
+    pub const ALL: [Self; 7] = [
+        Self::Plan,
+        Self::Source,
+        Self::Module,
+        Self::Graph,
+        Self::Limits,
+        Self::EventSchema,
+        Self::Rule,
+    ];
+
+    /// Whether every bundle has this part.
+    #[must_use]
+    pub fn is_required(self) -> bool {
+        !matches!(self, Self::EventSchema | Self::Rule)
+    }
+
+    /// The part's file name in a bundle whose module has this name.
+    #[must_use]
+    pub fn file_name(self, module_name: &str) -> String {
+        match self {
+            Self::Plan => "plan.json".to_owned(),
+            Self::Source => format!("{module_name}.wat"),
+            Self::Module => format!("{module_name}{}", super::names::MODULE_EXTENSION),
+            Self::Graph => "graph.json".to_owned(),
+            Self::Limits => "limits.json".to_owned(),
+            Self::EventSchema => "event_schema.json".to_owned(),
+            Self::Rule => "rule.md".to_owned(),
+        }
+    }
+
+    /// The largest size that is stored, and read again, in bytes.
+    #[must_use]
+    pub fn max_bytes(self) -> u64 {
+        match self {
+            Self::Source | Self::Module => 16 << 20,
+            Self::Plan | Self::Graph | Self::EventSchema | Self::Rule => 4 << 20,
+            Self::Limits => 64 << 10,
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Source => "source",
+            Self::Module => "module",
+            Self::Graph => "graph",
+            Self::Limits => "limits",
+            Self::EventSchema => "event_schema",
+            Self::Rule => "rule",
+        }
+    }
+}
+
+impl<'a> Contents<'a> {
+    /// The bytes of one part, or `None` for one that this bundle does without.
+    #[must_use]
+    pub fn part(&self, part: Part) -> Option<&'a [u8]> {
+        match part {
+            Part::Plan => Some(self.plan),
+            Part::Source => Some(self.source),
+            Part::Module => Some(self.module),
+            Part::Graph => Some(self.graph),
+            Part::Limits => Some(self.limits),
+            Part::EventSchema => self.event_schema,
+            Part::Rule => self.rule,
+        }
+    }
+
+    /// The parts that there are, with their file names.
+    pub(super) fn files(&self) -> impl Iterator<Item = (Part, String, &'a [u8])> {
+        Part::ALL
+            .into_iter()
+            .filter_map(|part| Some((part, part.file_name(self.module_name), self.part(part)?)))
+    }
+
+    /// The fingerprint: SHA-256 over every field, labelled, in a fixed order, each after its
+    /// length. An absent part and an empty one differ.
+    #[must_use]
+    pub fn fingerprint(&self) -> Digest {
+        let mut hasher = FieldHasher::new("retort bundle 1");
+        for part in Part::ALL {
+            if let Some(bytes) = self.part(part) {
+                hasher.field(part.label(), bytes);
+            }
+        }
+        let Versions { abi, compiler_package, template, transcript_builder } = self.versions;
+        hasher.field("abi_version", &abi.to_le_bytes());
+        hasher.field("template_version", template.as_bytes());
+        hasher.field("compiler_package_version", compiler_package.as_bytes());
+        hasher.field("transcript_builder_version", transcript_builder.as_bytes());
+        hasher.field("module_name", self.module_name.as_bytes());
+        hasher.field("function_name", self.function_name.as_bytes());
+        for event_type in self.event_types {
+            hasher.field("event_type", event_type.as_bytes());
+        }
+        hasher.finish()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// A bundle's contents with nothing of interest in them.
+    pub(in crate::bundle) fn sample(event_types: &[String]) -> Contents<'_> {
+        Contents {
+            module_name: "extractor",
+            function_name: "extract_order",
+            event_types,
+            plan: b"{\"plan\":1}\n",
+            source: b"(module)\n",
+            module: b"\0asm\x01\0\0\0",
+            graph: b"{\"entities\":[]}\n",
+            limits: b"{}\n",
+            event_schema: Some(b"{\"type\":\"object\"}\n"),
+            rule: None,
+            versions: Versions {
+                abi: 1,
+                compiler_package: "0.1.0",
+                template: "1",
+                transcript_builder: "1",
+            },
+        }
+    }
+
+    #[test]
+    fn every_field_changes_the_fingerprint() {
+        let types = ["a".to_owned(), "b".to_owned()];
+        let swapped = ["b".to_owned(), "a".to_owned()];
+        let base = sample(&types);
+        let versions = base.versions;
+        let others = [
+            Contents { module_name: "other", ..base },
+            Contents { function_name: "other", ..base },
+            Contents { event_types: &types[..1], ..base },
+            Contents { event_types: &swapped, ..base },
+            Contents { plan: b"x", ..base },
+            Contents { source: b"x", ..base },
+            Contents { module: b"x", ..base },
+            Contents { graph: b"x", ..base },
+            Contents { limits: b"x", ..base },
+            Contents { event_schema: None, ..base },
+            Contents { event_schema: Some(b""), ..base },
+            Contents { rule: Some(b""), ..base },
+            Contents { event_schema: None, rule: base.event_schema, ..base },
+            Contents { plan: base.source, source: base.plan, ..base },
+            Contents { versions: Versions { abi: 2, ..versions }, ..base },
+            Contents { versions: Versions { compiler_package: "2", ..versions }, ..base },
+            Contents { versions: Versions { template: "2", ..versions }, ..base },
+            Contents { versions: Versions { transcript_builder: "2", ..versions }, ..base },
+        ];
+        let distinct: BTreeSet<_> =
+            others.iter().chain([&base]).map(Contents::fingerprint).collect();
+        assert_eq!(distinct.len(), others.len() + 1);
+        assert_eq!(base.fingerprint(), sample(&types).fingerprint());
+    }
+}

@@ -1,0 +1,160 @@
+//! Loading every bundle of a directory.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, FileType};
+
+use super::error::{LoadCode, LoadError};
+use super::load::{Expect, Loaded, ModuleGate, load_from};
+use super::manifest::VALUE_CHARS;
+use super::read::kind_name;
+use crate::diagnose::sanitize;
+use crate::problem::Coded as _;
+
+/// What a directory of bundles gave.
+#[derive(Debug)]
+pub struct Discovery<M> {
+    /// The bundle that serves each event type.
+    pub registry: BTreeMap<String, Arc<Loaded<M>>>,
+    /// Every bundle that was loaded, by name, whether it serves a type or not.
+    pub loaded: Vec<Arc<Loaded<M>>>,
+    /// What was not loaded, by name; then the collisions, by event type and name.
+    pub failures: Vec<LoadFailure>,
+}
+
+/// Why a bundle is not served, or does not serve one of its event types.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadFailure {
+    /// The directory or file at fault.
+    pub path: PathBuf,
+    /// What was found.
+    pub code: LoadCode,
+    /// What was expected and what was found.
+    pub detail: String,
+    /// The event type that is not served, if it is a collision.
+    pub event_type: Option<String>,
+}
+
+impl crate::problem::Coded for LoadFailure {
+    fn code(&self) -> &'static str {
+        self.code.as_str()
+    }
+}
+
+impl std::fmt::Display for LoadFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}: {}", self.code(), self.path.display(), self.detail)
+    }
+}
+
+impl From<LoadError> for LoadFailure {
+    fn from(error: LoadError) -> Self {
+        Self {
+            path: error.path().to_owned(),
+            code: error.load_code(),
+            detail: error.detail().to_owned(),
+            event_type: None,
+        }
+    }
+}
+
+/// Loads every bundle of the directory `root`, in the order of their names.
+///
+/// Each directory in it is a bundle; files and names that begin with a dot are skipped; links are
+/// not followed, which is reported. One bundle's failure doesn't touch the others. An event type
+/// that two loaded bundles declare is served by neither.
+///
+/// With an `allowlist`, only its event types are served, and others cannot collide. `expect` holds
+/// for every bundle.
+#[must_use]
+pub fn discover<G: ModuleGate>(
+    root: &Path,
+    expect: &Expect<'_>,
+    allowlist: Option<&[String]>,
+    gate: &G,
+) -> Discovery<G::Module> {
+    let mut found = Discovery { registry: BTreeMap::new(), loaded: vec![], failures: vec![] };
+    let opened =
+        Dir::open_ambient_dir(root, ambient_authority()).and_then(|dir| Ok((children(&dir)?, dir)));
+    let (children, dir) = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            let detail = format!("cannot list the directory of bundles: {error}");
+            found.failures.push(LoadError::new(LoadCode::ManifestMissing, root, detail).into());
+            return found;
+        }
+    };
+    for (name, file_type) in children {
+        match load_child(&dir, root, &name, file_type, expect, gate) {
+            Ok(loaded) => found.loaded.push(Arc::new(loaded)),
+            Err(error) => found.failures.push(error.into()),
+        }
+    }
+    register(&mut found, allowlist);
+    found
+}
+
+/// The entries that could be bundles, by name.
+fn children(dir: &Dir) -> io::Result<BTreeMap<std::ffi::OsString, FileType>> {
+    let mut children = BTreeMap::new();
+    for entry in dir.entries()? {
+        let entry = entry?;
+        let file_type = entry.file_type()?;
+        let name = entry.file_name();
+        if !file_type.is_file() && !name.as_encoded_bytes().starts_with(b".") {
+            children.insert(name, file_type);
+        }
+    }
+    Ok(children)
+}
+
+fn load_child<G: ModuleGate>(
+    dir: &Dir,
+    root: &Path,
+    name: &std::ffi::OsStr,
+    file_type: FileType,
+    expect: &Expect<'_>,
+    gate: &G,
+) -> Result<Loaded<G::Module>, LoadError> {
+    let path = root.join(name);
+    let missing = |detail| LoadError::new(LoadCode::ManifestMissing, &path, detail);
+    if !file_type.is_dir() {
+        return Err(missing(format!("expected a directory, found {}", kind_name(file_type))));
+    }
+    let child = dir
+        .open_dir(name)
+        .map_err(|error| missing(format!("cannot open the bundle's directory: {error}")))?;
+    load_from(&child, &path, expect, gate)
+}
+
+/// Gives each event type to the one bundle that declares it, and to none where there are more.
+fn register<M>(found: &mut Discovery<M>, allowlist: Option<&[String]>) {
+    let mut claims: BTreeMap<&str, Vec<&Arc<Loaded<M>>>> = BTreeMap::new();
+    for loaded in &found.loaded {
+        for event_type in loaded.manifest().event_types() {
+            if allowlist.is_none_or(|allowed| allowed.contains(event_type)) {
+                claims.entry(event_type).or_default().push(loaded);
+            }
+        }
+    }
+    for (event_type, claimants) in claims {
+        if let [only] = claimants.as_slice() {
+            found.registry.insert(event_type.to_owned(), Arc::clone(only));
+            continue;
+        }
+        for claimant in &claimants {
+            let shown = sanitize(event_type, VALUE_CHARS);
+            let count = claimants.len();
+            found.failures.push(LoadFailure {
+                path: claimant.path().to_owned(),
+                code: LoadCode::EventTypeCollision,
+                detail: format!("event type `{shown}` is declared by {count} bundles"),
+                event_type: Some(event_type.to_owned()),
+            });
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! `manifest.json`: what a bundle is for, and a digest of each of its files.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::contents::{Contents, Part, Versions};
+use super::digest::Digest;
+use super::names::{MODULE_EXTENSION, is_function_name, is_module_name};
+use crate::diagnose::sanitize;
+
+/// The manifest's file name.
+pub const MANIFEST_FILE: &str = "manifest.json";
+
+/// The largest manifest that is read, in bytes.
+pub(super) const MAX_BYTES: u64 = 1 << 20;
+
+/// How much of a value that a manifest holds is repeated in a message.
+pub(super) const VALUE_CHARS: usize = 120;
+
+/// A bundle's manifest, checked field by field.
+///
+/// A value of this type is well-formed. Whether it tells the truth about the files beside it is
+/// for [`load`](super::load) to find out.
+//
+// The fields are in alphabetical order: that of the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Manifest {
+    abi_version: u32,
+    compiler_package_version: String,
+    created_at: String,
+    event_types: Vec<String>,
+    files: BTreeMap<String, Digest>,
+    fingerprint: String,
+    function_name: String,
+    module_filename: String,
+    template_version: String,
+    transcript_builder_version: String,
+}
+
+/// Why a manifest is not one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", if path.is_empty() { String::new() } else { format!("`{path}`: ") })]
+pub struct ManifestError {
+    path: String,
+    message: String,
+}
+
+impl ManifestError {
+    fn root(message: impl Into<String>) -> Self {
+        Self { path: String::new(), message: message.into() }
+    }
+
+    fn expected(path: impl Into<String>, expected: &str, found: &Value) -> Self {
+        let found = sanitize(&found.to_string(), VALUE_CHARS);
+        Self { path: path.into(), message: format!("expected {expected}, found {found}") }
+    }
+
+    /// The field at fault, like `event_types[1]`; empty for the root.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// The field set, exactly. Types are looked at one by one afterwards, in the contract's order.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    fingerprint: Value,
+    compiler_package_version: Value,
+    template_version: Value,
+    transcript_builder_version: Value,
+    created_at: Value,
+    event_types: Value,
+    module_filename: Value,
+    function_name: Value,
+    abi_version: Value,
+    files: Value,
+}
+
+impl Manifest {
+    /// Reads a manifest: UTF-8, JSON, an object, exactly the known fields, then each field.
+    ///
+    /// # Errors
+    /// [`ManifestError`] for the first thing that does not fit, in that order.
+    pub fn from_json(bytes: &[u8]) -> Result<Self, ManifestError> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| ManifestError::root(format!("expected UTF-8: {error}")))?;
+        // A derived reader would take a list for an object's fields in order.
+        let is_object = text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{');
+        let fields: Fields = if is_object {
+            serde_json::from_str(text).map_err(|error| {
+                ManifestError::root(sanitize(&error.to_string(), 2 * VALUE_CHARS))
+            })?
+        } else {
+            serde_json::from_str::<serde::de::IgnoredAny>(text)
+                .map_err(|error| ManifestError::root(format!("expected JSON: {error}")))?;
+            return Err(ManifestError::root("expected an object"));
+        };
+        let fingerprint = text_field("fingerprint", &fields.fingerprint)?;
+        let compiler_package_version =
+            text_field("compiler_package_version", &fields.compiler_package_version)?;
+        let template_version = text_field("template_version", &fields.template_version)?;
+        let transcript_builder_version =
+            text_field("transcript_builder_version", &fields.transcript_builder_version)?;
+        let created_at = text_field("created_at", &fields.created_at)?;
+        let event_types = event_types(&fields.event_types)?;
+        let module_filename = text_field("module_filename", &fields.module_filename)?;
+        if !module_filename.strip_suffix(MODULE_EXTENSION).is_some_and(is_module_name) {
+            let expected = "an identifier that isn't a keyword, followed by .wasm";
+            return Err(ManifestError::expected(
+                "module_filename",
+                expected,
+                &fields.module_filename,
+            ));
+        }
+        let function_name = text_field("function_name", &fields.function_name)?;
+        if !is_function_name(&function_name) {
+            let expected = "an identifier that isn't reserved";
+            return Err(ManifestError::expected("function_name", expected, &fields.function_name));
+        }
+        let abi_version = fields
+            .abi_version
+            .as_u64()
+            .and_then(|version| u32::try_from(version).ok())
+            .filter(|version| *version > 0)
+            .ok_or_else(|| {
+                ManifestError::expected("abi_version", "a version number", &fields.abi_version)
+            })?;
+        let mut manifest = Self {
+            abi_version,
+            compiler_package_version,
+            created_at,
+            event_types,
+            files: BTreeMap::new(),
+            fingerprint,
+            function_name,
+            module_filename,
+            template_version,
+            transcript_builder_version,
+        };
+        manifest.files = files(&fields.files, manifest.module_name())?;
+        Ok(manifest)
+    }
+
+    /// The manifest of these contents, made at `created_at`.
+    ///
+    /// # Errors
+    /// [`ManifestError`] if a loader would refuse it.
+    pub fn new(
+        contents: &Contents<'_>,
+        created_at: jiff::Timestamp,
+    ) -> Result<Self, ManifestError> {
+        let Versions { abi, compiler_package, template, transcript_builder } = contents.versions;
+        let mut manifest = Self {
+            abi_version: abi,
+            compiler_package_version: compiler_package.to_owned(),
+            created_at: created_at.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00").to_string(),
+            event_types: contents.event_types.to_vec(),
+            files: contents.files().map(|(_, name, bytes)| (name, Digest::of(bytes))).collect(),
+            fingerprint: contents.fingerprint().to_string(),
+            function_name: contents.function_name.to_owned(),
+            module_filename: Part::Module.file_name(contents.module_name),
+            template_version: template.to_owned(),
+            transcript_builder_version: transcript_builder.to_owned(),
+        };
+        let own = manifest.own_digest();
+        manifest.files.insert(MANIFEST_FILE.to_owned(), own);
+        let text = manifest.to_json();
+        if text.len() as u64 > MAX_BYTES {
+            let message = format!("expected at most {MAX_BYTES} bytes, found {}", text.len());
+            return Err(ManifestError::root(message));
+        }
+        Self::from_json(text.as_bytes())
+    }
+
+    /// The file's text: sorted keys, two spaces of indent, a line break at the end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self)
+            .expect("strings, numbers and maps with string keys always serialise");
+        text.push('\n');
+        text
+    }
+
+    /// The digest of the manifest's text without its own entry in `files`: the value of that
+    /// entry. It is what notices a change of `created_at`, which the fingerprint leaves out.
+    pub(super) fn own_digest(&self) -> Digest {
+        let mut rest = self.clone();
+        rest.files.remove(MANIFEST_FILE);
+        Digest::of(rest.to_json().as_bytes())
+    }
+
+    /// What the contents of the bundle are identified by. Any text that isn't empty, until it is
+    /// compared with the content.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// The event types that the bundle serves: at least one, none twice.
+    #[must_use]
+    pub fn event_types(&self) -> &[String] {
+        &self.event_types
+    }
+
+    /// The module's file name: an identifier and `.wasm`.
+    #[must_use]
+    pub fn module_filename(&self) -> &str {
+        &self.module_filename
+    }
+
+    /// The module's file name without its extension.
+    #[must_use]
+    pub fn module_name(&self) -> &str {
+        self.module_filename.strip_suffix(MODULE_EXTENSION).unwrap_or(&self.module_filename)
+    }
+
+    /// The extractor function.
+    #[must_use]
+    pub fn function_name(&self) -> &str {
+        &self.function_name
+    }
+
+    /// When the bundle was made: in bundles of [`Store`](super::Store), RFC 3339 in UTC with
+    /// microseconds. Nothing depends on it.
+    #[must_use]
+    pub fn created_at(&self) -> &str {
+        &self.created_at
+    }
+
+    /// The versions of what made the bundle.
+    #[must_use]
+    pub fn versions(&self) -> Versions<'_> {
+        Versions {
+            abi: self.abi_version,
+            compiler_package: &self.compiler_package_version,
+            template: &self.template_version,
+            transcript_builder: &self.transcript_builder_version,
+        }
+    }
+
+    /// The digest of each file of the bundle, by file name. The manifest's own is that of its
+    /// text without that entry.
+    #[must_use]
+    pub fn files(&self) -> &BTreeMap<String, Digest> {
+        &self.files
+    }
+}
+
+fn text_field(path: &str, value: &Value) -> Result<String, ManifestError> {
+    match value {
+        Value::String(text) if !text.is_empty() => Ok(text.clone()),
+        _ => Err(ManifestError::expected(path, "a string that isn't empty", value)),
+    }
+}
+
+fn event_types(value: &Value) -> Result<Vec<String>, ManifestError> {
+    const FIELD: &str = "event_types";
+    let items = value
+        .as_array()
+        .filter(|items| !items.is_empty())
+        .ok_or_else(|| ManifestError::expected(FIELD, "a list that isn't empty", value))?;
+    let mut seen = std::collections::BTreeSet::new();
+    let mut types = Vec::with_capacity(items.len());
+    for (i, item) in items.iter().enumerate() {
+        let path = format!("{FIELD}[{i}]");
+        let event_type = text_field(&path, item)?;
+        if !seen.insert(event_type.clone()) {
+            return Err(ManifestError::expected(path, "each event type once", item));
+        }
+        types.push(event_type);
+    }
+    Ok(types)
+}
+
+fn files(value: &Value, module_name: &str) -> Result<BTreeMap<String, Digest>, ManifestError> {
+    const FIELD: &str = "files";
+    let entries = value
+        .as_object()
+        .ok_or_else(|| ManifestError::expected(FIELD, "an object of digests", value))?;
+    let mut required: Vec<String> = vec![MANIFEST_FILE.to_owned()];
+    let mut optional: Vec<String> = Vec::new();
+    for part in Part::ALL {
+        let list = if part.is_required() { &mut required } else { &mut optional };
+        list.push(part.file_name(module_name));
+    }
+    if let Some(missing) = required.iter().find(|name| !entries.contains_key(*name)) {
+        return Err(ManifestError::expected(FIELD, &format!("a digest of {missing}"), value));
+    }
+    let mut digests = BTreeMap::new();
+    for (name, digest) in entries {
+        if !required.contains(name) && !optional.contains(name) {
+            let name = Value::String(name.clone());
+            return Err(ManifestError::expected(FIELD, "only files of a bundle", &name));
+        }
+        let parsed = digest.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
+            let path = format!("{FIELD}.{name}");
+            ManifestError::expected(path, "64 lowercase hexadecimal digits", digest)
+        })?;
+        digests.insert(name.clone(), parsed);
+    }
+    Ok(digests)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::super::contents::tests::sample;
+    use super::*;
+
+    fn manifest() -> Manifest {
+        let created_at = "2026-05-08T01:02:03.000004Z".parse().unwrap();
+        Manifest::new(&sample(&["order".to_owned()]), created_at).unwrap()
+    }
+
+    #[test]
+    fn the_text_has_sorted_keys_two_spaces_and_a_final_break() {
+        let text = manifest().to_json();
+        let sorted: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(text, format!("{}\n", serde_json::to_string_pretty(&sorted).unwrap()));
+        assert!(text.starts_with("{\n  \"abi_version\": 1,\n"), "{text}");
+        assert_eq!(manifest().created_at(), "2026-05-08T01:02:03.000004+00:00");
+        assert_eq!(Manifest::from_json(text.as_bytes()).unwrap(), manifest());
+    }
+
+    #[test]
+    fn the_first_fault_is_named_with_its_place() {
+        let good: Value = serde_json::from_str(&manifest().to_json()).unwrap();
+        let refuse = |pointer: &str, value: Value| {
+            let mut bad = good.clone();
+            *bad.pointer_mut(pointer).unwrap() = value;
+            Manifest::from_json(bad.to_string().as_bytes()).unwrap_err()
+        };
+        assert_eq!(
+            refuse("/event_types", serde_json::json!(["a", "a"])).to_string(),
+            "`event_types[1]`: expected each event type once, found \"a\""
+        );
+        assert_eq!(refuse("/abi_version", 0.into()).path(), "abi_version");
+        assert_eq!(refuse("/abi_version", 1.5.into()).path(), "abi_version");
+        assert_eq!(refuse("/files/plan.json", "AB".into()).path(), "files.plan.json");
+        assert_eq!(refuse("/files", serde_json::json!({})).path(), "files");
+        assert_eq!(refuse("/function_name", "retort_buffer".into()).path(), "function_name");
+    }
+
+    #[test]
+    fn a_repeated_field_is_refused() {
+        let text = manifest().to_json().replacen('{', "{\"abi_version\": 1,", 1);
+        let error = Manifest::from_json(text.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("duplicate field"), "{error}");
+    }
+
+    #[test]
+    fn contents_that_no_loader_would_take_have_no_manifest() {
+        let types = ["order".to_owned(), "order".to_owned()];
+        let created_at = jiff::Timestamp::UNIX_EPOCH;
+        for contents in [
+            sample(&types),
+            sample(&[]),
+            Contents { function_name: "fn", ..sample(&types[..1]) },
+            Contents { module_name: "../x", ..sample(&types[..1]) },
+        ] {
+            assert!(Manifest::new(&contents, created_at).is_err(), "{contents:?}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Bundles on disk: stored atomically, and not trusted when they are read again.
+//!
+//! A bundle is a directory that is named by its fingerprint and holds
+//!
+//! | file | what |
+//! |---|---|
+//! | `manifest.json` | [`Manifest`]: what the bundle is for, and a digest of each file |
+//! | `plan.json` | the plan, normalised |
+//! | `<name>.wat` | the source that the plan was rendered to |
+//! | `<name>.wasm` | the module that the source was compiled to |
+//! | `graph.json` | the resolved graph spec |
+//! | `limits.json` | the limits under which the gates passed |
+//! | `event_schema.json`, `rule.md` | what the plan was written from, if known |
+//!
+//! The [fingerprint](Contents::fingerprint) covers all of it but the time of creation, so that
+//! the same fingerprint means the same behaviour. [`Store`] writes bundles, [`load`] reads one,
+//! [`discover`] all of a directory.
+
+mod contents;
+mod digest;
+mod discover;
+mod error;
+mod load;
+mod manifest;
+mod names;
+mod read;
+mod store;
+
+pub use contents::{Contents, Part, Versions};
+pub use digest::{Digest, InvalidDigest};
+pub use discover::{Discovery, LoadFailure, discover};
+pub use error::{BundleError, LoadCode, LoadError, ModuleRefusal};
+pub use load::{Expect, Loaded, ModuleGate, load};
+pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
+pub use store::Store;

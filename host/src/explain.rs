@@ -1,0 +1,102 @@
+//! Every stable code: what it means and what to do about it.
+//!
+//! Codes are written down once, here. Each stage lists its own codes, and tests hold the two
+//! together, so that no code can be reported that `retort explain` doesn't know.
+
+mod bundle;
+mod compile;
+mod event;
+mod graph;
+mod input;
+mod plan;
+
+use serde::Serialize;
+
+use crate::problem::Stage;
+
+/// What a stable code means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// The code, in `snake_case`.
+    pub code: &'static str,
+    /// The stage that reports it; the first one, where several do.
+    pub stage: Stage,
+    /// What was found, in one sentence or two.
+    pub meaning: &'static str,
+    /// What to do about it.
+    pub action: &'static str,
+}
+
+impl Explanation {
+    const fn new(
+        stage: Stage,
+        code: &'static str,
+        meaning: &'static str,
+        action: &'static str,
+    ) -> Self {
+        Self { code, stage, meaning, action }
+    }
+}
+
+/// One table a stage, in the order of the pipeline.
+const TABLES: &[&[Explanation]] =
+    &[input::TABLE, plan::TABLE, compile::TABLE, event::TABLE, graph::TABLE, bundle::TABLE];
+
+/// Every code, by stage in the order of the pipeline, alphabetically within a stage.
+pub fn all() -> impl Iterator<Item = &'static Explanation> {
+    TABLES.iter().copied().flatten()
+}
+
+/// What one code means, or `None` if there is no such code.
+#[must_use]
+pub fn lookup(code: &str) -> Option<&'static Explanation> {
+    all().find(|explanation| explanation.code == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn codes_are_sorted_within_their_stage_and_unique_over_all() {
+        let keys: Vec<_> = all().map(|entry| (entry.stage, entry.code)).collect();
+        assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
+        let codes: BTreeSet<_> = all().map(|entry| entry.code).collect();
+        assert_eq!(codes.len(), keys.len(), "a code stands under two stages");
+    }
+
+    #[test]
+    fn every_entry_says_something_in_whole_sentences() {
+        for Explanation { code, meaning, action, .. } in all() {
+            assert!(code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{code}");
+            for text in [meaning, action] {
+                assert!(text.len() > 20 && text.ends_with('.'), "{code}: {text}");
+                assert!(text.starts_with(|c: char| c.is_uppercase()), "{code}: {text}");
+                assert!(!text.contains("  "), "{code}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_code_of_these_stages_is_explained() {
+        let codes = crate::diagnose::DiagnoseError::CODES
+            .iter()
+            .chain(crate::bundle::BundleError::CODES)
+            .chain(crate::bundle::LoadCode::CODES)
+            .chain(crate::plan::eval::EvalError::CODES)
+            .copied()
+            .chain(crate::plan::PlanParseErrorCode::ALL.iter().map(|code| code.as_str()));
+        for code in codes {
+            assert!(lookup(code).is_some(), "{code} is not explained");
+        }
+    }
+
+    #[test]
+    fn only_whole_codes_are_found() {
+        assert_eq!(lookup("manifest_missing").map(|entry| entry.stage), Some(Stage::Bundle));
+        assert!(lookup("manifest").is_none());
+        assert!(lookup("").is_none());
+    }
+}

@@ -1,0 +1,43 @@
+//! Codes by which a whole compilation is summed up.
+
+use super::{Explanation, Stage::Compile};
+
+pub(super) const TABLE: &[Explanation] = &[
+    Explanation::new(
+        Compile,
+        "ast_failure",
+        "The static gates refused the rendered source or the module made of it. Each failure is \
+         listed with its own code and line.",
+        "Read the listed failures; for a plan of yours, change the part of the plan that the \
+         source's comment names.",
+    ),
+    Explanation::new(
+        Compile,
+        "invalid_event_types",
+        "The declared event types cannot be served: the list is empty, an entry is empty or \
+         stands twice, no sample is of a declared type, or no sample of it gave any output.",
+        "Make the declared types those of the samples, and give samples from which the plan can \
+         extract something.",
+    ),
+    Explanation::new(
+        Compile,
+        "load_error",
+        "The module passed the static gates, but the sandbox could not load it.",
+        "Read the reason in the message; for a module that was rendered here, report it as a \
+         defect with the plan.",
+    ),
+    Explanation::new(
+        Compile,
+        "smoke_failure",
+        "The module ran over the sample events and its results were refused. The report lists \
+         failed runs, malformed results, too few results and failures of the graph validator.",
+        "Correct the plan where the listed failures point, or the graph spec if it is wrong.",
+    ),
+    Explanation::new(
+        Compile,
+        "unknown",
+        "The compilation failed, and its report does not say why. The report was written by \
+         something else than this version, or edited.",
+        "Compile again and use the new report.",
+    ),
+];

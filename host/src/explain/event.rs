@@ -1,0 +1,19 @@
+//! Codes of reading an event.
+
+use super::{Explanation, Stage::Event};
+
+pub(super) const TABLE: &[Explanation] = &[
+    Explanation::new(
+        Event,
+        "event_not_json",
+        "The event is not one JSON value in UTF-8: it may be cut off, hold a lone surrogate or a \
+         number out of range, be nested too deeply, or have something after it.",
+        "Correct what writes the events; only this event is rejected, the others are served.",
+    ),
+    Explanation::new(
+        Event,
+        "event_not_object",
+        "The event is JSON, but not an object.",
+        "Write each event as a JSON object on a line of its own.",
+    ),
+];

@@ -1,0 +1,84 @@
+//! Codes of the graph validator.
+
+use super::{Explanation, Stage::Graph};
+
+pub(super) const TABLE: &[Explanation] = &[
+    Explanation::new(
+        Graph,
+        "duplicate_node_id",
+        "Two nodes of one result have the same id, so that edges to it are ambiguous.",
+        "Use key fields that tell the nodes apart, or emit the node once.",
+    ),
+    Explanation::new(
+        Graph,
+        "key_mismatch",
+        "A node's id does not end in the entity name and the key values that its own properties \
+         hold. Whoever looks the node up by its key would not find it.",
+        "Build the id from the same values as the key properties: \
+         {session}:{entity}:{key}={value}.",
+    ),
+    Explanation::new(
+        Graph,
+        "missing_endpoint_key",
+        "An edge ends at a node that gives no value for a key by which the relationship refers \
+         to it.",
+        "Give the node at that end all its key properties, or write them into the external id.",
+    ),
+    Explanation::new(
+        Graph,
+        "missing_key",
+        "A node lacks a property that is part of its entity's key, or holds null there.",
+        "Map the key property from a field that every event of this type has.",
+    ),
+    Explanation::new(
+        Graph,
+        "missing_node_id",
+        "A node's id is empty.",
+        "Give every node an id of the form {session}:{entity}:{key}={value}.",
+    ),
+    Explanation::new(
+        Graph,
+        "type_mismatch",
+        "A property's value is not of the type that the graph spec gives it, or is out of that \
+         type's range.",
+        "Map the property from a field of the right type, or change its type in the graph spec.",
+    ),
+    Explanation::new(
+        Graph,
+        "unknown_entity",
+        "A node's entity is not in the graph spec.",
+        "Use an entity name of the graph spec, spelt exactly as there, or add the entity to it.",
+    ),
+    Explanation::new(
+        Graph,
+        "unknown_property",
+        "A node or an edge has a property that its entity or relationship does not declare.",
+        "Use a property name or column of the graph spec, or add the property to it.",
+    ),
+    Explanation::new(
+        Graph,
+        "unknown_relationship",
+        "An edge's relationship is not in the graph spec.",
+        "Use a relationship name of the graph spec, spelt exactly as there, or add it.",
+    ),
+    Explanation::new(
+        Graph,
+        "unresolved_endpoint",
+        "An edge names a node that is not in the same result.",
+        "Emit the node with the edge, or allow external endpoints if the node comes from another \
+         event.",
+    ),
+    Explanation::new(
+        Graph,
+        "unsupported_type",
+        "The graph spec gives a property a type that values cannot be checked against.",
+        "Use a supported type in the graph spec: string, bytes, int64, double, boolean, timestamp \
+         or date.",
+    ),
+    Explanation::new(
+        Graph,
+        "wrong_endpoint_entity",
+        "An edge ends at a node of another entity than its relationship joins.",
+        "Swap the two ends if they are reversed, or point the edge at a node of the right entity.",
+    ),
+];

@@ -1,0 +1,198 @@
+//! The contract's bundles that do and do not load.
+//!
+//! They are written for modules of another language. What stands for what:
+//!
+//! | there | here |
+//! |---|---|
+//! | `import_failed`, a syntax error | `module_rejected`: bytes that are no module never reach the sandbox |
+//! | `import_failed`, an exit while loading | `load_failed`: the module traps while it is instantiated |
+//! | a function that takes two positional arguments | `(i32, i32) -> i64` |
+//! | one, or three required parameters | as many of type i32 |
+//! | keyword-only parameters | parameters of a type that the host doesn't pass (i64) |
+
+use retort::bundle::{Expect, LoadCode, load};
+use serde::Deserialize;
+
+use super::{Recipe, Stored, TestGate, module_of_type};
+use crate::support::shared;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    given: Given,
+    expect: Expected,
+    #[serde(rename = "note")]
+    _note: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    files: Option<Vec<String>>,
+    module: Option<String>,
+    signature: Option<String>,
+    manifest_fingerprint: Option<String>,
+    expected_fingerprint: Option<String>,
+    manifest_event_types: Option<Vec<String>>,
+    expected_event_types: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    #[serde(default)]
+    loaded: bool,
+    code: Option<String>,
+    #[serde(default)]
+    detail_mentions: Vec<String>,
+    module_code_executed: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Cases {
+    load_cases: Vec<Case>,
+}
+
+/// `a*64` is sixty-four times `a`.
+fn repeated(text: &str) -> String {
+    match text.split_once('*') {
+        Some((unit, count)) => unit.repeat(count.parse().unwrap()),
+        None => text.to_owned(),
+    }
+}
+
+/// The function of a module that can be called as `signature` can.
+fn function_of(signature: &str) -> String {
+    let parameters = signature.trim_matches(['(', ')']).split(", ").filter(|name| !name.is_empty());
+    let (mut required, mut most, mut keyword_only) = (0, 0, false);
+    for parameter in parameters {
+        match parameter {
+            "*" => keyword_only = true,
+            "/" => {}
+            _ if parameter.starts_with("**") => {}
+            _ if parameter.starts_with('*') => most = usize::MAX,
+            _ if keyword_only => return "(param i64 i64) (result i64) i64.const 0".to_owned(),
+            _ => {
+                required += usize::from(!parameter.contains('='));
+                most += usize::from(most != usize::MAX);
+            }
+        }
+    }
+    let count = if required <= 2 && most >= 2 { 2 } else { required };
+    format!("(param {}) (result i64) i64.const 0", "i32 ".repeat(count))
+}
+
+fn recipe_of(given: &Given) -> Recipe {
+    let module = match given.module.as_deref() {
+        None | Some("absent") => {
+            module_of_type(&function_of(given.signature.as_deref().unwrap_or("(event, spec)")))
+        }
+        Some("syntax error") => b"def f(:".to_vec(),
+        Some("requests process exit" | "fails on import") => {
+            wat::parse_str("(module (func $exit unreachable) (start $exit))").unwrap()
+        }
+        Some(other) => panic!("no module for {other:?}"),
+    };
+    let event_types = given.manifest_event_types.clone();
+    let default = Recipe::default();
+    Recipe { module, event_types: event_types.unwrap_or(default.event_types), ..default }
+}
+
+fn stored_of(given: &Given) -> Stored {
+    let stored = Stored::new(&recipe_of(given));
+    if given.module.as_deref() == Some("absent") {
+        std::fs::remove_file(stored.path.join("extractor.wasm")).unwrap();
+    }
+    if let Some(fingerprint) = &given.manifest_fingerprint {
+        let mut manifest = stored.read_manifest();
+        manifest["fingerprint"] = repeated(fingerprint).into();
+        stored.write_manifest(manifest);
+    }
+    for file in given.files.iter().flatten() {
+        match file.as_str() {
+            "manifest.json/" => {
+                std::fs::remove_file(stored.path.join("manifest.json")).unwrap();
+                std::fs::create_dir(stored.path.join("manifest.json")).unwrap();
+            }
+            "manifest.json" | "extractor.py" => {}
+            extra => std::fs::write(stored.path.join(extra), "not ours").unwrap(),
+        }
+    }
+    stored
+}
+
+/// What the code and the wording there are here.
+fn expected_of(case: &Case) -> (Option<&str>, Vec<String>) {
+    let code = match (case.expect.code.as_deref(), case.given.module.as_deref()) {
+        (Some("import_failed"), Some("syntax error")) => Some(LoadCode::ModuleRejected.as_str()),
+        (Some("import_failed"), _) => Some(LoadCode::LoadFailed.as_str()),
+        (code, _) => code,
+    };
+    let mentions = case.expect.detail_mentions.iter().flat_map(|text| match text.as_str() {
+        "both fingerprints" => [&case.given.manifest_fingerprint, &case.given.expected_fingerprint]
+            .map(|text| repeated(text.as_deref().unwrap()))
+            .to_vec(),
+        "SyntaxError" => vec!["magic header".to_owned()],
+        "SystemExit" => vec!["unreachable".to_owned()],
+        other => vec![other.to_owned()],
+    });
+    (code, mentions.collect())
+}
+
+#[test]
+fn every_bundle_is_judged_as_the_contract_says() {
+    let Some(path) = shared("conformance/bundle_loader.json") else { return };
+    let cases: Cases = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert!(!cases.load_cases.is_empty());
+    for case in &cases.load_cases {
+        let stored = stored_of(&case.given);
+        let fingerprint = case.given.expected_fingerprint.as_deref().map(repeated);
+        let expect = Expect {
+            fingerprint: fingerprint.as_deref(),
+            event_types: case.given.expected_event_types.as_deref(),
+        };
+        let gate = TestGate::default();
+        let result = load(&stored.path, &expect, &gate);
+        let (code, mentions) = expected_of(case);
+        match result {
+            Ok(_) => assert!(case.expect.loaded, "{} loaded", case.name),
+            Err(error) => {
+                assert_eq!(Some(error.load_code().as_str()), code, "{}: {error}", case.name);
+                for text in mentions {
+                    assert!(error.detail().contains(&text), "{}: {error}", case.name);
+                }
+            }
+        }
+        if case.expect.module_code_executed == Some(false) {
+            assert_eq!(gate.admissions.get(), 0, "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn a_function_that_is_absent_or_something_else_is_not_found() {
+    for wat in [
+        "(module)",
+        "(module (func (export \"other\") (param i32 i32) (result i64) i64.const 0))",
+        "(module (global (export \"extract\") i64 (i64.const 0)))",
+        "(module (memory (export \"extract\") 1))",
+    ] {
+        let recipe = Recipe { module: wat::parse_str(wat).unwrap(), ..Recipe::default() };
+        let error = Stored::new(&recipe).load().unwrap_err();
+        assert_eq!(error.load_code(), LoadCode::FunctionNotFound, "{wat}: {error}");
+        assert!(error.path().ends_with("extractor.wasm"), "{error}");
+    }
+}
+
+#[test]
+fn no_directory_is_no_manifest() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("file"), "").unwrap();
+    for name in ["absent", "file", "."] {
+        let path = root.path().join(name);
+        let error = load(&path, &Expect::default(), &TestGate::default()).unwrap_err();
+        assert_eq!(error.load_code(), LoadCode::ManifestMissing, "{name}: {error}");
+        assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    }
+}

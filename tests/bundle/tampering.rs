@@ -1,0 +1,198 @@
+//! Bundles that were edited after they were made.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use retort::bundle::LoadCode::{
+    self, DigestMismatch, FingerprintMismatch, LoadFailed, ManifestMissing, ManifestUnreadable,
+    ModuleNotFound,
+};
+use serde_json::json;
+
+use super::{Recipe, Stored};
+
+const FILES: [&str; 6] =
+    ["plan.json", "extractor.wat", "extractor.wasm", "graph.json", "limits.json", "rule.md"];
+
+/// The code after an edit to a fresh bundle, in which no file but the named one is blamed.
+fn code_after(blamed: &str, edit: impl FnOnce(&Path)) -> LoadCode {
+    let stored = Stored::new(&Recipe::default());
+    edit(&stored.path);
+    let error = stored.load().unwrap_err();
+    assert_eq!(error.path(), stored.path.join(blamed), "{error}");
+    error.load_code()
+}
+
+#[test]
+fn no_byte_of_a_manifest_can_change() {
+    let stored = Stored::new(&Recipe::default());
+    let path = stored.path.join("manifest.json");
+    let good = std::fs::read(&path).unwrap();
+    for at in 0..good.len() {
+        for mask in [0x01, 0x20, 0x80] {
+            let mut bad = good.clone();
+            bad[at] ^= mask;
+            std::fs::write(&path, &bad).unwrap();
+            let shown = String::from_utf8_lossy(&bad);
+            let error = stored.load().err().unwrap_or_else(|| panic!("byte {at}: {shown}"));
+            assert!(
+                matches!(error.load_code(), ManifestUnreadable | ModuleNotFound | DigestMismatch),
+                "byte {at}: {error}"
+            );
+        }
+    }
+    std::fs::write(&path, &good).unwrap();
+    stored.load().unwrap();
+}
+
+#[test]
+fn no_byte_of_another_file_can_change() {
+    for name in FILES {
+        let length = std::fs::read(Stored::new(&Recipe::default()).path.join(name)).unwrap().len();
+        for at in [0, length / 2, length - 1] {
+            let code = code_after(name, |path| {
+                let mut bytes = std::fs::read(path.join(name)).unwrap();
+                bytes[at] ^= 1;
+                std::fs::write(path.join(name), bytes).unwrap();
+            });
+            assert_eq!(code, DigestMismatch, "{name} at {at}");
+        }
+    }
+}
+
+#[test]
+fn a_truncated_or_longer_file_is_noticed() {
+    for name in FILES {
+        let edits: [fn(&mut Vec<u8>); 3] =
+            [|bytes| bytes.truncate(bytes.len() - 1), Vec::clear, |bytes| bytes.push(b' ')];
+        for edit in edits {
+            let code = code_after(name, |path| {
+                let mut bytes = std::fs::read(path.join(name)).unwrap();
+                edit(&mut bytes);
+                std::fs::write(path.join(name), bytes).unwrap();
+            });
+            assert_eq!(code, DigestMismatch, "{name}");
+        }
+    }
+    let code = code_after("manifest.json", |path| {
+        let text = std::fs::read_to_string(path.join("manifest.json")).unwrap();
+        std::fs::write(path.join("manifest.json"), &text[..text.len() / 2]).unwrap();
+    });
+    assert_eq!(code, ManifestUnreadable);
+}
+
+#[test]
+fn a_file_without_end_is_not_read_to_its_end() {
+    for name in FILES.into_iter().chain(["manifest.json"]) {
+        let code = code_after(name, |path| {
+            // Sparse: it takes no room on disk.
+            std::fs::File::create(path.join(name)).unwrap().set_len(1 << 40).unwrap();
+        });
+        let expected = if name == "manifest.json" { ManifestUnreadable } else { LoadFailed };
+        assert_eq!(code, expected, "{name}");
+    }
+}
+
+/// What a file that isn't a regular one, or isn't there, is reported as.
+fn code_of_absent(name: &str) -> LoadCode {
+    match name {
+        "manifest.json" => ManifestMissing,
+        "extractor.wasm" => ModuleNotFound,
+        _ => DigestMismatch,
+    }
+}
+
+#[test]
+fn every_file_must_be_there_as_a_regular_file() {
+    for name in FILES.into_iter().chain(["manifest.json"]) {
+        let removed = |path: &Path| std::fs::remove_file(path.join(name)).unwrap();
+        assert_eq!(code_after(name, removed), code_of_absent(name), "{name}");
+        let directory = |path: &Path| {
+            removed(path);
+            std::fs::create_dir(path.join(name)).unwrap();
+        };
+        assert_eq!(code_after(name, directory), code_of_absent(name), "{name}");
+    }
+}
+
+#[test]
+fn no_link_is_followed_even_to_the_right_bytes() {
+    for name in FILES.into_iter().chain(["manifest.json"]) {
+        let outside = tempfile::tempdir().unwrap();
+        for target in [outside.path().join("copy"), Path::new("copy").to_owned()] {
+            let code = code_after(name, |path| {
+                std::fs::rename(path.join(name), path.join("copy")).unwrap();
+                std::fs::copy(path.join("copy"), outside.path().join("copy")).unwrap();
+                symlink(&target, path.join(name)).unwrap();
+            });
+            // A module outside of its bundle is the manifest's fault by the contract.
+            let is_module = name == "extractor.wasm";
+            let expected = if is_module { ManifestUnreadable } else { code_of_absent(name) };
+            assert_eq!(code, expected, "{name} -> {}", target.display());
+        }
+    }
+}
+
+#[test]
+fn swapped_files_are_noticed() {
+    let code = code_after("plan.json", |path| {
+        let (plan, graph) = (path.join("plan.json"), path.join("graph.json"));
+        let [was_plan, was_graph] = [&plan, &graph].map(|file| std::fs::read(file).unwrap());
+        std::fs::write(plan, was_graph).unwrap();
+        std::fs::write(graph, was_plan).unwrap();
+    });
+    assert_eq!(code, DigestMismatch);
+}
+
+#[test]
+fn a_forger_who_sets_the_digests_right_is_found_by_the_fingerprint() {
+    for name in FILES {
+        let stored = Stored::new(&Recipe::default());
+        stored.forge(name, b"forged");
+        let error = stored.load().unwrap_err();
+        assert_eq!(error.load_code(), FingerprintMismatch, "{name}: {error}");
+    }
+    for (field, value) in [
+        ("event_types", json!(["refund"])),
+        ("function_name", json!("other")),
+        ("abi_version", json!(2)),
+        ("compiler_package_version", json!("9")),
+        ("template_version", json!("9")),
+        ("transcript_builder_version", json!("9")),
+    ] {
+        let stored = Stored::new(&Recipe::default());
+        let mut manifest = stored.read_manifest();
+        manifest[field] = value;
+        stored.write_manifest(manifest);
+        let error = stored.load().unwrap_err();
+        assert_eq!(error.load_code(), FingerprintMismatch, "{field}: {error}");
+    }
+}
+
+#[test]
+fn a_part_can_neither_be_dropped_nor_slipped_in() {
+    let stored = Stored::new(&Recipe::default());
+    let mut manifest = stored.read_manifest();
+    manifest["files"].as_object_mut().unwrap().remove("rule.md");
+    stored.write_manifest(manifest);
+    assert_eq!(stored.load().unwrap_err().load_code(), FingerprintMismatch);
+
+    let stored = Stored::new(&Recipe::default());
+    stored.forge("event_schema.json", b"{}");
+    assert_eq!(stored.load().unwrap_err().load_code(), FingerprintMismatch);
+
+    let stored = Stored::new(&Recipe::default());
+    stored.forge("extra.txt", b"x");
+    assert_eq!(stored.load().unwrap_err().load_code(), ManifestUnreadable);
+}
+
+#[test]
+fn what_a_manifest_says_cannot_disguise_a_message() {
+    let stored = Stored::new(&Recipe::default());
+    let mut manifest = stored.read_manifest();
+    manifest["fingerprint"] = format!("\u{1b}[2J\n{}", "x".repeat(100_000)).into();
+    stored.write_manifest(manifest);
+    let message = stored.load().unwrap_err().to_string();
+    assert!(!message.contains(['\u{1b}', '\n']), "{message}");
+    assert!(message.chars().count() < 1000, "{}", message.len());
+}
