@@ -5,5 +5,6 @@
 
 mod corpora;
 mod extraction;
+mod inspect;
 mod plan;
 mod support;
