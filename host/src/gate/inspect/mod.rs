@@ -15,7 +15,7 @@ mod abi;
 mod body;
 mod calls;
 mod facts;
-mod fuel;
+pub mod fuel;
 mod limits;
 mod problem;
 pub mod prove;
