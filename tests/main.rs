@@ -8,5 +8,6 @@ mod corpora;
 mod diagnostics;
 mod extraction;
 mod graph;
+mod inspect;
 mod plan;
 mod support;

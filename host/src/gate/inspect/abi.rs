@@ -1,0 +1,168 @@
+//! Whether a module keeps to the ABI: one declaration, one memory, and exports of the right types.
+
+use wasmparser::{ExternalKind, FuncType, ValType};
+
+use super::problem::{Fault, Place};
+use super::survey::Survey;
+use crate::abi::section::{
+    BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, RESERVED_PREFIX, Section,
+};
+
+/// Reports what isn't there, or isn't as it should be, and gives the declaration.
+///
+/// In a module that breaks off, nothing can be said to be missing: only what was found is checked.
+pub(super) fn check(survey: &mut Survey<'_>) -> Option<Section> {
+    let section = declaration(survey);
+    memory(survey);
+    let mut faults = Vec::new();
+    if let Some(exports) = &survey.exports {
+        let check = Exports { survey, exports };
+        check.reserved(&mut faults);
+        check.memory(&mut faults);
+        check.function(BUFFER_EXPORT, &BUFFER, true, &mut faults);
+        check.function(INITIALIZE_EXPORT, &INITIALIZE, false, &mut faults);
+        if let Some(section) = &section {
+            check.function(section.function(), &EXTRACTOR, true, &mut faults);
+        }
+    }
+    for (name, fault) in faults {
+        survey.problems.push(Place::Export(name), fault);
+    }
+    section
+}
+
+fn declaration(survey: &mut Survey<'_>) -> Option<Section> {
+    match survey.declarations.as_slice() {
+        [] => {
+            if survey.complete {
+                survey.problems.push(Place::Module, Fault::SectionMissing);
+            }
+            None
+        }
+        [contents] => match Section::parse((*contents)?) {
+            Ok(section) => Some(section),
+            Err(error) => {
+                let place = Place::Section(crate::abi::section::SECTION_NAME.to_owned());
+                survey.problems.push(place, Fault::Section(error));
+                None
+            }
+        },
+        several => {
+            let found = several.len() as u64;
+            survey.problems.push(Place::Module, Fault::SectionDuplicate { found });
+            None
+        }
+    }
+}
+
+fn memory(survey: &mut Survey<'_>) {
+    // An imported memory has been refused as an import.
+    if survey.complete && survey.memories.is_empty() && survey.imported_memories == 0 {
+        survey.problems.push(Place::Module, Fault::MemoryMissing);
+    }
+}
+
+/// A function of the ABI.
+struct Signature {
+    params: &'static [ValType],
+    results: &'static [ValType],
+    text: &'static str,
+}
+
+const BUFFER: Signature = Signature {
+    params: &[ValType::I32],
+    results: &[ValType::I32],
+    text: "a function (i32) -> i32",
+};
+
+const EXTRACTOR: Signature = Signature {
+    params: &[ValType::I32, ValType::I32],
+    results: &[ValType::I64],
+    text: "a function (i32, i32) -> i64",
+};
+
+const INITIALIZE: Signature = Signature { params: &[], results: &[], text: "a function () -> ()" };
+
+struct Exports<'s, 'a> {
+    survey: &'s Survey<'a>,
+    exports: &'s [wasmparser::Export<'a>],
+}
+
+impl Exports<'_, '_> {
+    fn find(&self, name: &str) -> Option<&wasmparser::Export<'_>> {
+        self.exports.iter().find(|export| export.name == name)
+    }
+
+    fn reserved(&self, faults: &mut Vec<(String, Fault)>) {
+        for export in self.exports {
+            if export.name.starts_with(RESERVED_PREFIX) && export.name != BUFFER_EXPORT {
+                faults.push((export.name.to_owned(), Fault::ExportReserved));
+            }
+        }
+    }
+
+    fn memory(&self, faults: &mut Vec<(String, Fault)>) {
+        let expected = "a memory";
+        let fault = match self.find(MEMORY_EXPORT) {
+            Some(export) if export.kind == ExternalKind::Memory => return,
+            Some(export) => Fault::ExportKind { expected, found: kind_name(export.kind) },
+            // Without a memory there can't be an export of it.
+            None if self.survey.complete && !self.survey.memories.is_empty() => {
+                Fault::ExportMissing { expected }
+            }
+            None => return,
+        };
+        faults.push((MEMORY_EXPORT.to_owned(), fault));
+    }
+
+    fn function(
+        &self,
+        name: &str,
+        signature: &Signature,
+        required: bool,
+        faults: &mut Vec<(String, Fault)>,
+    ) {
+        let expected = signature.text;
+        let fault = match self.find(name) {
+            Some(export) if export.kind == ExternalKind::Func => {
+                let Some(found) = self.survey.function_type(export.index) else { return };
+                if found.params() == signature.params && found.results() == signature.results {
+                    return;
+                }
+                Fault::ExportType { expected, found: signature_text(found) }
+            }
+            Some(export) => Fault::ExportKind { expected, found: kind_name(export.kind) },
+            None if required && self.survey.complete => Fault::ExportMissing { expected },
+            None => return,
+        };
+        faults.push((name.to_owned(), fault));
+    }
+}
+
+/// What an export is.
+pub(super) fn kind_name(kind: ExternalKind) -> &'static str {
+    match kind {
+        ExternalKind::Func | ExternalKind::FuncExact => "function",
+        ExternalKind::Table => "table",
+        ExternalKind::Memory => "memory",
+        ExternalKind::Global => "global",
+        ExternalKind::Tag => "tag",
+    }
+}
+
+/// A function's type as people write it: `(i32, i32) -> i64`.
+pub(super) fn signature_text(ty: &FuncType) -> String {
+    // The limits on parameters and results don't hold for a module that is being rejected.
+    const MOST: usize = 32;
+    let list = |types: &[ValType]| {
+        let mut names: Vec<String> = types.iter().take(MOST).map(ValType::to_string).collect();
+        if types.len() > MOST {
+            names.push("...".to_owned());
+        }
+        names.join(", ")
+    };
+    match ty.results() {
+        [result] => format!("({}) -> {result}", list(ty.params())),
+        results => format!("({}) -> ({})", list(ty.params()), list(results)),
+    }
+}

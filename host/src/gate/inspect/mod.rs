@@ -1,0 +1,175 @@
+//! The static gate: what a module is, before anything compiles or runs it.
+//!
+//! [`inspect`] takes any bytes. It bounds the module's structure ([`StructuralLimits`]), since the cost of
+//! compiling isn't bounded by size; validates it against WebAssembly with only the proposals that guests
+//! need ([`features`]); and checks it against the ABI: one `retort` section, one memory with a maximum, exports
+//! of the right types, no imports, no start function. All problems come back at once. What passes is an
+//! [`Inspected`], which nothing else can make.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use wasmparser::{Validator, WasmFeatures};
+
+mod abi;
+mod body;
+mod calls;
+mod facts;
+pub mod fuel;
+mod limits;
+mod problem;
+pub mod prove;
+mod survey;
+
+pub use facts::{ExportFact, Facts, SectionFact};
+pub use fuel::{FuelBound, OPERATOR_COST};
+pub use limits::{Limit, StructuralLimits};
+pub use problem::{CODES, Fault, InspectProblem, MAX_PROBLEMS, Rejected};
+pub use prove::{Proof, ResetSafety};
+
+use crate::abi::section::{BUFFER_EXPORT, Section};
+use problem::{Place, Problems};
+use survey::Survey;
+
+/// How a core module of version 1 begins.
+const HEADER: &[u8; 8] = b"\0asm\x01\0\0\0";
+
+/// The WebAssembly features that guests may use; an engine that runs them needs no others.
+///
+/// On: mutable globals, saturating conversions, sign extension, bulk memory, 128-bit SIMD, floats, and
+/// over-long table indices in `call_indirect`, which Rust's linker writes.
+#[must_use]
+pub fn features() -> WasmFeatures {
+    WasmFeatures::MUTABLE_GLOBAL
+        | WasmFeatures::SATURATING_FLOAT_TO_INT
+        | WasmFeatures::SIGN_EXTENSION
+        | WasmFeatures::BULK_MEMORY
+        | WasmFeatures::SIMD
+        | WasmFeatures::FLOATS
+        | WasmFeatures::CALL_INDIRECT_OVERLONG
+}
+
+/// A module that passed the static gate.
+#[derive(Clone, Debug, Serialize)]
+pub struct Inspected {
+    #[serde(skip)]
+    wasm: Arc<[u8]>,
+    section: Section,
+    facts: Facts,
+    reset_safety: ResetSafety,
+}
+
+impl Inspected {
+    /// The module's bytes.
+    #[must_use]
+    pub fn wasm(&self) -> &Arc<[u8]> {
+        &self.wasm
+    }
+
+    /// What the module declares about itself.
+    #[must_use]
+    pub fn section(&self) -> &Section {
+        &self.section
+    }
+
+    /// What can be read off it.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Whether one instance may serve many events. [`ResetSafety::Unproven`] until
+    /// [`prove`] shows otherwise.
+    #[must_use]
+    pub fn reset_safety(&self) -> ResetSafety {
+        self.reset_safety
+    }
+}
+
+/// Inspects a module in time and space linear in the size that `limits` allow.
+///
+/// # Errors
+/// Everything that is wrong with it, at most [`MAX_PROBLEMS`] listed and the rest counted. What merely follows
+/// from another problem isn't reported: nothing is missing from a module that breaks off, and no
+/// section is validated after the first invalid one (function bodies are, each by itself).
+pub fn inspect(wasm: &[u8], limits: &StructuralLimits) -> Result<Inspected, Rejected> {
+    before_reading(wasm, limits)?;
+    let mut survey = Survey::of(wasm, limits);
+    let section = abi::check(&mut survey);
+    survey.totals();
+    let problems = std::mem::take(&mut survey.problems);
+    problems.rejection(|function| survey.function_name(function))?;
+    Ok(Inspected {
+        wasm: wasm.into(),
+        facts: facts(wasm, &survey, section.as_ref()),
+        section: section.expect("a module without a declaration has been rejected"),
+        reset_safety: ResetSafety::Unproven,
+    })
+}
+
+fn before_reading(wasm: &[u8], limits: &StructuralLimits) -> Result<(), Rejected> {
+    let mut problems = Problems::default();
+    let size = wasm.len() as u64;
+    if problems.within(Place::Module, Limit::ModuleBytes, size, limits.module_bytes)
+        && !wasm.starts_with(HEADER)
+    {
+        let found = match wasm.get(..HEADER.len()) {
+            Some(bytes) => format!("{bytes:02x?}"),
+            None => format!("{size} bytes"),
+        };
+        problems.push(Place::Module, Fault::NotAModule { found });
+    }
+    problems.rejection(|_| None)
+}
+
+fn facts(wasm: &[u8], survey: &Survey<'_>, section: Option<&Section>) -> Facts {
+    let exports = survey.exports.as_deref().unwrap_or_default();
+    let memory = survey.memories.first();
+    let order = calls::callees_first(&survey.functions);
+    let roots: Vec<u32> = exports
+        .iter()
+        .filter(|export| {
+            export.name == BUFFER_EXPORT
+                || section.is_some_and(|section| export.name == section.function())
+        })
+        .map(|export| export.index)
+        .collect();
+    let most = |measure: fn(&body::Shape) -> u64| {
+        survey.defined().map(|code| measure(&code.shape)).max().unwrap_or(0)
+    };
+    Facts {
+        module_bytes: wasm.len() as u64,
+        sections: survey.sections.clone(),
+        exports: exports.iter().map(|export| export_fact(survey, export)).collect(),
+        memory_min_pages: memory.map_or(0, |memory| memory.initial),
+        memory_max_pages: memory.and_then(|memory| memory.maximum).unwrap_or(0),
+        data_segments: survey.data_segments,
+        data_bytes: survey.data_bytes,
+        table_entries: survey.table_entries,
+        functions: survey.defined().count() as u64,
+        largest_body_bytes: most(|shape| shape.bytes),
+        max_locals: most(|shape| shape.locals),
+        max_nesting: most(|shape| shape.nesting),
+        max_nested_loops: most(|shape| shape.nested_loops),
+        max_br_table_targets: most(|shape| shape.br_table_targets),
+        loops: survey.defined().map(|code| code.shape.loops).sum(),
+        loop_locals: survey.loop_locals(),
+        max_operands: most(|shape| shape.operands),
+        branch_values: survey.module_branch_values(),
+        grows_memory: survey.defined().any(|code| code.grows_memory),
+        has_table: survey.tables > 0,
+        calls_indirectly: survey.defined().any(|code| code.calls_indirectly),
+        recursive: order.len() < survey.functions.len(),
+        uses_floats: Validator::new_with_features(features().difference(WasmFeatures::FLOATS))
+            .validate_all(wasm)
+            .is_err(),
+        fuel_bound: fuel::bound(&survey.functions, &order, &roots),
+    }
+}
+
+fn export_fact(survey: &Survey<'_>, export: &wasmparser::Export<'_>) -> ExportFact {
+    let signature = (export.kind == wasmparser::ExternalKind::Func)
+        .then(|| survey.function_type(export.index).map(abi::signature_text))
+        .flatten();
+    ExportFact { name: export.name.to_owned(), kind: abi::kind_name(export.kind), signature }
+}

@@ -1,0 +1,388 @@
+//! What the gate reports: every fault of a module, with its code and place.
+
+use std::fmt;
+
+use super::limits::Limit;
+use crate::abi::section::{RESERVED_PREFIX, SectionError};
+use crate::problem::{Coded, Problem, Stage};
+use crate::untrusted::{escaped, quoted};
+
+/// Most problems that one rejection lists; the rest are counted.
+pub const MAX_PROBLEMS: usize = 100;
+
+/// What is wrong with a module.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The header of a core module is missing.
+    #[error("expected the header of a core WebAssembly module, got {found}")]
+    NotAModule {
+        /// What stands there.
+        found: String,
+    },
+    /// The binary can't be decoded; it may have been cut off.
+    #[error("at offset {offset:#x}: {what}")]
+    Malformed {
+        /// Byte offset in the module.
+        offset: usize,
+        /// What the decoder says.
+        what: String,
+    },
+    /// A proposal that guests don't need.
+    #[error("at offset {offset:#x}: {what}: guests can't use {feature}")]
+    FeatureDisabled {
+        /// Byte offset in the module.
+        offset: usize,
+        /// The proposal.
+        feature: String,
+        /// What the decoder or validator says.
+        what: String,
+    },
+    /// The binary decodes but isn't valid WebAssembly.
+    #[error("at offset {offset:#x}: {what}")]
+    Invalid {
+        /// Byte offset in the module.
+        offset: usize,
+        /// What the validator says.
+        what: String,
+    },
+    /// More of something than a [`StructuralLimits`](super::StructuralLimits) allows.
+    #[error("{used} {unit}, at most {allowed} are allowed", unit = limit.unit())]
+    OverLimit {
+        /// Which limit.
+        limit: Limit,
+        /// How much there is.
+        used: u64,
+        /// How much is allowed.
+        allowed: u64,
+    },
+    /// An import: guests of this version have none.
+    #[error("a guest imports nothing")]
+    Import,
+    /// A start function: it would run before the host set anything up.
+    #[error("a guest has no start function; use _initialize")]
+    StartFunction,
+    /// No memory.
+    #[error("expected one memory of the module's own, got none")]
+    MemoryMissing,
+    /// Several memories.
+    #[error("expected one memory, got {found}")]
+    MemoryCount {
+        /// How many.
+        found: u64,
+    },
+    /// A memory that doesn't say how far it may grow.
+    #[error("expected a memory with a maximum, at most {allowed} pages of 64 KiB")]
+    MemoryUnbounded {
+        /// The largest maximum, in pages.
+        allowed: u64,
+    },
+    /// No `retort` section.
+    #[error("expected one custom section named retort, got none")]
+    SectionMissing,
+    /// Several `retort` sections.
+    #[error("expected one custom section named retort, got {found}")]
+    SectionDuplicate {
+        /// How many.
+        found: u64,
+    },
+    /// A `retort` section that can't be read.
+    #[error(transparent)]
+    Section(#[from] SectionError),
+    /// An export of the ABI that isn't there.
+    #[error("expected an export of {expected}, got none")]
+    ExportMissing {
+        /// The kind, and the type of a function.
+        expected: &'static str,
+    },
+    /// An export of the ABI that is something else.
+    #[error("expected {expected}, got a {found}")]
+    ExportKind {
+        /// The kind, and the type of a function.
+        expected: &'static str,
+        /// The kind found.
+        found: &'static str,
+    },
+    /// A function of the ABI that has another type.
+    #[error("expected {expected}, got a function {found}")]
+    ExportType {
+        /// The kind and the type.
+        expected: &'static str,
+        /// The type found.
+        found: String,
+    },
+    /// An export whose name belongs to the ABI.
+    #[error("names that begin with {RESERVED_PREFIX} belong to the ABI")]
+    ExportReserved,
+}
+
+/// Every code that a [`Fault`] can carry besides those of
+/// [`SectionError`](crate::abi::section::CODES).
+pub const CODES: &[&str] = &[
+    "not_a_module",
+    "malformed_module",
+    "feature_disabled",
+    "invalid_module",
+    "module_too_large",
+    "too_many_custom_sections",
+    "custom_section_too_large",
+    "too_many_types",
+    "too_many_params",
+    "too_many_results",
+    "too_many_functions",
+    "table_too_large",
+    "memory_too_large",
+    "too_many_globals",
+    "too_many_exports",
+    "too_many_element_segments",
+    "too_many_elements",
+    "too_many_data_segments",
+    "body_too_large",
+    "too_many_locals",
+    "nesting_too_deep",
+    "loops_too_deep",
+    "br_table_too_large",
+    "too_many_loop_locals",
+    "too_many_branch_values",
+    "too_many_module_branch_values",
+    "import_refused",
+    "start_function",
+    "memory_missing",
+    "memory_count",
+    "memory_unbounded",
+    "section_missing",
+    "section_duplicate",
+    "export_missing",
+    "export_kind",
+    "export_type",
+    "export_reserved",
+];
+
+impl Coded for Fault {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NotAModule { .. } => "not_a_module",
+            Self::Malformed { .. } => "malformed_module",
+            Self::FeatureDisabled { .. } => "feature_disabled",
+            Self::Invalid { .. } => "invalid_module",
+            Self::OverLimit { limit, .. } => limit.code(),
+            Self::Import => "import_refused",
+            Self::StartFunction => "start_function",
+            Self::MemoryMissing => "memory_missing",
+            Self::MemoryCount { .. } => "memory_count",
+            Self::MemoryUnbounded { .. } => "memory_unbounded",
+            Self::SectionMissing => "section_missing",
+            Self::SectionDuplicate { .. } => "section_duplicate",
+            Self::Section(error) => error.code(),
+            Self::ExportMissing { .. } => "export_missing",
+            Self::ExportKind { .. } => "export_kind",
+            Self::ExportType { .. } => "export_type",
+            Self::ExportReserved => "export_reserved",
+        }
+    }
+}
+
+impl Fault {
+    /// A decoder's error, or that of a proposal that is off.
+    pub(super) fn decoding(error: &wasmparser::Error) -> Self {
+        let (offset, what) = (error.offset(), escaped(error.message()));
+        match disabled_feature(error) {
+            Some(feature) => Self::FeatureDisabled { offset, feature, what },
+            None => Self::Malformed { offset, what },
+        }
+    }
+
+    /// A validator's error, or that of a proposal that is off.
+    pub(super) fn validation(error: &wasmparser::Error) -> Self {
+        let (offset, what) = (error.offset(), escaped(error.message()));
+        match disabled_feature(error) {
+            Some(feature) => Self::FeatureDisabled { offset, feature, what },
+            None => Self::Invalid { offset, what },
+        }
+    }
+}
+
+fn disabled_feature(error: &wasmparser::Error) -> Option<String> {
+    let (name, _) = error.missing_wasm_feature()?.iter_names().next()?;
+    Some(name.to_ascii_lowercase().replace('_', "-"))
+}
+
+/// One fault and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InspectProblem {
+    path: String,
+    fault: Fault,
+}
+
+impl InspectProblem {
+    pub(super) fn new(path: String, fault: Fault) -> Self {
+        Self { path, fault }
+    }
+
+    /// The part of the module: `func[3] $name`, `memory[0]`, `export "memory"`; empty for the module.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What is wrong there.
+    #[must_use]
+    pub fn fault(&self) -> &Fault {
+        &self.fault
+    }
+
+    /// How much of a limited resource is used, in the limit's unit.
+    #[must_use]
+    pub fn used(&self) -> Option<u64> {
+        match self.fault {
+            Fault::OverLimit { used, .. } => Some(used),
+            _ => None,
+        }
+    }
+
+    /// How much of it is allowed.
+    #[must_use]
+    pub fn allowed(&self) -> Option<u64> {
+        match self.fault {
+            Fault::OverLimit { allowed, .. } => Some(allowed),
+            _ => None,
+        }
+    }
+}
+
+impl Coded for InspectProblem {
+    fn code(&self) -> &'static str {
+        self.fault.code()
+    }
+}
+
+impl fmt::Display for InspectProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            write!(f, "{}", self.fault)
+        } else {
+            write!(f, "{}: {}", self.path, self.fault)
+        }
+    }
+}
+
+impl From<&InspectProblem> for Problem {
+    fn from(found: &InspectProblem) -> Self {
+        let problem = Self::new(Stage::Inspect, found.code(), found.fault.to_string());
+        let problem = problem.at(found.path.as_str());
+        match (found.used(), found.allowed()) {
+            (Some(used), Some(allowed)) => problem.limit(used, allowed),
+            _ => problem,
+        }
+    }
+}
+
+/// A module that the gate refuses: everything that is wrong with it, in the order of the binary,
+/// then what is wrong with the whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    problems: Vec<InspectProblem>,
+    omitted: usize,
+}
+
+impl Rejected {
+    /// The problems: at least one, at most [`MAX_PROBLEMS`].
+    #[must_use]
+    pub fn problems(&self) -> &[InspectProblem] {
+        &self.problems
+    }
+
+    /// How many more there are.
+    #[must_use]
+    pub fn omitted(&self) -> usize {
+        self.omitted
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{}: {problem}", problem.code())?;
+        }
+        match self.omitted {
+            0 => Ok(()),
+            omitted => write!(f, "; and {omitted} more"),
+        }
+    }
+}
+
+impl std::error::Error for Rejected {}
+
+/// Part of a module that a problem is about, before the names of functions are known.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    Module,
+    Section(String),
+    Type(usize),
+    Import { module: String, name: String },
+    Func(u32),
+    Table(usize),
+    Memory(usize),
+    Export(String),
+}
+
+impl Place {
+    fn path(&self, function_name: impl Fn(u32) -> Option<String>) -> String {
+        match self {
+            Self::Module => String::new(),
+            Self::Section(name) => format!("section {}", quoted(name)),
+            Self::Type(index) => format!("type[{index}]"),
+            Self::Import { module, name } => format!("import {}.{}", quoted(module), quoted(name)),
+            Self::Func(index) => match function_name(*index) {
+                Some(name) => format!("func[{index}] ${}", escaped(&name)),
+                None => format!("func[{index}]"),
+            },
+            Self::Table(index) => format!("table[{index}]"),
+            Self::Memory(index) => format!("memory[{index}]"),
+            Self::Export(name) => format!("export {}", quoted(name)),
+        }
+    }
+}
+
+/// The problems found so far.
+#[derive(Default)]
+pub(super) struct Problems {
+    found: Vec<(Place, Fault)>,
+    omitted: usize,
+}
+
+impl Problems {
+    pub(super) fn push(&mut self, place: Place, fault: Fault) {
+        if self.found.len() < MAX_PROBLEMS {
+            self.found.push((place, fault));
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    /// Reports `used` where it is more than `allowed`; whether it is within.
+    pub(super) fn within(&mut self, place: Place, limit: Limit, used: u64, allowed: u64) -> bool {
+        let within = used <= allowed;
+        if !within {
+            self.push(place, Fault::OverLimit { limit, used, allowed });
+        }
+        within
+    }
+
+    /// The verdict: nothing when there is no problem.
+    pub(super) fn rejection(
+        self,
+        function_name: impl Fn(u32) -> Option<String>,
+    ) -> Result<(), Rejected> {
+        if self.found.is_empty() {
+            return Ok(());
+        }
+        let problems = self
+            .found
+            .into_iter()
+            .map(|(place, fault)| InspectProblem::new(place.path(&function_name), fault))
+            .collect();
+        Err(Rejected { problems, omitted: self.omitted })
+    }
+}

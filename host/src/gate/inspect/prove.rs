@@ -1,0 +1,44 @@
+//! Proof that one warm instance may serve event after event.
+
+use serde::Serialize;
+
+use super::Inspected;
+
+/// Whether a module's output depends on its input alone.
+///
+/// Only such a module may be kept warm: in any other, what one event left in memory may show up in the result
+/// of the next. Features that are absent prove nothing (a copy from a fixed address is enough to leak).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResetSafety {
+    /// Nothing is known: each event or batch gets an instance of its own.
+    Unproven,
+    /// One instance may serve all events.
+    Proven {
+        /// What the proof rests on.
+        how: Proof,
+    },
+}
+
+/// What a proof of reset-safety rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// This host's renderer makes the very same bytes of the bundle's plan.
+    Rendered,
+}
+
+/// Proves reset-safety where `rendered` is, byte for byte, the module that was inspected; otherwise gives it
+/// back as it was.
+///
+/// `rendered` has to be what *this host* just rendered and compiled from the plan, never bytes that came with
+/// the module.
+#[must_use]
+pub fn by_rendering(inspected: Inspected, rendered: &[u8]) -> Inspected {
+    if inspected.wasm[..] == *rendered {
+        let reset_safety = ResetSafety::Proven { how: Proof::Rendered };
+        Inspected { reset_safety, ..inspected }
+    } else {
+        inspected
+    }
+}

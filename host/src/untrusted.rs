@@ -1,0 +1,33 @@
+//! Text that came from a guest or an event, made fit for a message.
+
+/// Longest text that a message repeats, in characters of the original.
+const MAX_CHARS: usize = 120;
+
+/// `text` with everything that isn't printable escaped, cut to 120 characters.
+///
+/// Control characters, newlines and invisible formatting become `\u{..}` or the usual short escapes,
+/// so that the text stays on one line and can't pose as part of the message around it.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut kept: String = text.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_CHARS).is_some() {
+        kept.push_str("...");
+    }
+    kept
+}
+
+/// The same in double quotes: `"env"`.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escaped, quoted};
+
+    #[test]
+    fn hostile_text_stays_on_one_bounded_line() {
+        assert_eq!(quoted("a\n\"b\u{202e}"), r#""a\n\"b\u{202e}""#);
+        assert_eq!(escaped(&"x".repeat(120)), "x".repeat(120));
+        assert_eq!(escaped(&"é".repeat(121)), format!("{}...", "é".repeat(120)));
+    }
+}

@@ -1,0 +1,12 @@
+;; expect: feature_disabled
+;; says: guests can't use multi-value
+;; A proposal that guests don't need.
+
+(module
+  (memory (export "memory") 1 1)
+  (func $buffer (export "retort_buffer") (param i32) (result i32) (i32.const 0))
+  (func $extract (export "extract") (param i32 i32) (result i64) (i64.const 0))
+  (type $two (func (param i32) (result i32)))
+  (func i32.const 1 (block (type $two)) drop)
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[]}")
+)

@@ -1,0 +1,12 @@
+;; expect: invalid_module
+;; says: section "export": at offset
+;; Two exports of one name.
+
+(module
+  (memory (export "memory") 1 1)
+  (func $buffer (export "retort_buffer") (param i32) (result i32) (i32.const 0))
+  (func $extract (export "extract") (param i32 i32) (result i64) (i64.const 0))
+  (func (export "twice"))
+  (func (export "twice"))
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[]}")
+)

@@ -1,0 +1,8 @@
+;; expect: section_missing
+;; A valid module, but not a guest.
+
+(module
+  (memory (export "memory") 1 1)
+  (func $buffer (export "retort_buffer") (param i32) (result i32) (i32.const 0))
+  (func $extract (export "extract") (param i32 i32) (result i64) (i64.const 0))
+)

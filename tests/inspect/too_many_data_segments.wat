@@ -1,0 +1,13 @@
+;; expect: too_many_data_segments
+;; limits: {"data_segments":1}
+;; says: section "data": 2 data segments, at most 1 are allowed
+;; One more than allowed.
+
+(module
+  (memory (export "memory") 1 1)
+  (func $buffer (export "retort_buffer") (param i32) (result i32) (i32.const 0))
+  (func $extract (export "extract") (param i32 i32) (result i64) (i64.const 0))
+  (data (i32.const 0) "a")
+  (data (i32.const 1) "b")
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[]}")
+)

@@ -1,0 +1,12 @@
+;; expect: too_many_exports
+;; limits: {"exports":3}
+;; says: section "export": 4 exports, at most 3 are allowed
+;; One more than allowed.
+
+(module
+  (memory (export "memory") 1 1)
+  (func $buffer (export "retort_buffer") (param i32) (result i32) (i32.const 0))
+  (func $extract (export "extract") (param i32 i32) (result i64) (i64.const 0))
+  (func (export "more"))
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[]}")
+)

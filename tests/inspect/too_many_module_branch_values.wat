@@ -1,0 +1,17 @@
+;; expect: too_many_module_branch_values
+;; limits: {"module_branch_values":41}
+;; says: 42 branches times live values, at most 41 are allowed
+;; Blocks, ifs and targets of branches, times parameters, locals and operands.
+
+(module
+  (memory (export "memory") 1 1)
+  (func $buffer (export "retort_buffer") (param i32) (result i32) (i32.const 0))
+  (func $extract (export "extract") (param i32 i32) (result i64) (i64.const 0))
+  (func $a (param i32) (local i32)
+    (block (if (local.get 0) (then (br 1)) (else (br_if 1 (local.get 0))))
+      (br_table 0 0 (i32.const 1))))
+  (func $b (param i32) (local i32)
+    (block (if (local.get 0) (then (br 1)) (else (br_if 1 (local.get 0))))
+      (br_table 0 0 (i32.const 1))))
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[]}")
+)

@@ -1,0 +1,11 @@
+;; expect: too_many_results
+;; says: type[2]: 2 results, at most 1 are allowed
+;; Two results: the multi-value proposal is off.
+
+(module
+  (memory (export "memory") 1 1)
+  (func $buffer (export "retort_buffer") (param i32) (result i32) (i32.const 0))
+  (func $extract (export "extract") (param i32 i32) (result i64) (i64.const 0))
+  (func (result i32 i32) (i32.const 0) (i32.const 0))
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[]}")
+)
