@@ -4,10 +4,11 @@ use retort::graph::extraction::Extraction;
 use retort::plan::eval::{EvalError, eval};
 use retort::plan::{self, Plan};
 use retort::problem::Coded;
+use retort::sandbox::{Limits, Sandbox};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::support::{shared, workspace_root};
+use crate::support::{rendered, shared, workspace_root};
 
 /// A case of the shared contract that Retort differs from: its name, the reason, and what holds
 /// instead.
@@ -70,6 +71,22 @@ fn the_oracle_extracts_what_the_cases_say() {
     for case in cases() {
         let found = eval(&case.plan, &case.event);
         assert_eq!(found.as_ref(), Ok(&case.expected), "{}: {}", case.name, case.event);
+    }
+}
+
+#[test]
+fn rendered_modules_extract_what_the_cases_say() {
+    let sandbox = Sandbox::new(Limits::default()).unwrap();
+    for case in cases() {
+        let extractor = sandbox.load(&rendered(&case.plan)).unwrap();
+        assert!(extractor.is_reset_safe(), "{}", case.name);
+        let mut runner = extractor.runner();
+        for _ in 0..2 {
+            let outcome = runner.run(case.event.as_bytes()).unwrap();
+            let found: Extraction = serde_json::from_slice(outcome.json).unwrap();
+            assert_eq!(found, case.expected, "{}: {}", case.name, case.event);
+            assert_eq!(outcome.shape.is_empty(), found.is_empty(), "{}", case.name);
+        }
     }
 }
 

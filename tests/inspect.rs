@@ -15,6 +15,7 @@ use retort::gate::inspect::{
     prove,
 };
 use retort::problem::{Coded, Problem, Stage};
+use retort::{compile, plan, render};
 use wasmtime::{Config, Engine, Instance, Module, Store};
 
 use crate::support::workspace_root;
@@ -263,13 +264,21 @@ fn facts_say_what_is_in_the_module() {
 
 #[test]
 fn rendering_again_proves_reset_safety_only_for_the_same_bytes() {
-    let wasm = guest("");
-    let inspected = inspect(&wasm, &StructuralLimits::default()).unwrap();
-    let other = prove::by_rendering(inspected.clone(), &guest("(func)"));
+    let compiled = |name: &str| {
+        let plan = format!(
+            r#"{{"event_type": "e", "target_entity_name": "E", "function_name": "{name}",
+                "key_field": {{"property_name": "k", "source_path": ["k"]}}}}"#
+        );
+        compile::compile(render::render(&plan::parse(&plan).unwrap()).unwrap()).unwrap()
+    };
+    let rendered = compiled("read");
+    let inspected = inspect(rendered.module(), &StructuralLimits::default()).unwrap();
+    assert_eq!(inspected.reset_safety(), ResetSafety::Unproven);
+    let other = prove::by_rendering(inspected.clone(), &compiled("other"));
     assert_eq!(other.reset_safety(), ResetSafety::Unproven);
-    let prefix = prove::by_rendering(inspected.clone(), &wasm[..wasm.len() - 1]);
-    assert_eq!(prefix.reset_safety(), ResetSafety::Unproven);
-    let same = prove::by_rendering(inspected, &wasm);
+    let foreign = inspect(&guest(""), &StructuralLimits::default()).unwrap();
+    assert_eq!(prove::by_rendering(foreign, &rendered).reset_safety(), ResetSafety::Unproven);
+    let same = prove::by_rendering(inspected, &rendered);
     assert_eq!(same.reset_safety(), ResetSafety::Proven { how: Proof::Rendered });
 }
 

@@ -3,6 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use retort::gate::inspect::{self, Inspected, StructuralLimits};
+use retort::plan::Plan;
+use retort::{compile, render};
+
 /// The root of the workspace.
 pub(crate) fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -23,4 +27,12 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     );
     eprintln!("skipped: no {path} beside the checkout");
     None
+}
+
+/// A plan rendered, compiled, inspected and proved.
+pub(crate) fn rendered(plan: &Plan) -> Inspected {
+    let compiled = compile::compile(render::render(plan).unwrap()).unwrap();
+    let inspected = inspect::inspect(compiled.module(), &StructuralLimits::default());
+    let inspected = inspected.unwrap_or_else(|rejected| panic!("{rejected}"));
+    inspect::prove::by_rendering(inspected, &compiled)
 }

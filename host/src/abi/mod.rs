@@ -1,3 +1,5 @@
 //! The contract between the host and a guest, version 1.
 
+pub mod block;
+pub mod result;
 pub mod section;

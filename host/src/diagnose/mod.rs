@@ -12,9 +12,8 @@ mod report;
 mod sanitize;
 mod text;
 
-pub use report::{
-    AstFailure, AstReport, CompileReport, ParseReport, SmokeReport, ValidationFailure,
-};
+pub use crate::gate::smoke::{SmokeReport, ValidationFailure};
+pub use report::{AstFailure, AstReport, CompileReport, ParseReport};
 pub use sanitize::sanitize;
 pub use text::{ast, compile, parse, smoke};
 

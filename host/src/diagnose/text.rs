@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::report::{AstReport, CompileReport, ParseReport, SmokeReport};
+use super::report::{AstReport, CompileReport, ParseReport};
 use super::root_or;
+use crate::gate::smoke::SmokeReport;
 
 /// Entries that a list shows before it counts the rest.
 const MAX_ENTRIES: usize = 10;

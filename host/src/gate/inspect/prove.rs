@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Inspected;
+use crate::compile::Compiled;
 
 /// Whether a module's output depends on its input alone.
 ///
@@ -31,11 +32,11 @@ pub enum Proof {
 /// Proves reset-safety where `rendered` is, byte for byte, the module that was inspected; otherwise gives it
 /// back as it was.
 ///
-/// `rendered` has to be what *this host* just rendered and compiled from the plan, never bytes that came with
-/// the module.
+/// That `rendered` is what *this host* makes of a plan is in its type: only [`compile`](crate::compile::compile) makes one,
+/// of nothing but [rendered](crate::render::render) source.
 #[must_use]
-pub fn by_rendering(inspected: Inspected, rendered: &[u8]) -> Inspected {
-    if inspected.wasm[..] == *rendered {
+pub fn by_rendering(inspected: Inspected, rendered: &Compiled) -> Inspected {
+    if inspected.wasm[..] == *rendered.module() {
         let reset_safety = ResetSafety::Proven { how: Proof::Rendered };
         Inspected { reset_safety, ..inspected }
     } else {

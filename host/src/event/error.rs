@@ -1,0 +1,102 @@
+//! Why an event was refused before it reached a guest.
+
+use thiserror::Error;
+
+use crate::problem::Coded;
+
+/// What is wrong with the text at an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// The text ends where a value is due.
+    #[error("expected a value, found the end of the text")]
+    End,
+    /// The text ends inside a string.
+    #[error("expected a closing quote, found the end of the text")]
+    EndInString,
+    /// Something else than a value.
+    #[error("expected a value: an object, an array, a string, a number, true, false or null")]
+    Value,
+    /// Something else than a key.
+    #[error("expected a key in double quotes")]
+    Key,
+    /// No colon behind a key.
+    #[error("expected a colon behind the key")]
+    Colon,
+    /// Something else than a comma or a brace behind a member.
+    #[error("expected a comma or a closing brace")]
+    ObjectEnd,
+    /// Something else than a comma or a bracket behind an element.
+    #[error("expected a comma or a closing bracket")]
+    ArrayEnd,
+    /// A raw control character in a string.
+    #[error("a control character in a string must be escaped")]
+    ControlCharacter,
+    /// An unknown escape, or one cut short.
+    #[error("not an escape of JSON")]
+    Escape,
+    /// Half of a surrogate pair.
+    #[error("half of a surrogate pair is not a character")]
+    LoneSurrogate,
+    /// Something that begins like a number and isn't one.
+    #[error("not a number of JSON")]
+    Number,
+    /// A number too large for a double.
+    #[error("the number is outside the range of a double")]
+    NumberRange,
+    /// More levels of nesting than [`MAX_DEPTH`](super::MAX_DEPTH).
+    #[error("arrays and objects are nested more than {} levels deep", super::MAX_DEPTH)]
+    Depth,
+    /// Text behind the value.
+    #[error("expected the end of the text behind the value")]
+    Trailing,
+}
+
+/// Why an event was refused before it reached a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum EventError {
+    /// The bytes aren't UTF-8.
+    #[error("the event is not UTF-8: the first wrong byte is at offset {at}")]
+    NotUtf8 {
+        /// Offset of the first byte that belongs to no character.
+        at: usize,
+    },
+    /// The text isn't JSON.
+    #[error("the event is not JSON at offset {at}: {fault}")]
+    Syntax {
+        /// What is wrong.
+        fault: Fault,
+        /// Offset of the byte at which it is wrong.
+        at: usize,
+    },
+    /// The text is JSON and not an object.
+    #[error("the event is not a JSON object but {found}")]
+    NotObject {
+        /// What it is.
+        found: &'static str,
+    },
+    /// The event is larger than the limit.
+    #[error("the event has {used} bytes, {allowed} are allowed")]
+    TooLarge {
+        /// Its size in bytes.
+        used: usize,
+        /// The limit in bytes.
+        allowed: usize,
+    },
+}
+
+impl EventError {
+    /// Every code of this stage.
+    pub const CODES: &'static [&'static str] =
+        &["event_not_utf8", "event_not_json", "event_not_object", "event_too_large"];
+}
+
+impl Coded for EventError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NotUtf8 { .. } => "event_not_utf8",
+            Self::Syntax { .. } => "event_not_json",
+            Self::NotObject { .. } => "event_not_object",
+            Self::TooLarge { .. } => "event_too_large",
+        }
+    }
+}

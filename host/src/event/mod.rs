@@ -1,0 +1,84 @@
+//! Events: validated whole, in one pass, and reduced to the inputs that an extractor declared.
+//!
+//! # What is accepted
+//! JSON as RFC 8259 defines it, one object per event. Where the RFC leaves a choice, this is what Retort does; it is what
+//! `serde_json::Value` does too, and tests hold the two together:
+//! - Nesting: at most [`MAX_DEPTH`] levels.
+//! - Numbers: any length, but the value must be a finite double; `1e999` is refused, `1e-999` is zero.
+//! - Strings: half of a surrogate pair is refused, raw or escaped, and so is any byte that isn't UTF-8. `\u0000` and
+//!   characters that no version of Unicode has assigned are accepted.
+//! - A byte-order mark is refused.
+//! - A key that occurs twice counts the last time, at every level.
+//! - The size of an event is limited: [`DEFAULT_MAX_EVENT_BYTES`] unless the caller says otherwise.
+
+mod error;
+mod project;
+pub(crate) mod scan;
+mod trie;
+
+pub use error::{EventError, Fault};
+pub use project::{Projection, Projector, Slot};
+pub use scan::MAX_DEPTH;
+
+/// The largest event that is read unless the caller sets another limit: 16 MiB. The largest webhook that GitHub delivers
+/// has 25 MB and nearly all of them are below 1 MB; a limit is there so that one line can't fill the host's memory.
+pub const DEFAULT_MAX_EVENT_BYTES: usize = 16 << 20;
+
+/// Whether `text` is one JSON value of any kind, by the rules of [this module](self).
+///
+/// # Errors
+/// [`EventError`], never [`EventError::NotObject`].
+pub fn validate(text: &[u8]) -> Result<(), EventError> {
+    check_text(text, u32::MAX as usize)?;
+    let (end, _) = scan::value(text, scan::space(text, 0), 0)?;
+    match scan::space(text, end) {
+        end if end == text.len() => Ok(()),
+        at => Err(EventError::Syntax { fault: Fault::Trailing, at }),
+    }
+}
+
+/// The size and the encoding, which are settled before the scan begins.
+fn check_text(text: &[u8], limit: usize) -> Result<(), EventError> {
+    if text.len() > limit {
+        return Err(EventError::TooLarge { used: text.len(), allowed: limit });
+    }
+    match simdutf8::basic::from_utf8(text) {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            let at = std::str::from_utf8(text).err().map_or(0, |error| error.valid_up_to());
+            Err(EventError::NotUtf8 { at })
+        }
+    }
+}
+
+/// The content of a string that the scanner accepted, without its quotes, with its escapes resolved.
+pub(crate) fn unescape(content: &[u8]) -> Option<String> {
+    let mut quoted = Vec::with_capacity(content.len() + 2);
+    quoted.push(b'"');
+    quoted.extend_from_slice(content);
+    quoted.push(b'"');
+    serde_json::from_slice(&quoted).ok()
+}
+
+/// The event type of an event, as far as the first top-level `event_type` tells: a guess at where the event belongs, made
+/// before the event is validated. Only a projection that has `event_type` as an input can confirm it.
+#[must_use]
+pub fn peek_event_type(event: &[u8]) -> Option<&[u8]> {
+    let mut at = scan::space(event, 0);
+    if scan::byte(event, at) != b'{' {
+        return None;
+    }
+    at = scan::space(event, at + 1);
+    loop {
+        let (from, to, _, value) = scan::key(event, at).ok()?;
+        let (end, _) = scan::value(event, value, 1).ok()?;
+        if event.get(from..to) == Some(b"event_type") {
+            return event.get(value..end);
+        }
+        let (more, behind) = scan::next(event, end, b'}').ok()?;
+        if !more {
+            return None;
+        }
+        at = behind;
+    }
+}

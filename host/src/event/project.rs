@@ -1,0 +1,178 @@
+//! One pass over an event that validates all of it and borrows the declared inputs.
+
+use super::error::{EventError, Fault};
+use super::scan;
+use super::trie::{Node, Trie};
+use crate::abi::block::Kind;
+use crate::abi::section::{As, Input};
+
+/// Where a declared input was found in the event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slot {
+    /// What kind of value it is; for an input declared `as: truthy`, the kind of the value that was judged.
+    pub kind: Kind,
+    /// Whether it is a string that holds escapes, so that its text isn't canonical.
+    pub escaped: bool,
+    /// Offset of the value's first byte in the event.
+    pub start: u32,
+    /// Offset behind its last byte.
+    pub end: u32,
+}
+
+/// The inputs of one event, in the order in which they were declared. Reused from event to event.
+#[derive(Clone, Debug, Default)]
+pub struct Projection {
+    /// In the trie's order, where everything below a path is one range.
+    slots: Vec<Slot>,
+}
+
+/// Reads events for one list of declared inputs.
+///
+/// ```
+/// use retort::abi::section::{As, Input};
+/// use retort::event::{Projection, Projector};
+///
+/// let projector = Projector::new(&[Input { path: vec!["content".into(), "id".into()], conversion: As::Json }]);
+/// let mut projection = Projection::default();
+/// let event = br#"{"content": {"id": 7, "note": "not copied, but checked"}}"#;
+/// projector.project(event, &mut projection)?;
+/// let slot = projector.slot(&projection, 0);
+/// assert_eq!(&event[slot.start as usize..slot.end as usize], b"7");
+/// # Ok::<(), retort::event::EventError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Projector {
+    trie: Trie,
+    conversions: Vec<As>,
+    limit: usize,
+}
+
+impl Projector {
+    /// A projector for these inputs, in this order, for events of up to [`DEFAULT_MAX_EVENT_BYTES`](super::DEFAULT_MAX_EVENT_BYTES).
+    #[must_use]
+    pub fn new(inputs: &[Input]) -> Self {
+        Self {
+            trie: Trie::new(inputs.iter().map(|input| input.path.as_slice())),
+            conversions: inputs.iter().map(|input| input.conversion).collect(),
+            limit: super::DEFAULT_MAX_EVENT_BYTES,
+        }
+    }
+
+    /// The same projector for events of up to `bytes` bytes; offsets are 32 bits wide, so 4 GiB is the most.
+    #[must_use]
+    pub fn with_max_event_bytes(mut self, bytes: usize) -> Self {
+        self.limit = bytes.min(u32::MAX as usize);
+        self
+    }
+
+    /// How many inputs there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.conversions.len()
+    }
+
+    /// Whether there are no inputs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.conversions.is_empty()
+    }
+
+    /// The input that was declared at `index`, as found in the last event read into `projection`; absent beyond the last.
+    #[must_use]
+    pub fn slot(&self, projection: &Projection, index: usize) -> Slot {
+        let position = self.trie.positions.get(index).map(|position| *position as usize);
+        position.and_then(|position| projection.slots.get(position)).copied().unwrap_or_default()
+    }
+
+    /// How the input that was declared at `index` reaches the guest.
+    #[must_use]
+    pub fn conversion(&self, index: usize) -> As {
+        self.conversions.get(index).copied().unwrap_or(As::Json)
+    }
+
+    /// Validates `event` from its first byte to its last and notes where the declared inputs are. A key that occurs twice
+    /// counts the last time, at every level. What `projection` held before is gone, also after an error.
+    ///
+    /// # Errors
+    /// [`EventError`], when the event is too large, isn't UTF-8, isn't JSON (RFC 8259, with the limits that
+    /// [the module](super) states) or isn't an object.
+    pub fn project(&self, event: &[u8], projection: &mut Projection) -> Result<(), EventError> {
+        projection.slots.clear();
+        projection.slots.resize(self.trie.positions.len(), Slot::default());
+        super::check_text(event, self.limit)?;
+        let start = scan::space(event, 0);
+        let mut walk = Walk { trie: &self.trie, event, slots: &mut projection.slots };
+        let end = walk.value(&self.trie.nodes[0], start, 0)?;
+        let end = scan::space(event, end);
+        if end != event.len() {
+            return Err(EventError::Syntax { fault: Fault::Trailing, at: end });
+        }
+        match Kind::of(scan::byte(event, start)) {
+            Kind::Object => Ok(()),
+            other => Err(EventError::NotObject { found: other.with_article() }),
+        }
+    }
+}
+
+/// The state of one pass.
+struct Walk<'a> {
+    trie: &'a Trie,
+    event: &'a [u8],
+    slots: &'a mut [Slot],
+}
+
+impl Walk<'_> {
+    /// A value that inputs point to or into. Recursion is as deep as the longest declared path at most.
+    fn value(&mut self, node: &Node, start: usize, depth: usize) -> Result<usize, EventError> {
+        let first = scan::byte(self.event, start);
+        let (end, escaped) = if node.has_children() {
+            // An earlier member of the same name may have left something below.
+            if let Some(below) = self.slots.get_mut(node.subtree()) {
+                below.fill(Slot::default());
+            }
+            if first == b'{' {
+                (self.object(node, start, depth + 1)?, false)
+            } else {
+                scan::value(self.event, start, depth)?
+            }
+        } else {
+            scan::value(self.event, start, depth)?
+        };
+        if let Some(slots) = self.slots.get_mut(node.own()) {
+            // The limit on an event's size keeps offsets within 32 bits.
+            let (start, end) = (start as u32, end as u32);
+            slots.fill(Slot { kind: Kind::of(first), escaped, start, end });
+        }
+        Ok(end)
+    }
+
+    /// An object some of whose members are wanted.
+    fn object(&mut self, node: &Node, start: usize, depth: usize) -> Result<usize, EventError> {
+        let event = self.event;
+        if depth > scan::MAX_DEPTH {
+            return Err(EventError::Syntax { fault: Fault::Depth, at: start });
+        }
+        let mut at = scan::space(event, start + 1);
+        if scan::byte(event, at) == b'}' {
+            return Ok(at + 1);
+        }
+        loop {
+            let (from, to, escaped, value) = scan::key(event, at)?;
+            let name = event.get(from..to).unwrap_or_default();
+            let child = if escaped {
+                self.trie.child_escaped(node, name)
+            } else {
+                self.trie.child(node, name)
+            };
+            let end = match child {
+                Some(child) => self.value(child, value, depth)?,
+                None => scan::value(event, value, depth)?.0,
+            };
+            let (more, behind) = scan::next(event, end, b'}')?;
+            at = behind;
+            if !more {
+                return Ok(at);
+            }
+        }
+    }
+}

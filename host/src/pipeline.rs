@@ -1,0 +1,536 @@
+//! The stages in their order: from a plan to a bundle.
+//!
+//! Each stage takes what the one before made, so a gate can't be skipped. [`Pipeline::accept`] goes through all of them up
+//! to the verdict, [`Pipeline::store`] puts what was accepted on disk, and [`Pipeline`] is also the gate that bundles pass
+//! when they are loaded again.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use crate::abi::section::ABI_VERSION;
+use crate::bundle::{
+    self, BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store,
+    Versions,
+};
+use crate::compile::{CompileError, Compiled, compile};
+use crate::diagnose::{self, AstFailure, AstReport, CompileReport, ParseReport};
+use crate::gate::inspect::{Inspected, Rejected, StructuralLimits, inspect, prove};
+use crate::gate::smoke::{Samples, SmokeFailed, SmokeOptions, Smoked, smoke};
+use crate::graph::spec::GraphSpec;
+use crate::plan::{self, Plan, PlanParseError};
+use crate::problem::{Coded, Problem, Stage};
+use crate::render::{RenderError, TEMPLATE_VERSION, render};
+use crate::sandbox::{Extractor, Limits, LoadError, Sandbox};
+use crate::untrusted::escaped;
+
+/// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
+pub const TRANSCRIPT_VERSION: &str = "1";
+
+/// The gates with their limits.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    sandbox: Sandbox,
+    structure: StructuralLimits,
+}
+
+/// What a candidate is judged by, and what it was made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The plan's text.
+    pub plan: &'a str,
+    /// The graph spec that results have to fit.
+    pub graph: &'a GraphSpec,
+    /// The sample events.
+    pub samples: &'a Samples,
+    /// The rule that the plan was written from, if known.
+    pub rule: Option<&'a str>,
+    /// The event schema that the plan was written from, if known.
+    pub event_schema: Option<&'a str>,
+    /// What the sample run asks for.
+    pub smoke: SmokeOptions,
+}
+
+/// What passed every gate. Made by [`Pipeline::accept`] alone.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    compiled: Compiled,
+    inspected: Inspected,
+    smoked: Smoked,
+    graph: String,
+    limits: String,
+    rule: Option<String>,
+    event_schema: Option<String>,
+}
+
+impl Accepted {
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        self.compiled.source().plan()
+    }
+
+    /// The module with what the static gate found.
+    #[must_use]
+    pub fn inspected(&self) -> &Inspected {
+        &self.inspected
+    }
+
+    /// The extractor with the report of the sample run.
+    #[must_use]
+    pub fn smoked(&self) -> &Smoked {
+        &self.smoked
+    }
+}
+
+/// A bundle on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Its directory.
+    pub path: PathBuf,
+    /// Its fingerprint.
+    pub fingerprint: Digest,
+    /// Whether it was there already, whole and unaltered, so that nothing was written.
+    pub cache_hit: bool,
+}
+
+/// How one stage went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StageTime {
+    /// The stage.
+    pub stage: Stage,
+    /// Whether it passed.
+    pub ok: bool,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Why a candidate was turned down.
+#[derive(Debug, Error)]
+pub enum Turned {
+    /// The plan can't be read; every problem of it, at least one.
+    #[error("the plan is not valid: {}", first(.0))]
+    Plan(Vec<PlanParseError>),
+    /// It can't be rendered.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// What was rendered doesn't compile.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The static gate refuses the module.
+    #[error(transparent)]
+    Inspect(#[from] Rejected),
+    /// The sandbox can't load the module.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A declared event type has no sample, so nothing is known about it.
+    #[error("no sample has the plan's event type \"{}\"", escaped(.event_type))]
+    NoSample {
+        /// The event type.
+        event_type: String,
+    },
+    /// The sample run failed.
+    #[error(transparent)]
+    Smoke(#[from] SmokeFailed),
+    /// The bundle can't be written.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+}
+
+fn first(errors: &[PlanParseError]) -> String {
+    errors.first().map_or_else(String::new, ToString::to_string)
+}
+
+impl Turned {
+    /// The codes that only this type gives; all others are those of the stages.
+    pub const CODES: &'static [&'static str] = &["event_type_without_sample"];
+
+    /// The stage that turned the candidate down.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        match self {
+            Self::Plan(_) => Stage::Plan,
+            Self::Render(_) => Stage::Render,
+            Self::Compile(_) => Stage::Compile,
+            Self::Inspect(_) => Stage::Inspect,
+            Self::Load(_) => Stage::Load,
+            Self::NoSample { .. } | Self::Smoke(_) => Stage::Smoke,
+            Self::Bundle(_) => Stage::Bundle,
+        }
+    }
+
+    /// Everything that is wrong, as data; at least one problem.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        match self {
+            Self::Plan(errors) => errors.iter().cloned().map(Problem::from).collect(),
+            Self::Render(RenderError::TooLarge { used, allowed })
+            | Self::Compile(CompileError::TooLarge { used, allowed }) => {
+                vec![self.problem().limit(*used as u64, *allowed as u64)]
+            }
+            Self::Compile(CompileError::Syntax { line, column, .. }) => {
+                vec![self.problem().at(format!("{line}:{column}"))]
+            }
+            Self::Inspect(rejected) => rejected.problems().iter().map(Problem::from).collect(),
+            Self::Smoke(failed) => failed.problems().to_vec(),
+            Self::Render(_) | Self::Load(_) | Self::NoSample { .. } | Self::Bundle(_) => {
+                vec![self.problem()]
+            }
+        }
+    }
+
+    fn problem(&self) -> Problem {
+        Problem::new(self.stage(), self.code(), self.to_string())
+    }
+
+    /// The diagnostic: the text that a model is given to mend its plan.
+    #[must_use]
+    pub fn diagnostic(&self) -> String {
+        match self {
+            Self::Plan(errors) => match errors.first() {
+                Some(error) => diagnose::parse(&ParseReport::from(error)),
+                None => diagnose::compile(&CompileReport::default()),
+            },
+            _ => diagnose::compile(&self.report()),
+        }
+    }
+
+    /// This outcome as the report of a whole compilation.
+    fn report(&self) -> CompileReport {
+        let mut report = CompileReport::default();
+        match self {
+            Self::Compile(CompileError::Syntax { line, column, message }) => {
+                let failure = AstFailure {
+                    code: self.code().to_owned(),
+                    detail: message.clone(),
+                    line: Some(*line as u64),
+                    col: Some(*column as u64),
+                };
+                report.ast_report = Some(AstReport { failures: vec![failure] });
+            }
+            Self::Inspect(_) | Self::Render(_) | Self::Compile(_) => {
+                let failure = |problem: Problem| AstFailure {
+                    code: problem.code.to_owned(),
+                    detail: match problem.path {
+                        Some(path) => format!("{path}: {}", problem.message),
+                        None => problem.message,
+                    },
+                    line: None,
+                    col: None,
+                };
+                let failures = self.problems().into_iter().map(failure).collect();
+                report.ast_report = Some(AstReport { failures });
+            }
+            Self::NoSample { .. } => report.invalid_event_types = Some(self.to_string()),
+            Self::Smoke(failed) if failed.report().ok() => {
+                // Every event went well, and one declared type gave nothing.
+                let message = failed.problems().first().map(|problem| problem.message.clone());
+                report.invalid_event_types = message;
+            }
+            Self::Smoke(failed) => {
+                report.ast_report = Some(AstReport::default());
+                report.smoke_report = Some(failed.report().clone());
+            }
+            Self::Plan(_) | Self::Load(_) | Self::Bundle(_) => {
+                report.load_error = Some(self.to_string())
+            }
+        }
+        report
+    }
+}
+
+impl Coded for Turned {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Plan(errors) => errors.first().map_or("invalid_json", Coded::code),
+            Self::Render(error) => error.code(),
+            Self::Compile(error) => error.code(),
+            Self::Inspect(rejected) => {
+                rejected.problems().first().map_or("invalid_module", Coded::code)
+            }
+            Self::Load(error) => error.code(),
+            Self::NoSample { .. } => "event_type_without_sample",
+            Self::Smoke(failed) => {
+                failed.problems().first().map_or("nonempty_floor", |problem| problem.code)
+            }
+            Self::Bundle(error) => error.code(),
+        }
+    }
+}
+
+impl Pipeline {
+    /// The gates with these limits for what runs, and the default limits for how modules are built.
+    ///
+    /// # Errors
+    /// [`LoadError::Engine`], when the sandbox can't be built on this machine.
+    pub fn new(limits: Limits) -> Result<Self, LoadError> {
+        Ok(Self { sandbox: Sandbox::new(limits)?, structure: StructuralLimits::default() })
+    }
+
+    /// The sandbox.
+    #[must_use]
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// [`Turned::Plan`], with every problem of it.
+    pub fn plan(&self, text: &str) -> Result<Plan, Turned> {
+        plan::parse(text).map_err(|error| {
+            let problems = plan::problems(text);
+            Turned::Plan(if problems.is_empty() { vec![error] } else { problems })
+        })
+    }
+
+    /// Renders and compiles a plan.
+    ///
+    /// # Errors
+    /// [`Turned::Render`] or [`Turned::Compile`].
+    pub fn build(&self, plan: &Plan) -> Result<Compiled, Turned> {
+        Ok(compile(render(plan)?)?)
+    }
+
+    /// Inspects a module that this pipeline built; it is reset-safe by construction.
+    ///
+    /// # Errors
+    /// [`Turned::Inspect`].
+    pub fn inspect(&self, compiled: &Compiled) -> Result<Inspected, Turned> {
+        let inspected = inspect(compiled.module(), &self.structure)?;
+        Ok(prove::by_rendering(inspected, compiled))
+    }
+
+    /// Inspects bytes that nothing vouches for.
+    ///
+    /// # Errors
+    /// [`Turned::Inspect`].
+    pub fn inspect_bytes(&self, module: &[u8]) -> Result<Inspected, Turned> {
+        Ok(inspect(module, &self.structure)?)
+    }
+
+    /// Loads an inspected module into the sandbox.
+    ///
+    /// # Errors
+    /// [`Turned::Load`].
+    pub fn load(&self, inspected: &Inspected) -> Result<Extractor, Turned> {
+        Ok(self.sandbox.load(inspected)?)
+    }
+
+    /// Runs an extractor over samples. `plan` is the oracle, where there is one.
+    ///
+    /// # Errors
+    /// [`Turned::NoSample`] or [`Turned::Smoke`].
+    pub fn smoke(
+        &self,
+        extractor: &Extractor,
+        plan: Option<&Plan>,
+        samples: &Samples,
+        graph: Option<&GraphSpec>,
+        options: SmokeOptions,
+    ) -> Result<Smoked, Turned> {
+        if let Some(event_type) = samples.uncovered(extractor.section().event_types()) {
+            return Err(Turned::NoSample { event_type: event_type.to_owned() });
+        }
+        Ok(smoke(extractor, plan, samples, graph, options)?)
+    }
+
+    /// Takes a plan through every gate. `watch` is told of each stage when it ends.
+    ///
+    /// # Errors
+    /// [`Turned`], by the first stage that turns it down.
+    pub fn accept(
+        &self,
+        request: &Request<'_>,
+        watch: &mut dyn FnMut(StageTime),
+    ) -> Result<Accepted, Turned> {
+        let plan = timed(Stage::Plan, watch, || self.plan(request.plan))?;
+        let source = timed(Stage::Render, watch, || Ok(render(&plan)?))?;
+        let compiled = timed(Stage::Compile, watch, || Ok(compile(source)?))?;
+        let inspected = timed(Stage::Inspect, watch, || self.inspect(&compiled))?;
+        let extractor = timed(Stage::Load, watch, || self.load(&inspected))?;
+        let smoked = timed(Stage::Smoke, watch, || {
+            self.smoke(&extractor, Some(&plan), request.samples, Some(request.graph), request.smoke)
+        })?;
+        Ok(Accepted {
+            compiled,
+            inspected,
+            smoked,
+            graph: json(request.graph),
+            limits: json(self.sandbox.limits()),
+            rule: request.rule.map(str::to_owned),
+            event_schema: request.event_schema.map(str::to_owned),
+        })
+    }
+
+    /// Puts an accepted candidate on disk. The same inputs make the same bundle: where it is whole already, nothing is
+    /// written.
+    ///
+    /// # Errors
+    /// [`Turned::Bundle`]; what was on disk before is still there.
+    pub fn store(
+        &self,
+        accepted: &Accepted,
+        store: &Store,
+        created_at: jiff::Timestamp,
+        watch: &mut dyn FnMut(StageTime),
+    ) -> Result<Stored, Turned> {
+        timed(Stage::Bundle, watch, || {
+            let plan = json(accepted.plan());
+            let section = accepted.inspected.section();
+            let contents = Contents {
+                module_name: "extractor",
+                function_name: section.function(),
+                event_types: section.event_types(),
+                plan: plan.as_bytes(),
+                source: accepted.compiled.source().text().as_bytes(),
+                module: accepted.compiled.module(),
+                graph: accepted.graph.as_bytes(),
+                limits: accepted.limits.as_bytes(),
+                event_schema: accepted.event_schema.as_deref().map(str::as_bytes),
+                rule: accepted.rule.as_deref().map(str::as_bytes),
+                versions: VERSIONS,
+            };
+            let fingerprint = contents.fingerprint();
+            let path = store.path_of(fingerprint);
+            let text = fingerprint.to_string();
+            let expect =
+                Expect { fingerprint: Some(&text), event_types: Some(section.event_types()) };
+            // Its module has just passed the gates, so that its bytes are the same is all there is to know.
+            let cache_hit =
+                bundle::load(&path, &expect, &SameBytes(accepted.compiled.module())).is_ok();
+            let path = if cache_hit { path } else { store.put(&contents, created_at)? };
+            Ok(Stored { path, fingerprint, cache_hit })
+        })
+    }
+}
+
+/// What this build of Retort writes into manifests.
+const VERSIONS: Versions<'static> = Versions {
+    abi: ABI_VERSION,
+    compiler_package: concat!("retort ", env!("CARGO_PKG_VERSION")),
+    template: TEMPLATE_VERSION,
+    transcript_builder: TRANSCRIPT_VERSION,
+};
+
+fn timed<T>(
+    stage: Stage,
+    watch: &mut dyn FnMut(StageTime),
+    work: impl FnOnce() -> Result<T, Turned>,
+) -> Result<T, Turned> {
+    let start = Instant::now();
+    let outcome = work();
+    watch(StageTime { stage, ok: outcome.is_ok(), elapsed: start.elapsed() });
+    outcome
+}
+
+/// Data of ours as JSON for people and fingerprints.
+fn json<T: serde::Serialize>(value: &T) -> String {
+    let mut text = serde_json::to_string_pretty(value)
+        .expect("plans, specs and limits are strings and numbers under string keys");
+    text.push('\n');
+    text
+}
+
+/// Admits one module and no other.
+struct SameBytes<'a>(&'a [u8]);
+
+impl ModuleGate for SameBytes<'_> {
+    type Module = ();
+
+    fn admit(
+        &self,
+        module: &[u8],
+        _plan: &[u8],
+        _manifest: &Manifest,
+    ) -> Result<(), ModuleRefusal> {
+        if module == self.0 {
+            Ok(())
+        } else {
+            Err(ModuleRefusal::Rejected("another module".to_owned()))
+        }
+    }
+}
+
+/// A bundle's module, admitted.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    inspected: Inspected,
+    extractor: Extractor,
+    plan: Option<Plan>,
+}
+
+impl Admitted {
+    /// What the static gate found.
+    #[must_use]
+    pub fn inspected(&self) -> &Inspected {
+        &self.inspected
+    }
+
+    /// The extractor, loaded.
+    #[must_use]
+    pub fn extractor(&self) -> &Extractor {
+        &self.extractor
+    }
+
+    /// The bundle's plan, if this version reads it.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+}
+
+/// The gate that a bundle's module passes when it is loaded: inspected again, held to the manifest, and kept warm only if
+/// this host renders the bundle's plan to the very same bytes.
+impl ModuleGate for Pipeline {
+    type Module = Admitted;
+
+    fn admit(
+        &self,
+        module: &[u8],
+        plan: &[u8],
+        manifest: &Manifest,
+    ) -> Result<Admitted, ModuleRefusal> {
+        let mut inspected =
+            inspect(module, &self.structure).map_err(|rejected| refusal(&rejected, manifest))?;
+        let section = inspected.section();
+        if section.function() != manifest.function_name() {
+            return Err(ModuleRefusal::FunctionNotFound(format!(
+                "expected function `{}`, the module declares `{}`",
+                escaped(manifest.function_name()),
+                escaped(section.function()),
+            )));
+        }
+        if section.event_types() != manifest.event_types() {
+            return Err(ModuleRefusal::Rejected(
+                "the module declares other event types than the manifest".to_owned(),
+            ));
+        }
+        let plan = std::str::from_utf8(plan).ok().and_then(|text| plan::parse(text).ok());
+        if let Some(compiled) = plan.as_ref().and_then(|plan| self.build(plan).ok()) {
+            inspected = prove::by_rendering(inspected, &compiled);
+        }
+        let extractor = self
+            .sandbox
+            .load(&inspected)
+            .map_err(|error| ModuleRefusal::LoadFailed(error.to_string()))?;
+        Ok(Admitted { inspected, extractor, plan })
+    }
+}
+
+/// A rejection by the static gate; one that is all about the manifest's function has codes of its own.
+fn refusal(rejected: &Rejected, manifest: &Manifest) -> ModuleRefusal {
+    let text = rejected.to_string();
+    let place = format!("export \"{}\"", manifest.function_name());
+    let about_function = |code: &str| {
+        rejected.problems().iter().all(|problem| problem.code() == code && problem.path() == place)
+    };
+    if about_function("export_missing") {
+        ModuleRefusal::FunctionNotFound(text)
+    } else if about_function("export_type") || about_function("export_kind") {
+        ModuleRefusal::SignatureMismatch(text)
+    } else {
+        ModuleRefusal::Rejected(text)
+    }
+}

@@ -1,0 +1,95 @@
+//! Plans rendered to source: WebAssembly text that a reader can follow.
+//!
+//! The module that comes out has a fixed form: the declared inputs, one memory that never grows, four constants, the
+//! hand-written prelude of [`retort_guest_template`], then the generated functions and the text they copy from. There is no
+//! import, no start function, no table and no loop. Whatever a plan holds (event types, keys, names) ends up in data
+//! segments and in the custom section, never as syntax. The same plan gives the same bytes.
+
+mod extractor;
+mod inputs;
+mod text;
+
+use thiserror::Error;
+
+use crate::abi::section::SectionError;
+use crate::plan::Plan;
+use crate::problem::Coded;
+
+/// The version of what rendering makes of a plan.
+pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
+
+/// Bytes that the input block of a rendered extractor may have: 1 MiB.
+pub const INPUT_CAPACITY: u32 = 1 << 20;
+
+/// Bytes that the result of a rendered extractor may have: 1 MiB, counting the constant text of every property, present
+/// in the event or not.
+pub const OUTPUT_CAPACITY: u32 = 1 << 20;
+
+/// A rendered plan. Made by [`render`] alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    text: String,
+    plan: Plan,
+}
+
+impl Source {
+    /// The module in the WebAssembly text format.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The plan that it was rendered from.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+/// Why a valid plan can't be rendered.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RenderError {
+    /// The plan's declaration breaks a bound of the ABI.
+    #[error("the plan can't be declared: {0}")]
+    Declaration(SectionError),
+    /// The names in the plan are so long that no result could hold them.
+    #[error("the plan's own text takes {used} bytes of the result, {allowed} are allowed")]
+    TooLarge {
+        /// Bytes of constant text.
+        used: usize,
+        /// What a result may have.
+        allowed: usize,
+    },
+}
+
+impl RenderError {
+    /// Every code of this stage.
+    pub const CODES: &'static [&'static str] = &["plan_not_declarable", "plan_too_large"];
+}
+
+impl Coded for RenderError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Declaration(_) => "plan_not_declarable",
+            Self::TooLarge { .. } => "plan_too_large",
+        }
+    }
+}
+
+/// Renders `plan` to source.
+///
+/// ```
+/// let plan = retort::plan::parse(
+///     r#"{"event_type": "order", "target_entity_name": "Order", "function_name": "read_order",
+///         "key_field": {"property_name": "id", "source_path": ["id"]}}"#,
+/// )?;
+/// let source = retort::render::render(&plan)?;
+/// assert!(source.text().contains("(func $read (export \"read_order\")"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`RenderError`], for plans beyond what the ABI or a result can hold.
+pub fn render(plan: &Plan) -> Result<Source, RenderError> {
+    Ok(Source { text: extractor::module(plan)?, plan: plan.clone() })
+}

@@ -1,0 +1,123 @@
+//! The engine: wasmtime configured for guests that nobody trusts, and the clock behind deadlines.
+
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use wasmtime::{Config, Engine, OptLevel, WasmBacktraceDetails};
+
+use super::{Extractor, Limits, LoadError};
+use crate::gate::inspect::Inspected;
+
+/// How often the clock behind deadlines ticks. A deadline is exact to one tick.
+const TICK: Duration = Duration::from_millis(10);
+
+/// An engine with its limits. Cheap to clone; the clones are the same sandbox.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    engine: Engine,
+    limits: Limits,
+    _ticker: Ticker,
+}
+
+impl Sandbox {
+    /// An engine in which every guest has these limits.
+    ///
+    /// # Errors
+    /// [`LoadError::Engine`], when wasmtime refuses the configuration on this machine or no thread can be started.
+    pub fn new(limits: Limits) -> Result<Self, LoadError> {
+        let engine = Engine::new(&config(&limits)).map_err(LoadError::engine)?;
+        let ticker = Ticker::start(&engine)?;
+        Ok(Self { inner: Arc::new(Inner { engine, limits, _ticker: ticker }) })
+    }
+
+    /// The limits of every guest in here.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    /// Compiles an inspected module to native code.
+    ///
+    /// # Errors
+    /// [`LoadError`], when wasmtime refuses the module or it doesn't link.
+    pub fn load(&self, inspected: &Inspected) -> Result<Extractor, LoadError> {
+        Extractor::load(self.clone(), inspected)
+    }
+
+    pub(super) fn engine(&self) -> &Engine {
+        &self.inner.engine
+    }
+
+    /// The deadline in ticks of the engine's clock: one more than fit, because the first one may come at once.
+    pub(super) fn deadline_ticks(&self) -> u64 {
+        let ticks = self.limits().deadline().as_millis().div_ceil(TICK.as_millis());
+        u64::try_from(ticks).unwrap_or(u64::MAX).saturating_add(1)
+    }
+}
+
+fn config(limits: &Limits) -> Config {
+    let mut config = Config::new();
+    config
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        .max_wasm_stack(limits.stack_bytes)
+        // The same features as the static gate admits.
+        .wasm_features(wasmtime::WasmFeatures::all(), false)
+        .wasm_features(
+            wasmtime::WasmFeatures::from_bits_truncate(crate::gate::inspect::features().bits()),
+            true,
+        )
+        // The same input gives the same bytes, on every machine.
+        .cranelift_nan_canonicalization(true)
+        .relaxed_simd_deterministic(true)
+        .operator_cost(crate::gate::inspect::OPERATOR_COST)
+        .cranelift_opt_level(OptLevel::Speed)
+        // Traps are told by their code; frames of a guest tell a reader nothing that its plan doesn't.
+        .wasm_backtrace_max_frames(None)
+        .wasm_backtrace_details(WasmBacktraceDetails::Disable)
+        .generate_address_map(false);
+    config
+}
+
+/// One thread that advances the engine's epoch at a fixed rate, so that one guest's deadline never touches another's.
+#[derive(Debug)]
+struct Ticker {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ticker {
+    fn start(engine: &Engine) -> Result<Self, LoadError> {
+        let engine = engine.weak();
+        let (stop, stopped) = channel();
+        let tick = move || {
+            // The sender is never used: it is dropped to stop this thread.
+            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(TICK) {
+                let Some(engine) = engine.upgrade() else { return };
+                engine.increment_epoch();
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("retort-ticker".to_owned())
+            .spawn(tick)
+            .map_err(|error| LoadError::Engine { message: error.to_string() })?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            // A thread that only ticks has nothing to say when it ends.
+            let _ = thread.join();
+        }
+    }
+}

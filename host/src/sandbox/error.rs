@@ -1,0 +1,274 @@
+//! The ways in which running a guest fails, each with its code.
+
+use thiserror::Error;
+use wasmtime::Trap;
+
+use crate::abi::block::InputTooLarge;
+use crate::abi::result::ResultError;
+use crate::event::EventError;
+use crate::problem::{Coded, Problem, Stage};
+
+/// Why a module can't be made ready.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LoadError {
+    /// The engine can't be built on this machine.
+    #[error("the engine can't be built: {message}")]
+    Engine {
+        /// What wasmtime or the system says.
+        message: String,
+    },
+    /// wasmtime refuses the module.
+    #[error("the module can't be compiled to native code: {message}")]
+    Module {
+        /// What wasmtime says.
+        message: String,
+    },
+    /// The module asks for an import that isn't there.
+    #[error("the module can't be linked: {message}")]
+    Link {
+        /// What wasmtime says.
+        message: String,
+    },
+}
+
+impl LoadError {
+    /// Every code of this stage.
+    pub const CODES: &'static [&'static str] = &["engine_failed", "load_failed", "link_failed"];
+
+    pub(super) fn engine(error: wasmtime::Error) -> Self {
+        Self::Engine { message: format!("{error:#}") }
+    }
+
+    pub(super) fn module(error: wasmtime::Error) -> Self {
+        Self::Module { message: crate::untrusted::escaped(&format!("{error:#}")) }
+    }
+
+    pub(super) fn link(error: wasmtime::Error) -> Self {
+        Self::Link { message: crate::untrusted::escaped(&format!("{error:#}")) }
+    }
+}
+
+impl Coded for LoadError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Engine { .. } => "engine_failed",
+            Self::Module { .. } => "load_failed",
+            Self::Link { .. } => "link_failed",
+        }
+    }
+}
+
+/// What a guest did that ended its call. The instance it happened in is thrown away.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GuestError {
+    /// The fuel for this event is spent.
+    #[error("the extractor used up its fuel of {allowed}")]
+    OutOfFuel {
+        /// The fuel that it was given.
+        allowed: u64,
+    },
+    /// The wall-clock deadline has passed.
+    #[error("the extractor ran past its deadline of {allowed_ms} ms")]
+    Deadline {
+        /// The deadline in milliseconds.
+        allowed_ms: u64,
+    },
+    /// It asked for more linear memory than it may have.
+    #[error("the extractor asked for {used} bytes of memory, {allowed} are allowed")]
+    Memory {
+        /// Bytes that it asked for.
+        used: usize,
+        /// Bytes that it may have.
+        allowed: usize,
+    },
+    /// It asked for larger tables than it may have.
+    #[error("the extractor asked for {used} table elements, {allowed} are allowed")]
+    Table {
+        /// Elements that it asked for.
+        used: usize,
+        /// Elements that it may have.
+        allowed: usize,
+    },
+    /// Its stack is full.
+    #[error("the extractor's stack overflowed its {allowed} bytes")]
+    StackOverflow {
+        /// Bytes of stack.
+        allowed: usize,
+    },
+    /// It executed `unreachable`: what a panic of a Rust guest ends in.
+    #[error("the extractor executed `unreachable`")]
+    Unreachable,
+    /// It read or wrote outside its memory.
+    #[error("the extractor accessed memory out of bounds")]
+    OutOfBounds,
+    /// A division by zero, or an integer that doesn't fit.
+    #[error("the extractor divided by zero or overflowed an integer conversion")]
+    Division,
+    /// An indirect call that has no function, or one of another type.
+    #[error("the extractor made an indirect call that has no function of its type")]
+    IndirectCall,
+    /// Another trap.
+    #[error("the extractor trapped: {trap}")]
+    Trap {
+        /// wasmtime's name for it.
+        trap: String,
+    },
+    /// `retort_buffer` gave a place that isn't in the memory, or refused.
+    #[error("`retort_buffer` gave address {address} for {length} bytes, the memory has {memory}")]
+    BadBuffer {
+        /// The address.
+        address: u32,
+        /// Length of the input block.
+        length: usize,
+        /// Bytes of memory.
+        memory: usize,
+    },
+    /// The result isn't in the memory.
+    #[error(
+        "the result at address {address} with {length} bytes is outside the memory of {memory}"
+    )]
+    BadResult {
+        /// The address.
+        address: u32,
+        /// Its length.
+        length: u32,
+        /// Bytes of memory.
+        memory: usize,
+    },
+    /// The result is larger than it may be.
+    #[error("the result has {used} bytes, {allowed} are allowed")]
+    OutputTooLarge {
+        /// Its bytes.
+        used: usize,
+        /// What it may have.
+        allowed: usize,
+    },
+}
+
+impl GuestError {
+    /// Every code of this stage.
+    pub const CODES: &'static [&'static str] = &[
+        "out_of_fuel",
+        "deadline_exceeded",
+        "memory_exceeded",
+        "table_exceeded",
+        "stack_overflow",
+        "unreachable",
+        "out_of_bounds",
+        "division",
+        "indirect_call",
+        "trap",
+        "bad_buffer",
+        "bad_result",
+        "output_too_large",
+    ];
+
+    /// What was used of a limit and what was allowed, where this error is about a limit.
+    #[must_use]
+    pub fn usage(&self) -> Option<(u64, u64)> {
+        let (used, allowed) = match self {
+            Self::OutOfFuel { allowed } => (*allowed, *allowed),
+            Self::Memory { used, allowed }
+            | Self::Table { used, allowed }
+            | Self::OutputTooLarge { used, allowed } => (*used as u64, *allowed as u64),
+            Self::Deadline { allowed_ms } => (*allowed_ms, *allowed_ms),
+            Self::StackOverflow { allowed } => (*allowed as u64, *allowed as u64),
+            _ => return None,
+        };
+        Some((used, allowed))
+    }
+}
+
+impl Coded for GuestError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::OutOfFuel { .. } => "out_of_fuel",
+            Self::Deadline { .. } => "deadline_exceeded",
+            Self::Memory { .. } => "memory_exceeded",
+            Self::Table { .. } => "table_exceeded",
+            Self::StackOverflow { .. } => "stack_overflow",
+            Self::Unreachable => "unreachable",
+            Self::OutOfBounds => "out_of_bounds",
+            Self::Division => "division",
+            Self::IndirectCall => "indirect_call",
+            Self::Trap { .. } => "trap",
+            Self::BadBuffer { .. } => "bad_buffer",
+            Self::BadResult { .. } => "bad_result",
+            Self::OutputTooLarge { .. } => "output_too_large",
+        }
+    }
+}
+
+/// A trap as the error that it is under `limits` and a fuel budget. A limiter's refusal travels as it is.
+pub(super) fn trapped(error: &wasmtime::Error, limits: &super::Limits, fuel: u64) -> GuestError {
+    if let Some(refused) = error.downcast_ref::<GuestError>() {
+        return refused.clone();
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => GuestError::OutOfFuel { allowed: fuel },
+        Some(Trap::Interrupt) => GuestError::Deadline { allowed_ms: limits.deadline_ms },
+        Some(Trap::StackOverflow) => GuestError::StackOverflow { allowed: limits.stack_bytes },
+        Some(Trap::UnreachableCodeReached) => GuestError::Unreachable,
+        Some(Trap::MemoryOutOfBounds | Trap::HeapMisaligned) => GuestError::OutOfBounds,
+        Some(
+            Trap::IntegerDivisionByZero | Trap::IntegerOverflow | Trap::BadConversionToInteger,
+        ) => GuestError::Division,
+        Some(Trap::TableOutOfBounds | Trap::IndirectCallToNull | Trap::BadSignature) => {
+            GuestError::IndirectCall
+        }
+        Some(other) => GuestError::Trap { trap: other.to_string() },
+        None => GuestError::Trap { trap: crate::untrusted::escaped(&format!("{error:#}")) },
+    }
+}
+
+/// Why one event gave no result.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RunError {
+    /// The event never reached the guest.
+    #[error(transparent)]
+    Event(#[from] EventError),
+    /// Its inputs are too large for the guest.
+    #[error(transparent)]
+    Input(#[from] InputTooLarge),
+    /// The guest failed.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    /// The guest gave something that isn't a result.
+    #[error(transparent)]
+    Result(#[from] ResultError),
+}
+
+impl RunError {
+    /// This error as data.
+    #[must_use]
+    pub fn problem(&self) -> Problem {
+        let stage = match self {
+            Self::Event(_) => Stage::Event,
+            Self::Input(_) | Self::Guest(_) | Self::Result(_) => Stage::Run,
+        };
+        let problem = Problem::new(stage, self.code(), self.to_string());
+        match self {
+            Self::Event(EventError::TooLarge { used, allowed })
+            | Self::Input(InputTooLarge { used, allowed }) => {
+                problem.limit(*used as u64, *allowed as u64)
+            }
+            Self::Guest(error) => match error.usage() {
+                Some((used, allowed)) => problem.limit(used, allowed),
+                None => problem,
+            },
+            Self::Result(error) => problem.at(error.path()),
+            Self::Event(_) => problem,
+        }
+    }
+}
+
+impl Coded for RunError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Event(error) => error.code(),
+            Self::Input(error) => error.code(),
+            Self::Guest(error) => error.code(),
+            Self::Result(error) => error.code(),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A module made ready: native code, its declaration, and how it may be run.
+
+use std::sync::Arc;
+
+use wasmtime::{InstancePre, Linker, Module};
+
+use super::guest::Guest;
+use super::store::Limiter;
+use super::{GuestError, LoadError, Runner, Sandbox};
+use crate::abi::section::Section;
+use crate::gate::inspect::{Inspected, ResetSafety};
+
+/// An inspected module compiled in a sandbox. Cheap to clone and to send to other threads.
+#[derive(Clone)]
+pub struct Extractor {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    sandbox: Sandbox,
+    section: Section,
+    is_reset_safe: bool,
+    ready: InstancePre<Limiter>,
+}
+
+impl std::fmt::Debug for Extractor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Extractor").field("section", &self.inner.section).finish_non_exhaustive()
+    }
+}
+
+impl Extractor {
+    pub(super) fn load(sandbox: Sandbox, inspected: &Inspected) -> Result<Self, LoadError> {
+        let module =
+            Module::from_binary(sandbox.engine(), inspected.wasm()).map_err(LoadError::module)?;
+        let ready =
+            Linker::new(sandbox.engine()).instantiate_pre(&module).map_err(LoadError::link)?;
+        let is_reset_safe = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
+        let section = inspected.section().clone();
+        Ok(Self { inner: Arc::new(Inner { sandbox, section, is_reset_safe, ready }) })
+    }
+
+    /// What the module declares.
+    #[must_use]
+    pub fn section(&self) -> &Section {
+        &self.inner.section
+    }
+
+    /// The sandbox that it was loaded into.
+    #[must_use]
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.inner.sandbox
+    }
+
+    /// Whether one instance may serve event after event: its result is proven to depend on the event alone.
+    #[must_use]
+    pub fn is_reset_safe(&self) -> bool {
+        self.inner.is_reset_safe
+    }
+
+    /// Something that runs this extractor over events, on one thread.
+    #[must_use]
+    pub fn runner(&self) -> Runner {
+        Runner::new(self.clone())
+    }
+
+    pub(super) fn instantiate(&self) -> Result<Guest, GuestError> {
+        Guest::new(self)
+    }
+
+    pub(super) fn ready(&self) -> &InstancePre<Limiter> {
+        &self.inner.ready
+    }
+}

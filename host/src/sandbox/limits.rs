@@ -1,0 +1,64 @@
+//! What a guest may use.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The limits of one sandbox. All are on by default; a missing key in the serialised form means its default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Fuel for every event, whatever its size. Default 1,000,000: a rendered extractor takes some hundreds, a guest in
+    /// Rust that parses and prints JSON some ten thousands.
+    pub fuel_base: u64,
+    /// Fuel on top for each byte of the input block. Default 1,000: work may grow with what a guest is given, and with
+    /// nothing else.
+    pub fuel_per_byte: u64,
+    /// Wall-clock time of one call, instantiation included, in milliseconds. Default 1,000. Fuel decides first; this is
+    /// there for what fuel can't see.
+    pub deadline_ms: u64,
+    /// Linear memory in bytes. Default 16 MiB: two capacities of a rendered extractor and room for a guest with an
+    /// allocator.
+    pub memory_bytes: usize,
+    /// Elements of all tables together. Default 10,000.
+    pub table_elements: usize,
+    /// WebAssembly stack in bytes. Default 512 KiB: threads of the host have 2 MiB, and a stack that outgrows its thread
+    /// ends the process.
+    pub stack_bytes: usize,
+    /// Bytes of an input block. Default 1 MiB, the capacity of a rendered extractor.
+    pub input_bytes: usize,
+    /// Bytes of a result. Default 1 MiB, the capacity of a rendered extractor.
+    pub output_bytes: usize,
+    /// Bytes of an event. Default 16 MiB.
+    pub event_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            fuel_base: 1_000_000,
+            fuel_per_byte: 1_000,
+            deadline_ms: 1_000,
+            memory_bytes: 16 << 20,
+            table_elements: 10_000,
+            stack_bytes: 512 << 10,
+            input_bytes: crate::render::INPUT_CAPACITY as usize,
+            output_bytes: crate::render::OUTPUT_CAPACITY as usize,
+            event_bytes: crate::event::DEFAULT_MAX_EVENT_BYTES,
+        }
+    }
+}
+
+impl Limits {
+    /// The fuel that a call with an input block of `bytes` bytes gets.
+    #[must_use]
+    pub fn fuel(&self, bytes: usize) -> u64 {
+        self.fuel_base.saturating_add(self.fuel_per_byte.saturating_mul(bytes as u64))
+    }
+
+    /// The deadline as a duration.
+    #[must_use]
+    pub fn deadline(&self) -> Duration {
+        Duration::from_millis(self.deadline_ms)
+    }
+}

@@ -1,0 +1,22 @@
+//! The sandbox: inspected modules run inside wasmtime, with every limit on.
+//!
+//! A [`Sandbox`] is one engine with its limits; a [`Extractor`] is a module made ready in it; a [`Runner`] reads events,
+//! gives the extractor its declared inputs and checks what comes back. Engines and extractors are shared between threads, a
+//! runner belongs to one.
+
+mod engine;
+mod error;
+mod extractor;
+mod guest;
+mod limits;
+mod runner;
+mod store;
+
+pub use engine::Sandbox;
+pub use error::{GuestError, LoadError, RunError};
+pub use extractor::Extractor;
+pub use limits::Limits;
+pub use runner::{Outcome, Runner};
+
+/// The version of the wasmtime that fuel figures come from: another version may count differently.
+pub const WASMTIME_VERSION: &str = "48.0.8";

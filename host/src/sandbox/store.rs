@@ -1,0 +1,67 @@
+//! What a store holds for the host: the limiter that every growth of a guest has to ask.
+
+use wasmtime::ResourceLimiter;
+
+use super::{GuestError, Limits};
+
+/// Counts what all memories and all tables of a store have together.
+#[derive(Debug)]
+pub(super) struct Limiter {
+    memory_allowed: usize,
+    memory_used: usize,
+    table_allowed: usize,
+    table_used: usize,
+}
+
+impl Limiter {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            memory_allowed: limits.memory_bytes,
+            memory_used: 0,
+            table_allowed: limits.table_elements,
+            table_used: 0,
+        }
+    }
+}
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let used = self.memory_used.saturating_add(desired.saturating_sub(current));
+        if used > self.memory_allowed {
+            return Err(GuestError::Memory { used, allowed: self.memory_allowed }.into());
+        }
+        self.memory_used = used;
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let used = self.table_used.saturating_add(desired.saturating_sub(current));
+        if used > self.table_allowed {
+            return Err(GuestError::Table { used, allowed: self.table_allowed }.into());
+        }
+        self.table_used = used;
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        1
+    }
+
+    fn tables(&self) -> usize {
+        1
+    }
+
+    fn memories(&self) -> usize {
+        1
+    }
+}
