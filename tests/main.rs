@@ -9,6 +9,7 @@ mod diagnostics;
 mod event;
 mod extraction;
 mod graph;
+mod hostile;
 mod inspect;
 mod plan;
 mod support;

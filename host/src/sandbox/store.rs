@@ -29,28 +29,36 @@ impl ResourceLimiter for Limiter {
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         let used = self.memory_used.saturating_add(desired.saturating_sub(current));
         if used > self.memory_allowed {
             return Err(GuestError::Memory { used, allowed: self.memory_allowed }.into());
         }
-        self.memory_used = used;
-        Ok(true)
+        // What its own maximum forbids won't happen, so it must not be counted either.
+        let admitted = maximum.is_none_or(|maximum| desired <= maximum);
+        if admitted {
+            self.memory_used = used;
+        }
+        Ok(admitted)
     }
 
     fn table_growing(
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         let used = self.table_used.saturating_add(desired.saturating_sub(current));
         if used > self.table_allowed {
             return Err(GuestError::Table { used, allowed: self.table_allowed }.into());
         }
-        self.table_used = used;
-        Ok(true)
+        // What its own maximum forbids won't happen, so it must not be counted either.
+        let admitted = maximum.is_none_or(|maximum| desired <= maximum);
+        if admitted {
+            self.table_used = used;
+        }
+        Ok(admitted)
     }
 
     fn instances(&self) -> usize {
