@@ -12,4 +12,5 @@ mod graph;
 mod hostile;
 mod inspect;
 mod plan;
+mod render;
 mod support;

@@ -35,10 +35,10 @@ pub(super) fn path(path: &[String]) -> String {
     format!("[{}]", segments.join(", "))
 }
 
-/// Appends `text` with each line indented by `depth` steps of two spaces.
+/// Appends `text` with each line that isn't empty indented by `depth` steps of two spaces.
 pub(super) fn indent(out: &mut String, depth: usize, text: &str) {
     for line in text.lines() {
-        for _ in 0..depth {
+        for _ in 0..if line.is_empty() { 0 } else { depth } {
             out.push_str("  ");
         }
         out.push_str(line);
