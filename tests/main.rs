@@ -12,5 +12,6 @@ mod graph;
 mod hostile;
 mod inspect;
 mod plan;
+mod property;
 mod render;
 mod support;
