@@ -6,6 +6,7 @@
 mod bundle;
 mod corpora;
 mod diagnostics;
+mod examples;
 mod extraction;
 mod graph;
 mod inspect;
