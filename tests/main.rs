@@ -7,6 +7,7 @@ mod bundle;
 mod corpora;
 mod diagnostics;
 mod event;
+mod examples;
 mod extraction;
 mod graph;
 mod hostile;

@@ -8,7 +8,6 @@ use crate::problem::Coded;
 #[error("{}: {problem}", bounded(origin, 200))]
 pub struct GraphSpecError {
     origin: String,
-    #[source]
     problem: Box<SpecProblem>,
 }
 

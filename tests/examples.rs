@@ -1,0 +1,136 @@
+//! The example projects: their files fit each other.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use retort::graph::{Extraction, GraphSpec, ValidateOptions, validate};
+use retort::plan;
+use retort::problem::Coded;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::support::workspace_root;
+
+/// `retort.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Project {
+    plan: PathBuf,
+    graph: PathBuf,
+    samples: PathBuf,
+    output: PathBuf,
+    rule: PathBuf,
+    schema: PathBuf,
+    #[serde(default)]
+    allow_external_endpoints: bool,
+}
+
+/// A line of `expected.ndjson`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    line: usize,
+    event_type: String,
+    result: Extraction,
+}
+
+fn each_example(check: impl Fn(&Path, &Project)) {
+    let mut folders: Vec<PathBuf> = fs::read_dir(workspace_root().join("examples"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("retort.toml").exists())
+        .collect();
+    folders.sort();
+    assert!(folders.len() >= 3, "{folders:?}");
+    for folder in folders {
+        let project = toml::from_str(&read(&folder, "retort.toml")).unwrap();
+        check(&folder, &project);
+    }
+}
+
+fn read(folder: &Path, file: impl AsRef<Path>) -> String {
+    let path = folder.join(file);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn graph(folder: &Path, project: &Project) -> GraphSpec {
+    let name = project.graph.to_string_lossy();
+    GraphSpec::parse(&read(folder, &project.graph), &name).unwrap()
+}
+
+#[test]
+fn expected_results_fit_their_graph() {
+    each_example(|folder, project| {
+        let graph = graph(folder, project);
+        let options =
+            ValidateOptions { allow_external_endpoints: project.allow_external_endpoints };
+        for line in read(folder, "expected.ndjson").lines() {
+            let expected: Expected = serde_json::from_str(line).unwrap();
+            let report = validate(&graph, &expected.result, options);
+            assert!(report.ok(), "{} line {}: {report:?}", folder.display(), expected.line);
+        }
+    });
+}
+
+#[test]
+fn expected_results_are_what_the_plan_says() {
+    each_example(|folder, project| {
+        let plan = plan::parse(&read(folder, &project.plan)).unwrap();
+        let mut expected: BTreeMap<usize, Expected> = read(folder, "expected.ndjson")
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .map(|expected: Expected| (expected.line, expected))
+            .collect();
+        let events = read(folder, "events.ndjson");
+        let mut declined = 0;
+        for (number, event) in (1..).zip(events.lines()) {
+            let at = format!("{} line {number}", folder.display());
+            let result = match plan::eval::eval(&plan, event) {
+                Ok(result) => result,
+                Err(error) => {
+                    assert_eq!(error.code(), "event_not_json", "{at}");
+                    assert!(!expected.contains_key(&number), "{at}");
+                    continue;
+                }
+            };
+            match expected.remove(&number) {
+                Some(line) => {
+                    assert_eq!(line.event_type, plan.event_type(), "{at}");
+                    assert_eq!(line.result, result, "{at}");
+                }
+                None => {
+                    assert!(result.is_empty(), "{at}: {result:?}");
+                    let event: Value = serde_json::from_str(event).unwrap();
+                    declined += usize::from(event["event_type"] == plan.event_type());
+                }
+            }
+        }
+        assert!(expected.is_empty(), "{}: no such lines", folder.display());
+        assert!(declined > 0, "{}: no event of the plan's type declines", folder.display());
+    });
+}
+
+#[test]
+fn samples_pass_the_gates() {
+    each_example(|folder, project| {
+        let graph = graph(folder, project);
+        let plan = plan::parse(&read(folder, &project.plan)).unwrap();
+        let schema = serde_json::from_str(&read(folder, &project.schema)).unwrap();
+        let schema = jsonschema::draft202012::new(&schema).unwrap();
+        let samples = read(folder, &project.samples);
+        assert!(samples.lines().count() >= 10, "{}", folder.display());
+        for sample in samples.lines() {
+            let event: Value = serde_json::from_str(sample).unwrap();
+            if let Err(error) = schema.validate(&event) {
+                panic!("{}: {error} in {sample}", folder.display());
+            }
+            let result = plan::eval::eval(&plan, sample).unwrap();
+            assert!(!result.is_empty(), "{}: {sample}", folder.display());
+            let report = validate(&graph, &result, ValidateOptions::default());
+            assert!(report.ok(), "{}: {report:?}", folder.display());
+        }
+        assert!(!read(folder, &project.rule).trim().is_empty());
+        assert!(project.output.is_relative());
+    });
+}
