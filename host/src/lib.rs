@@ -1,4 +1,89 @@
 //! Retort lets a host run extraction code that a language model wrote, without trusting it.
+//!
+//! A model writes a declarative *plan*. Retort renders it to WebAssembly, takes the module through gates, and runs it in a
+//! sandbox over streams of JSON events; what comes out is nodes and edges of a graph.
+//!
+//! ```
+//! use retort::gate::smoke::{Samples, SmokeOptions};
+//! use retort::graph::GraphSpec;
+//! use retort::pipeline::{Pipeline, Request};
+//! use retort::sandbox::Limits;
+//!
+//! let plan = r#"{
+//!     "event_type": "order_placed",
+//!     "target_entity_name": "Order",
+//!     "function_name": "read_order",
+//!     "key_field": {"property_name": "order_id", "source_path": ["content", "id"]},
+//!     "property_fields": [{"property_name": "total", "source_path": ["content", "total"]}]
+//! }"#;
+//! let graph = GraphSpec::parse(
+//!     "ontology: shop
+//! entities:
+//! - name: Order
+//!   keys: {primary: [order_id]}
+//!   properties:
+//!   - {name: order_id, type: string}
+//!   - {name: total, type: double}
+//! ",
+//!     "shop.yaml",
+//! )?;
+//! let samples = Samples::parse(
+//!     r#"{"event_type": "order_placed", "session_id": "s1", "content": {"id": "A-7", "total": 12.5}}"#,
+//!     "samples.ndjson",
+//! )?;
+//!
+//! // All gates, in their order; the last one runs the extractor over the samples.
+//! let pipeline = Pipeline::new(Limits::default())?;
+//! let request = Request {
+//!     plan,
+//!     graph: &graph,
+//!     samples: &samples,
+//!     rule: None,
+//!     event_schema: None,
+//!     smoke: SmokeOptions::default(),
+//! };
+//! let accepted = pipeline.accept(&request, &mut |_| {})?;
+//!
+//! // One runner for each thread, for any number of events.
+//! let mut runner = accepted.smoked().extractor().runner();
+//! let event = br#"{"event_type": "order_placed", "session_id": "s2", "content": {"id": "B-1", "total": 80}}"#;
+//! let outcome = runner.run(event)?;
+//! assert!(std::str::from_utf8(outcome.json)?.contains(r#""node_id":"s2:Order:order_id=B-1""#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The pipeline
+//! Each stage takes what the one before made, and only that stage can make it, so no gate can be skipped.
+//!
+//! | stage | makes | of |
+//! |---|---|---|
+//! | [`plan::parse()`] | [`Plan`](plan::Plan) | JSON text |
+//! | [`render::render`] | [`Source`](render::Source) | a plan |
+//! | [`compile::compile`] | [`Compiled`](compile::Compiled) | source |
+//! | [`gate::inspect::inspect`] | [`Inspected`](gate::inspect::Inspected) | a module's bytes, whoever made them |
+//! | [`sandbox::Sandbox::load`] | [`Extractor`](sandbox::Extractor) | an inspected module |
+//! | [`gate::smoke::smoke`] | [`Smoked`](gate::smoke::Smoked) | an extractor and sample events |
+//! | [`pipeline::Pipeline::accept`] | [`Accepted`](pipeline::Accepted) | all of the above |
+//! | [`pipeline::Pipeline::store`] | a [bundle] on disk | what was accepted |
+//!
+//! [`bundle::load`] and [`bundle::discover`] read bundles back, with a [`Pipeline`](pipeline::Pipeline) as the gate; what they
+//! load is inspected again. [`sandbox::Runner::run`] is the hot path: it [validates and projects](event) the event,
+//! writes the [input block](abi::block), calls the guest and [checks the result](abi::result).
+//! [`plan::eval`] says natively what a plan means: the oracle that the gates and the tests compare with.
+//!
+//! # Limits
+//! All are on by default: [`sandbox::Limits`] for what runs, [`StructuralLimits`](gate::inspect::StructuralLimits) for how a
+//! module may be built, [`event::MAX_DEPTH`] and [`event::DEFAULT_MAX_EVENT_BYTES`] for events. Fuel decides before the clock
+//! does, and fuel is deterministic.
+//!
+//! # Errors and codes
+//! Each stage has its own error type, and every error carries a stable code ([`problem::Coded`]); [`explain`] knows what each
+//! means and what to do about it. [`problem::Problem`] is an error as data. [`Turned`](pipeline::Turned) is whatever turned a
+//! candidate down, with all its problems and the [diagnostic](diagnose) that a model is given to mend its plan. Nothing in
+//! here panics on any input.
+//!
+//! # Features
+//! There are no cargo features, and no `unsafe`.
 
 pub mod abi;
 pub mod bundle;
@@ -14,3 +99,7 @@ pub mod problem;
 pub mod render;
 pub mod sandbox;
 mod untrusted;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}
