@@ -6,6 +6,7 @@
 mod bundle;
 mod corpora;
 mod diagnostics;
+mod docs;
 mod event;
 mod examples;
 mod extraction;

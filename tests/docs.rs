@@ -1,0 +1,157 @@
+//! What the documents say, held to what the code does.
+
+use std::fs;
+
+use retort::abi::block::BlockWriter;
+use retort::abi::result;
+use retort::abi::section::Section;
+use retort::event::{Projection, Projector};
+use retort::gate::inspect::StructuralLimits;
+use retort::sandbox::Limits;
+use serde_json::Value;
+
+use crate::support::workspace_root;
+
+fn document(path: &str) -> String {
+    fs::read_to_string(workspace_root().join(path)).unwrap()
+}
+
+/// The fenced blocks of a document in a language, in their order.
+fn blocks(document: &str, language: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut lines = document.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        if info == language {
+            found.push(block.join("\n"));
+        }
+    }
+    found
+}
+
+/// The part of a document below a heading.
+fn below<'a>(document: &'a str, heading: &str) -> &'a str {
+    let at = document.find(&format!("{heading}\n")).unwrap_or_else(|| panic!("no {heading}"));
+    &document[at..]
+}
+
+/// The bytes of a dump: an offset, groups of two digits, and a remark behind three spaces.
+fn dumped(dump: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for line in dump.lines() {
+        let (offset, rest) = line.split_once("  ").unwrap();
+        assert_eq!(usize::from_str_radix(offset, 16).unwrap(), bytes.len(), "{line}");
+        let digits = rest.split("   ").next().unwrap();
+        bytes.extend(digits.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+    }
+    bytes
+}
+
+#[test]
+fn the_block_of_the_abi_document_is_what_the_host_writes() {
+    let document = document("docs/abi.md");
+    let example = below(&document, "### A worked example");
+    let json = blocks(example, "json");
+    let [section, event, ..] = json.as_slice() else { panic!("a section and an event") };
+    let section = Section::parse(section.as_bytes()).unwrap();
+    let projector = Projector::new(section.inputs());
+    let mut projection = Projection::default();
+    projector.project(event.as_bytes(), &mut projection).unwrap();
+    let mut writer = BlockWriter::default();
+    let block = writer.write(&projector, event.as_bytes(), &projection, usize::MAX).unwrap();
+    assert_eq!(block, dumped(&blocks(example, "hexdump")[0]));
+    assert!(example.contains(&format!("The block has {} bytes", block.len())));
+}
+
+#[test]
+fn the_result_of_the_abi_document_is_one() {
+    let document = document("docs/abi.md");
+    let result = &blocks(below(&document, "## The result"), "json")[0];
+    let shape = result::check(result.as_bytes()).unwrap();
+    assert_eq!((shape.nodes, shape.edges, shape.fully_handled), (1, 1, 1));
+}
+
+/// A number as people write it: `1,048,576`.
+fn grouped(number: &Value) -> String {
+    let digits = number.to_string();
+    let group = |(index, digit): (usize, char)| {
+        let comma = index > 0 && (digits.len() - index).is_multiple_of(3);
+        [comma.then_some(','), Some(digit)].into_iter().flatten().collect::<Vec<char>>()
+    };
+    digits.chars().enumerate().flat_map(group).collect()
+}
+
+#[test]
+fn the_limits_of_the_readme_are_the_defaults() {
+    let readme = document("README.md");
+    let tables = below(&readme, "## Limits");
+    let (sandbox, structure) = tables.split_once("How a module may be built").unwrap();
+    let defaults = [
+        (sandbox, serde_json::to_value(Limits::default()).unwrap()),
+        (structure, serde_json::to_value(StructuralLimits::default()).unwrap()),
+    ];
+    for (table, limits) in defaults {
+        for (name, value) in limits.as_object().unwrap() {
+            let cell = format!("| `{name}` | {} ", grouped(value));
+            assert!(table.contains(&cell), "{cell}");
+        }
+    }
+}
+
+#[test]
+fn the_plan_of_the_readme_is_one() {
+    let readme = document("README.md");
+    for plan in blocks(&readme, "json") {
+        assert_eq!(retort::plan::problems(&plan), []);
+    }
+}
+
+/// What the documents link to within the project is there.
+#[test]
+fn links_lead_somewhere() {
+    for (name, folder) in [("README.md", ""), ("DESIGN.md", ""), ("docs/abi.md", "docs")] {
+        let text = document(name);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if !link.contains("://") {
+                assert!(workspace_root().join(folder).join(link).exists(), "{name}: {link}");
+            }
+        }
+    }
+}
+
+/// The command lines of the README that run `retort`, in their order.
+fn commands(readme: &str) -> Vec<String> {
+    blocks(readme, "sh")
+        .iter()
+        .flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>())
+        .map(|line| line.replace("cargo run -q -- ", "retort ").replace("cargo run -- ", "retort "))
+        .filter(|line| !line.starts_with("cargo "))
+        .collect()
+}
+
+#[test]
+fn the_readme_shows_every_command() {
+    let readme = document("README.md");
+    let commands = commands(&readme).join("\n");
+    for command in [
+        "compile",
+        "run",
+        "check",
+        "bench",
+        "plan check",
+        "plan schema",
+        "plan eval",
+        "render",
+        "inspect",
+        "graph check",
+        "diagnose",
+        "explain",
+    ] {
+        assert!(
+            commands.contains(&format!("retort {command} "))
+                || commands.contains(&format!("retort {command}\n")),
+            "{command}"
+        );
+    }
+}
