@@ -1,6 +1,8 @@
 //! What the documents say, held to what the code does.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use retort::abi::block::BlockWriter;
 use retort::abi::result;
@@ -120,6 +122,19 @@ fn links_lead_somewhere() {
     }
 }
 
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
 /// The command lines of the README that run `retort`, in their order.
 fn commands(readme: &str) -> Vec<String> {
     blocks(readme, "sh")
@@ -128,6 +143,50 @@ fn commands(readme: &str) -> Vec<String> {
         .map(|line| line.replace("cargo run -q -- ", "retort ").replace("cargo run -- ", "retort "))
         .filter(|line| !line.starts_with("cargo "))
         .collect()
+}
+
+/// Every command line of the README, one after the other, as a reader would run them in a checkout. One that is meant to
+/// fail says so: `# exits 1`.
+#[test]
+fn the_commands_of_the_readme_do_what_it_says() {
+    let directory = tempfile::tempdir().unwrap();
+    copy(&workspace_root().join("examples"), &directory.path().join("examples"));
+    for example in fs::read_dir(directory.path().join("examples")).unwrap() {
+        // What a reader of this checkout has compiled already.
+        fs::remove_dir_all(example.unwrap().path().join("out")).ok();
+    }
+    let binary = Path::new(env!("CARGO_BIN_EXE_retort")).parent().unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let paths = std::iter::once(binary.to_owned()).chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(paths).unwrap();
+    let readme = document("README.md");
+    let commands = commands(&readme);
+    assert!(commands.len() > 15);
+    let mut results = Vec::new();
+    for command in commands {
+        let expected =
+            command.split_once("# exits ").map_or(0, |(_, rest)| rest[..1].parse().unwrap());
+        let output = Command::new("sh")
+            .args(["-c", &command])
+            .current_dir(directory.path())
+            .env("PATH", &path)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(expected), "{command}\n{said}");
+        let silent = output.stdout.is_empty() && output.stderr.is_empty();
+        assert!(!silent || command.contains(" > "), "{command} says nothing");
+        results.push(lines_of_results(&output.stdout));
+    }
+    let expected = document("examples/agent-decision/expected.ndjson");
+    assert_eq!(results[0], expected.lines().count(), "the first command shows what it found");
+}
+
+/// How many lines are results of `retort run`.
+fn lines_of_results(stdout: &[u8]) -> usize {
+    let text = String::from_utf8_lossy(stdout);
+    let values = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    values.filter(|value| value["result"]["nodes"].is_array()).count()
 }
 
 #[test]
