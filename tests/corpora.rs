@@ -11,11 +11,12 @@ use std::path::Path;
 use retort::graph::extraction::{Extraction, Node};
 use retort::plan::eval::eval;
 use retort::plan::{self, Plan};
+use retort::sandbox::{Limits, Runner, Sandbox};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::support::{shared, workspace_root};
+use crate::support::{rendered, shared, workspace_root};
 
 /// Corpora for which there are plans.
 pub(crate) const CORPORA: &[&str] = &["github_webhooks", "agent_telemetry"];
@@ -307,5 +308,24 @@ fn the_oracle_extracts_the_gold_where_a_plan_can_say_it() {
         if let Some(table) = check_corpus(corpus, &mut |plan, event| eval(plan, event).unwrap()) {
             eprintln!("{table}");
         }
+    }
+}
+
+#[test]
+fn rendered_modules_extract_the_gold_where_a_plan_can_say_it() {
+    let sandbox = Sandbox::new(Limits::default()).unwrap();
+    let mut runners: Vec<(Plan, Runner)> = Vec::new();
+    let mut run = |plan: &Plan, event: &str| {
+        let known = runners.iter().position(|(known, _)| known == plan);
+        let index = known.unwrap_or_else(|| {
+            let runner = sandbox.load(&rendered(plan)).unwrap().runner();
+            runners.push((plan.clone(), runner));
+            runners.len() - 1
+        });
+        let outcome = runners[index].1.run(event.as_bytes()).unwrap();
+        serde_json::from_slice(outcome.json).unwrap()
+    };
+    for corpus in CORPORA {
+        check_corpus(corpus, &mut run);
     }
 }

@@ -177,7 +177,7 @@ fn by_type(event: &[u8], out: &mut Vec<u8>) -> bool {
     ];
     let mut properties = vec![Property { name: KEY.0, value: Scalar::Integer(repository.id) }];
     for (value, (name, _)) in values.into_iter().zip(PROPERTIES) {
-        properties.extend(value.map(|value| Property { name: *name, value }));
+        properties.extend(value.map(|value| Property { name, value }));
     }
     write(
         out,

@@ -71,6 +71,7 @@ pub fn peek_event_type(event: &[u8]) -> Option<&[u8]> {
     at = scan::space(event, at + 1);
     loop {
         let (from, to, _, value) = scan::key(event, at).ok()?;
+        let value = scan::token(event, value);
         let (end, _) = scan::value(event, value, 1).ok()?;
         if event.get(from..to) == Some(b"event_type") {
             return event.get(value..end);

@@ -1,7 +1,7 @@
 //! One pass over an event that validates all of it and borrows the declared inputs.
 
 use super::error::{EventError, Fault};
-use super::scan;
+use super::scan::{self, Scan};
 use super::trie::{Node, Trie};
 use crate::abi::block::Kind;
 use crate::abi::section::{As, Input};
@@ -102,7 +102,7 @@ impl Projector {
         super::check_text(event, self.limit)?;
         let start = scan::space(event, 0);
         let mut walk = Walk { trie: &self.trie, event, slots: &mut projection.slots };
-        let end = walk.value(&self.trie.nodes[0], start, 0)?;
+        let end = walk.value(self.trie.root(), start, 0)?;
         let end = scan::space(event, end);
         if end != event.len() {
             return Err(EventError::Syntax { fault: Fault::Trailing, at: end });
@@ -123,7 +123,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// A value that inputs point to or into. Recursion is as deep as the longest declared path at most.
-    fn value(&mut self, node: &Node, start: usize, depth: usize) -> Result<usize, EventError> {
+    fn value(&mut self, node: &Node, start: usize, depth: usize) -> Scan<usize> {
         let first = scan::byte(self.event, start);
         let (end, escaped) = if node.has_children() {
             // An earlier member of the same name may have left something below.
@@ -147,22 +147,22 @@ impl Walk<'_> {
     }
 
     /// An object some of whose members are wanted.
-    fn object(&mut self, node: &Node, start: usize, depth: usize) -> Result<usize, EventError> {
+    fn object(&mut self, node: &Node, start: usize, depth: usize) -> Scan<usize> {
         let event = self.event;
         if depth > scan::MAX_DEPTH {
-            return Err(EventError::Syntax { fault: Fault::Depth, at: start });
+            return scan::fault(Fault::Depth, start);
         }
-        let mut at = scan::space(event, start + 1);
+        let mut at = scan::token(event, start + 1);
         if scan::byte(event, at) == b'}' {
             return Ok(at + 1);
         }
         loop {
             let (from, to, escaped, value) = scan::key(event, at)?;
-            let name = event.get(from..to).unwrap_or_default();
+            let value = scan::token(event, value);
             let child = if escaped {
-                self.trie.child_escaped(node, name)
+                self.trie.child_escaped(node, event.get(from..to).unwrap_or_default())
             } else {
-                self.trie.child(node, name)
+                self.trie.child(node, event, from..to)
             };
             let end = match child {
                 Some(child) => self.value(child, value, depth)?,

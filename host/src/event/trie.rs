@@ -7,7 +7,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
     /// The root first.
-    pub(super) nodes: Vec<Node>,
+    nodes: Vec<Node>,
     edges: Vec<Edge>,
     /// For each declared path, in the order of declaration, the number of its slot.
     pub(super) positions: Vec<u32>,
@@ -17,8 +17,8 @@ pub(super) struct Trie {
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     edges: Range<u32>,
-    /// A bit for each length that a child's key has, modulo 64: most keys are ruled out by it.
-    lengths: u64,
+    /// A bit for the [`sketch`] of each child's key: most other keys are ruled out by it.
+    sketches: u64,
     /// Where the slots of this path and of all paths below it are.
     slots: Range<u32>,
     /// How many of them are this path's own; they come first.
@@ -27,14 +27,44 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug)]
 struct Edge {
+    /// The first eight bytes of the key.
+    first: u64,
+    /// The whole key.
     key: Box<[u8]>,
     node: u32,
+}
+
+/// A number below 64 that two different keys rarely share.
+#[inline(always)]
+fn sketch(key: &[u8]) -> u32 {
+    let end = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(*byte));
+    let mixed = key.len() + 7 * end(key.first()) + 11 * end(key.last());
+    (mixed % 64) as u32
+}
+
+/// The first eight bytes of a key that lies in `text`, zero behind its end.
+#[inline(always)]
+fn first_word(text: &[u8], key: &Range<usize>) -> u64 {
+    let word = match text.get(key.start..).and_then(|rest| rest.first_chunk()) {
+        Some(word) => u64::from_le_bytes(*word),
+        None => {
+            let mut word = [0; 8];
+            let rest = text.get(key.start..).unwrap_or_default();
+            word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            u64::from_le_bytes(word)
+        }
+    };
+    match key.len() {
+        0 => 0,
+        length @ 1..8 => word & (u64::MAX >> (64 - 8 * length)),
+        _ => word,
+    }
 }
 
 impl Node {
     #[inline(always)]
     pub(super) fn has_children(&self) -> bool {
-        self.lengths != 0
+        self.sketches != 0
     }
 
     #[inline(always)]
@@ -85,16 +115,17 @@ impl Trie {
             *next += 1;
         }
         let first = self.edges.len() as u32;
-        let lengths = draft.children.keys().fold(0, |set, key| set | 1 << (key.len() % 64));
+        let sketches = draft.children.keys().fold(0, |set, key| set | 1 << sketch(key.as_bytes()));
         self.nodes.push(Node {
             edges: first..first + draft.children.len() as u32,
-            lengths,
+            sketches,
             slots: start..start,
             own: draft.own.len() as u32,
         });
         // The edges of a node lie side by side, so they are laid before any child adds its own.
         for key in draft.children.keys() {
-            self.edges.push(Edge { key: key.as_bytes().into(), node: 0 });
+            let first = first_word(key.as_bytes(), &(0..key.len()));
+            self.edges.push(Edge { first, key: key.as_bytes().into(), node: 0 });
         }
         for (offset, child) in draft.children.values().enumerate() {
             let node = self.add(child, next, positions);
@@ -104,14 +135,22 @@ impl Trie {
         index
     }
 
-    /// The child that an unescaped key leads to.
+    /// The node of the empty path.
     #[inline(always)]
-    pub(super) fn child(&self, node: &Node, key: &[u8]) -> Option<&Node> {
-        if node.lengths >> (key.len() % 64) & 1 == 0 {
+    pub(super) fn root(&self) -> &Node {
+        &self.nodes[0]
+    }
+
+    /// The child that an unescaped key leads to, which lies in `text`.
+    #[inline(always)]
+    pub(super) fn child(&self, node: &Node, text: &[u8], at: Range<usize>) -> Option<&Node> {
+        let key = text.get(at.clone())?;
+        if node.sketches >> sketch(key) & 1 == 0 {
             return None;
         }
+        let first = first_word(text, &at);
         let edges = self.edges.get(node.edges.start as usize..node.edges.end as usize)?;
-        let edge = edges.iter().find(|edge| *edge.key == *key)?;
+        let edge = edges.iter().find(|edge| edge.first == first && *edge.key == *key)?;
         self.nodes.get(edge.node as usize)
     }
 
@@ -119,6 +158,6 @@ impl Trie {
     #[cold]
     pub(super) fn child_escaped(&self, node: &Node, key: &[u8]) -> Option<&Node> {
         let key = super::unescape(key)?;
-        self.child(node, key.as_bytes())
+        self.child(node, key.as_bytes(), 0..key.len())
     }
 }

@@ -69,15 +69,16 @@ impl Runner {
     fn call(&mut self, event: &[u8]) -> Result<Returned, RunError> {
         let limit = self.extractor.sandbox().limits().input_bytes;
         let block = self.writer.write(&self.projector, event, &self.projection, limit)?;
-        let kept = if self.extractor.is_reset_safe() { self.guest.take() } else { None };
-        let fresh = kept.is_none();
-        let mut guest = match kept {
-            Some(guest) => guest,
-            None => self.extractor.instantiate()?,
+        let keeps = self.extractor.is_reset_safe();
+        let (guest, fresh) = match &mut self.guest {
+            Some(guest) if keeps => (guest, false),
+            place => (place.insert(self.extractor.instantiate()?), true),
         };
-        let returned = guest.call(&self.extractor, block, fresh)?;
-        self.guest = Some(guest);
-        Ok(returned)
+        let returned = guest.call(&self.extractor, block, fresh);
+        if returned.is_err() {
+            self.guest = None;
+        }
+        Ok(returned?)
     }
 }
 
