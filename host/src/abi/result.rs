@@ -340,6 +340,7 @@ fn object(
         loop {
             let (from, to, _, value) =
                 scan::key(bytes, at).map_err(|error| not_json(error, place))?;
+            let value = scan::token(bytes, value);
             let name = bytes.get(from..to).unwrap_or_default();
             // Keys mostly come in the order in which they are documented.
             let is_due = keys.get(due).is_some_and(|key| key.as_bytes() == name);
@@ -429,6 +430,8 @@ mod tests {
         assert_eq!(check(GOOD.as_bytes()), Ok(shape));
         let other = r#"{"partially_handled_span_ids":[],"nodes":[],"fully_handled_span_ids":[],"edges":[]}"#;
         assert!(check(other.as_bytes()).expect("any order").is_empty());
+        let spaced = GOOD.replace(':', " :\n").replace(',', "\t,\r ").replace('[', "[ ");
+        assert_eq!(check(spaced.as_bytes()), Ok(shape));
     }
 
     #[test]
