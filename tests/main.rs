@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, reason = "tests say what they skip and what they measured")]
 
 mod bundle;
+mod cli;
 mod corpora;
 mod diagnostics;
 mod event;
