@@ -12,4 +12,5 @@ mod extraction;
 mod graph;
 mod inspect;
 mod plan;
+mod smoke;
 mod support;
