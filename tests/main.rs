@@ -12,5 +12,6 @@ mod extraction;
 mod graph;
 mod inspect;
 mod plan;
+mod runtime;
 mod smoke;
 mod support;
