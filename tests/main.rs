@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, reason = "tests say what they skip and what they measured")]
 
 mod bundle;
+mod cli;
 mod corpora;
 mod diagnostics;
 mod docs;
@@ -16,4 +17,6 @@ mod inspect;
 mod plan;
 mod property;
 mod render;
+mod runtime;
+mod smoke;
 mod support;

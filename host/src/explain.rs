@@ -8,7 +8,12 @@ mod compile;
 mod event;
 mod graph;
 mod input;
+mod inspect;
+mod load;
 mod plan;
+mod render;
+mod run;
+mod smoke;
 
 use serde::Serialize;
 
@@ -39,8 +44,19 @@ impl Explanation {
 }
 
 /// One table a stage, in the order of the pipeline.
-const TABLES: &[&[Explanation]] =
-    &[input::TABLE, plan::TABLE, compile::TABLE, event::TABLE, graph::TABLE, bundle::TABLE];
+const TABLES: &[&[Explanation]] = &[
+    input::TABLE,
+    plan::TABLE,
+    render::TABLE,
+    compile::TABLE,
+    inspect::TABLE,
+    load::TABLE,
+    event::TABLE,
+    run::TABLE,
+    smoke::TABLE,
+    graph::TABLE,
+    bundle::TABLE,
+];
 
 /// Every code, by stage in the order of the pipeline, alphabetically within a stage.
 pub fn all() -> impl Iterator<Item = &'static Explanation> {
@@ -70,7 +86,7 @@ mod tests {
     #[test]
     fn every_entry_says_something_in_whole_sentences() {
         for Explanation { code, meaning, action, .. } in all() {
-            assert!(code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{code}");
+            assert!(code.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_')), "{code}");
             for text in [meaning, action] {
                 assert!(text.len() > 20 && text.ends_with('.'), "{code}: {text}");
                 assert!(text.starts_with(|c: char| c.is_uppercase()), "{code}: {text}");
@@ -79,18 +95,51 @@ mod tests {
         }
     }
 
+    /// The codes of every stage.
+    const LISTS: &[&[&str]] = &[
+        crate::plan::eval::EvalError::CODES,
+        crate::render::RenderError::CODES,
+        crate::compile::CompileError::CODES,
+        crate::gate::inspect::CODES,
+        crate::abi::section::CODES,
+        crate::abi::block::InputTooLarge::CODES,
+        crate::abi::result::ResultError::CODES,
+        crate::event::EventError::CODES,
+        crate::sandbox::LoadError::CODES,
+        crate::sandbox::GuestError::CODES,
+        crate::gate::smoke::SamplesError::CODES,
+        crate::gate::smoke::CODES,
+        crate::graph::spec::GraphSpecError::CODES,
+        crate::diagnose::DiagnoseError::CODES,
+        crate::bundle::BundleError::CODES,
+        crate::bundle::LoadCode::CODES,
+        crate::pipeline::Turned::CODES,
+        crate::runtime::StreamError::CODES,
+    ];
+
     #[test]
-    fn every_code_of_these_stages_is_explained() {
-        let codes = crate::diagnose::DiagnoseError::CODES
-            .iter()
-            .chain(crate::bundle::BundleError::CODES)
-            .chain(crate::bundle::LoadCode::CODES)
-            .chain(crate::plan::eval::EvalError::CODES)
-            .copied()
-            .chain(crate::plan::PlanParseErrorCode::ALL.iter().map(|code| code.as_str()));
-        for code in codes {
+    fn every_code_is_explained() {
+        let plan = crate::plan::PlanParseErrorCode::ALL.iter().map(|code| code.as_str());
+        let graph = crate::graph::validate::FailureCode::ALL.iter().map(|code| code.as_str());
+        for code in LISTS.iter().copied().flatten().copied().chain(plan).chain(graph) {
             assert!(lookup(code).is_some(), "{code} is not explained");
         }
+    }
+
+    #[test]
+    fn no_list_of_codes_is_left_out() {
+        let mut files = vec![std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut lists = 0;
+        while let Some(path) = files.pop() {
+            if path.is_dir() && !path.ends_with("cli") {
+                let entries = std::fs::read_dir(&path).expect("the crate's own sources");
+                files.extend(entries.filter_map(Result::ok).map(|entry| entry.path()));
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("the crate's own sources");
+                lists += text.matches(concat!("pub const ", "CODES: ")).count();
+            }
+        }
+        assert_eq!(lists, LISTS.len(), "name the new list above, and explain its codes");
     }
 
     #[test]

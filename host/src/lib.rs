@@ -97,6 +97,7 @@ pub mod pipeline;
 pub mod plan;
 pub mod problem;
 pub mod render;
+pub mod runtime;
 pub mod sandbox;
 mod untrusted;
 

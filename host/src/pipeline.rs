@@ -274,6 +274,12 @@ impl Pipeline {
         &self.sandbox
     }
 
+    /// The limits for how modules are built.
+    #[must_use]
+    pub fn structure(&self) -> &StructuralLimits {
+        &self.structure
+    }
+
     /// Reads a plan.
     ///
     /// # Errors

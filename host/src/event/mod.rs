@@ -24,6 +24,9 @@ pub use scan::MAX_DEPTH;
 /// has 25 MB and nearly all of them are below 1 MB; a limit is there so that one line can't fill the host's memory.
 pub const DEFAULT_MAX_EVENT_BYTES: usize = 16 << 20;
 
+/// The top-level key under which an event states its type.
+pub const EVENT_TYPE: &str = "event_type";
+
 /// Whether `text` is one JSON value of any kind, by the rules of [this module](self).
 ///
 /// # Errors
@@ -58,28 +61,4 @@ pub(crate) fn unescape(content: &[u8]) -> Option<String> {
     quoted.extend_from_slice(content);
     quoted.push(b'"');
     serde_json::from_slice(&quoted).ok()
-}
-
-/// The event type of an event, as far as the first top-level `event_type` tells: a guess at where the event belongs, made
-/// before the event is validated. Only a projection that has `event_type` as an input can confirm it.
-#[must_use]
-pub fn peek_event_type(event: &[u8]) -> Option<&[u8]> {
-    let mut at = scan::space(event, 0);
-    if scan::byte(event, at) != b'{' {
-        return None;
-    }
-    at = scan::space(event, at + 1);
-    loop {
-        let (from, to, _, value) = scan::key(event, at).ok()?;
-        let value = scan::token(event, value);
-        let (end, _) = scan::value(event, value, 1).ok()?;
-        if event.get(from..to) == Some(b"event_type") {
-            return event.get(value..end);
-        }
-        let (more, behind) = scan::next(event, end, b'}').ok()?;
-        if !more {
-            return None;
-        }
-        at = behind;
-    }
 }

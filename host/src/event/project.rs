@@ -58,6 +58,17 @@ impl Projector {
         }
     }
 
+    /// A projector for these inputs that also notes where the value at `path` is, for the host alone: its slot is the one
+    /// behind the last input, and [`len`](Self::len) doesn't count it.
+    #[must_use]
+    pub fn watching(inputs: &[Input], path: &[String]) -> Self {
+        let mut watched = inputs.to_vec();
+        watched.push(Input { path: path.to_vec(), conversion: As::Json });
+        let mut projector = Self::new(&watched);
+        projector.conversions.truncate(inputs.len());
+        projector
+    }
+
     /// The same projector for events of up to `bytes` bytes; offsets are 32 bits wide, so 4 GiB is the most.
     #[must_use]
     pub fn with_max_event_bytes(mut self, bytes: usize) -> Self {
@@ -77,7 +88,8 @@ impl Projector {
         self.conversions.is_empty()
     }
 
-    /// The input that was declared at `index`, as found in the last event read into `projection`; absent beyond the last.
+    /// The input that was declared at `index`, as found in the last event read into `projection`;
+    /// behind the last one, the value that is [watched](Self::watching), and absent beyond that.
     #[must_use]
     pub fn slot(&self, projection: &Projection, index: usize) -> Slot {
         let position = self.trie.positions.get(index).map(|position| *position as usize);

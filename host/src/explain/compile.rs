@@ -1,4 +1,4 @@
-//! Codes by which a whole compilation is summed up.
+//! Codes of compiling source, and those by which a whole compilation is summed up.
 
 use super::{Explanation, Stage::Compile};
 
@@ -32,6 +32,21 @@ pub(super) const TABLE: &[Explanation] = &[
         "The module ran over the sample events and its results were refused. The report lists \
          failed runs, malformed results, too few results and failures of the graph validator.",
         "Correct the plan where the listed failures point, or the graph spec if it is wrong.",
+    ),
+    Explanation::new(
+        Compile,
+        "source_too_large",
+        "The source text is larger than what is compiled.",
+        "Make the plan smaller; for a file of your own, remove data that doesn't belong into \
+         source.",
+    ),
+    Explanation::new(
+        Compile,
+        "syntax_error",
+        "The source is not a module in the WebAssembly text format. The message gives line and \
+         column.",
+        "Correct the text there; if it was rendered from a plan, report it as a defect with the \
+         plan.",
     ),
     Explanation::new(
         Compile,

@@ -1,4 +1,4 @@
-//! Codes of the graph validator.
+//! Codes of the graph spec and of the graph validator.
 
 use super::{Explanation, Stage::Graph};
 
@@ -8,6 +8,80 @@ pub(super) const TABLE: &[Explanation] = &[
         "duplicate_node_id",
         "Two nodes of one result have the same id, so that edges to it are ambiguous.",
         "Use key fields that tell the nodes apart, or emit the node once.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_conflicting_fields",
+        "Two fields of the graph spec say the same thing, and it is not known which one holds.",
+        "Keep one of the two fields.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_duplicate_name",
+        "Two entities, relationships, properties or columns of the graph spec have one name.",
+        "Rename one of the two, or remove it.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_empty_name",
+        "A name in the graph spec has no characters.",
+        "Write the name out, or remove the field.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_inheritance_cycle",
+        "A declaration of the graph spec extends itself, directly or through others.",
+        "Remove one `extends` of the cycle.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_missing_field",
+        "A declaration of the graph spec lacks a field that it must have.",
+        "Add the field that the message names.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_ontology_mismatch",
+        "The binding was written for another ontology.",
+        "Name the ontology's own binding, or correct the name in it.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_syntax",
+        "The graph spec is not YAML or JSON of one of the known forms: a syntax error, an \
+         unknown key, or a value of another type.",
+        "Correct the place that the message gives by line and column.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_too_large",
+        "The graph spec is larger than what is read.",
+        "Split it, or remove what is not about the graph.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_unbound_endpoint",
+        "A bound relationship joins an entity that the binding leaves out.",
+        "Bind the entity too, or leave the relationship out.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_unbound_key",
+        "A bound entity has no column for a property of its key.",
+        "Bind every property of the key to a column.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_unknown_name",
+        "The graph spec uses a name that nothing declares.",
+        "Correct the spelling, or declare it.",
+    ),
+    Explanation::new(
+        Graph,
+        "graph_spec_wrong_form",
+        "The document is of another kind than was asked for, such as a binding in place of a \
+         graph spec.",
+        "Name the graph spec, or an ontology together with its binding.",
     ),
     Explanation::new(
         Graph,
@@ -65,20 +139,21 @@ pub(super) const TABLE: &[Explanation] = &[
         Graph,
         "unresolved_endpoint",
         "An edge names a node that is not in the same result.",
-        "Emit the node with the edge, or allow external endpoints if the node comes from another \
-         event.",
+        "Emit the node with the edge, or allow external endpoints if the node comes from \
+         another event.",
     ),
     Explanation::new(
         Graph,
         "unsupported_type",
         "The graph spec gives a property a type that values cannot be checked against.",
-        "Use a supported type in the graph spec: string, bytes, int64, double, boolean, timestamp \
-         or date.",
+        "Use a supported type in the graph spec: string, bytes, int64, double, boolean, \
+         timestamp or date.",
     ),
     Explanation::new(
         Graph,
         "wrong_endpoint_entity",
         "An edge ends at a node of another entity than its relationship joins.",
-        "Swap the two ends if they are reversed, or point the edge at a node of the right entity.",
+        "Swap the two ends if they are reversed, or point the edge at a node of the right \
+         entity.",
     ),
 ];

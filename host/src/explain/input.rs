@@ -5,11 +5,111 @@ use super::{Explanation, Stage::Input};
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Input,
+        "file_not_found",
+        "There is nothing by the name that was given.",
+        "Check the path; paths in a project file are relative to its folder.",
+    ),
+    Explanation::new(
+        Input,
+        "file_not_json",
+        "The file does not hold JSON.",
+        "Correct the place that the message gives by line and column, or name the right file.",
+    ),
+    Explanation::new(
+        Input,
+        "file_not_readable",
+        "The system does not let the file be read, or it is a directory.",
+        "Read the system's reason in the message; name a file that can be read.",
+    ),
+    Explanation::new(
+        Input,
+        "file_not_utf8",
+        "The file is not text in UTF-8. The message gives the offset of the first wrong byte.",
+        "Save the file as UTF-8, or name the right file.",
+    ),
+    Explanation::new(
+        Input,
+        "file_not_writable",
+        "The system does not let the output be written.",
+        "Read the system's reason in the message; name a place that exists and can be written.",
+    ),
+    Explanation::new(
+        Input,
+        "file_too_large",
+        "The file, or one line of it, is larger than what is read.",
+        "Name the right file; give events to `retort run`, which reads files of any size.",
+    ),
+    Explanation::new(
+        Input,
         "invalid_report",
-        "The saved report does not have the shape of the kind that was named, so there is nothing \
-         to render. The message gives the JSON path of the first thing that does not fit.",
+        "The saved report does not have the shape of the kind that was named, so there is \
+         nothing to render. The message gives the JSON path of the first thing that does not \
+         fit.",
         "Name the kind that the report was saved as (parse, ast, smoke or compile), or save it \
          again with this version.",
+    ),
+    Explanation::new(
+        Input,
+        "no_bundles",
+        "The directory holds no bundle that can be served.",
+        "Name the directory that holds the bundles' directories; why each of them failed is \
+         said before.",
+    ),
+    Explanation::new(
+        Input,
+        "no_events",
+        "The file holds no events.",
+        "Name a file with one JSON object a line.",
+    ),
+    Explanation::new(
+        Input,
+        "no_samples",
+        "The file holds no sample events.",
+        "Write at least one event of the plan's type into it, one JSON object a line.",
+    ),
+    Explanation::new(
+        Input,
+        "output_is_input",
+        "A file would be overwritten that is read, or written twice, in the same run.",
+        "Name another file for the output.",
+    ),
+    Explanation::new(
+        Input,
+        "project_incomplete",
+        "Neither the project file nor a flag says where something is that is needed.",
+        "Add the key or the flag that the message names.",
+    ),
+    Explanation::new(
+        Input,
+        "project_invalid",
+        "The project file is not TOML with exactly the known keys. The message gives line and \
+         column.",
+        "Correct that line; the keys are plan, graph, ontology, binding, samples, output, rule, \
+         schema and allow_external_endpoints.",
+    ),
+    Explanation::new(
+        Input,
+        "sample_not_json",
+        "A sample is not JSON. The message gives the file and the line.",
+        "Write each sample event as a JSON object on a line of its own.",
+    ),
+    Explanation::new(
+        Input,
+        "sample_without_event_type",
+        "A sample is not an object with a non-empty string `event_type`.",
+        "Add the event type; bundles are chosen by it.",
+    ),
+    Explanation::new(
+        Input,
+        "unknown_artifact",
+        "The path is neither a directory nor a file whose name says what it is.",
+        "Name a bundle's directory, or a file that ends in .wasm, .wat or .json.",
+    ),
+    Explanation::new(
+        Input,
+        "unknown_code",
+        "There is no such code.",
+        "Use `retort explain --list` to see all of them.",
     ),
     Explanation::new(
         Input,

@@ -15,8 +15,15 @@ pub(super) struct Guest {
     memory: Memory,
     buffer: TypedFunc<u32, u32>,
     extract: TypedFunc<(u32, u32), u64>,
-    /// Where blocks go, when one place serves them all.
-    place: Option<u32>,
+    /// Where blocks go, when one place serves all of up to so many bytes.
+    place: Option<(u32, usize)>,
+}
+
+/// A block in the guest's memory, and the fuel that the event has.
+pub(super) struct Placed {
+    address: u32,
+    length: u32,
+    fuel: u64,
 }
 
 /// What a call gave: a range of the guest's memory, and the fuel that it took.
@@ -53,7 +60,7 @@ impl Guest {
         if extractor.is_reset_safe() {
             // A rendered extractor has one buffer for all blocks that it takes, so it is asked once, for the largest.
             let most = limits.input_bytes.min(crate::render::INPUT_CAPACITY as usize);
-            guest.place = Some(guest.buffer_for(extractor, most, fuel)?);
+            guest.place = Some((guest.buffer_for(extractor, most, fuel)?, most));
         }
         Ok(guest)
     }
@@ -78,13 +85,13 @@ impl Guest {
         Ok(address)
     }
 
-    /// Gives the guest one block and gets the place of its result. `fresh`: fuel and deadline go on from instantiation.
-    pub(super) fn call(
+    /// Gives the guest one block. `fresh`: the deadline goes on from instantiation.
+    pub(super) fn put(
         &mut self,
         extractor: &Extractor,
         block: &[u8],
         fresh: bool,
-    ) -> Result<Returned, GuestError> {
+    ) -> Result<Placed, GuestError> {
         let sandbox = extractor.sandbox();
         let limits = sandbox.limits();
         let fuel = limits.fuel(block.len());
@@ -95,8 +102,8 @@ impl Guest {
         }
         let length = block.len();
         let address = match self.place {
-            Some(address) => address,
-            None => self.buffer_for(extractor, length, fuel)?,
+            Some((address, capacity)) if length <= capacity => address,
+            _ => self.buffer_for(extractor, length, fuel)?,
         };
         let memory = self.memory.data_size(&self.store);
         let start = address as usize;
@@ -105,8 +112,18 @@ impl Guest {
             None => return Err(GuestError::BadBuffer { address, length, memory }),
         }
         // Blocks are limited to far less than 4 GiB.
-        let packed =
-            self.extract.call(&mut self.store, (address, length as u32)).map_err(failed)?;
+        Ok(Placed { address, length: length as u32, fuel })
+    }
+
+    /// Calls the extractor on the block that was [`put`](Self::put) last, and gets the place of its result.
+    pub(super) fn extract(
+        &mut self,
+        extractor: &Extractor,
+        Placed { address, length, fuel }: Placed,
+    ) -> Result<Returned, GuestError> {
+        let limits = extractor.sandbox().limits();
+        let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
+        let packed = self.extract.call(&mut self.store, (address, length)).map_err(failed)?;
         let left = self.store.get_fuel().map_err(failed)?;
         let range = self.result_range(packed, limits.output_bytes)?;
         Ok(Returned { range, fuel: fuel - left })
@@ -127,7 +144,7 @@ impl Guest {
         Ok(range)
     }
 
-    /// The bytes at a place that [`call`](Self::call) returned.
+    /// The bytes at a place that [`extract`](Self::extract) returned.
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         self.memory.data(&self.store).get(range).unwrap_or_default()
     }

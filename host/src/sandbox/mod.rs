@@ -16,7 +16,7 @@ pub use engine::Sandbox;
 pub use error::{GuestError, LoadError, RunError};
 pub use extractor::Extractor;
 pub use limits::Limits;
-pub use runner::{Outcome, Runner};
+pub use runner::{Observer, Outcome, Runner, Step};
 
 /// The version of the wasmtime that fuel figures come from: another version may count differently.
 pub const WASMTIME_VERSION: &str = "48.0.8";

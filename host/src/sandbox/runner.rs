@@ -4,7 +4,7 @@ use super::guest::{Guest, Returned};
 use super::{Extractor, RunError};
 use crate::abi::block::BlockWriter;
 use crate::abi::result::{self, Shape};
-use crate::event::{Projection, Projector};
+use crate::event::{EVENT_TYPE, Projection, Projector};
 
 /// Runs one extractor over events, on one thread.
 ///
@@ -17,6 +17,8 @@ pub struct Runner {
     projection: Projection,
     writer: BlockWriter,
     guest: Option<Guest>,
+    /// The slot that holds the event type.
+    event_type: usize,
 }
 
 /// The result of one event.
@@ -30,16 +32,49 @@ pub struct Outcome<'a> {
     pub fuel: u64,
 }
 
+/// The steps of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// Validating the event and finding the declared inputs in it.
+    Project,
+    /// Writing the input block; then, once there is an instance, copying the block into its memory.
+    CopyIn,
+    /// Making the instance, where none is kept.
+    Instantiate,
+    /// The call into the guest.
+    Guest,
+    /// Checking what came back.
+    Check,
+}
+
+/// Is told of each step when it has ended well, of [`Step::CopyIn`] twice. `()` is told nothing, and costs nothing.
+pub trait Observer {
+    /// `step` has ended.
+    fn ended(&mut self, step: Step);
+}
+
+impl Observer for () {
+    #[inline(always)]
+    fn ended(&mut self, _: Step) {}
+}
+
 impl Runner {
     pub(super) fn new(extractor: Extractor) -> Self {
-        let projector = Projector::new(extractor.section().inputs())
-            .with_max_event_bytes(extractor.sandbox().limits().event_bytes);
+        let inputs = extractor.section().inputs();
+        let declared = inputs.iter().position(|input| input.path == [EVENT_TYPE]);
+        let projector = match declared {
+            Some(_) => Projector::new(inputs),
+            None => Projector::watching(inputs, &[EVENT_TYPE.to_owned()]),
+        };
+        let event_type = declared.unwrap_or(projector.len());
+        let projector = projector.with_max_event_bytes(extractor.sandbox().limits().event_bytes);
         Self {
             extractor,
             projector,
             projection: Projection::default(),
             writer: BlockWriter::default(),
             guest: None,
+            event_type,
         }
     }
 
@@ -54,27 +89,61 @@ impl Runner {
     /// # Errors
     /// [`RunError`]. The runner is as good as before: one bad event never stops a stream.
     pub fn run(&mut self, event: &[u8]) -> Result<Outcome<'_>, RunError> {
-        self.project(event)?;
-        let Returned { range, fuel } = self.call(event)?;
-        let json = self.guest.as_ref().map_or(&[][..], |guest| guest.bytes(range));
-        let shape = result::check(json)?;
-        Ok(Outcome { json, shape, fuel })
+        self.run_observed(event, &mut ())
     }
 
-    fn project(&mut self, event: &[u8]) -> Result<(), RunError> {
+    /// The same, with `observer` told of each step.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_observed<O: Observer>(
+        &mut self,
+        event: &[u8],
+        observer: &mut O,
+    ) -> Result<Outcome<'_>, RunError> {
+        self.project(event)?;
+        observer.ended(Step::Project);
+        self.extract(event, observer)
+    }
+
+    /// Validates an event and finds the declared inputs in it: the first half of a run.
+    pub(crate) fn project(&mut self, event: &[u8]) -> Result<(), RunError> {
         Ok(self.projector.project(event, &mut self.projection)?)
     }
 
-    /// Runs the guest on the event that was projected last.
-    fn call(&mut self, event: &[u8]) -> Result<Returned, RunError> {
+    /// Whether the type of the event that was projected last is written exactly so, as the text of JSON.
+    pub(crate) fn is_of_type(&self, event: &[u8], event_type: &[u8]) -> bool {
+        let slot = self.projector.slot(&self.projection, self.event_type);
+        event.get(slot.start as usize..slot.end as usize) == Some(event_type)
+    }
+
+    /// Runs the guest on the event that was projected last, and checks its result: the second half of a run.
+    pub(crate) fn extract<O: Observer>(
+        &mut self,
+        event: &[u8],
+        observer: &mut O,
+    ) -> Result<Outcome<'_>, RunError> {
+        let Returned { range, fuel } = self.call(event, observer)?;
+        observer.ended(Step::Guest);
+        let json = self.guest.as_ref().map_or(&[][..], |guest| guest.bytes(range));
+        let shape = result::check(json)?;
+        observer.ended(Step::Check);
+        Ok(Outcome { json, shape, fuel })
+    }
+
+    fn call<O: Observer>(&mut self, event: &[u8], observer: &mut O) -> Result<Returned, RunError> {
         let limit = self.extractor.sandbox().limits().input_bytes;
         let block = self.writer.write(&self.projector, event, &self.projection, limit)?;
+        observer.ended(Step::CopyIn);
         let keeps = self.extractor.is_reset_safe();
         let (guest, fresh) = match &mut self.guest {
             Some(guest) if keeps => (guest, false),
             place => (place.insert(self.extractor.instantiate()?), true),
         };
-        let returned = guest.call(&self.extractor, block, fresh);
+        observer.ended(Step::Instantiate);
+        let placed = guest.put(&self.extractor, block, fresh);
+        observer.ended(Step::CopyIn);
+        let returned = placed.and_then(|placed| guest.extract(&self.extractor, placed));
         if returned.is_err() {
             self.guest = None;
         }

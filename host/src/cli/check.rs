@@ -1,0 +1,220 @@
+//! `retort check`: all gates again, for CI.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use retort::bundle::{self, Expect};
+use retort::compile::{compile, compile_text};
+use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::graph::GraphSpec;
+use retort::pipeline::{Pipeline, StageTime, Turned};
+use retort::plan::Plan;
+use retort::problem::{Coded, Problem, Stage};
+use retort::render::render;
+use retort::sandbox::{Extractor, Limits};
+use serde::Serialize;
+
+use super::compile::StageReport;
+use super::error::CliError;
+use super::files::GraphSource;
+use super::{Outcome, Verdict, files, talk};
+
+/// Run all gates again on a bundle, a module, a WAT file or a plan
+///
+/// PATH is a bundle's directory, or a file that ends in .wasm, .wat or .json (a plan). A bundle is held to its own graph
+/// spec unless another one is named. Exits with 1 if a gate turns it down.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What to check
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// Sample events, one JSON object a line
+    #[arg(long, value_name = "EVENTS")]
+    samples: PathBuf,
+    #[command(flatten)]
+    graph: GraphSource,
+    /// Let edges lead to nodes of other events
+    #[arg(long)]
+    allow_external_endpoints: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort check bundles/0f3a.. --samples events.ndjson
+  retort check extractor.wasm --samples events.ndjson --graph graph.yaml --json
+  retort check plan.json --samples events.ndjson --graph graph.yaml";
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Artifact {
+    Bundle,
+    Module,
+    Text,
+    Plan,
+}
+
+impl Artifact {
+    /// What a path names.
+    pub(super) fn of(path: &Path) -> Result<Self, CliError> {
+        if path.is_dir() {
+            return Ok(Self::Bundle);
+        }
+        files::probe(path, "a bundle, a module, a WAT file or a plan")?;
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("wasm") => Ok(Self::Module),
+            Some("wat") => Ok(Self::Text),
+            Some("json") => Ok(Self::Plan),
+            _ => Err(CliError::UnknownArtifact(path.to_owned())),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    stages: Vec<StageReport>,
+    problems: Vec<Problem>,
+}
+
+pub(super) fn main(args: &Args) -> Outcome {
+    let artifact = Artifact::of(&args.path)?;
+    let samples = files::read_samples(&args.samples)?;
+    let graph = args.graph.read()?;
+    let options = SmokeOptions {
+        allow_external_endpoints: args.allow_external_endpoints,
+        ..SmokeOptions::default()
+    };
+    let mut check = Check {
+        pipeline: Pipeline::new(Limits::default())?,
+        samples,
+        graph,
+        options,
+        stages: Vec::new(),
+        is_talking: !args.json,
+    };
+    let problems = match artifact {
+        Artifact::Bundle => check.bundle(&args.path),
+        Artifact::Module => {
+            let module = files::read(&args.path, "a module")?;
+            check.module(&module)
+        }
+        Artifact::Text => {
+            let text = files::read_text(&args.path, "a WAT file")?;
+            check.text(&text)
+        }
+        Artifact::Plan => {
+            let text = files::read_text(&args.path, "a plan")?;
+            check.plan(&text)
+        }
+    }
+    .err()
+    .unwrap_or_default();
+    let report = Report { ok: problems.is_empty(), stages: check.stages, problems };
+    let origin = files::name(&args.path);
+    if args.json {
+        talk::print_json(&report)?;
+    } else {
+        report.problems.iter().for_each(|problem| talk::problem(&origin, problem));
+        let verdict = match report.problems.len() {
+            0 => "ok".to_owned(),
+            1 => "failed with 1 problem".to_owned(),
+            count => format!("failed with {count} problems"),
+        };
+        talk::print(&format!("{origin}: {verdict}\n"))?;
+    }
+    Ok(Verdict::from_ok(report.ok))
+}
+
+/// Why a bundle isn't loaded, with the file at fault.
+pub(super) fn bundle_problem(error: &bundle::LoadError) -> Problem {
+    let place = error.path().display().to_string();
+    Problem::new(Stage::Bundle, error.code(), error.detail()).at(place)
+}
+
+struct Check {
+    pipeline: Pipeline,
+    samples: Samples,
+    graph: Option<GraphSpec>,
+    options: SmokeOptions,
+    stages: Vec<StageReport>,
+    is_talking: bool,
+}
+
+type Checked<T> = Result<T, Vec<Problem>>;
+
+impl Check {
+    /// One stage, with its time.
+    fn stage<T>(
+        &mut self,
+        stage: Stage,
+        work: impl FnOnce(&Self) -> Result<T, Turned>,
+    ) -> Checked<T> {
+        self.any_stage(stage, |check| work(check).map_err(|turned| turned.problems()))
+    }
+
+    fn any_stage<T>(&mut self, stage: Stage, work: impl FnOnce(&Self) -> Checked<T>) -> Checked<T> {
+        let start = Instant::now();
+        let outcome = work(self);
+        let time = StageTime { stage, ok: outcome.is_ok(), elapsed: start.elapsed() };
+        let report = StageReport::from(time);
+        if self.is_talking {
+            report.say();
+        }
+        self.stages.push(report);
+        outcome
+    }
+
+    fn bundle(&mut self, path: &Path) -> Checked<()> {
+        let loaded = self.any_stage(Stage::Bundle, |check| {
+            bundle::load(path, &Expect::default(), &check.pipeline)
+                .map_err(|error| vec![bundle_problem(&error)])
+        })?;
+        let contents = loaded.contents();
+        let plan = self.stage(Stage::Plan, |check| {
+            check.pipeline.plan(&String::from_utf8_lossy(contents.plan))
+        })?;
+        if self.graph.is_none() {
+            let text = String::from_utf8_lossy(contents.graph);
+            let spec = self.any_stage(Stage::Graph, |_| {
+                GraphSpec::parse(&text, "graph.json").map_err(|error| {
+                    let problem = Problem::new(Stage::Graph, error.code(), error.to_string());
+                    vec![problem.at(error.path().unwrap_or_default())]
+                })
+            })?;
+            self.graph = Some(spec);
+        }
+        self.smoke(loaded.module().extractor(), Some(&plan))
+    }
+
+    fn plan(&mut self, text: &str) -> Checked<()> {
+        let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(text))?;
+        let source = self.stage(Stage::Render, |_| Ok(render(&plan)?))?;
+        let compiled = self.stage(Stage::Compile, |_| Ok(compile(source)?))?;
+        let inspected = self.stage(Stage::Inspect, |check| check.pipeline.inspect(&compiled))?;
+        let extractor = self.stage(Stage::Load, |check| check.pipeline.load(&inspected))?;
+        self.smoke(&extractor, Some(&plan))
+    }
+
+    fn text(&mut self, text: &str) -> Checked<()> {
+        let module = self.stage(Stage::Compile, |_| Ok(compile_text(text)?))?;
+        self.module(&module)
+    }
+
+    fn module(&mut self, module: &[u8]) -> Checked<()> {
+        let inspected = self.stage(Stage::Inspect, |check| check.pipeline.inspect_bytes(module))?;
+        let extractor = self.stage(Stage::Load, |check| check.pipeline.load(&inspected))?;
+        self.smoke(&extractor, None)
+    }
+
+    fn smoke(&mut self, extractor: &Extractor, plan: Option<&Plan>) -> Checked<()> {
+        self.stage(Stage::Smoke, |check| {
+            let graph = check.graph.as_ref();
+            check.pipeline.smoke(extractor, plan, &check.samples, graph, check.options)
+        })
+        .map(drop)
+    }
+}

@@ -1,0 +1,44 @@
+//! `retort diagnose`: a saved report as a diagnostic.
+
+use std::path::PathBuf;
+
+use retort::diagnose::{Kind, render};
+
+use super::error::CliError;
+use super::{Outcome, Verdict, files, talk};
+
+/// Print a saved report as the text that a model is given
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What the report is of: parse, ast, smoke or compile
+    #[arg(value_name = "KIND")]
+    kind: String,
+    /// Report (JSON); - is stdin
+    #[arg(value_name = "REPORT")]
+    report: PathBuf,
+    /// Print {"kind", "text"} instead
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort diagnose smoke smoke_report.json
+  retort plan check plan.json --json | retort diagnose parse -";
+
+pub(super) fn main(args: &Args) -> Outcome {
+    let kind: Kind = args
+        .kind
+        .parse()
+        .map_err(|error| CliError::Diagnose { origin: "KIND".to_owned(), error })?;
+    let report = files::read_json(&args.report, "a report")?;
+    let text = render(kind, &report)
+        .map_err(|error| CliError::Diagnose { origin: files::name(&args.report), error })?;
+    if args.json {
+        talk::print_json(&serde_json::json!({"kind": kind.as_str(), "text": text}))?;
+    } else {
+        talk::print(&format!("{text}\n"))?;
+    }
+    Ok(Verdict::Pass)
+}

@@ -1,0 +1,142 @@
+//! Why a command could not do its work.
+
+use std::io;
+use std::path::PathBuf;
+
+use retort::bundle::{BundleError, LoadError as BundleLoadError};
+use retort::diagnose::{DiagnoseError, sanitize};
+use retort::gate::smoke::SamplesError;
+use retort::graph::GraphSpecError;
+use retort::problem::Coded;
+use retort::runtime::StreamError;
+use retort::sandbox::LoadError;
+use thiserror::Error;
+
+/// Wrong usage or wrong input: the command ends with 2, and nothing was written.
+#[derive(Debug, Error)]
+pub(super) enum CliError {
+    /// There is no such file or directory.
+    #[error("{}: expected {expected}, found nothing by that name", path.display())]
+    FileNotFound { path: PathBuf, expected: &'static str },
+    /// The system doesn't let it be read.
+    #[error("{}: cannot read {expected}: {source}", path.display())]
+    FileNotReadable { path: PathBuf, expected: &'static str, source: io::Error },
+    /// The system doesn't let it be written.
+    #[error("{}: cannot write it: {source}", path.display())]
+    FileNotWritable { path: PathBuf, source: io::Error },
+    #[error("{origin}: expected at most {allowed} bytes, found more")]
+    FileTooLarge { origin: String, allowed: u64 },
+    #[error("{origin}: expected UTF-8, found a wrong byte at offset {at}")]
+    NotUtf8 { origin: String, at: usize },
+    #[error("{origin}: expected {expected} as JSON: {message}")]
+    NotJson { origin: String, expected: &'static str, message: String },
+    /// JSON that isn't a result.
+    #[error("{origin}: expected a result{}: {message}", at(path))]
+    NotResult { origin: String, path: String, message: String },
+    #[error("{origin}: {message}")]
+    ProjectInvalid {
+        /// The file, with line and column where they are known.
+        origin: String,
+        message: String,
+    },
+    #[error("expected {what}, found none: {hint}")]
+    ProjectIncomplete { what: &'static str, hint: String },
+    #[error("{}: expected a bundle's directory, or a file that ends in .wasm, .wat or .json", .0.display())]
+    UnknownArtifact(PathBuf),
+    #[error("{}: none of its bundles can be served", .0.display())]
+    NoBundles(PathBuf),
+    #[error("{}: it is both read and written: {role} would overwrite what is read", path.display())]
+    OutputIsInput { path: PathBuf, role: &'static str },
+    #[error("{origin}: expected at least one event, one JSON object a line, found none")]
+    NoEvents { origin: String },
+    #[error("no code `{found}`{}", did_you_mean(*nearest))]
+    UnknownCode { found: String, nearest: Option<&'static str> },
+    #[error("stdout: cannot write the output: {0}")]
+    Output(io::Error),
+    #[error(transparent)]
+    Samples(#[from] SamplesError),
+    #[error("{error}{}", .error.path().map(|path| format!(" (at {path})")).unwrap_or_default())]
+    GraphSpec { error: GraphSpecError },
+    #[error("{origin}: {error}")]
+    Diagnose { origin: String, error: DiagnoseError },
+    #[error(transparent)]
+    Engine(#[from] LoadError),
+    #[error(transparent)]
+    Bundle(#[from] BundleLoadError),
+    #[error(transparent)]
+    Store(#[from] BundleError),
+    /// What a gate says of input that a command needs whole.
+    #[error("{message}")]
+    Refused { code: &'static str, message: String },
+    #[error("{origin}: {error}")]
+    Stream { origin: String, error: StreamError },
+}
+
+fn at(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!(" at {}", sanitize(path, 200)) }
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!(": did you mean `{nearest}`?"),
+        None => ": `retort explain --list` prints all of them".to_owned(),
+    }
+}
+
+impl CliError {
+    /// The codes that no other part of Retort gives.
+    #[cfg(test)]
+    pub(super) const CODES: &[&str] = &[
+        "file_not_found",
+        "file_not_readable",
+        "file_not_writable",
+        "file_too_large",
+        "file_not_utf8",
+        "file_not_json",
+        "project_invalid",
+        "project_incomplete",
+        "unknown_artifact",
+        "no_bundles",
+        "output_is_input",
+        "no_events",
+        "unknown_code",
+    ];
+
+    /// Whether whoever read the output went away.
+    pub(super) fn is_broken_pipe(&self) -> bool {
+        match self {
+            Self::Output(source) => source.kind() == io::ErrorKind::BrokenPipe,
+            Self::Stream { error, .. } => error.is_broken_pipe(),
+            _ => false,
+        }
+    }
+}
+
+impl Coded for CliError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::FileNotFound { .. } => "file_not_found",
+            Self::FileNotReadable { .. } => "file_not_readable",
+            Self::FileNotWritable { .. } | Self::Output(_) => "file_not_writable",
+            Self::FileTooLarge { .. } => "file_too_large",
+            Self::NotUtf8 { .. } => "file_not_utf8",
+            Self::NotJson { .. } => "file_not_json",
+            Self::NotResult { .. } => "result_wrong_shape",
+            Self::ProjectInvalid { .. } => "project_invalid",
+            Self::ProjectIncomplete { .. } => "project_incomplete",
+            Self::UnknownArtifact(_) => "unknown_artifact",
+            Self::NoBundles(_) => "no_bundles",
+            Self::OutputIsInput { .. } => "output_is_input",
+            Self::NoEvents { .. } => "no_events",
+            Self::UnknownCode { .. } => "unknown_code",
+            Self::Samples(error) => error.code(),
+            Self::GraphSpec { error } => error.code(),
+            Self::Diagnose { error, .. } => error.code(),
+            Self::Engine(error) => error.code(),
+            Self::Bundle(error) => error.code(),
+            Self::Store(error) => error.code(),
+            Self::Refused { code, .. } => code,
+            Self::Stream { error, .. } => error.code(),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `retort explain`: what the stable codes mean.
+
+use std::fmt::Write as _;
+
+use retort::diagnose::sanitize;
+use retort::explain::{Explanation, all, lookup};
+
+use super::error::CliError;
+use super::{Outcome, Verdict, talk};
+
+/// Say what a code means, and what to do about it
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Code, as in error[CODE]
+    #[arg(value_name = "CODE", required_unless_present = "list")]
+    code: Option<String>,
+    /// List every code with its stage
+    #[arg(long, conflicts_with = "code")]
+    list: bool,
+    /// Print JSON instead
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort explain out_of_fuel
+  retort explain --list";
+
+/// How alike a code has to be to what was typed to be suggested, of 1.
+const LIKENESS: f64 = 0.75;
+
+pub(super) fn main(args: &Args) -> Outcome {
+    let Some(code) = &args.code else {
+        return list(args.json);
+    };
+    let explanation = lookup(code).ok_or_else(|| unknown(code))?;
+    if args.json {
+        talk::print_json(explanation)?;
+    } else {
+        let Explanation { code, stage, meaning, action } = explanation;
+        talk::print(&format!("{code} (stage: {stage})\n\n{meaning}\n\n{action}\n"))?;
+    }
+    Ok(Verdict::Pass)
+}
+
+fn list(as_json: bool) -> Outcome {
+    if as_json {
+        talk::print_json(&all().collect::<Vec<_>>())?;
+        return Ok(Verdict::Pass);
+    }
+    let mut text = String::new();
+    for Explanation { code, stage, .. } in all() {
+        let _ = writeln!(text, "{stage:<8} {code}", stage = stage.as_str());
+    }
+    talk::print(&text)?;
+    Ok(Verdict::Pass)
+}
+
+fn unknown(code: &str) -> CliError {
+    let likeness = |known: &str| strsim::jaro_winkler(code, known);
+    let nearest = all()
+        .map(|explanation| explanation.code)
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+        .filter(|known| likeness(known) >= LIKENESS);
+    CliError::UnknownCode { found: sanitize(code, 80), nearest }
+}

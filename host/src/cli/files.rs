@@ -1,0 +1,150 @@
+//! Files that commands are given.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use retort::gate::smoke::Samples;
+use retort::graph::GraphSpec;
+use retort::plan::Plan;
+
+use super::error::CliError;
+
+/// How much of a file that has to be held whole is read: 256 MiB.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// Bytes that are read at once from a stream of events.
+const STREAM_BUFFER: usize = 256 << 10;
+
+/// Whether a path stands for stdin.
+pub(super) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What a message calls a path.
+pub(super) fn name(path: &Path) -> String {
+    if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() }
+}
+
+/// Opens a file or stdin.
+pub(super) fn open(path: &Path, expected: &'static str) -> Result<Box<dyn Read>, CliError> {
+    if is_stdin(path) {
+        return Ok(Box::new(io::stdin()));
+    }
+    let refused = |source| refused(path, expected, source);
+    let file = File::open(path).map_err(refused)?;
+    if file.metadata().map_err(refused)?.is_dir() {
+        return Err(refused(io::ErrorKind::IsADirectory.into()));
+    }
+    Ok(Box::new(file))
+}
+
+/// Opens a stream of events.
+pub(super) fn open_events(path: &Path) -> Result<impl BufRead, CliError> {
+    Ok(BufReader::with_capacity(STREAM_BUFFER, open(path, "a file of events")?))
+}
+
+/// Whether a path can be opened, without reading from it.
+pub(super) fn probe(path: &Path, expected: &'static str) -> Result<(), CliError> {
+    open(path, expected).map(drop)
+}
+
+fn refused(path: &Path, expected: &'static str, source: io::Error) -> CliError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::NotFound => CliError::FileNotFound { path, expected },
+        _ => CliError::FileNotReadable { path, expected, source },
+    }
+}
+
+/// All bytes of a file or of stdin.
+pub(super) fn read(path: &Path, expected: &'static str) -> Result<Vec<u8>, CliError> {
+    let mut bytes = Vec::new();
+    open(path, expected)?
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|source| refused(path, expected, source))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(CliError::FileTooLarge { origin: name(path), allowed: MAX_BYTES });
+    }
+    Ok(bytes)
+}
+
+/// The text of a file or of stdin.
+pub(super) fn read_text(path: &Path, expected: &'static str) -> Result<String, CliError> {
+    String::from_utf8(read(path, expected)?).map_err(|error| CliError::NotUtf8 {
+        origin: name(path),
+        at: error.utf8_error().valid_up_to(),
+    })
+}
+
+/// A JSON file.
+pub(super) fn read_json(
+    path: &Path,
+    expected: &'static str,
+) -> Result<serde_json::Value, CliError> {
+    let text = read_text(path, expected)?;
+    serde_json::from_str(&text).map_err(|error| CliError::NotJson {
+        origin: name(path),
+        expected,
+        message: error.to_string(),
+    })
+}
+
+/// Sample events.
+pub(super) fn read_samples(path: &Path) -> Result<Samples, CliError> {
+    let text = read_text(path, "a file of sample events")?;
+    Ok(Samples::parse(&text, &name(path))?)
+}
+
+/// A plan for a command that can do nothing without: what is wrong with it is said.
+pub(super) fn read_plan(path: &Path) -> Result<Option<Plan>, CliError> {
+    let text = read_text(path, "a plan")?;
+    match retort::plan::parse(&text) {
+        Ok(plan) => Ok(Some(plan)),
+        Err(first) => {
+            let mut problems = retort::plan::problems(&text);
+            if problems.is_empty() {
+                problems.push(first);
+            }
+            for problem in problems {
+                super::talk::problem(&name(path), &problem.into());
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// Where a graph spec comes from.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct GraphSource {
+    /// Graph spec that results have to fit (YAML or JSON)
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["ontology", "binding"])]
+    pub(super) graph: Option<PathBuf>,
+    /// Ontology, in place of a graph spec; with --binding
+    #[arg(long, value_name = "FILE", requires = "binding")]
+    pub(super) ontology: Option<PathBuf>,
+    /// Binding of the ontology
+    #[arg(long, value_name = "FILE", requires = "ontology")]
+    pub(super) binding: Option<PathBuf>,
+}
+
+impl GraphSource {
+    /// The graph spec, if one was named.
+    pub(super) fn read(&self) -> Result<Option<GraphSpec>, CliError> {
+        let refused = |error| CliError::GraphSpec { error };
+        if let Some(path) = &self.graph {
+            let text = read_text(path, "a graph spec")?;
+            return GraphSpec::parse(&text, &name(path)).map(Some).map_err(refused);
+        }
+        let (Some(ontology), Some(binding)) = (&self.ontology, &self.binding) else {
+            return Ok(None);
+        };
+        let ontology = (read_text(ontology, "an ontology")?, name(ontology));
+        let binding = (read_text(binding, "a binding")?, name(binding));
+        let parsed =
+            GraphSpec::from_ontology_files((&ontology.0, &ontology.1), (&binding.0, &binding.1));
+        parsed.map(Some).map_err(refused)
+    }
+}

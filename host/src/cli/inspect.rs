@@ -1,0 +1,188 @@
+//! `retort inspect`: what a module is, without running it.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use retort::abi::section::As;
+use retort::bundle::{self, Expect};
+use retort::compile::compile_text;
+use retort::gate::inspect::{FuelBound, Inspected, Proof, ResetSafety, StructuralLimits};
+use retort::pipeline::{Pipeline, Turned};
+use retort::problem::Problem;
+use retort::sandbox::Limits;
+use serde::Serialize;
+
+use super::check::{Artifact, bundle_problem};
+use super::error::CliError;
+use super::{Outcome, Verdict, files, talk};
+
+/// Show what a module is: sections, inputs, limits, proof, fuel bound, sizes
+///
+/// PATH is a bundle's directory, or a file that ends in .wasm, .wat or .json (a plan). Exits with 1 if the static gate
+/// refuses the module.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What to inspect
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort inspect bundles/0f3a..
+  retort inspect extractor.wasm --json";
+
+#[derive(Serialize)]
+struct Passed<'a> {
+    ok: bool,
+    #[serde(flatten)]
+    inspected: &'a Inspected,
+    limits: AllLimits<'a>,
+}
+
+#[derive(Serialize)]
+struct AllLimits<'a> {
+    run: &'a Limits,
+    structure: &'a StructuralLimits,
+}
+
+#[derive(Serialize)]
+struct Refused<'a> {
+    ok: bool,
+    problems: &'a [Problem],
+}
+
+pub(super) fn main(args: &Args) -> Outcome {
+    let pipeline = Pipeline::new(Limits::default())?;
+    match inspected(&args.path, &pipeline)? {
+        Ok(inspected) if args.json => {
+            let limits =
+                AllLimits { run: pipeline.sandbox().limits(), structure: pipeline.structure() };
+            talk::print_json(&Passed { ok: true, inspected: &inspected, limits })?;
+            Ok(Verdict::Pass)
+        }
+        Ok(inspected) => {
+            talk::print(&describe(&inspected, pipeline.sandbox().limits()))?;
+            Ok(Verdict::Pass)
+        }
+        Err(problems) => {
+            if args.json {
+                talk::print_json(&Refused { ok: false, problems: &problems })?;
+            } else {
+                let origin = files::name(&args.path);
+                problems.iter().for_each(|problem| talk::problem(&origin, problem));
+            }
+            Ok(Verdict::Fail)
+        }
+    }
+}
+
+fn inspected(
+    path: &Path,
+    pipeline: &Pipeline,
+) -> Result<Result<Inspected, Vec<Problem>>, CliError> {
+    let turned = |turned: Turned| turned.problems();
+    Ok(match Artifact::of(path)? {
+        Artifact::Bundle => bundle::load(path, &Expect::default(), pipeline)
+            .map(|loaded| loaded.module().inspected().clone())
+            .map_err(|error| vec![bundle_problem(&error)]),
+        Artifact::Module => pipeline.inspect_bytes(&files::read(path, "a module")?).map_err(turned),
+        Artifact::Text => compile_text(&files::read_text(path, "a WAT file")?)
+            .map_err(Turned::from)
+            .and_then(|module| pipeline.inspect_bytes(&module))
+            .map_err(turned),
+        Artifact::Plan => pipeline
+            .plan(&files::read_text(path, "a plan")?)
+            .and_then(|plan| pipeline.build(&plan))
+            .and_then(|compiled| pipeline.inspect(&compiled))
+            .map_err(turned),
+    })
+}
+
+/// All of it for a person.
+fn describe(inspected: &Inspected, limits: &Limits) -> String {
+    let mut text = String::new();
+    // Writing to a string can't fail.
+    let _ = write_all(&mut text, inspected, limits);
+    text
+}
+
+fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::fmt::Result {
+    let (section, facts) = (inspected.section(), inspected.facts());
+    let quoted = |name: &str| serde_json::Value::from(name).to_string();
+    writeln!(text, "function     {}", section.function())?;
+    let types: Vec<String> = section.event_types().iter().map(|name| quoted(name)).collect();
+    writeln!(text, "event types  {}", types.join(", "))?;
+    writeln!(text, "abi          {}", section.abi())?;
+    let proof = match inspected.reset_safety() {
+        ResetSafety::Proven { how: Proof::Rendered } => {
+            "reset-safe: this host renders the plan to the same bytes; instances are kept warm"
+        }
+        ResetSafety::Unproven => "none: every event gets a fresh instance",
+    };
+    writeln!(text, "proof        {proof}")?;
+    writeln!(text, "fuel bound   {}", fuel_bound(facts.fuel_bound.as_ref()))?;
+    let (base, each) = (limits.fuel_base, limits.fuel_per_byte);
+    writeln!(text, "fuel allowed {base} + {each} for each byte of input block")?;
+    writeln!(text, "\ninputs")?;
+    for input in section.inputs() {
+        let path: Vec<String> = input.path.iter().map(|key| quoted(key)).collect();
+        let conversion = match input.conversion {
+            As::Json => "",
+            As::Truthy => " as truthy",
+        };
+        writeln!(text, "  [{}]{conversion}", path.join(", "))?;
+    }
+    writeln!(text, "\nsections")?;
+    for found in &facts.sections {
+        let custom = if found.custom { " (custom)" } else { "" };
+        writeln!(text, "  {:>8} {}{custom}", found.bytes, quoted_if_odd(&found.name))?;
+    }
+    writeln!(text, "\nexports")?;
+    for export in &facts.exports {
+        let signature = export.signature.as_ref().map(|found| format!(" {found}"));
+        let (name, signature) = (quoted_if_odd(&export.name), signature.unwrap_or_default());
+        writeln!(text, "  {} {name}{signature}", export.kind)?;
+    }
+    writeln!(text, "\nsizes")?;
+    for (count, what) in [
+        (facts.module_bytes, "bytes of module"),
+        (facts.memory_min_pages, "pages of memory"),
+        (facts.memory_max_pages, "pages of memory at most"),
+        (facts.functions, "functions"),
+        (facts.largest_body_bytes, "bytes of the largest body"),
+        (facts.max_locals, "locals at most"),
+        (facts.max_nesting, "blocks inside each other at most"),
+        (facts.loops, "loops"),
+        (facts.data_segments, "data segments"),
+        (facts.data_bytes, "bytes of data"),
+    ] {
+        writeln!(text, "  {count:>8} {what}")?;
+    }
+    Ok(())
+}
+
+/// A name as it is, or quoted where it isn't plain.
+fn quoted_if_odd(name: &str) -> String {
+    if name.bytes().all(|byte| byte.is_ascii_graphic()) {
+        name.to_owned()
+    } else {
+        name.escape_debug().to_string()
+    }
+}
+
+fn fuel_bound(bound: Option<&FuelBound>) -> String {
+    match bound {
+        None => "none: the module has loops, recursion or indirect calls".to_owned(),
+        Some(bound) => format!(
+            "{} + {} for each byte that {} bulk operations copy",
+            bound.base(),
+            bound.per_bulk_byte(),
+            bound.bulk_ops()
+        ),
+    }
+}

@@ -1,0 +1,119 @@
+//! The command line: one file for each command.
+//!
+//! Results go to stdout and talk to stderr. Exit codes: 0 fine, 1 what was checked has failed, 2 wrong usage or input.
+
+mod bench;
+mod check;
+mod compile;
+mod diagnose;
+mod error;
+mod events;
+mod explain;
+mod files;
+mod graph;
+mod inspect;
+mod plan;
+mod project;
+mod render;
+mod run;
+mod talk;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use self::error::CliError;
+
+/// Runs extraction code that a language model wrote, without trusting it.
+///
+/// A plan (JSON) becomes a small WebAssembly module, passes gates, and is stored as a bundle. Bundles run in a sandbox
+/// over streams of JSON events.
+#[derive(Parser)]
+#[command(name = "retort", version, propagate_version = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort compile my-project             A plan with its gates, to a bundle on disk
+  retort run --bundles bundles e.ndjson Events in, nodes and edges out
+  retort explain out_of_fuel            What a code means, and what to do
+
+Exit codes: 0 fine, 1 what was checked has failed, 2 wrong usage or input.";
+
+#[derive(Subcommand)]
+enum Command {
+    Compile(compile::Args),
+    Run(run::Args),
+    Check(check::Args),
+    Bench(bench::Args),
+    Plan(plan::Args),
+    Render(render::Args),
+    Inspect(inspect::Args),
+    Graph(graph::Args),
+    Diagnose(diagnose::Args),
+    Explain(explain::Args),
+}
+
+/// How a command ended that could do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// All is well.
+    Pass,
+    /// What was checked has failed; the command has said why.
+    Fail,
+}
+
+impl Verdict {
+    fn from_ok(ok: bool) -> Self {
+        if ok { Self::Pass } else { Self::Fail }
+    }
+}
+
+type Outcome = Result<Verdict, CliError>;
+
+pub(crate) fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Compile(args) => compile::main(&args),
+        Command::Run(args) => run::main(&args),
+        Command::Check(args) => check::main(&args),
+        Command::Bench(args) => bench::main(&args),
+        Command::Plan(args) => plan::main(&args),
+        Command::Render(args) => render::main(&args),
+        Command::Inspect(args) => inspect::main(&args),
+        Command::Graph(args) => graph::main(&args),
+        Command::Diagnose(args) => diagnose::main(&args),
+        Command::Explain(args) => explain::main(&args),
+    };
+    match outcome {
+        Ok(Verdict::Pass) => ExitCode::SUCCESS,
+        Ok(Verdict::Fail) => ExitCode::from(1),
+        // Whoever read the output has seen enough.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            talk::error(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::{Cli, CliError};
+
+    #[test]
+    fn the_commands_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_code_of_the_command_line_is_explained() {
+        for code in CliError::CODES {
+            assert!(retort::explain::lookup(code).is_some(), "{code} is not explained");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `retort plan`: what a plan is, and what it means.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use retort::diagnose::sanitize;
+use retort::event::DEFAULT_MAX_EVENT_BYTES;
+use retort::plan::{self, Plan, PlanParseError};
+use retort::problem::Coded;
+use serde::Serialize;
+
+use super::error::CliError;
+use super::{Outcome, Verdict, events, files, talk};
+
+/// Check plans, and see what they mean
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(CheckArgs),
+    Schema(SchemaArgs),
+    Eval(EvalArgs),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort plan check plan.json
+  retort plan schema > plan.schema.json
+  retort plan eval plan.json events.ndjson";
+
+/// Say all that is wrong with a plan
+///
+/// Prints the plan in its normalised form, every default filled in. Exits with 1 if it isn't a plan.
+#[derive(clap::Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+struct CheckArgs {
+    /// Plan (JSON); - is stdin
+    #[arg(value_name = "PLAN")]
+    plan: PathBuf,
+    /// Print one JSON object instead: {"ok", "plan"} or {"ok", "code", "path", "message", "problems"}
+    #[arg(long)]
+    json: bool,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  retort plan check plan.json
+  retort plan check - --json < plan.json";
+
+/// Print the JSON Schema of plans
+#[derive(clap::Args)]
+#[command(after_help = SCHEMA_EXAMPLES)]
+struct SchemaArgs {}
+
+const SCHEMA_EXAMPLES: &str = "\
+Examples:
+  retort plan schema > plan.schema.json";
+
+/// Print what a plan means for each event, by the native evaluator
+///
+/// Prints one result a line, the empty ones too. An event that can't be read is told on stderr; exits with 1 if there was
+/// one.
+#[derive(clap::Args)]
+#[command(after_help = EVAL_EXAMPLES)]
+struct EvalArgs {
+    /// Plan (JSON)
+    #[arg(value_name = "PLAN")]
+    plan: PathBuf,
+    /// Events, one JSON object a line; - is stdin
+    #[arg(value_name = "EVENTS", default_value = "-")]
+    events: PathBuf,
+}
+
+const EVAL_EXAMPLES: &str = "\
+Examples:
+  retort plan eval plan.json events.ndjson
+  head -1 events.ndjson | retort plan eval plan.json";
+
+pub(super) fn main(args: &Args) -> Outcome {
+    match &args.command {
+        Command::Check(args) => check(args),
+        Command::Schema(SchemaArgs {}) => {
+            talk::print(plan::SCHEMA_TEXT)?;
+            Ok(Verdict::Pass)
+        }
+        Command::Eval(args) => eval(&args.plan, &args.events),
+    }
+}
+
+#[derive(Serialize)]
+struct Valid<'a> {
+    ok: bool,
+    plan: &'a Plan,
+}
+
+#[derive(Serialize)]
+struct Invalid<'a> {
+    ok: bool,
+    #[serde(flatten)]
+    first: &'a PlanParseError,
+    problems: &'a [PlanParseError],
+}
+
+fn check(args: &CheckArgs) -> Outcome {
+    if !args.json {
+        let Some(plan) = files::read_plan(&args.plan)? else { return Ok(Verdict::Fail) };
+        let mut text =
+            serde_json::to_string_pretty(&plan).map_err(|error| CliError::Output(error.into()))?;
+        text.push('\n');
+        talk::print(&text)?;
+        return Ok(Verdict::Pass);
+    }
+    let text = files::read_text(&args.plan, "a plan")?;
+    match plan::parse(&text) {
+        Ok(plan) => {
+            talk::print_json(&Valid { ok: true, plan: &plan })?;
+            Ok(Verdict::Pass)
+        }
+        Err(first) => {
+            let problems = plan::problems(&text);
+            talk::print_json(&Invalid { ok: false, first: &first, problems: &problems })?;
+            Ok(Verdict::Fail)
+        }
+    }
+}
+
+fn eval(plan: &Path, path: &Path) -> Outcome {
+    let Some(plan) = files::read_plan(plan)? else { return Ok(Verdict::Fail) };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut ok = true;
+    events::for_each(path, DEFAULT_MAX_EVENT_BYTES, |line, event| {
+        let mut failed = |code: &str, message: String| {
+            ok = false;
+            talk::coded(code, format_args!("{} line {line}: {message}", files::name(path)));
+        };
+        match std::str::from_utf8(event).map(|event| plan::eval::eval(&plan, event)) {
+            Ok(Ok(result)) => {
+                serde_json::to_writer(&mut out, &result)
+                    .map_err(|error| CliError::Output(error.into()))?;
+                out.write_all(b"\n").map_err(CliError::Output)?;
+            }
+            Ok(Err(error)) => failed(error.code(), sanitize(&error.to_string(), 400)),
+            Err(error) => failed("event_not_utf8", format!("the event is not UTF-8: {error}")),
+        }
+        Ok(true)
+    })?;
+    out.flush().map_err(CliError::Output)?;
+    Ok(Verdict::from_ok(ok))
+}

@@ -1,0 +1,156 @@
+//! `retort.toml`: what a project is made of.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use retort::diagnose::sanitize;
+use serde::Deserialize;
+
+use super::error::CliError;
+use super::files::{self, GraphSource};
+
+/// The project file's name.
+pub(super) const PROJECT_FILE: &str = "retort.toml";
+
+/// The directory of bundles where nothing else is said, in the project's folder.
+const DEFAULT_OUTPUT: &str = "bundles";
+
+/// The project file. Paths are relative to its folder.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProjectFile {
+    plan: Option<PathBuf>,
+    graph: Option<PathBuf>,
+    ontology: Option<PathBuf>,
+    binding: Option<PathBuf>,
+    samples: Option<PathBuf>,
+    output: Option<PathBuf>,
+    rule: Option<PathBuf>,
+    schema: Option<PathBuf>,
+    #[serde(default)]
+    allow_external_endpoints: bool,
+}
+
+/// What the project file says, as flags; a flag comes before the file.
+#[derive(Args, Debug)]
+pub(super) struct ProjectArgs {
+    /// Folder with a retort.toml [default: the current one]
+    #[arg(value_name = "PROJECT")]
+    project: Option<PathBuf>,
+    /// Plan (JSON)
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    #[command(flatten)]
+    graph: GraphSource,
+    /// Sample events, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    samples: Option<PathBuf>,
+    /// Directory of bundles [default: bundles, in the project's folder]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// The rule that the plan was written from; kept in the bundle
+    #[arg(long, value_name = "FILE")]
+    rule: Option<PathBuf>,
+    /// The event schema that the plan was written from; kept in the bundle
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// Let edges lead to nodes of other events
+    #[arg(long)]
+    allow_external_endpoints: bool,
+}
+
+/// A project, with every path as the command can use it.
+#[derive(Debug)]
+pub(super) struct Project {
+    pub(super) plan: PathBuf,
+    pub(super) graph: GraphSource,
+    pub(super) samples: PathBuf,
+    pub(super) out: PathBuf,
+    pub(super) rule: Option<PathBuf>,
+    pub(super) schema: Option<PathBuf>,
+    pub(super) allow_external_endpoints: bool,
+}
+
+impl ProjectArgs {
+    /// The project that these arguments name.
+    pub(super) fn resolve(&self) -> Result<Project, CliError> {
+        let folder = self.project.as_deref().unwrap_or(Path::new(""));
+        let (path, file) = self.read_file(folder)?;
+        let flag_or = |flag: &Option<PathBuf>, key: Option<PathBuf>| {
+            flag.clone().or_else(|| key.map(|relative| folder.join(relative)))
+        };
+        let missing = |what, key: &str, flag: &str| CliError::ProjectIncomplete {
+            what,
+            hint: format!("write `{key} = \"..\"` into {}, or use {flag}", path.display()),
+        };
+        let has_flag = self.graph.graph.is_some() || self.graph.ontology.is_some();
+        let graph = if has_flag {
+            self.graph.clone()
+        } else {
+            let [graph, ontology, binding] = [file.graph, file.ontology, file.binding]
+                .map(|key| key.map(|relative| folder.join(relative)));
+            match (&graph, &ontology, &binding) {
+                (Some(_), None, None) | (None, Some(_), Some(_)) => {}
+                (None, None, None) => return Err(missing("a graph spec", "graph", "--graph")),
+                _ => {
+                    return Err(CliError::ProjectInvalid {
+                        origin: path.display().to_string(),
+                        message: "expected either `graph`, or `ontology` with `binding`".to_owned(),
+                    });
+                }
+            }
+            GraphSource { graph, ontology, binding }
+        };
+        Ok(Project {
+            graph,
+            plan: flag_or(&self.plan, file.plan)
+                .ok_or_else(|| missing("a plan", "plan", "--plan"))?,
+            samples: flag_or(&self.samples, file.samples)
+                .ok_or_else(|| missing("sample events", "samples", "--samples"))?,
+            out: flag_or(&self.out, file.output).unwrap_or_else(|| folder.join(DEFAULT_OUTPUT)),
+            rule: flag_or(&self.rule, file.rule),
+            schema: flag_or(&self.schema, file.schema),
+            allow_external_endpoints: self.allow_external_endpoints
+                || file.allow_external_endpoints,
+        })
+    }
+
+    /// The project file. Where no project is named, there may be none.
+    fn read_file(&self, folder: &Path) -> Result<(PathBuf, ProjectFile), CliError> {
+        let path = folder.join(PROJECT_FILE);
+        let text = match files::read_text(&path, "a project file") {
+            Err(CliError::FileNotFound { .. }) if self.project.is_none() => {
+                return Ok((path, ProjectFile::default()));
+            }
+            Err(CliError::FileNotReadable { source, .. })
+                if source.kind() == io::ErrorKind::NotADirectory =>
+            {
+                return Err(CliError::FileNotReadable {
+                    path: folder.to_owned(),
+                    expected: "a folder with a retort.toml",
+                    source,
+                });
+            }
+            text => text?,
+        };
+        match toml::from_str(&text) {
+            Ok(file) => Ok((path, file)),
+            Err(error) => {
+                let (line, column) = position(&text, error.span().map_or(0, |span| span.start));
+                Err(CliError::ProjectInvalid {
+                    origin: format!("{}:{line}:{column}", path.display()),
+                    message: sanitize(error.message(), 400),
+                })
+            }
+        }
+    }
+}
+
+/// Line and column of an offset, from 1.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (line, column)
+}

@@ -1,0 +1,161 @@
+//! `retort run`: bundles over streams of events.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use retort::graph::ValidateOptions;
+use retort::pipeline::Pipeline;
+use retort::problem::Coded;
+use retort::runtime::{Registry, Stream, Summary};
+use retort::sandbox::Limits;
+
+use super::error::CliError;
+use super::{Outcome, Verdict, files, talk};
+
+/// Run bundles over events, one JSON object a line
+///
+/// Each event goes to the bundle that serves its event_type. For an event that gave something, one line goes to stdout:
+/// {"line", "event_type", "bundle", "result"}. A failed event goes to the rejects, {"line", "code", "message"}, and the
+/// stream goes on. With several inputs, both carry "file". A summary goes to stderr. Exits with 1 if any event failed.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Directory of bundles
+    #[arg(long, value_name = "DIR")]
+    bundles: PathBuf,
+    /// Files of events; - is stdin
+    #[arg(value_name = "EVENTS", default_value = "-")]
+    events: Vec<PathBuf>,
+    /// Where failed events go [default: stderr]
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Where results go [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Hold every result to the graph spec of its bundle
+    #[arg(long)]
+    check_graph: bool,
+    /// With --check-graph: let edges lead to nodes of other events
+    #[arg(long, requires = "check_graph")]
+    allow_external_endpoints: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort run --bundles bundles events.ndjson > results.ndjson
+  tail -f events.ndjson | retort run --bundles bundles --rejects rejects.ndjson
+  retort run --bundles bundles monday.ndjson tuesday.ndjson --out results.ndjson";
+
+/// Bytes that are written at once.
+const WRITE_BUFFER: usize = 64 << 10;
+
+pub(super) fn main(args: &Args) -> Outcome {
+    let pipeline = Pipeline::new(Limits::default())?;
+    let registry = open_registry(&args.bundles, &pipeline)?;
+    let specs = if args.check_graph {
+        Some(registry.graph_specs().map_err(|error| CliError::GraphSpec { error })?)
+    } else {
+        None
+    };
+    // Nothing is created or overwritten before all that is read has been found.
+    for path in &args.events {
+        files::probe(path, "a file of events")?;
+        overwrites(args.out.as_deref(), path, "--out")?;
+        overwrites(args.rejects.as_deref(), path, "--rejects")?;
+    }
+    if let (Some(out), Some(rejects)) = (&args.out, &args.rejects)
+        && (out == rejects || is_same_file(out, rejects))
+    {
+        return Err(CliError::OutputIsInput { path: out.clone(), role: "--rejects" });
+    }
+    let out = create(args.out.as_deref(), || Box::new(io::stdout().lock()))?;
+    let rejects = create(args.rejects.as_deref(), || Box::new(io::stderr()))?;
+    let mut stream = Stream::new(&registry, out, rejects);
+    if let Some(specs) = specs {
+        let allow_external_endpoints = args.allow_external_endpoints;
+        stream = stream.with_graphs(specs, ValidateOptions { allow_external_endpoints });
+    }
+    let start = Instant::now();
+    for path in &args.events {
+        let origin = files::name(path);
+        let file = (args.events.len() > 1).then_some(origin.as_str());
+        let stopped = |error| CliError::Stream { origin: origin.clone(), error };
+        stream.run(files::open_events(path)?, file).map_err(stopped)?;
+    }
+    talk::say(describe(stream.summary(), start.elapsed()));
+    Ok(Verdict::from_ok(stream.summary().rejected() == 0))
+}
+
+/// The bundles of a directory. What isn't served is told; if nothing is, that is an error.
+fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError> {
+    match std::fs::metadata(root) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => {
+            return Err(CliError::FileNotReadable {
+                path: root.to_owned(),
+                expected: "a directory of bundles",
+                source: io::ErrorKind::NotADirectory.into(),
+            });
+        }
+        Err(_) => files::probe(root, "a directory of bundles")?,
+    }
+    let registry = Registry::open(root, pipeline);
+    for failure in registry.failures() {
+        let text = format_args!("{}: {}", failure.path.display(), failure.detail);
+        talk::coded(failure.code(), text);
+    }
+    if registry.is_empty() {
+        return Err(CliError::NoBundles(root.to_owned()));
+    }
+    Ok(registry)
+}
+
+fn overwrites(written: Option<&Path>, read: &Path, role: &'static str) -> Result<(), CliError> {
+    match written {
+        Some(written) if !files::is_stdin(read) && is_same_file(written, read) => {
+            Err(CliError::OutputIsInput { path: read.to_owned(), role })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether two paths are there and mean one file.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b && a.is_file())
+}
+
+fn create<'a>(
+    path: Option<&Path>,
+    default: impl FnOnce() -> Box<dyn Write + 'a>,
+) -> Result<BufWriter<Box<dyn Write + 'a>>, CliError> {
+    let writer = match path {
+        None => default(),
+        Some(path) => Box::new(
+            File::create(path)
+                .map_err(|source| CliError::FileNotWritable { path: path.to_owned(), source })?,
+        ),
+    };
+    Ok(BufWriter::with_capacity(WRITE_BUFFER, writer))
+}
+
+/// The summary for a person.
+fn describe(summary: &Summary, elapsed: Duration) -> String {
+    let Summary { events, results, empty, unrouted, rejects, bytes, fuel } = summary;
+    let rejected = summary.rejected();
+    let mut text = format!(
+        "{events} events: {results} results, {empty} empty, {unrouted} unrouted, {rejected} rejected"
+    );
+    let seconds = elapsed.as_secs_f64();
+    if seconds > 0.0 {
+        let (rate, megabytes) = (*events as f64 / seconds, *bytes as f64 / 1e6 / seconds);
+        let _ = write!(text, "\n{seconds:.3} s, {rate:.0} events/s, {megabytes:.1} MB/s");
+    }
+    let _ = write!(text, ", {fuel} fuel");
+    for (code, count) in rejects {
+        let _ = write!(text, "\n{count:>8} {code}");
+    }
+    text
+}

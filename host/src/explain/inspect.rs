@@ -1,0 +1,289 @@
+//! Codes of the static gate.
+
+use super::{Explanation, Stage::Inspect};
+
+const LIMIT: &str = "Make the module smaller in that dimension. The limit is the host's; `retort inspect --json` prints \
+                     all limits of a module that is within them.";
+
+pub(super) const TABLE: &[Explanation] = &[
+    Explanation::new(
+        Inspect,
+        "body_too_large",
+        "A function's body is larger than a guest's may be; what compiling costs grows with it.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "br_table_too_large",
+        "A `br_table` has more targets than it may have; what compiling costs grows with them.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "custom_section_too_large",
+        "A custom section is larger than it may be.",
+        "Strip debug information and whatever else the module does not need to run.",
+    ),
+    Explanation::new(
+        Inspect,
+        "export_kind",
+        "An export that the binary interface names is of another kind, such as a global in \
+         place of a function.",
+        "Export the memory as `memory`, and functions as `retort_buffer` and under the declared \
+         name.",
+    ),
+    Explanation::new(
+        Inspect,
+        "export_missing",
+        "An export is missing that the binary interface asks for: `memory`, `retort_buffer`, or \
+         the declared function.",
+        "Export what the message names, with the type that it gives.",
+    ),
+    Explanation::new(
+        Inspect,
+        "export_reserved",
+        "The module exports a name that begins with `retort_` and that this version of the \
+         binary interface doesn't know.",
+        "Rename the export; names that begin with `retort_` belong to the interface.",
+    ),
+    Explanation::new(
+        Inspect,
+        "export_type",
+        "A function that the binary interface names takes or returns other types.",
+        "Give the function the type that the message says was expected.",
+    ),
+    Explanation::new(
+        Inspect,
+        "feature_disabled",
+        "The module uses a WebAssembly proposal that guests have no need of, and that is off.",
+        "Compile it without the feature that the message names.",
+    ),
+    Explanation::new(
+        Inspect,
+        "import_refused",
+        "The module imports something. A guest of this version gets its inputs in memory and \
+         imports nothing.",
+        "Remove the import; for a Rust guest, build without the standard library's system \
+         calls.",
+    ),
+    Explanation::new(
+        Inspect,
+        "invalid_module",
+        "The binary can be decoded, but it is not valid WebAssembly.",
+        "Build the module again with a current toolchain; do not trust one that was edited by \
+         hand.",
+    ),
+    Explanation::new(
+        Inspect,
+        "loops_too_deep",
+        "Loops stand inside each other more deeply than they may.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "malformed_module",
+        "The binary can't be decoded; it may have been cut off or damaged.",
+        "Build or copy the module again.",
+    ),
+    Explanation::new(
+        Inspect,
+        "memory_count",
+        "The module has more than one memory.",
+        "Use one memory of the module's own.",
+    ),
+    Explanation::new(
+        Inspect,
+        "memory_missing",
+        "The module has no memory of its own to pass events and results through.",
+        "Define one memory and export it as `memory`.",
+    ),
+    Explanation::new(
+        Inspect,
+        "memory_too_large",
+        "The memory may grow to more than a guest may have.",
+        "Lower the maximum that the memory declares.",
+    ),
+    Explanation::new(
+        Inspect,
+        "memory_unbounded",
+        "The memory declares no maximum, so that nothing bounds how far it may grow.",
+        "Declare a maximum; for a Rust guest, link with --max-memory.",
+    ),
+    Explanation::new(
+        Inspect,
+        "module_too_large",
+        "The module has more bytes than a guest may have.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "nesting_too_deep",
+        "Blocks stand inside each other more deeply than they may.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "not_a_module",
+        "The bytes do not begin as a core WebAssembly module does. It may be a component, or \
+         another file.",
+        "Name a core module, version 1.",
+    ),
+    Explanation::new(
+        Inspect,
+        "section_abi_version",
+        "The `retort` section is written for another version of the binary interface.",
+        "Compile the extractor for the version that the message says was expected.",
+    ),
+    Explanation::new(
+        Inspect,
+        "section_duplicate",
+        "The module has more than one `retort` section, so that it is not known which one \
+         holds.",
+        "Keep one custom section named `retort`.",
+    ),
+    Explanation::new(
+        Inspect,
+        "section_event_types",
+        "The `retort` section declares no event type, an empty one, or one twice.",
+        "List each event type that the extractor reads once.",
+    ),
+    Explanation::new(
+        Inspect,
+        "section_function",
+        "The `retort` section names a function that can't be an extractor: not an identifier, \
+         or a name of the binary interface.",
+        "Rename the function, in the section and in its export.",
+    ),
+    Explanation::new(
+        Inspect,
+        "section_inputs",
+        "The `retort` section declares too many inputs, or too long a path.",
+        "Declare the fields that the extractor reads and no others.",
+    ),
+    Explanation::new(
+        Inspect,
+        "section_missing",
+        "The module has no `retort` section, so that nothing says what it reads and which \
+         events it is for.",
+        "Add the custom section named `retort`, as the binary interface describes it.",
+    ),
+    Explanation::new(
+        Inspect,
+        "section_not_json",
+        "The `retort` section does not hold one JSON value.",
+        "Write the section as one JSON object in UTF-8.",
+    ),
+    Explanation::new(
+        Inspect,
+        "section_wrong_shape",
+        "The `retort` section is JSON of another shape: a key is missing, unknown, repeated or \
+         of another type.",
+        "Write exactly the keys abi, function, event_types and inputs.",
+    ),
+    Explanation::new(
+        Inspect,
+        "start_function",
+        "The module has a start function, which would run before the host set anything up.",
+        "Export what has to run first as `_initialize`.",
+    ),
+    Explanation::new(
+        Inspect,
+        "table_too_large",
+        "A table has more entries than a guest's may have.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_branch_values",
+        "A function has too many branches for the values that live across them; what compiling \
+         costs grows with the product.",
+        "Split the function, or use fewer locals in it.",
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_custom_sections",
+        "The module has more custom sections than a guest may have; what compiling costs grows \
+         with it.",
+        "Strip debug information and whatever else the module does not need to run.",
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_data_segments",
+        "The module has more data segments than a guest may have; what compiling costs grows \
+         with it.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_element_segments",
+        "The module has more element segments than a guest may have; what compiling costs grows \
+         with it.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_elements",
+        "The module has more elements of tables than a guest may have; what compiling costs \
+         grows with it.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_exports",
+        "The module has more exports than a guest may have; what compiling costs grows with it.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_functions",
+        "The module has more functions than a guest may have; what compiling costs grows with \
+         it.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_globals",
+        "The module has more globals than a guest may have; what compiling costs grows with it.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_locals",
+        "A function has more locals than a guest's may have; what compiling costs grows with \
+         them.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_loop_locals",
+        "The module has too many loops for the locals around them; what compiling costs grows \
+         with the product.",
+        "Split the functions with most loops, or use fewer locals in them.",
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_module_branch_values",
+        "All functions together have too many branches for the values that live across them; \
+         what compiling costs grows with the product.",
+        "Make the module smaller, or split it into extractors of fewer event types.",
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_params",
+        "A function type has more parameters than a guest's may have.",
+        LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_results",
+        "A function type has more results than one.",
+        "Return one value; write further ones to memory.",
+    ),
+    Explanation::new(
+        Inspect,
+        "too_many_types",
+        "The module has more function types than a guest may have; what compiling costs grows \
+         with it.",
+        LIMIT,
+    ),
+];

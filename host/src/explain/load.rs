@@ -1,0 +1,19 @@
+//! Codes of loading a module into the sandbox.
+
+use super::{Explanation, Stage::Load};
+
+pub(super) const TABLE: &[Explanation] = &[
+    Explanation::new(
+        Load,
+        "engine_failed",
+        "The sandbox can't be set up on this machine: its virtual machine or a thread could not \
+         be started.",
+        "Read the system's reason in the message; check limits on memory and threads.",
+    ),
+    Explanation::new(
+        Load,
+        "link_failed",
+        "The module asks for an import that the sandbox doesn't have.",
+        "Remove the import; the static gate normally names it first.",
+    ),
+];

@@ -1,0 +1,125 @@
+//! Codes of running an extractor on an event.
+
+use super::{Explanation, Stage::Run};
+
+pub(super) const TABLE: &[Explanation] = &[
+    Explanation::new(
+        Run,
+        "bad_buffer",
+        "The extractor's `retort_buffer` refused the input block, or gave a place for it that \
+         is not in its memory.",
+        "Have it return the address of a buffer of the asked length, or grow the memory first.",
+    ),
+    Explanation::new(
+        Run,
+        "bad_result",
+        "The extractor returned an address and a length that are not in its memory.",
+        "Return the address in the high half and the length in the low half of the result.",
+    ),
+    Explanation::new(
+        Run,
+        "deadline_exceeded",
+        "The call took longer than its wall-clock deadline.",
+        "Fuel normally decides first; look for what is slow without using fuel, or raise the \
+         deadline.",
+    ),
+    Explanation::new(
+        Run,
+        "division",
+        "The extractor divided by zero, or converted a number that doesn't fit an integer.",
+        "Check the divisor, or use saturating conversions.",
+    ),
+    Explanation::new(
+        Run,
+        "indirect_call",
+        "The extractor called through a table, and there was no function of that type.",
+        "Correct the table or the index; in a guest from a compiler this is a defect of it.",
+    ),
+    Explanation::new(
+        Run,
+        "input_too_large",
+        "The declared inputs of this event are together larger than a guest may be given.",
+        "Declare narrower paths, so that the extractor gets the fields that it needs and not \
+         what is around them.",
+    ),
+    Explanation::new(
+        Run,
+        "memory_exceeded",
+        "The extractor asked for more linear memory than it may have.",
+        "Free or reuse memory; a leak grows with the size of the event.",
+    ),
+    Explanation::new(
+        Run,
+        "out_of_bounds",
+        "The extractor read or wrote outside its memory.",
+        "Correct the address; offsets in the input block count from the block's first byte.",
+    ),
+    Explanation::new(
+        Run,
+        "out_of_fuel",
+        "The extractor used up the fuel for this event: a base, and a part for each byte of its \
+         inputs.",
+        "Look for a loop that doesn't end, or work that grows faster than the input.",
+    ),
+    Explanation::new(
+        Run,
+        "output_too_large",
+        "The extractor returned a longer result than it may.",
+        "Emit less for each event, or read fewer fields.",
+    ),
+    Explanation::new(
+        Run,
+        "result_not_json",
+        "What the extractor returned is not JSON. The message gives the offset and the path.",
+        "Escape what is copied into strings, and copy only scalars where a scalar belongs.",
+    ),
+    Explanation::new(
+        Run,
+        "result_not_utf8",
+        "What the extractor returned is not UTF-8.",
+        "Write text as UTF-8; do not cut strings between the bytes of a character.",
+    ),
+    Explanation::new(
+        Run,
+        "result_wrong_shape",
+        "The result is JSON, but not of a result's shape. The message gives the path, what was \
+         expected and what was found.",
+        "Write exactly the keys of the result, each once and of its type.",
+    ),
+    Explanation::new(
+        Run,
+        "stack_overflow",
+        "The extractor's stack is full: its calls nest too deeply.",
+        "Replace recursion by a loop, or bound its depth.",
+    ),
+    Explanation::new(
+        Run,
+        "stream_unreadable",
+        "An input of events could not be read further.",
+        "Read the system's reason in the message; what came before was served.",
+    ),
+    Explanation::new(
+        Run,
+        "stream_unwritable",
+        "The results or the rejected events could not be written further.",
+        "Read the system's reason in the message; check that the disk has room.",
+    ),
+    Explanation::new(
+        Run,
+        "table_exceeded",
+        "The extractor asked for larger tables than it may have.",
+        "Use smaller tables, or none: direct calls need no table.",
+    ),
+    Explanation::new(
+        Run,
+        "trap",
+        "The extractor did something that ends its call, of a kind that has no code of its own.",
+        "Read the reason in the message.",
+    ),
+    Explanation::new(
+        Run,
+        "unreachable",
+        "The extractor executed `unreachable`, which is how a panic or an abort ends.",
+        "Handle the case in which it gives up; return an empty result to decline an event.",
+    ),
+];

@@ -1,0 +1,17 @@
+//! Bundles at work: streams of events, each routed to the extractor of its type.
+//!
+//! A [`Registry`] says which bundle serves which event type; it is shared between threads. A [`Router`] is one thread's
+//! runners for it, and [`Stream`] takes a router through lines of JSON: results to one writer, rejected events to another,
+//! and a [`Summary`] of all. One bad event never stops a stream, and memory does not grow with the number of events.
+
+mod lines;
+mod registry;
+mod router;
+mod stream;
+mod summary;
+
+pub use lines::{Line, Lines};
+pub use registry::Registry;
+pub use router::{Routed, Router, Served};
+pub use stream::{Stream, StreamError};
+pub use summary::Summary;

@@ -1,0 +1,146 @@
+//! From an event to the extractor that serves its type.
+
+use memchr::memmem::Finder;
+
+use super::registry::{Registry, Route};
+use crate::abi::block::Kind;
+use crate::abi::section::{As, Input};
+use crate::bundle::Digest;
+use crate::event::{EVENT_TYPE, Projection, Projector, scan, unescape};
+use crate::sandbox::{Outcome, RunError, Runner};
+
+/// One thread's runners for a registry.
+///
+/// Where an event belongs is guessed from the first text in it that looks like its type, so that the one pass of that
+/// extractor's projection is the only one. The projection settles what the type is (the last `event_type` of the event's
+/// root, in whatever escapes); where it isn't the guessed one, the event is read again.
+#[derive(Debug)]
+pub struct Router<'r> {
+    registry: &'r Registry,
+    /// By bundle; made when the first event of the bundle comes.
+    runners: Vec<Option<Runner>>,
+    /// Reads the event type alone.
+    resolver: Projector,
+    projection: Projection,
+    finder: Finder<'static>,
+}
+
+/// What became of an event that is well.
+#[derive(Debug)]
+pub enum Routed<'a> {
+    /// No bundle serves its type, or it has none.
+    Unrouted,
+    /// An extractor ran.
+    Served(Served<'a>),
+}
+
+/// The result of an event, and which bundle gave it.
+#[derive(Debug)]
+pub struct Served<'a> {
+    pub(super) index: usize,
+    route: &'a Route,
+    outcome: Outcome<'a>,
+}
+
+impl<'a> Served<'a> {
+    /// The event's type.
+    #[must_use]
+    pub fn event_type(&self) -> &'a str {
+        &self.route.event_type
+    }
+
+    /// The fingerprint of the bundle.
+    #[must_use]
+    pub fn bundle(&self) -> Digest {
+        self.route.fingerprint()
+    }
+
+    /// What the extractor gave.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome<'a> {
+        self.outcome
+    }
+}
+
+impl<'r> Router<'r> {
+    /// Runners for all bundles of `registry`.
+    #[must_use]
+    pub fn new(registry: &'r Registry) -> Self {
+        let event_type = Input { path: vec![EVENT_TYPE.to_owned()], conversion: As::Json };
+        Self {
+            registry,
+            runners: (0..registry.bundles()).map(|_| None).collect(),
+            resolver: Projector::new(&[event_type])
+                .with_max_event_bytes(registry.max_event_bytes()),
+            projection: Projection::default(),
+            finder: Finder::new(b"\"event_type\""),
+        }
+    }
+
+    /// Runs the extractor of the event's type. The event is validated in any case.
+    ///
+    /// # Errors
+    /// [`RunError`]. The router is as good as before.
+    pub fn route(&mut self, event: &[u8]) -> Result<Routed<'_>, RunError> {
+        let registry = self.registry;
+        let Some(index) = self.project(event)? else { return Ok(Routed::Unrouted) };
+        let Some(route) = registry.routes().get(index) else { return Ok(Routed::Unrouted) };
+        let outcome = runner(&mut self.runners, route).extract(event, &mut ())?;
+        Ok(Routed::Served(Served { index, route, outcome }))
+    }
+
+    /// Which route the event takes; its runner has projected the event. `None` if there is none.
+    fn project(&mut self, event: &[u8]) -> Result<Option<usize>, RunError> {
+        let guessed = self.guess(event).and_then(|text| self.registry.by_text(text));
+        if let Some(index) = guessed
+            && let Some(route) = self.registry.routes().get(index)
+        {
+            let runner = runner(&mut self.runners, route);
+            runner.project(event)?;
+            if runner.is_of_type(event, &route.text) {
+                return Ok(guessed);
+            }
+        }
+        let Some(index) = self.resolve(event)? else { return Ok(None) };
+        let Some(route) = self.registry.routes().get(index) else { return Ok(None) };
+        runner(&mut self.runners, route).project(event)?;
+        Ok(Some(index))
+    }
+
+    /// What the event's type seems to be, as the text of JSON.
+    fn guess<'e>(&self, event: &'e [u8]) -> Option<&'e [u8]> {
+        let key = self.finder.find(event)?;
+        let colon = scan::space(event, key + self.finder.needle().len());
+        let start = scan::space(event, colon + 1);
+        if scan::byte(event, colon) != b':' || scan::byte(event, start) != b'"' {
+            return None;
+        }
+        let (end, _) = scan::string(event, start + 1).ok()?;
+        event.get(start..end)
+    }
+
+    /// The route of the event's type, beyond doubt. Validates the event.
+    fn resolve(&mut self, event: &[u8]) -> Result<Option<usize>, RunError> {
+        self.resolver.project(event, &mut self.projection)?;
+        let slot = self.resolver.slot(&self.projection, 0);
+        if slot.kind != Kind::String {
+            return Ok(None);
+        }
+        let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
+        if !slot.escaped {
+            return Ok(self.registry.by_text(text));
+        }
+        let content = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+        let canonical =
+            unescape(content).map(|content| serde_json::Value::from(content).to_string());
+        Ok(canonical.and_then(|text| self.registry.by_text(text.as_bytes())))
+    }
+}
+
+/// The runner of a route's bundle.
+fn runner<'a>(runners: &'a mut Vec<Option<Runner>>, route: &Route) -> &'a mut Runner {
+    if runners.len() <= route.bundle {
+        runners.resize_with(route.bundle + 1, || None);
+    }
+    runners[route.bundle].get_or_insert_with(|| route.extractor().runner())
+}

@@ -1,0 +1,273 @@
+//! Lines of JSON in, lines of JSON out.
+
+use std::io::{self, BufRead, Write};
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::lines::{Line, Lines};
+use super::registry::Registry;
+use super::router::{Routed, Router, Served};
+use super::summary::Summary;
+use crate::event::EventError;
+use crate::graph::extraction::Extraction;
+use crate::graph::spec::GraphSpec;
+use crate::graph::validate::{ValidateOptions, validate};
+use crate::problem::{Coded, Problem, Stage};
+use crate::sandbox::RunError;
+use crate::untrusted::escaped;
+
+/// Takes events from readers, one a line, and writes what their extractors give.
+///
+/// For an event that gives something, one line
+/// `{"line": 1, "event_type": "..", "bundle": "<fingerprint>", "result": {..}}` goes to `out`; for an event that fails, one
+/// line `{"line": 1, "code": "..", "message": ".."}` to `rejects`. Lines count from 1 in each input; where an input is
+/// named, both kinds carry its name as `file`. What an extractor declines and what no bundle serves is counted only.
+#[derive(Debug)]
+pub struct Stream<'r, O, J> {
+    router: Router<'r>,
+    /// By route: the text of a result's line between its number and the result.
+    heads: Vec<Vec<u8>>,
+    graphs: Option<Graphs>,
+    out: O,
+    rejects: J,
+    line: Vec<u8>,
+    summary: Summary,
+    limit: usize,
+}
+
+/// Why a stream stopped.
+#[derive(Debug, Error)]
+pub enum StreamError {
+    /// An input can't be read further.
+    #[error("the events can't be read behind line {line}: {source}")]
+    Read {
+        /// The last line that was read; 0 before the first.
+        line: u64,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A result can't be written.
+    #[error("the results can't be written: {source}")]
+    Results {
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A reject can't be written.
+    #[error("the rejected events can't be written: {source}")]
+    Rejects {
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+impl StreamError {
+    /// Every code of this error.
+    pub const CODES: &'static [&'static str] = &["stream_unreadable", "stream_unwritable"];
+
+    /// Whether whoever read the output went away.
+    #[must_use]
+    pub fn is_broken_pipe(&self) -> bool {
+        match self {
+            Self::Read { .. } => false,
+            Self::Results { source } | Self::Rejects { source } => {
+                source.kind() == io::ErrorKind::BrokenPipe
+            }
+        }
+    }
+}
+
+impl Coded for StreamError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "stream_unreadable",
+            Self::Results { .. } | Self::Rejects { .. } => "stream_unwritable",
+        }
+    }
+}
+
+/// Graph specs to hold results to.
+#[derive(Debug)]
+struct Graphs {
+    /// By route.
+    specs: Vec<GraphSpec>,
+    options: ValidateOptions,
+}
+
+#[derive(Serialize)]
+struct Reject<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    line: u64,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    message: &'a str,
+}
+
+impl<'r, O: Write, J: Write> Stream<'r, O, J> {
+    /// A stream through the bundles of `registry`. Both writers get many small writes.
+    pub fn new(registry: &'r Registry, out: O, rejects: J) -> Self {
+        let heads = registry.routes().iter().map(|route| {
+            let (text, bundle) = (&route.text, route.fingerprint().to_string());
+            let parts: [&[u8]; 5] = [
+                b",\"event_type\":",
+                text,
+                b",\"bundle\":\"",
+                bundle.as_bytes(),
+                b"\",\"result\":",
+            ];
+            parts.concat()
+        });
+        Self {
+            heads: heads.collect(),
+            router: Router::new(registry),
+            graphs: None,
+            out,
+            rejects,
+            line: Vec::new(),
+            summary: Summary::default(),
+            limit: registry.max_event_bytes(),
+        }
+    }
+
+    /// The same stream, with every result held to `specs`, one for each event type that the registry serves, in that
+    /// order. A result that doesn't fit is a reject with the first failure's code.
+    #[must_use]
+    pub fn with_graphs(mut self, specs: Vec<GraphSpec>, options: ValidateOptions) -> Self {
+        self.graphs = Some(Graphs { specs, options });
+        self
+    }
+
+    /// Takes all events of one input. `file` names it in what is written.
+    ///
+    /// # Errors
+    /// [`StreamError`], when the input or a writer fails; never for what an event is or does.
+    pub fn run<R: BufRead>(&mut self, input: R, file: Option<&str>) -> Result<(), StreamError> {
+        let head = match file {
+            Some(file) => format!("{{\"file\":{},\"line\":", serde_json::Value::from(file)),
+            None => "{\"line\":".to_owned(),
+        };
+        let mut lines = Lines::new(input, self.limit);
+        let mut last = 0;
+        loop {
+            if lines.is_drained() {
+                // The next read may wait for long.
+                self.flush()?;
+            }
+            let line =
+                lines.next_line().map_err(|source| StreamError::Read { line: last, source })?;
+            let Some(line) = line else { return self.flush() };
+            self.summary.events += 1;
+            match line {
+                Line::Whole { number, text } => {
+                    last = number;
+                    self.summary.bytes += text.len() as u64;
+                    self.event(&head, file, number, text)?;
+                }
+                Line::TooLong { number, bytes } => {
+                    last = number;
+                    self.summary.bytes += bytes;
+                    let used = usize::try_from(bytes).unwrap_or(usize::MAX);
+                    let error = EventError::TooLarge { used, allowed: self.limit };
+                    self.reject(file, number, &RunError::from(error).problem())?;
+                }
+            }
+        }
+    }
+
+    /// What the stream came to so far.
+    #[must_use]
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Writes out what the writers hold back.
+    ///
+    /// # Errors
+    /// [`StreamError::Results`] or [`StreamError::Rejects`].
+    pub fn flush(&mut self) -> Result<(), StreamError> {
+        self.out.flush().map_err(|source| StreamError::Results { source })?;
+        self.rejects.flush().map_err(|source| StreamError::Rejects { source })
+    }
+
+    fn event(
+        &mut self,
+        head: &str,
+        file: Option<&str>,
+        number: u64,
+        text: &[u8],
+    ) -> Result<(), StreamError> {
+        let served = match self.router.route(text) {
+            Ok(Routed::Served(served)) => served,
+            Ok(Routed::Unrouted) => {
+                self.summary.unrouted += 1;
+                return Ok(());
+            }
+            Err(error) => return self.reject(file, number, &error.problem()),
+        };
+        self.summary.fuel += served.outcome().fuel;
+        if let Some(failure) = self.graphs.as_ref().and_then(|graphs| graphs.failure(&served)) {
+            return self.reject(file, number, &failure);
+        }
+        if served.outcome().shape.is_empty() {
+            self.summary.empty += 1;
+            return Ok(());
+        }
+        self.summary.results += 1;
+        self.line.clear();
+        self.line.extend_from_slice(head.as_bytes());
+        write!(self.line, "{number}").map_err(|source| StreamError::Results { source })?;
+        self.line.extend_from_slice(self.heads.get(served.index).map_or(&[][..], Vec::as_slice));
+        push_on_one_line(&mut self.line, served.outcome().json);
+        self.line.extend_from_slice(b"}\n");
+        self.out.write_all(&self.line).map_err(|source| StreamError::Results { source })
+    }
+
+    fn reject(
+        &mut self,
+        file: Option<&str>,
+        line: u64,
+        problem: &Problem,
+    ) -> Result<(), StreamError> {
+        *self.summary.rejects.entry(problem.code).or_default() += 1;
+        // The place in a result that fails its own check is in the message already.
+        let path = problem.path.as_deref().filter(|_| problem.stage == Stage::Graph);
+        let reject = Reject { file, line, code: problem.code, path, message: &problem.message };
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &reject)
+            .map_err(|error| StreamError::Rejects { source: error.into() })?;
+        self.line.push(b'\n');
+        self.rejects.write_all(&self.line).map_err(|source| StreamError::Rejects { source })
+    }
+}
+
+impl Graphs {
+    /// The first thing that is wrong with a result, if anything is.
+    fn failure(&self, served: &Served<'_>) -> Option<Problem> {
+        let spec = self.specs.get(served.index)?;
+        let extraction: Extraction = match serde_json::from_slice(served.outcome().json) {
+            Ok(extraction) => extraction,
+            // What the ABI's check accepts is an extraction, but for numbers that only one of the two can hold.
+            Err(error) => {
+                let message = escaped(&error.to_string());
+                return Some(Problem::new(Stage::Run, "result_wrong_shape", message));
+            }
+        };
+        let failure =
+            validate(spec, &extraction, self.options).into_failures().into_iter().next()?;
+        let problem = Problem::new(Stage::Graph, failure.code.as_str(), failure.detail);
+        Some(problem.at(failure.path))
+    }
+}
+
+/// A valid result, with line ends replaced by spaces: a string can't hold them, so all they can be is white space.
+fn push_on_one_line(line: &mut Vec<u8>, json: &[u8]) {
+    let start = line.len();
+    line.extend_from_slice(json);
+    if memchr::memchr2(b'\n', b'\r', json).is_some() {
+        for byte in line.iter_mut().skip(start).filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What a stream came to.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Counts over a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Events: lines that aren't blank.
+    pub events: u64,
+    /// Events that gave a node, an edge or a handled span.
+    pub results: u64,
+    /// Events that their extractor declined.
+    pub empty: u64,
+    /// Valid events whose type no bundle serves.
+    pub unrouted: u64,
+    /// Failed events, by code.
+    pub rejects: BTreeMap<&'static str, u64>,
+    /// Bytes of all events.
+    pub bytes: u64,
+    /// Fuel of all calls that gave a result.
+    pub fuel: u64,
+}
+
+impl Summary {
+    /// How many events failed.
+    #[must_use]
+    pub fn rejected(&self) -> u64 {
+        self.rejects.values().sum()
+    }
+}

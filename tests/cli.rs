@@ -1,0 +1,6 @@
+//! The command line, as a shell sees it.
+
+mod bad_input;
+mod commands;
+mod project;
+mod streams;

@@ -1,0 +1,220 @@
+//! `retort run` over streams.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::project::{EVENTS, PLAN, Project};
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_bad_event_never_stops_the_stream() {
+    let project = Project::new();
+    let bundle = project.compile();
+    let bad = "{\"event_type\":\"order_placed\",\"content\":{\"id\":1}\n[1]\n\"\u{0}\"\n";
+    let events =
+        [EVENTS.as_bytes(), bad.as_bytes(), b"{\"x\":\"\xff\"}\r\n", EVENTS.as_bytes()].concat();
+    let args = ["run", "--bundles", "out", "--rejects", "rejects.ndjson"];
+    let ended = project.retort_on(args, &events);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let found = lines(&ended.stdout);
+    let numbers: Vec<_> = found.iter().map(|line| line["line"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [1, 2, 10, 11]);
+    assert!(ended.stdout.starts_with("{\"line\":1,\"event_type\":\"order_placed\",\"bundle\":\""));
+    assert_eq!(found[0].as_object().unwrap().len(), 4);
+    assert_eq!(found[0]["event_type"], "order_placed");
+    assert!(bundle.ends_with(found[0]["bundle"].as_str().unwrap()));
+    assert_eq!(found[0]["result"]["fully_handled_span_ids"][0], "a");
+
+    let rejects = lines(&std::fs::read_to_string(project.path("rejects.ndjson")).unwrap());
+    let codes: Vec<_> = rejects
+        .iter()
+        .map(|line| (line["line"].as_u64().unwrap(), line["code"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            (6, "event_not_json"),
+            (7, "event_not_object"),
+            (8, "event_not_json"),
+            (9, "event_not_utf8")
+        ]
+    );
+    assert!(rejects[0]["message"].as_str().unwrap().contains("at offset"), "{rejects:?}");
+    assert_eq!(rejects[0].as_object().unwrap().len(), 3);
+    assert!(
+        ended.stderr.starts_with("12 events: 4 results, 2 empty, 2 unrouted, 4 rejected\n"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.contains("2 event_not_json\n"), "{}", ended.stderr);
+}
+
+#[test]
+fn rejects_go_to_stderr_unless_a_file_is_named() {
+    let project = Project::new();
+    project.compile();
+    let ended = project.retort_on(["run", "--bundles", "out", "-"], b"nothing");
+    assert!(ended.stderr.starts_with("{\"line\":1,\"code\":\"event_not_json\","), "{ended:?}");
+}
+
+#[test]
+fn several_files_are_told_apart() {
+    let project = Project::new();
+    project.compile();
+    project.write("b.ndjson", "{\n");
+    let ended = project.retort([
+        "run",
+        "--bundles",
+        "out",
+        "events.ndjson",
+        "b.ndjson",
+        "events.ndjson",
+        "--out",
+        "r.ndjson",
+        "--rejects",
+        "j.ndjson",
+    ]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended:?}");
+    let read = |name: &str| lines(&std::fs::read_to_string(project.path(name)).unwrap());
+    let places: Vec<_> = read("r.ndjson")
+        .iter()
+        .map(|line| format!("{} {}", line["file"].as_str().unwrap(), line["line"]))
+        .collect();
+    assert_eq!(
+        places,
+        ["events.ndjson 1", "events.ndjson 2", "events.ndjson 1", "events.ndjson 2"]
+    );
+    let rejects = read("j.ndjson");
+    assert_eq!((rejects.len(), &rejects[0]["file"]), (1, &Value::from("b.ndjson")));
+}
+
+#[test]
+fn the_type_that_counts_is_the_last_one_whatever_it_looks_like() {
+    let project = Project::new();
+    project.write(
+        "quoted.json",
+        PLAN.replace("order_placed", "a\\\"b\\n").replace("read_order", "read_quoted"),
+    );
+    project.compile();
+    project.write("q.ndjson", r#"{"event_type":"a\"b\n","content":{"id":"1"}}"#);
+    let ended = project.retort(["compile", "--plan", "quoted.json", "--samples", "q.ndjson"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let served = |event: &str| {
+        let ended = project.retort_on(["run", "--bundles", "out"], event.as_bytes());
+        let results = lines(&ended.stdout);
+        let rejected = ended.code == 1;
+        (results.first().map(|line| line["event_type"].as_str().unwrap().to_owned()), rejected)
+    };
+    let order = (Some("order_placed".to_owned()), false);
+    let quoted = (Some("a\"b\n".to_owned()), false);
+    let none = (None, false);
+    for (event, expected) in [
+        (r#"{"event_type":"order_placed","content":{"id":1}}"#, &order),
+        (r#"{"content":{"id":1},"event_type":"order_placed"}"#, &order),
+        (r#"{ "event_type" : "order_placed", "content":{"id":1}}"#, &order),
+        (r#"{"event_type":"order\u005fplaced","content":{"id":1}}"#, &order),
+        (r#"{"event\u005ftype":"order_placed","content":{"id":1}}"#, &order),
+        (r#"{"event_type":"x","event_type":"order_placed","content":{"id":1}}"#, &order),
+        (r#"{"event_type":7,"event\u005ftype":"order_placed","content":{"id":1}}"#, &order),
+        (r#"{"content":{"event_type":"x","id":1},"event_type":"order_placed"}"#, &order),
+        (
+            r#"{"note":"\"event_type\":\"x\"","event_type":"order_placed","content":{"id":1}}"#,
+            &order,
+        ),
+        (r#"{"event_type":"a\"b\n","content":{"id":1}}"#, &quoted),
+        (r#"{"event_type":"a\u0022b\u000a","content":{"id":1}}"#, &quoted),
+        (r#"{"event_type":"order_placed","event_type":"a\"b\n","content":{"id":1}}"#, &quoted),
+        (r#"{"event_type":"order_placed","event_type":"x","content":{"id":1}}"#, &none),
+        (r#"{"event_type":"order_placed","event_type":null,"content":{"id":1}}"#, &none),
+        (r#"{"content":{"event_type":"order_placed","id":1}}"#, &none),
+        (r#"{"content":{"id":1}}"#, &none),
+        (r#"{"event_type":"order_placed","event_type":"x","content":{"id":1}}}"#, &(None, true)),
+        (r#"{"event_type":"x","content":{"id":1}"#, &(None, true)),
+        (r#"{"content":{"id":1e999}}"#, &(None, true)),
+    ] {
+        assert_eq!(&served(event), expected, "{event}");
+    }
+}
+
+#[test]
+fn results_can_be_held_to_the_graph() {
+    let project = Project::new();
+    project.compile();
+    let event = br#"{"event_type":"order_placed","content":{"id":"o","total":"x"}}"#;
+    let unchecked = project.retort_on(["run", "--bundles", "out"], event);
+    assert_eq!((unchecked.code, unchecked.stdout.lines().count()), (0, 1), "{unchecked:?}");
+    let args = ["run", "--bundles", "out", "--check-graph", "--rejects", "j.ndjson"];
+    let checked = project.retort_on(args, event);
+    assert_eq!((checked.code, checked.stdout.as_str()), (1, ""), "{checked:?}");
+    let rejects = lines(&std::fs::read_to_string(project.path("j.ndjson")).unwrap());
+    assert_eq!(rejects[0]["code"], "type_mismatch");
+    assert_eq!(rejects[0]["path"], "nodes[0].properties[1].value");
+}
+
+#[test]
+fn an_event_beyond_the_limit_is_skipped_and_told() {
+    let project = Project::new();
+    project.compile();
+    let mut events = vec![b'x'; (16 << 20) + 1];
+    events.push(b'\n');
+    events.extend_from_slice(EVENTS.as_bytes());
+    let ended = project.retort_on(["run", "--bundles", "out"], &events);
+    assert_eq!((ended.code, ended.stdout.lines().count()), (1, 2));
+    assert!(
+        ended.stderr.contains("the event has 16777217 bytes, 16777216 are allowed"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_stream_quietly() {
+    let project = Project::new();
+    project.compile();
+    let mut events = String::new();
+    for _ in 0..20_000 {
+        writeln!(events, "{}", EVENTS.lines().next().unwrap()).unwrap();
+    }
+    project.write("many.ndjson", events);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_retort"))
+        .args(["run", "--bundles", &project.path("out"), &project.path("many.ndjson")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(first.starts_with("{\"line\":1,"));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn results_come_while_the_input_is_still_open() {
+    let project = Project::new();
+    project.compile();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_retort"))
+        .args(["run", "--bundles", &project.path("out")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    for number in 1..=3 {
+        writeln!(input, "{}", EVENTS.lines().next().unwrap()).unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert!(line.starts_with(&format!("{{\"line\":{number},")), "{line}");
+    }
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

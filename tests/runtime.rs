@@ -1,0 +1,118 @@
+//! Streams through bundles that no plan of this host was rendered to.
+
+use retort::bundle::{Contents, Store, Versions};
+use retort::compile::compile_text;
+use retort::pipeline::Pipeline;
+use retort::runtime::{Registry, Stream};
+use retort::sandbox::Limits;
+use serde_json::{Value, json};
+
+/// Puts a guest that declares no input, serves two types and gives a result over several lines.
+fn store_foreign(store: &Store) {
+    let result = "{\r\n \"nodes\": [],\n \"edges\": [],\n\n \"fully_handled_span_ids\": [\"a\\n\"],\n \"partially_handled_span_ids\": []\n}\n";
+    let types = ["one".to_owned(), "two".to_owned()];
+    let section =
+        json!({"abi": 1, "function": "extract", "event_types": types, "inputs": []}).to_string();
+    let escaped: String = result.bytes().map(|byte| format!("\\{byte:02x}")).collect();
+    let text = format!(
+        r#"(module
+            (memory (export "memory") 1 1)
+            (func (export "retort_buffer") (param i32) (result i32) (i32.const 8))
+            (func (export "extract") (param i32 i32) (result i64) (i64.const {packed}))
+            (data (i32.const 4096) "{escaped}")
+            (@custom "retort" {section:?}))"#,
+        packed = 4096_u64 << 32 | result.len() as u64,
+    );
+    let contents = Contents {
+        module_name: "extractor",
+        function_name: "extract",
+        event_types: &types,
+        plan: b"{}",
+        source: text.as_bytes(),
+        module: &compile_text(&text).unwrap(),
+        graph: b"{}",
+        limits: b"{}",
+        event_schema: None,
+        rule: None,
+        versions: Versions {
+            abi: 1,
+            compiler_package: "1",
+            template: "1",
+            transcript_builder: "1",
+        },
+    };
+    store.put(&contents, jiff::Timestamp::UNIX_EPOCH).unwrap();
+}
+
+fn run(registry: &Registry, events: &str) -> (Vec<Value>, Vec<Value>, [u64; 4]) {
+    let (mut out, mut rejects) = (Vec::new(), Vec::new());
+    let mut stream = Stream::new(registry, &mut out, &mut rejects);
+    stream.run(events.as_bytes(), None).unwrap();
+    let summary = stream.summary();
+    let counts = [summary.events, summary.results, summary.unrouted, summary.rejected()];
+    assert_eq!(summary.bytes as usize, events.lines().map(str::len).sum::<usize>());
+    drop(stream);
+    let lines = |text: Vec<u8>| -> Vec<Value> {
+        let text = String::from_utf8(text).unwrap();
+        assert!(!text.contains('\r'), "{text:?}");
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    (lines(out), lines(rejects), counts)
+}
+
+#[test]
+fn a_foreign_guest_is_routed_by_a_type_that_it_never_sees() {
+    let root = tempfile::tempdir().unwrap();
+    store_foreign(&Store::open(root.path()).unwrap());
+    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let registry = Registry::open(root.path(), &pipeline);
+    assert_eq!(registry.failures(), []);
+    assert_eq!(registry.event_types().collect::<Vec<_>>(), ["one", "two"]);
+    let events = r#"{"event_type":"one"}
+{"event_type":"two"}
+{"event_type":"one","event_type":"two"}
+{"event_type":"one","event_type":"three"}
+{"event_type":"t\u0077o"}
+{"event_type":"one"
+"#;
+    let (results, rejects, counts) = run(&registry, events);
+    assert_eq!(counts, [6, 4, 1, 1]);
+    let found: Vec<_> = results
+        .iter()
+        .map(|line| (line["line"].as_u64().unwrap(), line["event_type"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found, [(1, "one"), (2, "two"), (3, "two"), (5, "two")]);
+    assert_eq!(results[0]["result"]["fully_handled_span_ids"], json!(["a\n"]));
+    assert_eq!(rejects[0]["line"], 6);
+}
+
+#[test]
+fn readers_and_writers_that_fail_are_told_apart() {
+    struct Broken;
+    impl std::io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::TimedOut.into())
+        }
+    }
+    impl std::io::Write for Broken {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    use retort::problem::Coded;
+
+    let root = tempfile::tempdir().unwrap();
+    store_foreign(&Store::open(root.path()).unwrap());
+    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let registry = Registry::open(root.path(), &pipeline);
+    let mut stream = Stream::new(&registry, Broken, Broken);
+    let error = stream.run(std::io::BufReader::new(Broken), None).unwrap_err();
+    assert_eq!(error.code(), "stream_unreadable");
+    for event in ["{\"event_type\":\"one\"}\n", "{\n"] {
+        let error = stream.run(event.as_bytes(), None).unwrap_err();
+        assert_eq!(error.code(), "stream_unwritable", "{error}");
+    }
+}

@@ -1,0 +1,191 @@
+//! The gates around the sample run: `compile_gate_cases`, each with what stands for it here.
+
+use std::fs;
+
+use retort::bundle::{Contents, Store, Versions};
+use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::graph::GraphSpec;
+use retort::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
+use retort::problem::Coded;
+use retort::sandbox::Limits;
+use retort::{plan, plan::PlanParseErrorCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::cases;
+
+const GOOD: &str = r#"{"event_type":"a","id":"x"}"#;
+
+fn plan_text(event_type: &Value, function: &str) -> String {
+    json!({"event_type": event_type, "target_entity_name": "Order", "function_name": function,
+        "key_field": {"property_name": "order_id", "source_path": ["id"]}})
+    .to_string()
+}
+
+/// The gates with a directory of bundles.
+struct Bench {
+    pipeline: Pipeline,
+    graph: GraphSpec,
+    root: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let graph = "entities: [{name: Order, keys: {primary: [order_id]}, properties: [{name: order_id, type: string}]}]";
+        Self {
+            pipeline: Pipeline::new(Limits::default()).unwrap(),
+            graph: GraphSpec::parse(graph, "graph.yaml").unwrap(),
+            root: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn accept(&self, plan: &str, samples: &str) -> Result<Accepted, Turned> {
+        let samples = Samples::parse(samples, "samples").unwrap();
+        let request = Request {
+            plan,
+            graph: &self.graph,
+            samples: &samples,
+            rule: None,
+            event_schema: None,
+            smoke: SmokeOptions::default(),
+        };
+        self.pipeline.accept(&request, &mut |_| {})
+    }
+
+    fn compile(&self, samples: &str) -> Result<Stored, Turned> {
+        let accepted = self.accept(&plan_text(&json!("a"), "extract"), samples)?;
+        let store = Store::open(self.root.path()).unwrap();
+        self.pipeline.store(&accepted, &store, jiff::Timestamp::UNIX_EPOCH, &mut |_| {})
+    }
+
+    /// The code with which samples that give nothing are turned down, once a bundle is there, and left there.
+    fn code_beside_a_bundle(&self, samples: &str) -> String {
+        let stored = self.compile(GOOD).unwrap();
+        let read = || fs::read(stored.path.join("manifest.json")).unwrap();
+        let before = read();
+        let turned = self.compile(samples).unwrap_err();
+        assert_eq!(read(), before);
+        assert!(self.compile(GOOD).unwrap().cache_hit);
+        turned.code().to_owned()
+    }
+
+    /// Whether a bundle is taken from the cache after one of its files was overwritten; it is whole afterwards.
+    fn is_hit_after(&self, file: &str, text: &str) -> bool {
+        let stored = self.compile(GOOD).unwrap();
+        let before = fs::read(stored.path.join(file)).unwrap();
+        fs::write(stored.path.join(file), text).unwrap();
+        let again = self.compile(GOOD).unwrap();
+        assert_eq!(again.path, stored.path);
+        assert_eq!(fs::read(stored.path.join(file)).unwrap(), before);
+        again.cache_hit
+    }
+}
+
+/// The code with which a bundle of such a module isn't stored. The pipeline itself names all modules alike.
+fn module_name_code(name: &str) -> String {
+    let root = tempfile::tempdir().unwrap();
+    let error = Store::open(root.path())
+        .unwrap()
+        .put(&contents(name, &["a".to_owned()]), jiff::Timestamp::UNIX_EPOCH);
+    error.unwrap_err().code().to_owned()
+}
+
+fn contents<'a>(module_name: &'a str, event_types: &'a [String]) -> Contents<'a> {
+    Contents {
+        module_name,
+        function_name: "extract",
+        event_types,
+        plan: b"{}",
+        source: b"(module)",
+        module: b"\0asm\x01\0\0\0",
+        graph: b"{}",
+        limits: b"{}",
+        event_schema: None,
+        rule: None,
+        versions: Versions {
+            abi: 1,
+            compiler_package: "1",
+            template: "1",
+            transcript_builder: "1",
+        },
+    }
+}
+
+fn plan_code(text: &str) -> PlanParseErrorCode {
+    plan::parse(text).unwrap_err().code
+}
+
+/// What stands for a case: the code with which it is turned down, or `ok`, `hit`, `miss`.
+fn outcome(bench: &Bench, case: &Value) -> String {
+    let given = &case["given"];
+    let samples = || {
+        let list = given["sample_events"].as_array().unwrap();
+        list.iter().map(|event| format!("{event}\n")).collect::<String>()
+    };
+    let samples_code =
+        || Samples::parse(&samples(), "samples").map_or_else(|error| error.code(), |_| "ok");
+    match case["name"].as_str().unwrap() {
+        // Keywords are those of Rust.
+        "module_name_class" => module_name_code("fn"),
+        name if name.starts_with("module_name_") => {
+            module_name_code(given["module_name"].as_str().unwrap())
+        }
+        "function_name_keyword" => plan_code(&plan_text(&json!("a"), "fn")).as_str().to_owned(),
+        "no_event_types" => plan_code(&plan_text(&json!(""), "extract")).as_str().to_owned(),
+        "event_type_not_string" => {
+            plan_code(&plan_text(&given["event_types"][0], "extract")).as_str().to_owned()
+        }
+        "sample_not_object" | "sample_without_type" | "sample_type_empty" => {
+            samples_code().to_owned()
+        }
+        // A plan declares one event type: here, one that no sample has.
+        "declared_type_without_sample" => {
+            let plan = plan_text(&given["event_types"][1], "extract");
+            bench.accept(&plan, &samples()).unwrap_err().code().to_owned()
+        }
+        "samples_of_undeclared_types_are_allowed" => {
+            let samples = samples().replacen('{', r#"{"id":"x","#, 1);
+            bench.accept(&plan_text(&given["event_types"][0], "extract"), &samples).unwrap();
+            "ok".to_owned()
+        }
+        "smoke_failure_leaves_existing_bundle" | "cache_hit_reruns_smoke_with_current_samples" => {
+            bench.code_beside_a_bundle(r#"{"event_type":"a","id":7}"#)
+        }
+        "cache_hit_coverage_recheck" => bench.code_beside_a_bundle(r#"{"event_type":"a"}"#),
+        "cache_miss_on_event_type_order" => {
+            let types = ["a".to_owned(), "b".to_owned()];
+            let swapped = ["b".to_owned(), "a".to_owned()];
+            let fingerprint = |types: &[String]| contents("extractor", types).fingerprint();
+            if fingerprint(&types) == fingerprint(&swapped) { "hit" } else { "miss" }.to_owned()
+        }
+        "cache_miss_on_source_change" => {
+            if bench.is_hit_after("extractor.wat", "(module)") { "hit" } else { "miss" }.to_owned()
+        }
+        "cache_miss_on_unreadable_manifest" => {
+            if bench.is_hit_after("manifest.json", "[]") { "hit" } else { "miss" }.to_owned()
+        }
+        other => panic!("nothing stands for {other}"),
+    }
+}
+
+/// Cases about the order of checks between the module's name and others: a caller can't give that name.
+const NO_EQUIVALENT: &[&str] = &["module_checked_before_function", "identifier_before_event_types"];
+
+#[test]
+fn compile_gate_cases_have_their_equivalents() {
+    let Some(all) = cases() else { return };
+    let bench = Bench::new();
+    let mut lines = Vec::new();
+    for case in all["compile_gate_cases"].as_array().unwrap() {
+        let name = case["name"].as_str().unwrap();
+        if !NO_EQUIVALENT.contains(&name) {
+            let outcome = outcome(&bench, case);
+            let is_ok = ["ok", "hit"].contains(&outcome.as_str());
+            let expected = &case["expect"];
+            assert!(expected["ok"].as_bool().is_none_or(|ok| ok == is_ok), "{name}: {outcome}");
+            assert!(expected["cache_hit"].as_bool().is_none_or(|hit| hit == is_ok), "{name}");
+            lines.push(format!("{name}: {outcome}"));
+        }
+    }
+    insta::assert_snapshot!(lines.join("\n"));
+}
