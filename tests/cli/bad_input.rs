@@ -183,7 +183,7 @@ fn a_bundle_that_fails_leaves_the_others_at_work() {
     project.compile();
     fs::create_dir(project.path("out/other")).unwrap();
     let ended = project.retort(["run", "--bundles", "out", "events.ndjson"]);
-    assert_eq!((ended.code, ended.stdout.lines().count()), (0, 2), "{ended:?}");
+    assert_eq!((ended.code, ended.stdout.lines().count()), (1, 2), "{ended:?}");
     assert!(ended.stderr.contains("error[manifest_missing]: out/other"), "{ended:?}");
 }
 

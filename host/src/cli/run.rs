@@ -19,7 +19,8 @@ use super::{Outcome, Verdict, files, talk};
 ///
 /// Each event goes to the bundle that serves its event_type. For an event that gave something, one line goes to stdout:
 /// {"line", "event_type", "bundle", "result"}. A failed event goes to the rejects, {"line", "code", "message"}, and the
-/// stream goes on. With several inputs, both carry "file". A summary goes to stderr. Exits with 1 if any event failed.
+/// stream goes on. With several inputs, both carry "file". A summary goes to stderr. Exits with 1 if any event failed, or
+/// a bundle could not be served.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -86,7 +87,8 @@ pub(super) fn main(args: &Args) -> Outcome {
         stream.run(files::open_events(path)?, file).map_err(stopped)?;
     }
     talk::say(describe(stream.summary(), start.elapsed()));
-    Ok(Verdict::from_ok(stream.summary().rejected() == 0))
+    // Without a bundle that should be there, events may have gone unserved.
+    Ok(Verdict::from_ok(stream.summary().rejected() == 0 && registry.failures().is_empty()))
 }
 
 /// The bundles of a directory. What isn't served is told; if nothing is, that is an error.
