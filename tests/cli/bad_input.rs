@@ -264,6 +264,20 @@ fn events_are_all_found_before_anything_is_written() {
         assert!(ended.code == 2 && ended.stderr.contains("error[output_is_input]"), "{ended:?}");
         assert_eq!(fs::read(project.path("events.ndjson")).unwrap(), events);
     }
+    let args = ["run", "--bundles", "out", "events.ndjson", "--out", "r.ndjson", "--rejects"];
+    let ended = project.retort(args.into_iter().chain(["nowhere/x"]));
+    assert!(
+        ended.code == 2 && ended.stderr.contains("[file_not_writable]: nowhere/x"),
+        "{ended:?}"
+    );
+    assert_eq!(fs::read(project.path("r.ndjson")).unwrap(), b"kept");
+    let ended = project.retort(args.into_iter().chain(["./r.ndjson"]));
+    assert!(ended.code == 2 && ended.stderr.contains("[output_is_input]: r.ndjson"), "{ended:?}");
+    assert_eq!(fs::read(project.path("r.ndjson")).unwrap(), b"kept");
+    let longer = project.write("r.ndjson", "x".repeat(100_000));
+    let ended = project.retort(["run", "--bundles", "out", "events.ndjson", "--out", &longer]);
+    assert_eq!((ended.code, fs::read_to_string(longer).unwrap().lines().count()), (0, 2));
+
     let empty = project.retort_on(["bench", &bundle, "-"], b"\n");
     assert!(empty.code == 2 && empty.stderr.contains("error[no_events]: stdin: "), "{empty:?}");
     let bad = project.retort_on(["bench", &bundle, "-"], b"{}\n[]\n");

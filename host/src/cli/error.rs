@@ -47,6 +47,8 @@ pub(super) enum CliError {
     NoBundles(PathBuf),
     #[error("{}: it is both read and written: {role} would overwrite what is read", path.display())]
     OutputIsInput { path: PathBuf, role: &'static str },
+    #[error("{}: expected two files, found it as --out and as --rejects", path.display())]
+    OutputTwice { path: PathBuf },
     #[error("{origin}: expected at least one event, one JSON object a line, found none")]
     NoEvents { origin: String },
     #[error("no code `{found}`{}", did_you_mean(*nearest))]
@@ -126,7 +128,7 @@ impl Coded for CliError {
             Self::ProjectIncomplete { .. } => "project_incomplete",
             Self::UnknownArtifact(_) => "unknown_artifact",
             Self::NoBundles(_) => "no_bundles",
-            Self::OutputIsInput { .. } => "output_is_input",
+            Self::OutputIsInput { .. } | Self::OutputTwice { .. } => "output_is_input",
             Self::NoEvents { .. } => "no_events",
             Self::UnknownCode { .. } => "unknown_code",
             Self::Samples(error) => error.code(),

@@ -67,13 +67,15 @@ pub(super) fn main(args: &Args) -> Outcome {
         overwrites(args.out.as_deref(), path, "--out")?;
         overwrites(args.rejects.as_deref(), path, "--rejects")?;
     }
+    // Both are opened before either is emptied, so that a wrong path costs no earlier results.
+    let (out, rejects) = (open(args.out.as_deref())?, open(args.rejects.as_deref())?);
     if let (Some(out), Some(rejects)) = (&args.out, &args.rejects)
         && (out == rejects || is_same_file(out, rejects))
     {
-        return Err(CliError::OutputIsInput { path: out.clone(), role: "--rejects" });
+        return Err(CliError::OutputTwice { path: out.clone() });
     }
-    let out = create(args.out.as_deref(), || Box::new(io::stdout().lock()))?;
-    let rejects = create(args.rejects.as_deref(), || Box::new(io::stderr()))?;
+    let out = writer(out, || Box::new(io::stdout().lock()))?;
+    let rejects = writer(rejects, || Box::new(io::stderr()))?;
     let mut stream = Stream::new(&registry, out, rejects);
     if let Some(specs) = specs {
         let allow_external_endpoints = args.allow_external_endpoints;
@@ -129,16 +131,35 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b && a.is_file())
 }
 
-fn create<'a>(
-    path: Option<&Path>,
+/// A file to write, with its path.
+type Target<'a> = (&'a Path, File);
+
+fn unwritable(path: &Path, source: io::Error) -> CliError {
+    CliError::FileNotWritable { path: path.to_owned(), source }
+}
+
+/// Opens a file to write; what it holds is still there.
+fn open(path: Option<&Path>) -> Result<Option<Target<'_>>, CliError> {
+    let Some(path) = path else { return Ok(None) };
+    let file = File::options().write(true).create(true).truncate(false).open(path);
+    Ok(Some((path, file.map_err(|source| unwritable(path, source))?)))
+}
+
+/// A writer to a file that was opened, emptied now.
+fn writer<'a>(
+    target: Option<Target<'_>>,
     default: impl FnOnce() -> Box<dyn Write + 'a>,
 ) -> Result<BufWriter<Box<dyn Write + 'a>>, CliError> {
-    let writer = match path {
+    let writer = match target {
         None => default(),
-        Some(path) => Box::new(
-            File::create(path)
-                .map_err(|source| CliError::FileNotWritable { path: path.to_owned(), source })?,
-        ),
+        Some((path, file)) => {
+            let refused = |source| unwritable(path, source);
+            // A pipe or a device has nothing to empty.
+            if file.metadata().map_err(refused)?.is_file() {
+                file.set_len(0).map_err(refused)?;
+            }
+            Box::new(file)
+        }
     };
     Ok(BufWriter::with_capacity(WRITE_BUFFER, writer))
 }
