@@ -36,7 +36,7 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Input,
         "file_too_large",
-        "The file, or one line of it, is larger than what is read.",
+        "The file is larger than what is read of one that has to be held whole.",
         "Name the right file; give events to `retort run`, which reads files of any size.",
     ),
     Explanation::new(
