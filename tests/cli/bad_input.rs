@@ -288,6 +288,32 @@ fn events_are_all_found_before_anything_is_written() {
 }
 
 #[test]
+fn stdin_named_twice() {
+    let project = Project::new();
+    project.compile();
+    for args in [
+        &["run", "--bundles", "out", "-", "events.ndjson", "-", "--out", "r.ndjson"][..],
+        &["compile", "--plan", "-", "--samples", "-"],
+        &["plan", "eval", "-"],
+        &["graph", "check", "--graph", "-", "-"],
+        &["check", "plan.json", "--samples", "-", "--graph", "-"],
+    ] {
+        let before = project.tree();
+        let stdin = if args.contains(&"plan") || args.contains(&"--plan") {
+            fs::read(project.path("plan.json"))
+        } else if args.contains(&"graph") {
+            fs::read(project.path("graph.yaml"))
+        } else {
+            fs::read(project.path("events.ndjson"))
+        };
+        let ended = project.retort_on(args.iter().copied(), &stdin.unwrap());
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains("error[stdin_twice]: stdin: expected "), "{ended:?}");
+        assert_eq!(project.tree(), before, "{args:?}");
+    }
+}
+
+#[test]
 fn no_arguments_and_unknown_commands() {
     assert_eq!(retort::<&str>([]).code, 2);
     assert_eq!(retort(["frobnicate"]).code, 2);

@@ -49,6 +49,8 @@ pub(super) enum CliError {
     OutputIsInput { path: PathBuf, role: &'static str },
     #[error("{}: expected two files, found it as --out and as --rejects", path.display())]
     OutputTwice { path: PathBuf },
+    #[error("stdin: expected {expected}, found that it is read already: `-` may be given once")]
+    StdinTwice { expected: &'static str },
     #[error("{origin}: expected at least one event, one JSON object a line, found none")]
     NoEvents { origin: String },
     #[error("no code `{found}`{}", did_you_mean(*nearest))]
@@ -100,6 +102,7 @@ impl CliError {
         "unknown_artifact",
         "no_bundles",
         "output_is_input",
+        "stdin_twice",
         "no_events",
         "unknown_code",
     ];
@@ -129,6 +132,7 @@ impl Coded for CliError {
             Self::UnknownArtifact(_) => "unknown_artifact",
             Self::NoBundles(_) => "no_bundles",
             Self::OutputIsInput { .. } | Self::OutputTwice { .. } => "output_is_input",
+            Self::StdinTwice { .. } => "stdin_twice",
             Self::NoEvents { .. } => "no_events",
             Self::UnknownCode { .. } => "unknown_code",
             Self::Samples(error) => error.code(),

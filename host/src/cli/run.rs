@@ -61,6 +61,9 @@ pub(super) fn main(args: &Args) -> Outcome {
     } else {
         None
     };
+    if args.events.iter().filter(|path| files::is_stdin(path)).count() > 1 {
+        return Err(CliError::StdinTwice { expected: "a file of events" });
+    }
     // Nothing is created or overwritten before all that is read has been found.
     for path in &args.events {
         files::probe(path, "a file of events")?;

@@ -101,6 +101,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Input,
+        "stdin_twice",
+        "Two of the files that were named are stdin, which can be read only once.",
+        "Give `-` in one place, and a file in the others.",
+    ),
+    Explanation::new(
+        Input,
         "unknown_artifact",
         "The path is neither a directory nor a file whose name says what it is.",
         "Name a bundle's directory, or a file that ends in .wasm, .wat or .json.",
