@@ -288,6 +288,31 @@ fn events_are_all_found_before_anything_is_written() {
 }
 
 #[test]
+fn a_byte_order_mark_is_named() {
+    let project = Project::new();
+    project.compile();
+    for name in ["plan.json", "events.ndjson", "graph.yaml"] {
+        let marked = ["\u{feff}".as_bytes(), &fs::read(project.path(name)).unwrap()].concat();
+        project.write(&format!("bom-{name}"), marked);
+    }
+    project.write("report.json", "\u{feff}{}");
+    for (args, code, says) in [
+        (&["plan", "check", "bom-plan.json"][..], 1, "error[invalid_json]: bom-plan.json: "),
+        (&["compile", "--samples", "bom-events.ndjson"], 2, "error[sample_not_json]: bom-events"),
+        (&["diagnose", "smoke", "report.json"], 2, "error[file_not_json]: report.json: "),
+        (&["plan", "eval", "plan.json", "bom-events.ndjson"], 1, "error[event_not_json]: bom-"),
+        (&["run", "--bundles", "out", "bom-events.ndjson"], 1, "\"line\":1,\"code\":\"event_not_"),
+    ] {
+        let ended = project.retort(args.iter().copied());
+        assert_eq!(ended.code, code, "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(says), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains("found a byte order mark"), "{args:?}: {ended:?}");
+    }
+    // In YAML it is allowed.
+    assert_eq!(project.retort(["compile", "--graph", "bom-graph.yaml"]).code, 0);
+}
+
+#[test]
 fn stdin_named_twice() {
     let project = Project::new();
     project.compile();

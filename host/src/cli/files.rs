@@ -9,6 +9,7 @@ use clap::Args;
 use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
 use retort::plan::Plan;
+use retort::problem::json_fault;
 
 use super::error::CliError;
 
@@ -99,7 +100,7 @@ pub(super) fn read_json(
     serde_json::from_str(&text).map_err(|error| CliError::NotJson {
         origin: name(path),
         expected,
-        message: error.to_string(),
+        message: json_fault(&text, &error),
     })
 }
 
