@@ -271,6 +271,11 @@ fn events_are_all_found_before_anything_is_written() {
         "{ended:?}"
     );
     assert_eq!(fs::read(project.path("r.ndjson")).unwrap(), b"kept");
+    fs::remove_file(project.path("r.ndjson")).unwrap();
+    let before = project.tree();
+    assert_eq!(project.retort(args.into_iter().chain(["nowhere/x"])).code, 2);
+    assert_eq!(project.tree(), before);
+    project.write("r.ndjson", "kept");
     let ended = project.retort(args.into_iter().chain(["./r.ndjson"]));
     assert!(ended.code == 2 && ended.stderr.contains("[output_is_input]: r.ndjson"), "{ended:?}");
     assert_eq!(fs::read(project.path("r.ndjson")).unwrap(), b"kept");

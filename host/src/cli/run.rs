@@ -1,7 +1,7 @@
 //! `retort run`: bundles over streams of events.
 
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -71,7 +71,12 @@ pub(super) fn main(args: &Args) -> Outcome {
         overwrites(args.rejects.as_deref(), path, "--rejects")?;
     }
     // Both are opened before either is emptied, so that a wrong path costs no earlier results.
-    let (out, rejects) = (open(args.out.as_deref())?, open(args.rejects.as_deref())?);
+    let is_new = args.out.as_deref().filter(|path| !path.exists());
+    let out = open(args.out.as_deref())?;
+    let rejects = open(args.rejects.as_deref()).inspect_err(|_| {
+        // The error is what counts: an empty file that can't be removed again does no harm.
+        is_new.map(fs::remove_file);
+    })?;
     if let (Some(out), Some(rejects)) = (&args.out, &args.rejects)
         && (out == rejects || is_same_file(out, rejects))
     {
