@@ -109,6 +109,19 @@ fn the_plan_of_the_readme_is_one() {
     }
 }
 
+#[test]
+fn the_design_names_every_directory_of_the_source() {
+    let design = document("DESIGN.md");
+    let table = below(&design, "| directory | stage |");
+    for entry in fs::read_dir(workspace_root().join("host/src")).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            let name = format!("`{}/", entry.file_name().display());
+            assert!(table.contains(&name), "{name}");
+        }
+    }
+}
+
 /// What the documents link to within the project is there.
 #[test]
 fn links_lead_somewhere() {

@@ -1,4 +1,3 @@
-#![allow(dead_code, reason = "not every module uses every helper yet")]
 //! Where cases are found.
 
 use std::path::{Path, PathBuf};

@@ -10,6 +10,17 @@ pub trait Coded {
     fn code(&self) -> &'static str;
 }
 
+/// What is wrong with `text`, which a parser of JSON refused with `error`. Parsers see no value where a byte order mark
+/// is, nor does whoever looks at the text: it is named.
+#[must_use]
+pub fn json_fault(text: &str, error: &serde_json::Error) -> String {
+    if text.starts_with('\u{feff}') {
+        return "expected value at line 1 column 1, found a byte order mark: save the text without one"
+            .to_owned();
+    }
+    error.to_string()
+}
+
 /// The stages of the pipeline, in the order in which a candidate passes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -183,7 +183,7 @@ fn a_bundle_that_fails_leaves_the_others_at_work() {
     project.compile();
     fs::create_dir(project.path("out/other")).unwrap();
     let ended = project.retort(["run", "--bundles", "out", "events.ndjson"]);
-    assert_eq!((ended.code, ended.stdout.lines().count()), (0, 2), "{ended:?}");
+    assert_eq!((ended.code, ended.stdout.lines().count()), (1, 2), "{ended:?}");
     assert!(ended.stderr.contains("error[manifest_missing]: out/other"), "{ended:?}");
 }
 
@@ -264,6 +264,25 @@ fn events_are_all_found_before_anything_is_written() {
         assert!(ended.code == 2 && ended.stderr.contains("error[output_is_input]"), "{ended:?}");
         assert_eq!(fs::read(project.path("events.ndjson")).unwrap(), events);
     }
+    let args = ["run", "--bundles", "out", "events.ndjson", "--out", "r.ndjson", "--rejects"];
+    let ended = project.retort(args.into_iter().chain(["nowhere/x"]));
+    assert!(
+        ended.code == 2 && ended.stderr.contains("[file_not_writable]: nowhere/x"),
+        "{ended:?}"
+    );
+    assert_eq!(fs::read(project.path("r.ndjson")).unwrap(), b"kept");
+    fs::remove_file(project.path("r.ndjson")).unwrap();
+    let before = project.tree();
+    assert_eq!(project.retort(args.into_iter().chain(["nowhere/x"])).code, 2);
+    assert_eq!(project.tree(), before);
+    project.write("r.ndjson", "kept");
+    let ended = project.retort(args.into_iter().chain(["./r.ndjson"]));
+    assert!(ended.code == 2 && ended.stderr.contains("[output_is_input]: r.ndjson"), "{ended:?}");
+    assert_eq!(fs::read(project.path("r.ndjson")).unwrap(), b"kept");
+    let longer = project.write("r.ndjson", "x".repeat(100_000));
+    let ended = project.retort(["run", "--bundles", "out", "events.ndjson", "--out", &longer]);
+    assert_eq!((ended.code, fs::read_to_string(longer).unwrap().lines().count()), (0, 2));
+
     let empty = project.retort_on(["bench", &bundle, "-"], b"\n");
     assert!(empty.code == 2 && empty.stderr.contains("error[no_events]: stdin: "), "{empty:?}");
     let bad = project.retort_on(["bench", &bundle, "-"], b"{}\n[]\n");
@@ -271,6 +290,57 @@ fn events_are_all_found_before_anything_is_written() {
         bad.code == 1 && bad.stderr.contains("error[event_not_object]: stdin line 2"),
         "{bad:?}"
     );
+}
+
+#[test]
+fn a_byte_order_mark_is_named() {
+    let project = Project::new();
+    project.compile();
+    for name in ["plan.json", "events.ndjson", "graph.yaml"] {
+        let marked = ["\u{feff}".as_bytes(), &fs::read(project.path(name)).unwrap()].concat();
+        project.write(&format!("bom-{name}"), marked);
+    }
+    project.write("report.json", "\u{feff}{}");
+    for (args, code, says) in [
+        (&["plan", "check", "bom-plan.json"][..], 1, "error[invalid_json]: bom-plan.json: "),
+        (&["compile", "--samples", "bom-events.ndjson"], 2, "error[sample_not_json]: bom-events"),
+        (&["diagnose", "smoke", "report.json"], 2, "error[file_not_json]: report.json: "),
+        (&["plan", "eval", "plan.json", "bom-events.ndjson"], 1, "error[event_not_json]: bom-"),
+        (&["run", "--bundles", "out", "bom-events.ndjson"], 1, "\"line\":1,\"code\":\"event_not_"),
+    ] {
+        let ended = project.retort(args.iter().copied());
+        assert_eq!(ended.code, code, "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(says), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains("found a byte order mark"), "{args:?}: {ended:?}");
+    }
+    // In YAML it is allowed.
+    assert_eq!(project.retort(["compile", "--graph", "bom-graph.yaml"]).code, 0);
+}
+
+#[test]
+fn stdin_named_twice() {
+    let project = Project::new();
+    project.compile();
+    for args in [
+        &["run", "--bundles", "out", "-", "events.ndjson", "-", "--out", "r.ndjson"][..],
+        &["compile", "--plan", "-", "--samples", "-"],
+        &["plan", "eval", "-"],
+        &["graph", "check", "--graph", "-", "-"],
+        &["check", "plan.json", "--samples", "-", "--graph", "-"],
+    ] {
+        let before = project.tree();
+        let stdin = if args.contains(&"plan") || args.contains(&"--plan") {
+            fs::read(project.path("plan.json"))
+        } else if args.contains(&"graph") {
+            fs::read(project.path("graph.yaml"))
+        } else {
+            fs::read(project.path("events.ndjson"))
+        };
+        let ended = project.retort_on(args.iter().copied(), &stdin.unwrap());
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains("error[stdin_twice]: stdin: expected "), "{ended:?}");
+        assert_eq!(project.tree(), before, "{args:?}");
+    }
 }
 
 #[test]

@@ -160,17 +160,23 @@ fn results_can_be_held_to_the_graph() {
 #[test]
 fn an_event_beyond_the_limit_is_skipped_and_told() {
     let project = Project::new();
-    project.compile();
+    let bundle = project.compile();
     let mut events = vec![b'x'; (16 << 20) + 1];
     events.push(b'\n');
     events.extend_from_slice(EVENTS.as_bytes());
-    let ended = project.retort_on(["run", "--bundles", "out"], &events);
-    assert_eq!((ended.code, ended.stdout.lines().count()), (1, 2));
-    assert!(
-        ended.stderr.contains("the event has 16777217 bytes, 16777216 are allowed"),
-        "{}",
-        ended.stderr
-    );
+    for (args, lines) in [(&["run", "--bundles", "out"], 2), (&["plan", "eval", "plan.json"], 4)] {
+        let ended = project.retort_on(args.iter().copied(), &events);
+        assert_eq!((ended.code, ended.stdout.lines().count()), (1, lines));
+        assert!(ended.stderr.contains("event_too_large"), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("the event has 16777217 bytes, 16777216 are allowed"),
+            "{}",
+            ended.stderr
+        );
+    }
+    let ended = project.retort_on(["bench", &bundle, "-"], &events);
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
+    assert!(ended.stderr.contains("error[event_too_large]: stdin line 1: "), "{}", ended.stderr);
 }
 
 #[test]

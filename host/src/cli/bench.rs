@@ -1,10 +1,12 @@
 //! `retort bench`: what a bundle costs on real events.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use retort::bundle::{self, Expect};
+use retort::event::EventError;
 use retort::pipeline::Pipeline;
 use retort::plan::{Plan, eval};
 use retort::problem::Coded;
@@ -99,12 +101,13 @@ struct Oracle {
 pub(super) fn main(args: &Args) -> Outcome {
     let pipeline = Pipeline::new(Limits::default())?;
     let loaded = bundle::load(&args.bundle, &Expect::default(), &pipeline)?;
-    let events = read_events(args, pipeline.sandbox().limits().event_bytes)?;
+    let events = match read_events(args, pipeline.sandbox().limits().event_bytes)? {
+        Ok(events) => events,
+        Err((line, error)) => return Ok(failed(args, line, &error)),
+    };
     let mut runner = loaded.module().extractor().runner();
     if let Some((line, error)) = warm_up(&mut runner, &events) {
-        let origin = files::name(&args.events);
-        talk::coded(error.code(), format_args!("{origin} line {line}: {error}"));
-        return Ok(Verdict::Fail);
+        return Ok(failed(args, line, &error));
     }
     let figures = measure(&mut runner, loaded.module().plan(), &events, args.runs);
     if args.json {
@@ -115,21 +118,42 @@ pub(super) fn main(args: &Args) -> Outcome {
     Ok(Verdict::Pass)
 }
 
+/// Says which event can't be measured.
+fn failed(args: &Args, line: u64, error: &(impl Coded + Display)) -> Verdict {
+    let origin = files::name(&args.events);
+    talk::coded(error.code(), format_args!("{origin} line {line}: {error}"));
+    Verdict::Fail
+}
+
 /// An event with its line.
 type Event = (u64, Vec<u8>);
 
-fn read_events(args: &Args, limit: usize) -> Result<Vec<Event>, CliError> {
+/// The events; or the first that is too large, with its line.
+fn read_events(
+    args: &Args,
+    limit: usize,
+) -> Result<Result<Vec<Event>, (u64, EventError)>, CliError> {
     let mut events: Vec<Event> = Vec::new();
     let mut bytes = 0;
-    events::for_each(&args.events, limit, |line, event| {
-        bytes += event.len();
-        events.push((line, event.to_vec()));
-        Ok(bytes < MAX_BYTES && (events.len() as u64) < args.runs)
+    let mut refused = None;
+    events::for_each(&args.events, limit, |line, event| match event {
+        Ok(event) => {
+            bytes += event.len();
+            events.push((line, event.to_vec()));
+            Ok(bytes < MAX_BYTES && (events.len() as u64) < args.runs)
+        }
+        Err(error) => {
+            refused = Some((line, error));
+            Ok(false)
+        }
     })?;
+    if let Some(refused) = refused {
+        return Ok(Err(refused));
+    }
     if events.is_empty() {
         return Err(CliError::NoEvents { origin: files::name(&args.events) });
     }
-    Ok(events)
+    Ok(Ok(events))
 }
 
 /// Runs every event once; the first that fails.

@@ -47,6 +47,10 @@ pub(super) enum CliError {
     NoBundles(PathBuf),
     #[error("{}: it is both read and written: {role} would overwrite what is read", path.display())]
     OutputIsInput { path: PathBuf, role: &'static str },
+    #[error("{}: expected two files, found it as --out and as --rejects", path.display())]
+    OutputTwice { path: PathBuf },
+    #[error("stdin: expected {expected}, found that it is read already: `-` may be given once")]
+    StdinTwice { expected: &'static str },
     #[error("{origin}: expected at least one event, one JSON object a line, found none")]
     NoEvents { origin: String },
     #[error("no code `{found}`{}", did_you_mean(*nearest))]
@@ -98,6 +102,7 @@ impl CliError {
         "unknown_artifact",
         "no_bundles",
         "output_is_input",
+        "stdin_twice",
         "no_events",
         "unknown_code",
     ];
@@ -126,7 +131,8 @@ impl Coded for CliError {
             Self::ProjectIncomplete { .. } => "project_incomplete",
             Self::UnknownArtifact(_) => "unknown_artifact",
             Self::NoBundles(_) => "no_bundles",
-            Self::OutputIsInput { .. } => "output_is_input",
+            Self::OutputIsInput { .. } | Self::OutputTwice { .. } => "output_is_input",
+            Self::StdinTwice { .. } => "stdin_twice",
             Self::NoEvents { .. } => "no_events",
             Self::UnknownCode { .. } => "unknown_code",
             Self::Samples(error) => error.code(),

@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
+use retort::event::EventError;
 use retort::runtime::{Line, Lines};
 
 use super::error::CliError;
 use super::files;
 
-/// Calls `each` with the number and the text of every line that isn't blank, until it returns `false`. Lines of more than
-/// `limit` bytes are an error.
+/// Calls `each` with the number and the text of every line that isn't blank, until it returns `false`. A line of more
+/// than `limit` bytes has an error in place of its text.
 pub(super) fn for_each(
     path: &Path,
     limit: usize,
-    mut each: impl FnMut(u64, &[u8]) -> Result<bool, CliError>,
+    mut each: impl FnMut(u64, Result<&[u8], EventError>) -> Result<bool, CliError>,
 ) -> Result<(), CliError> {
     let mut lines = Lines::new(files::open_events(path)?, limit);
     loop {
@@ -21,17 +22,16 @@ pub(super) fn for_each(
             expected: "a file of events",
             source,
         })?;
-        match line {
+        let goes_on = match line {
             None => return Ok(()),
-            Some(Line::Whole { number, text }) => {
-                if !each(number, text)? {
-                    return Ok(());
-                }
+            Some(Line::Whole { number, text }) => each(number, Ok(text))?,
+            Some(Line::TooLong { number, bytes }) => {
+                let used = usize::try_from(bytes).unwrap_or(usize::MAX);
+                each(number, Err(EventError::TooLarge { used, allowed: limit }))?
             }
-            Some(Line::TooLong { number, .. }) => {
-                let origin = format!("{} line {number}", files::name(path));
-                return Err(CliError::FileTooLarge { origin, allowed: limit as u64 });
-            }
+        };
+        if !goes_on {
+            return Ok(());
         }
     }
 }

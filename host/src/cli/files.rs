@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
 use retort::plan::Plan;
+use retort::problem::json_fault;
 
 use super::error::CliError;
 
@@ -27,17 +29,27 @@ pub(super) fn name(path: &Path) -> String {
     if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() }
 }
 
-/// Opens a file or stdin.
+/// Whether stdin was given away: whoever came second would find it empty.
+static STDIN_IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Opens a file, or stdin, once.
 pub(super) fn open(path: &Path, expected: &'static str) -> Result<Box<dyn Read>, CliError> {
     if is_stdin(path) {
+        if STDIN_IS_TAKEN.swap(true, Ordering::Relaxed) {
+            return Err(CliError::StdinTwice { expected });
+        }
         return Ok(Box::new(io::stdin()));
     }
+    Ok(Box::new(open_file(path, expected)?))
+}
+
+fn open_file(path: &Path, expected: &'static str) -> Result<File, CliError> {
     let refused = |source| refused(path, expected, source);
     let file = File::open(path).map_err(refused)?;
     if file.metadata().map_err(refused)?.is_dir() {
         return Err(refused(io::ErrorKind::IsADirectory.into()));
     }
-    Ok(Box::new(file))
+    Ok(file)
 }
 
 /// Opens a stream of events.
@@ -47,7 +59,7 @@ pub(super) fn open_events(path: &Path) -> Result<impl BufRead, CliError> {
 
 /// Whether a path can be opened, without reading from it.
 pub(super) fn probe(path: &Path, expected: &'static str) -> Result<(), CliError> {
-    open(path, expected).map(drop)
+    if is_stdin(path) { Ok(()) } else { open_file(path, expected).map(drop) }
 }
 
 fn refused(path: &Path, expected: &'static str, source: io::Error) -> CliError {
@@ -88,7 +100,7 @@ pub(super) fn read_json(
     serde_json::from_str(&text).map_err(|error| CliError::NotJson {
         origin: name(path),
         expected,
-        message: error.to_string(),
+        message: json_fault(&text, &error),
     })
 }
 

@@ -139,6 +139,13 @@ fn eval(plan: &Path, path: &Path) -> Outcome {
             ok = false;
             talk::coded(code, format_args!("{} line {line}: {message}", files::name(path)));
         };
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => {
+                failed(error.code(), error.to_string());
+                return Ok(true);
+            }
+        };
         match std::str::from_utf8(event).map(|event| plan::eval::eval(&plan, event)) {
             Ok(Ok(result)) => {
                 serde_json::to_writer(&mut out, &result)

@@ -1,7 +1,7 @@
 //! `retort run`: bundles over streams of events.
 
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,7 +19,8 @@ use super::{Outcome, Verdict, files, talk};
 ///
 /// Each event goes to the bundle that serves its event_type. For an event that gave something, one line goes to stdout:
 /// {"line", "event_type", "bundle", "result"}. A failed event goes to the rejects, {"line", "code", "message"}, and the
-/// stream goes on. With several inputs, both carry "file". A summary goes to stderr. Exits with 1 if any event failed.
+/// stream goes on. With several inputs, both carry "file". A summary goes to stderr. Exits with 1 if any event failed, or
+/// a bundle could not be served.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -60,19 +61,29 @@ pub(super) fn main(args: &Args) -> Outcome {
     } else {
         None
     };
+    if args.events.iter().filter(|path| files::is_stdin(path)).count() > 1 {
+        return Err(CliError::StdinTwice { expected: "a file of events" });
+    }
     // Nothing is created or overwritten before all that is read has been found.
     for path in &args.events {
         files::probe(path, "a file of events")?;
         overwrites(args.out.as_deref(), path, "--out")?;
         overwrites(args.rejects.as_deref(), path, "--rejects")?;
     }
+    // Both are opened before either is emptied, so that a wrong path costs no earlier results.
+    let is_new = args.out.as_deref().filter(|path| !path.exists());
+    let out = open(args.out.as_deref())?;
+    let rejects = open(args.rejects.as_deref()).inspect_err(|_| {
+        // The error is what counts: an empty file that can't be removed again does no harm.
+        is_new.map(fs::remove_file);
+    })?;
     if let (Some(out), Some(rejects)) = (&args.out, &args.rejects)
         && (out == rejects || is_same_file(out, rejects))
     {
-        return Err(CliError::OutputIsInput { path: out.clone(), role: "--rejects" });
+        return Err(CliError::OutputTwice { path: out.clone() });
     }
-    let out = create(args.out.as_deref(), || Box::new(io::stdout().lock()))?;
-    let rejects = create(args.rejects.as_deref(), || Box::new(io::stderr()))?;
+    let out = writer(out, || Box::new(io::stdout().lock()))?;
+    let rejects = writer(rejects, || Box::new(io::stderr()))?;
     let mut stream = Stream::new(&registry, out, rejects);
     if let Some(specs) = specs {
         let allow_external_endpoints = args.allow_external_endpoints;
@@ -86,7 +97,8 @@ pub(super) fn main(args: &Args) -> Outcome {
         stream.run(files::open_events(path)?, file).map_err(stopped)?;
     }
     talk::say(describe(stream.summary(), start.elapsed()));
-    Ok(Verdict::from_ok(stream.summary().rejected() == 0))
+    // Without a bundle that should be there, events may have gone unserved.
+    Ok(Verdict::from_ok(stream.summary().rejected() == 0 && registry.failures().is_empty()))
 }
 
 /// The bundles of a directory. What isn't served is told; if nothing is, that is an error.
@@ -127,16 +139,35 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b && a.is_file())
 }
 
-fn create<'a>(
-    path: Option<&Path>,
+/// A file to write, with its path.
+type Target<'a> = (&'a Path, File);
+
+fn unwritable(path: &Path, source: io::Error) -> CliError {
+    CliError::FileNotWritable { path: path.to_owned(), source }
+}
+
+/// Opens a file to write; what it holds is still there.
+fn open(path: Option<&Path>) -> Result<Option<Target<'_>>, CliError> {
+    let Some(path) = path else { return Ok(None) };
+    let file = File::options().write(true).create(true).truncate(false).open(path);
+    Ok(Some((path, file.map_err(|source| unwritable(path, source))?)))
+}
+
+/// A writer to a file that was opened, emptied now.
+fn writer<'a>(
+    target: Option<Target<'_>>,
     default: impl FnOnce() -> Box<dyn Write + 'a>,
 ) -> Result<BufWriter<Box<dyn Write + 'a>>, CliError> {
-    let writer = match path {
+    let writer = match target {
         None => default(),
-        Some(path) => Box::new(
-            File::create(path)
-                .map_err(|source| CliError::FileNotWritable { path: path.to_owned(), source })?,
-        ),
+        Some((path, file)) => {
+            let refused = |source| unwritable(path, source);
+            // A pipe or a device has nothing to empty.
+            if file.metadata().map_err(refused)?.is_file() {
+                file.set_len(0).map_err(refused)?;
+            }
+            Box::new(file)
+        }
     };
     Ok(BufWriter::with_capacity(WRITE_BUFFER, writer))
 }

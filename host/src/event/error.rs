@@ -16,6 +16,9 @@ pub enum Fault {
     /// Something else than a value.
     #[error("expected a value: an object, an array, a string, a number, true, false or null")]
     Value,
+    /// A byte order mark.
+    #[error("expected a value, found a byte order mark: save the text without one")]
+    ByteOrderMark,
     /// Something else than a key.
     #[error("expected a key in double quotes")]
     Key,

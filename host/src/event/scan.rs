@@ -266,8 +266,14 @@ fn scalar(text: &[u8], at: usize) -> Scan<(usize, bool)> {
         b'f' => literal(text, at, b"false").map(|end| (end, false)),
         b'n' => literal(text, at, b"null").map(|end| (end, false)),
         _ if at >= text.len() => fault(Fault::End, at),
-        _ => fault(Fault::Value, at),
+        _ => no_value(text, at),
     }
+}
+
+#[cold]
+fn no_value<T>(text: &[u8], at: usize) -> Scan<T> {
+    let is_mark = text.get(at..).is_some_and(|rest| rest.starts_with("\u{feff}".as_bytes()));
+    fault(if is_mark { Fault::ByteOrderMark } else { Fault::Value }, at)
 }
 
 /// A value of any kind whose first byte is at `at`, `depth` containers deep: the offset behind it, and whether it is a

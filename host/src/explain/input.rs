@@ -36,7 +36,7 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Input,
         "file_too_large",
-        "The file, or one line of it, is larger than what is read.",
+        "The file is larger than what is read of one that has to be held whole.",
         "Name the right file; give events to `retort run`, which reads files of any size.",
     ),
     Explanation::new(
@@ -98,6 +98,12 @@ pub(super) const TABLE: &[Explanation] = &[
         "sample_without_event_type",
         "A sample is not an object with a non-empty string `event_type`.",
         "Add the event type; bundles are chosen by it.",
+    ),
+    Explanation::new(
+        Input,
+        "stdin_twice",
+        "Two of the files that were named are stdin, which can be read only once.",
+        "Give `-` in one place, and a file in the others.",
     ),
     Explanation::new(
         Input,

@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 use super::error::kind;
 use super::model::{FieldMapping, Nulls, Plan};
 use crate::graph::extraction::{Extraction, Node, Property};
-use crate::problem::Coded;
+use crate::problem::{Coded, json_fault};
 
 /// Why there is no result for an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +123,7 @@ struct Event<'e> {
 impl<'e> Event<'e> {
     fn read(text: &'e str) -> Result<Self, EvalError> {
         let root: Value = serde_json::from_str(text)
-            .map_err(|error| EvalError::EventNotJson { detail: error.to_string() })?;
+            .map_err(|error| EvalError::EventNotJson { detail: json_fault(text, &error) })?;
         if !root.is_object() {
             return Err(EvalError::EventNotObject { found: kind(&root) });
         }

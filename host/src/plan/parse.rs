@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::error::{PlanParseError, PlanParseErrorCode as Code, kind, quoted};
 use super::model::{FieldMapping, Nulls, Plan, SpanHandling};
 use super::names::{is_identifier, is_reserved};
+use crate::problem::json_fault;
 
 /// Reads a plan from JSON text.
 ///
@@ -107,8 +108,10 @@ fn read_text(text: &str) -> Result<Plan, Rejection> {
     if matches!(text.trim_matches([' ', '\t', '\n', '\r']), "NaN" | "Infinity" | "-Infinity") {
         return Err(Rejection::one(Code::WrongRootType, expected("an object", "a number")));
     }
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| Rejection::one(Code::InvalidJson, format!("not JSON: {error}")))?;
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        let fault = json_fault(text, &error);
+        Rejection::one(Code::InvalidJson, format!("not JSON: {fault}"))
+    })?;
     read(&value)
 }
 

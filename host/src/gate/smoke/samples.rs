@@ -3,7 +3,7 @@
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::problem::{Coded, Problem, Stage};
+use crate::problem::{Coded, Problem, Stage, json_fault};
 
 /// One sample event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Samples {
         for (index, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
             let line = index + 1;
             let value: Value = serde_json::from_str(text).map_err(|error| {
-                SamplesError::NotJson { origin: origin(), line, message: error.to_string() }
+                SamplesError::NotJson { origin: origin(), line, message: json_fault(text, &error) }
             })?;
             let found = match value.get("event_type") {
                 Some(Value::String(event_type)) if !event_type.is_empty() => {
