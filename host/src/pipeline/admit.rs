@@ -1,0 +1,91 @@
+//! The gate that a bundle's module passes when it is loaded again.
+
+use super::Pipeline;
+use crate::bundle::{Manifest, ModuleGate, ModuleRefusal};
+use crate::gate::inspect::{Inspected, Rejected, inspect, prove};
+use crate::plan::{self, Plan};
+use crate::problem::Coded;
+use crate::sandbox::Extractor;
+use crate::untrusted::escaped;
+
+/// A bundle's module, admitted.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    inspected: Inspected,
+    extractor: Extractor,
+    plan: Option<Plan>,
+}
+
+impl Admitted {
+    /// What the static gate found.
+    #[must_use]
+    pub fn inspected(&self) -> &Inspected {
+        &self.inspected
+    }
+
+    /// The extractor, loaded.
+    #[must_use]
+    pub fn extractor(&self) -> &Extractor {
+        &self.extractor
+    }
+
+    /// The bundle's plan, if this version reads it.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+}
+
+/// The gate that a bundle's module passes when it is loaded: inspected again, held to the manifest, and kept warm only if
+/// this host renders the bundle's plan to the very same bytes.
+impl ModuleGate for Pipeline {
+    type Module = Admitted;
+
+    fn admit(
+        &self,
+        module: &[u8],
+        plan: &[u8],
+        manifest: &Manifest,
+    ) -> Result<Admitted, ModuleRefusal> {
+        let mut inspected =
+            inspect(module, &self.structure).map_err(|rejected| refusal(&rejected, manifest))?;
+        let section = inspected.section();
+        if section.function() != manifest.function_name() {
+            return Err(ModuleRefusal::FunctionNotFound(format!(
+                "expected function `{}`, the module declares `{}`",
+                escaped(manifest.function_name()),
+                escaped(section.function()),
+            )));
+        }
+        if section.event_types() != manifest.event_types() {
+            return Err(ModuleRefusal::Rejected(
+                "the module declares other event types than the manifest".to_owned(),
+            ));
+        }
+        let plan = std::str::from_utf8(plan).ok().and_then(|text| plan::parse(text).ok());
+        if let Some(compiled) = plan.as_ref().and_then(|plan| self.build(plan).ok()) {
+            inspected = prove::by_rendering(inspected, &compiled);
+        }
+        let extractor = self
+            .sandbox
+            .load(&inspected)
+            .map_err(|error| ModuleRefusal::LoadFailed(error.to_string()))?;
+        Ok(Admitted { inspected, extractor, plan })
+    }
+}
+
+/// A rejection by the static gate; one that is all about the manifest's function has codes of its own.
+fn refusal(rejected: &Rejected, manifest: &Manifest) -> ModuleRefusal {
+    let text = rejected.to_string();
+    let place = format!("export \"{}\"", manifest.function_name());
+    let about_function = |code: &str| {
+        rejected.problems().iter().all(|problem| problem.code() == code && problem.path() == place)
+    };
+    if about_function("export_missing") {
+        ModuleRefusal::FunctionNotFound(text)
+    } else if about_function("export_type") || about_function("export_kind") {
+        ModuleRefusal::SignatureMismatch(text)
+    } else {
+        ModuleRefusal::Rejected(text)
+    }
+}
