@@ -221,6 +221,29 @@ fn a_warm_runner_serves_the_next_event_after_every_failure() {
 }
 
 #[test]
+fn limits_above_what_a_rendered_extractor_holds_are_told_as_limits() {
+    let roomy = Limits { input_bytes: 8 << 20, output_bytes: 8 << 20, ..Limits::default() };
+    let mut runner = warm(roomy);
+    let cases = [("input_too_large", 2 << 20), ("output_too_large", (1 << 20) - 100)];
+    for (expect, length) in cases {
+        let problem =
+            runner.run(&event(&format!("\"{}\"", "x".repeat(length)))).unwrap_err().problem();
+        assert_eq!((problem.code, problem.allowed), (expect, Some(1 << 20)), "{}", problem.message);
+        assert!(problem.used > problem.allowed, "{}", problem.message);
+    }
+}
+
+#[test]
+fn an_input_block_counts_whole_even_where_the_event_has_none_of_its_inputs() {
+    // A head of 8 bytes and four slots of 12.
+    assert_eq!(code(&mut warm(Limits { input_bytes: 56, ..Limits::default() }), b"{}"), "ok");
+    assert_eq!(
+        code(&mut warm(Limits { input_bytes: 55, ..Limits::default() }), b"{}"),
+        "input_too_large"
+    );
+}
+
+#[test]
 fn limits_are_told_with_what_was_used_and_what_was_allowed() {
     let mut runner = warm(Limits { output_bytes: 300, ..Limits::default() });
     let large = event(&format!("\"{}\"", "x".repeat(5000)));

@@ -25,9 +25,11 @@ pub struct Limits {
     /// WebAssembly stack in bytes. Default 512 KiB: threads of the host have 2 MiB, and a stack that outgrows its thread
     /// ends the process.
     pub stack_bytes: usize,
-    /// Bytes of an input block. Default 1 MiB, the capacity of a rendered extractor.
+    /// Bytes of an input block. Default 1 MiB, the capacity of a rendered extractor, which takes no more whatever
+    /// stands here.
     pub input_bytes: usize,
-    /// Bytes of a result. Default 1 MiB, the capacity of a rendered extractor.
+    /// Bytes of a result. Default 1 MiB, the capacity of a rendered extractor, which writes no more whatever stands
+    /// here.
     pub output_bytes: usize,
     /// Bytes of an event. Default 16 MiB.
     pub event_bytes: usize,
