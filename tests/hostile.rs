@@ -258,7 +258,21 @@ fn limits_are_told_with_what_was_used_and_what_was_allowed() {
 fn an_engine_that_cannot_be_built_is_an_error_of_its_own() {
     // The static gate refuses imports and whatever wasmtime would refuse, so that of the errors of loading only this one
     // can be provoked.
-    let error = Sandbox::new(Limits { stack_bytes: 0, ..Limits::default() }).unwrap_err();
-    assert_eq!(error.code(), "engine_failed");
-    assert!(LoadError::CODES.contains(&error.code()));
+    for stack_bytes in [0, (1 << 20) + 1, usize::MAX] {
+        let error = Sandbox::new(Limits { stack_bytes, ..Limits::default() }).unwrap_err();
+        assert_eq!(error.code(), "engine_failed");
+        assert!(LoadError::CODES.contains(&error.code()));
+    }
+}
+
+#[test]
+fn the_largest_stack_that_may_be_given_fits_a_thread() {
+    let text =
+        fs::read_to_string(workspace_root().join("tests/hostile/stack_overflow.wat")).unwrap();
+    let mut case = Case::read("stack_overflow".to_owned(), &text);
+    case.limits.stack_bytes = 1 << 20;
+    case.limits.fuel_base = u64::MAX;
+    let thread = std::thread::Builder::new().stack_size(2 << 20);
+    let run = move || code(&mut case.extractor().runner(), BAD.as_bytes());
+    assert_eq!(thread.spawn(run).unwrap().join().unwrap(), "stack_overflow");
 }
