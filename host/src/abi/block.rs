@@ -119,6 +119,8 @@ impl BlockWriter {
         projection: &Projection,
         limit: usize,
     ) -> Result<&[u8], InputTooLarge> {
+        // Offsets have 32 bits.
+        let limit = limit.min(u32::MAX as usize);
         let slots = projector.len();
         let records = HEADER_BYTES + slots * SLOT_BYTES;
         if records > limit {
