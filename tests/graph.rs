@@ -418,3 +418,15 @@ fn names_are_found_in_time_that_does_not_grow_with_their_number() {
     // Going through all names for each takes a minute in an unoptimised build.
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
+
+#[test]
+fn a_large_spec_is_read_again_from_the_form_that_bundles_hold() {
+    let properties: String =
+        (0..12_000).map(|i| format!("  - {{name: p{i}, type: string}}\n")).collect();
+    let text =
+        format!("entities:\n- name: E\n  keys: {{primary: [p0]}}\n  properties:\n{properties}");
+    let spec = GraphSpec::parse(&text, "spec.yaml").unwrap();
+    let resolved = serde_json::to_string_pretty(&spec).unwrap();
+    assert!(resolved.len() > 1 << 20 && text.len() < 1 << 20);
+    assert!(GraphSpec::parse(&resolved, "graph.json").unwrap() == spec);
+}
