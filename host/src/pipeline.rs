@@ -4,26 +4,26 @@
 //! to the verdict, [`Pipeline::store`] puts what was accepted on disk, and [`Pipeline`] is also the gate that bundles pass
 //! when they are loaded again.
 
+mod turned;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use thiserror::Error;
-
 use crate::abi::section::ABI_VERSION;
 use crate::bundle::{
-    self, BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store,
-    Versions,
+    self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store, Versions,
 };
-use crate::compile::{CompileError, Compiled, compile};
-use crate::diagnose::{self, AstFailure, AstReport, CompileReport, ParseReport};
+use crate::compile::{Compiled, compile};
 use crate::gate::inspect::{Inspected, Rejected, StructuralLimits, inspect, prove};
-use crate::gate::smoke::{Samples, SmokeFailed, SmokeOptions, Smoked, smoke};
+use crate::gate::smoke::{Samples, SmokeOptions, Smoked, smoke};
 use crate::graph::spec::GraphSpec;
-use crate::plan::{self, Plan, PlanParseError};
-use crate::problem::{Coded, Problem, Stage};
-use crate::render::{RenderError, TEMPLATE_VERSION, render};
+use crate::plan::{self, Plan};
+use crate::problem::{Coded as _, Stage};
+use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::{Extractor, Limits, LoadError, Sandbox};
 use crate::untrusted::escaped;
+
+pub use turned::Turned;
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "1";
@@ -104,159 +104,6 @@ pub struct StageTime {
     pub ok: bool,
     /// How long it took.
     pub elapsed: Duration,
-}
-
-/// Why a candidate was turned down.
-#[derive(Debug, Error)]
-pub enum Turned {
-    /// The plan can't be read; every problem of it, at least one.
-    #[error("the plan is not valid: {}", first(.0))]
-    Plan(Vec<PlanParseError>),
-    /// It can't be rendered.
-    #[error(transparent)]
-    Render(#[from] RenderError),
-    /// What was rendered doesn't compile.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
-    /// The static gate refuses the module.
-    #[error(transparent)]
-    Inspect(#[from] Rejected),
-    /// The sandbox can't load the module.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// A declared event type has no sample, so nothing is known about it.
-    #[error("no sample has the plan's event type \"{}\"", escaped(.event_type))]
-    NoSample {
-        /// The event type.
-        event_type: String,
-    },
-    /// The sample run failed.
-    #[error(transparent)]
-    Smoke(#[from] SmokeFailed),
-    /// The bundle can't be written.
-    #[error(transparent)]
-    Bundle(#[from] BundleError),
-}
-
-fn first(errors: &[PlanParseError]) -> String {
-    errors.first().map_or_else(String::new, ToString::to_string)
-}
-
-impl Turned {
-    /// The codes that only this type gives; all others are those of the stages.
-    pub const CODES: &'static [&'static str] = &["event_type_without_sample"];
-
-    /// The stage that turned the candidate down.
-    #[must_use]
-    pub fn stage(&self) -> Stage {
-        match self {
-            Self::Plan(_) => Stage::Plan,
-            Self::Render(_) => Stage::Render,
-            Self::Compile(_) => Stage::Compile,
-            Self::Inspect(_) => Stage::Inspect,
-            Self::Load(_) => Stage::Load,
-            Self::NoSample { .. } | Self::Smoke(_) => Stage::Smoke,
-            Self::Bundle(_) => Stage::Bundle,
-        }
-    }
-
-    /// Everything that is wrong, as data; at least one problem.
-    #[must_use]
-    pub fn problems(&self) -> Vec<Problem> {
-        match self {
-            Self::Plan(errors) => errors.iter().cloned().map(Problem::from).collect(),
-            Self::Render(RenderError::TooLarge { used, allowed })
-            | Self::Compile(CompileError::TooLarge { used, allowed }) => {
-                vec![self.problem().limit(*used as u64, *allowed as u64)]
-            }
-            Self::Compile(CompileError::Syntax { line, column, .. }) => {
-                vec![self.problem().at(format!("{line}:{column}"))]
-            }
-            Self::Inspect(rejected) => rejected.problems().iter().map(Problem::from).collect(),
-            Self::Smoke(failed) => failed.problems().to_vec(),
-            Self::Render(_) | Self::Load(_) | Self::NoSample { .. } | Self::Bundle(_) => {
-                vec![self.problem()]
-            }
-        }
-    }
-
-    fn problem(&self) -> Problem {
-        Problem::new(self.stage(), self.code(), self.to_string())
-    }
-
-    /// The diagnostic: the text that a model is given to mend its plan.
-    #[must_use]
-    pub fn diagnostic(&self) -> String {
-        match self {
-            Self::Plan(errors) => match errors.first() {
-                Some(error) => diagnose::parse(&ParseReport::from(error)),
-                None => diagnose::compile(&CompileReport::default()),
-            },
-            _ => diagnose::compile(&self.report()),
-        }
-    }
-
-    /// This outcome as the report of a whole compilation.
-    fn report(&self) -> CompileReport {
-        let mut report = CompileReport::default();
-        match self {
-            Self::Compile(CompileError::Syntax { line, column, message }) => {
-                let failure = AstFailure {
-                    code: self.code().to_owned(),
-                    detail: message.clone(),
-                    line: Some(*line as u64),
-                    col: Some(*column as u64),
-                };
-                report.ast_report = Some(AstReport { failures: vec![failure] });
-            }
-            Self::Inspect(_) | Self::Render(_) | Self::Compile(_) => {
-                let failure = |problem: Problem| AstFailure {
-                    code: problem.code.to_owned(),
-                    detail: match problem.path {
-                        Some(path) => format!("{path}: {}", problem.message),
-                        None => problem.message,
-                    },
-                    line: None,
-                    col: None,
-                };
-                let failures = self.problems().into_iter().map(failure).collect();
-                report.ast_report = Some(AstReport { failures });
-            }
-            Self::NoSample { .. } => report.invalid_event_types = Some(self.to_string()),
-            Self::Smoke(failed) if failed.report().ok() => {
-                // Every event went well, and one declared type gave nothing.
-                let message = failed.problems().first().map(|problem| problem.message.clone());
-                report.invalid_event_types = message;
-            }
-            Self::Smoke(failed) => {
-                report.ast_report = Some(AstReport::default());
-                report.smoke_report = Some(failed.report().clone());
-            }
-            Self::Plan(_) | Self::Load(_) | Self::Bundle(_) => {
-                report.load_error = Some(self.to_string())
-            }
-        }
-        report
-    }
-}
-
-impl Coded for Turned {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Plan(errors) => errors.first().map_or("invalid_json", Coded::code),
-            Self::Render(error) => error.code(),
-            Self::Compile(error) => error.code(),
-            Self::Inspect(rejected) => {
-                rejected.problems().first().map_or("invalid_module", Coded::code)
-            }
-            Self::Load(error) => error.code(),
-            Self::NoSample { .. } => "event_type_without_sample",
-            Self::Smoke(failed) => {
-                failed.problems().first().map_or("nonempty_floor", |problem| problem.code)
-            }
-            Self::Bundle(error) => error.code(),
-        }
-    }
 }
 
 impl Pipeline {
