@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::problem::{Coded, Problem, Stage};
+use crate::untrusted::escaped;
 
 /// The kind of a [`PlanParseError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -104,22 +105,6 @@ impl From<PlanParseError> for Problem {
     fn from(error: PlanParseError) -> Self {
         Self::new(Stage::Plan, error.code.as_str(), error.message).at(error.path)
     }
-}
-
-/// How much of a string from a plan is repeated, in characters.
-const ECHOED_CHARS: usize = 80;
-
-/// `text` with its control and other unprintable characters escaped, cut to [`ECHOED_CHARS`].
-fn escaped(text: &str) -> String {
-    match text.char_indices().nth(ECHOED_CHARS) {
-        Some((end, _)) => format!("{}...", text[..end].escape_debug()),
-        None => text.escape_debug().to_string(),
-    }
-}
-
-/// `text` as a message repeats it: in double quotes, escaped and bounded.
-pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", escaped(text))
 }
 
 /// What a message calls a value of this JSON type.

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::SpecProblem;
 use super::document::{BindingDocument, CombinedDocument, Document, Header};
-use crate::graph::text::bounded;
+use crate::untrusted::bounded;
 
 /// How long a text in YAML may be. The largest specs known to us take 20 KB.
 const MAX_YAML_BYTES: usize = 1 << 20;
