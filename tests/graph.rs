@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use retort::graph::spec::{PropertyType, SpecProblem};
@@ -382,4 +383,50 @@ proptest! {
             prop_assert_eq!(again.unwrap(), spec);
         }
     }
+}
+
+#[test]
+fn names_are_found_in_time_that_does_not_grow_with_their_number() {
+    let start = Instant::now();
+    // A chain in which every entity declares the same properties again.
+    let properties: String =
+        (0..14).map(|j| format!("  - {{name: p{j}, type: string}}\n")).collect();
+    let mut chain = String::from("entities:\n");
+    for i in 0..1_900 {
+        let parent = if i > 0 { format!("extends: E{}", i - 1) } else { "labels: []".to_owned() };
+        chain.push_str(&format!("- name: E{i}\n  {parent}\n  properties:\n{properties}"));
+    }
+    let spec = GraphSpec::parse(&chain, "chain.yaml").unwrap();
+    assert_eq!(spec.entity("E1899").unwrap().properties.len(), 14);
+
+    // Many types, many properties of the last of them, and many names in a result.
+    let types: Vec<String> = (0..40_000).map(|i| format!("t{i:05}")).collect();
+    let properties: Vec<Value> =
+        (0..14_000).map(|i| json!({"name": format!("p{i}"), "type": "t39999"})).collect();
+    let document = json!({
+        "property_types": types,
+        "entities": [{"name": "E", "keys": {"primary": ["p0"]}, "properties": properties}],
+    });
+    let spec = GraphSpec::parse(&document.to_string(), "wide.json").unwrap();
+    let unknown = vec![json!({"name": "q13999", "value": "x"}); 30_000];
+    let result = json!({
+        "nodes": [{"node_id": "s:E:p0=1", "entity_name": "E", "properties": unknown}], "edges": [],
+    });
+    let result = serde_json::from_value(result).unwrap();
+    let report = validate(&spec, &result, ValidateOptions::default());
+    assert_eq!(report.failures().len(), 1 + 30_000);
+    // Going through all names for each takes a minute in an unoptimised build.
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_large_spec_is_read_again_from_the_form_that_bundles_hold() {
+    let properties: String =
+        (0..12_000).map(|i| format!("  - {{name: p{i}, type: string}}\n")).collect();
+    let text =
+        format!("entities:\n- name: E\n  keys: {{primary: [p0]}}\n  properties:\n{properties}");
+    let spec = GraphSpec::parse(&text, "spec.yaml").unwrap();
+    let resolved = serde_json::to_string_pretty(&spec).unwrap();
+    assert!(resolved.len() > 1 << 20 && text.len() < 1 << 20);
+    assert!(GraphSpec::parse(&resolved, "graph.json").unwrap() == spec);
 }

@@ -221,6 +221,29 @@ fn a_warm_runner_serves_the_next_event_after_every_failure() {
 }
 
 #[test]
+fn limits_above_what_a_rendered_extractor_holds_are_told_as_limits() {
+    let roomy = Limits { input_bytes: 8 << 20, output_bytes: 8 << 20, ..Limits::default() };
+    let mut runner = warm(roomy);
+    let cases = [("input_too_large", 2 << 20), ("output_too_large", (1 << 20) - 100)];
+    for (expect, length) in cases {
+        let problem =
+            runner.run(&event(&format!("\"{}\"", "x".repeat(length)))).unwrap_err().problem();
+        assert_eq!((problem.code, problem.allowed), (expect, Some(1 << 20)), "{}", problem.message);
+        assert!(problem.used > problem.allowed, "{}", problem.message);
+    }
+}
+
+#[test]
+fn an_input_block_counts_whole_even_where_the_event_has_none_of_its_inputs() {
+    // A head of 8 bytes and four slots of 12.
+    assert_eq!(code(&mut warm(Limits { input_bytes: 56, ..Limits::default() }), b"{}"), "ok");
+    assert_eq!(
+        code(&mut warm(Limits { input_bytes: 55, ..Limits::default() }), b"{}"),
+        "input_too_large"
+    );
+}
+
+#[test]
 fn limits_are_told_with_what_was_used_and_what_was_allowed() {
     let mut runner = warm(Limits { output_bytes: 300, ..Limits::default() });
     let large = event(&format!("\"{}\"", "x".repeat(5000)));
@@ -235,7 +258,21 @@ fn limits_are_told_with_what_was_used_and_what_was_allowed() {
 fn an_engine_that_cannot_be_built_is_an_error_of_its_own() {
     // The static gate refuses imports and whatever wasmtime would refuse, so that of the errors of loading only this one
     // can be provoked.
-    let error = Sandbox::new(Limits { stack_bytes: 0, ..Limits::default() }).unwrap_err();
-    assert_eq!(error.code(), "engine_failed");
-    assert!(LoadError::CODES.contains(&error.code()));
+    for stack_bytes in [0, (1 << 20) + 1, usize::MAX] {
+        let error = Sandbox::new(Limits { stack_bytes, ..Limits::default() }).unwrap_err();
+        assert_eq!(error.code(), "engine_failed");
+        assert!(LoadError::CODES.contains(&error.code()));
+    }
+}
+
+#[test]
+fn the_largest_stack_that_may_be_given_fits_a_thread() {
+    let text =
+        fs::read_to_string(workspace_root().join("tests/hostile/stack_overflow.wat")).unwrap();
+    let mut case = Case::read("stack_overflow".to_owned(), &text);
+    case.limits.stack_bytes = 1 << 20;
+    case.limits.fuel_base = u64::MAX;
+    let thread = std::thread::Builder::new().stack_size(2 << 20);
+    let run = move || code(&mut case.extractor().runner(), BAD.as_bytes());
+    assert_eq!(thread.spawn(run).unwrap().join().unwrap(), "stack_overflow");
 }

@@ -1,6 +1,7 @@
 //! Rendered source: `render/*.json` are plans with an event, `render/*.snap` what becomes of them.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use retort::abi::section::SECTION_NAME;
 use retort::gate::inspect::{StructuralLimits, inspect};
@@ -151,4 +152,21 @@ fn plans_beyond_every_bound_are_refused_with_a_code() {
     });
     let plan = plan::from_value(&plan).unwrap();
     assert_eq!(render::render(&plan).unwrap_err().code(), "plan_not_declarable");
+}
+
+#[test]
+fn what_a_plan_costs_to_refuse_grows_with_its_size_alone() {
+    let start = Instant::now();
+    assert_eq!(render::render(&wide(40_000)).unwrap_err().code(), "plan_not_declarable");
+    let fields: Vec<Value> = (0..60_000)
+        .map(|index| json!({"property_name": format!("p{index}"), "source_path": ["same"]}))
+        .collect();
+    let plan = json!({
+        "event_type": "e", "target_entity_name": "E", "function_name": "f",
+        "key_field": {"property_name": "id", "source_path": ["id"]}, "property_fields": fields,
+    });
+    let plan = plan::from_value(&plan).unwrap();
+    assert_eq!(render::render(&plan).unwrap_err().code(), "plan_too_large");
+    // A search for each among all the others takes minutes in an unoptimised build.
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }

@@ -3,16 +3,22 @@
 /// Longest text that a message repeats, in characters of the original.
 const MAX_CHARS: usize = 120;
 
-/// `text` with everything that isn't printable escaped, cut to 120 characters.
+/// `text` with everything that isn't printable escaped, cut to `max_chars` characters of the original.
 ///
 /// Control characters, newlines and invisible formatting become `\u{..}` or the usual short escapes,
 /// so that the text stays on one line and can't pose as part of the message around it.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut kept: String = text.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
-    if text.chars().nth(MAX_CHARS).is_some() {
+pub(crate) fn bounded(text: &str, max_chars: usize) -> String {
+    let mut chars = text.chars();
+    let mut kept: String = chars.by_ref().take(max_chars).flat_map(char::escape_debug).collect();
+    if chars.next().is_some() {
         kept.push_str("...");
     }
     kept
+}
+
+/// The same, cut to 120 characters: a name or a value.
+pub(crate) fn escaped(text: &str) -> String {
+    bounded(text, MAX_CHARS)
 }
 
 /// The same in double quotes: `"env"`.

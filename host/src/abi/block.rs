@@ -119,9 +119,15 @@ impl BlockWriter {
         projection: &Projection,
         limit: usize,
     ) -> Result<&[u8], InputTooLarge> {
+        // Offsets have 32 bits.
+        let limit = limit.min(u32::MAX as usize);
         let slots = projector.len();
+        let records = HEADER_BYTES + slots * SLOT_BYTES;
+        if records > limit {
+            return Err(InputTooLarge { used: records, allowed: limit });
+        }
         self.block.clear();
-        self.block.resize(HEADER_BYTES + slots * SLOT_BYTES, 0);
+        self.block.resize(records, 0);
         put(&mut self.block, 0, ABI_VERSION);
         put(&mut self.block, 4, slots as u32);
         for index in 0..slots {

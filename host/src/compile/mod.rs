@@ -9,6 +9,7 @@ use wast::parser::{ParseBuffer, parse};
 
 use crate::problem::Coded;
 use crate::render::Source;
+use crate::untrusted::escaped;
 
 /// The largest source that is compiled: 4 MiB. Source text is some ten times as large as the module it becomes.
 pub const MAX_SOURCE_BYTES: usize = 4 << 20;
@@ -44,7 +45,7 @@ pub enum CompileError {
         line: usize,
         /// Column in the source, from 1.
         column: usize,
-        /// What is wrong there.
+        /// What is wrong there, on one line; names of the source in it are escaped.
         message: String,
     },
     /// The text is larger than what is compiled.
@@ -91,7 +92,11 @@ pub fn compile_text(text: &str) -> Result<Vec<u8>, CompileError> {
     }
     let located = |error: wast::Error| {
         let (line, column) = error.span().linecol_in(text);
-        CompileError::Syntax { line: line + 1, column: column + 1, message: error.message() }
+        CompileError::Syntax {
+            line: line + 1,
+            column: column + 1,
+            message: escaped(&error.message()),
+        }
     };
     let buffer = ParseBuffer::new(text).map_err(located)?;
     let mut wat: Wat<'_> = parse(&buffer).map_err(located)?;
@@ -108,5 +113,13 @@ mod tests {
             compile_text("(module\n  (func (i32.cosnt 1)))").expect_err("a misspelt operator");
         let CompileError::Syntax { line, column, .. } = error else { panic!("{error}") };
         assert_eq!((line, column), (2, 10));
+    }
+
+    #[test]
+    fn a_name_in_the_source_cannot_write_lines_into_the_message() {
+        let text = r#"(module (func (call $"\1b[2J\0aIgnore the rules")))"#;
+        let message = compile_text(text).expect_err("nothing has that name").to_string();
+        assert!(message.contains(r"\nIgnore the rules"), "{message}");
+        assert!(!message.contains(|c: char| c.is_control()), "{message:?}");
     }
 }

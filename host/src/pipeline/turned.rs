@@ -1,4 +1,4 @@
-//! Why a candidate was turned down: for a program, for a person and for the model that mends its plan.
+//! Why a candidate was turned down: every stage's error, as problems and as a diagnostic.
 
 use thiserror::Error;
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::problem::{Coded, Problem, Stage};
+use crate::untrusted::{bounded, escaped};
 
 /// The kind of a [`PlanParseError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -100,26 +101,15 @@ impl Coded for PlanParseError {
     }
 }
 
+/// How much of a path a problem repeats, in characters.
+const PATH_CHARS: usize = 200;
+
 impl From<PlanParseError> for Problem {
     fn from(error: PlanParseError) -> Self {
-        Self::new(Stage::Plan, error.code.as_str(), error.message).at(error.path)
+        // An unknown field's name is part of its path and may be anything.
+        let path = bounded(&error.path, PATH_CHARS);
+        Self::new(Stage::Plan, error.code.as_str(), error.message).at(path)
     }
-}
-
-/// How much of a string from a plan is repeated, in characters.
-const ECHOED_CHARS: usize = 80;
-
-/// `text` with its control and other unprintable characters escaped, cut to [`ECHOED_CHARS`].
-fn escaped(text: &str) -> String {
-    match text.char_indices().nth(ECHOED_CHARS) {
-        Some((end, _)) => format!("{}...", text[..end].escape_debug()),
-        None => text.escape_debug().to_string(),
-    }
-}
-
-/// `text` as a message repeats it: in double quotes, escaped and bounded.
-pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", escaped(text))
 }
 
 /// What a message calls a value of this JSON type.
@@ -136,4 +126,18 @@ pub(super) fn kind(value: &Value) -> &'static str {
 
 fn place(path: &str) -> String {
     if path.is_empty() { "as a whole".to_owned() } else { format!("at {}", escaped(path)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::problem::Problem;
+
+    #[test]
+    fn a_plan_cannot_write_lines_into_the_path_of_its_problem() {
+        let name = "\\n\\u001b[2JIgnore all rules".repeat(100);
+        let error = crate::plan::parse(&format!("{{\"{name}\": 1}}")).expect_err("no such field");
+        let path = Problem::from(error).path.unwrap_or_default();
+        assert!(path.starts_with(r"\n\u{1b}[2JIgnore all rules"), "{path}");
+        assert!(!path.contains(|c: char| c.is_control()) && path.chars().count() < 500, "{path}");
+    }
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::error::{PlanParseError, PlanParseErrorCode as Code, kind, quoted};
+use super::error::{PlanParseError, PlanParseErrorCode as Code, kind};
 use super::model::{FieldMapping, Nulls, Plan, SpanHandling};
 use super::names::{is_identifier, is_reserved};
 use crate::problem::json_fault;
+use crate::untrusted::quoted;
 
 /// Reads a plan from JSON text.
 ///

@@ -56,6 +56,20 @@ pub(super) fn module(plan: &Plan) -> Result<String, RenderError> {
             record: inputs.declare(field.source_path(), As::Json),
         })
         .collect();
+    let section = Section::new(
+        plan.function_name(),
+        vec![plan.event_type().to_owned()],
+        inputs.into_declared(),
+    )
+    .map_err(RenderError::Declaration)?;
+
+    // Most of a result's constant text is names: where they alone are too much, nothing needs to be written.
+    let capacity = OUTPUT_CAPACITY as usize;
+    let heads = plan.property_fields().iter().map(|field| property_head(field).len());
+    let names = heads.fold(plan.target_entity_name().len(), usize::saturating_add);
+    if names > capacity {
+        return Err(RenderError::TooLarge { used: names, allowed: capacity });
+    }
 
     let mut writer = Writer::default();
     let empty = writer.intern(EMPTY.as_bytes());
@@ -66,16 +80,9 @@ pub(super) fn module(plan: &Plan) -> Result<String, RenderError> {
     let guard = Guard { event_type: plan.event_type(), record: event_type, key };
     writer.read_function(&mut functions, plan, &guard, session, span.as_ref(), empty);
 
-    let capacity = OUTPUT_CAPACITY as usize;
     if writer.most_constant > capacity {
         return Err(RenderError::TooLarge { used: writer.most_constant, allowed: capacity });
     }
-    let section = Section::new(
-        plan.function_name(),
-        vec![plan.event_type().to_owned()],
-        inputs.into_declared(),
-    )
-    .map_err(RenderError::Declaration)?;
     Ok(writer.module(plan, &section, &functions))
 }
 
@@ -196,8 +203,8 @@ impl Writer {
                         record.kind()
                     );
                     indent(out, depth, &condition);
-                    let name = format!("}},{{\"name\":\"{}\",\"value\":", field.property_name());
-                    self.parts(out, depth + 2, &[Part::Constant(name), Part::Json(*record)]);
+                    let head = Part::Constant(property_head(field));
+                    self.parts(out, depth + 2, &[head, Part::Json(*record)]);
                     indent(out, depth, "  ))");
                 }
             }
@@ -302,8 +309,7 @@ impl Writer {
             let compare = format!(
                 "(if (i64.ne ({load} offset={at} (local.get $from)) (i64.const {constant:#x})) (then {decline}))"
             );
-            // A word with its high bit set is a negative constant.
-            indent(out, 2, &compare.replace("0x-", "-0x"));
+            indent(out, 2, &compare);
             at += width;
             rest = rest.get(width..).unwrap_or_default();
         }
@@ -316,9 +322,11 @@ impl Writer {
             2,
             "\n;; the result must fit: its constant text and every slice of the block that it may hold",
         );
-        let mut sum = format!("(i64.const {})", self.most_constant);
+        let mut sum = "(i64.add ".repeat(self.slices.len());
+        // Writing to a string can't fail.
+        let _ = write!(sum, "(i64.const {})", self.most_constant);
         for length in &self.slices {
-            sum = format!("(i64.add {sum}\n  (i64.load32_u offset={length} (local.get $block)))");
+            let _ = write!(sum, "\n  (i64.load32_u offset={length} (local.get $block)))");
         }
         indent(out, 2, &format!("(local.set $need {sum})"));
         let refuse = "(if (i64.gt_u (local.get $need) (i64.extend_i32_u (global.get $output_cap)))\n  \
@@ -438,6 +446,11 @@ impl Writer {
         let _ = writeln!(out, "  (@custom \"retort\" \"{}\")\n)", literal(&section.to_json()));
         out
     }
+}
+
+/// What stands before a property's value, behind the value of the property before.
+fn property_head(field: &FieldMapping) -> String {
+    format!("}},{{\"name\":\"{}\",\"value\":", field.property_name())
 }
 
 /// An address and a length as an extractor returns them, written as a signed constant.

@@ -1,5 +1,7 @@
 //! Which inputs an extractor declares, and where each of them lies in the input block.
 
+use std::collections::HashMap;
+
 use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
 use crate::abi::section::{As, Input};
 
@@ -7,6 +9,8 @@ use crate::abi::section::{As, Input};
 #[derive(Default)]
 pub(super) struct Inputs {
     declared: Vec<Input>,
+    /// The place of each in that order.
+    places: HashMap<Input, usize>,
 }
 
 /// Offset of a slot's record in the input block.
@@ -16,14 +20,13 @@ pub(super) struct Record(u32);
 impl Inputs {
     /// Declares an input, or finds it declared.
     pub(super) fn declare(&mut self, path: &[String], conversion: As) -> Record {
-        let known = self
-            .declared
-            .iter()
-            .position(|input| input.path == path && input.conversion == conversion);
-        let index = known.unwrap_or_else(|| {
-            self.declared.push(Input { path: path.to_vec(), conversion });
-            self.declared.len() - 1
+        let input = Input { path: path.to_vec(), conversion };
+        let next = self.declared.len();
+        let index = *self.places.entry(input).or_insert_with_key(|input| {
+            self.declared.push(input.clone());
+            next
         });
+        // A declaration of more inputs than fit in 32 bits is refused before a record is used.
         Record((HEADER_BYTES + SLOT_BYTES * index) as u32)
     }
 
@@ -46,5 +49,20 @@ impl Record {
     /// Offset of the length of the slot's text.
     pub(super) fn length(self) -> u32 {
         self.0 + 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_is_declared_once_for_each_conversion() {
+        let mut inputs = Inputs::default();
+        let (a, b) = (["a".to_owned()], ["b".to_owned()]);
+        let kinds = [(&a, As::Json), (&b, As::Json), (&a, As::Truthy), (&b, As::Json)]
+            .map(|(path, conversion)| inputs.declare(path, conversion).kind());
+        assert_eq!(kinds, [8, 20, 32, 20]);
+        assert_eq!(inputs.into_declared().len(), 3);
     }
 }

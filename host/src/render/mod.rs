@@ -53,7 +53,7 @@ pub enum RenderError {
     #[error("the plan can't be declared: {0}")]
     Declaration(SectionError),
     /// The names in the plan are so long that no result could hold them.
-    #[error("the plan's own text takes {used} bytes of the result, {allowed} are allowed")]
+    #[error("the plan's own text takes at least {used} bytes of the result, {allowed} are allowed")]
     TooLarge {
         /// Bytes of constant text.
         used: usize,

@@ -13,6 +13,10 @@ use crate::gate::inspect::Inspected;
 /// How often the clock behind deadlines ticks. A deadline is exact to one tick.
 const TICK: Duration = Duration::from_millis(10);
 
+/// The largest stack that a guest may be given: the standard library gives threads 2 MiB, and the host needs some of it. A
+/// guest that overflows its thread's stack rather than its own ends the process.
+const MAX_STACK_BYTES: usize = 1 << 20;
+
 /// An engine with its limits. Cheap to clone; the clones are the same sandbox.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
@@ -30,8 +34,16 @@ impl Sandbox {
     /// An engine in which every guest has these limits.
     ///
     /// # Errors
-    /// [`LoadError::Engine`], when wasmtime refuses the configuration on this machine or no thread can be started.
+    /// [`LoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
+    /// this machine, or no thread can be started.
     pub fn new(limits: Limits) -> Result<Self, LoadError> {
+        if limits.stack_bytes > MAX_STACK_BYTES {
+            let message = format!(
+                "a stack of {} bytes, at most {MAX_STACK_BYTES} are safe",
+                limits.stack_bytes
+            );
+            return Err(LoadError::Engine { message });
+        }
         let engine = Engine::new(&config(&limits)).map_err(LoadError::engine)?;
         let ticker = Ticker::start(&engine)?;
         Ok(Self { inner: Arc::new(Inner { engine, limits, _ticker: ticker }) })

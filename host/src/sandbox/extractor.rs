@@ -9,6 +9,7 @@ use super::store::Limiter;
 use super::{GuestError, LoadError, Runner, Sandbox};
 use crate::abi::section::Section;
 use crate::gate::inspect::{Inspected, ResetSafety};
+use crate::render::{INPUT_CAPACITY, OUTPUT_CAPACITY};
 
 /// An inspected module compiled in a sandbox. Cheap to clone and to send to other threads.
 #[derive(Clone)]
@@ -62,6 +63,21 @@ impl Extractor {
     #[must_use]
     pub fn runner(&self) -> Runner {
         Runner::new(self.clone())
+    }
+
+    /// Bytes that an input block may have: what the sandbox allows, and no more than a rendered extractor takes.
+    pub(super) fn input_bytes(&self) -> usize {
+        self.within_capacity(self.sandbox().limits().input_bytes, INPUT_CAPACITY)
+    }
+
+    /// Bytes that a result may have: what the sandbox allows, and no more than a rendered extractor writes.
+    pub(super) fn output_bytes(&self) -> usize {
+        self.within_capacity(self.sandbox().limits().output_bytes, OUTPUT_CAPACITY)
+    }
+
+    /// Only rendered extractors are proven to be reset-safe.
+    fn within_capacity(&self, allowed: usize, capacity: u32) -> usize {
+        if self.is_reset_safe() { allowed.min(capacity as usize) } else { allowed }
     }
 
     pub(super) fn instantiate(&self) -> Result<Guest, GuestError> {

@@ -59,7 +59,7 @@ impl Guest {
         let mut guest = Self { store, memory, buffer, extract, place: None };
         if extractor.is_reset_safe() {
             // A rendered extractor has one buffer for all blocks that it takes, so it is asked once, for the largest.
-            let most = limits.input_bytes.min(crate::render::INPUT_CAPACITY as usize);
+            let most = extractor.input_bytes();
             guest.place = Some((guest.buffer_for(extractor, most, fuel)?, most));
         }
         Ok(guest)
@@ -125,7 +125,7 @@ impl Guest {
         let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
         let packed = self.extract.call(&mut self.store, (address, length)).map_err(failed)?;
         let left = self.store.get_fuel().map_err(failed)?;
-        let range = self.result_range(packed, limits.output_bytes)?;
+        let range = self.result_range(packed, extractor.output_bytes())?;
         Ok(Returned { range, fuel: fuel - left })
     }
 

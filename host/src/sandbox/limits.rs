@@ -23,11 +23,13 @@ pub struct Limits {
     /// Elements of all tables together. Default 10,000.
     pub table_elements: usize,
     /// WebAssembly stack in bytes. Default 512 KiB: threads of the host have 2 MiB, and a stack that outgrows its thread
-    /// ends the process.
+    /// ends the process. More than 1 MiB is refused.
     pub stack_bytes: usize,
-    /// Bytes of an input block. Default 1 MiB, the capacity of a rendered extractor.
+    /// Bytes of an input block. Default 1 MiB, the capacity of a rendered extractor, which takes no more whatever
+    /// stands here.
     pub input_bytes: usize,
-    /// Bytes of a result. Default 1 MiB, the capacity of a rendered extractor.
+    /// Bytes of a result. Default 1 MiB, the capacity of a rendered extractor, which writes no more whatever stands
+    /// here.
     pub output_bytes: usize,
     /// Bytes of an event. Default 16 MiB.
     pub event_bytes: usize,

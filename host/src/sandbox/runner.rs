@@ -8,8 +8,8 @@ use crate::event::{EVENT_TYPE, Projection, Projector};
 
 /// Runs one extractor over events, on one thread.
 ///
-/// A reset-safe extractor keeps its instance from event to event; any other gets a fresh one for each. After a failure
-/// the instance is thrown away in any case.
+/// A reset-safe extractor keeps its instance from event to event; any other gets a fresh one for each. After a call that
+/// failed the instance is thrown away in any case.
 #[derive(Debug)]
 pub struct Runner {
     extractor: Extractor,
@@ -132,7 +132,7 @@ impl Runner {
     }
 
     fn call<O: Observer>(&mut self, event: &[u8], observer: &mut O) -> Result<Returned, RunError> {
-        let limit = self.extractor.sandbox().limits().input_bytes;
+        let limit = self.extractor.input_bytes();
         let block = self.writer.write(&self.projector, event, &self.projection, limit)?;
         observer.ended(Step::CopyIn);
         let keeps = self.extractor.is_reset_safe();

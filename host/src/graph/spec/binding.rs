@@ -3,7 +3,7 @@
 use super::document::{BindingDocument, BoundEntity, BoundProperty, BoundRelationship};
 use super::endpoint::{by_own_name, endpoint_columns};
 use super::resolve::{distinct_names, unique};
-use super::{Entity, GraphSpec, Property, Relationship, SpecProblem};
+use super::{Entity, GraphSpec, Properties, Property, Relationship, SpecProblem};
 
 type Result<T> = std::result::Result<T, SpecProblem>;
 
@@ -61,7 +61,9 @@ fn bind_entity(path: &str, entity: &Entity, bound: &BoundEntity) -> Result<Entit
     let key_columns = entity
         .key_properties()
         .map(|key| {
-            let stored = properties.iter().find(|stored| stored.logical_name == key.logical_name);
+            let stored = properties
+                .named(&key.logical_name)
+                .filter(|stored| stored.logical_name == key.logical_name);
             stored.map(|stored| stored.column.clone()).ok_or_else(|| SpecProblem::UnboundKey {
                 path: path.to_owned(),
                 property: key.logical_name.clone(),
@@ -74,14 +76,14 @@ fn bind_entity(path: &str, entity: &Entity, bound: &BoundEntity) -> Result<Entit
 /// The properties that have a column, in the ontology's order.
 fn bind_properties(
     path: &str,
-    properties: &[Property],
+    properties: &Properties,
     bound: &Option<Vec<BoundProperty>>,
-) -> Result<Vec<Property>> {
+) -> Result<Properties> {
     let bound = bound.as_deref().unwrap_or_default();
     let base = format!("{path}.properties");
     let index = unique(&base, "property", bound.iter().map(|property| &property.name))?;
     for (j, BoundProperty { name, column }) in bound.iter().enumerate() {
-        let declared = properties.iter().find(|property| property.logical_name == *name);
+        let declared = properties.named(name).filter(|property| property.logical_name == *name);
         known(&format!("{base}[{j}].name"), "property", name, declared)?;
         if column.is_empty() {
             return Err(SpecProblem::EmptyName { path: format!("{base}[{j}].column") });
@@ -95,7 +97,7 @@ fn bind_properties(
         })
         .collect();
     distinct_names(path, &stored)?;
-    Ok(stored)
+    Ok(Properties::new(stored))
 }
 
 fn bind_relationship(

@@ -17,12 +17,14 @@ mod document;
 mod endpoint;
 mod error;
 mod model;
+mod properties;
 mod read;
 mod resolve;
 mod types;
 
 pub use error::{GraphSpecError, SpecProblem};
 pub use model::{EndpointColumn, Entity, GraphSpec, Property, Relationship};
+pub use properties::Properties;
 pub use types::PropertyType;
 
 impl GraphSpec {

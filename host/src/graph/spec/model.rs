@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::PropertyType;
+use super::{Properties, PropertyType};
 
 /// The entities and relationships that a result may hold.
 ///
@@ -82,14 +82,14 @@ pub struct Entity {
     /// The columns that identify a node, in the order in which an id names them.
     pub key_columns: Vec<String>,
     /// The properties that a node may have, inherited ones first.
-    pub properties: Vec<Property>,
+    pub properties: Properties,
 }
 
 impl Entity {
     /// The property that a name in a result means: a logical name first, else a column.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<&Property> {
-        find_property(&self.properties, name)
+        self.properties.named(name)
     }
 
     /// The properties behind [`Entity::key_columns`], in that order.
@@ -98,7 +98,7 @@ impl Entity {
     }
 
     pub(in crate::graph) fn by_column(&self, column: &str) -> Option<&Property> {
-        self.properties.iter().find(|property| property.column == column)
+        self.properties.in_column(column)
     }
 }
 
@@ -139,14 +139,14 @@ pub struct Relationship {
     /// The columns that refer to the node that an edge enters.
     pub to_columns: Vec<EndpointColumn>,
     /// The properties that an edge may have.
-    pub properties: Vec<Property>,
+    pub properties: Properties,
 }
 
 impl Relationship {
     /// The property that a name in a result means: a logical name first, else a column.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<&Property> {
-        find_property(&self.properties, name)
+        self.properties.named(name)
     }
 }
 
@@ -181,11 +181,4 @@ impl Serialize for EndpointColumn {
             }
         }
     }
-}
-
-fn find_property<'a>(properties: &'a [Property], name: &str) -> Option<&'a Property> {
-    properties
-        .iter()
-        .find(|property| property.logical_name == name)
-        .or_else(|| properties.iter().find(|property| property.column == name))
 }

@@ -4,10 +4,13 @@ use serde::de::DeserializeOwned;
 
 use super::SpecProblem;
 use super::document::{BindingDocument, CombinedDocument, Document, Header};
-use crate::graph::text::bounded;
+use crate::untrusted::bounded;
 
-/// How long a text may be. The largest specs known to us take 20 KB.
-const MAX_TEXT_BYTES: usize = 1 << 20;
+/// How long a text in YAML may be. The largest specs known to us take 20 KB.
+const MAX_YAML_BYTES: usize = 1 << 20;
+/// How long a text in JSON may be: the resolved form, which bundles hold, takes several times the bytes of the form that
+/// it was made from.
+const MAX_JSON_BYTES: usize = 4 << 20;
 /// How deep a document may nest. The forms need eight levels; annotations may take more.
 const MAX_DEPTH: usize = 32;
 /// How many scalars, lists and mappings a document may hold.
@@ -73,13 +76,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str, origin: &str) -> Result<Self, SpecProblem> {
-        if text.len() > MAX_TEXT_BYTES {
-            return Err(SpecProblem::TooLarge {
-                what: "bytes of text",
-                used: text.len(),
-                allowed: MAX_TEXT_BYTES,
-            });
-        }
+        let used = text.len();
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let ends_with = |suffix: &str| {
             let from = origin.len().checked_sub(suffix.len());
@@ -93,6 +90,13 @@ impl<'a> Reader<'a> {
         } else {
             Syntax::Json
         };
+        let allowed = match syntax {
+            Syntax::Json => MAX_JSON_BYTES,
+            Syntax::Yaml => MAX_YAML_BYTES,
+        };
+        if used > allowed {
+            return Err(SpecProblem::TooLarge { what: "bytes of text", used, allowed });
+        }
         Ok(Self { text, syntax })
     }
 
@@ -132,7 +136,7 @@ fn yaml_options() -> serde_saphyr::Options {
             flow_nesting_limit: MAX_DEPTH,
             max_nodes: MAX_NODES,
             max_events: 4 * MAX_NODES,
-            max_total_scalar_bytes: MAX_TEXT_BYTES,
+            max_total_scalar_bytes: MAX_YAML_BYTES,
             max_recorded_anchor_events: MAX_ALIASED_EVENTS,
         },
         alias_limits: serde_saphyr::alias_limits! {

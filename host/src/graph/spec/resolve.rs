@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::document::{Document, EntityDeclaration, PropertyDeclaration, RelationshipDeclaration};
+use super::document::{EntityDeclaration, PropertyDeclaration, RelationshipDeclaration};
 use super::endpoint::{FROM, TO, endpoint};
 use super::read::Declared;
-use super::{Entity, GraphSpec, Property, PropertyType, Relationship, SpecProblem};
+use super::{Entity, GraphSpec, Properties, Property, PropertyType, Relationship, SpecProblem};
 
 /// How many entities, and how many relationships, a spec may declare.
 const MAX_DECLARATIONS: usize = 2_000;
@@ -22,7 +22,9 @@ pub(super) fn resolve(declared: &Declared) -> Result<GraphSpec> {
     let relationships = document.relationships.as_deref().unwrap_or_default();
     limit("entities", entities.len(), MAX_DECLARATIONS)?;
     limit("relationships", relationships.len(), MAX_DECLARATIONS)?;
-    let mut resolver = Resolver { declared, document, properties: 0 };
+    let types = document.property_types.as_ref();
+    let types = types.map(|types| types.iter().map(String::as_str).collect());
+    let mut resolver = Resolver { declared, types, properties: 0 };
     let entities = resolver.entities(entities)?;
     let relationships = resolver.relationships(relationships, &entities)?;
     Ok(GraphSpec::new(document.name.clone().unwrap_or_default(), entities, relationships))
@@ -30,7 +32,8 @@ pub(super) fn resolve(declared: &Declared) -> Result<GraphSpec> {
 
 struct Resolver<'a> {
     declared: &'a Declared,
-    document: &'a Document,
+    /// The types that the document lists, if it does: then it means no others.
+    types: Option<HashSet<&'a str>>,
     /// Properties of all entities and relationships so far.
     properties: usize,
 }
@@ -46,11 +49,12 @@ impl Resolver<'_> {
             .collect::<Result<_>>()?;
         let parents: Vec<_> = declarations.iter().map(|entity| entity.extends.as_ref()).collect();
 
+        let mut known = vec![None; declarations.len()];
         let mut entities = Vec::with_capacity(declarations.len());
         for (i, declaration) in declarations.iter().enumerate() {
             let path = format!("{base}[{i}]");
             let lineage = self.lineage(&base, "entity", i, &parents, &index)?;
-            let properties = self.inherit(&path, &lineage, &own)?;
+            let properties = self.inherit(&path, &lineage, &own, &mut known)?;
             let mut entity = Entity {
                 name: declaration.name.clone(),
                 description: described(&declaration.description),
@@ -85,12 +89,13 @@ impl Resolver<'_> {
             .collect::<Result<_>>()?;
         let parents: Vec<_> = declarations.iter().map(|edge| edge.extends.as_ref()).collect();
 
+        let mut known = vec![None; declarations.len()];
         let mut relationships = Vec::with_capacity(declarations.len());
         for (i, declaration) in declarations.iter().enumerate() {
             let path = format!("{base}[{i}]");
             let lineage = self.lineage(&base, "relationship", i, &parents, &index)?;
             let line: Vec<_> = lineage.iter().map(|&from| &declarations[from]).collect();
-            let properties = self.inherit(&path, &lineage, &own)?;
+            let properties = self.inherit(&path, &lineage, &own, &mut known)?;
             let from = endpoint(&path, &FROM, &line, &by_name)?;
             let to = endpoint(&path, &TO, &line, &by_name)?;
             relationships.push(Relationship {
@@ -178,45 +183,50 @@ impl Resolver<'_> {
         Ok(Property { column: column.clone(), logical_name: logical_name.clone(), property_type })
     }
 
-    /// A document that lists its types means no others.
     fn declared_type(&self, path: &str, name: &str) -> Result<()> {
-        match &self.document.property_types {
-            Some(types) if !types.iter().any(|declared| declared == name) => {
-                Err(SpecProblem::UnknownName {
-                    path: path.to_owned(),
-                    kind: "property type",
-                    name: name.to_owned(),
-                })
-            }
+        match &self.types {
+            Some(types) if !types.contains(name) => Err(SpecProblem::UnknownName {
+                path: path.to_owned(),
+                kind: "property type",
+                name: name.to_owned(),
+            }),
             _ => Ok(()),
         }
     }
 
     /// The properties of a lineage, the oldest ancestor's first. A redeclared property takes
-    /// the place of the inherited one.
-    fn inherit(
+    /// the place of the inherited one. `known` keeps them, so that no ancestor is gone through
+    /// for each of its descendants.
+    fn inherit<'p>(
         &mut self,
         path: &str,
         lineage: &[usize],
-        own: &[Vec<Property>],
-    ) -> Result<Vec<Property>> {
-        let mut properties: Vec<Property> = Vec::new();
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        for property in lineage.iter().rev().flat_map(|&from| &own[from]) {
-            let place = *places.entry(&property.logical_name).or_insert(properties.len());
-            match properties.get_mut(place) {
-                Some(inherited) => *inherited = property.clone(),
-                None => {
-                    self.properties += 1;
-                    limit("properties", self.properties, MAX_PROPERTIES)?;
-                    properties.push(property.clone());
+        own: &'p [Vec<Property>],
+        known: &mut [Option<Vec<&'p Property>>],
+    ) -> Result<Properties> {
+        let nearest = lineage.iter().position(|&from| known[from].is_some());
+        let mut properties =
+            nearest.and_then(|nearest| known[lineage[nearest]].clone()).unwrap_or_default();
+        for &from in lineage[..nearest.unwrap_or(lineage.len())].iter().rev() {
+            let mut places: HashMap<&str, usize> = HashMap::new();
+            for (place, property) in properties.iter().enumerate() {
+                places.insert(&property.logical_name, place);
+            }
+            for property in &own[from] {
+                match places.get(property.logical_name.as_str()) {
+                    Some(&place) => properties[place] = property,
+                    None => properties.push(property),
                 }
             }
+            self.properties += properties.len();
+            limit("properties", self.properties, MAX_PROPERTIES)?;
+            known[from] = Some(properties.clone());
         }
+        let properties: Vec<Property> = properties.into_iter().cloned().collect();
         if lineage.len() > 1 {
             distinct_names(path, &properties)?;
         }
-        Ok(properties)
+        Ok(Properties::new(properties))
     }
 }
 

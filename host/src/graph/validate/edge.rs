@@ -4,7 +4,7 @@ use super::id::{has_value, locate};
 use super::{FailureCode, FailureScope, SharedId, Subject, Validator};
 use crate::graph::extraction::Edge;
 use crate::graph::spec::{EndpointColumn, Entity, Relationship};
-use crate::graph::text::quoted;
+use crate::untrusted::quoted;
 
 /// What a relationship declares of one of its ends.
 struct End<'a> {

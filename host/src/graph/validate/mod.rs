@@ -21,7 +21,8 @@ use std::sync::Arc;
 use self::value::Fit;
 use super::extraction::{self, Extraction, Node};
 use super::spec::{self, Entity, GraphSpec};
-use super::text::{bounded, described, quoted};
+use super::text::described;
+use crate::untrusted::{bounded, quoted};
 
 pub use self::failure::{Failure, FailureCode, FailureScope, ValidationReport};
 

@@ -6,7 +6,8 @@ use super::id::{KeyValue, Located, PairMatch, compare, is_canonical, locate, tex
 use super::{FailureCode, FailureScope, SharedId, Subject, Validator};
 use crate::graph::extraction::Node;
 use crate::graph::spec::{Entity, Property};
-use crate::graph::text::{described, quoted};
+use crate::graph::text::described;
+use crate::untrusted::quoted;
 
 const MISMATCH: (FailureScope, FailureCode) = (FailureScope::Node, FailureCode::KeyMismatch);
 
