@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use retort::abi::block::{BlockWriter, Kind};
 use retort::abi::section::{As, Input};
-use retort::event::{Projection, Projector, validate};
+use retort::event::{MAX_DEPTH, Projection, Projector, validate};
 use serde_json::Value;
 
 use crate::support::shared;
@@ -228,6 +228,7 @@ fn the_last_of_duplicate_keys_wins_at_every_level() {
     for (event, b, c) in [
         (r#"{"b":{"c":1},"b":5}"#, "5", None),
         (r#"{"b":{"c":1},"b":{}}"#, "{}", None),
+        (r#"{"b":{"c":1},"b":{"c":3}}"#, r#"{"c":3}"#, Some("3")),
         (r#"{"b":5,"b":{"c":1,"\u0063":2}}"#, r#"{"c":1,"\u0063":2}"#, Some("2")),
     ] {
         projector.project(event.as_bytes(), &mut projection).expect("valid");
@@ -237,6 +238,35 @@ fn the_last_of_duplicate_keys_wins_at_every_level() {
         };
         assert_eq!((text(0), text(1)), (Some(b), c), "{event}");
     }
+}
+
+#[test]
+fn a_key_repeated_a_million_times_costs_no_more_than_other_keys() {
+    // 1024 inputs below one key that occurs half a million times: clearing them at each would move 8 GiB.
+    let input = |index: usize| Input {
+        path: vec!["a".to_owned(), format!("k{index}")],
+        conversion: As::Json,
+    };
+    let inputs: Vec<Input> = (0..1024).map(input).collect();
+    let projector = Projector::new(&inputs);
+    let mut projection = Projection::default();
+    let mut event = String::from("{");
+    for _ in 0..250_000 {
+        event.push_str(r#""a":{"k7":1},"a":1,"#);
+    }
+    event.push_str(r#""a":{"k9":2}}"#);
+    projector.project(event.as_bytes(), &mut projection).expect("valid");
+    assert_eq!(projector.slot(&projection, 7).kind, Kind::Absent);
+    assert_eq!(projector.slot(&projection, 9).kind, Kind::Number);
+}
+
+#[test]
+fn a_path_deeper_than_any_event_is_absent() {
+    let deep = Input { path: vec!["a".to_owned(); MAX_DEPTH + 1], conversion: As::Json };
+    let projector = Projector::new(&[deep]);
+    let mut projection = Projection::default();
+    projector.project(br#"{"a":{"a":1}}"#, &mut projection).expect("valid");
+    assert_eq!(projector.slot(&projection, 0).kind, Kind::Absent);
 }
 
 #[test]

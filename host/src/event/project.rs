@@ -22,8 +22,19 @@ pub struct Slot {
 /// The inputs of one event, in the order in which they were declared. Reused from event to event.
 #[derive(Clone, Debug, Default)]
 pub struct Projection {
-    /// In the trie's order, where everything below a path is one range.
+    /// In the order of the trie.
     slots: Vec<Slot>,
+    /// For each node of the trie, its last visit.
+    visits: Vec<Visit>,
+}
+
+/// The last time that the pass came to a node of the trie.
+#[derive(Clone, Copy, Debug, Default)]
+struct Visit {
+    /// Its number among all visits of nodes with children, from 1; 0 for a leaf, and for a node that wasn't visited.
+    number: u32,
+    /// The number of the visit of the parent that it was part of.
+    within: u32,
 }
 
 /// Reads events for one list of declared inputs.
@@ -109,12 +120,18 @@ impl Projector {
     /// [`EventError`], when the event is too large, isn't UTF-8, isn't JSON (RFC 8259, with the limits that
     /// [the module](super) states) or isn't an object.
     pub fn project(&self, event: &[u8], projection: &mut Projection) -> Result<(), EventError> {
-        projection.slots.clear();
-        projection.slots.resize(self.trie.positions.len(), Slot::default());
+        let Projection { slots, visits } = projection;
+        slots.clear();
+        slots.resize(self.trie.positions.len(), Slot::default());
+        visits.clear();
+        visits.resize(self.trie.nodes().len(), Visit::default());
         super::check_text(event, self.limit)?;
         let start = scan::space(event, 0);
-        let mut walk = Walk { trie: &self.trie, event, slots: &mut projection.slots };
-        let end = walk.value(self.trie.root(), start, 0)?;
+        let mut walk = Walk { trie: &self.trie, event, slots, visits, last: 0, again: false };
+        let end = walk.value(self.trie.root(), 0, start, 0)?;
+        if walk.again {
+            walk.forget_stale();
+        }
         let end = scan::space(event, end);
         if end != event.len() {
             return Err(EventError::Syntax { fault: Fault::Trailing, at: end });
@@ -131,22 +148,30 @@ struct Walk<'a> {
     trie: &'a Trie,
     event: &'a [u8],
     slots: &'a mut [Slot],
+    visits: &'a mut [Visit],
+    /// The number of the last visit.
+    last: u32,
+    /// Whether a node with children was visited more than once.
+    again: bool,
 }
 
 impl Walk<'_> {
-    /// A value that inputs point to or into. Recursion is as deep as the longest declared path at most.
-    fn value(&mut self, node: &Node, start: usize, depth: usize) -> Scan<usize> {
+    /// A value that inputs point to or into, found during the visit `within` of the parent. Recursion is as deep as the
+    /// longest declared path at most.
+    fn value(&mut self, node: &Node, within: u32, start: usize, depth: usize) -> Scan<usize> {
         let first = scan::byte(self.event, start);
-        let (end, escaped) = if node.has_children() {
-            // An earlier member of the same name may have left something below.
-            if let Some(below) = self.slots.get_mut(node.subtree()) {
-                below.fill(Slot::default());
-            }
-            if first == b'{' {
-                (self.object(node, start, depth + 1)?, false)
-            } else {
-                scan::value(self.event, start, depth)?
-            }
+        let mut visit = Visit { number: 0, within };
+        if node.has_children() {
+            // Every visit takes bytes of the event, of which there are fewer than 4 GiB.
+            self.last += 1;
+            visit.number = self.last;
+        }
+        if let Some(last) = self.visits.get_mut(node.index()) {
+            self.again |= last.number != 0;
+            *last = visit;
+        }
+        let (end, escaped) = if visit.number != 0 && first == b'{' {
+            (self.object(node, visit.number, start, depth + 1)?, false)
         } else {
             scan::value(self.event, start, depth)?
         };
@@ -158,8 +183,25 @@ impl Walk<'_> {
         Ok(end)
     }
 
+    /// Clears what an earlier member of the same name has left below the last one. Done once, at the end, so that a key
+    /// that is repeated a million times costs no more than any other million keys.
+    fn forget_stale(&mut self) {
+        // Parents come before their children.
+        for node in self.trie.nodes().iter().skip(1) {
+            let parent = self.visits.get(node.parent()).copied().unwrap_or_default();
+            if let Some(visit) = self.visits.get_mut(node.index())
+                && visit.within != parent.number
+            {
+                *visit = Visit::default();
+                if let Some(slots) = self.slots.get_mut(node.own()) {
+                    slots.fill(Slot::default());
+                }
+            }
+        }
+    }
+
     /// An object some of whose members are wanted.
-    fn object(&mut self, node: &Node, start: usize, depth: usize) -> Scan<usize> {
+    fn object(&mut self, node: &Node, visit: u32, start: usize, depth: usize) -> Scan<usize> {
         let event = self.event;
         if depth > scan::MAX_DEPTH {
             return scan::fault(Fault::Depth, start);
@@ -177,7 +219,7 @@ impl Walk<'_> {
                 self.trie.child(node, event, from..to)
             };
             let end = match child {
-                Some(child) => self.value(child, value, depth)?,
+                Some(child) => self.value(child, visit, value, depth)?,
                 None => scan::value(event, value, depth)?.0,
             };
             let (more, behind) = scan::next(event, end, b'}')?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A tree of paths. Slots are numbered in pre-order, so all below a path is one range.
+/// A tree of paths. Nodes and slots are numbered in pre-order.
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
     /// The root first.
@@ -16,13 +16,13 @@ pub(super) struct Trie {
 /// A path, or the beginning of one.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
+    index: u32,
+    parent: u32,
     edges: Range<u32>,
     /// A bit for the [`sketch`] of each child's key: most other keys are ruled out by it.
     sketches: u64,
-    /// Where the slots of this path and of all paths below it are.
+    /// The slots of this path, one for each time that it was declared.
     slots: Range<u32>,
-    /// How many of them are this path's own; they come first.
-    own: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -67,14 +67,21 @@ impl Node {
         self.sketches != 0
     }
 
+    /// Where the slots of this path are.
     #[inline(always)]
     pub(super) fn own(&self) -> Range<usize> {
-        self.slots.start as usize..(self.slots.start + self.own) as usize
+        self.slots.start as usize..self.slots.end as usize
     }
 
+    /// Its place among all nodes.
     #[inline(always)]
-    pub(super) fn subtree(&self) -> Range<usize> {
-        self.slots.start as usize..self.slots.end as usize
+    pub(super) fn index(&self) -> usize {
+        self.index as usize
+    }
+
+    /// The place of its parent; the root's own for the root.
+    pub(super) fn parent(&self) -> usize {
+        self.parent as usize
     }
 }
 
@@ -87,27 +94,34 @@ struct Draft<'a> {
 
 impl Trie {
     pub(super) fn new<'a>(paths: impl ExactSizeIterator<Item = &'a [String]>) -> Self {
-        let mut positions = vec![0; paths.len()];
+        // A path deeper than any event keeps the position that no slot has.
+        let mut positions = vec![u32::MAX; paths.len()];
         let mut root = Draft::default();
         for (index, path) in paths.enumerate() {
             let mut draft = &mut root;
             for segment in path.iter().take(super::MAX_DEPTH + 1) {
                 draft = draft.children.entry(segment).or_default();
             }
-            // A path deeper than any event stays absent: its slot is in no node's range.
             if path.len() <= super::MAX_DEPTH {
                 draft.own.push(index);
             }
         }
         let mut trie = Self { nodes: Vec::new(), edges: Vec::new(), positions: Vec::new() };
         let mut next = 0;
-        trie.add(&root, &mut next, &mut positions);
+        trie.add(&root, 0, &mut next, &mut positions);
         trie.positions = positions;
         trie
     }
 
-    /// Recursion is bounded by [`MAX_DEPTH`](super::MAX_DEPTH), which cuts paths above.
-    fn add(&mut self, draft: &Draft<'_>, next: &mut u32, positions: &mut [u32]) -> u32 {
+    /// Adds a node and all below it, parents before children. Recursion is bounded by [`MAX_DEPTH`](super::MAX_DEPTH),
+    /// which cuts paths above.
+    fn add(
+        &mut self,
+        draft: &Draft<'_>,
+        parent: u32,
+        next: &mut u32,
+        positions: &mut [u32],
+    ) -> u32 {
         let index = self.nodes.len() as u32;
         let start = *next;
         for declared in &draft.own {
@@ -117,10 +131,11 @@ impl Trie {
         let first = self.edges.len() as u32;
         let sketches = draft.children.keys().fold(0, |set, key| set | 1 << sketch(key.as_bytes()));
         self.nodes.push(Node {
+            index,
+            parent,
             edges: first..first + draft.children.len() as u32,
             sketches,
-            slots: start..start,
-            own: draft.own.len() as u32,
+            slots: start..*next,
         });
         // The edges of a node lie side by side, so they are laid before any child adds its own.
         for key in draft.children.keys() {
@@ -128,11 +143,15 @@ impl Trie {
             self.edges.push(Edge { first, key: key.as_bytes().into(), node: 0 });
         }
         for (offset, child) in draft.children.values().enumerate() {
-            let node = self.add(child, next, positions);
+            let node = self.add(child, index, next, positions);
             self.edges[first as usize + offset].node = node;
         }
-        self.nodes[index as usize].slots.end = *next;
         index
+    }
+
+    /// All nodes, parents before their children.
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     /// The node of the empty path.
