@@ -264,7 +264,7 @@ fn inspect_shows_a_module() {
     let bundle = project.compile();
     insta::assert_snapshot!("inspect", project.retort(["inspect", &bundle]).stdout);
     let report = json_of(&project.retort(["inspect", "plan.json", "--json"]));
-    assert_keys(&report, &["ok", "section", "facts", "reset_safety", "limits"]);
+    assert_keys(&report, &["ok", "section", "facts", "reset_safety", "limits", "wasmtime"]);
     assert_eq!(report["section"]["function"], "read_order");
     project.write("bad.wat", "(module (memory 1 2 3))");
     let refused = project.retort(["inspect", "bad.wat"]);

@@ -9,7 +9,7 @@ use retort::compile::compile_text;
 use retort::gate::inspect::{FuelBound, Inspected, Proof, ResetSafety, StructuralLimits};
 use retort::pipeline::{Pipeline, Turned};
 use retort::problem::Problem;
-use retort::sandbox::Limits;
+use retort::sandbox::{Limits, WASMTIME_VERSION};
 use serde::Serialize;
 
 use super::check::{Artifact, bundle_problem};
@@ -42,6 +42,8 @@ struct Passed<'a> {
     #[serde(flatten)]
     inspected: &'a Inspected,
     limits: AllLimits<'a>,
+    /// What counts the fuel that the bound and the limits are about.
+    wasmtime: &'static str,
 }
 
 #[derive(Serialize)]
@@ -62,7 +64,8 @@ pub(super) fn main(args: &Args) -> Outcome {
         Ok(inspected) if args.json => {
             let limits =
                 AllLimits { run: pipeline.sandbox().limits(), structure: pipeline.structure() };
-            talk::print_json(&Passed { ok: true, inspected: &inspected, limits })?;
+            let wasmtime = WASMTIME_VERSION;
+            talk::print_json(&Passed { ok: true, inspected: &inspected, limits, wasmtime })?;
             Ok(Verdict::Pass)
         }
         Ok(inspected) => {
@@ -179,7 +182,7 @@ fn fuel_bound(bound: Option<&FuelBound>) -> String {
     match bound {
         None => "none: the module has loops, recursion or indirect calls".to_owned(),
         Some(bound) => format!(
-            "{} + {} for each byte that {} bulk operations copy",
+            "{} + {} for each byte that {} bulk operations copy, as wasmtime {WASMTIME_VERSION} counts",
             bound.base(),
             bound.per_bulk_byte(),
             bound.bulk_ops()

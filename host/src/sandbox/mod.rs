@@ -20,3 +20,13 @@ pub use runner::{Observer, Outcome, Runner, Step};
 
 /// The version of the wasmtime that fuel figures come from: another version may count differently.
 pub const WASMTIME_VERSION: &str = "48.0.8";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_named_is_the_version_locked() {
+        let lock = include_str!("../../../Cargo.lock");
+        let locked = format!("name = \"wasmtime\"\nversion = \"{}\"", super::WASMTIME_VERSION);
+        assert!(lock.contains(&locked));
+    }
+}
