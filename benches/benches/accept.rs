@@ -8,6 +8,7 @@ use retort::gate::smoke::{Samples, SmokeOptions};
 use retort::graph::spec::GraphSpec;
 use retort::pipeline::{Pipeline, Request};
 use retort::sandbox::Limits;
+use retort::task::Task;
 
 fn accept(criterion: &mut Criterion) {
     let pipeline = Pipeline::new(Limits::default()).expect("an engine");
@@ -18,14 +19,8 @@ fn accept(criterion: &mut Criterion) {
         let plan = read("plan.json");
         let graph = GraphSpec::parse(&read("graph.yaml"), "graph.yaml").expect("a graph spec");
         let samples = Samples::parse(&read("samples.ndjson"), "samples.ndjson").expect("samples");
-        let request = Request {
-            plan: &plan,
-            graph: &graph,
-            samples: &samples,
-            rule: None,
-            event_schema: None,
-            smoke: SmokeOptions::default(),
-        };
+        let task = Task::new(graph, samples, None, None);
+        let request = Request { plan: &plan, task: &task, smoke: SmokeOptions::default() };
         group.bench_function(format!("{example}: accept"), |bencher| {
             bencher
                 .iter(|| pipeline.accept(&request, &mut |_| {}).expect("the example is accepted"));

@@ -10,6 +10,7 @@ mod graph;
 mod input;
 mod inspect;
 mod load;
+mod model;
 mod plan;
 mod render;
 mod run;
@@ -46,6 +47,7 @@ impl Explanation {
 /// One table a stage, in the order of the pipeline.
 const TABLES: &[&[Explanation]] = &[
     input::TABLE,
+    model::TABLE,
     plan::TABLE,
     render::TABLE,
     compile::TABLE,
@@ -108,6 +110,8 @@ mod tests {
         crate::sandbox::LoadError::CODES,
         crate::sandbox::GuestError::CODES,
         crate::gate::smoke::SamplesError::CODES,
+        crate::task::TaskError::CODES,
+        crate::llm::LlmError::CODES,
         crate::gate::smoke::CODES,
         crate::graph::spec::GraphSpecError::CODES,
         crate::diagnose::DiagnoseError::CODES,

@@ -8,6 +8,7 @@
 //! use retort::graph::GraphSpec;
 //! use retort::pipeline::{Pipeline, Request};
 //! use retort::sandbox::Limits;
+//! use retort::task::Task;
 //!
 //! let plan = r#"{
 //!     "event_type": "order_placed",
@@ -34,14 +35,8 @@
 //!
 //! // All gates, in their order; the last one runs the extractor over the samples.
 //! let pipeline = Pipeline::new(Limits::default())?;
-//! let request = Request {
-//!     plan,
-//!     graph: &graph,
-//!     samples: &samples,
-//!     rule: None,
-//!     event_schema: None,
-//!     smoke: SmokeOptions::default(),
-//! };
+//! let task = Task::new(graph, samples, None, None);
+//! let request = Request { plan, task: &task, smoke: SmokeOptions::default() };
 //! let accepted = pipeline.accept(&request, &mut |_| {})?;
 //!
 //! // One runner for each thread, for any number of events.
@@ -90,15 +85,19 @@ pub mod bundle;
 pub mod compile;
 pub mod diagnose;
 pub mod event;
+pub mod evidence;
 pub mod explain;
+pub mod finding;
 pub mod gate;
 pub mod graph;
+pub mod llm;
 pub mod pipeline;
 pub mod plan;
 pub mod problem;
 pub mod render;
 pub mod runtime;
 pub mod sandbox;
+pub mod task;
 mod untrusted;
 
 #[cfg(doctest)]

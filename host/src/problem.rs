@@ -27,8 +27,14 @@ pub fn json_fault(text: &str, error: &serde_json::Error) -> String {
 pub enum Stage {
     /// Reading what the caller named: project file, samples, graph spec.
     Input,
+    /// Asking a model.
+    Model,
     /// JSON text to a plan.
     Plan,
+    /// What a tenant's policy lets a plan read.
+    Policy,
+    /// The plan against what is known of events and graph.
+    Fit,
     /// Plan to WAT.
     Render,
     /// WAT to a module.
@@ -55,7 +61,10 @@ impl Stage {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Input => "input",
+            Self::Model => "model",
             Self::Plan => "plan",
+            Self::Policy => "policy",
+            Self::Fit => "fit",
             Self::Render => "render",
             Self::Compile => "compile",
             Self::Inspect => "inspect",

@@ -8,6 +8,7 @@ use retort::graph::GraphSpec;
 use retort::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
 use retort::problem::Coded;
 use retort::sandbox::Limits;
+use retort::task::Task;
 use retort::{plan, plan::PlanParseErrorCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -41,14 +42,8 @@ impl Bench {
 
     fn accept(&self, plan: &str, samples: &str) -> Result<Accepted, Turned> {
         let samples = Samples::parse(samples, "samples").unwrap();
-        let request = Request {
-            plan,
-            graph: &self.graph,
-            samples: &samples,
-            rule: None,
-            event_schema: None,
-            smoke: SmokeOptions::default(),
-        };
+        let task = Task::new(self.graph.clone(), samples, None, None);
+        let request = Request { plan, task: &task, smoke: SmokeOptions::default() };
         self.pipeline.accept(&request, &mut |_| {})
     }
 

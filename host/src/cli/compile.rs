@@ -7,6 +7,7 @@ use retort::gate::smoke::SmokeOptions;
 use retort::pipeline::{Accepted, Pipeline, Request, StageTime, Stored, Turned};
 use retort::problem::{Coded, Problem, Stage};
 use retort::sandbox::Limits;
+use retort::task::{EventSchema, Rule, Task};
 use serde::Serialize;
 
 use super::error::CliError;
@@ -148,15 +149,16 @@ fn accept(
         path.as_deref().map(|path| files::read_text(path, expected)).transpose()
     };
     let rule = read(&project.rule, "a rule")?;
+    let rule = rule.map(|text| Rule::parse(&text, "rule")).transpose()?;
     let event_schema = read(&project.schema, "an event schema")?;
+    let event_schema =
+        event_schema.map(|text| EventSchema::parse(&text, "event schema")).transpose()?;
+    let task = Task::new(graph, samples, rule, event_schema);
     let pipeline = Pipeline::new(Limits::default())?;
     watch(StageTime { stage: Stage::Input, ok: true, elapsed: start.elapsed() });
     let request = Request {
         plan: &plan,
-        graph: &graph,
-        samples: &samples,
-        rule: rule.as_deref(),
-        event_schema: event_schema.as_deref(),
+        task: &task,
         smoke: SmokeOptions {
             allow_external_endpoints: project.allow_external_endpoints,
             ..SmokeOptions::default()

@@ -10,6 +10,7 @@ use retort::graph::GraphSpecError;
 use retort::problem::Coded;
 use retort::runtime::StreamError;
 use retort::sandbox::LoadError;
+use retort::task::TaskError;
 use thiserror::Error;
 
 /// Wrong usage or wrong input: the command ends with 2, and nothing was written.
@@ -59,6 +60,8 @@ pub(super) enum CliError {
     Output(io::Error),
     #[error(transparent)]
     Samples(#[from] SamplesError),
+    #[error(transparent)]
+    Task(#[from] TaskError),
     #[error("{error}{}", .error.path().map(|path| format!(" (at {path})")).unwrap_or_default())]
     GraphSpec { error: GraphSpecError },
     #[error("{origin}: {error}")]
@@ -136,6 +139,7 @@ impl Coded for CliError {
             Self::NoEvents { .. } => "no_events",
             Self::UnknownCode { .. } => "unknown_code",
             Self::Samples(error) => error.code(),
+            Self::Task(error) => error.code(),
             Self::GraphSpec { error } => error.code(),
             Self::Diagnose { error, .. } => error.code(),
             Self::Engine(error) => error.code(),

@@ -107,6 +107,24 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Input,
+        "task_document_empty",
+        "The rule or the event schema is an empty text.",
+        "Write down what is to be extracted, or leave the document out.",
+    ),
+    Explanation::new(
+        Input,
+        "task_not_an_object",
+        "The rule or the event schema is JSON, but not an object.",
+        "Make its root a JSON object. A rule in plain words needs no JSON at all.",
+    ),
+    Explanation::new(
+        Input,
+        "task_not_json",
+        "The rule begins like JSON, or is an event schema, and can't be read as JSON.",
+        "Correct the place that the message gives; NaN and Infinity are no JSON.",
+    ),
+    Explanation::new(
+        Input,
         "unknown_artifact",
         "The path is neither a directory nor a file whose name says what it is.",
         "Name a bundle's directory, or a file that ends in .wasm, .wat or .json.",

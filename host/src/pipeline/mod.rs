@@ -25,6 +25,7 @@ use crate::plan::{self, Plan};
 use crate::problem::Stage;
 use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::{Extractor, Limits, LoadError, Sandbox};
+use crate::task::Task;
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "1";
@@ -41,14 +42,8 @@ pub struct Pipeline {
 pub struct Request<'a> {
     /// The plan's text.
     pub plan: &'a str,
-    /// The graph spec that results have to fit.
-    pub graph: &'a GraphSpec,
-    /// The sample events.
-    pub samples: &'a Samples,
-    /// The rule that the plan was written from, if known.
-    pub rule: Option<&'a str>,
-    /// The event schema that the plan was written from, if known.
-    pub event_schema: Option<&'a str>,
+    /// What was asked for.
+    pub task: &'a Task,
     /// What the sample run asks for.
     pub smoke: SmokeOptions,
 }
@@ -205,16 +200,17 @@ impl Pipeline {
         let inspected = timed(Stage::Inspect, watch, || self.inspect(&compiled))?;
         let extractor = timed(Stage::Load, watch, || self.load(&inspected))?;
         let smoked = timed(Stage::Smoke, watch, || {
-            self.smoke(&extractor, Some(&plan), request.samples, Some(request.graph), request.smoke)
+            let task = request.task;
+            self.smoke(&extractor, Some(&plan), task.samples(), Some(task.graph()), request.smoke)
         })?;
         Ok(Accepted {
             compiled,
             inspected,
             smoked,
-            graph: json(request.graph),
+            graph: json(request.task.graph()),
             limits: json(self.sandbox.limits()),
-            rule: request.rule.map(str::to_owned),
-            event_schema: request.event_schema.map(str::to_owned),
+            rule: request.task.rule().map(|rule| rule.text().to_owned()),
+            event_schema: request.task.event_schema().map(|schema| schema.text().to_owned()),
         })
     }
 

@@ -1,0 +1,126 @@
+//! What occurs in sample events.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{Kind, Kinds, Path, at};
+use crate::gate::smoke::Sample;
+
+/// How many paths of one event type are listed. Events whose keys are data have no end of them.
+const MAX_PATHS: usize = 20_000;
+
+/// How deep samples are looked through.
+const MAX_DEPTH: usize = 32;
+
+/// How many distinct values of a path are kept.
+const MAX_EXAMPLES: usize = 8;
+
+/// A sample event, parsed.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    line: usize,
+    text: String,
+    event: Value,
+}
+
+impl Seen {
+    /// The line of the sample, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The event as it was read.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The event.
+    #[must_use]
+    pub fn event(&self) -> &Value {
+        &self.event
+    }
+}
+
+/// What was seen at one path, over the samples of an event type.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observed {
+    /// In how many samples the path is there, null included.
+    pub present: usize,
+    /// The kinds of its values.
+    pub kinds: Kinds,
+    /// How many different scalars there are, null not counted.
+    pub distinct: usize,
+    /// The first eight different scalars, null not counted, in the order of the samples.
+    pub examples: Vec<Value>,
+}
+
+/// The samples of one event type.
+#[derive(Clone, Debug, Default)]
+pub struct SampleEvents {
+    samples: Vec<Seen>,
+    observed: BTreeMap<Path, Observed>,
+    scalars: BTreeMap<Path, BTreeSet<String>>,
+}
+
+impl SampleEvents {
+    pub(super) fn add(&mut self, sample: &Sample) {
+        // Samples are JSON: whoever made them has parsed them.
+        let Ok(event) = serde_json::from_str::<Value>(sample.text()) else { return };
+        self.observe(&mut Path::new(), &event);
+        self.samples.push(Seen { line: sample.line(), text: sample.text().to_owned(), event });
+    }
+
+    fn observe(&mut self, path: &mut Path, value: &Value) {
+        if !path.is_empty() {
+            if self.observed.len() >= MAX_PATHS && !self.observed.contains_key(path) {
+                return;
+            }
+            let observed = self.observed.entry(path.clone()).or_default();
+            observed.present += 1;
+            observed.kinds.insert(Kind::of(value));
+            if !matches!(value, Value::Null | Value::Array(_) | Value::Object(_)) {
+                let scalars = self.scalars.entry(path.clone()).or_default();
+                if scalars.insert(value.to_string()) {
+                    observed.distinct += 1;
+                    if observed.examples.len() < MAX_EXAMPLES {
+                        observed.examples.push(value.clone());
+                    }
+                }
+            }
+        }
+        let Value::Object(fields) = value else { return };
+        if path.len() == MAX_DEPTH {
+            return;
+        }
+        for (key, value) in fields {
+            path.push(key.clone());
+            self.observe(path, value);
+            path.pop();
+        }
+    }
+
+    /// The samples, in the order in which they were read; never empty.
+    pub fn samples(&self) -> std::slice::Iter<'_, Seen> {
+        self.samples.iter()
+    }
+
+    /// How many samples there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// What was seen, by path: objects and arrays included, nothing inside of arrays, at most 20,000 paths.
+    #[must_use]
+    pub fn observed(&self) -> &BTreeMap<Path, Observed> {
+        &self.observed
+    }
+
+    /// The samples in which a path is there, with its value. Exact, however many paths there are.
+    pub fn seen<'s>(&'s self, path: &'s [String]) -> impl Iterator<Item = (&'s Seen, &'s Value)> {
+        self.samples.iter().filter_map(move |seen| Some((seen, at(&seen.event, path)?)))
+    }
+}

@@ -1,0 +1,60 @@
+//! Codes of models and of what they answer.
+
+use super::{Explanation, Stage::Model};
+
+pub(super) const TABLE: &[Explanation] = &[
+    Explanation::new(
+        Model,
+        "model_command_failed",
+        "The program that stands for a model could not be started, ended with an error, or wrote no text.",
+        "Run the command by hand with a prompt on stdin; it has to write the answer to stdout and exit with 0.",
+    ),
+    Explanation::new(
+        Model,
+        "model_config",
+        "The model can't be used as it is configured: the provider is unknown, the key is missing, or the address isn't one.",
+        "Set what the message names; `retort compile --help` lists the forms of --model.",
+    ),
+    Explanation::new(
+        Model,
+        "model_protocol",
+        "The provider answered with success, and the answer isn't what its protocol says.",
+        "Check that the base URL leads to a service of that protocol, not to a web page or a proxy.",
+    ),
+    Explanation::new(
+        Model,
+        "model_quota",
+        "The provider says that too much was asked of it, or that what was paid for is spent.",
+        "Wait and try again, or raise the quota; what was learned so far is in the record.",
+    ),
+    Explanation::new(
+        Model,
+        "model_replay_failed",
+        "The recorded transcript can't be read, or holds no answer to this request.",
+        "Record a new one with --record: a transcript answers in the order in which it was recorded.",
+    ),
+    Explanation::new(
+        Model,
+        "model_status",
+        "The provider answered with a status that says that it failed.",
+        "Read the provider's own words in the message; a 404 often means an unknown model name.",
+    ),
+    Explanation::new(
+        Model,
+        "model_timeout",
+        "The model gave no answer within the time that a call may take.",
+        "Try again, allow more time, or use a model that answers faster.",
+    ),
+    Explanation::new(
+        Model,
+        "model_unauthorized",
+        "The provider refused the key, or the key may not use this model.",
+        "Check the key in the provider's environment variable, and what it is allowed to use.",
+    ),
+    Explanation::new(
+        Model,
+        "model_unreachable",
+        "No connection to the provider could be made, or it broke before the answer was whole.",
+        "Check the base URL, the network, and whether the service runs.",
+    ),
+];

@@ -1,0 +1,266 @@
+//! What an event schema declares: which paths there are, and of which types.
+//!
+//! Three forms are read. A *JSON Schema* (with `properties`, `$ref`, `$schema`, `allOf`, `anyOf` or `oneOf` at its root)
+//! declares what its properties do, through local references and combinations. A *table of paths* is an object `paths`
+//! whose keys are paths joined by dots, with a list of `types` each. Anything else is a *map of names* to the names of
+//! types, or to maps: `{"content": {"amount": "double", "tags": "array<string>"}}`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::document::{TaskError, object};
+use crate::evidence::{Kind, Kinds, Path};
+use crate::problem::json_fault;
+
+/// How deep a schema is followed. Recursive ones have no end.
+const MAX_DEPTH: usize = 12;
+
+/// How many paths a schema may declare; what is beyond is left out.
+const MAX_PATHS: usize = 50_000;
+
+/// What a schema says about one path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// The JSON types that a value may have; empty where the schema doesn't say.
+    pub kinds: Kinds,
+    /// What the value is, in words.
+    pub description: Option<String>,
+}
+
+/// What events look like. Any JSON object may be one; what it declares is as far as its form is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventSchema {
+    text: String,
+    value: Map<String, Value>,
+    declared: BTreeMap<Path, Declared>,
+}
+
+impl EventSchema {
+    /// Reads an event schema. `origin` names the text in errors.
+    ///
+    /// # Errors
+    /// [`TaskError`], for text that isn't a JSON object.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, TaskError> {
+        let document = "event schema";
+        if text.trim().is_empty() {
+            return Err(TaskError::Empty { document, origin: origin.to_owned() });
+        }
+        let value = serde_json::from_str(text).map_err(|error| TaskError::NotJson {
+            document,
+            origin: origin.to_owned(),
+            message: json_fault(text, &error),
+        })?;
+        Ok(Self::new(text.to_owned(), object(document, origin, value)?))
+    }
+
+    /// An event schema from a JSON value.
+    ///
+    /// # Errors
+    /// [`TaskError::NotAnObject`].
+    pub fn from_value(value: Value) -> Result<Self, TaskError> {
+        let text = value.to_string();
+        Ok(Self::new(text, object("event schema", "the event schema", value)?))
+    }
+
+    fn new(text: String, value: Map<String, Value>) -> Self {
+        let mut reader = Reader { root: &value, declared: BTreeMap::new(), path: Vec::new() };
+        if is_json_schema(&value) {
+            reader.json_schema(&value, MAX_DEPTH);
+        } else if let Some(Value::Object(paths)) = value.get("paths") {
+            reader.table(paths);
+        } else {
+            reader.names(&value, MAX_DEPTH);
+        }
+        let declared = reader.declared;
+        Self { text, value, declared }
+    }
+
+    /// The schema as it was read.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The schema as an object.
+    #[must_use]
+    pub fn value(&self) -> &Map<String, Value> {
+        &self.value
+    }
+
+    /// Every path that it declares, objects included, relative to whatever the schema is about.
+    #[must_use]
+    pub fn declared(&self) -> &BTreeMap<Path, Declared> {
+        &self.declared
+    }
+}
+
+fn is_json_schema(value: &Map<String, Value>) -> bool {
+    ["$schema", "$ref", "properties", "allOf", "anyOf", "oneOf"]
+        .iter()
+        .any(|key| value.contains_key(*key))
+        && !matches!(value.get("properties"), Some(Value::String(_)))
+}
+
+struct Reader<'a> {
+    root: &'a Map<String, Value>,
+    declared: BTreeMap<Path, Declared>,
+    path: Path,
+}
+
+impl<'a> Reader<'a> {
+    fn json_schema(&mut self, schema: &'a Map<String, Value>, depth: usize) {
+        if depth == 0 || self.declared.len() >= MAX_PATHS {
+            return;
+        }
+        if let Some(target) = schema.get("$ref").and_then(|it| self.target(it)) {
+            self.json_schema(target, depth - 1);
+        }
+        for key in ["allOf", "anyOf", "oneOf"] {
+            let Some(Value::Array(parts)) = schema.get(key) else { continue };
+            for part in parts.iter().filter_map(Value::as_object) {
+                self.json_schema(part, depth - 1);
+            }
+        }
+        self.note(kinds_of_json_schema(schema), schema.get("description"));
+        let Some(Value::Object(properties)) = schema.get("properties") else { return };
+        for (name, property) in properties {
+            self.path.push(name.clone());
+            match property {
+                Value::Object(property) => self.json_schema(property, depth - 1),
+                _ => self.note(Kinds::default(), None),
+            }
+            self.path.pop();
+        }
+    }
+
+    /// What a reference within the document leads to.
+    fn target(&self, reference: &Value) -> Option<&'a Map<String, Value>> {
+        let pointer = reference.as_str()?.strip_prefix('#')?;
+        let mut place = None;
+        for token in pointer.strip_prefix('/')?.split('/') {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            let object = place.unwrap_or(self.root);
+            place = Some(object.get(&token)?.as_object()?);
+        }
+        place
+    }
+
+    fn table(&mut self, paths: &'a Map<String, Value>) {
+        for (path, entry) in paths.iter().take(MAX_PATHS) {
+            self.path = path.split('.').map(str::to_owned).collect();
+            let kinds = match entry.get("types") {
+                Some(Value::Array(types)) => {
+                    types.iter().filter_map(Value::as_str).flat_map(kinds_named).collect()
+                }
+                _ => Kinds::default(),
+            };
+            self.note(kinds, entry.get("description"));
+        }
+        self.path.clear();
+    }
+
+    fn names(&mut self, names: &'a Map<String, Value>, depth: usize) {
+        if depth == 0 || self.declared.len() >= MAX_PATHS {
+            return;
+        }
+        for (name, entry) in names {
+            self.path.push(name.clone());
+            match entry {
+                Value::Object(inner) => {
+                    self.note(Kinds::from_iter([Kind::Object]), None);
+                    self.names(inner, depth - 1);
+                }
+                Value::String(name) => self.note(kinds_named(name).collect(), None),
+                _ => self.note(Kinds::default(), None),
+            }
+            self.path.pop();
+        }
+    }
+
+    /// Adds to what is known of the path where the reader is.
+    fn note(&mut self, kinds: Kinds, description: Option<&Value>) {
+        if self.path.is_empty() {
+            return;
+        }
+        let declared = self.declared.entry(self.path.clone()).or_default();
+        declared.kinds = declared.kinds.union(kinds);
+        if let Some(Value::String(text)) = description {
+            declared.description.get_or_insert_with(|| text.clone());
+        }
+    }
+}
+
+fn kinds_of_json_schema(schema: &Map<String, Value>) -> Kinds {
+    let mut kinds: Kinds = match schema.get("type") {
+        Some(Value::String(name)) => kinds_named(name).collect(),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).flat_map(kinds_named).collect()
+        }
+        _ => Kinds::default(),
+    };
+    let values = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    if kinds.is_empty() {
+        kinds = values.chain(schema.get("const")).map(Kind::of).collect();
+    }
+    if kinds.is_empty() && schema.contains_key("properties") {
+        kinds = Kinds::from_iter([Kind::Object]);
+    }
+    kinds
+}
+
+/// The JSON types that a type's name stands for, in any of the three forms.
+fn kinds_named(name: &str) -> impl Iterator<Item = Kind> {
+    let name = name.trim().to_ascii_lowercase();
+    let base = name.split(['<', '(', '[']).next().unwrap_or_default();
+    let kinds: &[Kind] = match base {
+        "null" => &[Kind::Null],
+        "boolean" | "bool" => &[Kind::Boolean],
+        "integer" | "int" | "int32" | "int64" | "long" => &[Kind::Integer],
+        "number" | "double" | "float" | "float64" | "numeric" => &[Kind::Integer, Kind::Number],
+        "string" | "text" | "timestamp" | "datetime" | "date" | "bytes" | "uuid" => &[Kind::String],
+        "array" | "list" => &[Kind::Array],
+        "object" | "map" | "struct" | "record" => &[Kind::Object],
+        _ => &[],
+    };
+    kinds.iter().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::EventSchema;
+    use crate::evidence::Kind;
+
+    fn path(dotted: &str) -> Vec<String> {
+        dotted.split('.').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn all_three_forms_say_the_same() {
+        let forms = [
+            json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}},
+                "$defs": {"a": {"properties": {"b": {"type": ["integer", "null"]}, "c": {"enum": ["x"]}}}}}),
+            json!({"paths": {"a": {"types": ["object"]}, "a.b": {"types": ["int64", "null"]}, "a.c": {"types": ["string"]}}}),
+            json!({"a": {"b": "integer", "c": "string"}}),
+        ];
+        for form in forms {
+            let schema = EventSchema::from_value(form.clone()).expect("an object");
+            let kinds = |dotted| schema.declared()[&path(dotted)].kinds;
+            assert!(kinds("a").contains(Kind::Object), "{form}");
+            assert!(kinds("a.b").contains(Kind::Integer), "{form}");
+            assert!(kinds("a.c").contains(Kind::String), "{form}");
+            assert_eq!(schema.declared().len(), 3, "{form}");
+        }
+    }
+
+    #[test]
+    fn a_schema_without_an_end_is_cut_off() {
+        let recursive = json!({"$ref": "#/$defs/n", "$defs": {"n": {"properties": {
+            "left": {"$ref": "#/$defs/n"}, "right": {"$ref": "#/$defs/n"}}}}});
+        let schema = EventSchema::from_value(recursive).expect("an object");
+        assert!(schema.declared().len() < super::MAX_PATHS + 2);
+        assert!(schema.declared().contains_key(&path("left.right")));
+    }
+}
