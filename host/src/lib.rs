@@ -84,6 +84,7 @@ pub mod abi;
 pub mod bundle;
 pub mod compile;
 pub mod diagnose;
+mod document;
 pub mod event;
 pub mod evidence;
 pub mod explain;
