@@ -5,6 +5,12 @@ use super::{Explanation, Stage::Model};
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Model,
+        "ambiguous_response",
+        "The model's answer holds more than one JSON object, and nothing tells which of them is the plan.",
+        "Ask for the plan alone; the loop does so by itself, with what was wrong.",
+    ),
+    Explanation::new(
+        Model,
         "model_command_failed",
         "The program that stands for a model could not be started, ended with an error, or wrote no text.",
         "Run the command by hand with a prompt on stdin; it has to write the answer to stdout and exit with 0.",
@@ -26,6 +32,12 @@ pub(super) const TABLE: &[Explanation] = &[
         "model_quota",
         "The provider says that too much was asked of it, or that what was paid for is spent.",
         "Wait and try again, or raise the quota; what was learned so far is in the record.",
+    ),
+    Explanation::new(
+        Model,
+        "model_refused",
+        "The model, or a filter before or behind it, declined to answer, and there is no plan in what it said.",
+        "Look at the rule and the sample events for what may have caused it, or use another model.",
     ),
     Explanation::new(
         Model,
@@ -56,5 +68,23 @@ pub(super) const TABLE: &[Explanation] = &[
         "model_unreachable",
         "No connection to the provider could be made, or it broke before the answer was whole.",
         "Check the base URL, the network, and whether the service runs.",
+    ),
+    Explanation::new(
+        Model,
+        "rule_missing",
+        "A model was to be asked for a plan, and there is no rule that says what to extract.",
+        "Write down in words what is wanted, and name it as the rule.",
+    ),
+    Explanation::new(
+        Model,
+        "rule_too_long",
+        "The rule is longer than a prompt may hold. It isn't cut, since half a rule is another rule.",
+        "Shorten it to what concerns this plan; what events look like belongs into the event schema.",
+    ),
+    Explanation::new(
+        Model,
+        "truncated_response",
+        "The model's answer was cut off before the JSON object in it ended.",
+        "Allow the model longer answers, or map fewer properties; the loop asks for a shorter answer by itself.",
     ),
 ];
