@@ -6,6 +6,7 @@
 mod bundle;
 mod compile;
 mod event;
+mod fit;
 mod graph;
 mod input;
 mod inspect;
@@ -49,6 +50,7 @@ const TABLES: &[&[Explanation]] = &[
     input::TABLE,
     model::TABLE,
     plan::TABLE,
+    fit::TABLE,
     render::TABLE,
     compile::TABLE,
     inspect::TABLE,
@@ -112,12 +114,12 @@ mod tests {
         crate::gate::smoke::SamplesError::CODES,
         crate::task::TaskError::CODES,
         crate::llm::LlmError::CODES,
+        crate::gate::fit::CODES,
         crate::gate::smoke::CODES,
         crate::graph::spec::GraphSpecError::CODES,
         crate::diagnose::DiagnoseError::CODES,
         crate::bundle::BundleError::CODES,
         crate::bundle::LoadCode::CODES,
-        crate::pipeline::Turned::CODES,
         crate::runtime::StreamError::CODES,
     ];
 
