@@ -101,6 +101,7 @@ pub mod policy;
 pub mod problem;
 pub mod prompt;
 pub mod render;
+pub mod repair;
 pub mod runtime;
 pub mod sandbox;
 pub mod task;

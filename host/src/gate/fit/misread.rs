@@ -103,8 +103,13 @@ fn read_twice(
         _ => return None,
     };
     let name = &astray.property?.logical_name;
-    let search = Search::new(known, sound.iter().map(|it| it.path()));
-    let sought = Sought { given: path, name: Some(name), property_type: astray.property_type() };
+    let search = Search::new(known, &entity.name, sound.iter().map(|it| it.path()));
+    let sought = Sought {
+        given: path,
+        name: Some(name),
+        property_type: astray.property_type(),
+        is_key: astray.is_key,
+    };
     let nearest = search.named(&sought).filter(|it| it.certain)?;
     let beside = nearest.path.split_last().map(|(_, it)| it) == path.split_last().map(|(_, it)| it);
     // Several properties may be read from one value on purpose. A key that is another property's value isn't one of them.

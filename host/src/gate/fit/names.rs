@@ -83,7 +83,7 @@ pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>
             if let Some(stated) =
                 stated.filter(|it| !it.property.is_some_and(|it| std::ptr::eq(it, *key)))
             {
-                findings.push(wrong_key(stated, key, mappings, known));
+                findings.push(wrong_key(stated, key, entity, mappings, known));
                 taken_by_key = Some(*key);
             }
         }
@@ -115,6 +115,7 @@ pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>
 fn wrong_key(
     stated: &Mapping<'_>,
     key: &Property,
+    entity: &Entity,
     mappings: &[Mapping<'_>],
     known: &Known<'_>,
 ) -> Finding {
@@ -144,8 +145,10 @@ fn wrong_key(
             given: &[],
             name: Some(&key.logical_name),
             property_type: Some(&key.property_type),
+            is_key: true,
         };
-        let nearest = Search::new(known, mappings.iter().map(Mapping::path)).named(&sought);
+        let nearest =
+            Search::new(known, &entity.name, mappings.iter().map(Mapping::path)).named(&sought);
         if let Some(nearest) = nearest {
             let to_key = patch::replace("/key_field", as_mapping(&key.logical_name, &nearest.path));
             let rest = patch::add("/property_fields/-", as_mapping(name, stated.path()));

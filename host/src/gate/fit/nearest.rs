@@ -1,11 +1,13 @@
 //! The path that was meant, where a plan reads one that there isn't, or one of the wrong type.
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::known::Known;
 use super::likeness;
 use crate::evidence::Path;
 use crate::graph::spec::PropertyType;
+use crate::matching::{Aim, Candidate, Scorer, Survey, Wanted};
 
 /// How alike a path has to be for the other to be a slip of it.
 const SLIP: f64 = 0.8;
@@ -13,13 +15,20 @@ const SLIP: f64 = 0.8;
 /// How alike it has to be to be worth a suggestion.
 const WORTH_SAYING: f64 = 0.6;
 
-/// How far the best has to be ahead of the second best for nothing else to be meant.
+/// How far the best slip has to be ahead of the second best for nothing else to be meant.
 const LEAD: f64 = 0.04;
 
-/// What a name counts beside a path, and what the company of other mappings does: they decide between paths that are
-/// about equally like the one that was written.
+/// What the property's name counts beside the path that was written, and what the company of other mappings does: they
+/// decide between paths that are about equally like it.
 const NAME: f64 = 0.25;
 const COMPANY: f64 = 0.1;
+
+/// What a path has to score for the property for nothing else to be meant, and how far ahead of the second best.
+const NAMED: f64 = 0.7;
+const NAMED_LEAD: f64 = 0.1;
+
+/// What it has to score to be worth a suggestion.
+const NAMED_PERHAPS: f64 = 0.4;
 
 /// What is looked for.
 pub(crate) struct Sought<'a> {
@@ -29,6 +38,8 @@ pub(crate) struct Sought<'a> {
     pub(crate) name: Option<&'a str>,
     /// Its type; `None` for any scalar.
     pub(crate) property_type: Option<&'a PropertyType>,
+    /// Whether it is the key.
+    pub(crate) is_key: bool,
 }
 
 /// A path to read instead.
@@ -42,13 +53,20 @@ pub(crate) struct Nearest {
 /// Where paths are looked for: those of an event type, without the ones that other mappings read.
 pub(crate) struct Search<'k, 't> {
     known: &'k Known<'t>,
+    entity: &'k str,
     taken: BTreeSet<&'k [String]>,
+    /// Made when something is looked for: mostly nothing is.
+    survey: OnceCell<Survey<'t>>,
 }
 
 impl<'k, 't> Search<'k, 't> {
     /// `taken` are the paths of mappings with which nothing is wrong.
-    pub(crate) fn new(known: &'k Known<'t>, taken: impl IntoIterator<Item = &'k [String]>) -> Self {
-        Self { known, taken: taken.into_iter().collect() }
+    pub(crate) fn new(
+        known: &'k Known<'t>,
+        entity: &'k str,
+        taken: impl IntoIterator<Item = &'k [String]>,
+    ) -> Self {
+        Self { known, entity, taken: taken.into_iter().collect(), survey: OnceCell::new() }
     }
 
     /// The path that was meant by one that isn't known.
@@ -58,53 +76,51 @@ impl<'k, 't> Search<'k, 't> {
             return Some(Nearest { path: path.clone(), certain: true });
         }
         let given = forms.first().map_or(sought.given, |form| form.as_slice());
-        let score = |path: &[String]| {
-            let alike = likeness::paths(given, path);
-            (alike >= WORTH_SAYING).then(|| alike + NAME * self.name_of(sought, path))
-        };
-        let slip = self.best(sought, score);
-        let is_slip = |path: &[String]| likeness::paths(given, path) >= SLIP;
-        match slip {
-            Some(slip) if slip.certain && is_slip(&slip.path) => Some(slip),
-            slip => match self.named(sought) {
-                Some(named) if named.certain || slip.is_none() => Some(named),
-                named => slip.or(named).map(|it| Nearest { certain: false, ..it }),
-            },
-        }
-    }
-
-    /// The path that has the name, whatever the plan says.
-    pub(crate) fn named(&self, sought: &Sought<'_>) -> Option<Nearest> {
-        let score = |path: &[String]| {
-            let said = self.name_of(sought, path);
-            (said >= 0.4).then_some(said)
-        };
-        let best = self.best(sought, score)?;
-        let certain = best.certain && self.name_of(sought, &best.path) >= 0.9;
-        Some(Nearest { certain, ..best })
-    }
-
-    fn name_of(&self, sought: &Sought<'_>, path: &[String]) -> f64 {
-        sought.name.map_or(0.0, |name| likeness::affinity(name, path))
-    }
-
-    /// The open path with the highest score; certain where no other comes near.
-    fn best(
-        &self,
-        sought: &Sought<'_>,
-        score: impl Fn(&[String]) -> Option<f64>,
-    ) -> Option<Nearest> {
-        let mut scored: Vec<(f64, &Path)> = self
+        let ranked = self.ranked(sought);
+        let named = best_named(&ranked);
+        let said: BTreeMap<&[String], f64> =
+            ranked.iter().map(|it| (it.path.as_slice(), it.score)).collect();
+        let mut slips: Vec<(f64, f64, &Path)> = self
             .known
             .paths()
             .filter(|path| *path != sought.given)
-            .filter_map(|path| Some((score(path)? + COMPANY * self.company(path), path)))
+            .map(|path| (likeness::paths(given, path), path))
+            .filter(|(alike, path)| *alike >= WORTH_SAYING && self.is_open(path, sought))
+            .map(|(alike, path)| {
+                let name = said.get(path.as_slice()).copied().unwrap_or_default();
+                (alike + NAME * name + COMPANY * self.company(path), alike, path)
+            })
             .collect();
-        scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        let mut open = scored.into_iter().filter(|(_, path)| self.is_open(path, sought));
-        let (best, path) = open.next()?;
-        let certain = open.next().is_none_or(|(second, _)| best - second >= LEAD);
-        Some(Nearest { path: path.clone(), certain })
+        slips.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let second = slips.get(1).map_or(0.0, |(score, ..)| *score);
+        let slip = slips.first().map(|(score, alike, path)| Nearest {
+            path: (*path).clone(),
+            certain: *alike >= SLIP && score - second >= LEAD,
+        });
+        match (slip, named) {
+            (Some(slip), _) if slip.certain => Some(slip),
+            (_, Some(named)) if named.certain => Some(named),
+            (slip, named) => slip.or(named),
+        }
+    }
+
+    /// The path that suits the property, whatever the plan says.
+    pub(crate) fn named(&self, sought: &Sought<'_>) -> Option<Nearest> {
+        best_named(&self.ranked(sought))
+    }
+
+    /// The open paths that suit the property, best first.
+    fn ranked(&self, sought: &Sought<'_>) -> Vec<Candidate> {
+        let Some(name) = sought.name else { return Vec::new() };
+        let Sought { property_type, is_key, .. } = *sought;
+        let wanted = Wanted { name, property_type, hint: None, entity: self.entity, is_key };
+        let survey = self
+            .survey
+            .get_or_init(|| Survey::new(self.known.evidence(), &[self.known.event_type()]));
+        let mut ranked = Scorer::new(survey).rank(&Aim::new(&wanted), self.anchor());
+        ranked
+            .retain(|it| it.fits_type && it.path != sought.given && self.is_open(&it.path, sought));
+        ranked
     }
 
     /// Whether the path is there, free, and of the right type.
@@ -116,10 +132,27 @@ impl<'k, 't> Search<'k, 't> {
 
     /// How many of the mappings read values of the same object, from 0 to 1.
     fn company(&self, path: &[String]) -> f64 {
-        let parent = path.split_last().map(|(_, parent)| parent);
-        let beside = self.taken.iter().filter(|it| it.split_last().map(|(_, it)| it) == parent);
-        if self.taken.is_empty() { 0.0 } else { beside.count() as f64 / self.taken.len() as f64 }
+        let beside = self.taken.iter().filter(|it| parent(it) == parent(path)).count();
+        if self.taken.is_empty() { 0.0 } else { beside as f64 / self.taken.len() as f64 }
     }
+
+    /// The object that most mappings read from.
+    fn anchor(&self) -> Option<&'k [String]> {
+        let most = self.taken.iter().max_by(|a, b| self.company(a).total_cmp(&self.company(b)));
+        most.map(|path| parent(path))
+    }
+}
+
+fn parent(path: &[String]) -> &[String] {
+    path.split_last().map_or(path, |(_, parent)| parent)
+}
+
+/// The first of the ranked, certain where it suits well and no other comes near.
+fn best_named(ranked: &[Candidate]) -> Option<Nearest> {
+    let best = ranked.first().filter(|best| best.score >= NAMED_PERHAPS)?;
+    let second = ranked.get(1).map_or(0.0, |it| it.score);
+    let certain = best.score >= NAMED && best.score - second >= NAMED_LEAD;
+    Some(Nearest { path: best.path.clone(), certain })
 }
 
 /// Other ways to write the same path: joined by dots or slashes, behind `$`, or behind a word for the event itself.

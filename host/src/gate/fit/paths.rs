@@ -18,7 +18,7 @@ use crate::untrusted::{bounded, quoted};
 /// The paths of the key and the properties. Nothing is said about one whose property isn't known: it has no type, and goes.
 pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>) -> Vec<Finding> {
     let sound = mappings.iter().filter(|it| it.is_sound(known)).map(Mapping::path);
-    let search = Search::new(known, sound);
+    let search = Search::new(known, &entity.name, sound);
     let key = mappings.iter().find(|it| it.is_key).map_or(&[][..], Mapping::path);
     let live = Live::new(key, known);
     let judged = mappings.iter().filter(|it| it.is_key || it.property.is_some());
@@ -40,8 +40,8 @@ pub(super) fn roles(plan: &Plan, known: &Known<'_>) -> Vec<Finding> {
         if name.is_some_and(|name| path == [name]) {
             return;
         }
-        let search = Search::new(known, []);
-        let sought = Sought { given: path, name, property_type: None };
+        let search = Search::new(known, "", []);
+        let sought = Sought { given: path, name, property_type: None, is_key: false };
         if !known.has(path) {
             let nearest = search.slip(&sought).filter(|it| name.is_some() || it.certain);
             findings.push(repath(unknown_at(at, path, known), at, nearest));
@@ -76,6 +76,7 @@ fn unknown(
         given: mapping.path(),
         name: Some(property.map_or(mapping.field.property_name(), |it| &it.logical_name)),
         property_type: property.map(|it| &it.property_type),
+        is_key: mapping.is_key,
     };
     match search.slip(&sought) {
         Some(nearest) => repath(finding, &at, Some(nearest)),
@@ -202,8 +203,12 @@ fn mismatch(
 /// What to read instead of a path of the wrong type: something inside of it, or what has the property's name.
 fn inside(mapping: &Mapping<'_>, search: &Search<'_, '_>) -> Option<Nearest> {
     let name = mapping.property.map_or(mapping.field.property_name(), |it| &it.logical_name);
-    let sought =
-        Sought { given: mapping.path(), name: Some(name), property_type: mapping.property_type() };
+    let sought = Sought {
+        given: mapping.path(),
+        name: Some(name),
+        property_type: mapping.property_type(),
+        is_key: mapping.is_key,
+    };
     if let Some(named) = search.named(&sought).filter(|it| it.certain) {
         return Some(named);
     }

@@ -1,0 +1,3 @@
+//! What is done about a plan that was turned down.
+
+pub mod mechanical;
