@@ -95,6 +95,7 @@ pub mod pipeline;
 pub mod plan;
 pub mod problem;
 pub mod render;
+pub mod repair;
 pub mod runtime;
 pub mod sandbox;
 pub mod task;
