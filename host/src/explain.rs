@@ -12,6 +12,7 @@ mod inspect;
 mod load;
 mod model;
 mod plan;
+mod policy;
 mod render;
 mod run;
 mod smoke;
@@ -49,6 +50,7 @@ const TABLES: &[&[Explanation]] = &[
     input::TABLE,
     model::TABLE,
     plan::TABLE,
+    policy::TABLE,
     render::TABLE,
     compile::TABLE,
     inspect::TABLE,
@@ -111,7 +113,11 @@ mod tests {
         crate::sandbox::GuestError::CODES,
         crate::gate::smoke::SamplesError::CODES,
         crate::task::TaskError::CODES,
+        crate::prompt::PromptError::CODES,
         crate::llm::LlmError::CODES,
+        crate::answer::CODES,
+        crate::policy::PolicyError::CODES,
+        crate::policy::Denied::CODES,
         crate::gate::smoke::CODES,
         crate::graph::spec::GraphSpecError::CODES,
         crate::diagnose::DiagnoseError::CODES,

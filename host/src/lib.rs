@@ -81,19 +81,24 @@
 //! There are no cargo features, and no `unsafe`.
 
 pub mod abi;
+pub mod answer;
 pub mod bundle;
 pub mod compile;
 pub mod diagnose;
+mod document;
 pub mod event;
 pub mod evidence;
 pub mod explain;
+mod fence;
 pub mod finding;
 pub mod gate;
 pub mod graph;
 pub mod llm;
 pub mod pipeline;
 pub mod plan;
+pub mod policy;
 pub mod problem;
+pub mod prompt;
 pub mod render;
 pub mod repair;
 pub mod runtime;

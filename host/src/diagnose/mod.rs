@@ -14,6 +14,7 @@ mod text;
 
 pub use crate::gate::smoke::{SmokeReport, ValidationFailure};
 pub use report::{AstFailure, AstReport, CompileReport, ParseReport};
+pub(crate) use sanitize::is_hidden;
 pub use sanitize::sanitize;
 pub use text::{ast, compile, parse, smoke};
 

@@ -47,7 +47,7 @@ pub fn sanitize(text: &str, max_chars: usize) -> String {
 }
 
 /// Whether a character shows as nothing, or changes how its neighbours show.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'

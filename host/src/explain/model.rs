@@ -5,6 +5,12 @@ use super::{Explanation, Stage::Model};
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Model,
+        "ambiguous_response",
+        "The model's answer holds more than one JSON object, and nothing tells which of them is the plan.",
+        "Ask for the plan alone; the loop does so by itself, with what was wrong.",
+    ),
+    Explanation::new(
+        Model,
         "max_attempts_too_small",
         "A model has to be asked at least once, and the number of attempts that was given is less than that.",
         "Allow one attempt or more.",
@@ -32,6 +38,12 @@ pub(super) const TABLE: &[Explanation] = &[
         "model_quota",
         "The provider says that too much was asked of it, or that what was paid for is spent.",
         "Wait and try again, or raise the quota; what was learned so far is in the record.",
+    ),
+    Explanation::new(
+        Model,
+        "model_refused",
+        "The model, or a filter before or behind it, declined to answer, and there is no plan in what it said.",
+        "Look at the rule and the sample events for what may have caused it, or use another model.",
     ),
     Explanation::new(
         Model,
@@ -68,5 +80,23 @@ pub(super) const TABLE: &[Explanation] = &[
         "rejected_by_caller",
         "The plan passed every gate, and the program that asked for it turned it down for a reason of its own.",
         "Read the reason in the message; the model was given it as well.",
+    ),
+    Explanation::new(
+        Model,
+        "rule_missing",
+        "A model was to be asked for a plan, and there is no rule that says what to extract.",
+        "Write down in words what is wanted, and name it as the rule.",
+    ),
+    Explanation::new(
+        Model,
+        "rule_too_long",
+        "The rule is longer than a prompt may hold. It isn't cut, since half a rule is another rule.",
+        "Shorten it to what concerns this plan; what events look like belongs into the event schema.",
+    ),
+    Explanation::new(
+        Model,
+        "truncated_response",
+        "The model's answer was cut off before the JSON object in it ended.",
+        "Allow the model longer answers, or map fewer properties; the loop asks for a shorter answer by itself.",
     ),
 ];

@@ -1,24 +1,8 @@
-//! Text to a document: YAML or JSON, within bounds.
-
-use serde::de::DeserializeOwned;
+//! Text to a document of one of the forms.
 
 use super::SpecProblem;
 use super::document::{BindingDocument, CombinedDocument, Document, Header};
-use crate::untrusted::bounded;
-
-/// How long a text in YAML may be. The largest specs known to us take 20 KB.
-const MAX_YAML_BYTES: usize = 1 << 20;
-/// How long a text in JSON may be: the resolved form, which bundles hold, takes several times the bytes of the form that
-/// it was made from.
-const MAX_JSON_BYTES: usize = 4 << 20;
-/// How deep a document may nest. The forms need eight levels; annotations may take more.
-const MAX_DEPTH: usize = 32;
-/// How many scalars, lists and mappings a document may hold.
-const MAX_NODES: usize = 200_000;
-/// How many events the aliases of a document may stand for, all together.
-const MAX_ALIASED_EVENTS: usize = 20_000;
-/// How much of a parser's message is kept, in characters.
-const MESSAGE_CHARS: usize = 400;
+use crate::document::{Document as Reader, DocumentError};
 
 /// A document of one of the forms that declare entities themselves.
 pub(super) struct Declared {
@@ -61,90 +45,18 @@ pub(super) fn binding(text: &str, origin: &str) -> Result<BindingDocument, SpecP
             found: "a document without `binding`",
         });
     }
-    reader.read()
+    Ok(reader.read()?)
 }
 
-enum Syntax {
-    Json,
-    Yaml,
-}
-
-struct Reader<'a> {
-    text: &'a str,
-    syntax: Syntax,
-}
-
-impl<'a> Reader<'a> {
-    fn new(text: &'a str, origin: &str) -> Result<Self, SpecProblem> {
-        let used = text.len();
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let ends_with = |suffix: &str| {
-            let from = origin.len().checked_sub(suffix.len());
-            from.and_then(|from| origin.get(from..))
-                .is_some_and(|end| end.eq_ignore_ascii_case(suffix))
-        };
-        let syntax = if ends_with(".json") {
-            Syntax::Json
-        } else if ends_with(".yaml") || ends_with(".yml") || !text.trim_start().starts_with('{') {
-            Syntax::Yaml
-        } else {
-            Syntax::Json
-        };
-        let allowed = match syntax {
-            Syntax::Json => MAX_JSON_BYTES,
-            Syntax::Yaml => MAX_YAML_BYTES,
-        };
-        if used > allowed {
-            return Err(SpecProblem::TooLarge { what: "bytes of text", used, allowed });
+impl From<DocumentError> for SpecProblem {
+    fn from(error: DocumentError) -> Self {
+        match error {
+            DocumentError::TooLarge { used, allowed } => {
+                Self::TooLarge { what: "bytes of text", used, allowed }
+            }
+            DocumentError::Syntax { line, column, message } => {
+                Self::Syntax { line, column, message }
+            }
         }
-        Ok(Self { text, syntax })
-    }
-
-    fn read<T: DeserializeOwned>(&self) -> Result<T, SpecProblem> {
-        match self.syntax {
-            Syntax::Json => serde_json::from_str(self.text).map_err(|error| json_problem(&error)),
-            Syntax::Yaml => serde_saphyr::from_str_with_options(self.text, yaml_options())
-                .map_err(|error| yaml_problem(&error)),
-        }
-    }
-}
-
-fn json_problem(error: &serde_json::Error) -> SpecProblem {
-    SpecProblem::Syntax {
-        line: u64::try_from(error.line()).unwrap_or(0),
-        column: u64::try_from(error.column()).unwrap_or(0),
-        message: bounded(&error.to_string(), MESSAGE_CHARS),
-    }
-}
-
-fn yaml_problem(error: &serde_saphyr::Error) -> SpecProblem {
-    let plain = serde_saphyr::render_options! {
-        formatter: &serde_saphyr::UserMessageFormatter,
-        snippets: serde_saphyr::SnippetMode::Off,
-    };
-    SpecProblem::Syntax {
-        line: error.location().map_or(0, |location| location.line()),
-        column: error.location().map_or(0, |location| location.column()),
-        message: bounded(&error.render_with_options(plain), MESSAGE_CHARS),
-    }
-}
-
-fn yaml_options() -> serde_saphyr::Options {
-    serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_depth: MAX_DEPTH,
-            flow_nesting_limit: MAX_DEPTH,
-            max_nodes: MAX_NODES,
-            max_events: 4 * MAX_NODES,
-            max_total_scalar_bytes: MAX_YAML_BYTES,
-            max_recorded_anchor_events: MAX_ALIASED_EVENTS,
-        },
-        alias_limits: serde_saphyr::alias_limits! {
-            max_total_replayed_events: MAX_ALIASED_EVENTS,
-            max_replay_stack_depth: MAX_DEPTH,
-        },
-        // A column may be called `on` or `yes`.
-        strict_booleans: true,
-        with_snippet: false,
     }
 }

@@ -1,0 +1,196 @@
+//! Why an answer is no plan.
+
+use serde_json::Value;
+use thiserror::Error;
+
+use super::feedback;
+use super::pointer::pointer;
+use crate::diagnose::{self, ParseReport};
+use crate::fence;
+use crate::finding::Finding;
+use crate::plan::{self, PlanParseError, PlanParseErrorCode};
+use crate::problem::{Coded, Problem, Stage};
+use crate::untrusted::bounded;
+
+/// The codes of answers, beside those of the plan parser.
+pub const CODES: &[&str] = &["ambiguous_response", "model_refused", "truncated_response"];
+
+/// How much of an answer is repeated to whoever gave it, in characters.
+const ECHO_CHARS: usize = 4_000;
+
+/// How much of a field's name or value a finding repeats, in characters.
+const QUOTED_CHARS: usize = 200;
+
+/// An answer that isn't a plan. What is quoted from it is escaped and bounded.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{message} [{code}]")]
+pub struct AnswerError {
+    /// One of [`CODES`], or the code of the plan's first problem.
+    pub code: &'static str,
+    /// What is wrong first, on one line.
+    pub message: String,
+    /// All that is wrong with it as a plan, as far as there was one to be read.
+    pub problems: Vec<PlanParseError>,
+    /// The same as findings, each with a JSON Pointer into the answer. None has a patch.
+    pub findings: Vec<Finding>,
+    /// All of it as a model is told.
+    pub diagnostic: String,
+    /// The JSON that the problems are about: the answer, without what was around it. `None` where there was none.
+    pub text: Option<String>,
+}
+
+impl Coded for AnswerError {
+    fn code(&self) -> &'static str {
+        self.code
+    }
+}
+
+impl AnswerError {
+    /// This error as problems for a report: all problems of the plan, or the answer's own.
+    #[must_use]
+    pub fn to_problems(&self) -> Vec<Problem> {
+        if self.problems.is_empty() {
+            return vec![Problem::new(Stage::Model, self.code, self.message.clone())];
+        }
+        self.problems.iter().cloned().map(Problem::from).collect()
+    }
+
+    /// JSON that isn't a plan.
+    pub(super) fn not_a_plan(json: &str, value: Value) -> Self {
+        let problems = plan::problems_of_value(&value);
+        let findings = problems.iter().map(|problem| finding(problem, &value)).collect();
+        let mut diagnostic = first(&problems);
+        feedback::violations(&value, &mut diagnostic);
+        feedback::beyond_schema(&problems, &mut diagnostic);
+        echo(&value.to_string(), &mut diagnostic);
+        let text = Some(json.to_owned());
+        Self::of_problems(problems, findings, diagnostic, text)
+    }
+
+    /// Text in which there is no JSON object.
+    pub(super) fn not_json(text: &str) -> Self {
+        let problems = plan::problems(text);
+        let findings = problems.iter().map(|problem| finding(problem, &Value::Null)).collect();
+        let mut diagnostic = first(&problems);
+        if let Some(fault) = serde_json::from_str::<Value>(text).err() {
+            feedback::surroundings(text, &fault, &mut diagnostic);
+        }
+        echo(text, &mut diagnostic);
+        Self::of_problems(problems, findings, diagnostic, None)
+    }
+
+    fn of_problems(
+        problems: Vec<PlanParseError>,
+        findings: Vec<Finding>,
+        diagnostic: String,
+        text: Option<String>,
+    ) -> Self {
+        let first = problems.first();
+        let code = first.map_or(PlanParseErrorCode::InvalidJson, |problem| problem.code).as_str();
+        let message = first.map_or_else(String::new, |problem| {
+            let path = bounded(&problem.path, QUOTED_CHARS);
+            if path.is_empty() {
+                problem.message.clone()
+            } else {
+                format!("{path}: {}", problem.message)
+            }
+        });
+        Self { code, message, problems, findings, diagnostic, text }
+    }
+
+    /// Text with several objects.
+    pub(super) fn ambiguous(text: &str) -> Self {
+        Self::of_answer(
+            "ambiguous_response",
+            "expected one JSON object, found more than one".to_owned(),
+            "one JSON object",
+            "more than one",
+            "Answer with the plan alone, as one JSON object: no drafts, no examples and no words beside it.",
+            text,
+        )
+    }
+
+    /// Text whose object has no end.
+    pub(super) fn truncated(text: &str) -> Self {
+        let length = text.chars().count();
+        Self::of_answer(
+            "truncated_response",
+            format!(
+                "the answer was cut off after {length} characters, before its JSON object ended"
+            ),
+            "a JSON object with its end",
+            "an answer that was cut off",
+            "Answer shorter: the JSON object alone, without words around it or white space in it. If the plan itself is \
+             too long,\nleave out the properties that matter least.",
+            text,
+        )
+    }
+
+    /// No object, since the model, or a filter, declined.
+    pub(super) fn refused(text: &str) -> Self {
+        Self::of_answer(
+            "model_refused",
+            "the model declined to answer".to_owned(),
+            "a JSON object",
+            "a refusal",
+            "Nothing is asked for but a plan: JSON that says which fields of an event are copied where.",
+            text,
+        )
+    }
+
+    fn of_answer(
+        code: &'static str,
+        message: String,
+        expected: &str,
+        observed: &str,
+        advice: &str,
+        text: &str,
+    ) -> Self {
+        let report =
+            ParseReport { code: code.to_owned(), path: String::new(), message: message.clone() };
+        let mut diagnostic = format!("{}\n\n{advice}", diagnose::parse(&report));
+        echo(text, &mut diagnostic);
+        let findings = vec![Finding::new(Stage::Model, code, "", expected, observed)];
+        Self { code, message, problems: Vec::new(), findings, diagnostic, text: None }
+    }
+}
+
+/// The first problem, in the parser's format.
+fn first(problems: &[PlanParseError]) -> String {
+    problems.first().map(|problem| diagnose::parse(&ParseReport::from(problem))).unwrap_or_default()
+}
+
+/// Repeats an answer, fenced.
+fn echo(text: &str, diagnostic: &mut String) {
+    let (shown, left_out) = crate::prompt::answer(text, ECHO_CHARS);
+    let cut = if left_out > 0 {
+        format!(", without its last {left_out} characters")
+    } else {
+        String::new()
+    };
+    diagnostic.push_str(&format!("\n\nThe answer that this is about{cut}:\n\n"));
+    diagnostic.push_str(fence::block("json", &shown).trim_end());
+}
+
+fn finding(problem: &PlanParseError, value: &Value) -> Finding {
+    let pointer = pointer(problem, value);
+    let (expected, observed) = match problem.message.split_once(", found ") {
+        Some((expected, observed)) => {
+            (expected.trim_start_matches("expected ").to_owned(), observed.to_owned())
+        }
+        None => {
+            let found = problem.message.trim_start_matches("found ");
+            match found.split_once("; expected ") {
+                Some((observed, expected)) => (expected.to_owned(), observed.to_owned()),
+                None => ("a valid plan".to_owned(), found.to_owned()),
+            }
+        }
+    };
+    Finding::new(
+        Stage::Plan,
+        problem.code.as_str(),
+        bounded(&pointer, QUOTED_CHARS),
+        expected,
+        observed,
+    )
+}

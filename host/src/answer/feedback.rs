@@ -1,0 +1,153 @@
+//! All that is wrong with an answer, for the model that gave it.
+
+use std::sync::LazyLock;
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ValidationError, Validator};
+use serde_json::{Value, json};
+
+use crate::diagnose::sanitize;
+use crate::fence;
+use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
+
+/// Entries that a list shows before it counts the rest.
+const MAX_ENTRIES: usize = 10;
+
+/// How much of a place, a violation, or a value is repeated, in characters.
+const QUOTED_CHARS: usize = 200;
+
+/// How much of a part of the schema is repeated, in characters.
+const SCHEMA_CHARS: usize = 400;
+
+/// How much of a line of text is shown on either side of where it goes wrong, in bytes.
+const NEAR_BYTES: usize = 40;
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(crate::plan::schema);
+
+static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
+    jsonschema::draft202012::new(&SCHEMA).expect("the schema is a constant, and a test compiles it")
+});
+
+/// Adds all violations of the plan's schema, each with the place in the answer and the part of the schema that it
+/// concerns.
+pub(super) fn violations(value: &Value, text: &mut String) {
+    let mut violations = Vec::new();
+    for error in VALIDATOR.iter_errors(value) {
+        collect(&error, &mut violations);
+    }
+    section("Violations of the schema", &violations, text);
+}
+
+/// Adds what no schema can say.
+pub(super) fn beyond_schema(problems: &[PlanParseError], text: &mut String) {
+    let entries: Vec<String> = problems
+        .iter()
+        .filter(|it| matches!(it.code, Code::InvalidIdentifier | Code::DuplicatePropertyName))
+        .map(|it| format!("{}: {}", sanitize(&it.path, QUOTED_CHARS), it.message))
+        .collect();
+    section("Beyond the schema", &entries, text);
+}
+
+/// Adds what stands around the place where a text stops being JSON.
+pub(super) fn surroundings(text: &str, fault: &serde_json::Error, diagnostic: &mut String) {
+    let Some(line) = fault.line().checked_sub(1).and_then(|index| text.lines().nth(index)) else {
+        return;
+    };
+    let from = line.floor_char_boundary(fault.column().saturating_sub(NEAR_BYTES));
+    let to = line.ceil_char_boundary(fault.column().saturating_add(NEAR_BYTES).min(line.len()));
+    let near = line.get(from..to).unwrap_or_default().trim();
+    if !near.is_empty() {
+        let (near, _) = fence::quoted(near, 6 * NEAR_BYTES);
+        diagnostic.push_str(&format!("\n\nThat is near {near}."));
+    }
+}
+
+/// A violation as an entry of a list. Of alternatives, the one that the value is meant for is gone into: the one that
+/// takes its type.
+fn collect(error: &ValidationError<'_>, entries: &mut Vec<String>) {
+    if let ValidationErrorKind::AnyOf { context } = error.kind() {
+        let is_for_another_type = |other: &ValidationError<'_>| {
+            other.instance_path() == error.instance_path()
+                && matches!(other.kind(), ValidationErrorKind::Type { .. })
+        };
+        let mut meant = context.iter().filter(|errors| !errors.iter().any(is_for_another_type));
+        if let (Some(errors), None) = (meant.next(), meant.next()) {
+            errors.iter().for_each(|error| collect(error, entries));
+            return;
+        }
+    }
+    let place = match error.instance_path().as_str() {
+        "" => "the plan".to_owned(),
+        place => sanitize(place, QUOTED_CHARS),
+    };
+    let violation = sanitize(&error.masked_with("the value").to_string(), QUOTED_CHARS);
+    entries
+        .push(format!("{place}: {violation}\n    schema {}", part(error.schema_path().as_str())));
+}
+
+/// The part of the schema that a keyword belongs to, in at most a few hundred characters: of an object, the keyword and
+/// the names of its fields.
+fn part(keyword_path: &str) -> String {
+    let (place, keyword) = keyword_path.rsplit_once('/').unwrap_or(("", keyword_path));
+    let part = SCHEMA.pointer(place).map_or(Value::Null, |part| match part.get("properties") {
+        Some(Value::Object(fields)) => {
+            let names: Vec<&String> = fields.keys().collect();
+            json!({ keyword: part.get(keyword), "fields": names })
+        }
+        _ => part.clone(),
+    });
+    sanitize(&format!("#{place}: {}", fence::compact(&part)), SCHEMA_CHARS)
+}
+
+fn section(heading: &str, entries: &[String], text: &mut String) {
+    if entries.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n\n{heading} ({}):", entries.len()));
+    for entry in entries.iter().take(MAX_ENTRIES) {
+        text.push_str(&format!("\n  - {entry}"));
+    }
+    if let Some(rest @ 1..) = entries.len().checked_sub(MAX_ENTRIES) {
+        text.push_str(&format!("\n  ... and {rest} more (truncated)"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::violations;
+
+    fn told(value: &Value) -> String {
+        let mut text = String::new();
+        violations(value, &mut text);
+        text
+    }
+
+    #[test]
+    fn each_violation_names_the_place_and_the_part_of_the_schema() {
+        let text = told(&json!({
+            "event_type": "", "target_entity_name": "E", "function_name": 1, "key_field": {"source_path": []},
+            "property_fields": [{"property_name": "p", "source_path": "a.b", "nulls": "no", "x\n": 1}],
+            "span_handling": {"span_id_path": ["a", ""], "partial_when_path": 7},
+        }));
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn only_ten_violations_are_listed() {
+        let text = told(&json!({"property_fields": vec![json!(null); 20]}));
+        assert!(text.contains("\nViolations of the schema (24):\n"), "{text}");
+        assert!(text.ends_with("\n  ... and 14 more (truncated)"), "{text}");
+        assert_eq!(text.matches("\n  - ").count(), 10);
+    }
+
+    #[test]
+    fn a_plan_violates_nothing() {
+        assert_eq!(
+            told(&json!({"event_type": "e", "target_entity_name": "E", "function_name": "f",
+            "key_field": {"property_name": "p", "source_path": ["a"]}, "span_handling": null})),
+            ""
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! What a model answered, to a plan.
+//!
+//! Models wrap JSON in fences and words, and are cut off. Before the [strict parser](crate::plan::parse()) stands a lenient
+//! step that [takes the one JSON object out](AnswerFormat::Lenient) of what is around it, and never guesses at meaning.
+//! What still isn't a plan is told in full: [`AnswerError::diagnostic`] holds the first problem in the parser's format,
+//! then all violations of the schema with the part of it that each concerns, what no schema can say, and the answer
+//! itself, fenced and bounded.
+
+mod error;
+mod feedback;
+mod pointer;
+mod take;
+
+use serde_json::Value;
+
+pub use error::{AnswerError, CODES};
+
+use crate::llm::FinishReason;
+use crate::plan::{self, Plan};
+use take::{Taken, take};
+
+/// How an answer is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerFormat {
+    /// Text that is JSON as a whole is taken as it is. Of any other, the one JSON object in it is taken, whatever fences
+    /// or words are around it; a byte order mark is dropped. Arrays and strings aren't opened.
+    #[default]
+    Lenient,
+    /// The text has to be the plan.
+    Strict,
+}
+
+/// An answer that is a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The plan.
+    pub plan: Plan,
+    /// The JSON that was parsed: the answer, without what was around it.
+    pub text: String,
+    /// The same, as a value.
+    pub value: Value,
+}
+
+/// Reads an answer. `finish` is why it ended: what was cut off or refused is told apart from what is wrong.
+///
+/// # Errors
+/// [`AnswerError`] with the code of the plan's first problem, or `truncated_response` (the answer was cut off),
+/// `ambiguous_response` (it holds more than one object), `model_refused` (it was refused, and holds none).
+///
+/// # Example
+/// ```
+/// use retort::answer::{AnswerFormat, read};
+/// use retort::llm::FinishReason;
+///
+/// let text = r#"Here is the plan:
+/// ```json
+/// {"event_type": "placed", "target_entity_name": "Order", "function_name": "read_order",
+///  "key_field": {"property_name": "id", "source_path": ["content", "id"]}}
+/// ```"#;
+/// let answer = read(text, &FinishReason::Stop, AnswerFormat::Lenient)?;
+/// assert_eq!(answer.plan.event_type(), "placed");
+///
+/// let error = read(&text[..100], &FinishReason::Length, AnswerFormat::Lenient).unwrap_err();
+/// assert_eq!(error.code, "truncated_response");
+/// # Ok::<(), retort::answer::AnswerError>(())
+/// ```
+pub fn read(
+    text: &str,
+    finish: &FinishReason,
+    format: AnswerFormat,
+) -> Result<Answer, AnswerError> {
+    let taken = match format {
+        AnswerFormat::Lenient => take(text),
+        AnswerFormat::Strict => Taken::whole(text),
+    };
+    match (taken, finish) {
+        (Taken::Json(json, value), _) => match plan::from_value(&value) {
+            Ok(plan) => Ok(Answer { plan, text: json.to_owned(), value }),
+            Err(_) => Err(AnswerError::not_a_plan(json, value)),
+        },
+        (Taken::Several, _) => Err(AnswerError::ambiguous(text)),
+        (_, FinishReason::Refused) => Err(AnswerError::refused(text)),
+        (Taken::CutOff, _) | (Taken::Broken(_), FinishReason::Length) => {
+            Err(AnswerError::truncated(text))
+        }
+        (Taken::Broken(json), _) => Err(AnswerError::not_json(json)),
+    }
+}

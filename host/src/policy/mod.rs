@@ -1,0 +1,142 @@
+//! Which fields of events a tenant lets extractors read.
+//!
+//! A [`FieldPolicy`] is held against a plan before any code is made of it ([`FieldPolicy::check_plan`]), and against the
+//! declared inputs of a module, whoever made it ([`FieldPolicy::check_inputs`]). It lists paths that may not be read at
+//! all, and paths that may be read only by their own name.
+//!
+//! # What a path covers
+//! A path is a list of keys from the event's root, or the same joined by dots; `*` stands for any one key.
+//!
+//! - Denying `content.user` denies `content.user`, all that is below it, and every object that holds it: whoever reads
+//!   `content` reads `content.user` with it.
+//! - Making `content.notes` *explicit* denies the objects that hold it, and nothing else: `content.notes` and what is
+//!   below it have to be named to be read.
+//! - What is both denied and explicit is denied.
+//! - The whole event, which a module asks for with the empty path, is read only where `whole_event` says so, and where
+//!   nothing is denied or explicit: it would be read with it.
+//! - `event_type` can't be denied. Retort itself reads it, to tell which extractor an event is for.
+//!
+//! # Example
+//! ```
+//! use retort::policy::FieldPolicy;
+//!
+//! let policy = FieldPolicy::parse(
+//!     "deny:
+//! - {path: content.*.email, reason: personal data}
+//! explicit:
+//! - content.notes
+//! ",
+//!     "policy.yaml",
+//! )?;
+//! let plan = retort::plan::parse(
+//!     r#"{"event_type": "placed", "target_entity_name": "Order", "function_name": "read_order",
+//!         "key_field": {"property_name": "id", "source_path": ["content", "id"]},
+//!         "property_fields": [{"property_name": "who", "source_path": ["content", "user", "email"]}]}"#,
+//! )?;
+//! let denied = policy.check_plan(&plan).unwrap_err();
+//! assert_eq!(denied.findings()[0].pointer, "/property_fields/0/source_path");
+//! assert_eq!(denied.findings()[0].observed, "path content.user.email is denied by policy: personal data");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod check;
+mod denied;
+mod read;
+
+use serde::Serialize;
+
+pub use denied::Denied;
+pub use read::PolicyError;
+
+/// Which fields of events extractors may read. The default denies nothing but the whole event.
+///
+/// Serialises to a form that [`FieldPolicy::parse`] reads: equal policies give equal bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FieldPolicy {
+    deny: Vec<Restriction>,
+    explicit: Vec<Restriction>,
+    whole_event: bool,
+}
+
+impl FieldPolicy {
+    /// Reads a policy from JSON or YAML: an object of `deny` and `explicit` (lists, both empty by default) and
+    /// `whole_event` (`false` by default). An entry of a list is an object of `path` and `reason` (text, optional), or
+    /// a path alone. A path is a list of keys, or the keys joined by dots.
+    ///
+    /// `origin` names the text in errors; a name that ends in `.json`, `.yaml` or `.yml` also decides the syntax.
+    /// Otherwise text that begins with `{` is JSON, and anything else YAML.
+    ///
+    /// # Errors
+    /// [`PolicyError`]: text of another syntax or shape, unknown and repeated keys, paths without a key.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, PolicyError> {
+        read::policy(text, origin)
+    }
+
+    /// The paths that may not be read, in the policy's order.
+    #[must_use]
+    pub fn denied(&self) -> &[Restriction] {
+        &self.deny
+    }
+
+    /// The paths that have to be read by their own name, in the policy's order.
+    #[must_use]
+    pub fn explicit(&self) -> &[Restriction] {
+        &self.explicit
+    }
+
+    /// Whether a module may ask for the whole event.
+    #[must_use]
+    pub fn grants_whole_event(&self) -> bool {
+        self.whole_event
+    }
+
+    /// Whether a path is denied, or is below one that is: nobody needs to see its values to write a plan.
+    #[must_use]
+    pub fn denies(&self, path: &[String]) -> bool {
+        self.deny.iter().any(|restriction| restriction.relation(path) == Relation::Covered)
+    }
+}
+
+/// A path that a policy says something about, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Restriction {
+    path: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// How a path that is read lies to one that is restricted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    /// It is the restricted one, or below it.
+    Covered,
+    /// It leads to an object that holds the restricted one.
+    Above,
+    /// Neither.
+    Apart,
+}
+
+impl Restriction {
+    /// The keys, at least one and none of them empty; `*` stands for any.
+    #[must_use]
+    pub fn path(&self) -> &[String] {
+        &self.path
+    }
+
+    /// Why, in the policy's words: neither escaped nor bounded.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    fn relation(&self, read: &[String]) -> Relation {
+        let matches = |(wanted, key): (&String, &String)| wanted == "*" || wanted == key;
+        if !self.path.iter().zip(read).all(matches) {
+            Relation::Apart
+        } else if read.len() < self.path.len() {
+            Relation::Above
+        } else {
+            Relation::Covered
+        }
+    }
+}

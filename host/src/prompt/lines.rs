@@ -1,0 +1,135 @@
+//! Lists that have a share of the prompt: what the rule speaks of comes first.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+/// The longest name, path or event type that is shown, in characters. A shortened one would be of no use.
+pub(super) const NAME_CHARS: usize = 300;
+
+/// What a rule speaks of.
+pub(super) struct Wanted {
+    text: String,
+    words: BTreeSet<String>,
+}
+
+impl Wanted {
+    /// Reads all strings of a rule.
+    pub(super) fn new(rule: &Map<String, Value>) -> Self {
+        let mut text = String::new();
+        let mut values: Vec<&Value> = rule.values().collect();
+        while let Some(value) = values.pop() {
+            match value {
+                Value::String(string) => {
+                    text.push_str(string);
+                    text.push('\n');
+                }
+                Value::Array(items) => values.extend(items),
+                Value::Object(fields) => values.extend(fields.values()),
+                _ => {}
+            }
+        }
+        let words =
+            text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase).collect();
+        Self { text, words }
+    }
+
+    /// Whether the rule holds this very text.
+    pub(super) fn mentions(&self, text: &str) -> bool {
+        !text.is_empty() && self.text.contains(text)
+    }
+
+    /// Where among others a path belongs: first those that the rule spells out, then those whose last key is one of its
+    /// words, and of equals the ones nearer to the root.
+    pub(super) fn rank(&self, path: &[String]) -> Rank {
+        let named = path.last().is_some_and(|key| self.words.contains(&key.to_lowercase()));
+        let spelled = named && self.mentions(&path.join("."));
+        (if spelled { 0 } else { 1 + u8::from(!named) }, path.len())
+    }
+}
+
+/// The lower, the earlier a line gets its place.
+pub(super) type Rank = (u8, usize);
+
+/// Lines that may or may not all be shown.
+#[derive(Default)]
+pub(super) struct Lines {
+    lines: Vec<(Rank, String)>,
+    unfit: usize,
+}
+
+impl Lines {
+    /// Adds a line, to be shown where it was added.
+    pub(super) fn push(&mut self, rank: Rank, line: String) {
+        self.lines.push((rank, line));
+    }
+
+    /// Counts something that no line can show.
+    pub(super) fn leave_out(&mut self) {
+        self.unfit += 1;
+    }
+
+    /// The lines of lowest rank that fit into `max_chars` characters together, in the order in which they were added,
+    /// and how many are left out.
+    pub(super) fn within(self, max_chars: usize) -> (String, usize) {
+        let mut order: Vec<usize> = (0..self.lines.len()).collect();
+        order.sort_by_key(|&index| (self.lines[index].0, index));
+        let mut left = max_chars;
+        let fitting = order
+            .iter()
+            .take_while(|&&index| {
+                let rest = left.checked_sub(self.lines[index].1.chars().count() + 1);
+                left = rest.unwrap_or(left);
+                rest.is_some()
+            })
+            .count();
+        let mut kept = order[..fitting].to_vec();
+        kept.sort_unstable();
+        let shown: Vec<&str> = kept.iter().map(|&index| self.lines[index].1.as_str()).collect();
+        (shown.join("\n"), order.len() - fitting + self.unfit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Lines, Wanted};
+
+    fn wanted(rule: Value) -> Wanted {
+        let Value::Object(rule) = rule else { panic!("an object") };
+        Wanted::new(&rule)
+    }
+
+    fn path(dotted: &str) -> Vec<String> {
+        dotted.split('.').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_the_rule_names_comes_first() {
+        let wanted =
+            wanted(json!({"text": "Take `issue.id` and\nthe title.", "more": [{"x": "State"}]}));
+        assert_eq!(wanted.rank(&path("issue.id")), (0, 2));
+        assert_eq!(wanted.rank(&path("issue.state")), (1, 2));
+        assert_eq!(wanted.rank(&path("title")), (0, 1));
+        assert_eq!(wanted.rank(&path("issue.user.login")), (2, 3));
+        assert!(
+            wanted.mentions("issue.id") && !wanted.mentions("issue.idx") && !wanted.mentions("")
+        );
+    }
+
+    #[test]
+    fn lines_keep_their_order_and_give_way_by_rank() {
+        let lines = || {
+            let mut lines = Lines::default();
+            for (rank, text) in [(2, "aa"), (0, "bb"), (1, "cc")] {
+                lines.push((rank, 0), text.to_owned());
+            }
+            lines.leave_out();
+            lines
+        };
+        assert_eq!(lines().within(9), ("aa\nbb\ncc".to_owned(), 1));
+        assert_eq!(lines().within(8), ("bb\ncc".to_owned(), 2));
+        assert_eq!(lines().within(0), (String::new(), 4));
+    }
+}

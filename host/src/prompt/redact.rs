@@ -1,0 +1,231 @@
+//! Which values of sample events a prompt shows, and which by their shape alone.
+//!
+//! Samples are real data, and a prompt leaves the house. A model has to see what values look like, not whose they are:
+//!
+//! 1. Null, `true` and `false` are shown.
+//! 2. Below a key that says that the value is about a person, or is a secret (`email`, `author_login`, `apiKey`, ...),
+//!    every value is shown by its shape.
+//! 3. Numbers of at most eight digits are shown; longer ones are ids, and shown as `<integer of 12 digits>`.
+//! 4. Of strings, timestamps are shown, and single words of at most 32 characters that hold at most four digits:
+//!    states, kinds, names of things, version numbers.
+//! 5. Any other string is shown as the first of these that it is: `<date>`, `<email>`, `<UUID>`, `<IP address>`,
+//!    `<URL with credentials>`, `<URL>`, `<token>`, `<hex of N digits>`, `<N digits>`, `<text of N characters>`.
+//!
+//! This is a matter of rules, not of judgement: a word that happens to be somebody's nickname, below a key that doesn't
+//! say so, is shown. A [policy](crate::policy) keeps whole fields out of prompts.
+
+use std::net::{IpAddr, SocketAddr};
+
+use serde_json::Value;
+
+/// How many digits a number may have that is shown.
+const MAX_DIGITS: usize = 8;
+
+/// How long a word may be that is shown.
+const MAX_WORD_CHARS: usize = 32;
+
+/// How many digits a word may hold that is shown.
+const MAX_WORD_DIGITS: usize = 4;
+
+/// How long a string may be that is looked into.
+const MAX_CHARS: usize = 2_000;
+
+/// How keys end, without case and separators, whose values are about a person or secret.
+const PERSONAL: &[&str] = &[
+    "accesskey",
+    "accesskeyid",
+    "actor",
+    "address",
+    "apikey",
+    "assignee",
+    "author",
+    "authorization",
+    "birthdate",
+    "birthday",
+    "city",
+    "committer",
+    "cookie",
+    "credential",
+    "credentials",
+    "displayname",
+    "dob",
+    "email",
+    "emails",
+    "familyname",
+    "firstname",
+    "fullname",
+    "gender",
+    "givenname",
+    "iban",
+    "ip",
+    "lastname",
+    "latitude",
+    "login",
+    "longitude",
+    "mail",
+    "mobile",
+    "nickname",
+    "owner",
+    "passphrase",
+    "passport",
+    "password",
+    "passwd",
+    "phone",
+    "phonenumber",
+    "postcode",
+    "privatekey",
+    "pwd",
+    "reviewer",
+    "secret",
+    "sender",
+    "signature",
+    "ssn",
+    "street",
+    "surname",
+    "token",
+    "user",
+    "username",
+    "zip",
+    "zipcode",
+];
+
+/// What tokens of well-known services begin with.
+const TOKENS: &[&str] = &[
+    "AKIA",
+    "ASIA",
+    "Basic ",
+    "Bearer ",
+    "eyJ",
+    "gho_",
+    "ghp_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_",
+    "xox",
+];
+
+/// A scalar as it may be shown: itself, or a string that tells its shape. `path` is where it was found.
+///
+/// # Example
+/// ```
+/// use retort::prompt::redact::redacted;
+/// use serde_json::json;
+///
+/// let path = |key: &str| vec!["content".to_owned(), key.to_owned()];
+/// assert_eq!(redacted(&path("state"), &json!("open")), json!("open"));
+/// assert_eq!(redacted(&path("contact"), &json!("ada@example.org")), json!("<email>"));
+/// assert_eq!(redacted(&path("login"), &json!("ada")), json!("<text of 3 characters>"));
+/// ```
+#[must_use]
+pub fn redacted(path: &[String], value: &Value) -> Value {
+    let is_personal = path.last().is_some_and(|key| is_personal(key));
+    let shape = match value {
+        Value::Number(number) => {
+            let text = number.to_string();
+            let digits = digits(&text);
+            let kind = if number.is_f64() { "number" } else { "integer" };
+            (is_personal || digits > MAX_DIGITS).then(|| format!("<{kind} of {digits} digits>"))
+        }
+        Value::String(text) if is_personal && !text.is_empty() => Some(
+            shape(text).unwrap_or_else(|| format!("<text of {} characters>", text.chars().count())),
+        ),
+        Value::String(text) => shape(text),
+        Value::Null | Value::Bool(_) => None,
+        Value::Array(_) => Some("<array>".to_owned()),
+        Value::Object(_) => Some("<object>".to_owned()),
+    };
+    shape.map_or_else(|| value.clone(), Value::String)
+}
+
+/// Whether a key looks like data rather than like a name: objects that are keyed by ids or by people.
+pub(super) fn is_data(key: &str) -> bool {
+    shape(key).is_some_and(|shape| !shape.starts_with("<text") && !shape.starts_with("<date"))
+}
+
+fn is_personal(key: &str) -> bool {
+    let name: String =
+        key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    name == "name" || PERSONAL.iter().any(|end| name.ends_with(end))
+}
+
+/// The shape of a string; `None` where it may be shown itself.
+fn shape(text: &str) -> Option<String> {
+    let length = text.chars().count();
+    let free_text = || Some(format!("<text of {length} characters>"));
+    if text.is_empty() {
+        return None;
+    }
+    if length > MAX_CHARS {
+        return free_text();
+    }
+    if text.parse::<jiff::Timestamp>().is_ok() {
+        return None;
+    }
+    if text.parse::<jiff::civil::Date>().is_ok() {
+        // Times without an offset are read as dates too.
+        return text
+            .contains(':')
+            .then_some(())
+            .map_or_else(|| Some("<date>".to_owned()), |()| None);
+    }
+    let fixed = |shape: &str| Some(shape.to_owned());
+    if is_email(text) {
+        return fixed("<email>");
+    }
+    if is_uuid(text) {
+        return fixed("<UUID>");
+    }
+    if text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok() {
+        return fixed("<IP address>");
+    }
+    if let Some((scheme, rest)) = text.split_once("://") {
+        if scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')) {
+            let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            return fixed(if authority.contains('@') { "<URL with credentials>" } else { "<URL>" });
+        }
+    }
+    if TOKENS.iter().any(|start| text.len() > 2 * start.len() + 4 && text.starts_with(start)) {
+        return fixed("<token>");
+    }
+    let count = digits(text);
+    if count > MAX_WORD_DIGITS && text.chars().all(|c| c.is_ascii_hexdigit()) && count < length {
+        return Some(format!("<hex of {length} digits>"));
+    }
+    if count > MAX_WORD_DIGITS && text.chars().all(|c| c.is_ascii_digit() || " +-./()".contains(c))
+    {
+        return Some(format!("<{count} digits>"));
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.:/".contains(c);
+    if length <= MAX_WORD_CHARS && count <= MAX_WORD_DIGITS && text.chars().all(is_word) {
+        return None;
+    }
+    let is_solid = !text.contains(char::is_whitespace);
+    if length >= 16 && is_solid && count > MAX_WORD_DIGITS && text.is_ascii() {
+        return fixed("<token>");
+    }
+    free_text()
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+fn is_email(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    let is_solid = |part: &str| !part.is_empty() && !part.contains(char::is_whitespace);
+    is_solid(local)
+        && is_solid(domain)
+        && !local.contains([':', '/'])
+        && domain.split('.').all(|label| !label.is_empty())
+        && domain.contains('.')
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.char_indices().all(|(at, c)| match at {
+            8 | 13 | 18 | 23 => c == '-',
+            _ => c.is_ascii_hexdigit(),
+        })
+}

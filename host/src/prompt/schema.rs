@@ -1,0 +1,66 @@
+//! The event schema: as it is, or where it is too long, the paths that it declares.
+
+use serde_json::Value;
+
+use super::lines::{Lines, NAME_CHARS, Wanted};
+use crate::fence::{self, Escape};
+use crate::task::Task;
+
+/// How much of a schema is shown, in characters of indented JSON or of lines.
+const SCHEMA_CHARS: usize = 24_000;
+
+/// How much of a schema of no known form is shown, before escaping.
+const UNKNOWN_CHARS: usize = 4_000;
+
+/// How much of a path's description is shown, before escaping.
+const DESCRIPTION_CHARS: usize = 80;
+
+pub(super) fn section(task: &Task, wanted: &Wanted) -> String {
+    let mut text = "\n## The event schema\n\n".to_owned();
+    let Some(schema) = task.event_schema() else {
+        text.push_str(
+            "There is none. What occurs in the samples is all that is known of events.\n",
+        );
+        return text;
+    };
+    let json = fence::pretty(&Value::Object(schema.value().clone()), Escape::Hidden);
+    let length = json.chars().count();
+    if length <= SCHEMA_CHARS {
+        text.push_str("What the events look like:\n\n");
+        text.push_str(&fence::block("json", &json));
+        return text;
+    }
+    let declared = task.evidence().declared();
+    if declared.is_empty() {
+        let (shown, left_out) = fence::quoted(&json, UNKNOWN_CHARS);
+        text.push_str(&format!(
+            "It has {length} characters, and these are the first of them; {left_out} are not shown:\n\n"
+        ));
+        text.push_str(&fence::block("json", &shown));
+        return text;
+    }
+    let mut lines = Lines::default();
+    for (path, declared) in declared {
+        let json = fence::path(path);
+        if json.chars().count() > NAME_CHARS {
+            lines.leave_out();
+            continue;
+        }
+        let mut line = format!("{json} {}", declared.kinds);
+        if let Some(description) = &declared.description {
+            line.push_str(": ");
+            line.push_str(&fence::quoted(description, DESCRIPTION_CHARS).0);
+        }
+        lines.push(wanted.rank(path), line);
+    }
+    let (shown, left_out) = lines.within(SCHEMA_CHARS);
+    text.push_str(&format!(
+        "As a whole it has {length} characters, which is too long to be shown. These are the paths that it declares, from \
+         the\nevent's root, with the kinds of their values and what is said about them:\n\n"
+    ));
+    text.push_str(&fence::block("text", &shown));
+    if left_out > 0 {
+        text.push_str(&format!("\nDeclared paths that are not shown: {left_out}.\n"));
+    }
+    text
+}
