@@ -6,6 +6,7 @@
 mod bundle;
 mod compile;
 mod event;
+mod fit;
 mod graph;
 mod input;
 mod inspect;
@@ -51,6 +52,7 @@ const TABLES: &[&[Explanation]] = &[
     model::TABLE,
     plan::TABLE,
     policy::TABLE,
+    fit::TABLE,
     render::TABLE,
     compile::TABLE,
     inspect::TABLE,
@@ -118,12 +120,12 @@ mod tests {
         crate::answer::CODES,
         crate::policy::PolicyError::CODES,
         crate::policy::Denied::CODES,
+        crate::gate::fit::CODES,
         crate::gate::smoke::CODES,
         crate::graph::spec::GraphSpecError::CODES,
         crate::diagnose::DiagnoseError::CODES,
         crate::bundle::BundleError::CODES,
         crate::bundle::LoadCode::CODES,
-        crate::pipeline::Turned::CODES,
         crate::runtime::StreamError::CODES,
     ];
 

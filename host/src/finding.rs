@@ -1,7 +1,12 @@
 //! A problem of a plan as data, for whoever mends it: a person, a program or a model.
 
+pub(crate) mod patch;
+mod text;
+
 use json_patch::Patch;
 use serde::Serialize;
+
+pub use text::describe;
 
 use crate::problem::{Problem, Stage};
 use crate::untrusted::bounded;

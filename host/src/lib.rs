@@ -94,6 +94,7 @@ pub mod finding;
 pub mod gate;
 pub mod graph;
 pub mod llm;
+pub mod matching;
 pub mod pipeline;
 pub mod plan;
 pub mod policy;

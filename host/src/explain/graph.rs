@@ -112,25 +112,6 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Graph,
-        "type_mismatch",
-        "A property's value is not of the type that the graph spec gives it, or is out of that \
-         type's range.",
-        "Map the property from a field of the right type, or change its type in the graph spec.",
-    ),
-    Explanation::new(
-        Graph,
-        "unknown_entity",
-        "A node's entity is not in the graph spec.",
-        "Use an entity name of the graph spec, spelt exactly as there, or add the entity to it.",
-    ),
-    Explanation::new(
-        Graph,
-        "unknown_property",
-        "A node or an edge has a property that its entity or relationship does not declare.",
-        "Use a property name or column of the graph spec, or add the property to it.",
-    ),
-    Explanation::new(
-        Graph,
         "unknown_relationship",
         "An edge's relationship is not in the graph spec.",
         "Use a relationship name of the graph spec, spelt exactly as there, or add it.",
@@ -141,13 +122,6 @@ pub(super) const TABLE: &[Explanation] = &[
         "An edge names a node that is not in the same result.",
         "Emit the node with the edge, or allow external endpoints if the node comes from \
          another event.",
-    ),
-    Explanation::new(
-        Graph,
-        "unsupported_type",
-        "The graph spec gives a property a type that values cannot be checked against.",
-        "Use a supported type in the graph spec: string, bytes, int64, double, boolean, \
-         timestamp or date.",
     ),
     Explanation::new(
         Graph,

@@ -12,12 +12,6 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Smoke,
-        "event_type_without_sample",
-        "No sample has a declared event type, so that nothing is known about how it is read.",
-        "Name samples of the plan's event type, or correct the plan's `event_type`.",
-    ),
-    Explanation::new(
-        Smoke,
         "nonempty_floor",
         "Fewer samples than required gave a node, an edge or a handled span.",
         "Check that the plan's paths lead to values in the samples; the key decides whether \

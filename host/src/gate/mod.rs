@@ -1,4 +1,5 @@
-//! The gates that a module has to pass before it becomes a bundle.
+//! The gates that a plan and its module have to pass before it becomes a bundle.
 
+pub mod fit;
 pub mod inspect;
 pub mod smoke;

@@ -2,7 +2,7 @@
 
 pub mod extraction;
 pub mod spec;
-mod text;
+pub(crate) mod text;
 pub mod validate;
 
 pub use extraction::Extraction;

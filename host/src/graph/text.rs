@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::untrusted::quoted;
 
 /// A value as a message names it: its type, and for a scalar what it is.
-pub(super) fn described(value: &Value) -> String {
+pub(crate) fn described(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(flag) => format!("boolean {flag}"),

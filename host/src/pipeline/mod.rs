@@ -18,6 +18,7 @@ use crate::bundle::{
     self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store, Versions,
 };
 use crate::compile::{Compiled, compile};
+use crate::gate::fit::{Fitted, fit};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, prove};
 use crate::gate::smoke::{Samples, SmokeOptions, Smoked, smoke};
 use crate::graph::spec::GraphSpec;
@@ -134,6 +135,14 @@ impl Pipeline {
         })
     }
 
+    /// Holds a plan to what is known of events and graph.
+    ///
+    /// # Errors
+    /// [`Turned::Fit`].
+    pub fn fit(&self, plan: &Plan, task: &Task) -> Result<Fitted, Turned> {
+        Ok(fit(plan, task)?)
+    }
+
     /// Renders and compiles a plan.
     ///
     /// # Errors
@@ -195,6 +204,7 @@ impl Pipeline {
         watch: &mut dyn FnMut(StageTime),
     ) -> Result<Accepted, Turned> {
         let plan = timed(Stage::Plan, watch, || self.plan(request.plan))?;
+        timed(Stage::Fit, watch, || self.fit(&plan, request.task))?;
         let source = timed(Stage::Render, watch, || Ok(render(&plan)?))?;
         let compiled = timed(Stage::Compile, watch, || Ok(compile(source)?))?;
         let inspected = timed(Stage::Inspect, watch, || self.inspect(&compiled))?;

@@ -5,6 +5,7 @@ use thiserror::Error;
 use crate::bundle::BundleError;
 use crate::compile::CompileError;
 use crate::diagnose::{self, AstFailure, AstReport, CompileReport, ParseReport};
+use crate::gate::fit::{EVENT_TYPE_WITHOUT_SAMPLE, Unfit};
 use crate::gate::inspect::Rejected;
 use crate::gate::smoke::SmokeFailed;
 use crate::plan::PlanParseError;
@@ -19,6 +20,9 @@ pub enum Turned {
     /// The plan can't be read; every problem of it, at least one.
     #[error("the plan is not valid: {}", first(.0))]
     Plan(Vec<PlanParseError>),
+    /// It speaks of what isn't there.
+    #[error(transparent)]
+    Fit(#[from] Unfit),
     /// It can't be rendered.
     #[error(transparent)]
     Render(#[from] RenderError),
@@ -31,7 +35,7 @@ pub enum Turned {
     /// The sandbox can't load the module.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A declared event type has no sample, so nothing is known about it.
+    /// An event type that a module declares has no sample, so nothing is known about it.
     #[error("no sample has the plan's event type \"{}\"", escaped(.event_type))]
     NoSample {
         /// The event type.
@@ -50,9 +54,6 @@ fn first(errors: &[PlanParseError]) -> String {
 }
 
 impl Turned {
-    /// The codes that only this type gives; all others are those of the stages.
-    pub const CODES: &'static [&'static str] = &["event_type_without_sample"];
-
     /// The stage that turned the candidate down.
     #[must_use]
     pub fn stage(&self) -> Stage {
@@ -62,7 +63,8 @@ impl Turned {
             Self::Compile(_) => Stage::Compile,
             Self::Inspect(_) => Stage::Inspect,
             Self::Load(_) => Stage::Load,
-            Self::NoSample { .. } | Self::Smoke(_) => Stage::Smoke,
+            Self::Fit(_) | Self::NoSample { .. } => Stage::Fit,
+            Self::Smoke(_) => Stage::Smoke,
             Self::Bundle(_) => Stage::Bundle,
         }
     }
@@ -80,6 +82,7 @@ impl Turned {
                 vec![self.problem().at(format!("{line}:{column}"))]
             }
             Self::Inspect(rejected) => rejected.problems().iter().map(Problem::from).collect(),
+            Self::Fit(unfit) => unfit.findings().iter().map(Problem::from).collect(),
             Self::Smoke(failed) => failed.problems().to_vec(),
             Self::Render(_) | Self::Load(_) | Self::NoSample { .. } | Self::Bundle(_) => {
                 vec![self.problem()]
@@ -99,6 +102,7 @@ impl Turned {
                 Some(error) => diagnose::parse(&ParseReport::from(error)),
                 None => diagnose::compile(&CompileReport::default()),
             },
+            Self::Fit(unfit) => unfit.diagnostic(),
             _ => diagnose::compile(&self.report()),
         }
     }
@@ -139,7 +143,7 @@ impl Turned {
                 report.ast_report = Some(AstReport::default());
                 report.smoke_report = Some(failed.report().clone());
             }
-            Self::Plan(_) | Self::Load(_) | Self::Bundle(_) => {
+            Self::Plan(_) | Self::Fit(_) | Self::Load(_) | Self::Bundle(_) => {
                 report.load_error = Some(self.to_string())
             }
         }
@@ -157,7 +161,8 @@ impl Coded for Turned {
                 rejected.problems().first().map_or("invalid_module", Coded::code)
             }
             Self::Load(error) => error.code(),
-            Self::NoSample { .. } => "event_type_without_sample",
+            Self::Fit(unfit) => unfit.code(),
+            Self::NoSample { .. } => EVENT_TYPE_WITHOUT_SAMPLE,
             Self::Smoke(failed) => {
                 failed.problems().first().map_or("nonempty_floor", |problem| problem.code)
             }

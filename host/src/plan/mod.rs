@@ -35,5 +35,6 @@ mod schema;
 pub use error::{PlanParseError, PlanParseErrorCode};
 pub use model::{FieldMapping, Nulls, Plan, SpanHandling};
 pub use names::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, is_identifier, is_reserved};
+pub(crate) use parse::{Field, KEY_FIELDS, PLAN_FIELDS, PROPERTY_FIELDS, SPAN_FIELDS};
 pub use parse::{from_value, parse, problems, problems_of_value};
 pub use schema::{SCHEMA_TEXT, schema};

@@ -72,8 +72,8 @@ impl Rejection {
 }
 
 /// What a field of an object may be called, and whether it has to be there.
-struct Field {
-    name: &'static str,
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
     required: bool,
 }
 
@@ -85,7 +85,7 @@ const fn optional(name: &'static str) -> Field {
     Field { name, required: false }
 }
 
-const PLAN_FIELDS: &[Field] = &[
+pub(crate) const PLAN_FIELDS: &[Field] = &[
     required("event_type"),
     required("target_entity_name"),
     required("function_name"),
@@ -96,12 +96,12 @@ const PLAN_FIELDS: &[Field] = &[
 ];
 
 /// A key has no `nulls`: an event whose key is null gives no node, whatever a plan says.
-const KEY_FIELDS: &[Field] = &[required("property_name"), required("source_path")];
+pub(crate) const KEY_FIELDS: &[Field] = &[required("property_name"), required("source_path")];
 
-const PROPERTY_FIELDS: &[Field] =
+pub(crate) const PROPERTY_FIELDS: &[Field] =
     &[required("property_name"), required("source_path"), optional("nulls")];
 
-const SPAN_FIELDS: &[Field] = &[optional("span_id_path"), optional("partial_when_path")];
+pub(crate) const SPAN_FIELDS: &[Field] = &[optional("span_id_path"), optional("partial_when_path")];
 
 fn read_text(text: &str) -> Result<Plan, Rejection> {
     // Encoders that follow IEEE 754 rather than RFC 8259 write these for numbers. A document

@@ -2,7 +2,8 @@
 //!
 //! Everything here is decided from data, without a model. [`classify_failure`] tells the [`FailureKind`] of a stable code,
 //! [`should_retry`] asks a [`RetryPolicy`] and the [`RetryMemory`] of what failed before, and
-//! [`reduce_failure_to_repair`] says in words what a model should change. All of it can be saved and read again.
+//! [`reduce_failure_to_repair`] says in words what a model should change. All of it can be saved and read again. What has
+//! one plain remedy is mended by [`mechanical`] repair.
 //!
 //! # Example
 //! ```
@@ -26,6 +27,7 @@
 
 mod instruction;
 mod kind;
+pub mod mechanical;
 mod memory;
 mod policy;
 

@@ -11,7 +11,7 @@ mod edge;
 mod failure;
 mod id;
 mod node;
-mod value;
+pub(crate) mod value;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;

@@ -7,7 +7,7 @@ use crate::graph::spec::PropertyType;
 
 /// How a value fits a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fit {
+pub(crate) enum Fit {
     /// It is of the type.
     Valid,
     /// It is a scalar of another type.
@@ -16,7 +16,7 @@ pub(super) enum Fit {
     Unsupported,
 }
 
-pub(super) fn fit(property_type: &PropertyType, value: &Value) -> Fit {
+pub(crate) fn fit(property_type: &PropertyType, value: &Value) -> Fit {
     let valid = match (property_type, value) {
         (PropertyType::Unsupported(_), _) | (_, Value::Array(_) | Value::Object(_)) => {
             return Fit::Unsupported;
@@ -34,7 +34,7 @@ pub(super) fn fit(property_type: &PropertyType, value: &Value) -> Fit {
 }
 
 /// What a value of the type looks like, for a message.
-pub(super) fn expected(property_type: &PropertyType) -> &'static str {
+pub(crate) fn expected(property_type: &PropertyType) -> &'static str {
     match property_type {
         PropertyType::String => "a string",
         PropertyType::Bytes => "a string of base64",

@@ -1,0 +1,115 @@
+//! What is known of one event type's paths, asked the way the gate asks.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::evidence::{Evidence, Kind, Kinds, Observed, Path, SampleEvents, Seen};
+use crate::finding::FailingEvent;
+use crate::graph::spec::PropertyType;
+use crate::graph::validate::value::{Fit, fit};
+
+/// The paths of one event type.
+pub(crate) struct Known<'t> {
+    evidence: &'t Evidence,
+    event_type: &'t str,
+    paths: BTreeMap<&'t Path, Cow<'t, Observed>>,
+}
+
+impl<'t> Known<'t> {
+    pub(crate) fn new(evidence: &'t Evidence, event_type: &'t str) -> Self {
+        Self { evidence, event_type, paths: evidence.paths(event_type) }
+    }
+
+    pub(crate) fn evidence(&self) -> &'t Evidence {
+        self.evidence
+    }
+
+    pub(crate) fn event_type(&self) -> &'t str {
+        self.event_type
+    }
+
+    /// Whether the path occurs in a sample or is declared.
+    pub(crate) fn has(&self, path: &[String]) -> bool {
+        self.evidence.knows(self.event_type, path)
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &'t Path> {
+        self.paths.keys().copied()
+    }
+
+    pub(crate) fn samples(&self) -> Option<&'t SampleEvents> {
+        self.evidence.of(self.event_type)
+    }
+
+    /// The samples in which the path is there and not null.
+    pub(crate) fn values<'p>(
+        &self,
+        path: &'p [String],
+    ) -> impl Iterator<Item = (&'t Seen, &'t Value)> + use<'t, 'p> {
+        let samples = self.samples().into_iter().flat_map(SampleEvents::samples);
+        samples
+            .filter_map(move |seen| Some((seen, crate::evidence::at(seen.event(), path)?)))
+            .filter(|(_, value)| !value.is_null())
+    }
+
+    /// Whether every value that was seen at the path is of the type; where none was, whether what the schema declares
+    /// may be. `None` stands for any scalar.
+    pub(crate) fn admits(&self, path: &[String], wanted: Option<&PropertyType>) -> bool {
+        let mut values = self.values(path).peekable();
+        if values.peek().is_some() {
+            return match wanted {
+                Some(wanted) => values.all(|(_, value)| fit(wanted, value) == Fit::Valid),
+                None => values.any(|(_, value)| is_scalar(value)),
+            };
+        }
+        self.declares(path, wanted)
+    }
+
+    /// Whether a value of the kinds that the schema declares may be of the type; yes where it doesn't say.
+    pub(crate) fn declares(&self, path: &[String], wanted: Option<&PropertyType>) -> bool {
+        let kinds = self.declared_kinds(path);
+        kinds.iter().all(|kind| kind == Kind::Null) || kinds.iter().any(|kind| may_be(kind, wanted))
+    }
+
+    pub(crate) fn declared_kinds(&self, path: &[String]) -> Kinds {
+        self.evidence.declared().get(path).map(|declared| declared.kinds).unwrap_or_default()
+    }
+}
+
+pub(crate) fn is_scalar(value: &Value) -> bool {
+    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+}
+
+/// Whether a value of this kind may be of the type.
+fn may_be(kind: Kind, wanted: Option<&PropertyType>) -> bool {
+    match (kind, wanted) {
+        (Kind::Null | Kind::Array | Kind::Object, _) | (_, Some(PropertyType::Unsupported(_))) => {
+            false
+        }
+        (_, None) => true,
+        (Kind::Boolean, Some(wanted)) => {
+            matches!(wanted, PropertyType::Boolean | PropertyType::Bool)
+        }
+        (Kind::Integer, Some(wanted)) => {
+            matches!(wanted, PropertyType::Int64 | PropertyType::Double | PropertyType::Float64)
+        }
+        (Kind::Number, Some(wanted)) => {
+            matches!(wanted, PropertyType::Double | PropertyType::Float64)
+        }
+        (Kind::String, Some(wanted)) => matches!(
+            wanted,
+            PropertyType::String
+                | PropertyType::Bytes
+                | PropertyType::Date
+                | PropertyType::Timestamp
+        ),
+    }
+}
+
+/// The sample with the shortest text, the first of equals: an event to show.
+pub(crate) fn smallest<'s>(samples: impl Iterator<Item = &'s Seen>) -> Option<FailingEvent> {
+    let smallest = samples.min_by_key(|seen| seen.text().len())?;
+    Some(FailingEvent::new(smallest.line(), smallest.text()))
+}

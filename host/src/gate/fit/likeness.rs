@@ -1,0 +1,148 @@
+//! How alike names and paths are.
+
+use std::collections::BTreeSet;
+
+/// Longer names than this are equal or they aren't: comparing letter by letter takes the product of the lengths.
+const MAX_CHARS: usize = 64;
+
+/// What a segment costs that only one of two paths has.
+const GAP: f64 = 0.5;
+
+/// How alike two names have to be for one to be a slip of the other.
+const SLIP: f64 = 0.5;
+
+/// A name without what spelling conventions differ in: letter case and separators.
+pub(crate) fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The words of a name, in lower case: `authorLogin`, `author_login` and `author-login` have the same ones.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut within = false;
+    let mut was_lower = false;
+    for c in name.chars() {
+        let begins = !within || (was_lower && c.is_uppercase());
+        within = c.is_alphanumeric();
+        was_lower = c.is_lowercase() || c.is_numeric();
+        if within {
+            if begins {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut() {
+                word.extend(c.to_lowercase());
+            }
+        }
+    }
+    words
+}
+
+/// How alike two names are, from 0 to 1: 1 for equal ones, just below for those that differ in case or separators, else by
+/// the letters that would have to change.
+pub(crate) fn names(a: &str, b: &str) -> f64 {
+    if a == b {
+        return 1.0;
+    }
+    let (a, b) = (plain(a), plain(b));
+    if a == b && !a.is_empty() {
+        return 0.98;
+    }
+    if a.is_empty() || b.is_empty() || a.len() > MAX_CHARS || b.len() > MAX_CHARS {
+        return 0.0;
+    }
+    strsim::normalized_damerau_levenshtein(&a, &b) * 0.97
+}
+
+/// How alike two paths are, from 0 to 1. Segments may be misspelt, missing or too many.
+pub(super) fn paths(a: &[String], b: &[String]) -> f64 {
+    let longest = a.len().max(b.len());
+    if longest == 0 || longest > 32 {
+        return 0.0;
+    }
+    let mut above: Vec<f64> = (0..=b.len()).map(|gaps| gaps as f64 * GAP).collect();
+    for (row, segment) in a.iter().enumerate() {
+        let mut current = vec![(row + 1) as f64 * GAP];
+        for (column, other) in b.iter().enumerate() {
+            let alike = names(segment, other);
+            let changed = if alike >= SLIP { (1.0 - alike) * 0.9 } else { 1.0 };
+            let cost = (above[column] + changed).min(above[column + 1] + GAP);
+            current.push(cost.min(current[column] + GAP));
+        }
+        above = current;
+    }
+    let cost = above.last().copied().unwrap_or(f64::MAX);
+    (1.0 - cost / longest as f64).max(0.0)
+}
+
+/// Whether the end of a path, one segment or several, is this name: `content.issue.id` ends in `id` and in `issue_id`.
+pub(crate) fn ends_in(path: &[String], name: &str) -> bool {
+    let name = plain(name);
+    let mut rest = name.as_str();
+    for segment in path.iter().rev() {
+        match rest.strip_suffix(plain(segment).as_str()) {
+            Some("") => return !name.is_empty(),
+            Some(before) if before.len() < rest.len() => rest = before,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// How much of a name a path says, from 0 to 1: the share of its words that the path has, all of it where the path ends in
+/// the name.
+pub(crate) fn affinity(name: &str, path: &[String]) -> f64 {
+    if ends_in(path, name) {
+        return 1.0;
+    }
+    let wanted = words(name);
+    let said: BTreeSet<String> = path.iter().flat_map(|segment| words(segment)).collect();
+    let found = wanted.iter().filter(|word| said.contains(*word)).count();
+    let leaf: BTreeSet<String> =
+        path.last().map(|leaf| words(leaf)).into_iter().flatten().collect();
+    let in_leaf = wanted.iter().any(|word| leaf.contains(word));
+    let share = if wanted.is_empty() { 0.0 } else { found as f64 / wanted.len() as f64 };
+    if in_leaf { share * 0.95 } else { share * 0.3 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(dotted: &str) -> Vec<String> {
+        dotted.split('.').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn names_are_alike_but_for_spelling() {
+        assert_eq!(words("createdAt_UTC"), ["created", "at", "utc"]);
+        assert!(names("created_at", "createdAt") > 0.97);
+        assert!(names("titel", "title") > 0.7 && names("title", "state") < 0.5);
+        assert_eq!(names("", "__"), 0.0);
+    }
+
+    #[test]
+    fn a_path_is_most_like_the_one_that_it_is_a_slip_of() {
+        let wanted = path("content.issue.user.login");
+        let other = path("content.sender.login");
+        for slip in [
+            "content.isue.user.login",
+            "content.issue.login",
+            "issue.user.login",
+            "content.issue.data.user.login",
+        ] {
+            assert!(paths(&path(slip), &wanted) > 0.8, "{slip}");
+            assert!(paths(&path(slip), &wanted) > paths(&path(slip), &other), "{slip}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_path_is_a_name() {
+        for name in ["id", "issue_id", "contentIssueID"] {
+            assert!(ends_in(&path("content.issue.id"), name), "{name}");
+        }
+        for name in ["d", "issue", "other_issue_id", ""] {
+            assert!(!ends_in(&path("content.issue.id"), name), "{name}");
+        }
+        assert!(!ends_in(&path("a.-.b"), "a_b") && !ends_in(&[], "a"));
+    }
+}

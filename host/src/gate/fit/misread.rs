@@ -1,0 +1,133 @@
+//! Paths that exist and are right by type, but belong to another property by their names.
+
+use super::known::Known;
+use super::names::propose;
+use super::nearest::{Search, Sought};
+use super::paths::shown;
+use super::{FIELDS_SWAPPED, Mapping, PATH_READ_TWICE, likeness};
+use crate::finding::{Finding, patch};
+use crate::graph::spec::Entity;
+use crate::problem::Stage;
+use crate::untrusted::quoted;
+
+/// What is read by two mappings crosswise, and what is read twice. Names alone speak here, so they have to speak clearly:
+/// nothing is said where a property's name occurs anywhere on the path that it reads.
+pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>) -> Vec<Finding> {
+    let sound: Vec<&Mapping<'_>> = mappings.iter().filter(|it| it.is_sound(known)).collect();
+    let mut findings = Vec::new();
+    let mut involved: Vec<&str> = Vec::new();
+    for (i, one) in sound.iter().enumerate() {
+        for other in sound.iter().skip(i + 1) {
+            if involved.contains(&one.at.as_str()) || involved.contains(&other.at.as_str()) {
+                continue;
+            }
+            let found = if one.path() == other.path() {
+                read_twice(one, other, &sound, entity, known)
+            } else {
+                swapped(one, other, known)
+            };
+            if let Some(finding) = found {
+                findings.push(finding);
+                involved.extend([one.at.as_str(), other.at.as_str()]);
+            }
+        }
+    }
+    findings
+}
+
+fn swapped(one: &Mapping<'_>, other: &Mapping<'_>, known: &Known<'_>) -> Option<Finding> {
+    let crosswise = is_anothers(one, other.path()) && is_anothers(other, one.path());
+    let exactly = usize::from(one.reads_its_name(other.path()))
+        + usize::from(other.reads_its_name(one.path()));
+    let in_part = |it: &Mapping<'_>, path: &[String]| {
+        likeness::affinity(it.field.property_name(), path) >= 0.4
+    };
+    let clear = exactly == 2
+        || (exactly == 1
+            && in_part(one, other.path())
+            && in_part(other, one.path())
+            && says_nothing(one)
+            && says_nothing(other));
+    let fits = known.admits(other.path(), one.property_type())
+        && known.admits(one.path(), other.property_type());
+    if !crosswise || !clear || !fits {
+        return None;
+    }
+    let at = format!("{}/source_path", one.at);
+    let patch = patch::both(
+        patch::replace(&at, other.path()),
+        patch::replace(&format!("{}/source_path", other.at), one.path()),
+    );
+    let finding = Finding::new(
+        Stage::Fit,
+        FIELDS_SWAPPED,
+        at,
+        format!("{} from {}", quoted(one.field.property_name()), shown(other.path())),
+        format!(
+            "{} from {}, and {} from {}",
+            quoted(one.field.property_name()),
+            shown(one.path()),
+            quoted(other.field.property_name()),
+            shown(other.path())
+        ),
+    );
+    Some(finding.mended_by(patch))
+}
+
+/// Whether a mapping would better read `path`, and what it reads now doesn't have its name in any segment.
+fn is_anothers(mapping: &Mapping<'_>, path: &[String]) -> bool {
+    let name = mapping.field.property_name();
+    let now = mapping.path();
+    let says_its_name = now.iter().any(|segment| likeness::plain(segment) == likeness::plain(name));
+    !mapping.reads_its_name(now)
+        && !says_its_name
+        && likeness::affinity(name, path) > likeness::affinity(name, now)
+}
+
+fn says_nothing(mapping: &Mapping<'_>) -> bool {
+    likeness::affinity(mapping.field.property_name(), mapping.path()) < 0.2
+}
+
+/// Of two that read one path, one has it by its name; if there is a path of the other's name beside it, that was meant.
+fn read_twice(
+    one: &Mapping<'_>,
+    other: &Mapping<'_>,
+    sound: &[&Mapping<'_>],
+    entity: &Entity,
+    known: &Known<'_>,
+) -> Option<Finding> {
+    let path = one.path();
+    let astray = match (one.reads_its_name(path), other.reads_its_name(path)) {
+        (true, false) => other,
+        (false, true) => one,
+        _ => return None,
+    };
+    let name = &astray.property?.logical_name;
+    let search = Search::new(known, &entity.name, sound.iter().map(|it| it.path()));
+    let sought = Sought {
+        given: path,
+        name: Some(name),
+        property_type: astray.property_type(),
+        is_key: astray.is_key,
+    };
+    let nearest = search.named(&sought).filter(|it| it.certain)?;
+    let beside = nearest.path.split_last().map(|(_, it)| it) == path.split_last().map(|(_, it)| it);
+    // Several properties may be read from one value on purpose. A key that is another property's value isn't one of them.
+    if !beside || !astray.reads_its_name(&nearest.path) || likeness::affinity(name, path) >= 0.5 {
+        return None;
+    }
+    let at = format!("{}/source_path", astray.at);
+    let finding = Finding::new(
+        Stage::Fit,
+        PATH_READ_TWICE,
+        &at,
+        format!(
+            "{} of {} from a path of its own, {}",
+            quoted(name),
+            quoted(&entity.name),
+            shown(&nearest.path)
+        ),
+        format!("{}, which another property has by its name", shown(path)),
+    );
+    Some(propose(finding, Some((patch::replace(&at, &nearest.path), true))))
+}

@@ -1,0 +1,173 @@
+//! The path that was meant, where a plan reads one that there isn't, or one of the wrong type.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::known::Known;
+use super::likeness;
+use crate::evidence::Path;
+use crate::graph::spec::PropertyType;
+use crate::matching::{Aim, Candidate, Scorer, Survey, Wanted};
+
+/// How alike a path has to be for the other to be a slip of it.
+const SLIP: f64 = 0.8;
+
+/// How alike it has to be to be worth a suggestion.
+const WORTH_SAYING: f64 = 0.6;
+
+/// How far the best slip has to be ahead of the second best for nothing else to be meant.
+const LEAD: f64 = 0.04;
+
+/// What the property's name counts beside the path that was written, and what the company of other mappings does: they
+/// decide between paths that are about equally like it.
+const NAME: f64 = 0.25;
+const COMPANY: f64 = 0.1;
+
+/// What a path has to score for the property for nothing else to be meant, and how far ahead of the second best.
+const NAMED: f64 = 0.7;
+const NAMED_LEAD: f64 = 0.1;
+
+/// What it has to score to be worth a suggestion.
+const NAMED_PERHAPS: f64 = 0.4;
+
+/// What is looked for.
+pub(crate) struct Sought<'a> {
+    /// The path that the plan has; empty where it has none.
+    pub(crate) given: &'a [String],
+    /// What the value is called.
+    pub(crate) name: Option<&'a str>,
+    /// Its type; `None` for any scalar.
+    pub(crate) property_type: Option<&'a PropertyType>,
+    /// Whether it is the key.
+    pub(crate) is_key: bool,
+}
+
+/// A path to read instead.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Nearest {
+    pub(crate) path: Path,
+    /// Whether nothing else could be meant.
+    pub(crate) certain: bool,
+}
+
+/// Where paths are looked for: those of an event type, without the ones that other mappings read.
+pub(crate) struct Search<'k, 't> {
+    known: &'k Known<'t>,
+    entity: &'k str,
+    taken: BTreeSet<&'k [String]>,
+    /// Made when something is looked for: mostly nothing is.
+    survey: OnceCell<Survey<'t>>,
+}
+
+impl<'k, 't> Search<'k, 't> {
+    /// `taken` are the paths of mappings with which nothing is wrong.
+    pub(crate) fn new(
+        known: &'k Known<'t>,
+        entity: &'k str,
+        taken: impl IntoIterator<Item = &'k [String]>,
+    ) -> Self {
+        Self { known, entity, taken: taken.into_iter().collect(), survey: OnceCell::new() }
+    }
+
+    /// The path that was meant by one that isn't known.
+    pub(crate) fn slip(&self, sought: &Sought<'_>) -> Option<Nearest> {
+        let forms = forms(sought.given);
+        if let Some(path) = forms.iter().find(|form| self.is_open(form, sought)) {
+            return Some(Nearest { path: path.clone(), certain: true });
+        }
+        let given = forms.first().map_or(sought.given, |form| form.as_slice());
+        let ranked = self.ranked(sought);
+        let named = best_named(&ranked);
+        let said: BTreeMap<&[String], f64> =
+            ranked.iter().map(|it| (it.path.as_slice(), it.score)).collect();
+        let mut slips: Vec<(f64, f64, &Path)> = self
+            .known
+            .paths()
+            .filter(|path| *path != sought.given)
+            .map(|path| (likeness::paths(given, path), path))
+            .filter(|(alike, path)| *alike >= WORTH_SAYING && self.is_open(path, sought))
+            .map(|(alike, path)| {
+                let name = said.get(path.as_slice()).copied().unwrap_or_default();
+                (alike + NAME * name + COMPANY * self.company(path), alike, path)
+            })
+            .collect();
+        slips.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let second = slips.get(1).map_or(0.0, |(score, ..)| *score);
+        let slip = slips.first().map(|(score, alike, path)| Nearest {
+            path: (*path).clone(),
+            certain: *alike >= SLIP && score - second >= LEAD,
+        });
+        match (slip, named) {
+            (Some(slip), _) if slip.certain => Some(slip),
+            (_, Some(named)) if named.certain => Some(named),
+            (slip, named) => slip.or(named),
+        }
+    }
+
+    /// The path that suits the property, whatever the plan says.
+    pub(crate) fn named(&self, sought: &Sought<'_>) -> Option<Nearest> {
+        best_named(&self.ranked(sought))
+    }
+
+    /// The open paths that suit the property, best first.
+    fn ranked(&self, sought: &Sought<'_>) -> Vec<Candidate> {
+        let Some(name) = sought.name else { return Vec::new() };
+        let Sought { property_type, is_key, .. } = *sought;
+        let wanted = Wanted { name, property_type, hint: None, entity: self.entity, is_key };
+        let survey = self
+            .survey
+            .get_or_init(|| Survey::new(self.known.evidence(), &[self.known.event_type()]));
+        let mut ranked = Scorer::new(survey).rank(&Aim::new(&wanted), self.anchor());
+        ranked
+            .retain(|it| it.fits_type && it.path != sought.given && self.is_open(&it.path, sought));
+        ranked
+    }
+
+    /// Whether the path is there, free, and of the right type.
+    fn is_open(&self, path: &[String], sought: &Sought<'_>) -> bool {
+        !self.taken.contains(path)
+            && self.known.has(path)
+            && self.known.admits(path, sought.property_type)
+    }
+
+    /// How many of the mappings read values of the same object, from 0 to 1.
+    fn company(&self, path: &[String]) -> f64 {
+        let beside = self.taken.iter().filter(|it| parent(it) == parent(path)).count();
+        if self.taken.is_empty() { 0.0 } else { beside as f64 / self.taken.len() as f64 }
+    }
+
+    /// The object that most mappings read from.
+    fn anchor(&self) -> Option<&'k [String]> {
+        let most = self.taken.iter().max_by(|a, b| self.company(a).total_cmp(&self.company(b)));
+        most.map(|path| parent(path))
+    }
+}
+
+fn parent(path: &[String]) -> &[String] {
+    path.split_last().map_or(path, |(_, parent)| parent)
+}
+
+/// The first of the ranked, certain where it suits well and no other comes near.
+fn best_named(ranked: &[Candidate]) -> Option<Nearest> {
+    let best = ranked.first().filter(|best| best.score >= NAMED_PERHAPS)?;
+    let second = ranked.get(1).map_or(0.0, |it| it.score);
+    let certain = best.score >= NAMED && best.score - second >= NAMED_LEAD;
+    Some(Nearest { path: best.path.clone(), certain })
+}
+
+/// Other ways to write the same path: joined by dots or slashes, behind `$`, or behind a word for the event itself.
+pub(crate) fn forms(given: &[String]) -> Vec<Path> {
+    let split = |separators: &[char]| -> Path {
+        let parts = given.iter().flat_map(|segment| segment.split(separators));
+        parts.filter(|part| !part.is_empty() && *part != "$").map(str::to_owned).collect()
+    };
+    let mut forms = vec![split(&['.']), split(&['.', '/'])];
+    if let Some((first, rest)) = forms.first().and_then(|form| form.split_first())
+        && matches!(first.as_str(), "event" | "root" | "$event")
+    {
+        forms.push(rest.to_vec());
+    }
+    forms.retain(|form| !form.is_empty() && form != given);
+    forms.dedup();
+    forms
+}

@@ -1,0 +1,112 @@
+//! Names and types against the paths that occur in events.
+//!
+//! A property is wanted, by its name, its type and what the rule says about it; [`candidates`] ranks the places in the
+//! events where it may be found. Drafts are made of it, and so are suggestions for a path that doesn't exist.
+//!
+//! # How a path is scored
+//! Names are parted into words, abbreviations are written out, and words are compared: the same, the same stem, meaning
+//! much the same, the beginning of the other, or misspelt. From that come two shares. How much of the property's name the
+//! path explains, wherever in it (`issue_id` is `issue.id`, `author_login` is `user.login`); and how much of the path is
+//! explained, by the name, the entity, or the hint, where the last key weighs most and a key that nearly all paths begin
+//! with weighs nothing. What the hint says can make up for a name that has nothing in common with the path, up to a
+//! bound. The product of both is then lowered by whatever speaks against the path: the hint excludes it, it is missing in
+//! most samples, values of a key repeat, values are addresses and no address is wanted. The weights are the constants of
+//! `score`, each with its reason.
+//!
+//! A path whose values aren't of the property's type is no candidate for a plan. It is still listed, last, because what
+//! is wrong with a plan may be just that.
+
+mod hint;
+mod score;
+mod survey;
+mod vocabulary;
+mod words;
+
+pub(crate) use score::{Aim, Scorer};
+pub(crate) use survey::Survey;
+
+use crate::evidence::{Evidence, Path};
+use crate::graph::spec::PropertyType;
+
+/// A property for which a path is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The property's name.
+    pub name: &'a str,
+    /// The type of its values; `None` where any scalar will do.
+    pub property_type: Option<&'a PropertyType>,
+    /// What the rule says about it, in words.
+    pub hint: Option<&'a str>,
+    /// The name of the entity that it is a property of; may be empty.
+    pub entity: &'a str,
+    /// Whether it is the key: then its value has to be there, and to tell events apart.
+    pub is_key: bool,
+}
+
+/// A path where a property may be found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The path, from the event's root.
+    pub path: Path,
+    /// How well it suits, from 0 to 1. Above about 0.5 it is likely to be what is meant.
+    pub score: f64,
+    /// Whether every value that was seen there is of the property's type.
+    pub fits_type: bool,
+}
+
+/// The paths where a property may be found, best first: those whose values are of its type before the others, then by
+/// score, then by code point. A path that has nothing in common with the property isn't listed.
+///
+/// `event_types` are the types of events to look at, the one that a plan is about first; where no sample is of any of
+/// them, events of every type are looked at.
+#[must_use]
+pub fn candidates(
+    wanted: &Wanted<'_>,
+    evidence: &Evidence,
+    event_types: &[&str],
+) -> Vec<Candidate> {
+    Scorer::new(&Survey::new(evidence, event_types)).rank(&Aim::new(wanted), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Wanted, candidates};
+    use crate::evidence::{Evidence, dotted};
+    use crate::gate::smoke::Samples;
+    use crate::graph::spec::PropertyType;
+
+    const SAMPLES: &str = r#"{"event_type":"order.placed","ts":"2026-01-01T00:00:00Z","data":{"order":{"id":1,"number":7,"buyer":{"mailAddress":"a@x","id":5},"total":{"amount":1.5,"currency":"EUR"},"expressDelivery":true}}}
+{"event_type":"order.placed","ts":"2026-01-02T00:00:00Z","data":{"order":{"id":2,"number":7,"buyer":{"mailAddress":"b@x","id":5},"total":{"amount":2,"currency":"EUR"},"expressDelivery":false}}}"#;
+
+    fn best(name: &str, property_type: &PropertyType, is_key: bool) -> String {
+        let samples = Samples::parse(SAMPLES, "samples").expect("samples");
+        let evidence = Evidence::new(&samples, None);
+        let wanted = Wanted {
+            name,
+            property_type: Some(property_type),
+            hint: None,
+            entity: "Order",
+            is_key,
+        };
+        let found = candidates(&wanted, &evidence, &["order.placed"]);
+        assert!(found.iter().all(|it| (0.0..=1.0).contains(&it.score)));
+        assert!(found.is_sorted_by(|a, b| (a.fits_type, a.score) >= (b.fits_type, b.score)));
+        found.first().filter(|it| it.fits_type).map_or_else(String::new, |it| dotted(&it.path))
+    }
+
+    #[test]
+    fn names_of_other_spelling_and_nesting_are_found() {
+        use PropertyType::{Boolean, Double, Int64, String, Timestamp};
+        for (name, property_type, path) in [
+            ("order_id", Int64, "data.order.id"),
+            ("customer_id", Int64, "data.order.buyer.id"),
+            ("customer_email", String, "data.order.buyer.mailAddress"),
+            ("totalAmount", Double, "data.order.total.amount"),
+            ("is_express_delivery", Boolean, "data.order.expressDelivery"),
+            ("placed_at", Timestamp, "ts"),
+        ] {
+            assert_eq!(best(name, &property_type, false), path, "{name}");
+        }
+        assert_eq!(best("order_id", &Int64, true), "data.order.id");
+    }
+}

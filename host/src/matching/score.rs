@@ -1,0 +1,287 @@
+//! How well a path suits a property.
+
+use super::hint::Hint;
+use super::survey::{Place, Survey};
+use super::vocabulary::{COUNT, FORM, GLUE, IDENTITY, TIME, UNITS};
+use super::words::{Word, words};
+use super::{Candidate, Wanted};
+use crate::graph::spec::PropertyType;
+
+/// From here on, two words are taken to mean the same thing.
+pub(super) const MEANT: f64 = 0.7;
+
+/// What a word weighs that tells what a value is of.
+const WEIGHT: f64 = 1.0;
+/// What a word weighs that tells the form of a value: `id` has to be there, but `before` is a sha without saying so.
+const FORM_WEIGHT: f64 = 0.6;
+/// What a word for a moment weighs: the type says it too.
+const TIME_WEIGHT: f64 = 0.3;
+/// What a unit of measure weighs: it is mostly left out of one of the two names.
+const UNIT_WEIGHT: f64 = 0.25;
+/// What a word weighs that holds a name together.
+const GLUE_WEIGHT: f64 = 0.15;
+
+/// What it counts for a word of the name to be found in a key above the last.
+const IN_PARENT: f64 = 0.95;
+/// What it counts to be found in the name of the entity alone: `job_id` is the `id` of an object that says nowhere that
+/// it is a job.
+const IN_ENTITY: f64 = 0.8;
+/// What it counts to be found in the event type alone: the time of an `order.placed` is when it was placed.
+const IN_EVENT_TYPE: f64 = 0.7;
+/// What it counts for a word for a moment that the values are moments.
+const BY_TYPE: f64 = 0.9;
+
+/// What a key above the last weighs, compared with the last one.
+const PARENT_WEIGHT: f64 = 0.45;
+/// What the entity's name explains of the last key: a property seldom repeats its entity, but a field may.
+const LEAF_BY_ENTITY: f64 = 0.85;
+/// What the event type explains of a key.
+const BY_EVENT_TYPE: f64 = 0.6;
+/// What the hint explains of a key.
+const BY_HINT: f64 = 0.75;
+/// What a last key weighs that stands for the object above it, where that object is what the property names:
+/// `dismissed_by` is `dismissed_by.login`.
+const IDENTITY_WEIGHT: f64 = 0.3;
+
+/// The part of the score that is there even if nothing but the name's own words is explained in the path.
+const UNEXPLAINED: f64 = 0.45;
+/// How much of what a name leaves open its hint may fill.
+const HINT_STRENGTH: f64 = 0.6;
+/// What a hint's word counts in a key above the last.
+const HINT_IN_PARENT: f64 = 0.7;
+/// What it counts where the word is for what the value belongs to, and the last key has it.
+const HINT_TAIL_IN_LEAF: f64 = 0.8;
+
+/// What is left of the score of a path that the hint excludes.
+const EXCLUDED: f64 = 0.5;
+/// What is left of the score of a path outside of the object that the entity is, of otherwise equal ones.
+const ELSEWHERE: f64 = 0.97;
+/// What is left of the score of a path at which no value was ever seen.
+const UNSEEN: f64 = 0.93;
+/// What is left of the score of an address where none is wanted, and the other way round.
+const ADDRESS: f64 = 0.7;
+/// How much of the score hangs on the share of samples that have the path.
+const COVERAGE: f64 = 0.06;
+/// The same for a key, without which nothing is extracted.
+const KEY_COVERAGE: f64 = 0.4;
+/// How much of a key's score hangs on how seldom its values repeat. Samples are often about the same few things.
+const KEY_UNIQUENESS: f64 = 0.1;
+
+/// Below this a path has nothing in common with the property.
+const NOTHING: f64 = 0.05;
+
+/// What is wanted, taken apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Aim<'a> {
+    name: Vec<Word>,
+    entity: Vec<Word>,
+    hint: Hint,
+    property_type: Option<&'a PropertyType>,
+    is_key: bool,
+}
+
+impl<'a> Aim<'a> {
+    pub(crate) fn new(wanted: &Wanted<'a>) -> Self {
+        Self {
+            name: words(wanted.name),
+            entity: words(wanted.entity),
+            hint: wanted.hint.map(Hint::new).unwrap_or_default(),
+            property_type: wanted.property_type,
+            is_key: wanted.is_key,
+        }
+    }
+
+    fn is_moment(&self) -> bool {
+        matches!(self.property_type, Some(PropertyType::Timestamp | PropertyType::Date))
+    }
+
+    fn wants_address(&self) -> bool {
+        let word = |it: &Word| it.is_one_of(&["url", "link", "href", "address", "website"]);
+        self.name.iter().chain(&self.hint.head).any(word)
+    }
+}
+
+/// Scores the places of a survey.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scorer<'s> {
+    survey: &'s Survey<'s>,
+}
+
+impl<'s> Scorer<'s> {
+    pub(crate) fn new(survey: &'s Survey<'s>) -> Self {
+        Self { survey }
+    }
+
+    /// Every place that may be meant, best first. `anchor` is the object that the entity is, where that is known.
+    pub(crate) fn rank(self, aim: &Aim<'_>, anchor: Option<&[String]>) -> Vec<Candidate> {
+        let candidate = |place: &Place| {
+            let score = self.score(aim, place, anchor);
+            (score > NOTHING).then(|| Candidate {
+                path: place.path.clone(),
+                score,
+                fits_type: aim.property_type.is_none_or(|it| self.survey.fits(&place.path, it)),
+            })
+        };
+        let mut found: Vec<Candidate> = self.survey.places().iter().filter_map(candidate).collect();
+        found.sort_by(|a, b| {
+            (b.fits_type, b.score)
+                .partial_cmp(&(a.fits_type, a.score))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        found
+    }
+
+    fn score(self, aim: &Aim<'_>, place: &Place, anchor: Option<&[String]>) -> f64 {
+        let inside =
+            anchor.map(|anchor| if place.path.starts_with(anchor) { anchor.len() } else { 0 });
+        let name = self.explained_name(aim, place)
+            * (UNEXPLAINED
+                + (1.0 - UNEXPLAINED) * self.explained_path(aim, place, inside.unwrap_or(0)));
+        let hint = self.hinted(aim, place);
+        let mut score = name + (1.0 - name) * HINT_STRENGTH * hint;
+        if inside == Some(0) {
+            score *= ELSEWHERE;
+        }
+        if excluded(aim, place) {
+            score *= EXCLUDED;
+        }
+        if place.is_unseen() {
+            score *= UNSEEN;
+        }
+        if place.holds_urls().is_some_and(|urls| urls != aim.wants_address())
+            && (place.holds_urls() == Some(true))
+        {
+            score *= ADDRESS;
+        }
+        let coverage = if aim.is_key { KEY_COVERAGE } else { COVERAGE };
+        score *= 1.0 - coverage * (1.0 - place.coverage);
+        if aim.is_key {
+            score *= 1.0 - KEY_UNIQUENESS * (1.0 - place.uniqueness);
+        }
+        score.clamp(0.0, 1.0)
+    }
+
+    /// The share of the property's name that the path explains.
+    fn explained_name(self, aim: &Aim<'_>, place: &Place) -> f64 {
+        let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
+        let explained = |index: usize, word: &Word| {
+            let leaf = alike_in_row(&aim.name, index, place.leaf());
+            let parent = best(word, parents.iter().copied()) * IN_PARENT;
+            let entity = best(word, &aim.entity) * IN_ENTITY;
+            let event = best(word, &self.survey.event_words) * IN_EVENT_TYPE;
+            let by_type = if aim.is_moment() && word.is_one_of(TIME) { BY_TYPE } else { 0.0 };
+            [leaf, parent, entity, event, by_type].into_iter().fold(0.0, f64::max)
+        };
+        let words = aim.name.iter().enumerate();
+        mean(words.map(|(index, word)| (weight(word), explained(index, word))))
+    }
+
+    /// The share of the path that the property explains. The first `free` keys need no explanation.
+    fn explained_path(self, aim: &Aim<'_>, place: &Place, free: usize) -> f64 {
+        let by = |word: &Word, entity: f64| {
+            let by_type = if aim.is_moment() && word.is_one_of(TIME) { BY_TYPE } else { 0.0 };
+            [
+                best(word, &aim.name),
+                best(word, &aim.entity) * entity,
+                best(word, &self.survey.event_words) * BY_EVENT_TYPE,
+                aim.hint.means(word) * BY_HINT,
+                by_type,
+            ]
+            .into_iter()
+            .fold(0.0, f64::max)
+        };
+        let leaf_weight = if self.stands_for_parent(aim, place) { IDENTITY_WEIGHT } else { 1.0 };
+        let leaf = place.leaf();
+        let in_leaf = leaf.iter().enumerate().map(|(index, word)| {
+            let explained = by(word, LEAF_BY_ENTITY).max(alike_in_row(leaf, index, &aim.name));
+            (weight(word) * leaf_weight, explained)
+        });
+        let in_parents = place.parents().skip(free).flat_map(|(words, telling)| {
+            words.iter().map(move |word| (weight(word) * telling * PARENT_WEIGHT, word))
+        });
+        mean(in_leaf.chain(in_parents.map(|(weight, word)| (weight, by(word, 1.0)))))
+    }
+
+    /// Whether the last key is one that stands for its object, and the object is what the property names.
+    fn stands_for_parent(self, aim: &Aim<'_>, place: &Place) -> bool {
+        let leaf = place.leaf();
+        let is_identity = leaf.iter().all(|word| IDENTITY.contains(&word.text()));
+        let named = place.words.len().checked_sub(2).and_then(|index| place.words.get(index));
+        is_identity
+            && named.is_some_and(|named| {
+                aim.name.iter().all(|word| weight(word) < WEIGHT || best(word, named) >= MEANT)
+            })
+    }
+
+    /// The share of what the hint says that the path agrees with, words counted by how much they tell.
+    fn hinted(self, aim: &Aim<'_>, place: &Place) -> f64 {
+        let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
+        let agree = |word: &Word, in_leaf: f64| {
+            let leaf = best(word, place.leaf()) * in_leaf;
+            let parent = best(word, parents.iter().copied()) * HINT_IN_PARENT;
+            let described = best(word, &place.description) * HINT_IN_PARENT;
+            leaf.max(parent).max(described)
+        };
+        let head = aim.hint.head.iter().map(|word| (self.survey.rarity(word), agree(word, 1.0)));
+        let tail = aim
+            .hint
+            .tail
+            .iter()
+            .map(|word| (self.survey.rarity(word), agree(word, HINT_TAIL_IN_LEAF)));
+        let share = mean(head.chain(tail));
+        if aim.hint.envelope && place.path.len() == 1 { share.max(0.5) } else { share }
+    }
+}
+
+/// Whether the hint says that it isn't this one.
+fn excluded(aim: &Aim<'_>, place: &Place) -> bool {
+    let meant = |word: &Word| {
+        best(word, &aim.name) >= MEANT
+            || aim.hint.means(word) >= MEANT
+            || best(word, &aim.entity) >= MEANT
+    };
+    let here = |word: &Word| best(word, place.words.iter().flatten()) >= MEANT;
+    (aim.hint.not_envelope && place.path.len() == 1)
+        || aim.hint.not.iter().any(|word| !meant(word) && here(word))
+}
+
+/// How alike the word at `index` and one of the others are; two neighbours written as one count as well.
+fn alike_in_row(row: &[Word], index: usize, others: &[Word]) -> f64 {
+    let Some(word) = row.get(index) else { return 0.0 };
+    let joined = |a: &Word, b: &Word| format!("{}{}", a.text(), b.text());
+    let pairs = |words: &[Word], index: usize| {
+        let pair = |a: usize| Some(joined(words.get(a)?, words.get(a + 1)?));
+        [index.checked_sub(1).and_then(pair), pair(index)].into_iter().flatten().collect::<Vec<_>>()
+    };
+    let mine = pairs(row, index);
+    let is_pair = others.iter().any(|other| mine.iter().any(|pair| pair == other.text()))
+        || others.windows(2).any(|pair| matches!(pair, [a, b] if joined(a, b) == word.text()));
+    if is_pair { 1.0 } else { best(word, others) }
+}
+
+fn best<'w>(word: &Word, others: impl IntoIterator<Item = &'w Word>) -> f64 {
+    others.into_iter().map(|other| word.alike(other)).fold(0.0, f64::max)
+}
+
+/// What a word of a name weighs.
+fn weight(word: &Word) -> f64 {
+    let classes = [
+        (GLUE, GLUE_WEIGHT),
+        (TIME, TIME_WEIGHT),
+        (UNITS, UNIT_WEIGHT),
+        (FORM, FORM_WEIGHT),
+        (COUNT, FORM_WEIGHT),
+    ];
+    classes
+        .iter()
+        .find(|(words, _)| words.contains(&word.text()))
+        .map_or(WEIGHT, |(_, weight)| *weight)
+}
+
+/// The weighted mean, 0 where nothing weighs anything.
+fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (weights, sum) = weighted.fold((0.0, 0.0), |(weights, sum), (weight, value)| {
+        (weights + weight, sum + weight * value)
+    });
+    if weights > 0.0 { sum / weights } else { 0.0 }
+}

@@ -1,0 +1,30 @@
+//! Repair without a model: findings with patches, and their application.
+//!
+//! The gate of [`fit`](crate::gate::fit) says what doesn't fit and what would mend it. Here the same is worked out for what
+//! the [plan parser](crate::plan) and the [sample run](crate::gate::smoke) turn down, and [`mend`] applies everything that
+//! is certain. What comes out is a text like any other: it has to pass all gates.
+//!
+//! # Example
+//!
+//! ```
+//! use retort::finding::Finding;
+//! use retort::repair::mechanical::mend;
+//!
+//! let patch = serde_json::from_str(r#"[{"op": "remove", "path": "/notes"}]"#)?;
+//! let finding = Finding::new(retort::problem::Stage::Plan, "unknown_field", "/notes", "a field of plans", "`notes`");
+//! let mended = mend(r#"{"event_type": "a", "notes": []}"#, &[finding.mended_by(patch)]);
+//! assert_eq!(mended.map(|it| it.text).as_deref(), Some("{\n  \"event_type\": \"a\"\n}"));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod context;
+mod duplicates;
+mod fields;
+mod mend;
+mod plan;
+mod smoke;
+mod values;
+
+pub use mend::{Mended, mend};
+pub use plan::plan_findings;
+pub use smoke::{likely_cause, smoke_findings};
