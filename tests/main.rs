@@ -17,6 +17,7 @@ mod inspect;
 mod plan;
 mod property;
 mod render;
+mod retry;
 mod runtime;
 mod smoke;
 mod support;

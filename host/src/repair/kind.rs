@@ -72,8 +72,13 @@ impl std::fmt::Display for FailureKind {
 
 /// Codes whose kind isn't that of their stage.
 const EXCEPTIONS: &[(FailureKind, &[&str])] = &[
-    (FailureKind::JsonInvalid, &["invalid_json", "wrong_root_type"]),
-    (FailureKind::MissingContext, &["event_type_without_sample", "no_samples"]),
+    (
+        FailureKind::JsonInvalid,
+        &["invalid_json", "wrong_root_type", "ambiguous_response", "truncated_response"],
+    ),
+    (FailureKind::MissingContext, &["event_type_without_sample", "rule_missing", "rule_too_long"]),
+    (FailureKind::MissingContext, &["composite_key", "max_attempts_too_small"]),
+    (FailureKind::MissingContext, &["policy_invalid_path", "policy_syntax", "policy_too_large"]),
     (FailureKind::ReasoningError, &["rejected_by_caller"]),
     (FailureKind::ReasoningError, &["plan_too_large", "source_too_large", "module_too_large"]),
     (FailureKind::UnsafeRequest, &["import_refused", "feature_disabled", "start_function"]),
