@@ -18,6 +18,7 @@ mod pipeline_policy;
 mod plan;
 mod property;
 mod render;
+mod retry;
 mod runtime;
 mod smoke;
 mod support;

@@ -118,6 +118,8 @@ mod tests {
         crate::prompt::PromptError::CODES,
         crate::llm::LlmError::CODES,
         crate::answer::CODES,
+        crate::retry::ArgumentError::CODES,
+        crate::retry::CODES,
         crate::policy::PolicyError::CODES,
         crate::policy::Denied::CODES,
         crate::gate::fit::CODES,

@@ -102,6 +102,7 @@ pub mod problem;
 pub mod prompt;
 pub mod render;
 pub mod repair;
+pub mod retry;
 pub mod runtime;
 pub mod sandbox;
 pub mod task;

@@ -11,6 +11,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "max_attempts_too_small",
+        "A model has to be asked at least once, and the number of attempts that was given is less than that.",
+        "Allow one attempt or more.",
+    ),
+    Explanation::new(
+        Model,
         "model_command_failed",
         "The program that stands for a model could not be started, ended with an error, or wrote no text.",
         "Run the command by hand with a prompt on stdin; it has to write the answer to stdout and exit with 0.",
@@ -68,6 +74,12 @@ pub(super) const TABLE: &[Explanation] = &[
         "model_unreachable",
         "No connection to the provider could be made, or it broke before the answer was whole.",
         "Check the base URL, the network, and whether the service runs.",
+    ),
+    Explanation::new(
+        Model,
+        "rejected_by_caller",
+        "The plan passed every gate, and the program that asked for it turned it down for a reason of its own.",
+        "Read the reason in the message; the model was given it as well.",
     ),
     Explanation::new(
         Model,

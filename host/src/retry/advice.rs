@@ -1,0 +1,180 @@
+//! What a person could change after a failure.
+
+use serde_json::Value;
+
+use super::{Attempt, Reason, Tokens};
+use crate::diagnose::sanitize;
+use crate::explain;
+use crate::finding::Finding;
+use crate::repair::{FailureKind, classify_failure};
+use crate::task::Task;
+
+/// How many things are named that could be changed.
+const MAX_ADVICE: usize = 5;
+
+/// How long one of them may be, in characters.
+const ADVICE_CHARS: usize = 500;
+
+/// How many names of a kind are listed.
+const MAX_NAMES: usize = 6;
+
+/// How long a name may be, in characters.
+pub(super) const NAME_CHARS: usize = 80;
+
+/// What went wrong, as far as advice depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Trouble<'a> {
+    /// The loop came to its end without a plan.
+    Stopped { reason: Reason, last: Option<&'a Attempt>, usage: Tokens },
+    /// It broke off with this code.
+    BrokeOff { code: &'static str },
+}
+
+/// What could be changed, most helpful first; at least one thing.
+pub(super) fn advice(trouble: Trouble<'_>, task: &Task) -> Vec<String> {
+    let mut advice = Vec::new();
+    match trouble {
+        Trouble::BrokeOff { code } => advice.extend(of_code(code)),
+        Trouble::Stopped { reason, last, usage } => {
+            if let Some(last) = last {
+                advice.extend(of_attempt(last, task));
+            }
+            advice.extend(of_reason(reason, usage));
+        }
+    }
+    if advice.is_empty() {
+        advice.push(
+            "Say more exactly in the rule which event type and which fields are meant.".to_owned(),
+        );
+    }
+    let mut kept: Vec<String> = Vec::new();
+    for line in advice {
+        let line = sanitize(&line, ADVICE_CHARS);
+        if !kept.contains(&line) && kept.len() < MAX_ADVICE {
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+fn of_code(code: &str) -> Option<String> {
+    explain::lookup(code).map(|entry| entry.action.to_owned())
+}
+
+fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
+    let text = match reason {
+        Reason::TokenBudgetSpent => {
+            format!("Allow more than {} tokens.", usage.total())
+        }
+        Reason::WallBudgetSpent => {
+            "Allow more time, or use a model that answers faster.".to_owned()
+        }
+        Reason::Refused => {
+            "Say in the rule what the data is and what it is for, or use another model.".to_owned()
+        }
+        Reason::RepeatedFailure => {
+            "Asking the same model the same again won't help: change what is named above, or use another model."
+                .to_owned()
+        }
+        Reason::MaxAttemptsReached => "Allow more attempts, or use another model.".to_owned(),
+        Reason::Succeeded | Reason::Escalated => return None,
+    };
+    Some(text)
+}
+
+fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
+    let record = &attempt.record;
+    let Some(failure) = &record.failure else { return Vec::new() };
+    let plan = serde_json::from_str::<Value>(&record.response).unwrap_or_default();
+    let of_finding = |finding: &Finding| {
+        let kind = classify_failure(finding.gate, finding.code);
+        let subject = subject(&plan, finding);
+        let said = format!("expected {}, found {}", finding.expected, finding.observed);
+        match remedy(kind, finding.code, task) {
+            Some(remedy) => format!("{subject}: {said}. {remedy}"),
+            None => format!("{subject}: {said}."),
+        }
+    };
+    let mut advice: Vec<_> = record.findings.iter().map(of_finding).collect();
+    if advice.is_empty() {
+        let stage = explain::lookup(&failure.code).map(|entry| entry.stage);
+        let kind =
+            stage.map_or(FailureKind::Unknown, |stage| classify_failure(stage, &failure.code));
+        advice.extend(remedy(kind, &failure.code, task).or_else(|| of_code(&failure.code)));
+    }
+    advice
+}
+
+/// What a finding is about, by the name of the property if it is about one.
+fn subject(plan: &Value, finding: &Finding) -> String {
+    let pointer = finding.pointer.as_str();
+    let mut place = pointer;
+    loop {
+        let name =
+            plan.pointer(place).and_then(|it| it.get("property_name")).and_then(Value::as_str);
+        if let Some(name) = name {
+            return format!("Property `{}`", sanitize(name, NAME_CHARS));
+        }
+        match place.rfind('/') {
+            Some(end) => place = &place[..end],
+            None if pointer.is_empty() => return "The plan".to_owned(),
+            None => return format!("The plan at {pointer}"),
+        }
+    }
+}
+
+/// What a person can do about a failure that the model couldn't mend.
+fn remedy(kind: FailureKind, code: &str, task: &Task) -> Option<String> {
+    let text = match code {
+        "event_type_without_sample" | "event_type_without_result" => {
+            let types = names(task.evidence().event_types().map(|(name, _)| name));
+            return Some(format!(
+                "Add samples of the event type that the rule means, or name one in the rule that there is: {types}."
+            ));
+        }
+        "nonempty_floor" => {
+            "Add a sample that the rule applies to, or name in the rule the field that holds the key."
+        }
+        "truncated_response" => {
+            "Let the model give longer answers, or ask for fewer properties in the rule."
+        }
+        "type_mismatch" | "unsupported_type" => {
+            "Change the property's type in the graph spec, or name in the rule a field whose values have that type."
+        }
+        "unknown_entity" | "unknown_property" | "unknown_relationship" => {
+            let entities = names(task.graph().entities().iter().map(|entity| entity.name.as_str()));
+            return Some(format!(
+                "Declare it in the graph spec, or ask in the rule only for what the spec declares (entities: {entities})."
+            ));
+        }
+        "missing_key" | "key_mismatch" => {
+            "Name in the rule the field that holds the key, or change the key in the graph spec."
+        }
+        "rejected_by_caller" => "Say in the rule what that check asks for, or change the check.",
+        _ => match kind {
+            FailureKind::JsonInvalid | FailureKind::SchemaInvalid => {
+                "Use a model that can be held to a JSON Schema; nothing in rule, schema or samples is wrong by this."
+            }
+            FailureKind::UnsafeRequest => "Leave it out of the rule, or grant it in the policy.",
+            FailureKind::ReasoningError => {
+                "Name the field in the rule by its whole path, or add a sample in which it occurs."
+            }
+            FailureKind::TestFailed => {
+                "Add a sample that shows what is meant, or say it more exactly in the rule."
+            }
+            _ => return of_code(code),
+        },
+    };
+    Some(text.to_owned())
+}
+
+/// Names in a row, the first few of them.
+pub(super) fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let all: Vec<_> = names.map(|name| sanitize(name, NAME_CHARS)).collect();
+    let shown = all.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(MAX_NAMES) {
+        0 if all.is_empty() => "no name".to_owned(),
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

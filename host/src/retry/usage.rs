@@ -1,0 +1,133 @@
+//! What answers cost, and how much they may.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::Reason;
+use crate::llm::{Completion, LlmRequest};
+
+/// Characters that are counted as one token where a provider doesn't say what an answer cost.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// Tokens, as the provider reports them or as an estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Tokens of prompts.
+    pub input_tokens: u64,
+    /// Tokens of answers.
+    pub output_tokens: u64,
+    /// Whether any part of this is an estimate: a quarter of the characters.
+    pub estimated: bool,
+}
+
+impl Tokens {
+    /// Both together.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+
+    pub(super) fn add(&mut self, more: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+        self.estimated |= more.estimated;
+    }
+
+    /// What a request costs for being sent, by estimate.
+    pub(super) fn of_request(request: &LlmRequest) -> Self {
+        let chars = request.messages.iter().map(|message| message.text.chars().count()).sum();
+        Self { input_tokens: estimate(chars), output_tokens: 0, estimated: true }
+    }
+
+    /// What an answer cost: as reported, or else `asked` and the estimate for its text.
+    pub(super) fn of_completion(completion: &Completion, asked: Self) -> Self {
+        match completion.usage {
+            Some(usage) => Self {
+                input_tokens: usage.input_tokens,
+                output_tokens: usage.output_tokens,
+                estimated: false,
+            },
+            None => {
+                let output_tokens = estimate(completion.text.chars().count());
+                Self { output_tokens, ..asked }
+            }
+        }
+    }
+}
+
+fn estimate(chars: usize) -> u64 {
+    (chars / CHARS_PER_TOKEN) as u64
+}
+
+/// What is left to be spent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    tokens: Option<u64>,
+    wall: Option<Duration>,
+    started: Instant,
+}
+
+impl Budget {
+    pub(super) fn new(tokens: Option<u64>, wall: Option<Duration>) -> Self {
+        Self { tokens, wall, started: Instant::now() }
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// How much time is left; `None` without a bound.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.wall.map(|wall| wall.saturating_sub(self.elapsed()))
+    }
+
+    /// Why no more calls may be made, if none may.
+    pub(super) fn spent(&self, used: Tokens) -> Option<Reason> {
+        if self.tokens.is_some_and(|allowed| used.total() >= allowed) {
+            Some(Reason::TokenBudgetSpent)
+        } else if self.time_left().is_some_and(|left| left.is_zero()) {
+            Some(Reason::WallBudgetSpent)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::{FinishReason, Usage};
+    use serde_json::Value;
+
+    fn completion(text: &str, usage: Option<Usage>) -> Completion {
+        Completion { text: text.to_owned(), usage, finish_reason: FinishReason::Stop }
+    }
+
+    #[test]
+    fn what_is_not_reported_is_a_quarter_of_the_characters() {
+        let asked = Tokens::of_request(&LlmRequest::prompt("ééééé ééé", Value::Null));
+        let cost = Tokens::of_completion(&completion("日本語日本語日本", None), asked);
+        assert_eq!(cost, Tokens { input_tokens: 2, output_tokens: 2, estimated: true });
+    }
+
+    #[test]
+    fn what_is_reported_counts_and_a_sum_with_estimates_is_one() {
+        let usage = Usage { input_tokens: 70, output_tokens: 5 };
+        let asked = Tokens::of_request(&LlmRequest::prompt("x".repeat(4000), Value::Null));
+        let mut sum = Tokens::of_completion(&completion("{}", Some(usage)), asked);
+        assert_eq!((sum.total(), sum.estimated), (75, false));
+        sum.add(asked);
+        assert_eq!((sum.total(), sum.estimated), (1075, true));
+    }
+
+    #[test]
+    fn a_budget_of_nothing_allows_nothing() {
+        let used = Tokens::default();
+        assert_eq!(Budget::new(Some(0), None).spent(used), Some(Reason::TokenBudgetSpent));
+        let no_time = Budget::new(None, Some(Duration::ZERO));
+        assert_eq!(no_time.spent(used), Some(Reason::WallBudgetSpent));
+        assert_eq!(Budget::new(Some(1), Some(Duration::from_secs(3600))).spent(used), None);
+        assert_eq!(Budget::new(None, None).spent(used), None);
+    }
+}

@@ -1,0 +1,10 @@
+//! The loop that asks a model until a plan passes: the contract's cases, and what holds for every run.
+
+mod account;
+mod budgets;
+mod cases;
+mod mending;
+mod prompts;
+mod records;
+mod script;
+mod stopping;

@@ -1,0 +1,113 @@
+//! What a person is told at the end of a failure.
+
+use std::time::Duration;
+
+use retort::finding::Finding;
+use retort::llm::{Completion, FinishReason, LlmError};
+use retort::problem::Stage;
+use retort::retry::{Account, LoopConfig, compile_with_llm};
+
+use super::script::{Model, Script, Step, config, paid, plan, rejection, run, said, task, task_of};
+
+#[tokio::test]
+async fn a_success_has_no_account() {
+    let outcome = run(&Model::says([plan("one")]), &Script::default(), config()).await.unwrap();
+    assert_eq!(Account::of_outcome(&outcome, &task()), None);
+}
+
+#[tokio::test]
+async fn a_field_that_does_not_exist() {
+    let finding = Finding::new(
+        Stage::Graph,
+        "type_mismatch",
+        "/key_field/source_path/1",
+        "a string",
+        "a number at content.total",
+    );
+    let step = Step::Reject(rejection("type_mismatch", "no", vec![finding]));
+    let model = Model::says([plan("one"), plan("two"), plan("three")]);
+    let outcome = run(&model, &Script::new(vec![step; 3]), config()).await.unwrap();
+    insta::assert_snapshot!(Account::of_outcome(&outcome, &task()).unwrap());
+}
+
+#[tokio::test]
+async fn an_event_type_without_samples() {
+    let step = |text| Step::Reject(rejection("event_type_without_sample", text, Vec::new()));
+    let model = Model::says([plan("one")]);
+    let gates = Script::new([step("CompileError [code=invalid_event_types]: no sample has it")]);
+    let outcome = run(&model, &gates, config().max_attempts(1)).await.unwrap();
+    insta::assert_snapshot!(Account::of_outcome(&outcome, &task()).unwrap());
+}
+
+#[tokio::test]
+async fn many_answers_that_are_no_plans() {
+    let model = Model::says((0..12).map(|i| if i % 2 == 0 { "[]" } else { "no" }));
+    let config = config().max_attempts(12).repetition(None);
+    let outcome = run(&model, &Script::default(), config).await.unwrap();
+    insta::assert_snapshot!(Account::of_outcome(&outcome, &task()).unwrap());
+}
+
+#[tokio::test]
+async fn no_tokens_left() {
+    let model = Model::new([Ok(paid("[]", 900, 100))]);
+    let outcome = run(&model, &Script::default(), config().token_budget(800)).await.unwrap();
+    insta::assert_snapshot!(Account::of_outcome(&outcome, &task()).unwrap());
+}
+
+#[tokio::test]
+async fn no_time_left() {
+    let config = config().wall_budget(Duration::ZERO);
+    let outcome = run(&Model::says(["[]"]), &Script::default(), config).await.unwrap();
+    insta::assert_snapshot!(Account::of_outcome(&outcome, &task()).unwrap());
+}
+
+#[tokio::test]
+async fn a_model_that_declines() {
+    let refused = Completion { finish_reason: FinishReason::Refused, ..said("No.") };
+    let outcome = run(&Model::new([Ok(refused)]), &Script::default(), config()).await.unwrap();
+    insta::assert_snapshot!(Account::of_outcome(&outcome, &task()).unwrap());
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_there() {
+    let message = "connection refused".to_owned();
+    let gone = LlmError::Transport { model: "script".to_owned(), message };
+    let model = Model::new([Ok(said("[]")), Err(gone)]);
+    let error = run(&model, &Script::default(), config()).await.unwrap_err();
+    insta::assert_snapshot!(Account::of_error(&error, &task()));
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full() {
+    let gates = Script::new([Step::Fail("the disk is full")]);
+    let error = run(&Model::says([plan("one")]), &gates, config()).await.unwrap_err();
+    insta::assert_snapshot!(Account::of_error(&error, &task()));
+}
+
+#[tokio::test]
+async fn nothing_to_ask() {
+    let task = task_of(None);
+    let model = Model::says(["[]"]);
+    let config = LoopConfig::default();
+    let error = compile_with_llm(&model, &task, &Script::default(), &config).await.unwrap_err();
+    insta::assert_snapshot!(Account::of_error(&error, &task));
+}
+
+#[tokio::test]
+async fn hostile_text_stays_on_its_line_and_within_bounds() {
+    let hostile = "\n\u{1b}[2JWhat to change: nothing".repeat(200);
+    let finding =
+        Finding::new(Stage::Graph, "type_mismatch", "/", hostile.clone(), hostile.clone());
+    let step = Step::Reject(rejection("type_mismatch", &hostile, vec![finding]));
+    let (model, gates) = (Model::says([plan("one")]), Script::new([step]));
+    let outcome = run(&model, &gates, config().max_attempts(1)).await.unwrap();
+    let account = Account::of_outcome(&outcome, &task()).unwrap();
+    let text = account.to_string();
+    assert_eq!(
+        text.lines().filter(|line| line.starts_with("What to change:")).count(),
+        1,
+        "{text}"
+    );
+    assert!(!text.contains('\u{1b}') && text.chars().count() < 2_500, "{text}");
+    assert!(serde_json::to_value(&account).unwrap()["change"].is_array());
+}

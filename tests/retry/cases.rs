@@ -1,0 +1,159 @@
+//! The contract's cases.
+
+use retort::llm::LlmError;
+use retort::plan::Plan;
+use retort::problem::Coded;
+use retort::repair::RetryPolicy;
+use retort::retry::{
+    AttemptKind, Category, Channel, LoopCause, LoopConfigBuilder, Outcome, Rejection,
+    compile_with_llm,
+};
+use retort::task::Rule;
+use serde_json::Value;
+
+use super::script::{Model, Script, Step, config, said, task_of};
+use crate::support::shared;
+
+/// Holds only where failures that repeat don't end the loop, as the contract's notes say.
+const WITHOUT_POLICY: &str = "same_bad_answer_repeated_is_not_short_circuited";
+
+#[tokio::test]
+async fn every_case_ends_as_the_contract_says() {
+    let Some(path) = shared("conformance/retry_loop.json") else { return };
+    let text = std::fs::read_to_string(path).unwrap();
+    let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
+    assert!(!cases.is_empty());
+    for case in &cases {
+        let name = case["name"].as_str().unwrap();
+        if name != WITHOUT_POLICY {
+            check(case, RetryPolicy::default().into()).await;
+        }
+        check(case, None).await;
+    }
+}
+
+/// Runs a case and compares all that it expects.
+async fn check(case: &Value, policy: Option<RetryPolicy>) {
+    let name = case["name"].as_str().unwrap();
+    let expected = &case["expected"];
+    let model = Model::new(list(case, "llm_responses").iter().map(answer));
+    let gates = Script::new(steps(case));
+    let builder = config().max_attempts(case["max_attempts"].as_i64().unwrap()).repetition(policy);
+    match end(case, builder, &model, &gates).await {
+        Ok(outcome) => check_outcome(name, expected, &outcome),
+        Err(raised) => assert_eq!(expected["raises"], raised, "{name}"),
+    }
+    let rendered = gates.judged().len();
+    let unrendered = list(case, "render_outcomes").len();
+    assert_eq!(model.requests().len() as u64, expected["n_llm_calls"], "{name}");
+    assert_eq!((rendered - unrendered) as u64, expected["n_compile_calls"], "{name}");
+}
+
+/// How a case ends: with an outcome, or with what it raises.
+async fn end(
+    case: &Value,
+    builder: LoopConfigBuilder<'_, Plan>,
+    model: &Model,
+    gates: &Script,
+) -> Result<Outcome<Plan>, &'static str> {
+    let rule = case.get("extraction_rule").cloned();
+    let rule = rule.unwrap_or_else(|| serde_json::json!({"rule": "Every decision is a node."}));
+    let task = task_of(Some(Rule::from_value(rule).map_err(|_| "type_error")?));
+    let config = builder.build().map_err(|_| "argument_error")?;
+    compile_with_llm(model, &task, gates, &config).await.map_err(|error| match error.cause() {
+        LoopCause::Model(LlmError::Transport { .. }) => "transport",
+        LoopCause::Model(LlmError::Quota { .. }) => "quota",
+        LoopCause::Gate(_) => "io",
+        other => panic!("{other}"),
+    })
+}
+
+fn check_outcome(name: &str, expected: &Value, outcome: &Outcome<Plan>) {
+    assert_eq!(expected["ok"], outcome.ok(), "{name}");
+    assert_eq!(expected["ok"], outcome.accepted().is_some(), "{name}");
+    assert_eq!(expected["reason"], outcome.reason().as_str(), "{name}");
+    let attempts = expected["attempts"].as_array().unwrap();
+    assert_eq!(outcome.attempts().len(), attempts.len(), "{name}");
+    for (expected, attempt) in attempts.iter().zip(outcome.attempts()) {
+        let record = &attempt.record;
+        assert_eq!(record.kind, AttemptKind::Model, "{name}");
+        assert_eq!(expected["has_diagnostic"], record.diagnostic.is_some(), "{name}");
+        let failure = record.failure.as_ref();
+        let channel = failure.map_or(Channel::CompileResult, |failure| failure.channel);
+        assert_eq!(expected["channel"], channel.as_str(), "{name}");
+        assert_eq!(expected["ok"] == true, failure.is_none(), "{name}");
+        if let Some(code) = expected.get("code") {
+            assert_eq!(*code, failure.unwrap().code, "{name}");
+        }
+        let failure_code = failure.map(|failure| failure.failure_code.as_str());
+        assert_eq!(expected.get("failure_code").and_then(Value::as_str), failure_code, "{name}");
+    }
+    assert_eq!(outcome.last_diagnostic().is_some(), !outcome.ok(), "{name}");
+}
+
+fn list<'a>(case: &'a Value, field: &str) -> &'a [Value] {
+    case.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn answer(response: &Value) -> Result<retort::llm::Completion, LlmError> {
+    let model = "script".to_owned();
+    let message = "no".to_owned();
+    match response.get("$raise").and_then(Value::as_str) {
+        Some("transport") => Err(LlmError::Transport { model, message }),
+        Some("quota") => Err(LlmError::Quota { model, message }),
+        Some(other) => panic!("nothing stands for {other}"),
+        // Text stands for itself, any other value for its JSON.
+        None => Ok(match response.as_str() {
+            Some(text) => said(text),
+            None => said(response),
+        }),
+    }
+}
+
+/// What the gates do, one step for each plan that reaches them.
+fn steps(case: &Value) -> Vec<Step> {
+    let render = list(case, "render_outcomes").iter().map(|outcome| {
+        let message = outcome["message"].as_str().unwrap();
+        Step::Reject(Rejection {
+            channel: Channel::RenderError,
+            code: "invalid_plan".to_owned(),
+            category: Category::Unknown,
+            diagnostic: format!("RenderError [code=invalid_plan]: {message}"),
+            findings: Vec::new(),
+        })
+    });
+    render.chain(list(case, "compile_outcomes").iter().map(compile_step)).collect()
+}
+
+fn compile_step(outcome: &Value) -> Step {
+    if outcome["ok"] == true {
+        return Step::Accept;
+    }
+    if outcome.get("$raise").is_some() {
+        return Step::Fail("the disk is full");
+    }
+    let code = outcome["code"].as_str().unwrap();
+    let category = match code {
+        "invalid_identifier" => Category::InvalidIdentifier,
+        "invalid_event_types" => Category::InvalidEventTypes,
+        "load_error" => Category::LoadError,
+        "ast" => Category::AstFailure,
+        "smoke" => Category::SmokeFailure,
+        _ => Category::Unknown,
+    };
+    Step::Reject(Rejection {
+        channel: Channel::CompileResult,
+        code: code.to_owned(),
+        category,
+        diagnostic: outcome["detail"].as_str().unwrap().to_owned(),
+        findings: Vec::new(),
+    })
+}
+
+#[test]
+fn a_gate_that_breaks_keeps_the_code_of_its_stage() {
+    let broken = retort::bundle::BundleError::CODES;
+    assert!(broken.contains(&"bundle_write_failed"));
+    let error = retort::retry::ArgumentError::MaxAttempts { found: -1 };
+    assert_eq!(error.code(), "max_attempts_too_small");
+}

@@ -1,0 +1,119 @@
+//! Mending without the model.
+
+use retort::finding::Finding;
+use retort::problem::Stage;
+use retort::retry::{AttemptKind, Reason, Tokens};
+use serde_json::{Value, json};
+
+use super::script::{Model, Script, Step, config, plan, rejection, run};
+
+/// What a gate finds where one thing would mend the plan.
+fn finding(patch: Value) -> Finding {
+    Finding::new(Stage::Graph, "missing_key", "/key_field/source_path", "a path", "none")
+        .mended_by(serde_json::from_value(patch).unwrap())
+}
+
+fn set_key(path: &[&str]) -> Value {
+    json!([{"op": "replace", "path": "/key_field/source_path", "value": path}])
+}
+
+fn reject(path: &[&str]) -> Step {
+    let finding = finding(set_key(path));
+    Step::Reject(rejection("missing_key", "no key", vec![finding]))
+}
+
+#[tokio::test]
+async fn a_certain_patch_is_applied_and_goes_through_all_gates() {
+    let model = Model::says([plan("one")]);
+    let gates = Script::new([reject(&["a"]), reject(&["b"])]);
+    let config = config().repair(true).max_attempts(1);
+    let outcome = run(&model, &gates, config).await.unwrap();
+    assert!(outcome.ok());
+    let kinds: Vec<_> = outcome.attempts().iter().map(|it| it.record.kind).collect();
+    use AttemptKind::{Mechanical, Model as Asked};
+    assert_eq!(kinds, [Asked, Mechanical, Mechanical]);
+    assert_eq!(outcome.accepted().unwrap().key_field().source_path(), ["b"]);
+    assert_eq!((gates.judged().len(), model.requests().len()), (3, 1));
+    let numbers: Vec<_> = outcome.attempts().iter().map(|it| it.record.number).collect();
+    assert_eq!(numbers, [1, 2, 3]);
+    let mended = &outcome.attempts()[1].record;
+    assert_eq!((mended.prompt.as_ref(), mended.usage), (None, Tokens::default()));
+    assert_eq!(serde_json::to_value(&mended.patch).unwrap(), set_key(&["a"]));
+    let response: Value = serde_json::from_str(&mended.response).unwrap();
+    assert_eq!(response["key_field"]["source_path"], json!(["a"]));
+    // What the gates said was fed to the mending, as it stands.
+    assert_eq!(outcome.attempts()[0].record.diagnostic.as_deref(), Some("no key"));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_plan_is_mended_as_well() {
+    let mut unknown = plan("one");
+    unknown["note"] = json!("hi");
+    let model = Model::says([unknown]);
+    let patch = json!([{"op": "remove", "path": "/note"}]);
+    let gates = Script::default().finding(vec![finding(patch)]);
+    let outcome = run(&model, &gates, config().repair(true)).await.unwrap();
+    assert!(outcome.ok());
+    assert_eq!((outcome.attempts().len(), model.requests().len()), (2, 1));
+}
+
+#[tokio::test]
+async fn at_most_four_rounds_are_made_for_an_answer() {
+    let paths = [["a"], ["b"], ["c"], ["d"], ["e"]];
+    let steps: Vec<_> = paths.iter().map(|path| reject(path)).collect();
+    let model = Model::says([plan("one"), plan("two")]);
+    let gates = Script::new(steps);
+    let outcome = run(&model, &gates, config().repair(true)).await.unwrap();
+    assert!(outcome.ok());
+    let kinds = outcome.attempts().iter().map(|it| it.record.kind);
+    assert_eq!(kinds.filter(|kind| *kind == AttemptKind::Mechanical).count(), 4);
+    // The model is shown the plan that the diagnostic is about, what was done to it, and what may be meant.
+    let prompt = &model.prompts()[1];
+    let judged = gates.judged()[4].key_field().source_path().to_vec();
+    assert_eq!(judged, ["d"]);
+    let told = outcome.attempts()[4].record.diagnostic.as_deref().unwrap();
+    assert!(prompt.contains(told));
+    assert!(told.starts_with("no key\n\nWhat may mend it (1 issue):"), "{told}");
+    assert!(told.contains("Your answer was mended before it was judged"), "{told}");
+    let echoed = prompt.split("no key").next().unwrap();
+    assert!(echoed.contains("\"d\"") && echoed.contains("\"one\""), "{echoed}");
+}
+
+#[tokio::test]
+async fn patches_that_lead_back_end_the_rounds() {
+    let model = Model::says([plan("one")]);
+    let steps = [reject(&["a"]), reject(&["content", "id"]), reject(&["b"])];
+    let gates = Script::new(steps);
+    let config = config().repair(true).max_attempts(1);
+    let outcome = run(&model, &gates, config).await.unwrap();
+    assert_eq!(outcome.reason(), Reason::MaxAttemptsReached);
+    assert_eq!((outcome.attempts().len(), gates.judged().len()), (2, 2));
+}
+
+#[tokio::test]
+async fn nothing_is_mended_where_it_is_not_wanted_or_not_certain() {
+    let uncertain = Finding { certain: false, ..finding(set_key(&["a"])) };
+    for (gates, on) in [
+        (Script::new([reject(&["a"])]), false),
+        (Script::new([Step::Reject(rejection("missing_key", "no", vec![uncertain]))]), true),
+    ] {
+        let model = Model::says([plan("one"), plan("two")]);
+        let outcome = run(&model, &gates, config().repair(on)).await.unwrap();
+        assert!(outcome.ok());
+        assert!(outcome.attempts().iter().all(|it| it.record.kind == AttemptKind::Model));
+        // The suggestion goes to the model.
+        assert!(model.prompts()[1].contains(&set_key(&["a"]).to_string()));
+    }
+}
+
+#[tokio::test]
+async fn a_mended_conversation_shows_the_mended_plan() {
+    let steps: Vec<_> = [["a"], ["b"], ["c"], ["d"], ["e"]].iter().map(|it| reject(it)).collect();
+    let model = Model::says([plan("one"), plan("two")]);
+    let config = config().repair(true).strategy(retort::retry::RetryStrategy::Continue);
+    let outcome = run(&model, &Script::new(steps), config).await.unwrap();
+    assert!(outcome.ok());
+    let turns = &model.requests()[1].messages;
+    assert_eq!(turns[1].text, plan("one").to_string());
+    assert!(turns[2].text.contains(&outcome.attempts()[4].record.response));
+}

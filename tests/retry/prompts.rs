@@ -1,0 +1,96 @@
+//! What the model is asked.
+
+use retort::llm::Role;
+use retort::retry::RetryStrategy;
+use retort::{plan as plans, prompt};
+use serde_json::json;
+
+use super::script::{Model, Script, Step, config, plan, rejection, run, task};
+
+/// Rejections that fail in another place each time.
+fn rejections(count: usize) -> Vec<Step> {
+    let name = |i: usize| ["type_mismatch", "missing_key", "key_mismatch", "unknown_entity"][i % 4];
+    (0..count)
+        .map(|i| Step::Reject(rejection(name(i), &format!("diagnostic {}", i % 10), Vec::new())))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_fresh_prompt_holds_the_original_and_the_latest_alone() {
+    let names: Vec<_> = (0..9).map(|i| format!("read_{i}")).collect();
+    let model = Model::says(names.iter().map(|name| plan(name)));
+    let gates = Script::new(rejections(8));
+    let outcome = run(&model, &gates, config().max_attempts(9)).await.unwrap();
+    assert!(outcome.ok());
+    let prompts = model.prompts();
+    let original = prompt::resolution(&task()).unwrap();
+    assert_eq!(prompts[0], original);
+    for (i, prompt) in prompts.iter().enumerate().skip(1) {
+        assert!(prompt.starts_with(&original) && prompt.len() > original.len());
+        assert!(prompt.contains(&format!("diagnostic {}", i - 1)), "{prompt}");
+        for (j, name) in names.iter().enumerate() {
+            assert_eq!(prompt.contains(name), j + 1 == i, "{name} in prompt {i}");
+        }
+    }
+    // All that differs in length is what the steps for the codes say.
+    assert_eq!(prompts[1].len(), prompts[5].len());
+    assert_eq!(prompts[4].len(), prompts[8].len());
+    assert!(model.requests().iter().all(|request| request.messages.len() == 1));
+}
+
+#[tokio::test]
+async fn a_conversation_keeps_every_turn() {
+    let model = Model::says([plan("one").to_string(), "  ".to_owned(), plan("two").to_string()]);
+    let gates = Script::new(rejections(1));
+    let config = config().strategy(RetryStrategy::Continue);
+    assert!(run(&model, &gates, config).await.unwrap().ok());
+    let requests = model.requests();
+    let last = &requests[2].messages;
+    let roles: Vec<_> = last.iter().map(|message| message.role).collect();
+    use Role::{Assistant, User};
+    assert_eq!(roles, [User, Assistant, User, Assistant, User]);
+    assert_eq!(last[0].text, prompt::resolution(&task()).unwrap());
+    assert_eq!(last[1].text, plan("one").to_string());
+    assert!(last[2].text.contains("diagnostic 0"));
+    // Providers take no empty turn.
+    assert_eq!(last[3].text, "(no text)");
+    assert!(last[4].text.contains("invalid_json"), "{}", last[4].text);
+    assert_eq!(requests[1].messages, last[..3]);
+}
+
+#[tokio::test]
+async fn the_same_inputs_give_the_same_bytes_whatever_the_order_of_keys() {
+    let sorted = plan("one").to_string();
+    let turned = r#"{"key_field": {"source_path": ["content", "id"], "property_name": "order_id"},
+        "function_name": "one", "target_entity_name": "Order", "event_type": "order"}"#;
+    let mut seen = Vec::new();
+    for first in [sorted.as_str(), turned, sorted.as_str()] {
+        let model = Model::says([first.to_owned(), plan("two").to_string()]);
+        let outcome = run(&model, &Script::new(rejections(1)), config()).await.unwrap();
+        let last = serde_json::to_string(&outcome.attempts()[1].record.prompt).unwrap();
+        seen.push((model.prompts(), last));
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[0], seen[2]);
+}
+
+#[tokio::test]
+async fn every_call_has_an_unaltered_schema() {
+    let model = Model::says([json!(1), json!(2), plan("one")]);
+    assert!(run(&model, &Script::default(), config()).await.unwrap().ok());
+    let requests = model.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(requests.iter().all(|request| request.schema == plans::schema()));
+}
+
+#[tokio::test]
+async fn the_diagnostic_stands_unaltered_before_what_to_do_next() {
+    let model = Model::says([plan("one"), plan("two")]);
+    let diagnostic = "Smoke test failed:\n\n  Per-event exceptions (1 of 1 events):\n    - x";
+    let gates = Script::new([Step::Reject(rejection("type_mismatch", diagnostic, Vec::new()))]);
+    let outcome = run(&model, &gates, config()).await.unwrap();
+    let told = outcome.attempts()[0].record.diagnostic.clone().unwrap();
+    let next = told.strip_prefix(diagnostic).unwrap();
+    assert!(next.starts_with("\n\nNext step: "), "{next}");
+    assert!(model.prompts()[1].contains(&told));
+}
