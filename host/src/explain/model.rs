@@ -29,6 +29,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "model_record_failed",
+        "The file in which the calls to the model are recorded can't be written.",
+        "Give --record a file in a directory that exists and may be written, on a disk that isn't full.",
+    ),
+    Explanation::new(
+        Model,
         "model_replay_failed",
         "The recorded transcript can't be read, or holds no answer to this request.",
         "Record a new one with --record: a transcript answers in the order in which it was recorded.",
