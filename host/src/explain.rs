@@ -111,6 +111,7 @@ mod tests {
         crate::sandbox::GuestError::CODES,
         crate::gate::smoke::SamplesError::CODES,
         crate::task::TaskError::CODES,
+        crate::draft::DraftError::CODES,
         crate::llm::LlmError::CODES,
         crate::gate::smoke::CODES,
         crate::graph::spec::GraphSpecError::CODES,

@@ -114,8 +114,9 @@ impl<'s> Scorer<'s> {
 
     /// Every place that may be meant, best first. `anchor` is the object that the entity is, where that is known.
     pub(crate) fn rank(self, aim: &Aim<'_>, anchor: Option<&[String]>) -> Vec<Candidate> {
+        let rarity: Vec<f64> = aim.hint.words().map(|word| self.survey.rarity(word)).collect();
         let candidate = |place: &Place| {
-            let score = self.score(aim, place, anchor);
+            let score = self.score(aim, place, anchor, &rarity);
             (score > NOTHING).then(|| Candidate {
                 path: place.path.clone(),
                 score,
@@ -131,13 +132,13 @@ impl<'s> Scorer<'s> {
         found
     }
 
-    fn score(self, aim: &Aim<'_>, place: &Place, anchor: Option<&[String]>) -> f64 {
+    fn score(self, aim: &Aim<'_>, place: &Place, anchor: Option<&[String]>, rarity: &[f64]) -> f64 {
         let inside =
             anchor.map(|anchor| if place.path.starts_with(anchor) { anchor.len() } else { 0 });
         let name = self.explained_name(aim, place)
             * (UNEXPLAINED
                 + (1.0 - UNEXPLAINED) * self.explained_path(aim, place, inside.unwrap_or(0)));
-        let hint = self.hinted(aim, place);
+        let hint = self.hinted(aim, place, rarity);
         let mut score = name + (1.0 - name) * HINT_STRENGTH * hint;
         if inside == Some(0) {
             score *= ELSEWHERE;
@@ -214,7 +215,7 @@ impl<'s> Scorer<'s> {
     }
 
     /// The share of what the hint says that the path agrees with, words counted by how much they tell.
-    fn hinted(self, aim: &Aim<'_>, place: &Place) -> f64 {
+    fn hinted(self, aim: &Aim<'_>, place: &Place, rarity: &[f64]) -> f64 {
         let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
         let agree = |word: &Word, in_leaf: f64| {
             let leaf = best(word, place.leaf()) * in_leaf;
@@ -222,13 +223,9 @@ impl<'s> Scorer<'s> {
             let described = best(word, &place.description) * HINT_IN_PARENT;
             leaf.max(parent).max(described)
         };
-        let head = aim.hint.head.iter().map(|word| (self.survey.rarity(word), agree(word, 1.0)));
-        let tail = aim
-            .hint
-            .tail
-            .iter()
-            .map(|word| (self.survey.rarity(word), agree(word, HINT_TAIL_IN_LEAF)));
-        let share = mean(head.chain(tail));
+        let head = aim.hint.head.iter().map(|word| agree(word, 1.0));
+        let tail = aim.hint.tail.iter().map(|word| agree(word, HINT_TAIL_IN_LEAF));
+        let share = mean(rarity.iter().copied().zip(head.chain(tail)));
         if aim.hint.envelope && place.path.len() == 1 { share.max(0.5) } else { share }
     }
 }

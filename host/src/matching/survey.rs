@@ -88,8 +88,13 @@ impl<'e> Survey<'e> {
         &self.places
     }
 
+    /// The place at a path.
+    pub(crate) fn place(&self, path: &[String]) -> Option<&Place> {
+        self.places.iter().find(|place| place.path == path)
+    }
+
     /// How much a word of a text tells about where a value is: 0 where it occurs in no path, most where it occurs in few.
-    pub(super) fn rarity(&self, word: &Word) -> f64 {
+    pub(crate) fn rarity(&self, word: &Word) -> f64 {
         let count: usize = self
             .frequency
             .iter()

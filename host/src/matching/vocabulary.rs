@@ -65,7 +65,7 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("ver", "version"),
 ];
 
-/// Words that mean much the same, with how much.
+/// Words that mean much the same, with how much; at most 64 groups.
 pub(super) const GROUPS: &[(f64, &[&str])] = &[
     (0.8, &["at", "date", "datetime", "on", "time", "timestamp", "when"]),
     (0.8, &["id", "uid", "uuid", "guid"]),
@@ -174,6 +174,11 @@ pub(super) fn canonical(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{SPELLINGS, canonical};
+
+    #[test]
+    fn groups_have_a_bit_each() {
+        assert!(super::GROUPS.len() <= 64);
+    }
 
     #[test]
     fn spellings_are_sorted_and_lead_to_an_end() {
