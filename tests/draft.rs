@@ -217,7 +217,7 @@ fn the_client_gives_one_draft_after_the_other_and_then_the_best_again() {
     assert_eq!((client.name(), client.costs_tokens()), ("draft", false));
     let drafts = Drafts::new(&task).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let mut ask = || {
+    let ask = || {
         let request = LlmRequest::prompt("prompt", plan::schema());
         let completion = runtime.block_on(client.generate_json(request)).unwrap();
         assert_eq!(completion.usage, None);

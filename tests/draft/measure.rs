@@ -127,12 +127,13 @@ impl Case {
             at(event, key.source_path()) == raw.get(key.property_name())
         });
         let session = all("session", dotted(plan.session_id_path()), &|event, gold| {
-            at(event, plan.session_id_path()) == gold.get("session_id")
+            at(event, plan.session_id_path()).and_then(Value::as_str) == gold["session_id"].as_str()
         });
         let span = plan.span_handling();
         let path = |path: Option<&[String]>| path.map_or_else(String::new, dotted);
         let span_right = all("span", path(span.map(|it| it.span_id_path())), &|event, gold| {
-            span.and_then(|it| at(event, it.span_id_path())) == gold.get("span_id")
+            span.and_then(|it| at(event, it.span_id_path())).and_then(Value::as_str)
+                == gold["span_id"].as_str()
         });
         let partial = span.and_then(|it| it.partial_when_path());
         let partial_right = all("free text", path(partial), &|event, gold| {
@@ -157,7 +158,7 @@ impl Case {
             let same = |gold: &&Value| {
                 ["event_type", "session_id", "span_id"]
                     .iter()
-                    .all(|key| event.get(key) == gold.get(key))
+                    .all(|key| event[*key].as_str() == gold[*key].as_str())
             };
             if let Some(gold) = gold.next_if(same) {
                 pairs.push((event, gold));

@@ -14,13 +14,21 @@ pub(super) const GOOD_ENOUGH: f64 = 0.55;
 /// The same for the key, without which there is no plan at all.
 const KEY_GOOD_ENOUGH: f64 = 0.3;
 
+/// By how much a path whose values aren't of the type has to be ahead for it to be the one that is meant.
+const UNFIT_LEAD: f64 = 0.1;
+
 /// What a path that the rule names is worth.
 const NAMED: f64 = 1.0;
 
 /// How much it speaks for an object being the entity that its name is the entity's.
 const OBJECT_NAME: f64 = 1.5;
+/// The share of it for a word that only says of what kind the entity is.
+const OBJECT_KIND: f64 = 0.7;
 /// How much it does that the key is in it.
 const OBJECT_KEY: f64 = 2.0;
+
+/// How alike a word of a property's name and of an object's are that are the same.
+const SAME: f64 = 0.9;
 
 /// How many choices a property has.
 const MAX_CHOICES: usize = 8;
@@ -76,6 +84,12 @@ pub(super) fn assign(brief: &Brief, entity: &Entity, survey: &Survey<'_>) -> Opt
         name: property.logical_name.clone(),
         candidates: named(brief, property, survey).unwrap_or_else(|| {
             let mut found = scorer.rank(&aim(property, is_key, entity, &hints), Some(&anchor));
+            // Where the values that are meant aren't of the type, others that are aren't meant.
+            let best =
+                |fits| found.iter().find(|it| it.fits_type == fits).map_or(0.0, |it| it.score);
+            if best(false) - best(true) > UNFIT_LEAD {
+                found.clear();
+            }
             found.retain(|it| it.fits_type && it.score >= floor);
             found.truncate(MAX_CHOICES);
             found
@@ -125,10 +139,17 @@ fn anchor(
     survey: &Survey<'_>,
 ) -> Path {
     let mut votes: BTreeMap<&[String], f64> = BTreeMap::new();
-    let mut vote = |candidates: &'_ [Candidate], weight: f64| {
+    let mut vote = |candidates: &'_ [Candidate], name: &[Word], weight: f64| {
         let mut best: BTreeMap<Path, f64> = BTreeMap::new();
         for candidate in candidates.iter().filter(|it| it.fits_type) {
             let Some((_, parent)) = candidate.path.split_last() else { continue };
+            // `issue_id` is a property of something else than an issue.
+            let of_parent = parent.last().is_some_and(|key| {
+                words(key).iter().any(|word| name.iter().any(|it| it.alike(word) >= SAME))
+            });
+            if of_parent {
+                continue;
+            }
             let score = best.entry(parent.to_vec()).or_default();
             *score = score.max(candidate.score);
         }
@@ -139,15 +160,21 @@ fn anchor(
             }
         }
     };
-    vote(key, OBJECT_KEY);
-    for (_, candidates) in properties {
-        vote(candidates, 1.0);
+    vote(key, &[], OBJECT_KEY);
+    for (property, candidates) in properties {
+        vote(candidates, &words(&property.logical_name), 1.0);
     }
     let entity = words(entity);
     let named = |path: &[String]| {
         let Some(last) = path.last() else { return 0.0 };
         let name = words(last);
-        let alike = |word: &Word| entity.iter().map(|it| it.alike(word)).fold(0.0, f64::max);
+        // The last word says what it is, the ones before of what kind: an issue comment is a comment.
+        let alike = |word: &Word| {
+            let one = |(index, it): (usize, &Word)| {
+                it.alike(word) * if index + 1 == entity.len() { 1.0 } else { OBJECT_KIND }
+            };
+            entity.iter().enumerate().map(one).fold(0.0, f64::max)
+        };
         name.iter().map(alike).fold(1.0, f64::min) * OBJECT_NAME
     };
     votes

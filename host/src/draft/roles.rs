@@ -133,7 +133,7 @@ impl Finder<'_> {
         let anchor = self.assignment.anchor.as_slice();
         let found = Scorer::new(self.survey).rank(&Aim::new(&wanted), Some(anchor));
         let judged = found.into_iter().filter(|it| it.fits_type).filter_map(|it| {
-            let place = self.survey.place(&it.path)?;
+            let place = self.survey.place(&it.path).filter(|it| it.holds_urls() != Some(true))?;
             let between = it.path.strip_prefix(anchor).unwrap_or(&it.path).split_last()?.1;
             let unnamed = between.iter().filter(|key| {
                 !words(key).iter().any(|word| spoken.iter().any(|it| it.alike(word) > FREE_TEXT))

@@ -84,7 +84,7 @@ pub(super) const GROUPS: &[(f64, &[&str])] = &[
     (0.85, &["login", "username", "handle"]),
     (0.6, &["login", "name"]),
     (0.6, &["name", "title", "label", "subject", "headline"]),
-    (0.65, &["body", "description", "text", "message", "notes", "content", "summary"]),
+    (0.7, &["body", "description", "text", "message", "notes", "content", "summary"]),
     (0.7, &["reason", "cause", "why", "rationale", "explanation", "justification"]),
     (0.75, &["previous", "old", "before", "prior", "former", "from"]),
     (0.6, &["new", "after", "current", "next"]),

@@ -76,8 +76,14 @@ impl Word {
         if short.len() >= MIN_PREFIX && long.starts_with(short) {
             return PREFIX;
         }
+        // Whole words of like length alone: comparing letter by letter takes long.
+        let of_like_length = self.text.len().abs_diff(other.text.len()) * 5 <= long.len();
         let near = || strsim::normalized_damerau_levenshtein(&self.text, &other.text);
-        if short.len() >= MIN_TYPO && near() >= TYPO_SIMILARITY { TYPO } else { 0.0 }
+        if short.len() >= MIN_TYPO && of_like_length && near() >= TYPO_SIMILARITY {
+            TYPO
+        } else {
+            0.0
+        }
     }
 }
 
