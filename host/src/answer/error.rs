@@ -16,19 +16,17 @@ use crate::untrusted::bounded;
 pub const CODES: &[&str] = &["ambiguous_response", "model_refused", "truncated_response"];
 
 /// How much of an answer is repeated to whoever gave it, in characters.
-const ECHO_CHARS: usize = 4_000;
+const ECHO_CHARS: usize = 3_000;
 
 /// How much of a field's name or value a finding repeats, in characters.
 const QUOTED_CHARS: usize = 200;
 
 /// An answer that isn't a plan. What is quoted from it is escaped and bounded.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("{message} [{code}]")]
+#[error("{}", diagnostic.lines().next().unwrap_or_default())]
 pub struct AnswerError {
     /// One of [`CODES`], or the code of the plan's first problem.
     pub code: &'static str,
-    /// What is wrong first, on one line.
-    pub message: String,
     /// All that is wrong with it as a plan, as far as there was one to be read.
     pub problems: Vec<PlanParseError>,
     /// The same as findings, each with a JSON Pointer into the answer. None has a patch.
@@ -50,19 +48,19 @@ impl AnswerError {
     #[must_use]
     pub fn to_problems(&self) -> Vec<Problem> {
         if self.problems.is_empty() {
-            return vec![Problem::new(Stage::Model, self.code, self.message.clone())];
+            return self.findings.iter().map(Problem::from).collect();
         }
         self.problems.iter().cloned().map(Problem::from).collect()
     }
 
     /// JSON that isn't a plan.
-    pub(super) fn not_a_plan(json: &str, value: Value) -> Self {
-        let problems = plan::problems_of_value(&value);
-        let findings = problems.iter().map(|problem| finding(problem, &value)).collect();
+    pub(super) fn not_a_plan(json: &str, value: &Value) -> Self {
+        let problems = plan::problems_of_value(value);
+        let findings = problems.iter().map(|problem| finding(problem, value)).collect();
         let mut diagnostic = first(&problems);
-        feedback::violations(&value, &mut diagnostic);
+        feedback::violations(value, &mut diagnostic);
         feedback::beyond_schema(&problems, &mut diagnostic);
-        echo(&value.to_string(), &mut diagnostic);
+        echo(json, &mut diagnostic);
         let text = Some(json.to_owned());
         Self::of_problems(problems, findings, diagnostic, text)
     }
@@ -85,17 +83,11 @@ impl AnswerError {
         diagnostic: String,
         text: Option<String>,
     ) -> Self {
-        let first = problems.first();
-        let code = first.map_or(PlanParseErrorCode::InvalidJson, |problem| problem.code).as_str();
-        let message = first.map_or_else(String::new, |problem| {
-            let path = bounded(&problem.path, QUOTED_CHARS);
-            if path.is_empty() {
-                problem.message.clone()
-            } else {
-                format!("{path}: {}", problem.message)
-            }
-        });
-        Self { code, message, problems, findings, diagnostic, text }
+        let code = problems
+            .first()
+            .map_or(PlanParseErrorCode::InvalidJson, |problem| problem.code)
+            .as_str();
+        Self { code, problems, findings, diagnostic, text }
     }
 
     /// Text with several objects.
@@ -146,12 +138,11 @@ impl AnswerError {
         advice: &str,
         text: &str,
     ) -> Self {
-        let report =
-            ParseReport { code: code.to_owned(), path: String::new(), message: message.clone() };
+        let report = ParseReport { code: code.to_owned(), path: String::new(), message };
         let mut diagnostic = format!("{}\n\n{advice}", diagnose::parse(&report));
         echo(text, &mut diagnostic);
         let findings = vec![Finding::new(Stage::Model, code, "", expected, observed)];
-        Self { code, message, problems: Vec::new(), findings, diagnostic, text: None }
+        Self { code, problems: Vec::new(), findings, diagnostic, text: None }
     }
 }
 
@@ -160,9 +151,13 @@ fn first(problems: &[PlanParseError]) -> String {
     problems.first().map(|problem| diagnose::parse(&ParseReport::from(problem))).unwrap_or_default()
 }
 
-/// Repeats an answer, fenced.
+/// Repeats an answer, fenced: JSON on one line, anything else as a JSON string.
 fn echo(text: &str, diagnostic: &mut String) {
-    let (shown, left_out) = crate::prompt::answer(text, ECHO_CHARS);
+    let json = serde_json::from_str(text).map(|value| fence::compact(&value)).ok();
+    let (shown, left_out) = match json.filter(|json| json.chars().count() <= ECHO_CHARS) {
+        Some(json) => (json, 0),
+        None => fence::quoted(text, ECHO_CHARS),
+    };
     let cut = if left_out > 0 {
         format!(", without its last {left_out} characters")
     } else {

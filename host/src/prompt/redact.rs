@@ -6,8 +6,8 @@
 //! 2. Below a key that says that the value is about a person, or is a secret (`email`, `author_login`, `apiKey`, ...),
 //!    every value is shown by its shape.
 //! 3. Numbers of at most eight digits are shown; longer ones are ids, and shown as `<integer of 12 digits>`.
-//! 4. Of strings, timestamps are shown, and single words of at most 32 characters that hold at most four digits:
-//!    states, kinds, names of things, version numbers.
+//! 4. Of strings, timestamps are shown, and single words of at most 32 characters that hold at most four digits,
+//!    but no run of 16 letters and digits: states, kinds, names of things, version numbers.
 //! 5. Any other string is shown as the first of these that it is: `<date>`, `<email>`, `<UUID>`, `<IP address>`,
 //!    `<URL with credentials>`, `<URL>`, `<token>`, `<hex of N digits>`, `<N digits>`, `<text of N characters>`.
 //!
@@ -26,6 +26,9 @@ const MAX_WORD_CHARS: usize = 32;
 
 /// How many digits a word may hold that is shown.
 const MAX_WORD_DIGITS: usize = 4;
+
+/// How long a string without white space has to be to look like a secret.
+const MIN_SECRET_CHARS: usize = 16;
 
 /// How long a string may be that is looked into.
 const MAX_CHARS: usize = 2_000;
@@ -141,7 +144,8 @@ pub fn redacted(path: &[String], value: &Value) -> Value {
 
 /// Whether a key looks like data rather than like a name: objects that are keyed by ids or by people.
 pub(super) fn is_data(key: &str) -> bool {
-    shape(key).is_some_and(|shape| !shape.starts_with("<text") && !shape.starts_with("<date"))
+    let data = ["<email>", "<UUID>", "<IP address>", "<URL with credentials>"];
+    shape(key).is_some_and(|shape| data.contains(&shape.as_str()) || shape.ends_with(" digits>"))
 }
 
 fn is_personal(key: &str) -> bool {
@@ -160,15 +164,9 @@ fn shape(text: &str) -> Option<String> {
     if length > MAX_CHARS {
         return free_text();
     }
-    if text.parse::<jiff::Timestamp>().is_ok() {
-        return None;
-    }
-    if text.parse::<jiff::civil::Date>().is_ok() {
-        // Times without an offset are read as dates too.
-        return text
-            .contains(':')
-            .then_some(())
-            .map_or_else(|| Some("<date>".to_owned()), |()| None);
+    // Whatever begins with a date is read as one, times without an offset included.
+    if text.parse::<jiff::Timestamp>().is_ok() || text.parse::<jiff::civil::Date>().is_ok() {
+        return (!text.contains(':')).then(|| "<date>".to_owned());
     }
     let fixed = |shape: &str| Some(shape.to_owned());
     if is_email(text) {
@@ -180,29 +178,32 @@ fn shape(text: &str) -> Option<String> {
     if text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok() {
         return fixed("<IP address>");
     }
-    if let Some((scheme, rest)) = text.split_once("://") {
-        if scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')) {
-            let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-            return fixed(if authority.contains('@') { "<URL with credentials>" } else { "<URL>" });
-        }
+    if let Some((scheme, rest)) = text.split_once("://")
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        return fixed(if authority.contains('@') { "<URL with credentials>" } else { "<URL>" });
     }
     if TOKENS.iter().any(|start| text.len() > 2 * start.len() + 4 && text.starts_with(start)) {
         return fixed("<token>");
     }
     let count = digits(text);
-    if count > MAX_WORD_DIGITS && text.chars().all(|c| c.is_ascii_hexdigit()) && count < length {
+    let is_solid = text.chars().all(|c| c.is_ascii_graphic());
+    if length >= MIN_SECRET_CHARS && text.chars().all(|c| c.is_ascii_hexdigit()) {
         return Some(format!("<hex of {length} digits>"));
     }
     if count > MAX_WORD_DIGITS && text.chars().all(|c| c.is_ascii_digit() || " +-./()".contains(c))
     {
         return Some(format!("<{count} digits>"));
     }
+    if length >= MIN_SECRET_CHARS && count > 0 && text.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return fixed("<token>");
+    }
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.:/".contains(c);
     if length <= MAX_WORD_CHARS && count <= MAX_WORD_DIGITS && text.chars().all(is_word) {
         return None;
     }
-    let is_solid = !text.contains(char::is_whitespace);
-    if length >= 16 && is_solid && count > MAX_WORD_DIGITS && text.is_ascii() {
+    if length >= MIN_SECRET_CHARS && count > MAX_WORD_DIGITS && is_solid {
         return fixed("<token>");
     }
     free_text()
@@ -228,4 +229,29 @@ fn is_uuid(text: &str) -> bool {
             8 | 13 | 18 | 23 => c == '-',
             _ => c.is_ascii_hexdigit(),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_data;
+
+    #[test]
+    fn keys_that_are_ids_or_people_are_data() {
+        for key in
+            ["ada@example.org", "1234567890", "203.0.113.7", "6dcb09b5b57875f334f61aebed695e2e"]
+        {
+            assert!(is_data(key), "{key}");
+        }
+        for key in [
+            "",
+            "name",
+            "sha256FingerprintOfKey",
+            "a key of words",
+            "https://schema.org/name",
+            "2026-03-02",
+            "v1",
+        ] {
+            assert!(!is_data(key), "{key}");
+        }
+    }
 }
