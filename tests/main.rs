@@ -11,6 +11,7 @@ mod docs;
 mod event;
 mod examples;
 mod extraction;
+mod faults;
 mod graph;
 mod hostile;
 mod inspect;
