@@ -13,6 +13,7 @@ mod draft;
 mod event;
 mod examples;
 mod extraction;
+mod faults;
 mod graph;
 mod hostile;
 mod inspect;
