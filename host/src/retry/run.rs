@@ -57,7 +57,7 @@ struct Run<'a, 'c, G: Gates> {
 /// What came of one answer, after all that could be done without the model.
 enum Turn<A> {
     Accepted(A),
-    Failed(Standing),
+    Failed(Box<Standing>),
 }
 
 /// A failure that the model has to be asked about.
@@ -113,7 +113,7 @@ impl<G: Gates> Run<'_, '_, G> {
                 }
                 Turn::Failed(standing) => standing,
             };
-            let Standing { open, failed, judged, applied } = standing;
+            let Standing { open, failed, judged, applied } = *standing;
             let failure = failed.failure(&text);
             if let Some(reason) = self.end_after(&failed, &failure) {
                 self.record(open, Some(&failed), None);
@@ -179,7 +179,7 @@ impl<G: Gates> Run<'_, '_, G> {
         let mut rounds = 0;
         loop {
             let failed = match judge(&open.response, finish, self.gates, self.config).await {
-                Ok(Judged::Failed(failed)) => failed,
+                Ok(Judged::Failed(failed)) => *failed,
                 Ok(Judged::Accepted(accepted)) => {
                     self.record(open, None, None);
                     return Ok(Turn::Accepted(accepted));
@@ -195,7 +195,8 @@ impl<G: Gates> Run<'_, '_, G> {
                 && self.budget.time_left() != Some(Duration::ZERO);
             let mended = if may_mend { mended(&failed, &seen) } else { None };
             let Some(Mended { text, patch }) = mended else {
-                return Ok(Turn::Failed(Standing { open, failed, judged, applied }));
+                let standing = Standing { open, failed, judged, applied };
+                return Ok(Turn::Failed(Box::new(standing)));
             };
             self.record(open, Some(&failed), Some(failed.diagnostic.clone()));
             applied.0.extend(patch.0.iter().cloned());
@@ -255,6 +256,7 @@ impl<G: Gates> Run<'_, '_, G> {
         }
         self.history.attempts.push(attempt);
     }
+
     /// What was done, at the end.
     fn ended(&mut self) -> History {
         let mut history = std::mem::take(&mut self.history);
