@@ -41,6 +41,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "model_record_failed",
+        "The file in which the calls to the model are recorded can't be written.",
+        "Give --record a file in a directory that exists and may be written, on a disk that isn't full.",
+    ),
+    Explanation::new(
+        Model,
         "model_refused",
         "The model, or a filter before or behind it, declined to answer, and there is no plan in what it said.",
         "Look at the rule and the sample events for what may have caused it, or use another model.",

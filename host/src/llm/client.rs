@@ -93,3 +93,18 @@ pub trait LlmClient: Send + Sync {
         true
     }
 }
+
+#[async_trait]
+impl<C: LlmClient + ?Sized> LlmClient for Box<C> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn generate_json(&self, request: LlmRequest) -> Result<Completion, LlmError> {
+        (**self).generate_json(request).await
+    }
+
+    fn costs_tokens(&self) -> bool {
+        (**self).costs_tokens()
+    }
+}

@@ -1,0 +1,183 @@
+//! A line of a transcript: one call to a model, and what came of it.
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+
+use super::{Completion, FinishReason, LlmError, Message, Usage};
+
+/// What is written.
+#[derive(Serialize)]
+pub(super) struct Call<'a> {
+    pub(super) model: &'a str,
+    pub(super) request: Asked<'a>,
+    #[serde(flatten)]
+    pub(super) outcome: Outcome,
+}
+
+/// What the model was asked. The schema is the same in every call, and no part of it.
+#[derive(Serialize)]
+pub(super) struct Asked<'a> {
+    pub(super) messages: &'a [Message],
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    Response(Response),
+    Error(LlmError),
+}
+
+impl Outcome {
+    /// The words in it that are somebody else's.
+    pub(super) fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Response(response) => Some(&mut response.text),
+            Self::Error(error) => error.message_mut(),
+        }
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Response {
+    pub(super) text: String,
+    #[serde(default)]
+    pub(super) usage: Option<Usage>,
+    #[serde(default = "stop")]
+    pub(super) finish_reason: FinishReason,
+}
+
+fn stop() -> FinishReason {
+    FinishReason::Stop
+}
+
+impl From<&Result<Completion, LlmError>> for Outcome {
+    fn from(answer: &Result<Completion, LlmError>) -> Self {
+        match answer {
+            Ok(Completion { text, usage, finish_reason }) => Self::Response(Response {
+                text: text.clone(),
+                usage: *usage,
+                finish_reason: finish_reason.clone(),
+            }),
+            Err(error) => Self::Error(error.clone()),
+        }
+    }
+}
+
+impl From<Outcome> for Result<Completion, LlmError> {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Response(Response { text, usage, finish_reason }) => {
+                Ok(Completion { text, usage, finish_reason })
+            }
+            Outcome::Error(error) => Err(error),
+        }
+    }
+}
+
+/// What is read: a call as it was recorded, or an answer that somebody wrote by hand.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    #[serde(default, rename = "model")]
+    _model: Option<IgnoredAny>,
+    #[serde(default, rename = "request")]
+    _request: Option<IgnoredAny>,
+    response: Option<Response>,
+    error: Option<LlmError>,
+    text: Option<String>,
+    usage: Option<Usage>,
+    finish_reason: Option<FinishReason>,
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// What was expected and what was found.
+pub(super) fn read(line: &str) -> Result<Outcome, String> {
+    let mut json = serde_json::Deserializer::from_str(line);
+    let line: Line =
+        serde_path_to_error::deserialize(&mut json).map_err(|error| error.to_string())?;
+    json.end().map_err(|error| error.to_string())?;
+    match line {
+        Line {
+            response: Some(response),
+            error: None,
+            text: None,
+            usage: None,
+            finish_reason: None,
+            ..
+        } => Ok(Outcome::Response(response)),
+        Line {
+            response: None,
+            error: Some(error),
+            text: None,
+            usage: None,
+            finish_reason: None,
+            ..
+        } => Ok(Outcome::Error(error)),
+        Line { response: None, error: None, text: Some(text), usage, finish_reason, .. } => {
+            let finish_reason = finish_reason.unwrap_or_else(stop);
+            Ok(Outcome::Response(Response { text, usage, finish_reason }))
+        }
+        _ => Err("expected one of `response`, `error` and `text`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let outcomes = [
+            Outcome::Response(Response {
+                text: "{\"a\":\n1}".to_owned(),
+                usage: Some(Usage { input_tokens: 3, output_tokens: 4 }),
+                finish_reason: FinishReason::Other("paused".to_owned()),
+            }),
+            Outcome::Error(LlmError::Status {
+                model: "m".to_owned(),
+                status: 500,
+                message: "no".to_owned(),
+            }),
+        ];
+        for outcome in outcomes {
+            let call =
+                Call { model: "m", request: Asked { messages: &[] }, outcome: outcome.clone() };
+            let line = serde_json::to_string(&call).unwrap_or_default();
+            assert_eq!(read(&line), Ok(outcome), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_answer_may_be_written_by_hand() {
+        let plain =
+            Response { text: "{}".to_owned(), usage: None, finish_reason: FinishReason::Stop };
+        assert_eq!(read(r#"{"text": "{}"}"#), Ok(Outcome::Response(plain.clone())));
+        assert_eq!(read(r#"{"response": {"text": "{}"}}"#), Ok(Outcome::Response(plain.clone())));
+        let cut = Response { finish_reason: FinishReason::Length, ..plain };
+        let line = r#"{"text": "{}", "finish_reason": "length"}"#;
+        assert_eq!(read(line), Ok(Outcome::Response(cut)));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for line in [
+            "",
+            "[]",
+            "{}",
+            r#"{"text": 1}"#,
+            r#"{"text": "a", "response": {"text": "b"}}"#,
+            r#"{"response": {"text": "b"}, "usage": {"input_tokens": 1, "output_tokens": 1}}"#,
+            r#"{"text": "a", "usage": {"input_tokens": -1, "output_tokens": 1}}"#,
+            r#"{"error": {"code": "no_such_code", "message": "x"}}"#,
+            r#"{"event_type": "a plan itself"}"#,
+            r#"{"text": "a"} {"text": "b"}"#,
+        ] {
+            assert!(read(line).is_err(), "{line}");
+        }
+    }
+}
