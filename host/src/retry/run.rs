@@ -154,8 +154,7 @@ impl<G: Gates> Run<'_, '_, G> {
                 Ok(Some((completion, cost)))
             }
             Some(Err(error)) => {
-                // The question was read, and perhaps answered: what wasn't heard was paid for.
-                if matches!(error, LlmError::Timeout { .. }) {
+                if was_read(&error) {
                     self.history.usage.add(asked);
                 }
                 Err(error)
@@ -269,6 +268,11 @@ impl<G: Gates> Run<'_, '_, G> {
 fn mended(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Mended> {
     let mended = mend(failed.json.as_deref()?, &failed.findings)?;
     (!seen.contains(&AnswerHash::of(&mended.text))).then_some(mended)
+}
+
+/// Whether the question was read all the same, so that it was paid for though no answer came of it.
+fn was_read(error: &LlmError) -> bool {
+    matches!(error, LlmError::Timeout { .. } | LlmError::Protocol { .. } | LlmError::Record { .. })
 }
 
 fn millis(time: Duration) -> u64 {
