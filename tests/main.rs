@@ -14,6 +14,7 @@ mod extraction;
 mod graph;
 mod hostile;
 mod inspect;
+mod llm;
 mod plan;
 mod property;
 mod render;

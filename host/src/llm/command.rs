@@ -1,5 +1,6 @@
 //! Any program as a model: the prompt on stdin, the answer on stdout.
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -30,7 +31,6 @@ const MESSAGE_CHARS: usize = 300;
 ///
 /// When the time is up, or the call is given up, the program is killed with its process group, so that what it started
 /// itself ends as well.
-#[derive(Debug)]
 pub struct Command {
     name: String,
     program: String,
@@ -143,6 +143,16 @@ impl LlmClient for Command {
         let text =
             tokio::time::timeout(self.timeout, self.run(&prompt)).await.map_err(|_| timeout)??;
         Ok(Completion { text, usage: None, finish_reason: FinishReason::Stop })
+    }
+}
+
+/// Without the arguments, which may hold keys.
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command")
+            .field("program", &self.program)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }
 
