@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on should say where")]
 #![allow(clippy::print_stderr, reason = "tests say what they skip and what they measured")]
 
+mod answer;
 mod bundle;
 mod cli;
 mod corpora;
@@ -16,6 +17,8 @@ mod hostile;
 mod inspect;
 mod llm;
 mod plan;
+mod policy;
+mod prompt;
 mod property;
 mod render;
 mod retry;

@@ -16,7 +16,7 @@ use crate::untrusted::bounded;
 pub const CODES: &[&str] = &["ambiguous_response", "model_refused", "truncated_response"];
 
 /// How much of an answer is repeated to whoever gave it, in characters.
-const ECHO_CHARS: usize = 4_000;
+const ECHO_CHARS: usize = 3_000;
 
 /// How much of a field's name or value a finding repeats, in characters.
 const QUOTED_CHARS: usize = 200;
@@ -56,13 +56,13 @@ impl AnswerError {
     }
 
     /// JSON that isn't a plan.
-    pub(super) fn not_a_plan(json: &str, value: Value) -> Self {
-        let problems = plan::problems_of_value(&value);
-        let findings = problems.iter().map(|problem| finding(problem, &value)).collect();
+    pub(super) fn not_a_plan(json: &str, value: &Value) -> Self {
+        let problems = plan::problems_of_value(value);
+        let findings = problems.iter().map(|problem| finding(problem, value)).collect();
         let mut diagnostic = first(&problems);
-        feedback::violations(&value, &mut diagnostic);
+        feedback::violations(value, &mut diagnostic);
         feedback::beyond_schema(&problems, &mut diagnostic);
-        echo(&value.to_string(), &mut diagnostic);
+        echo(json, &mut diagnostic);
         let text = Some(json.to_owned());
         Self::of_problems(problems, findings, diagnostic, text)
     }
@@ -160,9 +160,13 @@ fn first(problems: &[PlanParseError]) -> String {
     problems.first().map(|problem| diagnose::parse(&ParseReport::from(problem))).unwrap_or_default()
 }
 
-/// Repeats an answer, fenced.
+/// Repeats an answer, fenced: JSON on one line, anything else as a JSON string.
 fn echo(text: &str, diagnostic: &mut String) {
-    let (shown, left_out) = crate::prompt::answer(text, ECHO_CHARS);
+    let json = serde_json::from_str(text).map(|value| fence::compact(&value)).ok();
+    let (shown, left_out) = match json.filter(|json| json.chars().count() <= ECHO_CHARS) {
+        Some(json) => (json, 0),
+        None => fence::quoted(text, ECHO_CHARS),
+    };
     let cut = if left_out > 0 {
         format!(", without its last {left_out} characters")
     } else {

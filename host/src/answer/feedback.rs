@@ -125,16 +125,6 @@ mod tests {
     }
 
     #[test]
-    fn each_violation_names_the_place_and_the_part_of_the_schema() {
-        let text = told(&json!({
-            "event_type": "", "target_entity_name": "E", "function_name": 1, "key_field": {"source_path": []},
-            "property_fields": [{"property_name": "p", "source_path": "a.b", "nulls": "no", "x\n": 1}],
-            "span_handling": {"span_id_path": ["a", ""], "partial_when_path": 7},
-        }));
-        insta::assert_snapshot!(text);
-    }
-
-    #[test]
     fn only_ten_violations_are_listed() {
         let text = told(&json!({"property_fields": vec![json!(null); 20]}));
         assert!(text.contains("\nViolations of the schema (24):\n"), "{text}");

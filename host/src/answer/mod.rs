@@ -76,7 +76,7 @@ pub fn read(
     match (taken, finish) {
         (Taken::Json(json, value), _) => match plan::from_value(&value) {
             Ok(plan) => Ok(Answer { plan, text: json.to_owned(), value }),
-            Err(_) => Err(AnswerError::not_a_plan(json, value)),
+            Err(_) => Err(AnswerError::not_a_plan(json, &value)),
         },
         (Taken::Several, _) => Err(AnswerError::ambiguous(text)),
         (_, FinishReason::Refused) => Err(AnswerError::refused(text)),

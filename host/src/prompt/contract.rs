@@ -32,11 +32,13 @@ const MAPPING: &str = "
 
 - Use only paths that the event schema declares or that occur in the samples. A path is a list of object keys from the
   event's root, spelled exactly as they are there, dots and letter case included. There is no way into an array.
+- `event_type` is what the events that the rule is about have in their field `event_type`, letter by letter.
 - Name the entity and its properties as the graph does, and give a property a value of its type.
 - Leave out an optional property if you aren't sure where its value is: a missing one costs less than a wrong one.
 - The key is what identifies the thing itself, and stays the same from event to event: no position, no title, no time.
   An event without it gives no node.
 - Leave `session_id_path` at its default, unless the rule or the event schema names another place.
+- Claim a span with `span_handling` where the events carry the id of one.
 - Set `partial_when_path` only where a field of free text still needs a model to read it, and to that field.
 
 ";

@@ -21,7 +21,6 @@ mod schema;
 use thiserror::Error;
 
 pub use crate::plan::schema;
-pub(crate) use retry::answer;
 pub use retry::retry;
 
 use crate::fence::{self, Escape};

@@ -6,8 +6,8 @@
 //! 2. Below a key that says that the value is about a person, or is a secret (`email`, `author_login`, `apiKey`, ...),
 //!    every value is shown by its shape.
 //! 3. Numbers of at most eight digits are shown; longer ones are ids, and shown as `<integer of 12 digits>`.
-//! 4. Of strings, timestamps are shown, and single words of at most 32 characters that hold at most four digits:
-//!    states, kinds, names of things, version numbers.
+//! 4. Of strings, timestamps are shown, and single words of at most 32 characters that hold at most four digits,
+//!    but no run of 16 letters and digits: states, kinds, names of things, version numbers.
 //! 5. Any other string is shown as the first of these that it is: `<date>`, `<email>`, `<UUID>`, `<IP address>`,
 //!    `<URL with credentials>`, `<URL>`, `<token>`, `<hex of N digits>`, `<N digits>`, `<text of N characters>`.
 //!
@@ -26,6 +26,9 @@ const MAX_WORD_CHARS: usize = 32;
 
 /// How many digits a word may hold that is shown.
 const MAX_WORD_DIGITS: usize = 4;
+
+/// How long a string without white space has to be to look like a secret.
+const MIN_SECRET_CHARS: usize = 16;
 
 /// How long a string may be that is looked into.
 const MAX_CHARS: usize = 2_000;
@@ -160,15 +163,9 @@ fn shape(text: &str) -> Option<String> {
     if length > MAX_CHARS {
         return free_text();
     }
-    if text.parse::<jiff::Timestamp>().is_ok() {
-        return None;
-    }
-    if text.parse::<jiff::civil::Date>().is_ok() {
-        // Times without an offset are read as dates too.
-        return text
-            .contains(':')
-            .then_some(())
-            .map_or_else(|| Some("<date>".to_owned()), |()| None);
+    // Whatever begins with a date is read as one, times without an offset included.
+    if text.parse::<jiff::Timestamp>().is_ok() || text.parse::<jiff::civil::Date>().is_ok() {
+        return (!text.contains(':')).then(|| "<date>".to_owned());
     }
     let fixed = |shape: &str| Some(shape.to_owned());
     if is_email(text) {
@@ -190,19 +187,22 @@ fn shape(text: &str) -> Option<String> {
         return fixed("<token>");
     }
     let count = digits(text);
-    if count > MAX_WORD_DIGITS && text.chars().all(|c| c.is_ascii_hexdigit()) && count < length {
+    let is_solid = text.chars().all(|c| c.is_ascii_graphic());
+    if length >= MIN_SECRET_CHARS && text.chars().all(|c| c.is_ascii_hexdigit()) {
         return Some(format!("<hex of {length} digits>"));
     }
     if count > MAX_WORD_DIGITS && text.chars().all(|c| c.is_ascii_digit() || " +-./()".contains(c))
     {
         return Some(format!("<{count} digits>"));
     }
+    if length >= MIN_SECRET_CHARS && count > 0 && text.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return fixed("<token>");
+    }
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.:/".contains(c);
     if length <= MAX_WORD_CHARS && count <= MAX_WORD_DIGITS && text.chars().all(is_word) {
         return None;
     }
-    let is_solid = !text.contains(char::is_whitespace);
-    if length >= 16 && is_solid && count > MAX_WORD_DIGITS && text.is_ascii() {
+    if length >= MIN_SECRET_CHARS && count > MAX_WORD_DIGITS && is_solid {
         return fixed("<token>");
     }
     free_text()

@@ -50,7 +50,7 @@ pub fn retry(original: &str, response: &str, diagnostic: &str) -> String {
 }
 
 /// An answer as JSON that can be shown, and how many of its characters are left out.
-pub(crate) fn answer(response: &str, max_chars: usize) -> (String, usize) {
+fn answer(response: &str, max_chars: usize) -> (String, usize) {
     if let Ok(value) = serde_json::from_str(response) {
         let json = fence::pretty(&value, Escape::Ascii);
         if json.len() <= max_chars {
