@@ -12,6 +12,7 @@ mod docs;
 mod event;
 mod examples;
 mod extraction;
+mod faults;
 mod graph;
 mod hostile;
 mod inspect;

@@ -86,7 +86,7 @@ fn parts_of_a_project() {
         write("events.ndjson", b"{\"event_type\":\"order_shipped\"}\n"),
         compile,
         1,
-        &["error[event_type_without_sample]: plan.json: smoke: ", "order_placed"],
+        &["error[event_type_without_sample]: plan.json: fit: ", "order_placed"],
     );
     refused(
         write("events.ndjson", b"{\"event_type\":\"order_placed\"}\n"),
@@ -107,7 +107,7 @@ fn parts_of_a_project() {
         },
         compile,
         1,
-        &["error[unknown_entity]: plan.json: graph: nodes[0].entity_name"],
+        &["error[unknown_entity]: plan.json: fit: /target_entity_name"],
     );
 }
 

@@ -66,7 +66,7 @@ fn compile_stores_a_bundle_once() {
     assert_eq!(first.code, 0, "{first:?}");
     let said: Vec<&str> =
         first.stderr.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    let all = ["input", "plan", "render", "compile", "inspect", "load", "smoke", "bundle"];
+    let all = ["input", "plan", "fit", "render", "compile", "inspect", "load", "smoke", "bundle"];
     assert_eq!(said, all);
     let tree = project.tree();
 

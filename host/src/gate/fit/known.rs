@@ -10,6 +10,9 @@ use crate::finding::FailingEvent;
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
 
+/// With this many samples and more, a path that none of them has is taken not to exist.
+const ENOUGH_SAMPLES: usize = 5;
+
 /// The paths of one event type.
 pub(crate) struct Known<'t> {
     evidence: &'t Evidence,
@@ -33,6 +36,13 @@ impl<'t> Known<'t> {
     /// Whether the path occurs in a sample or is declared.
     pub(crate) fn has(&self, path: &[String]) -> bool {
         self.evidence.knows(self.event_type, path)
+    }
+
+    /// Whether so little is known that a path may exist though nothing says so: no event schema declares anything, and
+    /// there are only a few samples.
+    pub(crate) fn is_thin(&self) -> bool {
+        self.evidence.declared().is_empty()
+            && self.samples().is_none_or(|samples| samples.count() < ENOUGH_SAMPLES)
     }
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &'t Path> {

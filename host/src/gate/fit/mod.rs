@@ -5,7 +5,8 @@
 //! can often be told: each [`Finding`] carries a patch where that is so.
 //!
 //! The gate never turns down what may be right: a path that occurs in one sample of the event type, or that the schema
-//! declares, is fine, whatever it is called. What it can't know is whether a path that exists is the one that was meant.
+//! declares, is fine, whatever it is called; and where there are neither a schema nor more than a few samples, so is one
+//! that is unlike any of theirs. What it can't know is whether a path that exists is the one that was meant.
 //!
 //! # Example
 //!

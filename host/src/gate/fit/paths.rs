@@ -25,7 +25,7 @@ pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>
     judged
         .filter_map(|mapping| {
             if !known.has(mapping.path()) {
-                return Some(unknown(mapping, entity, known, &search));
+                return unknown(mapping, entity, known, &search);
             }
             not_scalar(mapping, known, &search).or_else(|| mismatch(mapping, known, &search, &live))
         })
@@ -43,8 +43,10 @@ pub(super) fn roles(plan: &Plan, known: &Known<'_>) -> Vec<Finding> {
         let search = Search::new(known, "", []);
         let sought = Sought { given: path, name, property_type: None, is_key: false };
         if !known.has(path) {
-            let nearest = search.slip(&sought).filter(|it| name.is_some() || it.certain);
-            findings.push(repath(unknown_at(at, path, known), at, nearest));
+            let nearest = search.slip(&sought);
+            if !known.is_thin() || nearest.as_ref().is_some_and(|it| it.certain) {
+                findings.push(repath(unknown_at(at, path, known), at, nearest));
+            }
         } else if name.is_some() && !known.admits(path, None) && known.values(path).next().is_some()
         {
             let finding = no_scalar(at, path, known);
@@ -66,7 +68,7 @@ fn unknown(
     entity: &Entity,
     known: &Known<'_>,
     search: &Search<'_, '_>,
-) -> Finding {
+) -> Option<Finding> {
     let at = format!("{}/source_path", mapping.at);
     let finding = unknown_at(&at, mapping.path(), known);
     // A key of another property than the entity's is renamed; its type is the key's then.
@@ -78,11 +80,15 @@ fn unknown(
         property_type: property.map(|it| &it.property_type),
         is_key: mapping.is_key,
     };
-    match search.slip(&sought) {
+    let nearest = search.slip(&sought);
+    if known.is_thin() && !nearest.as_ref().is_some_and(|it| it.certain) {
+        return None;
+    }
+    Some(match nearest {
         Some(nearest) => repath(finding, &at, Some(nearest)),
         None if mapping.is_key => finding,
         None => finding.perhaps(patch::remove(&mapping.at)),
-    }
+    })
 }
 
 fn unknown_at(at: &str, path: &[String], known: &Known<'_>) -> Finding {

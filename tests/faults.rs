@@ -1,0 +1,205 @@
+//! Right plans with one fault each: whether a gate finds it, names the place, and mends it without a model.
+//!
+//! Faults are made by rule, and by rule it is told for which of them no gate can know: those whose plan is as good as the
+//! right one by all that samples, event schema and graph spec say. See `inject` for the kinds.
+
+mod case;
+mod inject;
+mod judge;
+
+use std::fmt::Write as _;
+
+use retort::plan::{self, Plan};
+use serde_json::{Value, json};
+
+use case::Case;
+use inject::{Fault, KINDS};
+use judge::Judge;
+
+/// How the faults of one kind went.
+#[derive(Default)]
+struct Tally {
+    injected: usize,
+    unknowable: usize,
+    rejected: usize,
+    localised: usize,
+    mended: usize,
+    otherwise: usize,
+    notes: Vec<String>,
+}
+
+impl Tally {
+    fn detectable(&self) -> usize {
+        self.injected - self.unknowable
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.injected += other.injected;
+        self.unknowable += other.unknowable;
+        self.rejected += other.rejected;
+        self.localised += other.localised;
+        self.mended += other.mended;
+        self.otherwise += other.otherwise;
+    }
+
+    fn count(&mut self, judge: &Judge, case: &Case, right: &Plan, fault: &Fault) {
+        let judged = judge.judge(case, &fault.text);
+        self.injected += 1;
+        if fault.unknowable.is_some() {
+            self.unknowable += 1;
+            return;
+        }
+        let rejected = !judged.findings.is_empty();
+        let names = |pointer: &str| {
+            let is_at = |place: &String| {
+                pointer == place
+                    || pointer.strip_prefix(place.as_str()).is_some_and(|it| it.starts_with('/'))
+            };
+            fault.places.iter().any(is_at)
+        };
+        let localised = judged.findings.iter().any(|finding| names(&finding.pointer));
+        let mended = judged.passed.as_ref().is_some_and(|plan| is_right(plan, right, fault));
+        let otherwise = rejected && judged.passed.is_some() && !mended;
+        self.rejected += usize::from(rejected);
+        self.localised += usize::from(localised);
+        self.mended += usize::from(rejected && mended);
+        self.otherwise += usize::from(otherwise);
+        let note = match (rejected, localised, mended, otherwise) {
+            (false, ..) => "ACCEPTED",
+            (_, false, ..) => "elsewhere",
+            (_, _, false, true) => "otherwise",
+            (_, _, false, false) => "unmended",
+            _ => return,
+        };
+        let findings: Vec<String> =
+            judged.findings.iter().map(|it| format!("{} {}", it.pointer, it.code)).collect();
+        let Fault { what, places, .. } = fault;
+        self.notes.push(format!(
+            "{note} after {}: {}: {places:?} {what}: {findings:?}",
+            judged.rounds, case.name
+        ));
+    }
+
+    fn row(&self, name: &str) -> String {
+        let of = |part: usize| format!("{part}/{}", self.detectable());
+        format!(
+            "{name:<24} {:>8} {:>10} {:>11} {:>11} {:>11} {:>9}\n",
+            self.injected,
+            self.unknowable,
+            of(self.rejected),
+            of(self.localised),
+            of(self.mended),
+            self.otherwise
+        )
+    }
+}
+
+/// Whether a plan is the right one. What its function is called is free, where that was taken away.
+fn is_right(plan: &Plan, right: &Plan, fault: &Fault) -> bool {
+    let value = |plan: &Plan| {
+        let mut value = serde_json::to_value(plan).unwrap();
+        if fault.places.iter().any(|place| place == "/function_name") {
+            value["function_name"] = Value::Null;
+        }
+        value
+    };
+    value(plan) == value(right)
+}
+
+fn right_plan(case: &Case) -> Plan {
+    plan::from_value(&case.plan).unwrap()
+}
+
+/// Injects every kind of fault into every case: a table, and the sums.
+fn measure(cases: &[Case]) -> (String, Tally) {
+    let judge = Judge::new();
+    let mut sums = Tally::default();
+    let mut table = format!(
+        "{:<24} {:>8} {:>10} {:>11} {:>11} {:>11} {:>9}\n",
+        "fault", "injected", "unknowable", "rejected", "localised", "mended", "otherwise"
+    );
+    let mut notes = String::new();
+    for kind in KINDS {
+        let mut tally = Tally::default();
+        for case in cases {
+            let right = right_plan(case);
+            for fault in kind.inject(case) {
+                tally.count(&judge, case, &right, &fault);
+            }
+        }
+        assert!(tally.detectable() > 0, "{}: nothing was injected", kind.name);
+        table += &tally.row(kind.name);
+        for note in &tally.notes {
+            writeln!(notes, "{}: {note}", kind.name).unwrap();
+        }
+        sums.add(&tally);
+    }
+    table += &sums.row("all");
+    if std::env::var("RETORT_SHOW_FAULTS").is_ok() {
+        eprintln!("{notes}");
+    }
+    (table, sums)
+}
+
+fn check(sums: &Tally) {
+    let detectable = sums.detectable() as f64;
+    assert_eq!(sums.rejected, sums.detectable(), "a fault that can be known passes");
+    assert!(
+        sums.localised as f64 >= 0.95 * detectable,
+        "{} of {detectable} localised",
+        sums.localised
+    );
+    assert!(sums.mended as f64 >= 0.80 * detectable, "{} of {detectable} mended", sums.mended);
+}
+
+fn right_plans_pass(cases: &[Case]) {
+    let judge = Judge::new();
+    for case in cases {
+        let judged = judge.judge(case, &case.plan.to_string());
+        assert!(judged.findings.is_empty(), "{}: {:#?}", case.name, judged.findings);
+        assert_eq!(judged.passed, Some(right_plan(case)), "{}", case.name);
+    }
+}
+
+#[test]
+fn right_plans_pass_and_are_not_altered() {
+    right_plans_pass(&Case::examples());
+    if let Some(cases) = Case::corpora() {
+        assert_eq!(cases.len(), 17);
+        right_plans_pass(&cases);
+    }
+}
+
+#[test]
+fn faults_in_the_examples_are_found_and_mended() {
+    let (table, sums) = measure(&Case::examples());
+    eprintln!("{table}");
+    check(&sums);
+    insta::assert_snapshot!("examples", table);
+}
+
+#[test]
+fn faults_in_plans_over_real_events_are_found_and_mended() {
+    let Some(cases) = Case::corpora() else { return };
+    let (table, sums) = measure(&cases);
+    eprintln!("{table}");
+    check(&sums);
+}
+
+/// What a gate sees of an answer that isn't JSON alone: nothing that could be mended without knowing what was cut off.
+#[test]
+fn a_cut_off_plan_is_turned_down_and_not_mended() {
+    let judge = Judge::new();
+    for case in Case::examples() {
+        let text = case.plan.to_string();
+        for end in (1..text.len()).step_by(7).filter(|end| text.is_char_boundary(*end)) {
+            let judged = judge.judge(&case, &text[..end]);
+            assert_eq!(judged.findings[0].code, "invalid_json", "{end}");
+            assert_eq!(judged.passed, None, "{end}");
+        }
+        assert_eq!(
+            judge.judge(&case, &json!(text).to_string()).findings[0].code,
+            "wrong_root_type"
+        );
+    }
+}

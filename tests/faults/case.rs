@@ -1,0 +1,215 @@
+//! Right plans, with the tasks that they are right for.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use retort::evidence::at;
+use retort::gate::smoke::Samples;
+use retort::graph::extraction::{Extraction, Node, Property};
+use retort::graph::{GraphSpec, ValidateOptions, validate};
+use retort::task::{EventSchema, Task};
+use serde_json::{Value, json};
+
+use crate::support::{shared, workspace_root};
+
+/// Samples of one rule that are taken: the first ones.
+const MAX_SAMPLES: usize = 60;
+
+/// A right plan and its task.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) plan: Value,
+    pub(super) task: Task,
+}
+
+impl Case {
+    /// The example projects, which every checkout has.
+    pub(super) fn examples() -> Vec<Self> {
+        let folder = |name: &str| workspace_root().join("examples").join(name);
+        let case = |name: &str| {
+            let folder = folder(name);
+            let task = Task::new(
+                GraphSpec::parse(&read(&folder.join("graph.yaml")), "graph.yaml").unwrap(),
+                Samples::parse(&read(&folder.join("samples.ndjson")), "samples").unwrap(),
+                None,
+                Some(EventSchema::parse(&read(&folder.join("schema.json")), "schema").unwrap()),
+            );
+            Self { name: name.to_owned(), plan: json_of(&folder.join("plan.json")), task }
+        };
+        ["agent-decision", "cloud-audit", "github-webhook"].map(case).into()
+    }
+
+    /// The rules over real events, without what a plan can't say; `None` where the events aren't there.
+    pub(super) fn corpora() -> Option<Vec<Self>> {
+        let root = shared("corpora")?;
+        let mut cases = Vec::new();
+        for corpus in ["github_webhooks", "agent_telemetry"] {
+            let plans = workspace_root().join("tests/plans").join(corpus);
+            let rules = json_of(&plans.join("rules.json"));
+            for (name, rule) in rules.as_object().unwrap() {
+                let plan = json_of(&plans.join(format!("{name}.json")));
+                cases.push(Self::of_rule(&root.join(corpus), name, rule, plan));
+            }
+        }
+        Some(cases)
+    }
+
+    fn of_rule(data: &Path, name: &str, rule: &Value, mut plan: Value) -> Self {
+        let types = match &rule["event_types"] {
+            Value::String(file) => json_of(&data.join(file))["event_types"].clone(),
+            types => types.clone(),
+        };
+        let types: BTreeSet<&str> =
+            types.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let is_of_type = |line: &&str| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            types.contains(event["event_type"].as_str().unwrap_or_default())
+        };
+        let events = read(&data.join(rule["events"].as_str().unwrap()));
+        let samples: Vec<&str> = events.lines().filter(is_of_type).take(MAX_SAMPLES).collect();
+        let samples = Samples::parse(&samples.join("\n"), "samples").unwrap();
+        let gaps = rule["gaps"].as_array().unwrap();
+        let converted: BTreeSet<&str> = gaps
+            .iter()
+            .filter(|gap| gap["kind"] == "conversion")
+            .filter_map(|gap| gap["name"].as_str())
+            // Lists are values of no type that a graph has.
+            .chain(["alternatives_considered"])
+            .collect();
+        let fields = plan["property_fields"].as_array_mut().unwrap();
+        fields.retain(|it| !converted.contains(it["property_name"].as_str().unwrap()));
+        let observed = data.join("schemas_observed").join(format!("{name}.json"));
+        let schema = observed.exists().then(|| EventSchema::parse(&read(&observed), name).unwrap());
+        // A rule is about several types, and a plan about one: one that occurs.
+        if samples.iter().all(|sample| plan["event_type"] != sample.event_type()) {
+            plan["event_type"] = json!(samples.iter().next().unwrap().event_type());
+        }
+        let task = Task::new(graph(data, name), samples, None, schema);
+        let mut case = Self { name: name.to_owned(), plan, task };
+        case.leave_out_what_nobody_knows();
+        case
+    }
+
+    /// Leaves out the paths that no sample of the event type has and the schema doesn't declare: that they are right is
+    /// known from elsewhere.
+    fn leave_out_what_nobody_knows(&mut self) {
+        let unknown: BTreeSet<String> = self
+            .mappings()
+            .iter()
+            .filter(|(_, it)| !self.exists(&path_of(&it["source_path"])))
+            .map(|(_, it)| it["property_name"].to_string())
+            .collect();
+        if !unknown.is_empty() {
+            eprintln!("{}: no evidence for {unknown:?}", self.name);
+        }
+        let fields = self.plan["property_fields"].as_array_mut().unwrap();
+        fields.retain(|it| !unknown.contains(&it["property_name"].to_string()));
+    }
+
+    pub(super) fn event_type(&self) -> &str {
+        self.plan["event_type"].as_str().unwrap()
+    }
+
+    pub(super) fn entity(&self) -> &str {
+        self.plan["target_entity_name"].as_str().unwrap()
+    }
+
+    /// The mappings with their pointers, the key first.
+    pub(super) fn mappings(&self) -> Vec<(String, &Value)> {
+        let properties = self.plan["property_fields"].as_array().unwrap().iter().enumerate();
+        let properties = properties.map(|(i, it)| (format!("/property_fields/{i}"), it));
+        std::iter::once(("/key_field".to_owned(), &self.plan["key_field"]))
+            .chain(properties)
+            .collect()
+    }
+
+    /// Whether a path occurs in a sample of the plan's event type, or is declared.
+    pub(super) fn exists(&self, path: &[String]) -> bool {
+        let declared = self.task.evidence().declared().contains_key(path);
+        declared || self.events().any(|event| at(event, path).is_some())
+    }
+
+    /// Whether what samples have at a path is valid for a property, by the graph validator. Where no sample has a value,
+    /// nothing is known.
+    pub(super) fn is_valid(&self, property: &str, path: &[String]) -> bool {
+        let mut values =
+            self.events().filter(|it| self.gives_a_node(it)).filter_map(|it| at(it, path));
+        values.all(|value| value.is_null() || self.is_valid_value(property, value))
+    }
+
+    fn is_valid_value(&self, property: &str, value: &Value) -> bool {
+        let node = Node {
+            node_id: "x".to_owned(),
+            entity_name: self.entity().to_owned(),
+            labels: Vec::new(),
+            properties: vec![Property { name: property.to_owned(), value: value.clone() }],
+        };
+        let result = Extraction { nodes: vec![node], ..Extraction::default() };
+        let report = validate(self.task.graph(), &result, ValidateOptions::default());
+        !report.failures().iter().any(|failure| failure.path.starts_with("nodes[0].properties[0]"))
+    }
+
+    /// Whether a scalar is anywhere at the path.
+    pub(super) fn has_scalar(&self, path: &[String]) -> bool {
+        let is_scalar = |it: &Value| it.is_string() || it.is_number() || it.is_boolean();
+        self.events().filter_map(|event| at(event, path)).any(is_scalar)
+    }
+
+    fn gives_a_node(&self, event: &Value) -> bool {
+        let key = path_of(&self.plan["key_field"]["source_path"]);
+        at(event, &key).is_some_and(|it| it.is_string() || it.is_number() || it.is_boolean())
+    }
+
+    fn events(&self) -> impl Iterator<Item = &Value> {
+        let samples = self.task.evidence().of(self.event_type()).unwrap();
+        samples.samples().map(|seen| seen.event())
+    }
+}
+
+/// The graph of a rule: the corpus' own, else what the rule itself says of its entity.
+fn graph(data: &Path, name: &str) -> GraphSpec {
+    let own = data.join("graph_spec.yaml");
+    if own.exists() {
+        return GraphSpec::parse(&read(&own), "graph.yaml").unwrap();
+    }
+    if name == "bka_decision" {
+        let properties =
+            [("decision_id", "string"), ("outcome", "string"), ("confidence", "double")];
+        return one_entity("mako_DecisionPoint", "decision_id", &properties);
+    }
+    let rule = json_of(&data.join("rules").join(format!("{name}.json")));
+    let core = &rule["core"];
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let key = (text(&core["key"]["property"]), text(&core["key"]["type"]));
+    let others = core["properties"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (text(&it["name"]), text(&it["type"])));
+    let all: Vec<(String, String)> = std::iter::once(key).chain(others).collect();
+    let all: Vec<(&str, &str)> =
+        all.iter().map(|(name, of)| (name.as_str(), of.as_str())).collect();
+    one_entity(&text(&core["entity"]), all[0].0, &all)
+}
+
+fn one_entity(name: &str, key: &str, properties: &[(&str, &str)]) -> GraphSpec {
+    let properties: Vec<Value> = properties
+        .iter()
+        .map(|(name, of)| json!({"column": name, "logical_name": name, "sdk_type": of}))
+        .collect();
+    let spec =
+        json!({"entities": [{"name": name, "key_columns": [key], "properties": properties}]});
+    GraphSpec::parse(&spec.to_string(), "graph.json").unwrap()
+}
+
+pub(super) fn path_of(value: &Value) -> Vec<String> {
+    value.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+fn read(file: &PathBuf) -> String {
+    std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+fn json_of(file: &PathBuf) -> Value {
+    serde_json::from_str(&read(file)).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}

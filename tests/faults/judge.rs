@@ -1,0 +1,99 @@
+//! All gates over the text that a model might write, and what mends it.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use retort::finding::Finding;
+use retort::gate::smoke::SmokeOptions;
+use retort::pipeline::{Pipeline, Request, Turned};
+use retort::plan::{self, Plan};
+use retort::problem::Stage;
+use retort::repair::mechanical::{mend, plan_findings, smoke_findings};
+use retort::sandbox::Limits;
+use serde_json::Value;
+
+use super::case::Case;
+
+/// How often a text is mended before it is given up.
+const ROUNDS: usize = 4;
+
+/// What became of a text.
+pub(super) struct Judged {
+    /// What the first gate that turned it down found; empty where none did.
+    pub(super) findings: Vec<Finding>,
+    /// The plan that passed all gates in the end.
+    pub(super) passed: Option<Plan>,
+    /// How often it was mended.
+    pub(super) rounds: usize,
+}
+
+/// The gates.
+pub(super) struct Judge {
+    pipeline: Pipeline,
+    /// Cases with plans that passed already.
+    passed: RefCell<BTreeSet<(String, String)>>,
+}
+
+impl Judge {
+    pub(super) fn new() -> Self {
+        Self { pipeline: Pipeline::new(Limits::default()).unwrap(), passed: RefCell::default() }
+    }
+
+    /// Takes a text through the gates, and through them again when it was mended.
+    pub(super) fn judge(&self, case: &Case, answer: &str) -> Judged {
+        let mut text = answer.to_owned();
+        let mut first = None;
+        for rounds in 0..=ROUNDS {
+            let findings = match self.gates(case, &text) {
+                Ok(plan) => {
+                    let findings = first.unwrap_or_default();
+                    return Judged { findings, passed: Some(plan), rounds };
+                }
+                Err(findings) => findings,
+            };
+            assert!(!findings.is_empty(), "{}: turned down for nothing: {text}", case.name);
+            let mended = mend(&text, &findings);
+            first.get_or_insert(findings);
+            match mended {
+                Some(mended) => text = mended.text,
+                None => break,
+            }
+        }
+        Judged { findings: first.unwrap_or_default(), passed: None, rounds: ROUNDS }
+    }
+
+    fn gates(&self, case: &Case, text: &str) -> Result<Plan, Vec<Finding>> {
+        let plan = match plan::parse(text) {
+            Ok(plan) => plan,
+            Err(error) => return Err(unread(case, text, &error)),
+        };
+        let key = (case.name.clone(), serde_json::to_string(&plan).unwrap());
+        if self.passed.borrow().contains(&key) {
+            return Ok(plan);
+        }
+        let request = Request { plan: text, task: &case.task, smoke: SmokeOptions::default() };
+        match self.pipeline.accept(&request, &mut |_| {}) {
+            Ok(accepted) => {
+                assert_eq!(accepted.plan(), &plan, "a plan that passes is not altered");
+                self.passed.borrow_mut().insert(key);
+                Ok(plan)
+            }
+            Err(Turned::Fit(unfit)) => Err(unfit.findings().to_vec()),
+            Err(Turned::Smoke(failed)) => Err(smoke_findings(&plan, &failed, &case.task)),
+            Err(other) => panic!("{}: {other}: {text}", case.name),
+        }
+    }
+}
+
+fn unread(case: &Case, text: &str, error: &plan::PlanParseError) -> Vec<Finding> {
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        return vec![Finding::new(
+            Stage::Plan,
+            error.code.as_str(),
+            "",
+            "JSON",
+            error.message.clone(),
+        )];
+    };
+    plan_findings(&value, &plan::problems(text), &case.task)
+}
