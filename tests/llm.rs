@@ -7,7 +7,7 @@ mod requests;
 pub(crate) mod server;
 mod transcripts;
 
-use retort::llm::{Anthropic, ClientConfig, Gemini, LlmClient, LlmRequest, Message, OpenAi, Role};
+use retort::llm::{self, ClientConfig, LlmClient, LlmRequest, Message, ModelSpec, Role};
 
 /// The key of every client here.
 const KEY: &str = "sk-test-4f1dcb0a9e";
@@ -24,14 +24,17 @@ fn config(url: &str) -> ClientConfig {
 /// The providers that are reached over HTTP.
 const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini"];
 
-/// A client of a provider.
+/// A client of a provider, made as for a user.
 fn connect(provider: &str, config: &ClientConfig) -> Box<dyn LlmClient> {
-    match provider {
-        "openai" => Box::new(OpenAi::new("m", config).unwrap()),
-        "anthropic" => Box::new(Anthropic::new("m", config).unwrap()),
-        "gemini" => Box::new(Gemini::new("m", config).unwrap()),
-        other => panic!("no provider {other}"),
-    }
+    let spec: ModelSpec = format!("{provider}:m").parse().unwrap();
+    let client = llm::connect(&spec, config).unwrap().unwrap();
+    assert_eq!(client.name(), format!("{provider}:m"));
+    client
+}
+
+#[test]
+fn a_draft_is_made_of_the_task() {
+    assert!(llm::connect(&ModelSpec::Draft, &ClientConfig::default()).unwrap().is_none());
 }
 
 /// A request of one turn, with the schema of plans.

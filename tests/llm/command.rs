@@ -111,26 +111,35 @@ fn a_command_that_is_none() {
     }
 }
 
-/// The time is up while a program waits for one that it started, which would write a file later.
+/// A program waits for one that it started, which would write a file later. Both are ended, whether the time is up or the
+/// caller no longer waits.
 #[tokio::test]
 async fn a_program_that_is_too_slow_is_ended_with_all_that_it_started() {
     let dir = tempfile::tempdir().unwrap();
     let (started, survived) = (dir.path().join("started"), dir.path().join("survived"));
     let script = dir.path().join("model.sh");
     let text = format!(
-        "touch '{}'\n(sleep 2; touch '{}') &\nwait\n",
+        "echo >> '{}'\n(sleep 3; touch '{}') &\nwait\n",
         started.display(),
         survived.display()
     );
     fs::write(&script, text).unwrap();
-    let timeout = Duration::from_millis(500);
-    let config = ClientConfig { timeout, ..ClientConfig::default() };
-    let client = Command::new(&format!("sh '{}'", script.display()), &config).unwrap();
+    let command = |timeout| {
+        let config = ClientConfig { timeout, ..ClientConfig::default() };
+        Command::new(&format!("sh '{}'", script.display()), &config).unwrap()
+    };
+    let wait = Duration::from_secs(1);
+    let (slow, abandoned) = (command(wait), command(Duration::from_secs(60)));
     let begun = Instant::now();
-    let error = client.generate_json(prompt()).await.unwrap_err();
-    assert_eq!(error, LlmError::Timeout { model: "command:sh".to_owned(), after: timeout });
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
-    assert!(started.exists());
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    let (timed_out, given_up) = tokio::join!(
+        slow.generate_json(prompt()),
+        tokio::time::timeout(wait, abandoned.generate_json(prompt())),
+    );
+    let expected = LlmError::Timeout { model: "command:sh".to_owned(), after: wait };
+    assert_eq!(timed_out.unwrap_err(), expected);
+    assert!(given_up.is_err());
+    assert!(begun.elapsed() < Duration::from_millis(2500), "{:?}", begun.elapsed());
+    assert_eq!(fs::read_to_string(&started).unwrap().lines().count(), 2);
+    tokio::time::sleep(Duration::from_secs(4)).await;
     assert!(!survived.exists(), "what the program started went on");
 }

@@ -23,6 +23,8 @@ fn echoes() -> Vec<Reply> {
         Reply::new(200, chat),
         Reply::new(200, wrong),
         Reply::new(200, format!("not JSON: {KEY}")),
+        Reply::new(200, format!("{}{KEY}", "x".repeat(75))),
+        Reply::new(200, format!("{}{KEY}", "x".repeat(290))),
         Reply::redirect(302, &format!("http://127.0.0.1/{KEY}")),
     ];
     for status in [400, 401, 403, 404, 429, 500, 529] {
@@ -86,9 +88,18 @@ fn a_key_that_no_header_can_hold_is_refused() {
 }
 
 #[tokio::test]
-async fn a_program_that_repeats_it_is_cut_short() {
+async fn no_error_of_a_program_holds_it() {
     let config = config("http://127.0.0.1:1");
-    let line = format!("sh -c 'echo bad key: {KEY} >&2; exit 3'");
-    let error = Command::new(&line, &config).unwrap().generate_json(prompt()).await.unwrap_err();
-    assert!(error.to_string().ends_with("and said bad key: [redacted] last"), "{error}");
+    let ask = async |line: String| {
+        let client = Command::new(&line, &config).unwrap();
+        client.generate_json(prompt()).await.unwrap_err().to_string()
+    };
+    let message = ask(format!("sh -c 'echo bad key: {KEY} >&2; exit 3'")).await;
+    assert!(message.ends_with("and said bad key: [redacted] last"), "{message}");
+    // However long the line is, no part of a key is left at either end of what is shown.
+    for before in [0, 290, 4090, 5000] {
+        let filler = "x".repeat(before);
+        let message = ask(format!("sh -c 'echo {filler}{KEY}{filler} >&2; exit 3'")).await;
+        assert!(!message.contains("sk-") && !message.contains("0a9e"), "{message}");
+    }
 }

@@ -3,9 +3,10 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use retort::llm::{ClientConfig, FinishReason, LlmError, Usage};
+use retort::llm::{ClientConfig, FinishReason, LlmClient, LlmError, OpenAi, Usage};
 use retort::problem::Coded;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::server::{Reply, Server};
 use super::{PROVIDERS, config, connect, prompt};
@@ -35,11 +36,7 @@ fn cases(file: &str) -> Vec<Case> {
 async fn run(provider: &str, cases: Vec<Case>) {
     for Case { name, reply, expect } in cases {
         let server = Server::start([reply]).await;
-        let config = ClientConfig {
-            timeout: Duration::from_millis(500),
-            max_response_bytes: 4096,
-            ..config(server.url())
-        };
+        let config = ClientConfig { max_response_bytes: 4096, ..config(server.url()) };
         let answer = connect(provider, &config).generate_json(prompt()).await;
         match (answer, expect) {
             (Ok(answer), Expected::Answer { text, usage, finish_reason }) => {
@@ -84,17 +81,53 @@ async fn failures_that_all_protocols_share() {
 
 #[tokio::test]
 async fn a_slow_service_is_not_waited_for() {
+    let timeout = Duration::from_millis(200);
     for provider in PROVIDERS {
-        let slow = Reply::new(200, "{}").after(Duration::from_secs(20));
-        let server = Server::start([slow]).await;
-        let timeout = Duration::from_millis(200);
-        let config = ClientConfig { timeout, ..config(server.url()) };
-        let started = Instant::now();
-        let error = connect(provider, &config).generate_json(prompt()).await.unwrap_err();
-        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-        assert_eq!(error, LlmError::Timeout { model: format!("{provider}:m"), after: timeout });
-        assert_eq!(error.to_string(), format!("{provider}:m gave no answer within 0.2 s"));
+        for slow in [
+            Reply::new(200, "{}").after(Duration::from_secs(20)),
+            Reply::new(200, "{\"choices\": ").stalling(),
+            Reply::new(500, "out of ").stalling(),
+        ] {
+            let server = Server::start([slow]).await;
+            let config = ClientConfig { timeout, ..config(server.url()) };
+            let started = Instant::now();
+            let error = connect(provider, &config).generate_json(prompt()).await.unwrap_err();
+            assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+            assert_eq!(error, LlmError::Timeout { model: format!("{provider}:m"), after: timeout });
+            assert_eq!(error.to_string(), format!("{provider}:m gave no answer within 0.2 s"));
+        }
     }
+}
+
+/// The time is that of the call, not of each request in it.
+#[tokio::test]
+async fn asking_again_takes_no_more_time() {
+    let refusal = json!({"error": {"message": "temperature: not supported"}});
+    let refusal = Reply::new(400, refusal).after(Duration::from_millis(1200));
+    let late = Reply::chat("{}", "stop").after(Duration::from_millis(1200));
+    let server = Server::start([refusal, late]).await;
+    let config = ClientConfig { timeout: Duration::from_secs(2), ..config(server.url()) };
+    let error = connect("openai", &config).generate_json(prompt()).await.unwrap_err();
+    assert_eq!(error.code(), "model_timeout");
+    assert_eq!(server.received().len(), 2);
+}
+
+/// A service that doesn't speak TLS gets no key.
+#[tokio::test]
+async fn a_secure_address_is_only_asked_securely() {
+    let server = Server::start([]).await;
+    let config = config(&server.url().replace("http:", "https:"));
+    let client = match OpenAi::new("m", &config) {
+        Ok(client) => client,
+        Err(error) => {
+            assert!(error.to_string().contains("CA certificates"), "{error}");
+            eprintln!("skipped: this machine trusts no roots");
+            return;
+        }
+    };
+    let error = client.generate_json(prompt()).await.unwrap_err();
+    assert_eq!(error.code(), "model_unreachable", "{error}");
+    assert!(server.received().is_empty());
 }
 
 #[tokio::test]

@@ -35,6 +35,9 @@ pub(crate) struct Reply {
     /// Whether the connection breaks behind the body, which then isn't whole.
     #[serde(default)]
     breaks: bool,
+    /// Whether nothing more comes behind the body, not even its end.
+    #[serde(default)]
+    stalls: bool,
 }
 
 fn success() -> u16 {
@@ -49,7 +52,8 @@ impl Reply {
     /// JSON, or a text as it is.
     pub(crate) fn new(status: u16, body: impl Into<Value>) -> Self {
         let body = body.into();
-        Self { status, body, headers: Vec::new(), delay_ms: 0, times: 1, breaks: false }
+        let headers = Vec::new();
+        Self { status, body, headers, delay_ms: 0, times: 1, breaks: false, stalls: false }
     }
 
     /// The answer `text` in the protocol of chat completions, for 100 tokens of prompt and 20 of answer.
@@ -63,6 +67,12 @@ impl Reply {
     /// The same, held back.
     pub(crate) fn after(mut self, delay: Duration) -> Self {
         self.delay_ms = u64::try_from(delay.as_millis()).unwrap();
+        self
+    }
+
+    /// The same, without an end.
+    pub(crate) fn stalling(mut self) -> Self {
+        self.stalls = true;
         self
     }
 
@@ -86,13 +96,14 @@ impl Reply {
         for (name, value) in &self.headers {
             response = response.header(name, value);
         }
-        let end = self.breaks.then(|| Err(io::Error::other("the script breaks here")));
-        let chunks = stream::iter((0..self.times).map(move |_| Ok(bytes.clone())).chain(end));
-        // A task of its own for each chunk, so that what came before a break is sent.
-        let chunks = chunks.then(|chunk| async {
-            tokio::task::yield_now().await;
-            if chunk.is_err() {
-                tokio::time::sleep(Duration::from_millis(20)).await;
+        // What came before a break is sent before it.
+        let broken = (Duration::from_millis(20), Err(io::Error::other("the script breaks here")));
+        let stalled = (Duration::from_secs(3600), Ok(Bytes::new()));
+        let end = self.breaks.then_some(broken).or(self.stalls.then_some(stalled));
+        let sent = (0..self.times).map(move |_| (Duration::ZERO, Ok(bytes.clone())));
+        let chunks = stream::iter(sent.chain(end)).then(|(wait, chunk)| async move {
+            if !wait.is_zero() {
+                tokio::time::sleep(wait).await;
             }
             chunk
         });

@@ -71,7 +71,7 @@ async fn what_was_recorded_is_answered_in_its_order() {
 #[tokio::test]
 async fn a_transcript_may_be_written_by_hand() {
     let text = "\n{\"text\": \"{}\", \"usage\": {\"input_tokens\": 1, \"output_tokens\": 2}}\n\n{\"text\": \"\"}";
-    let replay = Replay::from_text(text, "by hand").unwrap();
+    let replay = Replay::parse(text, "by hand").unwrap();
     assert_eq!((replay.name(), replay.len(), replay.is_empty()), ("replay:by hand", 2, false));
     let first = replay.generate_json(prompt()).await.unwrap();
     assert_eq!(
@@ -115,7 +115,7 @@ fn what_is_no_transcript_is_refused_where_it_fails() {
 #[tokio::test]
 async fn a_transcript_that_cannot_be_written_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
-    let replay = || Replay::from_text("{\"text\": \"{}\"}", "by hand").unwrap();
+    let replay = || Replay::parse("{\"text\": \"{}\"}", "by hand").unwrap();
     let file = dir.path().join("no such directory/transcript");
     let error = Recorder::create(replay(), &file, Secrets::default()).unwrap_err();
     assert_eq!(error.code(), "model_record_failed");
@@ -126,9 +126,4 @@ async fn a_transcript_that_cannot_be_written_is_an_error() {
         matches!(&error, LlmError::Record { message, .. } if message.contains("space")),
         "{error}"
     );
-}
-
-#[test]
-fn a_draft_is_made_of_the_task() {
-    assert!(connect(&ModelSpec::Draft, &ClientConfig::default()).unwrap().is_none());
 }
