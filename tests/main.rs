@@ -18,6 +18,7 @@ mod graph;
 mod hostile;
 mod inspect;
 mod pipeline_policy;
+mod llm;
 mod plan;
 mod policy;
 mod prompt;

@@ -3,6 +3,7 @@
 mod account;
 mod budgets;
 mod cases;
+mod http;
 mod mending;
 mod prompts;
 mod records;

@@ -1,11 +1,20 @@
 //! Mending without the model.
 
+use async_trait::async_trait;
+use retort::answer::AnswerError;
 use retort::finding::Finding;
-use retort::problem::Stage;
-use retort::retry::{AttemptKind, Reason, Tokens};
+use retort::gate::fit::fit;
+use retort::plan::Plan;
+use retort::problem::{Coded, Stage};
+use retort::repair::mechanical::plan_findings;
+use retort::retry::{
+    Attempt, AttemptKind, Category, Channel, GateError, Gates, LoopConfig, Reason, Rejection,
+    RetryStrategy, Tokens, Verdict, compile_with_llm,
+};
+use retort::task::Task;
 use serde_json::{Value, json};
 
-use super::script::{Model, Script, Step, config, plan, rejection, run};
+use super::script::{Model, Script, Step, config, plan, rejection, run, task};
 
 /// What a gate finds where one thing would mend the plan.
 fn finding(patch: Value) -> Finding {
@@ -110,10 +119,74 @@ async fn nothing_is_mended_where_it_is_not_wanted_or_not_certain() {
 async fn a_mended_conversation_shows_the_mended_plan() {
     let steps: Vec<_> = [["a"], ["b"], ["c"], ["d"], ["e"]].iter().map(|it| reject(it)).collect();
     let model = Model::says([plan("one"), plan("two")]);
-    let config = config().repair(true).strategy(retort::retry::RetryStrategy::Continue);
+    let config = config().repair(true).strategy(RetryStrategy::Continue);
     let outcome = run(&model, &Script::new(steps), config).await.unwrap();
     assert!(outcome.ok());
     let turns = &model.requests()[1].messages;
     assert_eq!(turns[1].text, plan("one").to_string());
     assert!(turns[2].text.contains(&outcome.attempts()[4].record.response));
+}
+
+/// The gate that holds plans to samples and graph, and the mending of what it and the parser find.
+struct Fitting<'a>(&'a Task);
+
+#[async_trait]
+impl Gates for Fitting<'_> {
+    type Accepted = Plan;
+
+    async fn judge(&self, plan: &Plan) -> Result<Verdict<Plan>, GateError> {
+        Ok(match fit(plan, self.0) {
+            Ok(_) => Verdict::Accepted(plan.clone()),
+            Err(unfit) => Verdict::Rejected(Rejection {
+                channel: Channel::CompileResult,
+                code: unfit.code().to_owned(),
+                category: Category::Unknown,
+                diagnostic: unfit.diagnostic(),
+                findings: unfit.findings().to_vec(),
+            }),
+        })
+    }
+
+    fn findings_of_answer(&self, error: &AnswerError) -> Vec<Finding> {
+        let value = error.text.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        value.map_or_else(Vec::new, |value| plan_findings(&value, &error.problems, self.0))
+    }
+}
+
+#[tokio::test]
+async fn real_faults_are_mended_one_gate_after_the_other() {
+    let answer = json!({"event_type": "Order", "target_entity_name": "order", "function_name": "one",
+        "key_feild": {"property_name": "order_id", "source_path": "content.ID"}});
+    let model = Model::says([format!("Sure:\n```json\n{answer}\n```")]);
+    let task = task();
+    let config = LoopConfig::default();
+    let outcome = compile_with_llm(&model, &task, &Fitting(&task), &config).await.unwrap();
+    let plan = outcome.accepted().unwrap();
+    assert_eq!((plan.event_type(), plan.target_entity_name()), ("order", "Order"));
+    assert_eq!(plan.key_field().source_path(), ["content", "id"]);
+    assert_eq!(model.requests().len(), 1);
+    let gists: Vec<_> = outcome.attempts().iter().map(gist).collect();
+    insta::assert_snapshot!(gists.join("\n"));
+}
+
+/// What stands in the way cannot be mended for certain: the model is told all that is known.
+#[tokio::test]
+async fn what_no_gate_can_know_goes_to_the_model_with_what_may_be_meant() {
+    let mut wrong = plan("one");
+    wrong["property_fields"] = json!([{"property_name": "total", "source_path": ["sum"]}]);
+    let model = Model::says([wrong, plan("two")]);
+    let task = task();
+    let config = LoopConfig::default();
+    let outcome = compile_with_llm(&model, &task, &Fitting(&task), &config).await.unwrap();
+    assert!(outcome.ok());
+    assert!(outcome.attempts().iter().all(|it| it.record.kind == AttemptKind::Model));
+    let told = outcome.attempts()[0].record.diagnostic.clone().unwrap();
+    insta::assert_snapshot!(told);
+}
+
+fn gist(attempt: &Attempt) -> String {
+    let record = &attempt.record;
+    let failure = record.failure.as_ref();
+    let gist = failure.map_or("accepted", |failure| failure.message.as_str());
+    format!("{} {:?}: {gist}", record.number, record.kind)
 }

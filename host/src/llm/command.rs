@@ -1,5 +1,6 @@
 //! Any program as a model: the prompt on stdin, the answer on stdout.
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -15,10 +16,10 @@ use super::{
 };
 use crate::untrusted::bounded;
 
-/// How much of the end of stderr is kept, in bytes.
-const STDERR_BYTES: usize = 4096;
+/// How much of a line of stderr is kept, in bytes.
+const LINE_BYTES: usize = 4096;
 
-/// How much of the last line of stderr is shown, in characters.
+/// How much of a line of stderr is shown, in characters.
 const MESSAGE_CHARS: usize = 300;
 
 /// A program that answers prompts.
@@ -30,7 +31,6 @@ const MESSAGE_CHARS: usize = 300;
 ///
 /// When the time is up, or the call is given up, the program is killed with its process group, so that what it started
 /// itself ends as well.
-#[derive(Debug)]
 pub struct Command {
     name: String,
     program: String,
@@ -78,13 +78,13 @@ impl Command {
         let group = Group::of(&child);
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let ((), stdout, stderr) =
-            tokio::try_join!(write(stdin, prompt), self.read(stdout), tail(stderr))
+        let ((), stdout, last) =
+            tokio::try_join!(write(stdin, prompt), self.read(stdout), last_line(stderr))
                 .map_err(|error| self.failed(error.to_string()))?;
         let status = child.wait().await.map_err(|error| self.failed(error.to_string()))?;
         group.ended();
         if !status.success() {
-            return Err(self.failed(self.ending(status, &stderr)));
+            return Err(self.failed(self.ending(status, &last)));
         }
         let text = String::from_utf8(stdout).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
@@ -110,16 +110,13 @@ impl Command {
         Ok(text)
     }
 
-    fn ending(&self, status: ExitStatus, stderr: &[u8]) -> String {
-        let stderr = String::from_utf8_lossy(stderr);
-        let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
-        match last {
-            Some(line) => {
-                let line = bounded(&self.secrets.redact(line.trim()), MESSAGE_CHARS);
-                format!("it ended with {status}, and said {line} last")
-            }
-            None => format!("it ended with {status}, and said nothing on stderr"),
+    fn ending(&self, status: ExitStatus, last: &[u8]) -> String {
+        let last = String::from_utf8_lossy(last);
+        if last.is_empty() {
+            return format!("it ended with {status}, and said nothing on stderr");
         }
+        let last = bounded(&self.secrets.redact(&last), MESSAGE_CHARS);
+        format!("it ended with {status}, and said {last} last")
     }
 
     fn failed(&self, message: String) -> LlmError {
@@ -143,6 +140,16 @@ impl LlmClient for Command {
         let text =
             tokio::time::timeout(self.timeout, self.run(&prompt)).await.map_err(|_| timeout)??;
         Ok(Completion { text, usage: None, finish_reason: FinishReason::Stop })
+    }
+}
+
+/// Without the arguments, which may hold keys.
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command")
+            .field("program", &self.program)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }
 
@@ -179,14 +186,35 @@ async fn write(stdin: Option<ChildStdin>, prompt: &str) -> io::Result<()> {
     }
 }
 
-/// Reads all of stderr, and keeps the end of it.
-async fn tail(stderr: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
-    let mut kept = Vec::new();
-    let Some(mut stderr) = stderr else { return Ok(kept) };
-    while stderr.read_buf(&mut kept).await? > 0 {
-        kept.drain(..kept.len().saturating_sub(STDERR_BYTES));
+/// Reads all of stderr, and keeps the beginning of the last line that isn't blank. The end of a line that is too long
+/// may begin within a key, which then could not be told as one.
+async fn last_line(stderr: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+    let (mut last, mut line) = (Vec::new(), Vec::new());
+    let Some(mut stderr) = stderr else { return Ok(last) };
+    let mut chunk = vec![0; LINE_BYTES];
+    loop {
+        let read = stderr.read(&mut chunk).await?;
+        for piece in chunk[..read].split_inclusive(|byte| *byte == b'\n') {
+            let room = LINE_BYTES - line.len();
+            line.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.ends_with(b"\n") {
+                keep(&mut last, &mut line);
+            }
+        }
+        if read == 0 {
+            keep(&mut last, &mut line);
+            return Ok(last);
+        }
     }
-    Ok(kept)
+}
+
+/// Takes the place of the last line, if this one says something.
+fn keep(last: &mut Vec<u8>, line: &mut Vec<u8>) {
+    let said = line.trim_ascii();
+    if !said.is_empty() {
+        *last = said.to_vec();
+    }
+    line.clear();
 }
 
 /// The turns as one text.

@@ -21,6 +21,8 @@ const MESSAGE_CHARS: usize = 300;
 ///
 /// A transcript holds a call on each line, as [`Recorder`](super::Recorder) writes it. What was asked need not be in it:
 /// `{"text": "..."}` is a line as well, with `usage` and `finish_reason` if they matter. Empty lines are skipped.
+///
+/// Answers count as costing tokens, so that budgets end the run where they ended the one that was recorded.
 #[derive(Debug)]
 pub struct Replay {
     name: String,
@@ -44,7 +46,7 @@ impl Replay {
             _ => Err(format!("expected at most {MAX_BYTES} bytes, found more")),
         });
         match whole {
-            Ok(()) => Self::parse(name, &text),
+            Ok(()) => Self::read(name, &text),
             Err(message) => Err(LlmError::Replay { model: name, message }),
         }
     }
@@ -58,15 +60,15 @@ impl Replay {
     /// ```
     /// use retort::llm::Replay;
     ///
-    /// let replay = Replay::from_text("{\"text\": \"first\"}\n{\"text\": \"second\"}\n", "answers")?;
+    /// let replay = Replay::parse("{\"text\": \"first\"}\n{\"text\": \"second\"}\n", "answers")?;
     /// assert_eq!(replay.len(), 2);
     /// # Ok::<(), retort::llm::LlmError>(())
     /// ```
-    pub fn from_text(text: &str, origin: &str) -> Result<Self, LlmError> {
-        Self::parse(format!("replay:{origin}"), text)
+    pub fn parse(text: &str, origin: &str) -> Result<Self, LlmError> {
+        Self::read(format!("replay:{origin}"), text)
     }
 
-    fn parse(name: String, text: &str) -> Result<Self, LlmError> {
+    fn read(name: String, text: &str) -> Result<Self, LlmError> {
         let mut outcomes = Vec::new();
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() {

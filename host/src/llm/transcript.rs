@@ -98,9 +98,9 @@ struct Line {
 /// What was expected and what was found.
 pub(super) fn read(line: &str) -> Result<Outcome, String> {
     let mut json = serde_json::Deserializer::from_str(line);
-    let line: Line =
-        serde_path_to_error::deserialize(&mut json).map_err(|error| error.to_string())?;
-    json.end().map_err(|error| error.to_string())?;
+    let line: Line = serde_path_to_error::deserialize(&mut json)
+        .map_err(|error| format!("{}{}", at(error.path()), fault(error.inner())))?;
+    json.end().map_err(|error| fault(&error))?;
     match line {
         Line {
             response: Some(response),
@@ -124,6 +124,18 @@ pub(super) fn read(line: &str) -> Result<Outcome, String> {
         }
         _ => Err("expected one of `response`, `error` and `text`".to_owned()),
     }
+}
+
+/// Where in a line, if it isn't the line as a whole.
+fn at(path: &serde_path_to_error::Path) -> String {
+    if path.iter().next().is_none() { String::new() } else { format!("{path}: ") }
+}
+
+/// What is wrong with a line. The parser counts lines from this one, which would mislead.
+fn fault(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    message.strip_suffix(&place).map_or(message.clone(), str::to_owned)
 }
 
 #[cfg(test)]

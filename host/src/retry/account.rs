@@ -100,7 +100,7 @@ fn asked(history: &History, task: &Task) -> String {
     let samples = if count == 1 { "1 sample".to_owned() } else { format!("{count} samples") };
     let model = sanitize(&history.model, NAME_CHARS);
     format!(
-        "a plan of {model} for {rule}, by {samples} of event type {types}, for a graph of {entities}."
+        "a plan by {rule}, with {samples} (event types: {types}) and a graph spec (entities: {entities}), of the model {model}."
     )
 }
 
@@ -124,7 +124,7 @@ fn line(attempt: &Attempt) -> String {
     let number = record.number;
     match &record.failure {
         Some(failure) => {
-            format!("{number}: {who}: {} [{}]", failure.message, failure.failure_code)
+            format!("{number}: {who}: {} [{}]", failure.message, failure.code)
         }
         None => format!("{number}: {who}: accepted"),
     }

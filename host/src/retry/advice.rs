@@ -69,15 +69,12 @@ fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
         Reason::WallBudgetSpent => {
             "Allow more time, or use a model that answers faster.".to_owned()
         }
-        Reason::Refused => {
-            "Say in the rule what the data is and what it is for, or use another model.".to_owned()
-        }
         Reason::RepeatedFailure => {
             "Asking the same model the same again won't help: change what is named above, or use another model."
                 .to_owned()
         }
         Reason::MaxAttemptsReached => "Allow more attempts, or use another model.".to_owned(),
-        Reason::Succeeded | Reason::Escalated => return None,
+        Reason::Succeeded | Reason::Refused | Reason::Escalated => return None,
     };
     Some(text)
 }
@@ -91,6 +88,8 @@ fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
         let subject = subject(&plan, finding);
         let said = format!("expected {}, found {}", finding.expected, finding.observed);
         match remedy(kind, finding.code, task) {
+            // The form of the whole answer is nobody's to change here.
+            Some(remedy) if finding.pointer.is_empty() && is_of_the_answer(kind) => remedy,
             Some(remedy) => format!("{subject}: {said}. {remedy}"),
             None => format!("{subject}: {said}."),
         }
@@ -103,6 +102,11 @@ fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
         advice.extend(remedy(kind, &failure.code, task).or_else(|| of_code(&failure.code)));
     }
     advice
+}
+
+/// Whether failures of this kind are about the answer as such, and not about what the plan says.
+fn is_of_the_answer(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::JsonInvalid | FailureKind::CommandFailed)
 }
 
 /// What a finding is about, by the name of the property if it is about one.

@@ -92,7 +92,6 @@ pub struct LoopConfig<'a, A> {
 
 impl<'a, A> LoopConfig<'a, A> {
     /// A configuration with all defaults, to be altered.
-    #[must_use]
     pub fn builder() -> LoopConfigBuilder<'a, A> {
         LoopConfigBuilder { max_attempts: None, config: Self::default() }
     }

@@ -10,7 +10,7 @@ use crate::diagnose::sanitize;
 use crate::explain;
 use crate::finding::Finding;
 use crate::llm::FinishReason;
-use crate::problem::Stage;
+use crate::problem::{Coded, Stage};
 use crate::repair::Failure;
 
 /// How much of a caller's reason is repeated, in characters.
@@ -22,7 +22,7 @@ const GIST_CHARS: usize = 200;
 /// What became of an answer.
 pub(super) enum Judged<A> {
     Accepted(A),
-    Failed(Failed),
+    Failed(Box<Failed>),
 }
 
 /// An answer that failed.
@@ -79,8 +79,6 @@ impl Failed {
 
     /// A gate that could not do its work.
     pub(super) fn of_gate(error: &GateError) -> Self {
-        use crate::problem::Coded;
-
         Self::of_rejection(
             Rejection {
                 channel: Channel::CompileResult,
@@ -125,7 +123,7 @@ pub(super) async fn judge<G: Gates>(
         Ok(answer) => answer,
         Err(error) => {
             let findings = gates.findings_of_answer(&error);
-            return Ok(Judged::Failed(Failed::of_answer(error, findings, finish)));
+            return Ok(Judged::Failed(Box::new(Failed::of_answer(error, findings, finish))));
         }
     };
     let rejection = match gates.judge(&answer.plan).await? {
@@ -138,7 +136,7 @@ pub(super) async fn judge<G: Gates>(
             }
         }
     };
-    Ok(Judged::Failed(Failed::of_rejection(rejection, Some(answer.text))))
+    Ok(Judged::Failed(Box::new(Failed::of_rejection(rejection, Some(answer.text)))))
 }
 
 fn rejected_by_caller(reason: &str) -> Rejection {

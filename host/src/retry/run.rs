@@ -57,7 +57,7 @@ struct Run<'a, 'c, G: Gates> {
 /// What came of one answer, after all that could be done without the model.
 enum Turn<A> {
     Accepted(A),
-    Failed(Standing),
+    Failed(Box<Standing>),
 }
 
 /// A failure that the model has to be asked about.
@@ -113,7 +113,7 @@ impl<G: Gates> Run<'_, '_, G> {
                 }
                 Turn::Failed(standing) => standing,
             };
-            let Standing { open, failed, judged, applied } = standing;
+            let Standing { open, failed, judged, applied } = *standing;
             let failure = failed.failure(&text);
             if let Some(reason) = self.end_after(&failed, &failure) {
                 self.record(open, Some(&failed), None);
@@ -154,8 +154,7 @@ impl<G: Gates> Run<'_, '_, G> {
                 Ok(Some((completion, cost)))
             }
             Some(Err(error)) => {
-                // The question was read, and perhaps answered: what wasn't heard was paid for.
-                if matches!(error, LlmError::Timeout { .. }) {
+                if was_read(&error) {
                     self.history.usage.add(asked);
                 }
                 Err(error)
@@ -179,7 +178,7 @@ impl<G: Gates> Run<'_, '_, G> {
         let mut rounds = 0;
         loop {
             let failed = match judge(&open.response, finish, self.gates, self.config).await {
-                Ok(Judged::Failed(failed)) => failed,
+                Ok(Judged::Failed(failed)) => *failed,
                 Ok(Judged::Accepted(accepted)) => {
                     self.record(open, None, None);
                     return Ok(Turn::Accepted(accepted));
@@ -195,7 +194,8 @@ impl<G: Gates> Run<'_, '_, G> {
                 && self.budget.time_left() != Some(Duration::ZERO);
             let mended = if may_mend { mended(&failed, &seen) } else { None };
             let Some(Mended { text, patch }) = mended else {
-                return Ok(Turn::Failed(Standing { open, failed, judged, applied }));
+                let standing = Standing { open, failed, judged, applied };
+                return Ok(Turn::Failed(Box::new(standing)));
             };
             self.record(open, Some(&failed), Some(failed.diagnostic.clone()));
             applied.0.extend(patch.0.iter().cloned());
@@ -255,6 +255,7 @@ impl<G: Gates> Run<'_, '_, G> {
         }
         self.history.attempts.push(attempt);
     }
+
     /// What was done, at the end.
     fn ended(&mut self) -> History {
         let mut history = std::mem::take(&mut self.history);
@@ -267,6 +268,11 @@ impl<G: Gates> Run<'_, '_, G> {
 fn mended(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Mended> {
     let mended = mend(failed.json.as_deref()?, &failed.findings)?;
     (!seen.contains(&AnswerHash::of(&mended.text))).then_some(mended)
+}
+
+/// Whether the question was read all the same, so that it was paid for though no answer came of it.
+fn was_read(error: &LlmError) -> bool {
+    matches!(error, LlmError::Timeout { .. } | LlmError::Protocol { .. } | LlmError::Record { .. })
 }
 
 fn millis(time: Duration) -> u64 {

@@ -147,8 +147,7 @@ pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
         if error.inner().is_data() {
             error.to_string()
         } else {
-            let beginning = &body[..body.len().min(80)];
-            format!("expected JSON, found {}", String::from_utf8_lossy(beginning))
+            format!("expected JSON, found {}", String::from_utf8_lossy(body))
         }
     })?;
     json.end().map_err(|error| format!("expected nothing after the JSON: {error}"))?;
