@@ -23,6 +23,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "gates_interrupted",
+        "The thread on which a plan was judged ended before it had judged: the program is shutting down.",
+        "Try again; if it happens while the program goes on, report it as a defect.",
+    ),
+    Explanation::new(
+        Model,
         "max_attempts_too_small",
         "A model has to be asked at least once, and the number of attempts that was given is less than that.",
         "Allow one attempt or more.",

@@ -162,6 +162,14 @@ impl Pipeline {
         Ok(self.policy.check_plan(plan)?)
     }
 
+    /// Holds the declared inputs of a module to what may be read.
+    ///
+    /// # Errors
+    /// [`Turned::Policy`].
+    pub fn permit_inputs(&self, inspected: &Inspected) -> Result<(), Turned> {
+        Ok(self.policy.check_inputs(inspected.section().inputs())?)
+    }
+
     /// Holds a plan to what is known of events and graph.
     ///
     /// # Errors
