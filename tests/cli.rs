@@ -1,5 +1,6 @@
 //! The command line, as a shell sees it.
 
+mod asked;
 mod bad_input;
 mod commands;
 mod project;

@@ -208,6 +208,8 @@ fn the_readme_shows_every_command() {
     let commands = commands(&readme).join("\n");
     for command in [
         "compile",
+        "prompt",
+        "repair",
         "run",
         "check",
         "bench",

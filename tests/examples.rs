@@ -16,7 +16,10 @@ use crate::support::workspace_root;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Project {
+    #[serde(default = "plan")]
     plan: PathBuf,
+    /// Who writes the plan, where there is a recording of it.
+    model: Option<String>,
     graph: PathBuf,
     samples: PathBuf,
     output: PathBuf,
@@ -24,6 +27,11 @@ struct Project {
     schema: PathBuf,
     #[serde(default)]
     allow_external_endpoints: bool,
+}
+
+/// What a model has to arrive at, where one is asked.
+fn plan() -> PathBuf {
+    "plan.json".into()
 }
 
 /// A line of `expected.ndjson`.

@@ -52,7 +52,12 @@
 //!
 //! | stage | makes | of |
 //! |---|---|---|
-//! | [`plan::parse()`] | [`Plan`](plan::Plan) | JSON text |
+//! | [`task::Task::new`] | [`Task`](task::Task) | rule, event schema, graph spec and samples |
+//! | [`prompt::resolution`] | a prompt | a task |
+//! | [`llm::LlmClient`] | an answer | a prompt |
+//! | [`answer::read`], [`plan::parse()`] | [`Plan`](plan::Plan) | an answer, JSON text |
+//! | [`policy::FieldPolicy::check_plan`] | leave to read | a plan |
+//! | [`gate::fit::fit`] | [`Fitted`](gate::fit::Fitted) | a plan and what is known of events and graph |
 //! | [`render::render`] | [`Source`](render::Source) | a plan |
 //! | [`compile::compile`] | [`Compiled`](compile::Compiled) | source |
 //! | [`gate::inspect::inspect`] | [`Inspected`](gate::inspect::Inspected) | a module's bytes, whoever made them |
@@ -60,6 +65,9 @@
 //! | [`gate::smoke::smoke`] | [`Smoked`](gate::smoke::Smoked) | an extractor and sample events |
 //! | [`pipeline::Pipeline::accept`] | [`Accepted`](pipeline::Accepted) | all of the above |
 //! | [`pipeline::Pipeline::store`] | a [bundle] on disk | what was accepted |
+//!
+//! [`retry::compile_with_llm`] is the loop around them: what a gate rejects is mended by [`repair::mechanical`] where there
+//! is one thing to do, and goes back to the model otherwise.
 //!
 //! [`bundle::load`] and [`bundle::discover`] read bundles back, with a [`Pipeline`](pipeline::Pipeline) as the gate; what they
 //! load is inspected again. [`sandbox::Runner::run`] is the hot path: it [validates and projects](event) the event,
@@ -74,11 +82,14 @@
 //! # Errors and codes
 //! Each stage has its own error type, and every error carries a stable code ([`problem::Coded`]); [`explain`] knows what each
 //! means and what to do about it. [`problem::Problem`] is an error as data. [`Turned`](pipeline::Turned) is whatever turned a
-//! candidate down, with all its problems and the [diagnostic](diagnose) that a model is given to mend its plan. Nothing in
-//! here panics on any input.
+//! candidate down, with all its problems and the [diagnostic](diagnose) that a model is given to mend its plan. A
+//! [`Finding`](finding::Finding) is a problem of a plan with its evidence and, where one can be worked out, a JSON Patch.
+//! Nothing in here panics on any input.
 //!
 //! # Features
-//! There are no cargo features, and no `unsafe`.
+//! - `http`, on by default: the clients of models that are reached over HTTP.
+//!
+//! There is no `unsafe`.
 
 pub mod abi;
 pub mod answer;

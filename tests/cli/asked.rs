@@ -1,0 +1,337 @@
+//! `retort compile` with a model, `retort prompt` and `retort repair`.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::project::{Ended, PLAN, Project, retort_with};
+use crate::llm::server::{Reply, Server};
+
+const RULE: &str = "Every `order_placed` event becomes one Order, by its id, with its total.\n";
+
+/// A project with a rule in the place of a plan.
+fn project() -> Project {
+    let project = Project::new();
+    project.write("rule.md", RULE);
+    project.write(
+        "retort.toml",
+        "rule = \"rule.md\"\ngraph = \"graph.yaml\"\nsamples = \"events.ndjson\"\noutput = \"out\"\n",
+    );
+    project
+}
+
+/// A recording of answers.
+fn recording(project: &Project, answers: &[&str]) -> String {
+    let lines: Vec<String> =
+        answers.iter().map(|text| format!("{}\n", json!({ "text": text }))).collect();
+    project.write("answers.ndjson", lines.concat());
+    "replay:answers.ndjson".to_owned()
+}
+
+fn compile(project: &Project, model: &str, more: &[&str]) -> Ended {
+    let mut args = vec!["compile", "--model", model];
+    args.extend(more);
+    project.retort(args)
+}
+
+fn record(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
+}
+
+/// The kind and the failure of every attempt.
+fn attempts(record: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let attempts = record["attempts"].as_array().unwrap().iter();
+    attempts.map(|it| (text(&it["kind"]), text(&it["failure"]["code"]))).collect()
+}
+
+fn plan_with(change: impl Fn(&mut Value)) -> String {
+    let mut plan: Value = serde_json::from_str(PLAN).unwrap();
+    change(&mut plan);
+    plan.to_string()
+}
+
+/// Two mistakes for which there is no one remedy.
+fn hopeless() -> String {
+    plan_with(|plan| plan["key_field"]["source_path"] = json!(["elsewhere", "xyzzy"]))
+}
+
+#[test]
+fn a_rule_alone_is_drafted_a_plan_for() {
+    let project = project();
+    let ended = project.retort(["compile"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("attempt 1  model       accepted"), "{ended:?}");
+    let bundle = ended.stdout.trim();
+    let plan: Value =
+        serde_json::from_str(&fs::read_to_string(format!("{bundle}/plan.json")).unwrap()).unwrap();
+    let expected: Value = serde_json::from_str(PLAN).unwrap();
+    for field in ["event_type", "target_entity_name", "key_field", "property_fields"] {
+        assert_eq!(plan[field], expected[field], "{plan}");
+    }
+}
+
+#[test]
+fn a_rejected_answer_is_fed_back_and_a_slip_is_mended() {
+    let project = project();
+    let slip = plan_with(|plan| plan["key_field"]["source_path"] = json!(["content", "Id"]));
+    let model = recording(&project, &["I can't.", &slip]);
+    let ended = compile(&project, &model, &["--json"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let record = record(&ended);
+    let expected = [("model", "invalid_json"), ("model", "unknown_path"), ("mechanical", "-")];
+    assert_eq!(attempts(&record), expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    assert_eq!((&record["ok"], &record["reason"]), (&json!(true), &json!("succeeded")));
+    assert!(record["bundle"]["path"].is_string() && record["account"].is_null(), "{record}");
+    for attempt in record["attempts"].as_array().unwrap() {
+        for key in ["number", "kind", "failure", "diagnostic", "response", "usage", "ms"] {
+            assert!(attempt.get(key).is_some(), "{key}: {attempt}");
+        }
+    }
+    // What was wrong went to the model with the next request, and the mended attempt cost nothing.
+    assert!(record["attempts"][1]["prompt"].as_str().unwrap().contains("invalid_json"));
+    assert_eq!(record["attempts"][2]["usage"]["input_tokens"], 0);
+
+    let without = compile(&project, &model, &["--json", "--no-repair"]);
+    assert_eq!(without.code, 2, "{without:?}");
+    assert!(without.stderr.contains("error[model_replay_failed]"), "{without:?}");
+}
+
+#[test]
+fn a_failure_ends_with_an_account() {
+    let project = project();
+    let hopeless = hopeless();
+    let model = recording(&project, &[&hopeless, &hopeless]);
+    let ended = compile(&project, &model, &["--max-attempts", "1"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended:?}");
+    assert!(ended.stderr.contains("attempt 1  model       rejected"), "{ended:?}");
+    for heading in
+        ["What was asked:", "What was tried:", "What stands in the way:", "What to change:"]
+    {
+        assert!(ended.stderr.contains(heading), "{heading}: {ended:?}");
+    }
+    let ended = compile(&project, &model, &["--json"]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let record = record(&ended);
+    assert_eq!((&record["reason"], &record["bundle"]), (&json!("repeated_failure"), &Value::Null));
+    assert!(record["account"]["change"].as_array().is_some_and(|it| !it.is_empty()), "{record}");
+    assert!(record["last_diagnostic"].is_string(), "{record}");
+    assert!(!project.tree().iter().any(|file| file.contains("manifest")), "something was stored");
+}
+
+#[test]
+fn a_call_that_fails_ends_with_what_was_learned_so_far() {
+    let project = project();
+    let hopeless = hopeless();
+    let model = recording(&project, &[&hopeless]);
+    let ended = compile(&project, &model, &["--json"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let record = record(&ended);
+    assert_eq!((&record["ok"], &record["reason"]), (&json!(false), &json!("model_replay_failed")));
+    assert_eq!(record["attempts"].as_array().map(Vec::len), Some(1), "{record}");
+    assert!(ended.stderr.contains("error[model_replay_failed]"), "{ended:?}");
+}
+
+#[test]
+fn budgets_fail_closed() {
+    let project = project();
+    let hopeless = hopeless();
+    let model = recording(&project, &[&hopeless, PLAN]);
+    let ended = compile(&project, &model, &["--json", "--token-budget", "10"]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let record = record(&ended);
+    assert_eq!(record["reason"], "token_budget_spent");
+    assert!(record["usage"]["estimated"].as_bool().unwrap(), "{record}");
+    for attempts in ["0", "-1"] {
+        let ended = compile(&project, &model, &["--max-attempts", attempts]);
+        assert_eq!(ended.code, 2, "{ended:?}");
+        assert!(ended.stderr.contains("error[max_attempts_too_small]"), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_run_is_recorded_and_replayed() {
+    let project = project();
+    let hopeless = hopeless();
+    let model = recording(&project, &[&hopeless, PLAN]);
+    let first = compile(&project, &model, &["--json", "--record", "run.ndjson"]);
+    assert_eq!(first.code, 0, "{first:?}");
+    let second = compile(&project, "replay:run.ndjson", &["--json"]);
+    assert_eq!(attempts(&record(&first)), attempts(&record(&second)));
+}
+
+#[test]
+fn the_prompt_is_what_would_be_sent() {
+    let project = project();
+    let [first, second] = [0, 1].map(|_| project.retort(["prompt"]));
+    assert_eq!((first.code, &first.stdout), (0, &second.stdout), "{first:?}");
+    assert!(first.stdout.contains("order_placed") && first.stdout.ends_with('\n'));
+    let report = record(&project.retort(["prompt", "--json"]));
+    assert_eq!(report["prompt"], json!(first.stdout));
+    assert_eq!(report["schema"], retort::plan::schema());
+
+    let model = recording(&project, &[PLAN]);
+    let run = record(&compile(&project, &model, &["--json"]));
+    assert_eq!(run["attempts"][0]["prompt"], json!(first.stdout));
+
+    project.write("retort.toml", "graph = \"graph.yaml\"\nsamples = \"events.ndjson\"\n");
+    let without = project.retort(["prompt"]);
+    assert_eq!(without.code, 2, "{without:?}");
+    assert!(without.stderr.contains("error[rule_missing]"), "{without:?}");
+}
+
+#[test]
+fn plans_are_repaired() {
+    let project = project();
+    let repair = |plan: &str| {
+        project.write("given.json", plan);
+        let graph = ["--graph", "graph.yaml", "--samples", "events.ndjson", "--json"];
+        let ended = project.retort(["repair", "given.json"].into_iter().chain(graph));
+        let report = record(&ended);
+        assert_eq!(ended.code, i32::from(!report["ok"].as_bool().unwrap()), "{report}");
+        report
+    };
+    let right: Value = serde_json::from_str(PLAN).unwrap();
+
+    let report = repair(PLAN);
+    assert_eq!((&report["ok"], &report["problems"]), (&json!(true), &json!([])));
+    assert_eq!(report["patched"], right, "what is right is left alone");
+
+    let slip = plan_with(|plan| plan["key_field"]["source_path"] = json!(["content", "Id"]));
+    let report = repair(&slip);
+    assert_eq!((&report["ok"], &report["patched"]), (&json!(false), &right));
+    let problem = &report["problems"][0];
+    assert_eq!(problem["code"], "unknown_path");
+    assert_eq!(problem["gate"], "fit");
+    assert_eq!(problem["pointer"], "/key_field/source_path");
+    assert!(problem["expected"].is_string() && problem["observed"].is_string(), "{problem}");
+    assert_eq!(problem["patch"][0]["op"], "replace");
+
+    let report = repair(&format!("```json\n{PLAN}```\n"));
+    assert_eq!((&report["ok"], &report["patched"]), (&json!(false), &right));
+    assert_eq!(report["problems"][0]["code"], "invalid_json");
+
+    let report = repair(&hopeless());
+    assert_eq!((&report["ok"], &report["patched"]), (&json!(false), &Value::Null));
+    assert!(!report["problems"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn what_is_missing_almost_whole_is_not_made_up() {
+    let project = project();
+    let model = recording(&project, &[r#"{"event_type": "order_placed"}"#, PLAN]);
+    let record = record(&compile(&project, &model, &["--json"]));
+    let expected = [("model", "missing_required_field"), ("model", "-")];
+    assert_eq!(attempts(&record), expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+}
+
+#[test]
+fn a_policy_holds_from_the_prompt_to_the_stream() {
+    let project = project();
+    project.write("policy.yaml", "deny: [{path: content.total, reason: pay is private}]\n");
+    let ended = project.retort(["prompt", "--policy", "policy.yaml"]);
+    assert!(ended.stdout.contains("pay is private"), "{ended:?}");
+
+    let model = recording(&project, &[PLAN]);
+    let policy = ["--policy", "policy.yaml"];
+    let ended = compile(&project, &model, &[&policy[..], &["--json"]].concat());
+    let denied = record(&ended);
+    assert_eq!(denied["attempts"][0]["failure"]["code"], "path_denied", "{ended:?}");
+    let told = denied["attempts"][0]["diagnostic"].as_str().unwrap();
+    assert!(told.contains("path content.total is denied by policy: pay is private"), "{told}");
+
+    let model = recording(&project, &[PLAN]);
+    let bundle = compile(&project, &model, &["--out", "bundles"]);
+    assert_eq!(bundle.code, 0, "{bundle:?}");
+    let run = |more: &[&'static str]| {
+        project.retort(
+            ["run", "--bundles", "bundles", "events.ndjson"]
+                .into_iter()
+                .chain(more.iter().copied()),
+        )
+    };
+    assert!(run(&[]).stdout.contains("total"));
+    let refused = run(&policy);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{refused:?}");
+    assert!(refused.stderr.contains("content.total is denied by policy"), "{refused:?}");
+}
+
+/// The whole of the loop over HTTP, with a key that the service repeats in its error.
+#[test]
+fn a_service_is_asked_and_its_key_shows_nowhere() {
+    const KEY: &str = "sk-test-0123456789abcdef";
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let hopeless = hopeless();
+    let replies = [
+        Reply::chat("Sorry", "stop"),
+        Reply::chat(&hopeless, "stop"),
+        Reply::chat(PLAN, "stop"),
+        Reply::new(500, json!({"error": {"message": format!("broken for {KEY}")}})),
+    ];
+    let server = runtime.block_on(Server::start(replies));
+    let project = project();
+    let run = |record: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_retort"))
+            .args([
+                "compile",
+                "--model",
+                "openai:gpt-x",
+                "--base-url",
+                server.url(),
+                "--json",
+                "--record",
+                record,
+            ])
+            .env("OPENAI_API_KEY", KEY)
+            .current_dir(project.path(""))
+            .output()
+            .unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ended {
+            code: output.status.code().unwrap(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    };
+    let good = run("good.ndjson");
+    assert_eq!(good.code, 0, "{good:?}");
+    let usage = &record(&good)["usage"];
+    assert_eq!(usage, &json!({"input_tokens": 300, "output_tokens": 60, "estimated": false}));
+    let bad = run("bad.ndjson");
+    assert_eq!((bad.code, &record(&bad)["reason"]), (2, &json!("model_status")), "{bad:?}");
+
+    let received = server.received();
+    assert_eq!(received.len(), 4);
+    assert_eq!(received[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    for text in [good.stdout, good.stderr, bad.stdout, bad.stderr] {
+        assert!(!text.contains(KEY), "{text}");
+    }
+    for file in ["good.ndjson", "bad.ndjson"] {
+        assert!(!fs::read_to_string(project.path(file)).unwrap().contains(KEY), "{file}");
+    }
+}
+
+/// The example that shows a model's mistakes arrives at the plan of its folder.
+#[test]
+fn the_recorded_example_is_mended_into_its_plan() {
+    let example = crate::support::workspace_root().join("examples/agent-decision");
+    let out = tempfile::tempdir().unwrap();
+    let out = out.path().to_str().unwrap();
+    let asked = retort_with(["compile", ".", "--out", out, "--json"], b"", Some(&example));
+    let record = record(&asked);
+    let kinds: Vec<String> = attempts(&record).into_iter().map(|(kind, _)| kind).collect();
+    assert!(
+        kinds.len() > 3
+            && kinds.starts_with(&["model".into(), "model".into(), "mechanical".into()]),
+        "{record}"
+    );
+    let planned = retort_with(
+        ["compile", ".", "--plan", "plan.json", "--out", out, "--json"],
+        b"",
+        Some(&example),
+    );
+    let planned: Value = serde_json::from_str(&planned.stdout).unwrap();
+    assert_eq!(planned["bundle"]["fingerprint"], record["bundle"]["fingerprint"]);
+    assert_eq!(planned["bundle"]["cached"], true);
+}
