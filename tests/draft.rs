@@ -5,6 +5,7 @@
 
 mod measure;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use retort::draft::{Drafts, draft};
@@ -16,6 +17,7 @@ use retort::pipeline::{Pipeline, Request};
 use retort::plan::{self, Plan};
 use retort::sandbox::Limits;
 use retort::task::{EventSchema, Rule, Task};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::measure::{Case, Sums};
@@ -184,22 +186,71 @@ fn the_examples_are_drafted_from_words() {
     }
 }
 
-/// What a plan reads, in lines.
-fn reads(plan: &Plan) -> Vec<String> {
+/// A case of `tests/draft/cases`: a rule, or null, in whatever form, and what the draft reads.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    /// What the case is there for.
+    about: String,
+    rule: Option<Value>,
+    graph: Value,
+    samples: Vec<Value>,
+    reads: Reads,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Reads {
+    event_type: String,
+    entity: String,
+    session: String,
+    span: Option<String>,
+    partial: Option<String>,
+    properties: BTreeMap<String, String>,
+}
+
+#[test]
+fn rules_of_any_form_are_drafted() {
+    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let mut failures = String::new();
+    let folder = workspace_root().join("tests/draft/cases");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    for file in files {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let case: Written =
+            serde_json::from_str(&text(&file)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(!case.about.is_empty());
+        let graph = GraphSpec::parse(&case.graph.to_string(), "graph").unwrap();
+        let samples: String = case.samples.iter().map(|event| format!("{event}\n")).collect();
+        let samples = Samples::parse(&samples, "samples").unwrap();
+        let rule = case.rule.map(|rule| Rule::from_value(rule).unwrap());
+        let task = Task::new(graph, samples, rule, None);
+        let drafted = draft(&task).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(draft(&task).unwrap(), drafted, "{name}: the same task, the same draft");
+        let found = reads(&accepted(&pipeline, &task, &drafted, &name));
+        if found != case.reads {
+            failures += &format!("{name}:\n found {found:#?}\nwanted {:#?}\n", case.reads);
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+fn reads(plan: &Plan) -> Reads {
     let fields = std::iter::once(plan.key_field()).chain(plan.property_fields());
-    let mut lines: Vec<String> =
-        fields.map(|it| format!("{}: {}", it.property_name(), dotted(it.source_path()))).collect();
-    lines.sort();
-    lines.insert(0, format!("{} {}", plan.event_type(), plan.target_entity_name()));
-    lines.push(format!("session {}", dotted(plan.session_id_path())));
-    lines.extend(plan.span_handling().map(|it| {
-        format!(
-            "span {}, {}",
-            dotted(it.span_id_path()),
-            it.partial_when_path().map_or_else(String::new, dotted)
-        )
-    }));
-    lines
+    let span = plan.span_handling();
+    Reads {
+        event_type: plan.event_type().to_owned(),
+        entity: plan.target_entity_name().to_owned(),
+        session: dotted(plan.session_id_path()),
+        span: span.map(|it| dotted(it.span_id_path())),
+        partial: span.and_then(|it| it.partial_when_path()).map(dotted),
+        properties: fields
+            .map(|it| (it.property_name().to_owned(), dotted(it.source_path())))
+            .collect(),
+    }
 }
 
 fn example() -> Task {

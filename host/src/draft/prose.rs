@@ -104,10 +104,10 @@ pub(super) fn paths(text: &str, evidence: &Evidence) -> Vec<Path> {
         pieces.map(|piece| piece.trim_end_matches('.')).filter(|piece| piece.contains(['.', '_']));
     let mut found: Vec<Path> = Vec::new();
     for piece in marked.chain(plain) {
-        if let Some(path) = known(piece, evidence) {
-            if !found.contains(&path) {
-                found.push(path);
-            }
+        if let Some(path) = known(piece, evidence)
+            && !found.contains(&path)
+        {
+            found.push(path);
         }
     }
     found

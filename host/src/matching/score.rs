@@ -131,7 +131,8 @@ impl<'s> Scorer<'s> {
 
     /// Every place that may be meant, best first. `anchor` is the object that the entity is, where that is known.
     pub(crate) fn rank(self, aim: &Aim<'_>, anchor: Option<&[String]>) -> Vec<Candidate> {
-        let known: Vec<f64> = aim.name.iter().map(|word| self.name_weight(word)).collect();
+        let known: Vec<f64> =
+            (0..aim.name.len()).map(|index| self.name_weight(&aim.name, index)).collect();
         let rarity: Vec<f64> = aim.hint.words().map(|word| self.survey.rarity(word)).collect();
         let candidate = |place: &Place| {
             let score = self.score(aim, place, anchor, &Weights { name: &known, hint: &rarity });
@@ -143,9 +144,7 @@ impl<'s> Scorer<'s> {
         };
         let mut found: Vec<Candidate> = self.survey.places().iter().filter_map(candidate).collect();
         found.sort_by(|a, b| {
-            (b.fits_type, b.score)
-                .partial_cmp(&(a.fits_type, a.score))
-                .unwrap_or(std::cmp::Ordering::Equal)
+            b.fits_type.cmp(&a.fits_type).then_with(|| b.score.total_cmp(&a.score))
         });
         found
     }
@@ -196,23 +195,28 @@ impl<'s> Scorer<'s> {
         score.clamp(0.0, 1.0)
     }
 
-    /// What a word of the name weighs.
-    fn name_weight(self, word: &Word) -> f64 {
-        weight(word) * if self.survey.knows(word) { KNOWN_WORD } else { 1.0 }
+    /// What the word at `index` of the name weighs.
+    fn name_weight(self, name: &[Word], index: usize) -> f64 {
+        let Some(word) = name.get(index) else { return 0.0 };
+        // `tokens_total` and `number_of_tokens` are `tokens`; `total_tokens` is one count of several.
+        let next = name.get(index + 1);
+        let tells_which = COUNT.contains(&word.text()) && next.is_some_and(|it| it.text() != "of");
+        let weight = if tells_which { WEIGHT } else { weight(word) };
+        weight * if self.survey.knows(word) { KNOWN_WORD } else { 1.0 }
     }
 
     /// The share of the property's name that the path explains.
     fn explained_name(self, aim: &Aim<'_>, place: &Place, weights: &Weights<'_>) -> f64 {
         let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
         // The time of an event is the time of what its type says has happened; no other value is.
-        let when = place.leaf().iter().all(|word| word.is_one_of(TIME));
+        let when = place.leaf().iter().all(|word| word.is_time());
         let explained = |index: usize, word: &Word| {
             let leaf = alike_in_row(&aim.name, index, place.leaf());
             let parent = best(word, parents.iter().copied()) * IN_PARENT;
             let entity = best(word, &aim.entity) * IN_ENTITY;
             let event =
                 if when { best(word, &self.survey.event_words) * IN_EVENT_TYPE } else { 0.0 };
-            let by_type = if aim.is_moment() && word.is_one_of(TIME) { BY_TYPE } else { 0.0 };
+            let by_type = if aim.is_moment() && word.is_time() { BY_TYPE } else { 0.0 };
             [leaf, parent, entity, event, by_type].into_iter().fold(0.0, f64::max)
         };
         let explained = aim.name.iter().enumerate().map(|(index, word)| explained(index, word));
@@ -222,7 +226,7 @@ impl<'s> Scorer<'s> {
     /// The share of the path that the property explains. The first `free` keys need no explanation.
     fn explained_path(self, aim: &Aim<'_>, place: &Place, free: usize) -> f64 {
         let by = |word: &Word, entity: f64| {
-            let by_type = if aim.is_moment() && word.is_one_of(TIME) { BY_TYPE } else { 0.0 };
+            let by_type = if aim.is_moment() && word.is_time() { BY_TYPE } else { 0.0 };
             [
                 best(word, &aim.name),
                 best(word, &aim.entity) * entity,
@@ -279,7 +283,7 @@ fn is_identity(place: &Place) -> bool {
 fn leaf_known(aim: &Aim<'_>, place: &Place) -> f64 {
     let leaf = place.leaf();
     let known = |(index, word): (usize, &Word)| {
-        let by_type = if aim.is_moment() && word.is_one_of(TIME) { BY_TYPE } else { 0.0 };
+        let by_type = if aim.is_moment() && word.is_time() { BY_TYPE } else { 0.0 };
         let known = alike_in_row(leaf, index, &aim.name).max(aim.hint.means(word)).max(by_type);
         (weight(word), known)
     };

@@ -137,7 +137,8 @@ impl<'e> Survey<'e> {
         }
         let declared = self.evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
         let wanted = kinds_of(property_type);
-        declared.is_empty() || declared.iter().any(|kind| wanted.contains(&kind))
+        let mut declared = declared.iter().filter(|kind| *kind != Kind::Null).peekable();
+        declared.peek().is_none() || declared.any(|kind| wanted.contains(&kind))
     }
 }
 
