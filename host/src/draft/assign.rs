@@ -145,7 +145,7 @@ fn aim<'a>(
 /// with it can be accepted.
 fn named(brief: &Brief, property: &Property, survey: &Survey<'_>) -> Option<Vec<Candidate>> {
     let path = brief.of(&property.logical_name)?.path.clone()?;
-    let fits = survey.fits(&path, &property.property_type);
+    let fits = survey.values_fit(&path, &property.property_type) != Some(false);
     let candidate = Candidate { path, score: NAMED, fits_type: true };
     Some(if fits { vec![candidate] } else { Vec::new() })
 }
