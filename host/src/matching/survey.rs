@@ -106,7 +106,8 @@ impl<'e> Survey<'e> {
 
     /// The place at a path.
     pub(crate) fn place(&self, path: &[String]) -> Option<&Place> {
-        self.places.iter().find(|place| place.path == path)
+        let found = self.places.binary_search_by(|place| place.path.as_slice().cmp(path)).ok()?;
+        self.places.get(found)
     }
 
     /// Whether a word occurs in a path, in whatever ending.
@@ -196,7 +197,9 @@ fn places(evidence: &Evidence, event_types: &[&str]) -> Vec<Place> {
         let declared = evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
         let all = kinds.union(declared);
         let scalar = |kind| !matches!(kind, Kind::Null | Kind::Array | Kind::Object);
-        all.iter().any(scalar) || !all.iter().any(|kind| kind != Kind::Null)
+        // A plan can't name an empty key.
+        let can_be_named = !path.iter().any(String::is_empty);
+        can_be_named && (all.iter().any(scalar) || !all.iter().any(|kind| kind != Kind::Null))
     };
     sums.retain(|path, sum| is_place(path, sum.kinds));
     let mut below: BTreeMap<&[String], usize> = BTreeMap::new();
