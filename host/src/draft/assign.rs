@@ -6,6 +6,7 @@ use super::brief::Brief;
 use crate::evidence::Path;
 use crate::graph::spec::{Entity, Property};
 use crate::matching::{Aim, Candidate, Place, Scorer, Survey, Wanted, Word, words};
+use crate::plan::is_identifier;
 
 /// Below this, a property is left out: a missing property is filled by whoever reads the rest of the event, a wrong one is
 /// believed.
@@ -16,6 +17,9 @@ const KEY_GOOD_ENOUGH: f64 = 0.3;
 
 /// By how much a path whose values aren't of the type has to be ahead for it to be the one that is meant.
 const UNFIT_LEAD: f64 = 0.1;
+
+/// How much of the score of a property that every event is said to have hangs on the share of samples that have it.
+const REQUIRED: f64 = 0.25;
 
 /// What a path that the rule names is worth.
 const NAMED: f64 = 1.0;
@@ -71,7 +75,7 @@ pub(super) fn assign(brief: &Brief, entity: &Entity, survey: &Survey<'_>) -> Opt
     let wanted: Vec<&Property> = entity
         .properties
         .iter()
-        .filter(|it| it.logical_name != key.logical_name)
+        .filter(|it| it.logical_name != key.logical_name && is_identifier(&it.logical_name))
         .filter(|it| !brief.lists_properties || brief.of(&it.logical_name).is_some())
         .collect();
 
@@ -84,6 +88,9 @@ pub(super) fn assign(brief: &Brief, entity: &Entity, survey: &Survey<'_>) -> Opt
         name: property.logical_name.clone(),
         candidates: named(brief, property, survey).unwrap_or_else(|| {
             let mut found = scorer.rank(&aim(property, is_key, entity, &hints), Some(&anchor));
+            if required(brief, property) {
+                prefer_present(&mut found, survey);
+            }
             // Where the values that are meant aren't of the type, others that are aren't meant.
             let best =
                 |fits| found.iter().find(|it| it.fits_type == fits).map_or(0.0, |it| it.score);
@@ -106,6 +113,20 @@ pub(super) fn assign(brief: &Brief, entity: &Entity, survey: &Survey<'_>) -> Opt
     Some(Assignment { key, properties, anchor })
 }
 
+fn required(brief: &Brief, property: &Property) -> bool {
+    brief.of(&property.logical_name).is_some_and(|said| said.required)
+}
+
+/// Lowers the score of what is missing in some samples.
+fn prefer_present(candidates: &mut [Candidate], survey: &Survey<'_>) {
+    for candidate in candidates.iter_mut() {
+        let coverage = survey.place(&candidate.path).map_or(0.0, |place| place.coverage);
+        candidate.score *= 1.0 - REQUIRED * (1.0 - coverage);
+    }
+    candidates
+        .sort_by(|a, b| b.fits_type.cmp(&a.fits_type).then_with(|| b.score.total_cmp(&a.score)));
+}
+
 fn aim<'a>(
     property: &'a Property,
     is_key: bool,
@@ -125,7 +146,7 @@ fn aim<'a>(
 /// with it can be accepted.
 fn named(brief: &Brief, property: &Property, survey: &Survey<'_>) -> Option<Vec<Candidate>> {
     let path = brief.of(&property.logical_name)?.path.clone()?;
-    let fits = survey.fits(&path, &property.property_type);
+    let fits = survey.values_fit(&path, &property.property_type) != Some(false);
     let candidate = Candidate { path, score: NAMED, fits_type: true };
     Some(if fits { vec![candidate] } else { Vec::new() })
 }

@@ -49,12 +49,15 @@ pub(super) struct Said {
     pub(super) text: Vec<String>,
     /// The path that is named outright.
     pub(super) path: Option<Path>,
+    /// Whether every event is said to have it.
+    pub(super) required: bool,
 }
 
 impl Said {
     fn add(&mut self, other: Self) {
         self.text.extend(other.text);
         self.path = self.path.take().or(other.path);
+        self.required |= other.required;
     }
 
     /// All the words, if there are any.
@@ -127,6 +130,11 @@ impl Reader<'_> {
             {
                 let said = self.said(value);
                 self.note(&name.clone(), said);
+            } else if let Some((name, _)) = &named
+                && is_any(&key_words, &["required", "mandatory"])
+            {
+                let required = value.as_bool() == Some(true);
+                self.note(&name.clone(), Said { required, ..Said::default() });
             } else {
                 let topic: Vec<Word> = topic.iter().chain(&key_words).cloned().collect();
                 self.value(value, &topic, depth);
@@ -236,7 +244,7 @@ impl Reader<'_> {
                     let mut paths = prose::paths(text, self.evidence).into_iter();
                     paths.next().filter(|_| paths.next().is_none())
                 });
-                Said { text: vec![text.clone()], path }
+                Said { text: vec![text.clone()], path, ..Said::default() }
             }
             Value::Array(items) => {
                 let path: Option<Path> =
@@ -245,7 +253,11 @@ impl Reader<'_> {
                     !path.is_empty() && path.iter().all(|key| !key.is_empty() && !key.contains(' '))
                 });
                 let text = items.iter().filter_map(Value::as_str).map(str::to_owned);
-                Said { text: if path.is_some() { Vec::new() } else { text.collect() }, path }
+                Said {
+                    text: if path.is_some() { Vec::new() } else { text.collect() },
+                    path,
+                    ..Said::default()
+                }
             }
             Value::Object(object) => {
                 let mut said = Said::default();

@@ -92,7 +92,7 @@ fn properties(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evi
         for clause in clauses(sentence) {
             let clause_words = words(clause);
             if named.iter().all(|word| has(&clause_words, word)) {
-                let mut said = Said { text: vec![clause.to_owned()], path: None };
+                let mut said = Said { text: vec![clause.to_owned()], ..Said::default() };
                 if let [path] = paths(clause, evidence).as_slice() {
                     said.path = Some(path.clone());
                 }

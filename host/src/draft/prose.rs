@@ -104,10 +104,10 @@ pub(super) fn paths(text: &str, evidence: &Evidence) -> Vec<Path> {
         pieces.map(|piece| piece.trim_end_matches('.')).filter(|piece| piece.contains(['.', '_']));
     let mut found: Vec<Path> = Vec::new();
     for piece in marked.chain(plain) {
-        if let Some(path) = known(piece, evidence) {
-            if !found.contains(&path) {
-                found.push(path);
-            }
+        if let Some(path) = known(piece, evidence)
+            && !found.contains(&path)
+        {
+            found.push(path);
         }
     }
     found
@@ -133,7 +133,7 @@ mod tests {
             found,
             ["Orders", "Every order", "The id, and `a.b`, identify it", "one", "two v1.2"]
         );
-        assert_eq!(clauses("the id, and a; b and c"), ["the id", "and a", "b", "c"]);
+        assert_eq!(clauses("the id, and a; b and c"), ["the id", "a", "b", "c"]);
         assert_eq!(quoted("the author's `x.y` is 'z'"), ["x.y", "z"]);
     }
 

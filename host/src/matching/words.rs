@@ -1,6 +1,6 @@
 //! Names and texts as words, and how alike two words are.
 
-use super::vocabulary::{GROUPS, STOP, canonical};
+use super::vocabulary::{GROUPS, STOP, TIME, canonical};
 
 /// How alike two words are that differ in their ending alone: `lock`, `locked`, `locks`.
 const SAME_STEM: f64 = 0.92;
@@ -27,17 +27,25 @@ pub(crate) struct Word {
     stem: String,
     /// The groups of the vocabulary that it is in, a bit each.
     groups: u64,
+    /// Whether it is a word for a moment.
+    is_time: bool,
 }
 
 impl Word {
     pub(crate) fn new(text: &str) -> Self {
         let text = canonical(&text.to_lowercase()).to_owned();
         let stem = stem(&text).to_owned();
-        let mut word = Self { text, stem, groups: 0 };
+        let mut word = Self { text, stem, groups: 0, is_time: false };
         for (index, (_, group)) in GROUPS.iter().enumerate() {
             word.groups |= u64::from(word.is_one_of(group)) << index;
         }
+        word.is_time = word.is_one_of(TIME);
         word
+    }
+
+    /// Whether the word says when something is: `at`, `date`.
+    pub(super) fn is_time(&self) -> bool {
+        self.is_time
     }
 
     pub(crate) fn text(&self) -> &str {
