@@ -114,7 +114,7 @@ fn what_policy_denies_is_named_and_not_shown() {
     let prompt = prompt::resolution_under(&task, &policy).unwrap();
     assert!(!prompt.contains("wonderland") && !prompt.contains("nick"), "{prompt}");
     assert!(prompt.contains("\ndenied [\"order\",\"who\"]: \"per\\nsonal\"\n"), "{prompt}");
-    assert!(prompt.contains("\nPaths of it that policy denies: 2.\n"), "{prompt}");
+    assert!(prompt.contains("\nPaths of this that policy denies: 2.\n"), "{prompt}");
 }
 
 /// A document of a thousand fields, each with a long description.
@@ -136,31 +136,35 @@ fn a_prompt_is_bounded_whatever_goes_into_it() {
         );
     }
     let mut samples = String::new();
-    for event_type in 0..100 {
-        let fields: Value = (0..400).map(|index| (format!("f{index}"), json!("word"))).collect();
+    for event_type in 0..60 {
+        let count = if event_type == 7 { 1_000 } else { 50 };
+        let fields: Value = (0..count).map(|index| (format!("f{index}"), json!("word"))).collect();
         let _ = writeln!(
             samples,
             "{}",
             json!({"event_type": format!("type{event_type}"), "content": fields})
         );
     }
-    let rule = "w".repeat(MAX_RULE_CHARS - 30);
-    let prompt = |schema: &Value| {
+    let rule = " ".to_owned() + &"w".repeat(MAX_RULE_CHARS - 40);
+    let prompt = |schema: &Value, event_type: &str| {
+        let rule = event_type.to_owned() + &rule;
         let task = task(&rule, Some(&schema.to_string()), &graph, &samples);
         prompt::resolution(&task).unwrap()
     };
     let unknown: Value =
         (0..2_000).map(|index| (format!("\u{1}{index}").repeat(400), json!([]))).collect();
     for schema in [wide(2_000), unknown, json!({"enum": vec!["\u{1}"; 20_000]})] {
-        let length = prompt(&schema).chars().count();
-        assert!(length < MAX_CHARS, "{length}");
+        for event_type in ["", "type7"] {
+            let length = prompt(&schema, event_type).chars().count();
+            assert!(length < MAX_CHARS, "{length}");
+        }
     }
-    let prompt = prompt(&wide(2_000));
+    let prompt = prompt(&wide(2_000), "type7");
     for said in [
         "Declared paths that are not shown: ",
         "Entities and properties that are not shown: ",
-        "Event types that are not shown: 60.",
-        "Paths of this event type that are not shown: ",
+        "There are samples of these event types too:",
+        "Paths of this that are not shown: ",
     ] {
         assert!(prompt.contains(said), "{said}");
     }
@@ -187,6 +191,49 @@ fn a_large_schema_gives_way_to_its_paths() {
     let schema = fs::read_to_string(folder.join("schema_all.json")).unwrap();
     let prompt = prompt::resolution(&task(rule, Some(&schema), GRAPH, samples)).unwrap();
     assert!(prompt.chars().count() < 60_000);
+}
+
+/// For real rules and events: every path that the right plan reads is there to be found, and nothing that is personal.
+#[test]
+fn prompts_of_real_rules_show_what_their_plans_read() {
+    let Some(corpus) = shared("corpora/github_webhooks") else { return };
+    let events = fs::read_to_string(corpus.join("events.ndjson")).unwrap();
+    let graph = fs::read_to_string(corpus.join("graph_spec.yaml")).unwrap();
+    let plans = workspace_root().join("tests/plans/github_webhooks");
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(corpus.join("rules")).unwrap() {
+        let path = entry.unwrap().path();
+        let rule = fs::read_to_string(&path).unwrap();
+        let listed: Value = serde_json::from_str(&rule).unwrap();
+        let Ok(plan) = fs::read_to_string(plans.join(path.file_name().unwrap())) else { continue };
+        let plan: Value = serde_json::from_str(&plan).unwrap();
+        let schema = path.file_stem().unwrap().to_string_lossy() + ".schema.json";
+        let schema = fs::read_to_string(corpus.join("schemas").join(&*schema)).unwrap();
+        let family = |line: &&str| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            listed["event_types"].as_array().unwrap().contains(&event["event_type"])
+        };
+        let of_family: Vec<&str> = events.lines().filter(family).collect();
+        // Once among all other events too: which ones are meant, the rule says.
+        let all = (listed["rule_id"] == "gh-issues").then(|| events.clone());
+        for samples in all.into_iter().chain([of_family.join("\n")]) {
+            let task = task(&rule, Some(&schema), &graph, &samples);
+            let prompt = prompt::resolution(&task).unwrap();
+            assert!(prompt.chars().count() < MAX_CHARS);
+            let fields = plan["property_fields"].as_array().unwrap();
+            for path in fields.iter().chain([&plan["key_field"]]).map(|field| &field["source_path"])
+            {
+                if !prompt.contains(&format!("\n{path} ")) {
+                    missing.push(format!("{}: {path}", listed["rule_id"]));
+                }
+            }
+            let shown = prompt.split("## What occurs in the samples").nth(1).unwrap();
+            for personal in ["Codertocat\"", "@users.noreply.github.com", "https://", "octocat\""] {
+                assert!(!shown.contains(personal), "{personal} in {shown}");
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
 }
 
 /// A value with the keys of its objects backwards.

@@ -73,6 +73,17 @@ impl SampleEvents {
         self.samples.push(Seen { line: sample.line(), text: sample.text().to_owned(), event });
     }
 
+    /// The samples of several event types as those of one.
+    #[must_use]
+    pub fn together<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut together = Self::default();
+        for seen in all.into_iter().flat_map(Self::samples) {
+            together.observe(&mut Path::new(), &seen.event);
+            together.samples.push(seen.clone());
+        }
+        together
+    }
+
     fn observe(&mut self, path: &mut Path, value: &Value) {
         if !path.is_empty() {
             if self.observed.len() >= MAX_PATHS && !self.observed.contains_key(path) {

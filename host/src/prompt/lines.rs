@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 /// The longest name, path or event type that is shown, in characters. A shortened one would be of no use.
 pub(super) const NAME_CHARS: usize = 300;
 
+/// What a rule doesn't speak of.
+pub(super) const FAR: u8 = 2;
+
 /// What a rule speaks of.
 pub(super) struct Wanted {
     text: String,
@@ -29,8 +32,9 @@ impl Wanted {
                 _ => {}
             }
         }
-        let words =
-            text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase).collect();
+        let whole = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let parts = text.split(|c: char| !c.is_alphanumeric());
+        let words = whole.chain(parts).map(str::to_lowercase).collect();
         Self { text, words }
     }
 
@@ -39,12 +43,29 @@ impl Wanted {
         !text.is_empty() && self.text.contains(text)
     }
 
-    /// Where among others a path belongs: first those that the rule spells out, then those whose last key is one of its
-    /// words, and of equals the ones nearer to the root.
+    /// How close the rule comes to the name of an event type: 0 where it spells it out, 1 where it has all its words, and
+    /// [`FAR`] otherwise.
+    pub(super) fn closeness(&self, event_type: &str) -> u8 {
+        let mut words =
+            event_type.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+        if self.mentions(event_type) {
+            0
+        } else {
+            if words.all(|word| self.words.contains(&word.to_lowercase())) { 1 } else { FAR }
+        }
+    }
+
+    /// Where among others a path belongs: first those that the rule spells out, then those whose last key it has all
+    /// words of. Of equals, the fewer words a path has that the rule hasn't, the earlier it comes.
     pub(super) fn rank(&self, path: &[String]) -> Rank {
-        let named = path.last().is_some_and(|key| self.words.contains(&key.to_lowercase()));
-        let spelled = named && self.mentions(&path.join("."));
-        (if spelled { 0 } else { 1 + u8::from(!named) }, path.len())
+        let unknown = |key: &String| {
+            let words = key.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.filter(|word| !self.words.contains(&word.to_lowercase())).count()
+        };
+        let is_named = path.last().is_some_and(|key| unknown(key) == 0);
+        let is_spelled = is_named && self.mentions(&path.join("."));
+        let class = if is_spelled { 0 } else { 1 + u8::from(!is_named) };
+        (class, path.len() + 2 * path.iter().map(unknown).sum::<usize>())
     }
 }
 
@@ -112,7 +133,10 @@ mod tests {
         assert_eq!(wanted.rank(&path("issue.id")), (0, 2));
         assert_eq!(wanted.rank(&path("issue.state")), (1, 2));
         assert_eq!(wanted.rank(&path("title")), (0, 1));
-        assert_eq!(wanted.rank(&path("issue.user.login")), (2, 3));
+        assert_eq!(wanted.rank(&path("issue.user.login")), (2, 7));
+        assert_eq!(wanted.rank(&path("issue.sub_state")), (2, 4));
+        let close = ["issue.id", "Title-issue", "issue_closed"].map(|name| wanted.closeness(name));
+        assert_eq!(close, [0, 1, 2]);
         assert!(
             wanted.mentions("issue.id") && !wanted.mentions("issue.idx") && !wanted.mentions("")
         );

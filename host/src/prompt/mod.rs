@@ -29,7 +29,7 @@ use crate::problem::{Coded, Problem, Stage};
 use crate::task::Task;
 
 /// How long a resolution prompt may be, in characters. What is in one takes less: this is the sum of its parts' bounds.
-pub const MAX_CHARS: usize = 140_000;
+pub const MAX_CHARS: usize = 150_000;
 
 /// How long a rule may be as indented JSON, in characters.
 pub const MAX_RULE_CHARS: usize = 32_000;
