@@ -8,6 +8,7 @@ mod cli;
 mod corpora;
 mod diagnostics;
 mod docs;
+mod draft;
 mod event;
 mod examples;
 mod extraction;

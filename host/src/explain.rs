@@ -113,6 +113,7 @@ mod tests {
         crate::sandbox::GuestError::CODES,
         crate::gate::smoke::SamplesError::CODES,
         crate::task::TaskError::CODES,
+        crate::draft::DraftError::CODES,
         crate::llm::LlmError::CODES,
         crate::gate::fit::CODES,
         crate::gate::smoke::CODES,

@@ -84,6 +84,7 @@ pub mod abi;
 pub mod bundle;
 pub mod compile;
 pub mod diagnose;
+pub mod draft;
 pub mod event;
 pub mod evidence;
 pub mod explain;

@@ -5,6 +5,18 @@ use super::{Explanation, Stage::Model};
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Model,
+        "draft_no_entity",
+        "A plan was to be drafted without a model, and the graph spec has no entity with a key.",
+        "Give the entity that the rule is about a primary key in the graph spec.",
+    ),
+    Explanation::new(
+        Model,
+        "draft_no_key",
+        "A plan was to be drafted without a model, and nothing in the sample events suits the entity's key.",
+        "Name the key's path in the rule, as in `content.order.id`; or give samples that hold it; or use a model.",
+    ),
+    Explanation::new(
+        Model,
         "model_command_failed",
         "The program that stands for a model could not be started, ended with an error, or wrote no text.",
         "Run the command by hand with a prompt on stdin; it has to write the answer to stdout and exit with 0.",

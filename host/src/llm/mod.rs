@@ -4,7 +4,9 @@
 //! swallowed here.
 
 mod client;
+mod draft;
 mod error;
 
 pub use client::{Completion, FinishReason, LlmClient, LlmRequest, Message, Role, Usage};
+pub use draft::Draft;
 pub use error::LlmError;
