@@ -84,12 +84,14 @@ impl<'k, 't> Search<'k, 't> {
             .known
             .paths()
             .filter(|path| *path != sought.given)
-            .map(|path| (likeness::paths(given, path), path))
-            .filter(|(alike, path)| *alike >= WORTH_SAYING && self.is_open(path, sought))
-            .map(|(alike, path)| {
+            .map(|path| {
                 let name = said.get(path.as_slice()).copied().unwrap_or_default();
+                let leaf =
+                    same_leaf(given, path) && (sought.name.is_none() || name >= NAMED_PERHAPS);
+                let alike = likeness::paths(given, path).max(if leaf { SLIP } else { 0.0 });
                 (alike + NAME * name + COMPANY * self.company(path), alike, path)
             })
+            .filter(|(_, alike, path)| *alike >= WORTH_SAYING && self.is_open(path, sought))
             .collect();
         slips.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
         let second = slips.get(1).map_or(0.0, |(score, ..)| *score);
@@ -141,6 +143,12 @@ impl<'k, 't> Search<'k, 't> {
         let most = self.taken.iter().max_by(|a, b| self.company(a).total_cmp(&self.company(b)));
         most.map(|path| parent(path))
     }
+}
+
+/// Whether both end in the same name.
+fn same_leaf(a: &[String], b: &[String]) -> bool {
+    let leaf = |path: &[String]| path.last().map(|leaf| likeness::plain(leaf));
+    leaf(a).is_some() && leaf(a) == leaf(b)
 }
 
 fn parent(path: &[String]) -> &[String] {
