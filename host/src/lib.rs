@@ -53,6 +53,7 @@
 //! | stage | makes | of |
 //! |---|---|---|
 //! | [`plan::parse()`] | [`Plan`](plan::Plan) | JSON text |
+//! | [`gate::fit::fit`] | [`Fitted`](gate::fit::Fitted) | a plan, held to samples, event schema and graph spec |
 //! | [`render::render`] | [`Source`](render::Source) | a plan |
 //! | [`compile::compile`] | [`Compiled`](compile::Compiled) | source |
 //! | [`gate::inspect::inspect`] | [`Inspected`](gate::inspect::Inspected) | a module's bytes, whoever made them |
