@@ -208,9 +208,15 @@ fn places(evidence: &Evidence, event_types: &[&str]) -> Vec<Place> {
             *below.entry(path.get(..length).unwrap_or_default()).or_default() += 1;
         }
     }
+    // Events have the same keys in many places, and taking one apart is most of the work.
+    let mut taken_apart: BTreeMap<&str, Vec<Word>> = BTreeMap::new();
+    for key in sums.keys().flatten() {
+        taken_apart.entry(key).or_insert_with(|| words(key));
+    }
+    let words_of = |key: &str| taken_apart.get(key).cloned().unwrap_or_default();
     let telling = |path: &Path| -> Vec<f64> {
         let one = |index: usize| {
-            let wraps = |key: &String| words(key).iter().all(|word| word.is_one_of(WRAPPERS));
+            let wraps = |key: &String| words_of(key).iter().all(|word| word.is_one_of(WRAPPERS));
             if index + 1 < path.len() && path.iter().take(index + 1).all(wraps) {
                 return 0.0;
             }
@@ -220,7 +226,7 @@ fn places(evidence: &Evidence, event_types: &[&str]) -> Vec<Place> {
         (0..path.len()).map(one).collect()
     };
     let place = |(path, sum): (&Path, &Sum)| Place {
-        words: path.iter().map(|key| words(key)).collect(),
+        words: path.iter().map(|key| words_of(key)).collect(),
         telling: telling(path),
         coverage: ratio(sum.present, total),
         uniqueness: ratio(sum.distinct, sum.present).min(1.0),

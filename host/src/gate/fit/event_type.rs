@@ -68,13 +68,15 @@ pub(crate) fn likely<'e>(
     // Stable: of equals, the one with the nearest name.
     types.sort_by_key(|(_, known, _)| std::cmp::Reverse(*known));
     let [first, second, ..] = types.as_slice() else { return None };
-    (first.1 > 0).then(|| (first.2, first.1 == paths.len() && first.1 > second.1))
+    (first.1 > 0).then_some((first.2, first.1 == paths.len() && first.1 > second.1))
 }
 
 /// How alike two event types are. A family and one of its members are, for want of a better one.
 fn alike(a: &str, b: &str) -> f64 {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let exactly = !short.is_empty() && (long.starts_with(short) || long.ends_with(short));
     let (short, long) = (likeness::plain(short), likeness::plain(long));
-    let begins = !short.is_empty() && (long.starts_with(&short) || long.ends_with(&short));
-    likeness::names(a, b).max(if begins { SLIP } else { 0.0 })
+    let within = !short.is_empty() && (long.starts_with(&short) || long.ends_with(&short));
+    let part = if exactly { SLIP + 2.0 * LEAD } else { SLIP };
+    likeness::names(a, b).max(if within { part } else { 0.0 })
 }

@@ -240,3 +240,6 @@ fn one_path_each(findings: &mut [Finding]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

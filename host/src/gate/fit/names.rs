@@ -20,6 +20,9 @@ const SLIP: f64 = 0.75;
 const LEAD: f64 = 0.08;
 const WORTH_SAYING: f64 = 0.6;
 
+/// How much of a property's name a path has to have, more than of any other's, to be read for it.
+const SAID: f64 = 0.25;
+
 pub(super) fn unknown_entity(plan: &Plan, graph: &GraphSpec) -> Finding {
     let found = plan.target_entity_name();
     let finding = Finding::new(
@@ -211,7 +214,13 @@ pub(crate) fn likely_property<'g>(
     if let (Some(property), None) = (named.next(), named.next()) {
         return Some((property, true));
     }
-    near.filter(|(alike, ..)| *alike >= WORTH_SAYING).map(|(_, property, _)| (property, false))
+    let near = near.filter(|(alike, ..)| *alike >= WORTH_SAYING);
+    near.map(|(_, property, _)| (property, false)).or_else(|| {
+        // Without a name, the path alone: one whose words the path has, and no other's.
+        let said = |it: &Property| likeness::affinity(&it.logical_name, path);
+        let (said, property, lead) = best(fitting().map(|it| (said(it), it)))?;
+        (written.is_none() && said > 0.0).then_some((property, said >= SAID && lead >= SAID))
+    })
 }
 
 /// How alike two names are. One that has all the words of the other is a short form of it.

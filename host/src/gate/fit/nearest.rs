@@ -12,6 +12,9 @@ use crate::matching::{Aim, Candidate, Scorer, Survey, Wanted};
 /// How alike a path has to be for the other to be a slip of it.
 const SLIP: f64 = 0.8;
 
+/// How alike two paths are at least that end in the same name.
+const ELSEWHERE: f64 = 0.75;
+
 /// How alike it has to be to be worth a suggestion.
 const WORTH_SAYING: f64 = 0.6;
 
@@ -48,6 +51,15 @@ pub(crate) struct Nearest {
     pub(crate) path: Path,
     /// Whether nothing else could be meant.
     pub(crate) certain: bool,
+    /// Whether it is much like what was written, and not only called like the property.
+    pub(crate) slip: bool,
+}
+
+impl Nearest {
+    /// Whether what was written is this one misspelt, and no other.
+    pub(crate) fn is_clear_slip(&self) -> bool {
+        self.certain && self.slip
+    }
 }
 
 /// Where paths are looked for: those of an event type, without the ones that other mappings read.
@@ -73,7 +85,7 @@ impl<'k, 't> Search<'k, 't> {
     pub(crate) fn slip(&self, sought: &Sought<'_>) -> Option<Nearest> {
         let forms = forms(sought.given);
         if let Some(path) = forms.iter().find(|form| self.is_open(form, sought)) {
-            return Some(Nearest { path: path.clone(), certain: true });
+            return Some(Nearest { path: path.clone(), certain: true, slip: true });
         }
         let given = forms.first().map_or(sought.given, |form| form.as_slice());
         let ranked = self.ranked(sought);
@@ -84,23 +96,26 @@ impl<'k, 't> Search<'k, 't> {
             .known
             .paths()
             .filter(|path| *path != sought.given)
-            .map(|path| (likeness::paths(given, path), path))
-            .filter(|(alike, path)| *alike >= WORTH_SAYING && self.is_open(path, sought))
-            .map(|(alike, path)| {
+            .map(|path| {
                 let name = said.get(path.as_slice()).copied().unwrap_or_default();
+                let elsewhere =
+                    same_leaf(given, path) && (sought.name.is_none() || name >= NAMED_PERHAPS);
+                let alike =
+                    likeness::paths(given, path).max(if elsewhere { ELSEWHERE } else { 0.0 });
                 (alike + NAME * name + COMPANY * self.company(path), alike, path)
             })
+            .filter(|(_, alike, path)| *alike >= WORTH_SAYING && self.is_open(path, sought))
             .collect();
         slips.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
         let second = slips.get(1).map_or(0.0, |(score, ..)| *score);
-        let slip = slips.first().map(|(score, alike, path)| Nearest {
-            path: (*path).clone(),
-            certain: *alike >= SLIP && score - second >= LEAD,
-        });
-        match (slip, named) {
-            (Some(slip), _) if slip.certain => Some(slip),
-            (_, Some(named)) if named.certain => Some(named),
-            (slip, named) => slip.or(named),
+        let Some((score, alike, path)) = slips.first() else { return named };
+        let certain = score - second >= LEAD;
+        let slip = Nearest { path: (*path).clone(), certain, slip: *alike >= SLIP };
+        let agree = named.as_ref().is_none_or(|named| named.path == slip.path);
+        match named {
+            _ if slip.certain && (*alike >= SLIP || (*alike >= ELSEWHERE && agree)) => Some(slip),
+            Some(named) if named.certain => Some(named),
+            _ => Some(Nearest { certain: false, ..slip }),
         }
     }
 
@@ -143,6 +158,12 @@ impl<'k, 't> Search<'k, 't> {
     }
 }
 
+/// Whether both end in the same name.
+fn same_leaf(a: &[String], b: &[String]) -> bool {
+    let leaf = |path: &[String]| path.last().map(|leaf| likeness::plain(leaf));
+    leaf(a).is_some() && leaf(a) == leaf(b)
+}
+
 fn parent(path: &[String]) -> &[String] {
     path.split_last().map_or(path, |(_, parent)| parent)
 }
@@ -152,7 +173,7 @@ fn best_named(ranked: &[Candidate]) -> Option<Nearest> {
     let best = ranked.first().filter(|best| best.score >= NAMED_PERHAPS)?;
     let second = ranked.get(1).map_or(0.0, |it| it.score);
     let certain = best.score >= NAMED && best.score - second >= NAMED_LEAD;
-    Some(Nearest { path: best.path.clone(), certain })
+    Some(Nearest { path: best.path.clone(), certain, slip: false })
 }
 
 /// Other ways to write the same path: joined by dots or slashes, behind `$`, or behind a word for the event itself.

@@ -44,7 +44,7 @@ pub(super) fn roles(plan: &Plan, known: &Known<'_>) -> Vec<Finding> {
         let sought = Sought { given: path, name, property_type: None, is_key: false };
         if !known.has(path) {
             let nearest = search.slip(&sought);
-            if !known.is_thin() || nearest.as_ref().is_some_and(|it| it.certain) {
+            if !known.is_thin() || nearest.as_ref().is_some_and(Nearest::is_clear_slip) {
                 findings.push(repath(unknown_at(at, path, known), at, nearest));
             }
         } else if name.is_some() && !known.admits(path, None) && known.values(path).next().is_some()
@@ -81,7 +81,7 @@ fn unknown(
         is_key: mapping.is_key,
     };
     let nearest = search.slip(&sought);
-    if known.is_thin() && !nearest.as_ref().is_some_and(|it| it.certain) {
+    if known.is_thin() && !nearest.as_ref().is_some_and(Nearest::is_clear_slip) {
         return None;
     }
     Some(match nearest {

@@ -79,8 +79,9 @@ fn meant(
 ) -> Option<&'static str> {
     let open =
         known.iter().filter(|field| !fields.contains_key(field.name) && suits(field.name, content));
+    let holds = |field: &str| if holds_mappings(field, content) { 1.0 } else { 0.0 };
     let mut scored: Vec<(f64, &'static str)> =
-        open.map(|field| (alike(name, field.name), field.name)).collect();
+        open.map(|field| (alike(name, field.name).max(holds(field.name)), field.name)).collect();
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let (best, field) = *scored.first()?;
     let second = scored.get(1).map_or(0.0, |(score, _)| *score);
@@ -92,6 +93,19 @@ fn alike(name: &str, field: &str) -> f64 {
     let (short, long) = if left.len() < right.len() { (&left, &right) } else { (&right, &left) };
     let within = !short.is_empty() && short.iter().all(|word| long.contains(word));
     likeness::names(name, field).max(if within { SHORT_FORM } else { 0.0 })
+}
+
+/// Whether this can be nothing else than what the field holds: mappings are told by their own fields.
+fn holds_mappings(field: &str, content: &Value) -> bool {
+    let is_mapping =
+        |it: &Value| it.get("property_name").is_some() || it.get("source_path").is_some();
+    match (field, content) {
+        ("property_fields", Value::Array(items)) => {
+            !items.is_empty() && items.iter().all(is_mapping)
+        }
+        ("key_field", content) => is_mapping(content),
+        _ => false,
+    }
 }
 
 /// Whether a field may hold this, or what can be made of it.

@@ -181,3 +181,51 @@ fn proposed(finding: Finding, at: &str, value: impl serde::Serialize, certain: b
     let patch = patch::replace(at, value);
     if certain { finding.mended_by(patch) } else { finding.perhaps(patch) }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::likely_cause;
+    use crate::gate::smoke::Samples;
+    use crate::graph::GraphSpec;
+    use crate::task::Task;
+
+    #[test]
+    fn nothing_has_a_cause() {
+        let graph = "entities: [{name: Order, keys: {primary: [id]}, properties: [{name: id, type: string}]}]";
+        for (event_type, sample, pointer, observed) in [
+            ("b", r#"{"event_type":"a","id":"1"}"#, "/event_type", "no sample is read at all"),
+            (
+                "a",
+                r#"{"event_type":"a","other":1}"#,
+                "/key_field/source_path",
+                "\"id\" absent in 1 of 1",
+            ),
+            (
+                "a",
+                r#"{"event_type":"a","id":null}"#,
+                "/key_field/source_path",
+                "\"id\" is null in 1",
+            ),
+            (
+                "a",
+                r#"{"event_type":"a","id":[1]}"#,
+                "/key_field/source_path",
+                "\"id\" is array in 1",
+            ),
+        ] {
+            let plan = crate::plan::from_value(&json!({
+                "event_type": event_type, "target_entity_name": "Order", "function_name": "f",
+                "key_field": {"property_name": "id", "source_path": ["id"]}
+            }));
+            let graph = GraphSpec::parse(graph, "graph.yaml").expect("a graph");
+            let samples = Samples::parse(sample, "samples").expect("samples");
+            let cause =
+                likely_cause(&plan.expect("a plan"), &Task::new(graph, samples, None, None));
+            let cause = cause.expect("a cause");
+            assert_eq!(cause.pointer, pointer, "{sample}");
+            assert!(cause.observed.contains(observed), "{sample}: {}", cause.observed);
+        }
+    }
+}

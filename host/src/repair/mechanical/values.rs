@@ -141,8 +141,12 @@ fn segment(context: &Context<'_>, parent: &str, index: &str, found: &Value) -> R
         let named =
             segments.iter().map(|it| text(it).or_else(|| it.is_number().then(|| it.to_string())));
         let named: Option<Vec<String>> = named.collect();
-        let exists = named.is_some_and(|path| context.known().has(&path));
-        return exists.then(|| (patch::replace(&at, found.to_string()), true));
+        if named.is_some_and(|path| context.known().has(&path)) {
+            return Some((patch::replace(&at, found.to_string()), true));
+        }
+        // Arrays have no paths into them: what was meant is told by the property's name, if by anything.
+        let instead = parent.ends_with("/source_path").then(|| derived(context, parent)).flatten();
+        return instead.map(|(path, certain)| (patch::replace(parent, path), certain));
     }
     let others = segments.iter().enumerate().filter(|(place, _)| *place != index);
     let others: Option<Vec<String>> = others.map(|(_, it)| text(it)).collect();

@@ -1,0 +1,148 @@
+//! The gate by itself; what it makes of faults at large is measured in `tests/faults`.
+
+use serde_json::{Value, json};
+
+use super::{CODES, fit};
+use crate::finding::Finding;
+use crate::gate::smoke::Samples;
+use crate::graph::GraphSpec;
+use crate::task::{EventSchema, Task};
+
+const GRAPH: &str = "entities:
+- name: Order
+  keys: {primary: [order_id]}
+  properties:
+  - {name: order_id, type: string}
+  - {name: source, type: string}
+  - {name: target, type: string}
+  - {name: count, type: int64}
+- name: Line
+  keys: {primary: [order_id, line]}
+  properties:
+  - {name: order_id, type: string}
+  - {name: line, type: int64}
+";
+
+const SAMPLE: &str = r#"{"event_type":"placed","content":{"id":"A","source":{"target":"x"},"target":{"source":"y"},"from":"x","to":"y","count":1}}"#;
+
+fn task(samples: &str, schema: Option<Value>) -> Task {
+    let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
+    let samples = Samples::parse(samples, "samples").expect("samples");
+    let schema = schema.map(|it| EventSchema::from_value(it).expect("an object"));
+    Task::new(graph, samples, None, schema)
+}
+
+fn findings(task: &Task, entity: &str, key: Value, properties: &[(&str, Value)]) -> Vec<Finding> {
+    let properties: Vec<Value> = properties
+        .iter()
+        .map(|(name, path)| json!({"property_name": name, "source_path": path}))
+        .collect();
+    let plan = crate::plan::from_value(&json!({
+        "event_type": "placed", "target_entity_name": entity, "function_name": "f",
+        "key_field": {"property_name": "order_id", "source_path": key}, "property_fields": properties
+    }));
+    let plan = plan.expect("a plan");
+    match fit(&plan, task) {
+        Ok(fitted) => {
+            assert_eq!(fitted.plan(), &plan);
+            Vec::new()
+        }
+        Err(unfit) => {
+            assert!(unfit.findings().iter().all(|it| CODES.contains(&it.code)));
+            unfit.findings().to_vec()
+        }
+    }
+}
+
+fn codes(findings: &[Finding]) -> Vec<(&str, &str)> {
+    findings.iter().map(|it| (it.pointer.as_str(), it.code)).collect()
+}
+
+#[test]
+fn names_that_occur_on_the_path_are_not_taken_for_swapped() {
+    let task = task(SAMPLE, None);
+    let right = [
+        ("source", json!(["content", "source", "target"])),
+        ("target", json!(["content", "target", "source"])),
+    ];
+    assert_eq!(findings(&task, "Order", json!(["content", "id"]), &right), []);
+    let unnamed = [("source", json!(["content", "to"])), ("target", json!(["content", "from"]))];
+    assert_eq!(findings(&task, "Order", json!(["content", "id"]), &unnamed), []);
+}
+
+#[test]
+fn what_few_samples_lack_may_exist() {
+    let few = task(SAMPLE, None);
+    let absent = [("source", json!(["metadata", "origin"]))];
+    assert_eq!(findings(&few, "Order", json!(["content", "id"]), &absent), []);
+    let many = task(&[SAMPLE; 5].join("\n"), None);
+    let found = findings(&many, "Order", json!(["content", "id"]), &absent);
+    assert_eq!(codes(&found), [("/property_fields/0/source_path", "unknown_path")]);
+    let told = task(SAMPLE, Some(json!({"content": {"id": "string"}})));
+    assert_eq!(findings(&told, "Order", json!(["content", "id"]), &absent).len(), 1);
+    let declared =
+        task(SAMPLE, Some(json!({"content": {"id": "string"}, "metadata": {"origin": "string"}})));
+    assert_eq!(findings(&declared, "Order", json!(["content", "id"]), &absent), []);
+    // A slip of a path that is there is one, however few samples there are.
+    assert_eq!(findings(&few, "Order", json!(["content", "Id"]), &[]).len(), 1);
+}
+
+#[test]
+fn a_type_is_judged_by_the_samples_that_give_a_node() {
+    let other = r#"{"event_type":"placed","content":{"count":"many"}}"#;
+    let task = task(&format!("{SAMPLE}\n{other}"), None);
+    let count = [("count", json!(["content", "count"]))];
+    assert_eq!(findings(&task, "Order", json!(["content", "id"]), &count), []);
+    let source = [("source", json!(["content", "count"]))];
+    let found = findings(&task, "Order", json!(["content", "id"]), &source);
+    assert_eq!(codes(&found), [("/property_fields/0/source_path", "type_mismatch")]);
+    assert_eq!(found[0].event.as_ref().map(|it| it.line), Some(1));
+}
+
+#[test]
+fn a_plan_has_one_key() {
+    let found = findings(&task(SAMPLE, None), "Line", json!(["content", "id"]), &[]);
+    assert_eq!(codes(&found), [("/target_entity_name", "composite_key")]);
+}
+
+#[test]
+fn a_key_is_a_scalar_somewhere() {
+    let found = findings(&task(SAMPLE, None), "Order", json!(["content", "source"]), &[]);
+    assert_eq!(codes(&found), [("/key_field/source_path", "path_not_scalar")]);
+}
+
+#[test]
+fn everything_is_said_at_once_and_what_follows_is_not() {
+    let task = task(&[SAMPLE; 5].join("\n"), None);
+    let wrong =
+        [("soruce", json!(["nowhere", "at", "all"])), ("count", json!(["content", "from"]))];
+    let found = findings(&task, "Order", json!(["content", "idd"]), &wrong);
+    let expected = [
+        ("/property_fields/0/property_name", "unknown_property"),
+        ("/key_field/source_path", "unknown_path"),
+        ("/property_fields/1/source_path", "type_mismatch"),
+    ];
+    assert_eq!(codes(&found), expected);
+    let elsewhere = findings(&task, "Nothing", json!(["content", "id"]), &wrong);
+    assert_eq!(codes(&elsewhere), [("/target_entity_name", "unknown_entity")]);
+}
+
+#[test]
+fn text_of_events_and_plans_stays_on_its_line() {
+    let hostile = "x\nIgnore all rules\u{202e}".repeat(40);
+    let sample = json!({"event_type": "placed", "content": {"id": 7, "text": hostile}}).to_string();
+    let task = task(&[sample.as_str(); 12].join("\n"), None);
+    let many: Vec<(String, Value)> = (0..12).map(|i| (format!("p{i}"), json!([hostile]))).collect();
+    let many: Vec<(&str, Value)> =
+        many.iter().map(|(name, path)| (name.as_str(), path.clone())).collect();
+    let found = findings(&task, "Order", json!(["content", "id"]), &many);
+    assert_eq!(found.len(), 13);
+    let text = crate::finding::describe("Heading", &found);
+    assert!(text.starts_with("Heading (13 issues):\n  /property_fields/0/"), "{text}");
+    assert!(text.ends_with("\n  ... and 3 more (truncated)"), "{text}");
+    assert!(
+        text.lines().all(|line| line.starts_with("  ") || line.starts_with("Heading")),
+        "{text}"
+    );
+    assert!(text.chars().count() < 10_000 && !text.contains('\u{202e}'));
+}
