@@ -4,9 +4,12 @@ use std::fs;
 
 use proptest::prelude::*;
 use retort::abi::section::Input;
+use retort::evidence::Evidence;
+use retort::gate::smoke::Samples;
 use retort::plan;
 use retort::policy::{Denied, FieldPolicy};
 use retort::problem::{Coded, Stage};
+use retort::task::EventSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,6 +20,9 @@ use crate::support::{rendered, workspace_root};
 struct Case {
     policy: Value,
     plan: Option<Value>,
+    /// What is known of events.
+    samples: Option<Vec<Value>>,
+    schema: Option<Value>,
     inputs: Option<Vec<Input>>,
     findings: Vec<Found>,
 }
@@ -66,6 +72,13 @@ fn cases() -> Vec<(String, Case)> {
     paths.into_iter().map(read).collect()
 }
 
+fn evidence(samples: &[Value], schema: Option<Value>) -> Evidence {
+    let lines: Vec<String> = samples.iter().map(Value::to_string).collect();
+    let samples = Samples::parse(&lines.join("\n"), "samples").unwrap();
+    let schema = schema.map(|schema| EventSchema::from_value(schema).unwrap());
+    Evidence::new(&samples, schema.as_ref())
+}
+
 fn policy(value: &Value) -> FieldPolicy {
     FieldPolicy::parse(&value.to_string(), "policy.json").unwrap()
 }
@@ -77,7 +90,11 @@ fn plans_and_modules_are_held_to_their_policy() {
     for (name, case) in cases {
         let policy = policy(&case.policy);
         if let Some(plan) = case.plan {
-            let checked = policy.check_plan(&plan::from_value(&plan).unwrap());
+            let plan = plan::from_value(&plan).unwrap();
+            let checked = match &case.samples {
+                Some(samples) => policy.check_plan_knowing(&plan, &evidence(samples, case.schema)),
+                None => policy.check_plan(&plan),
+            };
             if let Err(denied) = &checked {
                 let shown = denied.diagnostic();
                 assert!(
@@ -200,7 +217,7 @@ proptest! {
         prop_assert_eq!(policy.denies(&path), left.pointer(&pointer).is_none());
     }
 
-    /// A plan and the module that is rendered from it are judged alike.
+    /// Where objects are known to be, a plan and the module that is rendered from it are judged alike.
     #[test]
     fn a_rendered_module_may_read_what_its_plan_may(
         deny in prop::collection::vec(pattern(), 0..3),
@@ -214,6 +231,10 @@ proptest! {
             "span_handling": {"span_id_path": paths[0], "partial_when_path": paths[3]}})).unwrap();
         let module = rendered(&plan);
         let of_module = policy.check_inputs(module.section().inputs());
-        prop_assert_eq!(policy.check_plan(&plan).is_ok(), of_module.is_ok());
+        let mut event = full_event();
+        event["event_type"] = json!("e");
+        let of_plan = policy.check_plan_knowing(&plan, &evidence(&[event], None));
+        prop_assert_eq!(of_plan.is_ok(), of_module.is_ok());
+        prop_assert!(policy.check_plan(&plan).is_ok() || of_plan.is_err());
     }
 }

@@ -129,9 +129,9 @@ fn wide(fields: usize) -> Value {
 fn a_prompt_is_bounded_whatever_goes_into_it() {
     let mut graph = "ontology: wide\nentities:\n".to_owned();
     for entity in 0..300 {
-        let _ = write!(
+        let _ = writeln!(
             graph,
-            "- {{name: Entity{entity}, description: {}, keys: {{primary: [id]}}, properties: [{{name: id, type: string}}]}}\n",
+            "- {{name: Entity{entity}, description: {}, keys: {{primary: [id]}}, properties: [{{name: id, type: string}}]}}",
             "words ".repeat(100)
         );
     }

@@ -116,6 +116,7 @@ mod tests {
         crate::gate::smoke::SamplesError::CODES,
         crate::task::TaskError::CODES,
         crate::prompt::PromptError::CODES,
+        crate::draft::DraftError::CODES,
         crate::llm::LlmError::CODES,
         crate::answer::CODES,
         crate::retry::ArgumentError::CODES,

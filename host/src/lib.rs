@@ -86,6 +86,7 @@ pub mod bundle;
 pub mod compile;
 pub mod diagnose;
 mod document;
+pub mod draft;
 pub mod event;
 pub mod evidence;
 pub mod explain;

@@ -88,8 +88,10 @@ fn a_key_that_no_header_can_hold_is_refused() {
 }
 
 #[tokio::test]
-async fn no_error_of_a_program_holds_it() {
+async fn no_error_or_answer_of_a_program_holds_it() {
     let config = config("http://127.0.0.1:1");
+    let echo = Command::new(&format!("echo {KEY}"), &config).unwrap();
+    assert_eq!(echo.generate_json(prompt()).await.unwrap().text, "[redacted]\n");
     let ask = async |line: String| {
         let client = Command::new(&line, &config).unwrap();
         client.generate_json(prompt()).await.unwrap_err().to_string()

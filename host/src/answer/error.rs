@@ -23,12 +23,10 @@ const QUOTED_CHARS: usize = 200;
 
 /// An answer that isn't a plan. What is quoted from it is escaped and bounded.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("{message} [{code}]")]
+#[error("{}", diagnostic.lines().next().unwrap_or_default())]
 pub struct AnswerError {
     /// One of [`CODES`], or the code of the plan's first problem.
     pub code: &'static str,
-    /// What is wrong first, on one line.
-    pub message: String,
     /// All that is wrong with it as a plan, as far as there was one to be read.
     pub problems: Vec<PlanParseError>,
     /// The same as findings, each with a JSON Pointer into the answer. None has a patch.
@@ -50,7 +48,7 @@ impl AnswerError {
     #[must_use]
     pub fn to_problems(&self) -> Vec<Problem> {
         if self.problems.is_empty() {
-            return vec![Problem::new(Stage::Model, self.code, self.message.clone())];
+            return self.findings.iter().map(Problem::from).collect();
         }
         self.problems.iter().cloned().map(Problem::from).collect()
     }
@@ -85,17 +83,11 @@ impl AnswerError {
         diagnostic: String,
         text: Option<String>,
     ) -> Self {
-        let first = problems.first();
-        let code = first.map_or(PlanParseErrorCode::InvalidJson, |problem| problem.code).as_str();
-        let message = first.map_or_else(String::new, |problem| {
-            let path = bounded(&problem.path, QUOTED_CHARS);
-            if path.is_empty() {
-                problem.message.clone()
-            } else {
-                format!("{path}: {}", problem.message)
-            }
-        });
-        Self { code, message, problems, findings, diagnostic, text }
+        let code = problems
+            .first()
+            .map_or(PlanParseErrorCode::InvalidJson, |problem| problem.code)
+            .as_str();
+        Self { code, problems, findings, diagnostic, text }
     }
 
     /// Text with several objects.
@@ -146,12 +138,11 @@ impl AnswerError {
         advice: &str,
         text: &str,
     ) -> Self {
-        let report =
-            ParseReport { code: code.to_owned(), path: String::new(), message: message.clone() };
+        let report = ParseReport { code: code.to_owned(), path: String::new(), message };
         let mut diagnostic = format!("{}\n\n{advice}", diagnose::parse(&report));
         echo(text, &mut diagnostic);
         let findings = vec![Finding::new(Stage::Model, code, "", expected, observed)];
-        Self { code, message, problems: Vec::new(), findings, diagnostic, text: None }
+        Self { code, problems: Vec::new(), findings, diagnostic, text: None }
     }
 }
 

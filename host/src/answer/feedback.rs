@@ -62,7 +62,7 @@ pub(super) fn surroundings(text: &str, fault: &serde_json::Error, diagnostic: &m
     }
 }
 
-/// A violation as an entry of a list. Of alternatives, the one that the value is meant for is gone into: the one that
+/// A violation as an entry of a list; a part of the schema that stands in an entry already isn't repeated. Of alternatives, the one that the value is meant for is gone into: the one that
 /// takes its type.
 fn collect(error: &ValidationError<'_>, entries: &mut Vec<String>) {
     if let ValidationErrorKind::AnyOf { context } = error.kind() {
@@ -81,8 +81,9 @@ fn collect(error: &ValidationError<'_>, entries: &mut Vec<String>) {
         place => sanitize(place, QUOTED_CHARS),
     };
     let violation = sanitize(&error.masked_with("the value").to_string(), QUOTED_CHARS);
-    entries
-        .push(format!("{place}: {violation}\n    schema {}", part(error.schema_path().as_str())));
+    let part = format!("\n    schema {}", part(error.schema_path().as_str()));
+    let is_new = !entries.iter().take(MAX_ENTRIES).any(|entry| entry.ends_with(&part));
+    entries.push(format!("{place}: {violation}{}", if is_new { &part } else { "" }));
 }
 
 /// The part of the schema that a keyword belongs to, in at most a few hundred characters: of an object, the keyword and

@@ -11,12 +11,13 @@ use retort::pipeline::{Pipeline, StageTime, Turned};
 use retort::plan::Plan;
 use retort::problem::{Coded, Problem, Stage};
 use retort::render::render;
-use retort::sandbox::{Extractor, Limits};
+use retort::sandbox::Extractor;
+use retort::task::{EventSchema, Task};
 use serde::Serialize;
 
 use super::compile::StageReport;
 use super::error::CliError;
-use super::files::GraphSource;
+use super::files::{GraphSource, PolicyArg};
 use super::{Outcome, Verdict, files, talk};
 
 /// Run all gates again on a bundle, a module, a WAT file or a plan
@@ -34,6 +35,11 @@ pub(super) struct Args {
     samples: PathBuf,
     #[command(flatten)]
     graph: GraphSource,
+    #[command(flatten)]
+    policy: PolicyArg,
+    /// Of a plan: what the events look like (JSON), beside what the samples show
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
     /// Let edges lead to nodes of other events
     #[arg(long)]
     allow_external_endpoints: bool,
@@ -89,9 +95,10 @@ pub(super) fn main(args: &Args) -> Outcome {
         ..SmokeOptions::default()
     };
     let mut check = Check {
-        pipeline: Pipeline::new(Limits::default())?,
+        pipeline: args.policy.pipeline()?,
         samples,
         graph,
+        schema: args.schema.as_deref().map(files::read_event_schema).transpose()?,
         options,
         stages: Vec::new(),
         is_talking: !args.json,
@@ -139,6 +146,7 @@ struct Check {
     pipeline: Pipeline,
     samples: Samples,
     graph: Option<GraphSpec>,
+    schema: Option<EventSchema>,
     options: SmokeOptions,
     stages: Vec<StageReport>,
     is_talking: bool,
@@ -192,6 +200,12 @@ impl Check {
 
     fn plan(&mut self, text: &str) -> Checked<()> {
         let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(text))?;
+        self.stage(Stage::Policy, |check| check.pipeline.permit(&plan))?;
+        // Without a graph spec nothing is known of what the plan is to fit.
+        if let Some(graph) = &self.graph {
+            let task = Task::new(graph.clone(), self.samples.clone(), None, self.schema.clone());
+            self.stage(Stage::Fit, |check| check.pipeline.fit(&plan, &task).map(drop))?;
+        }
         let source = self.stage(Stage::Render, |_| Ok(render(&plan)?))?;
         let compiled = self.stage(Stage::Compile, |_| Ok(compile(source)?))?;
         let inspected = self.stage(Stage::Inspect, |check| check.pipeline.inspect(&compiled))?;
@@ -206,6 +220,7 @@ impl Check {
 
     fn module(&mut self, module: &[u8]) -> Checked<()> {
         let inspected = self.stage(Stage::Inspect, |check| check.pipeline.inspect_bytes(module))?;
+        self.stage(Stage::Policy, |check| check.pipeline.permit_inputs(&inspected))?;
         let extractor = self.stage(Stage::Load, |check| check.pipeline.load(&inspected))?;
         self.smoke(&extractor, None)
     }

@@ -7,7 +7,11 @@ use retort::bundle::{BundleError, LoadError as BundleLoadError};
 use retort::diagnose::{DiagnoseError, sanitize};
 use retort::gate::smoke::SamplesError;
 use retort::graph::GraphSpecError;
+use retort::llm::LlmError;
+use retort::policy::PolicyError;
 use retort::problem::Coded;
+use retort::prompt::PromptError;
+use retort::retry::ArgumentError;
 use retort::runtime::StreamError;
 use retort::sandbox::LoadError;
 use retort::task::TaskError;
@@ -72,6 +76,18 @@ pub(super) enum CliError {
     Bundle(#[from] BundleLoadError),
     #[error(transparent)]
     Store(#[from] BundleError),
+    #[error(transparent)]
+    Model(#[from] LlmError),
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error("the asynchronous runtime can't be started: {0}")]
+    Runtime(io::Error),
+    #[error("interrupted: nothing was stored")]
+    Interrupted,
     /// What a gate says of input that a command needs whole.
     #[error("{message}")]
     Refused { code: &'static str, message: String },
@@ -107,6 +123,7 @@ impl CliError {
         "output_is_input",
         "stdin_twice",
         "no_events",
+        "interrupted",
         "unknown_code",
     ];
 
@@ -145,6 +162,12 @@ impl Coded for CliError {
             Self::Engine(error) => error.code(),
             Self::Bundle(error) => error.code(),
             Self::Store(error) => error.code(),
+            Self::Model(error) => error.code(),
+            Self::Argument(error) => error.code(),
+            Self::Prompt(error) => error.code(),
+            Self::Policy(error) => error.code(),
+            Self::Runtime(_) => "engine_failed",
+            Self::Interrupted => "interrupted",
             Self::Refused { code, .. } => code,
             Self::Stream { error, .. } => error.code(),
         }

@@ -8,8 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
+use retort::pipeline::Pipeline;
 use retort::plan::Plan;
+use retort::policy::FieldPolicy;
 use retort::problem::json_fault;
+use retort::sandbox::Limits;
+use retort::task::{EventSchema, Rule};
 
 use super::error::CliError;
 
@@ -110,6 +114,16 @@ pub(super) fn read_samples(path: &Path) -> Result<Samples, CliError> {
     Ok(Samples::parse(&text, &name(path))?)
 }
 
+/// A rule, in words or as JSON.
+pub(super) fn read_rule(path: &Path) -> Result<Rule, CliError> {
+    Ok(Rule::parse(&read_text(path, "a rule")?, &name(path))?)
+}
+
+/// An event schema.
+pub(super) fn read_event_schema(path: &Path) -> Result<EventSchema, CliError> {
+    Ok(EventSchema::parse(&read_text(path, "an event schema")?, &name(path))?)
+}
+
 /// A plan for a command that can do nothing without: what is wrong with it is said.
 pub(super) fn read_plan(path: &Path) -> Result<Option<Plan>, CliError> {
     let text = read_text(path, "a plan")?;
@@ -158,5 +172,23 @@ impl GraphSource {
         let parsed =
             GraphSpec::from_ontology_files((&ontology.0, &ontology.1), (&binding.0, &binding.1));
         parsed.map(Some).map_err(refused)
+    }
+}
+
+/// What may be read.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct PolicyArg {
+    /// Field policy: what may be read of events (JSON or YAML)
+    #[arg(long, value_name = "FILE")]
+    pub(super) policy: Option<PathBuf>,
+}
+
+impl PolicyArg {
+    /// The gates, with the default limits and the policy.
+    pub(super) fn pipeline(&self) -> Result<Pipeline, CliError> {
+        let pipeline = Pipeline::new(Limits::default())?;
+        let Some(path) = &self.policy else { return Ok(pipeline) };
+        let text = read_text(path, "a field policy")?;
+        Ok(pipeline.with_policy(FieldPolicy::parse(&text, &name(path))?))
     }
 }

@@ -12,10 +12,14 @@ mod explain;
 mod files;
 mod graph;
 mod inspect;
+mod model;
 mod plan;
 mod project;
+mod prompt;
 mod render;
+mod repair;
 mod run;
+mod runtime;
 mod talk;
 
 use std::process::ExitCode;
@@ -37,7 +41,7 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  retort compile my-project             A plan with its gates, to a bundle on disk
+  retort compile my-project             A rule or a plan, through every gate, to a bundle on disk
   retort run --bundles bundles e.ndjson Events in, nodes and edges out
   retort explain out_of_fuel            What a code means, and what to do
 
@@ -46,11 +50,13 @@ Exit codes: 0 fine, 1 what was checked has failed, 2 wrong usage or input.";
 #[derive(Subcommand)]
 enum Command {
     Compile(compile::Args),
+    Prompt(prompt::Args),
     Run(run::Args),
     Check(check::Args),
     Bench(bench::Args),
     Plan(plan::Args),
     Render(render::Args),
+    Repair(repair::Args),
     Inspect(inspect::Args),
     Graph(graph::Args),
     Diagnose(diagnose::Args),
@@ -77,11 +83,13 @@ type Outcome = Result<Verdict, CliError>;
 pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Compile(args) => compile::main(&args),
+        Command::Prompt(args) => prompt::main(&args),
         Command::Run(args) => run::main(&args),
         Command::Check(args) => check::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Plan(args) => plan::main(&args),
         Command::Render(args) => render::main(&args),
+        Command::Repair(args) => repair::main(&args),
         Command::Inspect(args) => inspect::main(&args),
         Command::Graph(args) => graph::main(&args),
         Command::Diagnose(args) => diagnose::main(&args),

@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use retort::diagnose::sanitize;
+use retort::gate::smoke::SmokeOptions;
+use retort::llm::ModelSpec;
+use retort::pipeline::Pipeline;
+use retort::task::Task;
 use serde::Deserialize;
 
 use super::error::CliError;
-use super::files::{self, GraphSource};
+use super::files::{self, GraphSource, PolicyArg};
 
 /// The project file's name.
 pub(super) const PROJECT_FILE: &str = "retort.toml";
@@ -28,6 +32,8 @@ struct ProjectFile {
     output: Option<PathBuf>,
     rule: Option<PathBuf>,
     schema: Option<PathBuf>,
+    model: Option<String>,
+    policy: Option<PathBuf>,
     #[serde(default)]
     allow_external_endpoints: bool,
 }
@@ -49,12 +55,14 @@ pub(super) struct ProjectArgs {
     /// Directory of bundles [default: bundles, in the project's folder]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The rule that the plan was written from; kept in the bundle
+    /// What to extract, in words or as JSON; kept in the bundle
     #[arg(long, value_name = "FILE")]
     rule: Option<PathBuf>,
-    /// The event schema that the plan was written from; kept in the bundle
+    /// What the events look like (JSON); kept in the bundle
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArg,
     /// Let edges lead to nodes of other events
     #[arg(long)]
     allow_external_endpoints: bool,
@@ -63,13 +71,79 @@ pub(super) struct ProjectArgs {
 /// A project, with every path as the command can use it.
 #[derive(Debug)]
 pub(super) struct Project {
-    pub(super) plan: PathBuf,
-    pub(super) graph: GraphSource,
-    pub(super) samples: PathBuf,
+    origin: String,
+    plan_flag: Option<PathBuf>,
+    plan: Option<PathBuf>,
+    model: Option<String>,
+    graph: GraphSource,
+    samples: PathBuf,
     pub(super) out: PathBuf,
-    pub(super) rule: Option<PathBuf>,
-    pub(super) schema: Option<PathBuf>,
-    pub(super) allow_external_endpoints: bool,
+    rule: Option<PathBuf>,
+    schema: Option<PathBuf>,
+    policy: PolicyArg,
+    allow_external_endpoints: bool,
+}
+
+/// Where a project's plan comes from.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// It is there.
+    Plan(PathBuf),
+    /// A model writes it.
+    Model(ModelSpec),
+}
+
+impl Project {
+    /// Where the plan comes from: what a flag says, else what the project file says, else a draft for its rule.
+    pub(super) fn source(&self, model_flag: Option<&str>) -> Result<Source, CliError> {
+        if let Some(spec) = model_flag {
+            return Ok(Source::Model(spec.parse()?));
+        }
+        if let Some(plan) = &self.plan_flag {
+            return Ok(Source::Plan(plan.clone()));
+        }
+        match (&self.plan, &self.model, &self.rule) {
+            (Some(_), Some(_), _) => Err(CliError::ProjectInvalid {
+                origin: self.origin.clone(),
+                message: "expected `plan` or `model`, found both".to_owned(),
+            }),
+            (Some(plan), None, _) => Ok(Source::Plan(plan.clone())),
+            (None, Some(spec), _) => Ok(Source::Model(spec.parse()?)),
+            (None, None, Some(_)) => Ok(Source::Model(ModelSpec::Draft)),
+            (None, None, None) => Err(CliError::ProjectIncomplete {
+                what: "a rule or a plan",
+                hint: format!(
+                    "write `rule = \"..\"` or `plan = \"..\"` into {}, or use --rule or --plan",
+                    self.origin
+                ),
+            }),
+        }
+    }
+
+    /// What is asked for, read from the project's files.
+    pub(super) fn task(&self) -> Result<Task, CliError> {
+        let graph = self.graph.read()?.ok_or_else(|| CliError::ProjectIncomplete {
+            what: "a graph spec",
+            hint: "use --graph".to_owned(),
+        })?;
+        let samples = files::read_samples(&self.samples)?;
+        let rule = self.rule.as_deref().map(files::read_rule).transpose()?;
+        let schema = self.schema.as_deref().map(files::read_event_schema).transpose()?;
+        Ok(Task::new(graph, samples, rule, schema))
+    }
+
+    /// The gates, with the project's policy.
+    pub(super) fn pipeline(&self) -> Result<Pipeline, CliError> {
+        self.policy.pipeline()
+    }
+
+    /// What the sample run asks for.
+    pub(super) fn smoke_options(&self) -> SmokeOptions {
+        SmokeOptions {
+            allow_external_endpoints: self.allow_external_endpoints,
+            ..SmokeOptions::default()
+        }
+    }
 }
 
 impl ProjectArgs {
@@ -103,9 +177,12 @@ impl ProjectArgs {
             GraphSource { graph, ontology, binding }
         };
         Ok(Project {
+            origin: path.display().to_string(),
             graph,
-            plan: flag_or(&self.plan, file.plan)
-                .ok_or_else(|| missing("a plan", "plan", "--plan"))?,
+            plan_flag: self.plan.clone(),
+            plan: file.plan.map(|relative| folder.join(relative)),
+            model: file.model.map(|spec| in_folder(spec, folder)),
+            policy: PolicyArg { policy: flag_or(&self.policy.policy, file.policy) },
             samples: flag_or(&self.samples, file.samples)
                 .ok_or_else(|| missing("sample events", "samples", "--samples"))?,
             out: flag_or(&self.out, file.output).unwrap_or_else(|| folder.join(DEFAULT_OUTPUT)),
@@ -144,6 +221,14 @@ impl ProjectArgs {
                 })
             }
         }
+    }
+}
+
+/// A recording that the project file names is relative to its folder, as all files are that it names.
+fn in_folder(spec: String, folder: &Path) -> String {
+    match spec.strip_prefix("replay:") {
+        Some(file) => format!("replay:{}", folder.join(file).display()),
+        None => spec,
     }
 }
 

@@ -10,9 +10,9 @@ use retort::graph::ValidateOptions;
 use retort::pipeline::Pipeline;
 use retort::problem::Coded;
 use retort::runtime::{Registry, Stream, Summary};
-use retort::sandbox::Limits;
 
 use super::error::CliError;
+use super::files::PolicyArg;
 use super::{Outcome, Verdict, files, talk};
 
 /// Run bundles over events, one JSON object a line
@@ -36,6 +36,8 @@ pub(super) struct Args {
     /// Where results go [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArg,
     /// Hold every result to the graph spec of its bundle
     #[arg(long)]
     check_graph: bool,
@@ -54,7 +56,7 @@ Examples:
 const WRITE_BUFFER: usize = 64 << 10;
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let pipeline = Pipeline::new(Limits::default())?;
+    let pipeline = args.policy.pipeline()?;
     let registry = open_registry(&args.bundles, &pipeline)?;
     let specs = if args.check_graph {
         Some(registry.graph_specs().map_err(|error| CliError::GraphSpec { error })?)

@@ -41,6 +41,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Input,
+        "interrupted",
+        "The user interrupted the command before a model had written a plan that passes.",
+        "Run it again; with --record, what was answered so far can be replayed.",
+    ),
+    Explanation::new(
+        Input,
         "invalid_report",
         "The saved report does not have the shape of the kind that was named, so there is \
          nothing to render. The message gives the JSON path of the first thing that does not \

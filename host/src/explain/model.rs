@@ -11,6 +11,24 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "draft_no_entity",
+        "A plan was to be drafted without a model, and the graph spec has no entity with a key.",
+        "Give the entity that the rule is about a primary key in the graph spec.",
+    ),
+    Explanation::new(
+        Model,
+        "draft_no_key",
+        "A plan was to be drafted without a model, and nothing in the sample events suits the entity's key.",
+        "Name the key's path in the rule, as in `content.order.id`; or give samples that hold it; or use a model.",
+    ),
+    Explanation::new(
+        Model,
+        "gates_interrupted",
+        "The thread on which a plan was judged ended before it had judged: the program is shutting down.",
+        "Try again; if it happens while the program goes on, report it as a defect.",
+    ),
+    Explanation::new(
+        Model,
         "max_attempts_too_small",
         "A model has to be asked at least once, and the number of attempts that was given is less than that.",
         "Allow one attempt or more.",

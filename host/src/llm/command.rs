@@ -93,7 +93,7 @@ impl Command {
         if text.trim().is_empty() {
             return Err(self.failed("it wrote nothing to stdout".to_owned()));
         }
-        Ok(text)
+        Ok(self.secrets.redact(&text).into_owned())
     }
 
     /// All of stdout, as far as it may go.

@@ -56,6 +56,7 @@
 mod client;
 mod command;
 mod config;
+mod draft;
 mod error;
 mod record;
 mod redact;
@@ -79,6 +80,7 @@ pub use anthropic::Anthropic;
 pub use client::{Completion, FinishReason, LlmClient, LlmRequest, Message, Role, Usage};
 pub use command::Command;
 pub use config::{ClientConfig, ResponseFormat};
+pub use draft::Draft;
 pub use error::LlmError;
 #[cfg(feature = "http")]
 pub use gemini::Gemini;

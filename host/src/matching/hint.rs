@@ -1,6 +1,6 @@
 //! What a rule says about a property in words.
 
-use super::vocabulary::{ENVELOPE, NEGATION, STOP};
+use super::vocabulary::{ENVELOPE, NEGATION};
 use super::words::{Word, words};
 
 /// A hint, taken apart.
@@ -41,7 +41,7 @@ impl Hint {
             let envelope = ENVELOPE.contains(&word.text());
             self.envelope |= envelope && !negated;
             self.not_envelope |= envelope && negated;
-            if STOP.contains(&word.text()) || NEGATION.contains(&word.text()) {
+            if word.is_filler() || NEGATION.contains(&word.text()) {
                 continue;
             }
             let list = match (negated, after_of) {
@@ -55,8 +55,13 @@ impl Hint {
         }
     }
 
+    /// All words for what is meant, those for what the value is first.
+    pub(super) fn words(&self) -> impl Iterator<Item = &Word> {
+        self.head.iter().chain(&self.tail)
+    }
+
     pub(super) fn means(&self, word: &Word) -> f64 {
-        self.head.iter().chain(&self.tail).map(|it| it.alike(word)).fold(0.0, f64::max)
+        self.words().map(|it| it.alike(word)).fold(0.0, f64::max)
     }
 }
 

@@ -23,7 +23,8 @@ mod vocabulary;
 mod words;
 
 pub(crate) use score::{Aim, Scorer};
-pub(crate) use survey::Survey;
+pub(crate) use survey::{Place, Survey};
+pub(crate) use words::{Word, words};
 
 use crate::evidence::{Evidence, Path};
 use crate::graph::spec::PropertyType;

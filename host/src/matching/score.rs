@@ -57,9 +57,19 @@ const EXCLUDED: f64 = 0.5;
 /// What is left of the score of a path outside of the object that the entity is, of otherwise equal ones.
 const ELSEWHERE: f64 = 0.97;
 /// What is left of the score of a path at which no value was ever seen.
-const UNSEEN: f64 = 0.93;
+const UNSEEN: f64 = 0.99;
 /// What is left of the score of an address where none is wanted, and the other way round.
 const ADDRESS: f64 = 0.7;
+/// What is left of the score of a moment where a text is wanted: dates are seldom kept as mere text.
+const MOMENT: f64 = 0.75;
+/// What is left of the score of a path of whose last key neither name nor hint have a word.
+const STRANGE_LEAF: f64 = 0.7;
+/// Below this share of the last key, that is so.
+const STRANGE: f64 = 0.35;
+/// What is left of what the hint says where it only agrees with a key like `name`, which every object has.
+const HINT_IN_IDENTITY: f64 = 0.5;
+/// What a word of the name weighs more where it occurs in a path: then a path without it is another one.
+const KNOWN_WORD: f64 = 1.4;
 /// How much of the score hangs on the share of samples that have the path.
 const COVERAGE: f64 = 0.06;
 /// The same for a key, without which nothing is extracted.
@@ -101,6 +111,13 @@ impl<'a> Aim<'a> {
     }
 }
 
+/// What the words of name and hint weigh among the paths of a survey, in their order.
+#[derive(Clone, Copy, Debug)]
+struct Weights<'a> {
+    name: &'a [f64],
+    hint: &'a [f64],
+}
+
 /// Scores the places of a survey.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scorer<'s> {
@@ -114,8 +131,10 @@ impl<'s> Scorer<'s> {
 
     /// Every place that may be meant, best first. `anchor` is the object that the entity is, where that is known.
     pub(crate) fn rank(self, aim: &Aim<'_>, anchor: Option<&[String]>) -> Vec<Candidate> {
+        let known: Vec<f64> = aim.name.iter().map(|word| self.name_weight(word)).collect();
+        let rarity: Vec<f64> = aim.hint.words().map(|word| self.survey.rarity(word)).collect();
         let candidate = |place: &Place| {
-            let score = self.score(aim, place, anchor);
+            let score = self.score(aim, place, anchor, &Weights { name: &known, hint: &rarity });
             (score > NOTHING).then(|| Candidate {
                 path: place.path.clone(),
                 score,
@@ -131,14 +150,30 @@ impl<'s> Scorer<'s> {
         found
     }
 
-    fn score(self, aim: &Aim<'_>, place: &Place, anchor: Option<&[String]>) -> f64 {
+    fn score(
+        self,
+        aim: &Aim<'_>,
+        place: &Place,
+        anchor: Option<&[String]>,
+        weights: &Weights<'_>,
+    ) -> f64 {
         let inside =
             anchor.map(|anchor| if place.path.starts_with(anchor) { anchor.len() } else { 0 });
-        let name = self.explained_name(aim, place)
+        let name = self.explained_name(aim, place, weights)
             * (UNEXPLAINED
                 + (1.0 - UNEXPLAINED) * self.explained_path(aim, place, inside.unwrap_or(0)));
-        let hint = self.hinted(aim, place);
+        let stands = self.stands_for_parent(aim, place);
+        let mut hint = self.hinted(aim, place, weights);
+        if is_identity(place) && !parents_known(aim, place) {
+            hint *= HINT_IN_IDENTITY;
+        }
         let mut score = name + (1.0 - name) * HINT_STRENGTH * hint;
+        if leaf_known(aim, place) < STRANGE && !stands {
+            score *= STRANGE_LEAF;
+        }
+        if place.holds_moments() && !aim.is_moment() && aim.property_type.is_some() {
+            score *= MOMENT;
+        }
         if inside == Some(0) {
             score *= ELSEWHERE;
         }
@@ -161,19 +196,27 @@ impl<'s> Scorer<'s> {
         score.clamp(0.0, 1.0)
     }
 
+    /// What a word of the name weighs.
+    fn name_weight(self, word: &Word) -> f64 {
+        weight(word) * if self.survey.knows(word) { KNOWN_WORD } else { 1.0 }
+    }
+
     /// The share of the property's name that the path explains.
-    fn explained_name(self, aim: &Aim<'_>, place: &Place) -> f64 {
+    fn explained_name(self, aim: &Aim<'_>, place: &Place, weights: &Weights<'_>) -> f64 {
         let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
+        // The time of an event is the time of what its type says has happened; no other value is.
+        let when = place.leaf().iter().all(|word| word.is_one_of(TIME));
         let explained = |index: usize, word: &Word| {
             let leaf = alike_in_row(&aim.name, index, place.leaf());
             let parent = best(word, parents.iter().copied()) * IN_PARENT;
             let entity = best(word, &aim.entity) * IN_ENTITY;
-            let event = best(word, &self.survey.event_words) * IN_EVENT_TYPE;
+            let event =
+                if when { best(word, &self.survey.event_words) * IN_EVENT_TYPE } else { 0.0 };
             let by_type = if aim.is_moment() && word.is_one_of(TIME) { BY_TYPE } else { 0.0 };
             [leaf, parent, entity, event, by_type].into_iter().fold(0.0, f64::max)
         };
-        let words = aim.name.iter().enumerate();
-        mean(words.map(|(index, word)| (weight(word), explained(index, word))))
+        let explained = aim.name.iter().enumerate().map(|(index, word)| explained(index, word));
+        mean(weights.name.iter().copied().zip(explained))
     }
 
     /// The share of the path that the property explains. The first `free` keys need no explanation.
@@ -204,17 +247,15 @@ impl<'s> Scorer<'s> {
 
     /// Whether the last key is one that stands for its object, and the object is what the property names.
     fn stands_for_parent(self, aim: &Aim<'_>, place: &Place) -> bool {
-        let leaf = place.leaf();
-        let is_identity = leaf.iter().all(|word| IDENTITY.contains(&word.text()));
         let named = place.words.len().checked_sub(2).and_then(|index| place.words.get(index));
-        is_identity
+        is_identity(place)
             && named.is_some_and(|named| {
                 aim.name.iter().all(|word| weight(word) < WEIGHT || best(word, named) >= MEANT)
             })
     }
 
     /// The share of what the hint says that the path agrees with, words counted by how much they tell.
-    fn hinted(self, aim: &Aim<'_>, place: &Place) -> f64 {
+    fn hinted(self, aim: &Aim<'_>, place: &Place, weights: &Weights<'_>) -> f64 {
         let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
         let agree = |word: &Word, in_leaf: f64| {
             let leaf = best(word, place.leaf()) * in_leaf;
@@ -222,15 +263,36 @@ impl<'s> Scorer<'s> {
             let described = best(word, &place.description) * HINT_IN_PARENT;
             leaf.max(parent).max(described)
         };
-        let head = aim.hint.head.iter().map(|word| (self.survey.rarity(word), agree(word, 1.0)));
-        let tail = aim
-            .hint
-            .tail
-            .iter()
-            .map(|word| (self.survey.rarity(word), agree(word, HINT_TAIL_IN_LEAF)));
-        let share = mean(head.chain(tail));
+        let head = aim.hint.head.iter().map(|word| agree(word, 1.0));
+        let tail = aim.hint.tail.iter().map(|word| agree(word, HINT_TAIL_IN_LEAF));
+        let share = mean(weights.hint.iter().copied().zip(head.chain(tail)));
         if aim.hint.envelope && place.path.len() == 1 { share.max(0.5) } else { share }
     }
+}
+
+/// Whether the last key is one that every object may have, to be known by.
+fn is_identity(place: &Place) -> bool {
+    place.leaf().iter().all(|word| IDENTITY.contains(&word.text()))
+}
+
+/// The share of the last key that name and hint have words for.
+fn leaf_known(aim: &Aim<'_>, place: &Place) -> f64 {
+    let leaf = place.leaf();
+    let known = |(index, word): (usize, &Word)| {
+        let by_type = if aim.is_moment() && word.is_one_of(TIME) { BY_TYPE } else { 0.0 };
+        let known = alike_in_row(leaf, index, &aim.name).max(aim.hint.means(word)).max(by_type);
+        (weight(word), known)
+    };
+    mean(leaf.iter().enumerate().map(known))
+}
+
+/// Whether name, hint or entity speak of the object that the value is in, or it is in none.
+fn parents_known(aim: &Aim<'_>, place: &Place) -> bool {
+    let mut parents = place.parents().flat_map(|(words, _)| words).peekable();
+    parents.peek().is_none()
+        || parents.any(|word| {
+            best(word, aim.name.iter().chain(&aim.entity)).max(aim.hint.means(word)) >= MEANT
+        })
 }
 
 /// Whether the hint says that it isn't this one.

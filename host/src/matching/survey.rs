@@ -8,6 +8,9 @@ use crate::evidence::{Evidence, Kind, Kinds, Path};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
 
+/// From here on, two words are the same but for their ending.
+const SAME: f64 = 0.9;
+
 /// A path at which scalars occur, or may.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -45,8 +48,14 @@ impl Place {
         self.kinds.is_empty()
     }
 
+    /// Whether all its values are moments in time.
+    pub(super) fn holds_moments(&self) -> bool {
+        !self.examples.is_empty()
+            && self.examples.iter().all(|value| fit(&PropertyType::Timestamp, value) == Fit::Valid)
+    }
+
     /// Whether its text values are addresses of pages; `None` where it has none.
-    pub(super) fn holds_urls(&self) -> Option<bool> {
+    pub(crate) fn holds_urls(&self) -> Option<bool> {
         let mut texts = self.examples.iter().filter_map(serde_json::Value::as_str).peekable();
         texts.peek()?;
         Some(texts.all(|text| text.contains("://")))
@@ -88,8 +97,18 @@ impl<'e> Survey<'e> {
         &self.places
     }
 
+    /// The place at a path.
+    pub(crate) fn place(&self, path: &[String]) -> Option<&Place> {
+        self.places.iter().find(|place| place.path == path)
+    }
+
+    /// Whether a word occurs in a path, in whatever ending.
+    pub(super) fn knows(&self, word: &Word) -> bool {
+        self.frequency.keys().any(|known| known.alike(word) >= SAME)
+    }
+
     /// How much a word of a text tells about where a value is: 0 where it occurs in no path, most where it occurs in few.
-    pub(super) fn rarity(&self, word: &Word) -> f64 {
+    pub(crate) fn rarity(&self, word: &Word) -> f64 {
         let count: usize = self
             .frequency
             .iter()

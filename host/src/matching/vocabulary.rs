@@ -65,7 +65,7 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("ver", "version"),
 ];
 
-/// Words that mean much the same, with how much.
+/// Words that mean much the same, with how much; at most 64 groups.
 pub(super) const GROUPS: &[(f64, &[&str])] = &[
     (0.8, &["at", "date", "datetime", "on", "time", "timestamp", "when"]),
     (0.8, &["id", "uid", "uuid", "guid"]),
@@ -84,7 +84,7 @@ pub(super) const GROUPS: &[(f64, &[&str])] = &[
     (0.85, &["login", "username", "handle"]),
     (0.6, &["login", "name"]),
     (0.6, &["name", "title", "label", "subject", "headline"]),
-    (0.65, &["body", "description", "text", "message", "notes", "content", "summary"]),
+    (0.7, &["body", "description", "text", "message", "notes", "content", "summary"]),
     (0.7, &["reason", "cause", "why", "rationale", "explanation", "justification"]),
     (0.75, &["previous", "old", "before", "prior", "former", "from"]),
     (0.6, &["new", "after", "current", "next"]),
@@ -174,6 +174,11 @@ pub(super) fn canonical(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{SPELLINGS, canonical};
+
+    #[test]
+    fn groups_have_a_bit_each() {
+        assert!(super::GROUPS.len() <= 64);
+    }
 
     #[test]
     fn spellings_are_sorted_and_lead_to_an_end() {

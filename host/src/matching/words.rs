@@ -1,6 +1,6 @@
 //! Names and texts as words, and how alike two words are.
 
-use super::vocabulary::{GROUPS, canonical};
+use super::vocabulary::{GROUPS, STOP, canonical};
 
 /// How alike two words are that differ in their ending alone: `lock`, `locked`, `locks`.
 const SAME_STEM: f64 = 0.92;
@@ -25,13 +25,19 @@ const MIN_TYPO: usize = 6;
 pub(crate) struct Word {
     text: String,
     stem: String,
+    /// The groups of the vocabulary that it is in, a bit each.
+    groups: u64,
 }
 
 impl Word {
     pub(crate) fn new(text: &str) -> Self {
         let text = canonical(&text.to_lowercase()).to_owned();
         let stem = stem(&text).to_owned();
-        Self { text, stem }
+        let mut word = Self { text, stem, groups: 0 };
+        for (index, (_, group)) in GROUPS.iter().enumerate() {
+            word.groups |= u64::from(word.is_one_of(group)) << index;
+        }
+        word
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -46,12 +52,17 @@ impl Word {
         if self.stem == other.stem {
             return SAME_STEM;
         }
-        let grouped = GROUPS
-            .iter()
-            .filter(|(_, words)| self.is_one_of(words) && other.is_one_of(words))
-            .map(|(weight, _)| *weight)
-            .fold(0.0, f64::max);
-        grouped.max(self.spelled_like(other))
+        let both = self.groups & other.groups;
+        if both == 0 {
+            return self.spelled_like(other);
+        }
+        let shared = GROUPS.iter().enumerate().filter(|(index, _)| both >> index & 1 == 1);
+        shared.map(|(_, (weight, _))| *weight).fold(0.0, f64::max)
+    }
+
+    /// Whether the word says nothing about where a value is: `the`, `which`.
+    pub(crate) fn is_filler(&self) -> bool {
+        STOP.contains(&self.text.as_str())
     }
 
     /// Whether this is one of these words, in whatever ending.
@@ -65,8 +76,14 @@ impl Word {
         if short.len() >= MIN_PREFIX && long.starts_with(short) {
             return PREFIX;
         }
+        // Whole words of like length alone: comparing letter by letter takes long.
+        let of_like_length = self.text.len().abs_diff(other.text.len()) * 5 <= long.len();
         let near = || strsim::normalized_damerau_levenshtein(&self.text, &other.text);
-        if short.len() >= MIN_TYPO && near() >= TYPO_SIMILARITY { TYPO } else { 0.0 }
+        if short.len() >= MIN_TYPO && of_like_length && near() >= TYPO_SIMILARITY {
+            TYPO
+        } else {
+            0.0
+        }
     }
 }
 

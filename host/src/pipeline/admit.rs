@@ -62,6 +62,9 @@ impl ModuleGate for Pipeline {
                 "the module declares other event types than the manifest".to_owned(),
             ));
         }
+        self.policy.check_inputs(section.inputs()).map_err(|denied| {
+            ModuleRefusal::Rejected(format!("its inputs break the policy: {denied}"))
+        })?;
         let plan = std::str::from_utf8(plan).ok().and_then(|text| plan::parse(text).ok());
         if let Some(compiled) = plan.as_ref().and_then(|plan| self.build(plan).ok()) {
             inspected = prove::by_rendering(inspected, &compiled);

@@ -23,6 +23,7 @@ use crate::gate::inspect::{Inspected, StructuralLimits, inspect, prove};
 use crate::gate::smoke::{Samples, SmokeOptions, Smoked, smoke};
 use crate::graph::spec::GraphSpec;
 use crate::plan::{self, Plan};
+use crate::policy::FieldPolicy;
 use crate::problem::Stage;
 use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::{Extractor, Limits, LoadError, Sandbox};
@@ -36,6 +37,7 @@ pub const TRANSCRIPT_VERSION: &str = "1";
 pub struct Pipeline {
     sandbox: Sandbox,
     structure: StructuralLimits,
+    policy: FieldPolicy,
 }
 
 /// What a candidate is judged by, and what it was made from.
@@ -109,7 +111,24 @@ impl Pipeline {
     /// # Errors
     /// [`LoadError::Engine`], when the sandbox can't be built on this machine.
     pub fn new(limits: Limits) -> Result<Self, LoadError> {
-        Ok(Self { sandbox: Sandbox::new(limits)?, structure: StructuralLimits::default() })
+        Ok(Self {
+            sandbox: Sandbox::new(limits)?,
+            structure: StructuralLimits::default(),
+            policy: FieldPolicy::default(),
+        })
+    }
+
+    /// The same gates for a tenant whose policy says which fields may be read. It holds for plans, and for the declared
+    /// inputs of bundles that are loaded, whoever made them. The default denies nothing but the whole event.
+    #[must_use]
+    pub fn with_policy(self, policy: FieldPolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// What may be read.
+    #[must_use]
+    pub fn policy(&self) -> &FieldPolicy {
+        &self.policy
     }
 
     /// The sandbox.
@@ -133,6 +152,22 @@ impl Pipeline {
             let problems = plan::problems(text);
             Turned::Plan(if problems.is_empty() { vec![error] } else { problems })
         })
+    }
+
+    /// Holds a plan to what may be read.
+    ///
+    /// # Errors
+    /// [`Turned::Policy`].
+    pub fn permit(&self, plan: &Plan) -> Result<(), Turned> {
+        Ok(self.policy.check_plan(plan)?)
+    }
+
+    /// Holds the declared inputs of a module to what may be read.
+    ///
+    /// # Errors
+    /// [`Turned::Policy`].
+    pub fn permit_inputs(&self, inspected: &Inspected) -> Result<(), Turned> {
+        Ok(self.policy.check_inputs(inspected.section().inputs())?)
     }
 
     /// Holds a plan to what is known of events and graph.
@@ -204,23 +239,38 @@ impl Pipeline {
         watch: &mut dyn FnMut(StageTime),
     ) -> Result<Accepted, Turned> {
         let plan = timed(Stage::Plan, watch, || self.plan(request.plan))?;
-        timed(Stage::Fit, watch, || self.fit(&plan, request.task))?;
-        let source = timed(Stage::Render, watch, || Ok(render(&plan)?))?;
+        self.accept_plan(&plan, request.task, request.smoke, watch)
+    }
+
+    /// Takes a plan that was read already through all the other gates.
+    ///
+    /// # Errors
+    /// [`Turned`], by the first stage that turns it down.
+    pub fn accept_plan(
+        &self,
+        plan: &Plan,
+        task: &Task,
+        options: SmokeOptions,
+        watch: &mut dyn FnMut(StageTime),
+    ) -> Result<Accepted, Turned> {
+        timed(Stage::Policy, watch, || self.permit(plan))?;
+        let fitted = timed(Stage::Fit, watch, || self.fit(plan, task))?;
+        let plan = fitted.plan();
+        let source = timed(Stage::Render, watch, || Ok(render(plan)?))?;
         let compiled = timed(Stage::Compile, watch, || Ok(compile(source)?))?;
         let inspected = timed(Stage::Inspect, watch, || self.inspect(&compiled))?;
         let extractor = timed(Stage::Load, watch, || self.load(&inspected))?;
         let smoked = timed(Stage::Smoke, watch, || {
-            let task = request.task;
-            self.smoke(&extractor, Some(&plan), task.samples(), Some(task.graph()), request.smoke)
+            self.smoke(&extractor, Some(plan), task.samples(), Some(task.graph()), options)
         })?;
         Ok(Accepted {
             compiled,
             inspected,
             smoked,
-            graph: json(request.task.graph()),
+            graph: json(task.graph()),
             limits: json(self.sandbox.limits()),
-            rule: request.task.rule().map(|rule| rule.text().to_owned()),
-            event_schema: request.task.event_schema().map(|schema| schema.text().to_owned()),
+            rule: task.rule().map(|rule| rule.text().to_owned()),
+            event_schema: task.event_schema().map(|schema| schema.text().to_owned()),
         })
     }
 

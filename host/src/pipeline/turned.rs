@@ -9,6 +9,7 @@ use crate::gate::fit::{EVENT_TYPE_WITHOUT_SAMPLE, Unfit};
 use crate::gate::inspect::Rejected;
 use crate::gate::smoke::SmokeFailed;
 use crate::plan::PlanParseError;
+use crate::policy::Denied;
 use crate::problem::{Coded, Problem, Stage};
 use crate::render::RenderError;
 use crate::sandbox::LoadError;
@@ -23,6 +24,9 @@ pub enum Turned {
     /// It speaks of what isn't there.
     #[error(transparent)]
     Fit(#[from] Unfit),
+    /// It reads what the tenant's policy doesn't let it read.
+    #[error(transparent)]
+    Policy(#[from] Denied),
     /// It can't be rendered.
     #[error(transparent)]
     Render(#[from] RenderError),
@@ -59,6 +63,7 @@ impl Turned {
     pub fn stage(&self) -> Stage {
         match self {
             Self::Plan(_) => Stage::Plan,
+            Self::Policy(_) => Stage::Policy,
             Self::Render(_) => Stage::Render,
             Self::Compile(_) => Stage::Compile,
             Self::Inspect(_) => Stage::Inspect,
@@ -74,6 +79,7 @@ impl Turned {
     pub fn problems(&self) -> Vec<Problem> {
         match self {
             Self::Plan(errors) => errors.iter().cloned().map(Problem::from).collect(),
+            Self::Policy(denied) => denied.problems().collect(),
             Self::Render(RenderError::TooLarge { used, allowed })
             | Self::Compile(CompileError::TooLarge { used, allowed }) => {
                 vec![self.problem().limit(*used as u64, *allowed as u64)]
@@ -102,6 +108,7 @@ impl Turned {
                 Some(error) => diagnose::parse(&ParseReport::from(error)),
                 None => diagnose::compile(&CompileReport::default()),
             },
+            Self::Policy(denied) => denied.diagnostic(),
             Self::Fit(unfit) => unfit.diagnostic(),
             _ => diagnose::compile(&self.report()),
         }
@@ -143,7 +150,7 @@ impl Turned {
                 report.ast_report = Some(AstReport::default());
                 report.smoke_report = Some(failed.report().clone());
             }
-            Self::Plan(_) | Self::Fit(_) | Self::Load(_) | Self::Bundle(_) => {
+            Self::Plan(_) | Self::Policy(_) | Self::Fit(_) | Self::Load(_) | Self::Bundle(_) => {
                 report.load_error = Some(self.to_string())
             }
         }
@@ -155,6 +162,7 @@ impl Coded for Turned {
     fn code(&self) -> &'static str {
         match self {
             Self::Plan(errors) => errors.first().map_or("invalid_json", Coded::code),
+            Self::Policy(denied) => denied.code(),
             Self::Render(error) => error.code(),
             Self::Compile(error) => error.code(),
             Self::Inspect(rejected) => {

@@ -1,12 +1,13 @@
 //! What a plan or a module reads, held against a policy.
 
 use json_patch::{Patch, PatchOperation, RemoveOperation, jsonptr::PointerBuf};
+use serde_json::Value;
 
 use super::denied::Denied;
 use super::{FieldPolicy, Relation, Restriction};
 use crate::abi::section::Input;
 use crate::diagnose::sanitize;
-use crate::evidence::dotted;
+use crate::evidence::{Evidence, Kind, dotted};
 use crate::finding::Finding;
 use crate::plan::Plan;
 use crate::problem::Stage;
@@ -25,9 +26,35 @@ impl FieldPolicy {
     /// # Errors
     /// Everything that it may not read, in the plan's order.
     pub fn check_plan(&self, plan: &Plan) -> Result<(), Denied> {
+        self.check_reads(plan, |_| false)
+    }
+
+    /// [`FieldPolicy::check_plan`] by what is known of the plan's events: where a sample or the schema has an object or
+    /// an array at a path that `*` matches, it is taken for one that holds what is denied.
+    ///
+    /// # Errors
+    /// As [`FieldPolicy::check_plan`].
+    pub fn check_plan_knowing(&self, plan: &Plan, evidence: &Evidence) -> Result<(), Denied> {
+        self.check_reads(plan, |path| {
+            let declared = evidence.declared().get(path).map(|declared| declared.kinds);
+            let is_declared = |kind| declared.is_some_and(|kinds| kinds.contains(kind));
+            let holds = |value: &Value| value.is_object() || value.is_array();
+            is_declared(Kind::Object)
+                || is_declared(Kind::Array)
+                || evidence
+                    .of(plan.event_type())
+                    .is_some_and(|events| events.seen(path).any(|(_, value)| holds(value)))
+        })
+    }
+
+    fn check_reads(
+        &self,
+        plan: &Plan,
+        is_object: impl Fn(&[String]) -> bool,
+    ) -> Result<(), Denied> {
         let mut findings = Vec::new();
         let mut check = |place: String, optional: Option<String>, path: &[String]| {
-            let Some(finding) = self.finding(place, path) else { return };
+            let Some(finding) = self.finding(place, path, &is_object) else { return };
             findings.push(match optional.and_then(|place| removal(&place)) {
                 Some(patch) if self.denies(path) => finding.mended_by(patch),
                 Some(patch) => finding.perhaps(patch),
@@ -67,13 +94,19 @@ impl FieldPolicy {
                     "the whole event, which the policy doesn't grant",
                 ));
             }
-            self.finding(place, &input.path)
+            self.finding(place, &input.path, |_| true)
         };
         Denied::unless_empty(inputs.iter().enumerate().filter_map(finding).collect())
     }
 
-    /// What is wrong with reading a path; nothing if it may be read.
-    fn finding(&self, place: String, path: &[String]) -> Option<Finding> {
+    /// What is wrong with reading a path; nothing if it may be read. `is_object` tells whether a value at a path may hold
+    /// others.
+    fn finding(
+        &self,
+        place: String,
+        path: &[String],
+        is_object: impl Fn(&[String]) -> bool,
+    ) -> Option<Finding> {
         if path == ["event_type"] {
             return None;
         }
@@ -87,22 +120,25 @@ impl FieldPolicy {
             let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
             Finding::new(Stage::Policy, code, place.clone(), expected, observed + &reason)
         };
-        let lies = |list: &'_ [Restriction], relation| {
-            list.iter().find(|restriction| restriction.relation(path) == relation).cloned()
+        let covers = |it: &&Restriction| it.relation(path) == Relation::Covered;
+        let lies_above = |it: &&Restriction| match it.relation(path) {
+            Relation::Above => true,
+            Relation::PerhapsAbove => is_object(path),
+            Relation::Covered | Relation::Apart => false,
         };
-        if let Some(it) = lies(&self.deny, Relation::Covered) {
+        if let Some(it) = self.deny.iter().find(covers) {
             let observed = format!("{name} is denied by policy");
-            return Some(finding("path_denied", "a path that the policy allows", observed, &it));
+            return Some(finding("path_denied", "a path that the policy allows", observed, it));
         }
         let inner = |it: &Restriction| sanitize(&dotted(it.path()), QUOTED_CHARS);
-        if let Some(it) = lies(&self.deny, Relation::Above) {
-            let observed = format!("{name} holds {}, which is denied by policy", inner(&it));
-            return Some(finding("path_denied", "a path that the policy allows", observed, &it));
+        if let Some(it) = self.deny.iter().find(lies_above) {
+            let observed = format!("{name} holds {}, which is denied by policy", inner(it));
+            return Some(finding("path_denied", "a path that the policy allows", observed, it));
         }
-        let it = lies(&self.explicit, Relation::Above)?;
+        let it = self.explicit.iter().find(lies_above)?;
         let observed =
-            format!("{name} holds {}, which by policy has to be read by its own name", inner(&it));
-        Some(finding("path_not_explicit", "a path of what is needed alone", observed, &it))
+            format!("{name} holds {}, which by policy has to be read by its own name", inner(it));
+        Some(finding("path_not_explicit", "a path of what is needed alone", observed, it))
     }
 }
 

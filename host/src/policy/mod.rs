@@ -12,6 +12,10 @@
 //! - Making `content.notes` *explicit* denies the objects that hold it, and nothing else: `content.notes` and what is
 //!   below it have to be named to be read.
 //! - What is both denied and explicit is denied.
+//! - Where `*` matches the last key that is read, a path alone doesn't tell whether it leads to an object: is
+//!   `content.total`, read under a denial of `content.*.email`, a number, or does it hold an e-mail address? In a plan it
+//!   may be read, unless [samples or schema](FieldPolicy::check_plan_knowing) show an object there; no property of a
+//!   node could hold one. A module can do what it likes with an object, so it may not read it.
 //! - The whole event, which a module asks for with the empty path, is read only where `whole_event` says so, and where
 //!   nothing is denied or explicit: it would be read with it.
 //! - `event_type` can't be denied. Retort itself reads it, to tell which extractor an event is for.
@@ -112,6 +116,8 @@ enum Relation {
     Covered,
     /// It leads to an object that holds the restricted one.
     Above,
+    /// It is matched by a `*`, and holds the restricted one if it leads to an object.
+    PerhapsAbove,
     /// Neither.
     Apart,
 }
@@ -132,11 +138,14 @@ impl Restriction {
     fn relation(&self, read: &[String]) -> Relation {
         let matches = |(wanted, key): (&String, &String)| wanted == "*" || wanted == key;
         if !self.path.iter().zip(read).all(matches) {
-            Relation::Apart
-        } else if read.len() < self.path.len() {
-            Relation::Above
-        } else {
-            Relation::Covered
+            return Relation::Apart;
+        }
+        if read.len() >= self.path.len() {
+            return Relation::Covered;
+        }
+        match self.path[..read.len()].last().map(String::as_str) {
+            Some("*") => Relation::PerhapsAbove,
+            _ => Relation::Above,
         }
     }
 }

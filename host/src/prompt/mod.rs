@@ -21,7 +21,7 @@ mod schema;
 use thiserror::Error;
 
 pub use crate::plan::schema;
-pub use retry::retry;
+pub use retry::{answer, retry};
 
 use crate::fence::{self, Escape};
 use crate::policy::FieldPolicy;

@@ -144,7 +144,8 @@ pub fn redacted(path: &[String], value: &Value) -> Value {
 
 /// Whether a key looks like data rather than like a name: objects that are keyed by ids or by people.
 pub(super) fn is_data(key: &str) -> bool {
-    shape(key).is_some_and(|shape| !shape.starts_with("<text") && !shape.starts_with("<date"))
+    let data = ["<email>", "<UUID>", "<IP address>", "<URL with credentials>"];
+    shape(key).is_some_and(|shape| data.contains(&shape.as_str()) || shape.ends_with(" digits>"))
 }
 
 fn is_personal(key: &str) -> bool {
@@ -177,11 +178,11 @@ fn shape(text: &str) -> Option<String> {
     if text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok() {
         return fixed("<IP address>");
     }
-    if let Some((scheme, rest)) = text.split_once("://") {
-        if scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')) {
-            let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-            return fixed(if authority.contains('@') { "<URL with credentials>" } else { "<URL>" });
-        }
+    if let Some((scheme, rest)) = text.split_once("://")
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        return fixed(if authority.contains('@') { "<URL with credentials>" } else { "<URL>" });
     }
     if TOKENS.iter().any(|start| text.len() > 2 * start.len() + 4 && text.starts_with(start)) {
         return fixed("<token>");
@@ -228,4 +229,29 @@ fn is_uuid(text: &str) -> bool {
             8 | 13 | 18 | 23 => c == '-',
             _ => c.is_ascii_hexdigit(),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_data;
+
+    #[test]
+    fn keys_that_are_ids_or_people_are_data() {
+        for key in
+            ["ada@example.org", "1234567890", "203.0.113.7", "6dcb09b5b57875f334f61aebed695e2e"]
+        {
+            assert!(is_data(key), "{key}");
+        }
+        for key in [
+            "",
+            "name",
+            "sha256FingerprintOfKey",
+            "a key of words",
+            "https://schema.org/name",
+            "2026-03-02",
+            "v1",
+        ] {
+            assert!(!is_data(key), "{key}");
+        }
+    }
 }

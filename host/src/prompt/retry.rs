@@ -49,8 +49,18 @@ pub fn retry(original: &str, response: &str, diagnostic: &str) -> String {
     prompt
 }
 
-/// An answer as JSON that can be shown, and how many of its characters are left out.
-fn answer(response: &str, max_chars: usize) -> (String, usize) {
+/// An answer as it is shown in a prompt, and how many of its characters are left out: JSON with its keys sorted, indented
+/// by two, in ASCII; or where it isn't JSON, or longer than `max_chars`, its beginning as one JSON string.
+///
+/// # Example
+/// ```
+/// use retort::prompt::answer;
+///
+/// assert_eq!(answer("[1]", 80), ("[\n  1\n]".to_owned(), 0));
+/// assert_eq!(answer("no\nJSON", 6), (r#""no\nJS""#.to_owned(), 2));
+/// ```
+#[must_use]
+pub fn answer(response: &str, max_chars: usize) -> (String, usize) {
     if let Ok(value) = serde_json::from_str(response) {
         let json = fence::pretty(&value, Escape::Ascii);
         if json.len() <= max_chars {

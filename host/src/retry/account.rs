@@ -119,7 +119,8 @@ fn line(attempt: &Attempt) -> String {
     let record = &attempt.record;
     let who = match record.kind {
         AttemptKind::Model => "the model's answer",
-        AttemptKind::Mechanical => "the answer, mended without the model",
+        AttemptKind::Given => "the plan as it was given",
+        AttemptKind::Mechanical => "the same, mended without a model",
     };
     let number = record.number;
     match &record.failure {
@@ -147,6 +148,7 @@ fn in_the_way(reason: Reason, history: &History) -> String {
         Reason::TokenBudgetSpent => format!("The token budget is spent ({about}{used} tokens)"),
         Reason::WallBudgetSpent => format!("The time that was allowed is over (after {seconds} s)"),
         Reason::Refused => "The model declined to answer".to_owned(),
+        Reason::NothingCertain => "What is left has no one remedy".to_owned(),
         Reason::Escalated => "A failure of this kind is left to a person".to_owned(),
     };
     let last = history.attempts.last().and_then(|attempt| attempt.record.failure.as_ref());

@@ -23,6 +23,8 @@ pub struct Attempt {
 pub enum AttemptKind {
     /// The model.
     Model,
+    /// Whoever handed the plan in.
+    Given,
     /// Retort, by applying patches to what the model wrote. Costs no tokens, and none of the attempts that are allowed.
     Mechanical,
 }

@@ -81,6 +81,7 @@ mod feedback;
 mod gates;
 mod judge;
 mod outcome;
+mod pipeline;
 mod run;
 mod usage;
 
@@ -89,10 +90,12 @@ pub use attempt::{Attempt, AttemptFailure, AttemptKind, Record};
 pub use config::{ArgumentError, LoopConfig, LoopConfigBuilder, RetryStrategy};
 pub use gates::{Category, Channel, GateError, Gates, Rejection, Verdict};
 pub use outcome::{History, LoopCause, LoopError, Outcome, Reason};
-pub use run::compile_with_llm;
+pub use pipeline::PipelineGates;
+pub use run::{compile_with_llm, mend_plan};
 pub use usage::Tokens;
 
-/// The codes that only the loop gives: a caller's hook turned down what passed every gate.
-pub const CODES: &[&str] = &[REJECTED_BY_CALLER];
+/// The codes that only the loop gives: a caller's hook turned down what passed every gate, or the gates were interrupted.
+pub const CODES: &[&str] = &[REJECTED_BY_CALLER, INTERRUPTED];
 
+const INTERRUPTED: &str = "gates_interrupted";
 const REJECTED_BY_CALLER: &str = "rejected_by_caller";

@@ -29,6 +29,8 @@ pub enum Reason {
     Refused,
     /// The policy gives failures of this kind to a person.
     Escalated,
+    /// There is no model to be asked, and nothing more that could be mended without one.
+    NothingCertain,
 }
 
 impl Reason {
@@ -43,6 +45,7 @@ impl Reason {
             Self::WallBudgetSpent => "wall_budget_spent",
             Self::Refused => "refused",
             Self::Escalated => "escalated",
+            Self::NothingCertain => "nothing_certain",
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use json_patch::Patch;
 
 use super::attempt::{Attempt, AttemptKind, Record};
@@ -42,6 +43,56 @@ pub async fn compile_with_llm<G: Gates>(
     match prompt::resolution_under(task, &config.field_policy) {
         Ok(prompt) => run.run(prompt).await,
         Err(error) => Err(LoopError::new(error, run.ended())),
+    }
+}
+
+/// Takes a plan through the gates, and mends it as long as there is one plain thing to do. No model is asked: the outcome's
+/// first attempt is the plan as it was given, the others are mechanical.
+///
+/// # Errors
+/// [`LoopError`], when a gate could not do its work.
+pub async fn mend_plan<G: Gates>(
+    plan: &str,
+    gates: &G,
+    config: &LoopConfig<'_, G::Accepted>,
+) -> Result<Outcome<G::Accepted>, LoopError> {
+    let mut run = Run {
+        client: &Nobody,
+        gates,
+        config,
+        budget: Budget::new(config.token_budget, config.wall_budget),
+        memory: RetryMemory::default(),
+        history: History { model: Nobody.name().to_owned(), ..History::default() },
+    };
+    let open = Open {
+        kind: AttemptKind::Given,
+        prompt: None,
+        response: plan.to_owned(),
+        patch: None,
+        usage: Tokens::default(),
+        began: Instant::now(),
+    };
+    Ok(match run.turn(open, &FinishReason::Stop).await? {
+        Turn::Accepted(accepted) => Outcome::accepted_as(accepted, run.ended()),
+        Turn::Failed(standing) => {
+            let Standing { open, failed, .. } = *standing;
+            run.record(open, Some(&failed), None);
+            Outcome::stopped(Reason::NothingCertain, Some(failed.diagnostic), run.ended())
+        }
+    })
+}
+
+/// In the place of a model where none is asked.
+struct Nobody;
+
+#[async_trait]
+impl LlmClient for Nobody {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    async fn generate_json(&self, _request: LlmRequest) -> Result<Completion, LlmError> {
+        Err(LlmError::Config { message: "there is no model to be asked".to_owned() })
     }
 }
 

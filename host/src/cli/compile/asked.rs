@@ -1,0 +1,141 @@
+//! A rule, to a plan that a model writes, through every gate.
+
+use std::sync::Arc;
+
+use retort::llm::{Draft, LlmClient, ModelSpec, Recorder, connect};
+use retort::pipeline::{Accepted, Pipeline};
+use retort::problem::Coded;
+use retort::retry::{
+    Account, Attempt, AttemptKind, History, LoopConfig, LoopError, Outcome as LoopOutcome,
+    PipelineGates, compile_with_llm,
+};
+use retort::task::Task;
+use serde::Serialize;
+
+use super::super::error::CliError;
+use super::super::model::ModelArgs;
+use super::super::project::Project;
+use super::super::{Outcome, Verdict, runtime, talk};
+use super::{BundleReport, print_path, store};
+
+/// The whole record of a compilation.
+#[derive(Serialize)]
+struct Report<'a> {
+    ok: bool,
+    /// Why it ended: a reason of the loop, or the code of the error that broke it off.
+    reason: &'a str,
+    bundle: Option<BundleReport>,
+    #[serde(flatten)]
+    history: &'a History,
+    last_diagnostic: Option<&'a str>,
+    /// What a person reads at the end of a failure.
+    account: Option<&'a Account>,
+}
+
+pub(super) fn main(project: &Project, spec: &ModelSpec, args: &ModelArgs, json: bool) -> Outcome {
+    let task = Arc::new(project.task()?);
+    let client = client(spec, args, &task)?;
+    let pipeline = project.pipeline()?;
+    let gates = PipelineGates::new(pipeline.clone(), Arc::clone(&task), project.smoke_options());
+    let config = LoopConfig::builder()
+        .max_attempts(args.max_attempts)
+        .strategy(args.strategy())
+        .token_budget(args.token_budget)
+        .wall_budget(args.wall_budget())
+        .repair(!args.no_repair)
+        .field_policy(pipeline.policy().clone())
+        .watch(|attempt| say(attempt, json))
+        .build()?;
+    let outcome = runtime::block_on(compile_with_llm(client.as_ref(), &task, &gates, &config))?;
+    match outcome {
+        Ok(outcome) => ended(project, &pipeline, &task, outcome, json),
+        Err(error) => broken_off(&task, &error, json),
+    }
+}
+
+fn client(spec: &ModelSpec, args: &ModelArgs, task: &Task) -> Result<Box<dyn LlmClient>, CliError> {
+    let config = args.client_config();
+    let client = match connect(spec, &config)? {
+        Some(client) => client,
+        None => Box::new(Draft::new(task)),
+    };
+    Ok(match &args.record {
+        None => client,
+        Some(path) => Box::new(Recorder::create(client, path, config.secrets())?),
+    })
+}
+
+/// One line for each attempt, as it ends.
+fn say(attempt: &Attempt, json: bool) {
+    if json {
+        return;
+    }
+    let record = &attempt.record;
+    let kind = match record.kind {
+        AttemptKind::Model => "model",
+        AttemptKind::Given => "given",
+        AttemptKind::Mechanical => "mechanical",
+    };
+    let (number, ms) = (record.number, attempt.ms);
+    let tokens = match record.usage.total() {
+        0 => String::new(),
+        total => format!(", {}{total} tokens", if record.usage.estimated { "about " } else { "" }),
+    };
+    match &record.failure {
+        None => {
+            talk::say(format_args!("attempt {number}  {kind:<10}  accepted  ({ms} ms{tokens})"))
+        }
+        Some(failure) => talk::say(format_args!(
+            "attempt {number}  {kind:<10}  rejected  ({ms} ms{tokens})  {}: {}",
+            failure.code, failure.message
+        )),
+    }
+}
+
+/// The loop came to its end.
+fn ended(
+    project: &Project,
+    pipeline: &Pipeline,
+    task: &Task,
+    outcome: LoopOutcome<Accepted>,
+    json: bool,
+) -> Outcome {
+    let stored = match outcome.accepted() {
+        Some(accepted) => Some(store(project, pipeline, accepted, &mut |_| {})?),
+        None => None,
+    };
+    let account = Account::of_outcome(&outcome, task);
+    if json {
+        talk::print_json(&Report {
+            ok: outcome.ok(),
+            reason: outcome.reason().as_str(),
+            bundle: stored.as_ref().map(BundleReport::from),
+            history: outcome.history(),
+            last_diagnostic: outcome.last_diagnostic(),
+            account: account.as_ref(),
+        })?;
+    } else if let Some(stored) = &stored {
+        print_path(stored)?;
+    } else if let Some(account) = &account {
+        talk::say(account);
+    }
+    Ok(Verdict::from_ok(outcome.ok()))
+}
+
+/// The loop broke off: what was learned so far is told all the same.
+fn broken_off(task: &Task, error: &LoopError, json: bool) -> Outcome {
+    let account = Account::of_error(error, task);
+    if json {
+        talk::print_json(&Report {
+            ok: false,
+            reason: error.code(),
+            bundle: None,
+            history: error.history(),
+            last_diagnostic: None,
+            account: Some(&account),
+        })?;
+    } else {
+        talk::say(&account);
+    }
+    Err(CliError::Refused { code: error.code(), message: error.to_string() })
+}

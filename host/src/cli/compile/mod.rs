@@ -1,0 +1,119 @@
+//! `retort compile`: a plan, or a rule that a model writes a plan for, through every gate, to a bundle on disk.
+
+mod asked;
+mod planned;
+
+use retort::bundle::Store;
+use retort::pipeline::{Accepted, Pipeline, StageTime, Stored, Turned};
+use retort::problem::{Coded, Stage};
+use serde::Serialize;
+
+use super::error::CliError;
+use super::model::ModelArgs;
+use super::project::{Project, ProjectArgs, Source};
+use super::{Outcome, talk};
+
+/// Turn a rule, or a plan, into a bundle, through every gate
+///
+/// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, plan,
+/// policy, allow_external_endpoints; paths relative to the folder). With a plan, the plan goes through the gates once. With a
+/// rule, a model is asked for a plan, and each rejection is fed back to it until a plan passes or the attempts run out; what can
+/// be mended without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort compile my-project
+  retort compile --plan plan.json --graph graph.yaml --samples events.ndjson --out bundles
+  retort compile my-project --model openai:gpt-5-mini --record transcript.ndjson
+  retort compile --rule rule.md --graph graph.yaml --samples events.ndjson --model draft
+  retort compile my-project --model 'command:./ask.sh' --max-attempts 3 --json
+
+Models (--model, or `model` in retort.toml; draft where nothing is said):
+  draft            no model: a plan from the names and types that occur in the samples
+  openai:NAME      any OpenAI-compatible service; OPENAI_API_KEY, OPENAI_BASE_URL
+  anthropic:NAME   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL
+  gemini:NAME      GEMINI_API_KEY, GEMINI_BASE_URL
+  command:CMD      a program: the prompt on stdin, JSON on stdout
+  replay:FILE      the answers that --record wrote down";
+
+/// One stage in a report.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct StageReport {
+    stage: Stage,
+    ok: bool,
+    ms: f64,
+}
+
+impl From<StageTime> for StageReport {
+    fn from(time: StageTime) -> Self {
+        Self { stage: time.stage, ok: time.ok, ms: talk::milliseconds(time.elapsed) }
+    }
+}
+
+impl StageReport {
+    /// This stage on stderr.
+    pub(super) fn say(self) {
+        let Self { stage, ok, ms } = self;
+        let word = if ok { "ok" } else { "failed" };
+        talk::say(format_args!("{stage:<8} {word:<6} {ms:>9.3} ms", stage = stage.as_str()));
+    }
+}
+
+/// A bundle in a report.
+#[derive(Serialize)]
+struct BundleReport {
+    path: String,
+    fingerprint: String,
+    cached: bool,
+}
+
+impl From<&Stored> for BundleReport {
+    fn from(stored: &Stored) -> Self {
+        Self {
+            path: stored.path.display().to_string(),
+            fingerprint: stored.fingerprint.to_string(),
+            cached: stored.cache_hit,
+        }
+    }
+}
+
+pub(super) fn main(args: &Args) -> Outcome {
+    let project = args.project.resolve()?;
+    match project.source(args.model.spec())? {
+        Source::Plan(plan) => planned::main(&project, &plan, args.json),
+        Source::Model(spec) => asked::main(&project, &spec, &args.model, args.json),
+    }
+}
+
+/// Puts the bundle on disk. A directory that can't be written says nothing about the plan: it is wrong input.
+fn store(
+    project: &Project,
+    pipeline: &Pipeline,
+    accepted: &Accepted,
+    watch: &mut dyn FnMut(StageTime),
+) -> Result<Stored, CliError> {
+    let store = Store::open(&project.out)?;
+    pipeline.store(accepted, &store, jiff::Timestamp::now(), watch).map_err(|turned| match turned {
+        Turned::Bundle(error) => CliError::Store(error),
+        other => CliError::Refused { code: other.code(), message: other.to_string() },
+    })
+}
+
+/// The bundle's path on stdout, for people and shells.
+fn print_path(stored: &Stored) -> Result<(), CliError> {
+    if stored.cache_hit {
+        talk::note("the bundle was there already (cached)");
+    }
+    talk::print(&format!("{}\n", stored.path.display()))
+}

@@ -1,0 +1,86 @@
+//! A plan through every gate.
+
+use std::path::Path;
+use std::time::Instant;
+
+use retort::pipeline::{Accepted, Pipeline, Request, StageTime, Turned};
+use retort::problem::{Problem, Stage};
+use serde::Serialize;
+
+use super::super::error::CliError;
+use super::super::project::Project;
+use super::super::{Outcome, Verdict, files, talk};
+use super::{BundleReport, StageReport, print_path, store};
+
+#[derive(Serialize)]
+struct Report<'a> {
+    ok: bool,
+    stages: &'a [StageReport],
+    problems: &'a [Problem],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bundle: Option<BundleReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostic: Option<&'a str>,
+}
+
+pub(super) fn main(project: &Project, plan: &Path, json: bool) -> Outcome {
+    let mut stages = Vec::new();
+    let mut watch = |time: StageTime| {
+        let stage = StageReport::from(time);
+        if !json {
+            stage.say();
+        }
+        stages.push(stage);
+    };
+    let outcome = match accept(project, plan, &mut watch)? {
+        Ok((pipeline, accepted)) => Ok(store(project, &pipeline, &accepted, &mut watch)?),
+        Err(turned) => Err(turned),
+    };
+    match outcome {
+        Ok(stored) if json => {
+            let bundle = Some(BundleReport::from(&stored));
+            let report =
+                Report { ok: true, stages: &stages, problems: &[], bundle, diagnostic: None };
+            talk::print_json(&report)?;
+            Ok(Verdict::Pass)
+        }
+        Ok(stored) => {
+            print_path(&stored)?;
+            Ok(Verdict::Pass)
+        }
+        Err(turned) => {
+            let (problems, diagnostic) = (turned.problems(), turned.diagnostic());
+            if json {
+                let diagnostic = Some(diagnostic.as_str());
+                let report = Report {
+                    ok: false,
+                    stages: &stages,
+                    problems: &problems,
+                    bundle: None,
+                    diagnostic,
+                };
+                talk::print_json(&report)?;
+            } else {
+                talk::say(diagnostic);
+                let origin = files::name(plan);
+                problems.iter().for_each(|problem| talk::problem(&origin, problem));
+            }
+            Ok(Verdict::Fail)
+        }
+    }
+}
+
+/// Reads what the project names, and takes the plan through the gates.
+fn accept(
+    project: &Project,
+    plan: &Path,
+    watch: &mut dyn FnMut(StageTime),
+) -> Result<Result<(Pipeline, Accepted), Turned>, CliError> {
+    let start = Instant::now();
+    let plan = files::read_text(plan, "a plan")?;
+    let task = project.task()?;
+    let pipeline = project.pipeline()?;
+    watch(StageTime { stage: Stage::Input, ok: true, elapsed: start.elapsed() });
+    let request = Request { plan: &plan, task: &task, smoke: project.smoke_options() };
+    Ok(pipeline.accept(&request, watch).map(|accepted| (pipeline, accepted)))
+}

@@ -1,0 +1,78 @@
+//! Which model is asked, and how.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use retort::llm::ClientConfig;
+use retort::retry::RetryStrategy;
+
+/// Which model writes the plan, and what it may take.
+#[derive(Args, Debug)]
+pub(super) struct ModelArgs {
+    /// Model that writes the plan: draft, openai:NAME, anthropic:NAME, gemini:NAME, command:CMD or replay:FILE
+    #[arg(long, value_name = "MODEL", conflicts_with = "plan")]
+    model: Option<String>,
+    /// Where the model's service is, in place of the provider's own address
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// How many answers the model may give
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    pub(super) max_attempts: i64,
+    /// How many tokens all answers together may cost, as reported or estimated
+    #[arg(long, value_name = "N")]
+    pub(super) token_budget: Option<u64>,
+    /// How many seconds all of it may take
+    #[arg(long, value_name = "SECONDS")]
+    time_budget: Option<u64>,
+    /// How many seconds one answer may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    timeout: u64,
+    /// What the model is shown when it is asked again
+    #[arg(long, value_enum, default_value_t = Strategy::Fresh)]
+    strategy: Strategy,
+    /// Don't mend anything without the model
+    #[arg(long)]
+    pub(super) no_repair: bool,
+    /// Write requests and answers down, for replay:FILE; keys are left out
+    #[arg(long, value_name = "FILE")]
+    pub(super) record: Option<PathBuf>,
+}
+
+/// What the model is shown when it is asked again.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Strategy {
+    /// The prompt with the latest answer and what was wrong with it
+    Fresh,
+    /// The whole conversation
+    Continue,
+}
+
+impl ModelArgs {
+    /// The model that was named.
+    pub(super) fn spec(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// How it is reached.
+    pub(super) fn client_config(&self) -> ClientConfig {
+        ClientConfig {
+            base_url: self.base_url.clone(),
+            timeout: Duration::from_secs(self.timeout),
+            ..ClientConfig::default()
+        }
+    }
+
+    /// What it is shown when it is asked again.
+    pub(super) fn strategy(&self) -> RetryStrategy {
+        match self.strategy {
+            Strategy::Fresh => RetryStrategy::Fresh,
+            Strategy::Continue => RetryStrategy::Continue,
+        }
+    }
+
+    /// How long all of it may take.
+    pub(super) fn wall_budget(&self) -> Option<Duration> {
+        self.time_budget.map(Duration::from_secs)
+    }
+}

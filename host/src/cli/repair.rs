@@ -1,0 +1,145 @@
+//! `retort repair`: what is wrong with a plan, and the plan that it could be, without a model.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use retort::answer::{self, AnswerFormat};
+use retort::finding::Finding;
+use retort::gate::smoke::SmokeOptions;
+use retort::llm::FinishReason;
+use retort::pipeline::Accepted;
+use retort::plan;
+use retort::problem::Problem;
+use retort::retry::{LoopConfig, Outcome as LoopOutcome, PipelineGates, mend_plan};
+use retort::task::Task;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::error::CliError;
+use super::files::{self, GraphSource, PolicyArg};
+use super::{Outcome, Verdict, runtime, talk};
+
+/// Find what is wrong with a plan and mend it, as far as that can be told without a model
+///
+/// Takes the plan through every gate. What has one plain remedy is mended, and the mended plan goes through every gate
+/// again; the plan that passes is printed. Problems go to stderr. Exits with 1 if anything was wrong, mended or not.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Plan (JSON), or - for stdin
+    #[arg(value_name = "PLAN")]
+    plan: PathBuf,
+    #[command(flatten)]
+    graph: GraphSource,
+    /// Sample events, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    samples: PathBuf,
+    /// What the events look like (JSON)
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// What the plan was written for
+    #[arg(long, value_name = "FILE")]
+    rule: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArg,
+    /// Let edges lead to nodes of other events
+    #[arg(long)]
+    allow_external_endpoints: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort repair plan.json --graph graph.yaml --samples events.ndjson > mended.json
+  retort repair plan.json --graph graph.yaml --samples events.ndjson --schema schema.json --json
+  cat plan.json | retort repair - --graph graph.yaml --samples events.ndjson";
+
+#[derive(Serialize)]
+struct Report<'a> {
+    /// Whether nothing was wrong.
+    ok: bool,
+    /// What is wrong with the plan as it was given.
+    problems: &'a [Finding],
+    /// What is wrong with what was made of it, where nothing passes.
+    remaining: &'a [Finding],
+    /// A plan that passes every gate.
+    patched: Option<Value>,
+}
+
+pub(super) fn main(args: &Args) -> Outcome {
+    let text = files::read_text(&args.plan, "a plan")?;
+    let gates = args.gates()?;
+    let config = LoopConfig::default();
+    let outcome = runtime::block_on(mend_plan(&text, &gates, &config))?;
+    let outcome = outcome.map_err(|error| CliError::Refused {
+        code: retort::problem::Coded::code(&error),
+        message: error.to_string(),
+    })?;
+    let problems = problems(&text, &outcome);
+    let attempts = outcome.attempts();
+    let (remaining, patched) = match attempts.last() {
+        Some(last) if outcome.ok() => (&[][..], value(&last.record.response)),
+        Some(last) if attempts.len() > 1 => (last.record.findings.as_slice(), None),
+        _ => (&[][..], None),
+    };
+    let ok = outcome.ok() && problems.is_empty();
+    if args.json {
+        talk::print_json(&Report { ok, problems: &problems, remaining, patched })?;
+        return Ok(Verdict::from_ok(ok));
+    }
+    let origin = files::name(&args.plan);
+    problems.iter().for_each(|problem| talk::problem(&origin, &Problem::from(problem)));
+    if let Some(patched) = patched {
+        talk::print(&format!("{patched:#}\n"))?;
+        if !ok {
+            talk::note("mended: the plan on stdout passes every gate");
+        }
+    } else {
+        for problem in remaining {
+            talk::problem("what was made of it", &Problem::from(problem));
+        }
+        talk::note("not mended: what is left has no one remedy");
+    }
+    Ok(Verdict::from_ok(ok))
+}
+
+impl Args {
+    fn gates(&self) -> Result<PipelineGates, CliError> {
+        let graph = self.graph.read()?.ok_or_else(|| CliError::ProjectIncomplete {
+            what: "a graph spec",
+            hint: "use --graph, or --ontology with --binding".to_owned(),
+        })?;
+        let samples = files::read_samples(&self.samples)?;
+        let rule = self.rule.as_deref().map(files::read_rule).transpose()?;
+        let schema = self.schema.as_deref().map(files::read_event_schema).transpose()?;
+        let pipeline = self.policy.pipeline()?;
+        let task = Arc::new(Task::new(graph, samples, rule, schema));
+        let options = SmokeOptions {
+            allow_external_endpoints: self.allow_external_endpoints,
+            ..SmokeOptions::default()
+        };
+        Ok(PipelineGates::new(pipeline, task, options))
+    }
+}
+
+/// What is wrong with the plan as it was given. A plan with something around it is read as a model's answer would be, and
+/// what is around it is wrong all the same.
+fn problems(text: &str, outcome: &LoopOutcome<Accepted>) -> Vec<Finding> {
+    let first = outcome.attempts().first();
+    let findings = first.map_or(&[][..], |attempt| attempt.record.findings.as_slice());
+    match plan::parse(text) {
+        Err(error) if findings.is_empty() => {
+            let problem = Problem::from(error);
+            let (stage, code) = (problem.stage, problem.code);
+            vec![Finding::new(stage, code, "", "one JSON object and nothing else", problem.message)]
+        }
+        _ => findings.to_vec(),
+    }
+}
+
+/// The JSON of a text that was accepted.
+fn value(text: &str) -> Option<Value> {
+    answer::read(text, &FinishReason::Stop, AnswerFormat::Lenient).ok().map(|answer| answer.value)
+}

@@ -1,0 +1,259 @@
+//! One path for each property, as few of them wrong as can be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::brief::Brief;
+use crate::evidence::Path;
+use crate::graph::spec::{Entity, Property};
+use crate::matching::{Aim, Candidate, Place, Scorer, Survey, Wanted, Word, words};
+
+/// Below this, a property is left out: a missing property is filled by whoever reads the rest of the event, a wrong one is
+/// believed.
+pub(super) const GOOD_ENOUGH: f64 = 0.55;
+
+/// The same for the key, without which there is no plan at all.
+const KEY_GOOD_ENOUGH: f64 = 0.3;
+
+/// By how much a path whose values aren't of the type has to be ahead for it to be the one that is meant.
+const UNFIT_LEAD: f64 = 0.1;
+
+/// What a path that the rule names is worth.
+const NAMED: f64 = 1.0;
+
+/// How much it speaks for an object being the entity that its name is the entity's.
+const OBJECT_NAME: f64 = 1.5;
+/// The share of it for a word that only says of what kind the entity is.
+const OBJECT_KIND: f64 = 0.7;
+/// How much it does that the key is in it.
+const OBJECT_KEY: f64 = 2.0;
+
+/// How alike a word of a property's name and of an object's are that are the same.
+const SAME: f64 = 0.9;
+
+/// How many choices a property has.
+const MAX_CHOICES: usize = 8;
+
+/// A property with the paths that it may have.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    pub(super) name: String,
+    /// Best first; all good enough. The first is not always the chosen one: another property may have a better claim.
+    pub(super) candidates: Vec<Candidate>,
+    /// The chosen one, if any.
+    pub(super) chosen: Option<usize>,
+}
+
+impl Choice {
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.chosen.and_then(|index| self.candidates.get(index)).map(|it| &it.path)
+    }
+}
+
+/// Where key and properties are found.
+#[derive(Clone, Debug)]
+pub(super) struct Assignment {
+    pub(super) key: Choice,
+    /// In the order of the graph spec.
+    pub(super) properties: Vec<Choice>,
+    /// The object that the entity is; empty for the event itself.
+    pub(super) anchor: Path,
+}
+
+/// Finds paths for the properties of an entity; `None` where its key is nowhere to be found.
+pub(super) fn assign(brief: &Brief, entity: &Entity, survey: &Survey<'_>) -> Option<Assignment> {
+    let key = entity.key_properties().next()?;
+    let scorer = Scorer::new(survey);
+    let hints: BTreeMap<&str, String> = entity
+        .properties
+        .iter()
+        .filter_map(|it| Some((it.logical_name.as_str(), brief.of(&it.logical_name)?.words()?)))
+        .collect();
+    let wanted: Vec<&Property> = entity
+        .properties
+        .iter()
+        .filter(|it| it.logical_name != key.logical_name)
+        .filter(|it| !brief.lists_properties || brief.of(&it.logical_name).is_some())
+        .collect();
+
+    let free: Vec<(&Property, Vec<Candidate>)> =
+        wanted.iter().map(|it| (*it, scorer.rank(&aim(it, false, entity, &hints), None))).collect();
+    let key_free = named(brief, key, survey)
+        .unwrap_or_else(|| scorer.rank(&aim(key, true, entity, &hints), None));
+    let anchor = anchor(&entity.name, &key_free, &free, survey);
+    let ranked = |property: &Property, is_key: bool, floor: f64| Choice {
+        name: property.logical_name.clone(),
+        candidates: named(brief, property, survey).unwrap_or_else(|| {
+            let mut found = scorer.rank(&aim(property, is_key, entity, &hints), Some(&anchor));
+            // Where the values that are meant aren't of the type, others that are aren't meant.
+            let best =
+                |fits| found.iter().find(|it| it.fits_type == fits).map_or(0.0, |it| it.score);
+            if best(false) - best(true) > UNFIT_LEAD {
+                found.clear();
+            }
+            found.retain(|it| it.fits_type && it.score >= floor);
+            found.truncate(MAX_CHOICES);
+            found
+        }),
+        chosen: None,
+    };
+    let mut key = ranked(key, true, KEY_GOOD_ENOUGH);
+    key.chosen = (!key.candidates.is_empty()).then_some(0);
+    let taken: BTreeSet<Path> = key.path().cloned().into_iter().collect();
+    key.chosen?;
+    let mut properties: Vec<Choice> =
+        wanted.iter().map(|it| ranked(it, false, GOOD_ENOUGH)).collect();
+    share_out(&mut properties, taken);
+    Some(Assignment { key, properties, anchor })
+}
+
+fn aim<'a>(
+    property: &'a Property,
+    is_key: bool,
+    entity: &'a Entity,
+    hints: &'a BTreeMap<&str, String>,
+) -> Aim<'a> {
+    Aim::new(&Wanted {
+        name: &property.logical_name,
+        property_type: Some(&property.property_type),
+        hint: hints.get(property.logical_name.as_str()).map(String::as_str),
+        entity: &entity.name,
+        is_key,
+    })
+}
+
+/// The path that the rule names for a property, unless the samples show that its values aren't of the type: then no plan
+/// with it can be accepted.
+fn named(brief: &Brief, property: &Property, survey: &Survey<'_>) -> Option<Vec<Candidate>> {
+    let path = brief.of(&property.logical_name)?.path.clone()?;
+    let fits = survey.fits(&path, &property.property_type);
+    let candidate = Candidate { path, score: NAMED, fits_type: true };
+    Some(if fits { vec![candidate] } else { Vec::new() })
+}
+
+/// The object that the entity is: the one in which most of its properties are, whose name is the entity's, and which has
+/// the key.
+fn anchor(
+    entity: &str,
+    key: &[Candidate],
+    properties: &[(&Property, Vec<Candidate>)],
+    survey: &Survey<'_>,
+) -> Path {
+    let mut votes: BTreeMap<&[String], f64> = BTreeMap::new();
+    let mut vote = |candidates: &'_ [Candidate], name: &[Word], weight: f64| {
+        let mut best: BTreeMap<Path, f64> = BTreeMap::new();
+        for candidate in candidates.iter().filter(|it| it.fits_type) {
+            let Some((_, parent)) = candidate.path.split_last() else { continue };
+            // `issue_id` is a property of something else than an issue.
+            let of_parent = parent.last().is_some_and(|key| {
+                words(key).iter().any(|word| name.iter().any(|it| it.alike(word) >= SAME))
+            });
+            if of_parent {
+                continue;
+            }
+            let score = best.entry(parent.to_vec()).or_default();
+            *score = score.max(candidate.score);
+        }
+        for place in survey.places() {
+            let Some((_, parent)) = place.path.split_last() else { continue };
+            if let Some(score) = best.remove(parent) {
+                *votes.entry(parent).or_default() += score * weight;
+            }
+        }
+    };
+    vote(key, &[], OBJECT_KEY);
+    for (property, candidates) in properties {
+        vote(candidates, &words(&property.logical_name), 1.0);
+    }
+    let entity = words(entity);
+    let named = |path: &[String]| {
+        let Some(last) = path.last() else { return 0.0 };
+        let name = words(last);
+        // The last word says what it is, the ones before of what kind: an issue comment is a comment.
+        let alike = |word: &Word| {
+            let one = |(index, it): (usize, &Word)| {
+                it.alike(word) * if index + 1 == entity.len() { 1.0 } else { OBJECT_KIND }
+            };
+            entity.iter().enumerate().map(one).fold(0.0, f64::max)
+        };
+        name.iter().map(alike).fold(1.0, f64::min) * OBJECT_NAME
+    };
+    votes
+        .into_iter()
+        .map(|(path, score)| (score + named(path), path))
+        .rev()
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, path)| path.to_vec())
+        .unwrap_or_default()
+}
+
+/// Gives each path to the property with the best claim to it, best claims first; then lets a property that went without
+/// have a path whose holder can do nearly as well with another.
+fn share_out(properties: &mut [Choice], mut taken: BTreeSet<Path>) {
+    let mut claims: Vec<(usize, usize)> = properties
+        .iter()
+        .enumerate()
+        .flat_map(|(property, choice)| (0..choice.candidates.len()).map(move |it| (property, it)))
+        .collect();
+    let score = |properties: &[Choice], (property, candidate): (usize, usize)| {
+        properties
+            .get(property)
+            .and_then(|it| it.candidates.get(candidate))
+            .map_or(0.0, |it| it.score)
+    };
+    claims.sort_by(|a, b| score(properties, *b).total_cmp(&score(properties, *a)));
+    for (property, candidate) in claims {
+        let Some(choice) = properties.get_mut(property) else { continue };
+        let Some(found) = choice.candidates.get(candidate) else { continue };
+        let named = found.score >= NAMED;
+        if choice.chosen.is_none() && (named || !taken.contains(&found.path)) {
+            taken.insert(found.path.clone());
+            choice.chosen = Some(candidate);
+        }
+    }
+    for property in 0..properties.len() {
+        if let Some((holder, other, mine)) = exchange(properties, property, &taken) {
+            for (place, candidate) in [(holder, other), (property, mine)] {
+                if let Some(choice) = properties.get_mut(place) {
+                    choice.chosen = Some(candidate);
+                    taken.extend(choice.path().cloned());
+                }
+            }
+        }
+    }
+}
+
+/// For a property without a path: who holds one that it could have, what the holder would take instead, and which it is.
+fn exchange(
+    properties: &[Choice],
+    property: usize,
+    taken: &BTreeSet<Path>,
+) -> Option<(usize, usize, usize)> {
+    let choice = properties.get(property).filter(|it| it.chosen.is_none())?;
+    for (mine, wanted) in choice.candidates.iter().enumerate() {
+        let holds = |it: &&Choice| it.path() == Some(&wanted.path);
+        let Some(holder) = properties.iter().position(|it| holds(&it)) else { continue };
+        let other =
+            properties.get(holder)?.candidates.iter().position(|it| !taken.contains(&it.path));
+        if let Some(other) = other {
+            return Some((holder, other, mine));
+        }
+    }
+    None
+}
+
+/// Whether a place holds free text, from 0 to 1: values of several words, and long ones.
+pub(super) fn prose_like(place: &Place) -> f64 {
+    const LONG: f64 = 60.0;
+    let texts: Vec<&str> = place.examples.iter().filter_map(serde_json::Value::as_str).collect();
+    if texts.is_empty() {
+        return 0.0;
+    }
+    let one = |text: &&str| {
+        #[allow(clippy::cast_precision_loss, reason = "a text is far shorter than 2^52")]
+        let length = text.chars().count() as f64;
+        if text.contains(' ') { (length / LONG).min(1.0) } else { 0.0 }
+    };
+    #[allow(clippy::cast_precision_loss, reason = "eight examples of an event type are kept")]
+    let count = texts.len() as f64;
+    texts.iter().map(one).sum::<f64>() / count
+}

@@ -1,0 +1,203 @@
+//! Which entity and which events a rule is about.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::prose;
+use crate::evidence::{Evidence, at};
+use crate::gate::smoke::Samples;
+use crate::graph::spec::{Entity, GraphSpec};
+use crate::matching::{Aim, Scorer, Survey, Wanted, Word, words};
+use crate::task::{EventSchema, Task};
+
+/// How deep a rule is searched for texts.
+const MAX_DEPTH: usize = 16;
+
+/// How alike a word of a name and a word of a text have to be.
+const SAME: f64 = 0.9;
+
+/// The texts of a rule with how deep they are, the outer ones first.
+pub(super) fn texts(rule: &Map<String, Value>) -> Vec<&str> {
+    let mut level: Vec<&Value> = rule.values().collect();
+    let mut texts = Vec::new();
+    for _ in 0..MAX_DEPTH {
+        let mut next = Vec::new();
+        for value in level {
+            match value {
+                Value::String(text) => texts.push(text.as_str()),
+                Value::Array(items) => next.extend(items),
+                Value::Object(object) => next.extend(object.values()),
+                _ => {}
+            }
+        }
+        level = next;
+    }
+    texts
+}
+
+/// The entity that a rule is about: the first whose name is a text of its own; else the first that is named in a text,
+/// between backticks rather than among other words; else the one whose name's words occur; else the one whose
+/// properties the events have.
+pub(super) fn entity<'g>(
+    graph: &'g GraphSpec,
+    texts: &[&str],
+    evidence: &Evidence,
+) -> Option<&'g Entity> {
+    let entities = graph.entities();
+    if let Some(entity) = texts.iter().find_map(|text| graph.entity(text)) {
+        return Some(entity);
+    }
+    let marked = texts.iter().flat_map(|text| prose::quoted(text));
+    if let Some(entity) = marked.into_iter().find_map(|text| graph.entity(text)) {
+        return Some(entity);
+    }
+    let first = |entity: &Entity| {
+        let place = |(index, text): (usize, &&str)| {
+            prose::mentions(text, &entity.name).then(|| (index, text.find(&entity.name)))
+        };
+        texts.iter().enumerate().find_map(place)
+    };
+    let mentioned = entities.iter().filter_map(|entity| Some((first(entity)?, entity)));
+    if let Some((_, entity)) = mentioned.min_by_key(|(place, _)| *place) {
+        return Some(entity);
+    }
+    let said: Vec<Word> = texts.iter().flat_map(|text| words(text)).collect();
+    let spoken_of = |entity: &&Entity| {
+        words(&entity.name).iter().all(|word| said.iter().any(|it| it.alike(word) >= SAME))
+    };
+    let spoken: Vec<&Entity> = entities.iter().filter(spoken_of).collect();
+    let among = if spoken.is_empty() { entities.iter().collect() } else { spoken };
+    if let [entity] = among.as_slice() {
+        return Some(entity);
+    }
+    let event_types: Vec<&str> = evidence.event_types().map(|(name, _)| name).collect();
+    let survey = Survey::new(evidence, &event_types);
+    let scored = among.into_iter().map(|entity| (suits(entity, &survey), entity));
+    // Of equals the first.
+    scored.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, entity)| entity)
+}
+
+/// How well the properties of an entity are found in the events, on the average; its key counts as much as all others.
+fn suits(entity: &Entity, survey: &Survey<'_>) -> f64 {
+    let scorer = Scorer::new(survey);
+    let key = entity.key_properties().next().map(|key| key.logical_name.as_str());
+    let mut scores = Vec::new();
+    let mut key_score = 0.0;
+    for property in entity.properties.iter() {
+        let is_key = key == Some(property.logical_name.as_str());
+        let wanted = Wanted {
+            name: &property.logical_name,
+            property_type: Some(&property.property_type),
+            hint: None,
+            entity: &entity.name,
+            is_key,
+        };
+        let found = scorer.rank(&Aim::new(&wanted), None);
+        let best = found.first().filter(|it| it.fits_type).map_or(0.0, |it| it.score);
+        scores.push(best);
+        if is_key {
+            key_score = best;
+        }
+    }
+    #[allow(clippy::cast_precision_loss, reason = "an entity has far fewer than 2^52 properties")]
+    let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+    f64::midpoint(mean, key_score)
+}
+
+/// The events that a rule is about.
+#[derive(Clone, Debug)]
+pub(super) struct Events {
+    /// Of each type that the rule names and samples have, the one with the most samples first; never empty.
+    pub(super) event_types: Vec<String>,
+    /// What is known of them: of those samples alone that the rule's conditions hold for, where it has any.
+    pub(super) evidence: Evidence,
+}
+
+/// Finds the events that a rule is about.
+pub(super) fn events(task: &Task, texts: &[&str], entity: &Entity) -> Events {
+    let evidence = conditioned(task, texts).unwrap_or_else(|| task.evidence().clone());
+    let counts: BTreeMap<&str, usize> =
+        evidence.event_types().map(|(name, events)| (name, events.count())).collect();
+    let named = |how: &dyn Fn(&str, &str) -> bool| -> Vec<String> {
+        let is_named = |name: &&&str| texts.iter().any(|text| how(text, name));
+        counts.keys().filter(is_named).map(|name| (*name).to_owned()).collect()
+    };
+    let mut event_types = named(&|text, name| text == name || is_quoted(text, name));
+    if event_types.is_empty() {
+        event_types = named(&prose::mentions);
+    }
+    if event_types.is_empty() {
+        event_types = named(&|text, name| {
+            let said = words(text);
+            words(name).iter().all(|word| said.iter().any(|it| it.alike(word) >= SAME))
+        });
+    }
+    if event_types.is_empty() {
+        let best = counts.keys().rev().max_by(|a, b| {
+            let suits = |name: &str| suits(entity, &Survey::new(&evidence, &[name]));
+            suits(a).total_cmp(&suits(b))
+        });
+        event_types.extend(best.map(|name| (*name).to_owned()));
+    }
+    event_types
+        .sort_by_key(|name| (std::cmp::Reverse(counts.get(name.as_str()).copied()), name.clone()));
+    Events { event_types, evidence }
+}
+
+/// Whether a text names an event type between quotation marks, or by what it begins with: `'order.'`, `order.*`.
+fn is_quoted(text: &str, name: &str) -> bool {
+    let begins = |part: &str, open: bool| {
+        let stem = part.strip_suffix('*').unwrap_or(part);
+        let cut = stem.len() < part.len() || open || !stem.ends_with(char::is_alphanumeric);
+        stem == name || (cut && !stem.is_empty() && name.starts_with(stem))
+    };
+    let lower = text.to_lowercase();
+    let open = ["starts with", "begins with", "start with", "begin with"]
+        .iter()
+        .any(|it| lower.contains(it));
+    prose::quoted(text).into_iter().any(|part| begins(part, open))
+        || text
+            .split_whitespace()
+            .any(|part| part.len() > 1 && part.ends_with('*') && begins(part, false))
+}
+
+/// The evidence of those samples that have the value which a text of the rule asks for: `content.kind == 'refund'`.
+/// `None` where no text does, or no sample has it.
+fn conditioned(task: &Task, texts: &[&str]) -> Option<Evidence> {
+    let conditions: Vec<_> = texts
+        .iter()
+        .flat_map(|text| {
+            let literals = prose::quoted(text);
+            prose::paths(text, task.evidence())
+                .into_iter()
+                .filter(|path| path.as_slice() != ["event_type"])
+                .flat_map(move |path| {
+                    literals.clone().into_iter().map(move |it| (path.clone(), it))
+                })
+        })
+        .filter(|(path, literal)| holds_somewhere(task, path, literal))
+        .collect();
+    if conditions.is_empty() {
+        return None;
+    }
+    let mut lines = String::new();
+    for (_, events) in task.evidence().event_types() {
+        for seen in events.samples() {
+            let value = |path| at(seen.event(), path).and_then(Value::as_str);
+            if conditions.iter().all(|(path, literal)| value(path) == Some(literal)) {
+                lines.push_str(seen.text());
+                lines.push('\n');
+            }
+        }
+    }
+    let samples = Samples::parse(&lines, "samples").ok()?;
+    let schema: Option<&EventSchema> = task.event_schema();
+    Some(Evidence::new(&samples, schema))
+}
+
+fn holds_somewhere(task: &Task, path: &[String], literal: &str) -> bool {
+    task.evidence()
+        .event_types()
+        .any(|(_, events)| events.seen(path).any(|(_, value)| value.as_str() == Some(literal)))
+}

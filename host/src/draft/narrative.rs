@@ -1,0 +1,108 @@
+//! What the sentences of a rule say about session, span, free text and properties.
+
+use super::brief::{Brief, Said};
+use super::prose::{clauses, mentions, paths, sentences};
+use crate::evidence::Evidence;
+use crate::graph::spec::Entity;
+use crate::matching::{Word, words};
+
+/// How alike words of a clause and of a property's name have to be for the clause to be about the property.
+const SAME: f64 = 0.9;
+
+/// Gives what the prose says to what it is about, where the rule's structure hasn't said it already.
+pub(super) fn add(brief: &mut Brief, entity: &Entity, evidence: &Evidence) {
+    let sentences: Vec<String> = brief.prose.iter().flat_map(|text| sentences(text)).collect();
+    let (mut session, mut span, mut partial) = (Said::default(), Said::default(), Said::default());
+    for sentence in &sentences {
+        if is_about_free_text(sentence) {
+            partial.text.push(sentence.clone());
+            partial.path =
+                partial.path.take().or_else(|| paths(sentence, evidence).into_iter().next());
+            continue;
+        }
+        if sentence.to_lowercase().contains("partly") || sentence.to_lowercase().contains("partial")
+        {
+            partial.text.push(sentence.clone());
+            continue;
+        }
+        for clause in clauses(sentence) {
+            let clause_words = words(clause);
+            for (role, name) in [(&mut session, "session"), (&mut span, "span")] {
+                if clause_words.iter().any(|word| word.is_one_of(&[name])) {
+                    // One clause may tell both: `the session is a.b and the span c.d` has been parted before.
+                    role.path =
+                        role.path.take().or_else(|| paths(clause, evidence).into_iter().next());
+                    role.text.push(clause.to_owned());
+                }
+            }
+        }
+        key(brief, sentence, entity, evidence);
+        properties(brief, sentence, entity, evidence);
+    }
+    for (role, said) in
+        [(&mut brief.session, session), (&mut brief.span, span), (&mut brief.partial, partial)]
+    {
+        if *role == Said::default() {
+            *role = said;
+        }
+    }
+}
+
+fn is_about_free_text(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    ["free text", "free-text", "freetext", "free form", "free-form"]
+        .iter()
+        .any(|it| lower.contains(it))
+}
+
+/// `The order's id, content.id, identifies it.`
+fn key(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evidence) {
+    let identifies = words(sentence)
+        .iter()
+        .any(|word| word.is_one_of(&["identifies", "key", "identity", "unique"]));
+    let Some(key) = entity.key_properties().next().filter(|_| identifies) else { return };
+    let said = brief.properties.entry(key.logical_name.clone()).or_default();
+    if let [path] = paths(sentence, evidence).as_slice() {
+        said.path.get_or_insert_with(|| path.clone());
+    }
+    if said.text.is_empty() {
+        let first = sentence.split(';').next().unwrap_or_default();
+        said.text.push(first.to_owned());
+    }
+}
+
+fn properties(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evidence) {
+    for property in entity.properties.iter() {
+        let name = &property.logical_name;
+        let named = words(name);
+        let said = brief.properties.get(name).cloned().unwrap_or_default();
+        let by_name = name.contains('_') || sentence.contains(&format!("`{name}`"));
+        if by_name && mentions(sentence, name) {
+            let mut said = said;
+            if let [path] = paths(sentence, evidence).as_slice() {
+                said.path.get_or_insert_with(|| path.clone());
+            }
+            said.text.push(sentence.replace(name.as_str(), " "));
+            brief.properties.insert(name.clone(), said);
+            continue;
+        }
+        if said != Said::default() {
+            continue;
+        }
+        for clause in clauses(sentence) {
+            let clause_words = words(clause);
+            if named.iter().all(|word| has(&clause_words, word)) {
+                let mut said = Said { text: vec![clause.to_owned()], path: None };
+                if let [path] = paths(clause, evidence).as_slice() {
+                    said.path = Some(path.clone());
+                }
+                brief.properties.insert(name.clone(), said);
+                break;
+            }
+        }
+    }
+}
+
+fn has(words: &[Word], wanted: &Word) -> bool {
+    words.iter().any(|word| word.alike(wanted) >= SAME)
+}

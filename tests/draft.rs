@@ -1,0 +1,236 @@
+//! Drafts of plans without a model, measured on rules with gold extractions.
+//!
+//! The rules are those of the shared corpora, the gold is used here alone. A property is right when its path gives the
+//! gold's value, as the event has it, on every event of the gold; null and absence are alike.
+
+mod measure;
+
+use std::path::Path;
+
+use retort::draft::{Drafts, draft};
+use retort::evidence::dotted;
+use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::graph::GraphSpec;
+use retort::llm::{Draft, LlmClient, LlmRequest};
+use retort::pipeline::{Pipeline, Request};
+use retort::plan::{self, Plan};
+use retort::sandbox::Limits;
+use retort::task::{EventSchema, Rule, Task};
+use serde_json::{Value, json};
+
+use self::measure::{Case, Sums};
+use crate::support::{shared, workspace_root};
+
+/// The least F1 over all properties of the rules on webhooks.
+const FLOOR: f64 = 0.85;
+
+fn text(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+}
+
+fn json_of(file: &Path) -> Value {
+    serde_json::from_str(&text(file)).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+}
+
+/// What passes every gate, as a plan.
+fn accepted(pipeline: &Pipeline, task: &Task, plan: &Value, name: &str) -> Plan {
+    let text = plan.to_string();
+    let request = Request { plan: &text, task, smoke: SmokeOptions::default() };
+    let accepted = pipeline.accept(&request, &mut |_| {});
+    accepted.unwrap_or_else(|turned| panic!("{name}: {turned}\n{plan:#}")).plan().clone()
+}
+
+/// The lines of a file whose event type is one of these.
+fn lines_of(file: &Path, event_types: &[&str]) -> String {
+    let is_of = |line: &&str| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event["event_type"].as_str().is_some_and(|it| event_types.contains(&it))
+    };
+    text(file).lines().filter(is_of).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// The rules on webhooks, with or without a schema of their events.
+fn webhooks(with_schema: bool) -> Option<Vec<Case>> {
+    let data = shared("corpora")?.join("github_webhooks");
+    let graph = text(&data.join("graph_spec.yaml"));
+    let mut rules: Vec<_> =
+        std::fs::read_dir(data.join("rules")).unwrap().map(|it| it.unwrap().path()).collect();
+    rules.sort();
+    let case = |file: &std::path::PathBuf| {
+        let family = file.file_stem().unwrap().to_str().unwrap();
+        let rule = json_of(file);
+        let types: Vec<&str> =
+            rule["event_types"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        let schema = data.join("schemas_observed").join(format!("{family}.json"));
+        let schema = with_schema.then(|| EventSchema::parse(&text(&schema), "schema").unwrap());
+        let samples = lines_of(&data.join("events.ndjson"), &types);
+        Case::new(
+            family,
+            rule,
+            &graph,
+            &samples,
+            schema,
+            &data.join(format!("gold/{family}.ndjson")),
+        )
+    };
+    Some(rules.iter().map(case).collect())
+}
+
+/// The rules on telemetry, with a graph spec of what each wants.
+fn telemetry() -> Option<Vec<Case>> {
+    let data = shared("corpora")?.join("agent_telemetry");
+    let rules = [
+        ("committed_outcome", "seeded_decision"),
+        ("evaluated_option", "seeded_decision"),
+        ("model_call", "adk_fixture_synthetic"),
+        ("tool_call", "adk_fixture_synthetic"),
+    ];
+    let mut cases: Vec<Case> = rules
+        .iter()
+        .map(|(name, events)| {
+            let rule = json_of(&data.join(format!("rules/{name}.json")));
+            let graph = graph_of(&rule["core"]);
+            let samples = text(&data.join(format!("{events}.ndjson")));
+            let gold = data.join(format!("gold/{name}.{events}.ndjson"));
+            Case::new(name, rule, &graph, &samples, None, &gold)
+        })
+        .collect();
+    let upstream = json_of(&data.join("rules/bka_decision.upstream.json"));
+    let core = json!({
+        "entity": "mako_DecisionPoint",
+        "key": {"property": "decision_id", "type": "string"},
+        "properties": [
+            {"name": "outcome", "type": "string"},
+            {"name": "confidence", "type": "double"},
+            {"name": "alternatives_considered", "type": "string"},
+        ],
+    });
+    let samples: String = upstream["sample_events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| format!("{event}\n"))
+        .collect();
+    let schema = EventSchema::from_value(upstream["event_schema"].clone()).unwrap();
+    let rule = upstream["extraction_rule"].clone();
+    let gold = data.join("gold/bka_decision.reference.ndjson");
+    let mut case = Case::new("bka_decision", rule, &graph_of(&core), &samples, Some(schema), &gold);
+    case.events = text(&data.join("bka_decision.ndjson"));
+    cases.push(case);
+    Some(cases)
+}
+
+/// A graph spec with the one entity that a rule describes.
+fn graph_of(core: &Value) -> String {
+    let property = |name: &Value, kind: &Value| json!({"name": name, "type": kind});
+    let mut properties = vec![property(&core["key"]["property"], &core["key"]["type"])];
+    let others = core["properties"].as_array().unwrap().iter();
+    properties.extend(others.map(|it| property(&it["name"], &it["type"])));
+    let keys = json!({"primary": [core["key"]["property"]]});
+    let entity = json!({"name": core["entity"], "keys": keys, "properties": properties});
+    json!({"ontology": "one", "entities": [entity]}).to_string()
+}
+
+/// Drafts every case, holds the drafts to the gates, prints what is wrong, and gives the sums.
+fn measure(title: &str, cases: &[Case]) -> Sums {
+    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let mut total = Sums::default();
+    let mut table = format!("{title}\n{}", Sums::header());
+    let mut wrong = String::new();
+    for case in cases {
+        let drafted = draft(&case.task).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let plan = accepted(&pipeline, &case.task, &drafted, &case.name);
+        let found = case.compare(&plan);
+        table += &found.row(&case.name);
+        for line in &found.wrong {
+            wrong += &format!("  {}: {line}\n", case.name);
+        }
+        total.add(&found);
+    }
+    table += &total.row("all");
+    eprintln!("{table}{wrong}");
+    total
+}
+
+#[test]
+fn rules_on_webhooks_are_drafted() {
+    for (title, with_schema) in [("webhooks", false), ("webhooks, with event schema", true)] {
+        let Some(cases) = webhooks(with_schema) else { return };
+        let sums = measure(title, &cases);
+        assert!(sums.f1() >= FLOOR, "{title}: {}", sums.f1());
+    }
+}
+
+#[test]
+fn rules_on_telemetry_are_drafted() {
+    let Some(cases) = telemetry() else { return };
+    let sums = measure("telemetry", &cases);
+    assert!(sums.f1() >= FLOOR, "{}", sums.f1());
+}
+
+/// The examples' rules are words alone; what is drafted from them reads what their plans read.
+#[test]
+fn the_examples_are_drafted_from_words() {
+    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    for name in ["agent-decision", "cloud-audit", "github-webhook"] {
+        let folder = workspace_root().join("examples").join(name);
+        let graph = GraphSpec::parse(&text(&folder.join("graph.yaml")), "graph").unwrap();
+        let samples = Samples::parse(&text(&folder.join("samples.ndjson")), "samples").unwrap();
+        let rule = Rule::parse(&text(&folder.join("rule.md")), "rule").unwrap();
+        let task = Task::new(graph, samples, Some(rule), None);
+        let drafted = accepted(&pipeline, &task, &draft(&task).unwrap(), name);
+        let written = plan::parse(&text(&folder.join("plan.json"))).unwrap();
+        assert_eq!(reads(&drafted), reads(&written), "{name}");
+    }
+}
+
+/// What a plan reads, in lines.
+fn reads(plan: &Plan) -> Vec<String> {
+    let fields = std::iter::once(plan.key_field()).chain(plan.property_fields());
+    let mut lines: Vec<String> =
+        fields.map(|it| format!("{}: {}", it.property_name(), dotted(it.source_path()))).collect();
+    lines.sort();
+    lines.insert(0, format!("{} {}", plan.event_type(), plan.target_entity_name()));
+    lines.push(format!("session {}", dotted(plan.session_id_path())));
+    lines.extend(plan.span_handling().map(|it| {
+        format!(
+            "span {}, {}",
+            dotted(it.span_id_path()),
+            it.partial_when_path().map_or_else(String::new, dotted)
+        )
+    }));
+    lines
+}
+
+fn example() -> Task {
+    let folder = workspace_root().join("examples/github-webhook");
+    let graph = GraphSpec::parse(&text(&folder.join("graph.yaml")), "graph").unwrap();
+    let samples = Samples::parse(&text(&folder.join("samples.ndjson")), "samples").unwrap();
+    let rule = Rule::parse(&text(&folder.join("rule.md")), "rule").unwrap();
+    Task::new(graph, samples, Some(rule), None)
+}
+
+#[test]
+fn the_client_gives_one_draft_after_the_other_and_then_the_best_again() {
+    let task = example();
+    let client = Draft::new(&task);
+    assert_eq!((client.name(), client.costs_tokens()), ("draft", false));
+    let drafts = Drafts::new(&task).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let ask = || {
+        let request = LlmRequest::prompt("prompt", plan::schema());
+        let completion = runtime.block_on(client.generate_json(request)).unwrap();
+        assert_eq!(completion.usage, None);
+        serde_json::from_str::<Value>(&completion.text).unwrap()
+    };
+    let mut earlier = Vec::new();
+    while let Some(expected) = drafts.after(earlier.len()) {
+        let given = ask();
+        assert_eq!(&given, expected);
+        assert!(!earlier.contains(&given), "every draft is another one");
+        plan::from_value(&given).unwrap();
+        earlier.push(given);
+    }
+    assert!(earlier.len() > 1);
+    assert_eq!(&ask(), drafts.best());
+}

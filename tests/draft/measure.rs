@@ -1,0 +1,242 @@
+//! Drafts against gold.
+
+use std::path::Path;
+
+use retort::evidence::{at, dotted};
+use retort::gate::smoke::Samples;
+use retort::graph::GraphSpec;
+use retort::plan::Plan;
+use retort::task::{EventSchema, Rule, Task};
+use serde_json::{Map, Value};
+
+/// A task with its gold.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) task: Task,
+    /// The events that the gold is about, in its order, with others between.
+    pub(super) events: String,
+    gold: Vec<Value>,
+    wanted: Vec<String>,
+}
+
+/// How many properties are right, and what else is.
+#[derive(Default)]
+pub(super) struct Sums {
+    wanted: usize,
+    drafted: usize,
+    right: usize,
+    values: [usize; 3],
+    rules: usize,
+    key: usize,
+    session: usize,
+    span: usize,
+    partial: usize,
+    pub(super) wrong: Vec<String>,
+}
+
+impl Case {
+    pub(super) fn new(
+        name: &str,
+        rule: Value,
+        graph: &str,
+        samples: &str,
+        schema: Option<EventSchema>,
+        gold: &Path,
+    ) -> Self {
+        let graph = GraphSpec::parse(graph, "graph").unwrap();
+        let gold: Vec<Value> = std::fs::read_to_string(gold)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let node = gold.iter().find_map(|gold| gold["nodes"].get(0)).unwrap();
+        let entity = node.get("entity").or_else(|| node.get("entity_name")).unwrap();
+        let entity = graph.entity(entity.as_str().unwrap()).unwrap();
+        let key = entity.key_properties().next().unwrap().logical_name.clone();
+        let mut wanted: Vec<String> = entity
+            .properties
+            .iter()
+            .map(|it| it.logical_name.clone())
+            .filter(|it| *it != key)
+            .collect();
+        // A property for which no event has a value can't be found, nor missed.
+        wanted.retain(|name| {
+            gold.iter().any(|gold| raw(gold).is_some_and(|raw| raw.contains_key(name)))
+        });
+        let parsed = Samples::parse(samples, "samples").unwrap();
+        let task = Task::new(graph, parsed, Some(Rule::from_value(rule).unwrap()), schema);
+        Self { name: name.to_owned(), task, events: samples.to_owned(), gold, wanted }
+    }
+
+    /// Compares what a plan reads with the gold.
+    pub(super) fn compare(&self, plan: &Plan) -> Sums {
+        let pairs = self.pairs();
+        let mut sums = Sums { rules: 1, wanted: self.wanted.len(), ..Sums::default() };
+        let raw_of = |gold: &Value, name: &str| raw(gold).and_then(|it| it.get(name).cloned());
+        for field in plan.property_fields() {
+            let (name, path) = (field.property_name(), field.source_path());
+            let mut differing = None;
+            for (event, gold) in &pairs {
+                let found = at(event, path).filter(|it| !it.is_null());
+                let wanted = raw_of(gold, name).filter(|it| !it.is_null());
+                sums.values[0] += usize::from(found.is_some() && found == wanted.as_ref());
+                sums.values[1] += usize::from(found.is_some());
+                if found != wanted.as_ref() && differing.is_none() {
+                    differing = Some((found.cloned(), wanted));
+                }
+            }
+            sums.drafted += 1;
+            match differing {
+                None if self.wanted.iter().any(|it| it == name) => sums.right += 1,
+                None => sums.drafted -= 1,
+                Some((found, wanted)) => {
+                    let show =
+                        |it: Option<Value>| it.map_or("nothing".to_owned(), |it| it.to_string());
+                    sums.wrong.push(format!(
+                        "{name} at {}: {}, the gold has {}",
+                        dotted(path),
+                        show(found),
+                        show(wanted)
+                    ));
+                }
+            }
+        }
+        for name in &self.wanted {
+            if !plan.property_fields().iter().any(|it| it.property_name() == name) {
+                sums.wrong.push(format!("{name} is missing"));
+            }
+            let with_value =
+                |(_, gold): &&(Value, &Value)| raw_of(gold, name).is_some_and(|it| !it.is_null());
+            sums.values[2] += pairs.iter().filter(with_value).count();
+        }
+        self.compare_rest(plan, &pairs, &mut sums);
+        sums
+    }
+
+    fn compare_rest(&self, plan: &Plan, pairs: &[(Value, &Value)], sums: &mut Sums) {
+        let mut all = |what: &str, path: String, right: &dyn Fn(&Value, &Value) -> bool| {
+            let right = pairs.iter().all(|(event, gold)| right(event, gold));
+            if !right {
+                sums.wrong.push(format!("{what} at {path}"));
+            }
+            usize::from(right)
+        };
+        let key = plan.key_field();
+        let key_right = all("key", dotted(key.source_path()), &|event, gold| {
+            let Some(raw) = raw(gold) else { return true };
+            at(event, key.source_path()) == raw.get(key.property_name())
+        });
+        let session = all("session", dotted(plan.session_id_path()), &|event, gold| {
+            at(event, plan.session_id_path()).and_then(Value::as_str) == gold["session_id"].as_str()
+        });
+        let span = plan.span_handling();
+        let path = |path: Option<&[String]>| path.map_or_else(String::new, dotted);
+        let span_right = all("span", path(span.map(|it| it.span_id_path())), &|event, gold| {
+            span.and_then(|it| at(event, it.span_id_path())).and_then(Value::as_str)
+                == gold["span_id"].as_str()
+        });
+        let partial = span.and_then(|it| it.partial_when_path());
+        let partial_right = all("free text", path(partial), &|event, gold| {
+            let text = partial.and_then(|path| at(event, path)).and_then(Value::as_str);
+            let spans =
+                gold.get("partially_handled").or_else(|| gold.get("partially_handled_span_ids"));
+            let is_partial = spans.and_then(Value::as_array).is_some_and(|it| !it.is_empty());
+            raw(gold).is_none() || is_partial == text.is_some_and(|it| !it.is_empty())
+        });
+        sums.key = key_right;
+        sums.session = session;
+        sums.span = span_right;
+        sums.partial = partial_right;
+    }
+
+    /// The events with their gold.
+    fn pairs(&self) -> Vec<(Value, &Value)> {
+        let mut gold = self.gold.iter().peekable();
+        let mut pairs = Vec::new();
+        for line in self.events.lines() {
+            let event: Value = serde_json::from_str(line).unwrap();
+            let same = |gold: &&Value| {
+                ["event_type", "session_id", "span_id"]
+                    .iter()
+                    .all(|key| event[*key].as_str() == gold[*key].as_str())
+            };
+            if let Some(gold) = gold.next_if(same) {
+                pairs.push((event, gold));
+            }
+        }
+        assert_eq!(gold.count(), 0, "{}: gold is in the order of the events", self.name);
+        pairs
+    }
+}
+
+/// The values of the gold's node, as the event has them.
+fn raw(gold: &Value) -> Option<Map<String, Value>> {
+    let node = gold["nodes"].get(0)?;
+    if let Some(raw) = node.get("raw").and_then(Value::as_object) {
+        return Some(raw.clone());
+    }
+    match &node["properties"] {
+        Value::Object(properties) => Some(properties.clone()),
+        Value::Array(list) => {
+            let pair = |it: &Value| Some((it["name"].as_str()?.to_owned(), it["value"].clone()));
+            list.iter().map(pair).collect()
+        }
+        _ => None,
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts of properties")]
+fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, other: &Self) {
+        for (mine, theirs) in [
+            (&mut self.wanted, other.wanted),
+            (&mut self.drafted, other.drafted),
+            (&mut self.right, other.right),
+            (&mut self.rules, other.rules),
+            (&mut self.key, other.key),
+            (&mut self.session, other.session),
+            (&mut self.span, other.span),
+            (&mut self.partial, other.partial),
+        ] {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.values.iter_mut().zip(other.values) {
+            *mine += theirs;
+        }
+    }
+
+    pub(super) fn f1(&self) -> f64 {
+        let (precision, recall) = (ratio(self.right, self.drafted), ratio(self.right, self.wanted));
+        if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
+    }
+
+    pub(super) fn header() -> String {
+        "  rule                 right drafted wanted  precision recall    F1  values (p, r)  key session span \
+         free text\n"
+            .to_owned()
+    }
+
+    pub(super) fn row(&self, name: &str) -> String {
+        let [equal, found, wanted] = self.values;
+        let of = |count: usize| format!("{count}/{}", self.rules);
+        format!(
+            "  {name:<20} {:>5} {:>7} {:>6}  {:>9.3} {:>6.3} {:>5.3}  {:.3} {:.3}  {} {} {} {}\n",
+            self.right,
+            self.drafted,
+            self.wanted,
+            ratio(self.right, self.drafted),
+            ratio(self.right, self.wanted),
+            self.f1(),
+            ratio(equal, found),
+            ratio(equal, wanted),
+            of(self.key),
+            of(self.session),
+            of(self.span),
+            of(self.partial),
+        )
+    }
+}
