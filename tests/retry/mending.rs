@@ -155,8 +155,8 @@ impl Gates for Fitting<'_> {
 
 #[tokio::test]
 async fn real_faults_are_mended_one_gate_after_the_other() {
-    let answer = json!({"event_type": "Order", "target_entity_name": "order", "function_name": "one",
-        "key_feild": {"property_name": "order_id", "source_path": "content.ID"}});
+    let answer = json!({"event_type": "order", "target_entity_name": "order", "function_name": "one",
+        "key_feild": {"property_name": "order_id", "source_path": "content.id"}});
     let model = Model::says([format!("Sure:\n```json\n{answer}\n```")]);
     let task = task();
     let config = LoopConfig::default();
@@ -173,7 +173,7 @@ async fn real_faults_are_mended_one_gate_after_the_other() {
 #[tokio::test]
 async fn what_no_gate_can_know_goes_to_the_model_with_what_may_be_meant() {
     let mut wrong = plan("one");
-    wrong["property_fields"] = json!([{"property_name": "total", "source_path": ["sum"]}]);
+    wrong["event_type"] = json!("shipment");
     let model = Model::says([wrong, plan("two")]);
     let task = task();
     let config = LoopConfig::default();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use retort::answer::AnswerFormat;
 use retort::llm::{Completion, FinishReason};
 use retort::problem::Coded;
 use retort::repair::{FailureKind, RetryPolicy};
@@ -16,9 +17,11 @@ fn mismatches(count: usize) -> Script {
 
 #[tokio::test]
 async fn the_same_answer_twice_ends_it() {
-    // The same by its meaning, if not by its spelling.
-    let model = Model::says([plan("one").to_string(), format!("{:#}", plan("one"))]);
-    let outcome = run(&model, &mismatches(9), config()).await.unwrap();
+    // The same by its meaning, if not by its spelling, nor by what stands around it.
+    let fenced = format!("Once more:\n```json\n{:#}\n```", plan("one"));
+    let model = Model::says([plan("one").to_string(), fenced]);
+    let lenient = config().answer_format(AnswerFormat::Lenient);
+    let outcome = run(&model, &mismatches(9), lenient).await.unwrap();
     assert_eq!((outcome.reason(), outcome.attempts().len()), (Reason::RepeatedFailure, 2));
     assert_eq!(outcome.last_diagnostic(), Some("no"));
 }

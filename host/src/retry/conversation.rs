@@ -1,14 +1,12 @@
 //! What a model is asked, from the first prompt on.
 
 use super::RetryStrategy;
+use crate::fence::{self, Escape};
 use crate::llm::{LlmRequest, Message, Role};
-use crate::{fence, plan, prompt};
+use crate::{plan, prompt};
 
 /// What stands for an answer without text: providers take no empty turns.
 const NO_TEXT: &str = "(no text)";
-
-/// How much of a mended plan is shown, in characters.
-const MENDED_CHARS: usize = 32_000;
 
 /// What is known of the answer that failed.
 #[derive(Clone, Copy, Debug)]
@@ -68,8 +66,9 @@ impl Conversation {
 fn follow_up(rejected: Rejected<'_>) -> String {
     let Rejected { judged, was_mended, feedback, .. } = rejected;
     let mended = if was_mended {
-        let (shown, _) = prompt::answer(judged, MENDED_CHARS);
-        let block = fence::block("json", &shown);
+        // What was mended is JSON.
+        let plan = serde_json::from_str(judged).unwrap_or_default();
+        let block = fence::block("json", &fence::pretty(&plan, Escape::Ascii));
         format!("The plan that was judged is your answer as it was mended:\n\n{block}\n")
     } else {
         String::new()

@@ -11,7 +11,7 @@ use crate::explain;
 use crate::finding::Finding;
 use crate::llm::FinishReason;
 use crate::problem::{Coded, Stage};
-use crate::repair::Failure;
+use crate::repair::{AnswerHash, Failure};
 
 /// How much of a caller's reason is repeated, in characters.
 const REASON_CHARS: usize = 1_000;
@@ -43,7 +43,7 @@ pub(super) struct Failed {
 
 impl Failed {
     /// The failure as the policy and the memory see it, of this answer.
-    pub(super) fn failure(&self, answer: &str) -> Failure {
+    pub(super) fn failure(&self, answer: AnswerHash) -> Failure {
         let named = self.findings.iter().find(|finding| finding.code == self.code);
         let finding = named.or_else(|| self.findings.first());
         // Several stages may report one code: a finding or the category knows which of them it was.
@@ -55,7 +55,7 @@ impl Failed {
             Channel::CompileResult => Stage::Smoke,
         });
         let path = finding.map_or(&self.path, |finding| &finding.pointer);
-        Failure::new(stage, self.code.clone(), path.clone()).of_answer(answer)
+        Failure { stage, code: self.code.clone(), path: path.clone(), answer }
     }
 
     /// The failure as records show it.

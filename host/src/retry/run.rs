@@ -116,6 +116,8 @@ struct Standing {
     /// The record of the attempt that failed last, still open.
     open: Open,
     failed: Failed,
+    /// What the model answered, before anything was mended.
+    answer: AnswerHash,
     /// The plan that the failure is about.
     judged: String,
     /// What mending has done to the answer.
@@ -164,8 +166,8 @@ impl<G: Gates> Run<'_, '_, G> {
                 }
                 Turn::Failed(standing) => standing,
             };
-            let Standing { open, failed, judged, applied } = *standing;
-            let failure = failed.failure(&text);
+            let Standing { open, failed, answer, judged, applied } = *standing;
+            let failure = failed.failure(answer);
             if let Some(reason) = self.end_after(&failed, &failure) {
                 self.record(open, Some(&failed), None);
                 return Ok(Outcome::stopped(reason, Some(failed.diagnostic), self.ended()));
@@ -225,6 +227,7 @@ impl<G: Gates> Run<'_, '_, G> {
     ) -> Result<Turn<G::Accepted>, LoopError> {
         let mut finish = finish;
         let mut applied = Patch::default();
+        let mut answer = None;
         let mut seen = BTreeSet::new();
         let mut rounds = 0;
         loop {
@@ -240,12 +243,15 @@ impl<G: Gates> Run<'_, '_, G> {
                 }
             };
             let judged = failed.json.clone().unwrap_or_else(|| open.response.clone());
-            seen.insert(AnswerHash::of(&judged));
+            let hash = AnswerHash::of(&judged);
+            let answer = answer.get_or_insert_with(|| hash.clone());
+            seen.insert(hash);
             let may_mend = rounds < self.config.mechanical_rounds
                 && self.budget.time_left() != Some(Duration::ZERO);
             let mended = if may_mend { mended(&failed, &seen) } else { None };
             let Some(Mended { text, patch }) = mended else {
-                let standing = Standing { open, failed, judged, applied };
+                let answer = answer.clone();
+                let standing = Standing { open, failed, answer, judged, applied };
                 return Ok(Turn::Failed(Box::new(standing)));
             };
             self.record(open, Some(&failed), Some(failed.diagnostic.clone()));
