@@ -83,7 +83,8 @@ const EXCEPTIONS: &[(FailureKind, &[&str])] = &[
     (FailureKind::ReasoningError, &["plan_too_large", "source_too_large", "module_too_large"]),
     (FailureKind::UnsafeRequest, &["import_refused", "feature_disabled", "start_function"]),
     (FailureKind::SchemaInvalid, &["plan_not_declarable"]),
-    (FailureKind::ToolError, &["oracle_mismatch", "stream_unreadable", "stream_unwritable"]),
+    (FailureKind::ToolError, &["gates_interrupted", "oracle_mismatch"]),
+    (FailureKind::ToolError, &["stream_unreadable", "stream_unwritable"]),
     (FailureKind::TestFailed, &["smoke_failure", "invalid_event_types"]),
     (FailureKind::RepeatedFailure, &["repeated_failure"]),
 ];
