@@ -18,8 +18,9 @@ use crate::support::workspace_root;
 struct Project {
     #[serde(default = "plan")]
     plan: PathBuf,
-    /// Who writes the plan, where there is a recording of it.
-    model: Option<String>,
+    /// Who writes the plan, where it isn't there.
+    #[serde(rename = "model")]
+    _model: Option<String>,
     graph: PathBuf,
     samples: PathBuf,
     output: PathBuf,

@@ -1,7 +1,6 @@
 //! `retort repair`: what is wrong with a plan, and the plan that it could be, without a model.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use retort::answer::{self, AnswerFormat};
 use retort::finding::Finding;
@@ -115,12 +114,12 @@ impl Args {
         let rule = self.rule.as_deref().map(files::read_rule).transpose()?;
         let schema = self.schema.as_deref().map(files::read_event_schema).transpose()?;
         let pipeline = self.policy.pipeline()?;
-        let task = Arc::new(Task::new(graph, samples, rule, schema));
+        let task = Task::new(graph, samples, rule, schema);
         let options = SmokeOptions {
             allow_external_endpoints: self.allow_external_endpoints,
             ..SmokeOptions::default()
         };
-        Ok(PipelineGates::new(pipeline, task, options))
+        Ok(PipelineGates::new(pipeline, &task, options))
     }
 }
 

@@ -59,6 +59,11 @@ impl Evidence {
         Self { events, declared, has_schema: schema.is_some() }
     }
 
+    /// Takes what is denied out of the texts in which samples are shown. What they hold is known all the same.
+    pub fn hide(&mut self, denied: impl Fn(&[String]) -> bool) {
+        self.events.values_mut().for_each(|events| events.hide(&denied));
+    }
+
     /// The samples of one event type; `None` where there are none.
     #[must_use]
     pub fn of(&self, event_type: &str) -> Option<&SampleEvents> {

@@ -31,7 +31,7 @@ impl Seen {
         self.line
     }
 
-    /// The event as it was read.
+    /// The event as it is shown: as it was read, without what is [hidden](super::Evidence::hide).
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -113,6 +113,16 @@ impl SampleEvents {
         }
     }
 
+    /// Takes what is denied out of the texts of the samples.
+    pub(super) fn hide(&mut self, denied: &dyn Fn(&[String]) -> bool) {
+        for seen in &mut self.samples {
+            let mut shown = seen.event.clone();
+            if remove(&mut shown, &mut Path::new(), denied) {
+                seen.text = shown.to_string();
+            }
+        }
+    }
+
     /// The samples, in the order in which they were read; never empty.
     pub fn samples(&self) -> std::slice::Iter<'_, Seen> {
         self.samples.iter()
@@ -134,4 +144,24 @@ impl SampleEvents {
     pub fn seen<'s>(&'s self, path: &'s [String]) -> impl Iterator<Item = (&'s Seen, &'s Value)> {
         self.samples.iter().filter_map(move |seen| Some((seen, at(&seen.event, path)?)))
     }
+}
+
+/// Removes denied values from objects; whether there were any. As deep as samples are looked through: what is below goes
+/// as a whole.
+fn remove(value: &mut Value, path: &mut Path, denied: &dyn Fn(&[String]) -> bool) -> bool {
+    let Value::Object(fields) = value else { return false };
+    if path.len() == MAX_DEPTH {
+        fields.clear();
+        return true;
+    }
+    let before = fields.len();
+    let mut changed = false;
+    fields.retain(|key, value| {
+        path.push(key.clone());
+        let keep = !denied(path);
+        changed |= keep && remove(value, path, denied);
+        path.pop();
+        keep
+    });
+    changed || fields.len() < before
 }

@@ -2,7 +2,7 @@
 
 use super::Pipeline;
 use crate::bundle::{Manifest, ModuleGate, ModuleRefusal};
-use crate::gate::inspect::{Inspected, Rejected, inspect, prove};
+use crate::gate::inspect::{Inspected, Proof, Rejected, ResetSafety, inspect, prove};
 use crate::plan::{self, Plan};
 use crate::problem::Coded;
 use crate::sandbox::Extractor;
@@ -62,13 +62,20 @@ impl ModuleGate for Pipeline {
                 "the module declares other event types than the manifest".to_owned(),
             ));
         }
-        self.policy.check_inputs(section.inputs()).map_err(|denied| {
-            ModuleRefusal::Rejected(format!("its inputs break the policy: {denied}"))
-        })?;
         let plan = std::str::from_utf8(plan).ok().and_then(|text| plan::parse(text).ok());
         if let Some(compiled) = plan.as_ref().and_then(|plan| self.build(plan).ok()) {
             inspected = prove::by_rendering(inspected, &compiled);
         }
+        let is_rendered =
+            matches!(inspected.reset_safety(), ResetSafety::Proven { how: Proof::Rendered });
+        // A module that is what its plan is rendered to reads what the plan does, scalars as properties have to be.
+        let permitted = match plan.as_ref().filter(|_| is_rendered) {
+            Some(plan) => self.policy.check_plan(plan),
+            None => self.policy.check_inputs(inspected.section().inputs()),
+        };
+        permitted.map_err(|denied| {
+            ModuleRefusal::Rejected(format!("it reads what the policy denies: {denied}"))
+        })?;
         let extractor = self
             .sandbox
             .load(&inspected)

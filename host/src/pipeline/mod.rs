@@ -154,12 +154,21 @@ impl Pipeline {
         })
     }
 
-    /// Holds a plan to what may be read.
+    /// Holds a plan to what may be read, as far as it tells by itself.
     ///
     /// # Errors
     /// [`Turned::Policy`].
     pub fn permit(&self, plan: &Plan) -> Result<(), Turned> {
         Ok(self.policy.check_plan(plan)?)
+    }
+
+    /// The same for a plan that answers `task`, whose samples and event schema tell which paths lead to objects that hold
+    /// what is denied.
+    ///
+    /// # Errors
+    /// [`Turned::Policy`].
+    pub fn permit_for(&self, plan: &Plan, task: &Task) -> Result<(), Turned> {
+        Ok(self.policy.check_plan_knowing(plan, task.evidence())?)
     }
 
     /// Holds the declared inputs of a module to what may be read.
@@ -253,7 +262,7 @@ impl Pipeline {
         options: SmokeOptions,
         watch: &mut dyn FnMut(StageTime),
     ) -> Result<Accepted, Turned> {
-        timed(Stage::Policy, watch, || self.permit(plan))?;
+        timed(Stage::Policy, watch, || self.permit_for(plan, task))?;
         let fitted = timed(Stage::Fit, watch, || self.fit(plan, task))?;
         let plan = fitted.plan();
         let source = timed(Stage::Render, watch, || Ok(render(plan)?))?;

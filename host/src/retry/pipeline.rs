@@ -23,10 +23,12 @@ pub struct PipelineGates {
 }
 
 impl PipelineGates {
-    /// The gates of `pipeline`, with its limits and its policy, for plans that answer `task`.
+    /// The gates of `pipeline`, with its limits and its policy, for plans that answer `task`. Events that findings and
+    /// diagnostics show leave out what the policy denies: they go to a model.
     #[must_use]
-    pub fn new(pipeline: Pipeline, task: Arc<Task>, options: SmokeOptions) -> Self {
-        Self { pipeline, task, options }
+    pub fn new(pipeline: Pipeline, task: &Task, options: SmokeOptions) -> Self {
+        let task = task.clone().hiding(|path| pipeline.policy().denies(path));
+        Self { pipeline, task: Arc::new(task), options }
     }
 }
 

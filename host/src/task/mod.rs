@@ -38,6 +38,13 @@ impl Task {
         Self { rule, event_schema, graph, samples, evidence }
     }
 
+    /// The same task for whoever may not see everything: sample events that are shown as evidence leave out what is denied.
+    #[must_use]
+    pub fn hiding(mut self, denied: impl Fn(&[String]) -> bool) -> Self {
+        self.evidence.hide(denied);
+        self
+    }
+
     /// What is to be extracted, if it was said.
     #[must_use]
     pub fn rule(&self) -> Option<&Rule> {

@@ -1,7 +1,5 @@
 //! A rule, to a plan that a model writes, through every gate.
 
-use std::sync::Arc;
-
 use retort::llm::{Draft, LlmClient, ModelSpec, Recorder, connect};
 use retort::pipeline::{Accepted, Pipeline};
 use retort::problem::Coded;
@@ -33,10 +31,10 @@ struct Report<'a> {
 }
 
 pub(super) fn main(project: &Project, spec: &ModelSpec, args: &ModelArgs, json: bool) -> Outcome {
-    let task = Arc::new(project.task()?);
+    let task = project.task()?;
     let client = client(spec, args, &task)?;
     let pipeline = project.pipeline()?;
-    let gates = PipelineGates::new(pipeline.clone(), Arc::clone(&task), project.smoke_options());
+    let gates = PipelineGates::new(pipeline.clone(), &task, project.smoke_options());
     let config = LoopConfig::builder()
         .max_attempts(args.max_attempts)
         .strategy(args.strategy())
