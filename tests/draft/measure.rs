@@ -214,6 +214,11 @@ impl Sums {
         if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
     }
 
+    /// Whether key, session, span and free text are right in every rule.
+    pub(super) fn rest_is_right(&self) -> bool {
+        [self.key, self.session, self.span, self.partial].iter().all(|it| *it == self.rules)
+    }
+
     pub(super) fn header() -> String {
         "  rule                 right drafted wanted  precision recall    F1  values (p, r)  key session span \
          free text\n"

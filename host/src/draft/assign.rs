@@ -6,6 +6,7 @@ use super::brief::Brief;
 use crate::evidence::Path;
 use crate::graph::spec::{Entity, Property};
 use crate::matching::{Aim, Candidate, Place, Scorer, Survey, Wanted, Word, words};
+use crate::plan::is_identifier;
 
 /// Below this, a property is left out: a missing property is filled by whoever reads the rest of the event, a wrong one is
 /// believed.
@@ -74,7 +75,7 @@ pub(super) fn assign(brief: &Brief, entity: &Entity, survey: &Survey<'_>) -> Opt
     let wanted: Vec<&Property> = entity
         .properties
         .iter()
-        .filter(|it| it.logical_name != key.logical_name)
+        .filter(|it| it.logical_name != key.logical_name && is_identifier(&it.logical_name))
         .filter(|it| !brief.lists_properties || brief.of(&it.logical_name).is_some())
         .collect();
 
@@ -145,7 +146,7 @@ fn aim<'a>(
 /// with it can be accepted.
 fn named(brief: &Brief, property: &Property, survey: &Survey<'_>) -> Option<Vec<Candidate>> {
     let path = brief.of(&property.logical_name)?.path.clone()?;
-    let fits = survey.fits(&path, &property.property_type);
+    let fits = survey.values_fit(&path, &property.property_type) != Some(false);
     let candidate = Candidate { path, score: NAMED, fits_type: true };
     Some(if fits { vec![candidate] } else { Vec::new() })
 }

@@ -17,6 +17,9 @@ const MAX_DEPTH: usize = 16;
 /// How alike a word of a name and a word of a text have to be.
 const SAME: f64 = 0.9;
 
+/// What makes a condition of a path and a value.
+const COMPARING: &[&str] = &["=", " is ", " equals ", " equal to "];
+
 /// The texts of a rule with how deep they are, the outer ones first.
 pub(super) fn texts(rule: &Map<String, Value>) -> Vec<&str> {
     let mut level: Vec<&Value> = rule.values().collect();
@@ -134,10 +137,9 @@ pub(super) fn events(task: &Task, texts: &[&str], entity: &Entity) -> Events {
         });
     }
     if event_types.is_empty() {
-        let best = counts.keys().rev().max_by(|a, b| {
-            let suits = |name: &str| suits(entity, &Survey::new(&evidence, &[name]));
-            suits(a).total_cmp(&suits(b))
-        });
+        let suited =
+            counts.keys().map(|name| (suits(entity, &Survey::new(&evidence, &[name])), name));
+        let best = suited.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, name)| name);
         event_types.extend(best.map(|name| (*name).to_owned()));
     }
     event_types
@@ -167,6 +169,7 @@ fn is_quoted(text: &str, name: &str) -> bool {
 fn conditioned(task: &Task, texts: &[&str]) -> Option<Evidence> {
     let conditions: Vec<_> = texts
         .iter()
+        .filter(|text| COMPARING.iter().any(|it| text.contains(it)))
         .flat_map(|text| {
             let literals = prose::quoted(text);
             prose::paths(text, task.evidence())

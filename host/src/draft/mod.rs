@@ -189,3 +189,64 @@ fn function_name(entity: &str) -> String {
     let name = format!("extract_{}", parts.join("_"));
     if is_identifier(&name) && !is_reserved(&name) { name } else { "extract_node".to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{DraftError, Drafts, draft};
+    use crate::gate::smoke::Samples;
+    use crate::graph::GraphSpec;
+    use crate::plan;
+    use crate::task::{Rule, Task};
+
+    const GRAPH: &str = "ontology: shop
+entities:
+- name: Order
+  keys: {primary: [order_id]}
+  properties:
+  - {name: order_id, type: string}
+  - {name: total, type: double}
+  - {name: placed_at, type: timestamp}
+";
+
+    fn task(rule: Value, samples: &str) -> Task {
+        let graph = GraphSpec::parse(GRAPH, "graph").expect("a graph spec");
+        let samples = Samples::parse(samples, "samples").expect("samples");
+        Task::new(graph, samples, Some(Rule::from_value(rule).expect("an object")), None)
+    }
+
+    const SAMPLE: &str =
+        r#"{"event_type":"order","session_id":"s","at":1,"order":{"id":"a","total":1.5}}"#;
+
+    #[test]
+    fn rules_that_say_nothing_of_use_are_read_all_the_same() {
+        let mut deep = json!("`");
+        for _ in 0..100 {
+            deep = json!([{ "order_id": deep, "name": "total", "path": [[]] }]);
+        }
+        for rule in [
+            json!({}),
+            json!({"rule": ". .. ``'\u{201c}*\u{301}' == `"}),
+            json!({"order_id": ["", 1], "total": {"path": ""}, "span": [null], "session": {}}),
+            json!({ "deep": deep }),
+        ] {
+            let drafted = draft(&task(rule.clone(), SAMPLE)).expect("a draft");
+            let plan = plan::from_value(&drafted).expect("a plan");
+            assert_eq!(plan.key_field().source_path(), ["order", "id"], "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_moment_in_seconds_is_no_timestamp() {
+        let drafts = Drafts::new(&task(json!({}), SAMPLE)).expect("a draft");
+        let fields = drafts.best()["property_fields"].as_array().expect("a list");
+        assert_eq!(fields, &[json!({"property_name": "total", "source_path": ["order", "total"]})]);
+    }
+
+    #[test]
+    fn without_a_key_there_is_no_draft() {
+        let error = draft(&task(json!({}), r#"{"event_type":"ping","n":1}"#)).expect_err("no key");
+        assert!(matches!(error, DraftError::NoKey { .. }), "{error}");
+    }
+}

@@ -133,7 +133,7 @@ mod tests {
             found,
             ["Orders", "Every order", "The id, and `a.b`, identify it", "one", "two v1.2"]
         );
-        assert_eq!(clauses("the id, and a; b and c"), ["the id", "and a", "b", "c"]);
+        assert_eq!(clauses("the id, and a; b and c"), ["the id", "a", "b", "c"]);
         assert_eq!(quoted("the author's `x.y` is 'z'"), ["x.y", "z"]);
     }
 

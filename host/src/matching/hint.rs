@@ -40,7 +40,8 @@ impl Hint {
             after_of |= word.text() == "of";
             let envelope = ENVELOPE.contains(&word.text());
             self.envelope |= envelope && !negated;
-            self.not_envelope |= envelope && negated;
+            // Most hints have the word `event`, and few mean its outermost fields by it; `not the event's` does.
+            self.not_envelope |= negated && (envelope || word.text() == "event");
             if word.is_filler() || NEGATION.contains(&word.text()) {
                 continue;
             }

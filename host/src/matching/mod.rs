@@ -8,10 +8,13 @@
 //! much the same, the beginning of the other, or misspelt. From that come two shares. How much of the property's name the
 //! path explains, wherever in it (`issue_id` is `issue.id`, `author_login` is `user.login`); and how much of the path is
 //! explained, by the name, the entity, or the hint, where the last key weighs most and a key that nearly all paths begin
-//! with weighs nothing. What the hint says can make up for a name that has nothing in common with the path, up to a
-//! bound. The product of both is then lowered by whatever speaks against the path: the hint excludes it, it is missing in
-//! most samples, values of a key repeat, values are addresses and no address is wanted. The weights are the constants of
-//! `score`, each with its reason.
+//! with weighs nothing. The score is the product of both, and what the hint says fills a part of what it leaves open. It is
+//! then lowered by whatever speaks against the path: the hint excludes it, nothing speaks of its last key, it is missing in
+//! samples, values of a key repeat, values are addresses or moments and none is wanted. Words that tell what a value is of
+//! weigh more than words for its form (`id`, `sha`), its unit, or that it is a moment, since the type says that too; and a
+//! word that occurs in other paths weighs more, because a path without it is then likely another one. The weights are the
+//! constants of `score`, each with its reason; they were set by judgement, and tests hold them to measured rules. None is
+//! about a name of one business or product, and none should be.
 //!
 //! A path whose values aren't of the property's type is no candidate for a plan. It is still listed, last, because what
 //! is wrong with a plan may be just that.

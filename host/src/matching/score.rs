@@ -68,8 +68,12 @@ const STRANGE_LEAF: f64 = 0.7;
 const STRANGE: f64 = 0.35;
 /// What is left of what the hint says where it only agrees with a key like `name`, which every object has.
 const HINT_IN_IDENTITY: f64 = 0.5;
+/// What is left of the score for each step by which another key would stand better for the object.
+const IDENTITY_STEP: f64 = 0.005;
 /// What a word of the name weighs more where it occurs in a path: then a path without it is another one.
 const KNOWN_WORD: f64 = 1.4;
+/// What is left of the score of values without an `@` where an email is wanted.
+const NO_EMAIL: f64 = 0.6;
 /// How much of the score hangs on the share of samples that have the path.
 const COVERAGE: f64 = 0.06;
 /// The same for a key, without which nothing is extracted.
@@ -170,6 +174,12 @@ impl<'s> Scorer<'s> {
         if leaf_known(aim, place) < STRANGE && !stands {
             score *= STRANGE_LEAF;
         }
+        if stands && leaf_known(aim, place) < STRANGE {
+            score *= 1.0 - IDENTITY_STEP * identity_rank(place);
+        }
+        if aim.name.last().is_some_and(|word| word.text() == "email") && place.lacks_emails() {
+            score *= NO_EMAIL;
+        }
         if place.holds_moments() && !aim.is_moment() && aim.property_type.is_some() {
             score *= MOMENT;
         }
@@ -209,7 +219,7 @@ impl<'s> Scorer<'s> {
     fn explained_name(self, aim: &Aim<'_>, place: &Place, weights: &Weights<'_>) -> f64 {
         let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
         // The time of an event is the time of what its type says has happened; no other value is.
-        let when = place.leaf().iter().all(|word| word.is_time());
+        let when = place.leaf().iter().all(|word| word.is_time() || is_event(word));
         let explained = |index: usize, word: &Word| {
             let leaf = alike_in_row(&aim.name, index, place.leaf());
             let parent = best(word, parents.iter().copied()) * IN_PARENT;
@@ -237,11 +247,11 @@ impl<'s> Scorer<'s> {
             .into_iter()
             .fold(0.0, f64::max)
         };
-        let leaf_weight = if self.stands_for_parent(aim, place) { IDENTITY_WEIGHT } else { 1.0 };
+        let stands = self.stands_for_parent(aim, place);
         let leaf = place.leaf();
         let in_leaf = leaf.iter().enumerate().map(|(index, word)| {
             let explained = by(word, LEAF_BY_ENTITY).max(alike_in_row(leaf, index, &aim.name));
-            (weight(word) * leaf_weight, explained)
+            (if stands { IDENTITY_WEIGHT } else { weight(word) }, explained)
         });
         let in_parents = place.parents().skip(free).flat_map(|(words, telling)| {
             words.iter().map(move |word| (weight(word) * telling * PARENT_WEIGHT, word))
@@ -279,11 +289,24 @@ fn is_identity(place: &Place) -> bool {
     place.leaf().iter().all(|word| IDENTITY.contains(&word.text()))
 }
 
+/// How many keys would stand better for their object than the last one does.
+#[allow(clippy::cast_precision_loss, reason = "there are few such keys")]
+fn identity_rank(place: &Place) -> f64 {
+    let rank = |word: &Word| IDENTITY.iter().position(|it| *it == word.text());
+    place.leaf().first().and_then(rank).map_or(0.0, |rank| rank as f64)
+}
+
+/// Whether a word speaks of the event itself, as in `event_time`.
+fn is_event(word: &Word) -> bool {
+    matches!(word.text(), "event" | "occurred" | "recorded")
+}
+
 /// The share of the last key that name and hint have words for.
 fn leaf_known(aim: &Aim<'_>, place: &Place) -> f64 {
     let leaf = place.leaf();
     let known = |(index, word): (usize, &Word)| {
-        let by_type = if aim.is_moment() && word.is_time() { BY_TYPE } else { 0.0 };
+        let by_type =
+            if aim.is_moment() && (word.is_time() || is_event(word)) { BY_TYPE } else { 0.0 };
         let known = alike_in_row(leaf, index, &aim.name).max(aim.hint.means(word)).max(by_type);
         (weight(word), known)
     };

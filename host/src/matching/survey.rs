@@ -54,6 +54,13 @@ impl Place {
             && self.examples.iter().all(|value| fit(&PropertyType::Timestamp, value) == Fit::Valid)
     }
 
+    /// Whether none of its values can be an email address, though there are values.
+    pub(super) fn lacks_emails(&self) -> bool {
+        let is_email =
+            |value: &serde_json::Value| value.as_str().is_some_and(|it| it.contains('@'));
+        !self.examples.is_empty() && !self.examples.iter().any(is_email)
+    }
+
     /// Whether its text values are addresses of pages; `None` where it has none.
     pub(crate) fn holds_urls(&self) -> Option<bool> {
         let mut texts = self.examples.iter().filter_map(serde_json::Value::as_str).peekable();
@@ -99,7 +106,8 @@ impl<'e> Survey<'e> {
 
     /// The place at a path.
     pub(crate) fn place(&self, path: &[String]) -> Option<&Place> {
-        self.places.iter().find(|place| place.path == path)
+        let found = self.places.binary_search_by(|place| place.path.as_slice().cmp(path)).ok()?;
+        self.places.get(found)
     }
 
     /// Whether a word occurs in a path, in whatever ending.
@@ -122,6 +130,17 @@ impl<'e> Survey<'e> {
     /// plan would read, or where it has none, those in samples of the others. Where no value was seen, what the schema
     /// declares decides, and where nothing is declared, anything may be there.
     pub(crate) fn fits(&self, path: &[String], property_type: &PropertyType) -> bool {
+        if let Some(fits) = self.values_fit(path, property_type) {
+            return fits;
+        }
+        let declared = self.evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
+        let wanted = kinds_of(property_type);
+        let mut declared = declared.iter().filter(|kind| *kind != Kind::Null).peekable();
+        declared.peek().is_none() || declared.any(|kind| wanted.contains(&kind))
+    }
+
+    /// The same, told by samples alone; `None` where no value was seen.
+    pub(crate) fn values_fit(&self, path: &[String], property_type: &PropertyType) -> Option<bool> {
         for event_type in &self.event_types {
             let mut values = self
                 .evidence
@@ -132,13 +151,10 @@ impl<'e> Survey<'e> {
                 .filter(|value| !value.is_null())
                 .peekable();
             if values.peek().is_some() {
-                return values.all(|value| fit(property_type, value) == Fit::Valid);
+                return Some(values.all(|value| fit(property_type, value) == Fit::Valid));
             }
         }
-        let declared = self.evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
-        let wanted = kinds_of(property_type);
-        let mut declared = declared.iter().filter(|kind| *kind != Kind::Null).peekable();
-        declared.peek().is_none() || declared.any(|kind| wanted.contains(&kind))
+        None
     }
 }
 
@@ -181,7 +197,9 @@ fn places(evidence: &Evidence, event_types: &[&str]) -> Vec<Place> {
         let declared = evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
         let all = kinds.union(declared);
         let scalar = |kind| !matches!(kind, Kind::Null | Kind::Array | Kind::Object);
-        all.iter().any(scalar) || !all.iter().any(|kind| kind != Kind::Null)
+        // A plan can't name an empty key.
+        let can_be_named = !path.iter().any(String::is_empty);
+        can_be_named && (all.iter().any(scalar) || !all.iter().any(|kind| kind != Kind::Null))
     };
     sums.retain(|path, sum| is_place(path, sum.kinds));
     let mut below: BTreeMap<&[String], usize> = BTreeMap::new();
@@ -197,15 +215,15 @@ fn places(evidence: &Evidence, event_types: &[&str]) -> Vec<Place> {
     }
     let words_of = |key: &str| taken_apart.get(key).cloned().unwrap_or_default();
     let telling = |path: &Path| -> Vec<f64> {
-        let one = |(index, key): (usize, &String)| {
-            let last = index + 1 == path.len();
-            if !last && index == 0 && words_of(key).iter().all(|word| word.is_one_of(WRAPPERS)) {
+        let one = |index: usize| {
+            let wraps = |key: &String| words_of(key).iter().all(|word| word.is_one_of(WRAPPERS));
+            if index + 1 < path.len() && path.iter().take(index + 1).all(wraps) {
                 return 0.0;
             }
             let prefix = path.get(..=index).unwrap_or_default();
             1.0 - below.get(prefix).map_or(0.0, |count| ratio(*count, sums.len()))
         };
-        path.iter().enumerate().map(one).collect()
+        (0..path.len()).map(one).collect()
     };
     let place = |(path, sum): (&Path, &Sum)| Place {
         words: path.iter().map(|key| words_of(key)).collect(),

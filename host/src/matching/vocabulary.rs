@@ -87,6 +87,8 @@ pub(super) const GROUPS: &[(f64, &[&str])] = &[
     (0.7, &["body", "description", "text", "message", "notes", "content", "summary"]),
     (0.7, &["reason", "cause", "why", "rationale", "explanation", "justification"]),
     (0.75, &["previous", "old", "before", "prior", "former", "from"]),
+    (0.7, &["destination", "to", "recipient", "target", "receiver"]),
+    (0.7, &["source", "from", "origin", "sender"]),
     (0.6, &["new", "after", "current", "next"]),
     (0.8, &["start", "begin", "first", "started"]),
     (0.8, &["end", "finish", "last", "stop"]),
@@ -124,7 +126,7 @@ pub(super) const COUNT: &[&str] = &["count", "number", "total", "quantity"];
 
 /// Words that say in which form a value is written, not what it is of.
 pub(super) const FORM: &[&str] =
-    &["hash", "id", "oid", "sha", "string", "text", "url", "uid", "uuid", "value", "word"];
+    &["code", "hash", "id", "oid", "sha", "string", "text", "url", "uid", "uuid", "value", "word"];
 
 /// Words that hold a name together.
 pub(super) const GLUE: &[&str] = &[
