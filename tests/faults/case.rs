@@ -123,10 +123,16 @@ impl Case {
             .collect()
     }
 
-    /// Whether a path occurs in a sample of the plan's event type, or is declared.
+    /// Whether a path occurs in a sample of the plan's event type, or is declared; or in a sample of another type, where
+    /// there are fewer than five of this one.
     pub(super) fn exists(&self, path: &[String]) -> bool {
         let declared = self.task.evidence().declared().contains_key(path);
-        declared || self.events().any(|event| at(event, path).is_some())
+        let here = || self.events().any(|event| at(event, path).is_some());
+        let elsewhere = || {
+            let mut samples = self.task.evidence().event_types().flat_map(|(_, it)| it.samples());
+            samples.any(|seen| at(seen.event(), path).is_some())
+        };
+        declared || here() || (self.events().count() < 5 && elsewhere())
     }
 
     /// Whether what samples have at a path is valid for a property, by the graph validator. Where no sample has a value,

@@ -38,11 +38,24 @@ impl<'t> Known<'t> {
         self.evidence.knows(self.event_type, path)
     }
 
+    /// Whether nothing speaks against the path: it occurs or is declared, or there are only a few samples, and those of
+    /// another event type have it. Types of one family differ in optional parts.
+    pub(crate) fn admits_path(&self, path: &[String]) -> bool {
+        let elsewhere = || {
+            let mut types = self.evidence.event_types();
+            types.any(|(name, _)| name != self.event_type && self.evidence.knows(name, path))
+        };
+        self.has(path) || (self.has_few_samples() && elsewhere())
+    }
+
+    fn has_few_samples(&self) -> bool {
+        self.samples().is_none_or(|samples| samples.count() < ENOUGH_SAMPLES)
+    }
+
     /// Whether so little is known that a path may exist though nothing says so: no event schema declares anything, and
     /// there are only a few samples.
     pub(crate) fn is_thin(&self) -> bool {
-        self.evidence.declared().is_empty()
-            && self.samples().is_none_or(|samples| samples.count() < ENOUGH_SAMPLES)
+        self.evidence.declared().is_empty() && self.has_few_samples()
     }
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &'t Path> {

@@ -5,8 +5,8 @@
 //! can often be told: each [`Finding`] carries a patch where that is so.
 //!
 //! The gate never turns down what may be right: a path that occurs in one sample of the event type, or that the schema
-//! declares, is fine, whatever it is called; and where there are neither a schema nor more than a few samples, so is one
-//! that is unlike any of theirs. What it can't know is whether a path that exists is the one that was meant.
+//! declares, is fine, whatever it is called. Where there are only a few samples, so is one that samples of another type
+//! have, and without a schema, one that is unlike any of theirs. What it can't know is whether a path that exists is the one that was meant.
 //!
 //! # Example
 //!
@@ -196,7 +196,7 @@ impl Mapping<'_> {
     /// Whether nothing is wrong with it by itself, as far as is known.
     fn is_sound(&self, known: &Known<'_>) -> bool {
         self.property.is_some()
-            && known.has(self.path())
+            && known.admits_path(self.path())
             && known.admits(self.path(), self.property_type())
     }
 }

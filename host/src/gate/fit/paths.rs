@@ -24,7 +24,7 @@ pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>
     let judged = mappings.iter().filter(|it| it.is_key || it.property.is_some());
     judged
         .filter_map(|mapping| {
-            if !known.has(mapping.path()) {
+            if !known.admits_path(mapping.path()) {
                 return unknown(mapping, entity, known, &search);
             }
             not_scalar(mapping, known, &search).or_else(|| mismatch(mapping, known, &search, &live))
@@ -42,7 +42,7 @@ pub(super) fn roles(plan: &Plan, known: &Known<'_>) -> Vec<Finding> {
         }
         let search = Search::new(known, "", []);
         let sought = Sought { given: path, name, property_type: None, is_key: false };
-        if !known.has(path) {
+        if !known.admits_path(path) {
             let nearest = search.slip(&sought);
             if !known.is_thin() || nearest.as_ref().is_some_and(Nearest::is_clear_slip) {
                 findings.push(repath(unknown_at(at, path, known), at, nearest));
