@@ -20,7 +20,8 @@ pub(super) type Remedy = Option<(json_patch::Patch, bool)>;
 /// The parser's problems as findings, each with what would mend it, where that follows from the plan and the task.
 ///
 /// `value` is what was to be a plan, `problems` are those that [`problems_of_value`](crate::plan::problems_of_value) found
-/// in it. A field that is missing because it is there under another name has one finding, that of the other name.
+/// in it. A field that is missing because it is there under another name has one finding, that of the other name. Where
+/// several fields are missing none is certain.
 #[must_use]
 pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) -> Vec<Finding> {
     if let Some(finding) = wrapped(value, problems) {
@@ -28,13 +29,20 @@ pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) ->
     }
     let context = Context::new(value, task);
     let fields = Fields::new(value, problems);
+    let is_absent = |problem: &PlanParseError| {
+        problem.code == Code::MissingRequiredField
+            && !fields.is_renamed_to(&pointer(value, &problem.path))
+    };
+    // To complete a plan that lacks more than one field would be to write it.
+    let lacks_much = problems.iter().filter(|problem| is_absent(problem)).count() > 1;
     let mut findings = Vec::new();
     for problem in problems {
         let at = pointer(value, &problem.path);
         let remedy = match problem.code {
             Code::UnknownField => fields.unknown(&at),
             Code::MissingRequiredField if fields.is_renamed_to(&at) => continue,
-            Code::MissingRequiredField => values::missing(&context, &at),
+            Code::MissingRequiredField => values::missing(&context, &at)
+                .map(|(patch, certain)| (patch, certain && !lacks_much)),
             Code::WrongType | Code::EmptyString | Code::EmptyPath => values::misfit(&context, &at),
             Code::InvalidIdentifier => values::invalid_name(&context, &at),
             Code::InvalidValue => values::invalid_nulls(&context, &at),
