@@ -415,8 +415,8 @@ fn names_are_found_in_time_that_does_not_grow_with_their_number() {
     let result = serde_json::from_value(result).unwrap();
     let report = validate(&spec, &result, ValidateOptions::default());
     assert_eq!(report.failures().len(), 1 + 30_000);
-    // Going through all names for each takes a minute in an unoptimised build.
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    // Going through all names for each takes minutes in an unoptimised build; this is no measurement.
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
 #[test]

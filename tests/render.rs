@@ -168,5 +168,5 @@ fn what_a_plan_costs_to_refuse_grows_with_its_size_alone() {
     let plan = plan::from_value(&plan).unwrap();
     assert_eq!(render::render(&plan).unwrap_err().code(), "plan_too_large");
     // A search for each among all the others takes minutes in an unoptimised build.
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }

@@ -63,9 +63,8 @@ fn a_rule_alone_is_drafted_a_plan_for() {
     let ended = project.retort(["compile"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains("attempt 1  model       accepted"), "{ended:?}");
-    let bundle = ended.stdout.trim();
-    let plan: Value =
-        serde_json::from_str(&fs::read_to_string(format!("{bundle}/plan.json")).unwrap()).unwrap();
+    let plan = project.path(&format!("{}/plan.json", ended.stdout.trim()));
+    let plan: Value = serde_json::from_str(&fs::read_to_string(plan).unwrap()).unwrap();
     let expected: Value = serde_json::from_str(PLAN).unwrap();
     for field in ["event_type", "target_entity_name", "key_field", "property_fields"] {
         assert_eq!(plan[field], expected[field], "{plan}");

@@ -66,8 +66,8 @@ fn compile_stores_a_bundle_once() {
     assert_eq!(first.code, 0, "{first:?}");
     let said: Vec<&str> =
         first.stderr.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    let all = ["input", "plan", "fit", "render", "compile", "inspect", "load", "smoke", "bundle"];
-    assert_eq!(said, all);
+    let all = "input plan policy fit render compile inspect load smoke bundle";
+    assert_eq!(said.join(" "), all);
     let tree = project.tree();
 
     let second = project.retort(["compile", "--json"]);
@@ -134,9 +134,9 @@ fn check_goes_through_all_gates_of_what_it_is_given() {
     project.write("extractor.wasm", module);
     for (path, expected) in [
         (bundle.as_str(), &["bundle", "plan", "graph", "smoke"][..]),
-        ("plan.json", &["plan", "render", "compile", "inspect", "load", "smoke"]),
-        ("extractor.wat", &["compile", "inspect", "load", "smoke"]),
-        ("extractor.wasm", &["inspect", "load", "smoke"]),
+        ("plan.json", &["plan", "policy", "render", "compile", "inspect", "load", "smoke"]),
+        ("extractor.wat", &["compile", "inspect", "policy", "load", "smoke"]),
+        ("extractor.wasm", &["inspect", "policy", "load", "smoke"]),
     ] {
         let args = ["check", path, "--samples", "events.ndjson"];
         let report = project.retort([&args[..], &["--json"]].concat());
@@ -164,9 +164,9 @@ fn check_says_what_a_gate_found() {
     assert_eq!(
         report["problems"],
         json!([{
-            "stage": "graph",
+            "stage": "fit",
             "code": "type_mismatch",
-            "path": "nodes[0].properties[1].value",
+            "path": "/property_fields/0/source_path",
             "message": report["problems"][0]["message"],
         }])
     );
@@ -175,7 +175,7 @@ fn check_says_what_a_gate_found() {
     assert!(
         ended
             .stderr
-            .contains("error[type_mismatch]: plan.json: graph: nodes[0].properties[1].value"),
+            .contains("error[type_mismatch]: plan.json: fit: /property_fields/0/source_path"),
         "{ended:?}"
     );
 }

@@ -184,11 +184,14 @@ pub(super) struct PolicyArg {
 }
 
 impl PolicyArg {
+    /// The policy; the default one where none is named.
+    pub(super) fn read(&self) -> Result<FieldPolicy, CliError> {
+        let Some(path) = &self.policy else { return Ok(FieldPolicy::default()) };
+        Ok(FieldPolicy::parse(&read_text(path, "a field policy")?, &name(path))?)
+    }
+
     /// The gates, with the default limits and the policy.
     pub(super) fn pipeline(&self) -> Result<Pipeline, CliError> {
-        let pipeline = Pipeline::new(Limits::default())?;
-        let Some(path) = &self.policy else { return Ok(pipeline) };
-        let text = read_text(path, "a field policy")?;
-        Ok(pipeline.with_policy(FieldPolicy::parse(&text, &name(path))?))
+        Ok(Pipeline::new(Limits::default())?.with_policy(self.read()?))
     }
 }

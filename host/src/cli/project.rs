@@ -8,6 +8,7 @@ use retort::diagnose::sanitize;
 use retort::gate::smoke::SmokeOptions;
 use retort::llm::ModelSpec;
 use retort::pipeline::Pipeline;
+use retort::policy::FieldPolicy;
 use retort::task::Task;
 use serde::Deserialize;
 
@@ -130,6 +131,11 @@ impl Project {
         let rule = self.rule.as_deref().map(files::read_rule).transpose()?;
         let schema = self.schema.as_deref().map(files::read_event_schema).transpose()?;
         Ok(Task::new(graph, samples, rule, schema))
+    }
+
+    /// What may be read.
+    pub(super) fn field_policy(&self) -> Result<FieldPolicy, CliError> {
+        self.policy.read()
     }
 
     /// The gates, with the project's policy.

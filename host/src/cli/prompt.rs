@@ -32,8 +32,8 @@ struct Report<'a> {
 }
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let task = args.project.resolve()?.task()?;
-    let prompt = retort::prompt::resolution(&task)?;
+    let project = args.project.resolve()?;
+    let prompt = retort::prompt::resolution_under(&project.task()?, &project.field_policy()?)?;
     if args.json {
         talk::print_json(&Report { prompt: &prompt, schema: retort::plan::schema() })?;
     } else {
