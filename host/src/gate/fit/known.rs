@@ -90,8 +90,13 @@ impl<'t> Known<'t> {
         self.declares(path, wanted)
     }
 
+    /// Whether a value was seen at the path that isn't of the type.
+    pub(crate) fn contradicts(&self, path: &[String], wanted: Option<&PropertyType>) -> bool {
+        self.values(path).next().is_some() && !self.admits(path, wanted)
+    }
+
     /// Whether a value of the kinds that the schema declares may be of the type; yes where it doesn't say.
-    pub(crate) fn declares(&self, path: &[String], wanted: Option<&PropertyType>) -> bool {
+    fn declares(&self, path: &[String], wanted: Option<&PropertyType>) -> bool {
         let kinds = self.declared_kinds(path);
         kinds.iter().all(|kind| kind == Kind::Null) || kinds.iter().any(|kind| may_be(kind, wanted))
     }

@@ -197,7 +197,7 @@ impl Mapping<'_> {
     fn is_sound(&self, known: &Known<'_>) -> bool {
         self.property.is_some()
             && known.admits_path(self.path())
-            && known.admits(self.path(), self.property_type())
+            && !known.contradicts(self.path(), self.property_type())
     }
 }
 
