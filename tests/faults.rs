@@ -3,8 +3,8 @@
 //! Faults are made by rule, and by rule it is told for which of them no gate can know: those whose plan is as good as the
 //! right one by all that samples, event schema and graph spec say. See `inject` for the kinds.
 //!
-//! Answers with a plan in code fences are no fault of a plan: whoever reads answers takes it out. `RETORT_SHOW_FAULTS=1`
-//! lists every fault that isn't mended to the right plan.
+//! Code fences around a plan, and an answer that was cut off, are no faults of a plan but of an answer: they have a test of
+//! their own. `RETORT_SHOW_FAULTS=1` lists every fault that isn't mended to the right plan.
 
 mod case;
 mod inject;
@@ -13,8 +13,10 @@ mod judge;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use retort::answer::{self, AnswerFormat};
+use retort::llm::FinishReason;
 use retort::plan::{self, Plan};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use case::Case;
 use inject::{Fault, KINDS};
@@ -201,20 +203,39 @@ fn faults_in_plans_over_real_events_are_found_and_mended() {
     check(&sums);
 }
 
-/// What a gate sees of an answer that isn't JSON alone: nothing that could be mended without knowing what was cut off.
+/// What stands around a plan is taken off, and what was cut off is not made up: neither is a fault that could be mended.
 #[test]
-fn a_cut_off_plan_is_turned_down_and_not_mended() {
-    let judge = Judge::new();
-    for case in Case::examples() {
-        let text = case.plan.to_string();
-        for end in (1..text.len()).step_by(7).filter(|end| text.is_char_boundary(*end)) {
-            let judged = judge.judge(&case, &text[..end]);
-            assert_eq!(judged.findings[0].code, "invalid_json", "{end}");
-            assert_eq!(judged.passed, None, "{end}");
+fn fenced_plans_are_read_and_cut_off_ones_turned_down() {
+    let read = |text: &str| answer::read(text, &FinishReason::Stop, AnswerFormat::Lenient);
+    let (mut fenced, mut cut_off) = (0, 0);
+    for case in Case::examples().into_iter().chain(Case::corpora().into_iter().flatten()) {
+        let text = format!("{:#}", case.plan);
+        for answer in [
+            format!("```json\n{text}\n```"),
+            format!("Here is the plan.\n\n```\n{text}\n```\nIt reads the key first."),
+            format!("\u{feff}{text}"),
+        ] {
+            assert_eq!(read(&answer).unwrap().plan, right_plan(&case), "{}", case.name);
+            fenced += 1;
         }
-        assert_eq!(
-            judge.judge(&case, &json!(text).to_string()).findings[0].code,
-            "wrong_root_type"
-        );
+        for end in
+            (1..text.len()).step_by(text.len() / 12).filter(|end| text.is_char_boundary(*end))
+        {
+            for answer in [text[..end].to_owned(), format!("```json\n{}", &text[..end])] {
+                let error = read(&answer).unwrap_err();
+                // Of an answer that ends behind its first brace there is no telling what it was to be.
+                let codes = if end > 1 {
+                    &["truncated_response"][..]
+                } else {
+                    &["truncated_response", "invalid_json"]
+                };
+                assert!(codes.contains(&error.code), "{}: {}: {answer}", case.name, error.code);
+                assert_eq!(error.text, None, "nothing to be mended");
+                cut_off += 1;
+            }
+        }
     }
+    eprintln!(
+        "fenced JSON: {fenced}/{fenced} read as the plan; cut-off JSON: {cut_off}/{cut_off} turned down, none mended"
+    );
 }
