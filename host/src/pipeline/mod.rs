@@ -15,7 +15,8 @@ pub use self::turned::Turned;
 
 use crate::abi::section::ABI_VERSION;
 use crate::bundle::{
-    self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store, Versions,
+    self, BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store,
+    Versions,
 };
 use crate::compile::{Compiled, compile};
 use crate::gate::fit::{Fitted, fit};
@@ -90,6 +91,8 @@ pub struct Stored {
     pub path: PathBuf,
     /// Its fingerprint.
     pub fingerprint: Digest,
+    /// What it says of itself.
+    pub manifest: Manifest,
     /// Whether it was there already, whole and unaltered, so that nothing was written.
     pub cache_hit: bool,
 }
@@ -317,10 +320,19 @@ impl Pipeline {
             let expect =
                 Expect { fingerprint: Some(&text), event_types: Some(section.event_types()) };
             // Its module has just passed the gates, so that its bytes are the same is all there is to know.
-            let cache_hit =
-                bundle::load(&path, &expect, &SameBytes(accepted.compiled.module())).is_ok();
-            let path = if cache_hit { path } else { store.put(&contents, created_at)? };
-            Ok(Stored { path, fingerprint, cache_hit })
+            let same_bytes = SameBytes(accepted.compiled.module());
+            Ok(match bundle::load(&path, &expect, &same_bytes) {
+                Ok(found) => {
+                    let manifest = found.manifest().clone();
+                    Stored { path, fingerprint, manifest, cache_hit: true }
+                }
+                Err(_) => {
+                    let manifest =
+                        Manifest::new(&contents, created_at).map_err(BundleError::from)?;
+                    let path = store.put(&contents, created_at)?;
+                    Stored { path, fingerprint, manifest, cache_hit: false }
+                }
+            })
         })
     }
 }
