@@ -48,7 +48,9 @@
 //! ```
 //!
 //! # The pipeline
-//! Each stage takes what the one before made, and only that stage can make it, so no gate can be skipped.
+//! Each stage takes what the one before made, and only that stage can make it. A plan may be rendered and looked at as it is,
+//! but an [`Accepted`](pipeline::Accepted) comes of [`Pipeline::accept`](pipeline::Pipeline::accept) alone, so no gate can be
+//! skipped.
 //!
 //! | stage | makes | of |
 //! |---|---|---|

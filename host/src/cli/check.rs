@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use retort::bundle::{self, Expect};
 use retort::compile::{compile, compile_text};
+use retort::evidence::Evidence;
 use retort::gate::smoke::{Samples, SmokeOptions};
 use retort::graph::GraphSpec;
 use retort::pipeline::{Pipeline, StageTime, Turned};
@@ -200,7 +201,8 @@ impl Check {
 
     fn plan(&mut self, text: &str) -> Checked<()> {
         let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(text))?;
-        self.stage(Stage::Policy, |check| check.pipeline.permit(&plan))?;
+        let evidence = Evidence::new(&self.samples, self.schema.as_ref());
+        self.stage(Stage::Policy, |check| check.pipeline.permit(&plan, &evidence))?;
         // Without a graph spec nothing is known of what the plan is to fit.
         if let Some(graph) = &self.graph {
             let task = Task::new(graph.clone(), self.samples.clone(), None, self.schema.clone());

@@ -17,7 +17,7 @@ use retort::sandbox::LoadError;
 use retort::task::TaskError;
 use thiserror::Error;
 
-/// Wrong usage or wrong input: the command ends with 2, and nothing was written.
+/// Wrong usage or wrong input, or something outside that failed: the command ends with 2.
 #[derive(Debug, Error)]
 pub(super) enum CliError {
     /// There is no such file or directory.

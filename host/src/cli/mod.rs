@@ -1,6 +1,7 @@
 //! The command line: one file for each command.
 //!
-//! Results go to stdout and talk to stderr. Exit codes: 0 fine, 1 what was checked has failed, 2 wrong usage or input.
+//! Results go to stdout and talk to stderr. Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done:
+//! wrong usage or input, or something outside that failed.
 
 mod bench;
 mod check;
@@ -45,7 +46,7 @@ Examples:
   retort run --bundles bundles e.ndjson Events in, nodes and edges out
   retort explain out_of_fuel            What a code means, and what to do
 
-Exit codes: 0 fine, 1 what was checked has failed, 2 wrong usage or input.";
+Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done: wrong usage or input, no answer, no disk.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -96,9 +96,9 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Bundle,
         "module_rejected",
-        "The module is the one that was stored, and the static gates refuse it: it breaks a rule \
-         of this host, whatever accepted it before.",
-        "Compile the plan again with this version; if the module came from somewhere else, do not \
-         trust it.",
+        "The module is the one that was stored, and the static gates refuse it, or this host's \
+         field policy denies what it reads, whatever accepted it before. The message says which.",
+        "Compile the plan again with this version and policy; if the module came from somewhere \
+         else, do not trust it.",
     ),
 ];

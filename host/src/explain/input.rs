@@ -90,8 +90,8 @@ pub(super) const TABLE: &[Explanation] = &[
         "project_invalid",
         "The project file is not TOML with exactly the known keys. The message gives line and \
          column.",
-        "Correct that line; the keys are plan, graph, ontology, binding, samples, output, rule, \
-         schema and allow_external_endpoints.",
+        "Correct that line; the keys are rule, schema, graph, ontology, binding, samples, output, \
+         model, plan, policy and allow_external_endpoints.",
     ),
     Explanation::new(
         Input,

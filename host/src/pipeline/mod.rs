@@ -19,6 +19,7 @@ use crate::bundle::{
     Versions,
 };
 use crate::compile::{Compiled, compile};
+use crate::evidence::Evidence;
 use crate::gate::fit::{Fitted, fit};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, prove};
 use crate::gate::smoke::{Samples, SmokeOptions, Smoked, smoke};
@@ -157,21 +158,13 @@ impl Pipeline {
         })
     }
 
-    /// Holds a plan to what may be read, as far as it tells by itself.
+    /// Holds a plan to what may be read. Samples and event schema tell which of its paths lead to objects that hold what is
+    /// denied.
     ///
     /// # Errors
     /// [`Turned::Policy`].
-    pub fn permit(&self, plan: &Plan) -> Result<(), Turned> {
-        Ok(self.policy.check_plan(plan)?)
-    }
-
-    /// The same for a plan that answers `task`, whose samples and event schema tell which paths lead to objects that hold
-    /// what is denied.
-    ///
-    /// # Errors
-    /// [`Turned::Policy`].
-    pub fn permit_for(&self, plan: &Plan, task: &Task) -> Result<(), Turned> {
-        Ok(self.policy.check_plan_knowing(plan, task.evidence())?)
+    pub fn permit(&self, plan: &Plan, evidence: &Evidence) -> Result<(), Turned> {
+        Ok(self.policy.check_plan_knowing(plan, evidence)?)
     }
 
     /// Holds the declared inputs of a module to what may be read.
@@ -265,7 +258,7 @@ impl Pipeline {
         options: SmokeOptions,
         watch: &mut dyn FnMut(StageTime),
     ) -> Result<Accepted, Turned> {
-        timed(Stage::Policy, watch, || self.permit_for(plan, task))?;
+        timed(Stage::Policy, watch, || self.permit(plan, task.evidence()))?;
         let fitted = timed(Stage::Fit, watch, || self.fit(plan, task))?;
         let plan = fitted.plan();
         let source = timed(Stage::Render, watch, || Ok(render(plan)?))?;
