@@ -8,7 +8,7 @@ use retort::gate::smoke::SmokeOptions;
 use retort::llm::FinishReason;
 use retort::pipeline::Accepted;
 use retort::plan;
-use retort::problem::Problem;
+use retort::problem::{Coded, Problem};
 use retort::retry::{LoopConfig, Outcome as LoopOutcome, PipelineGates, mend_plan};
 use retort::task::Task;
 use serde::Serialize;
@@ -59,10 +59,8 @@ Examples:
 struct Report<'a> {
     /// Whether nothing was wrong.
     ok: bool,
-    /// What is wrong with the plan as it was given.
+    /// What is wrong with the plan, gate by gate: what a later gate finds is about the plan as mended so far.
     problems: &'a [Finding],
-    /// What is wrong with what was made of it, where nothing passes.
-    remaining: &'a [Finding],
     /// A plan that passes every gate.
     patched: Option<Value>,
 }
@@ -72,20 +70,14 @@ pub(super) fn main(args: &Args) -> Outcome {
     let gates = args.gates()?;
     let config = LoopConfig::default();
     let outcome = runtime::block_on(mend_plan(&text, &gates, &config))?;
-    let outcome = outcome.map_err(|error| CliError::Refused {
-        code: retort::problem::Coded::code(&error),
-        message: error.to_string(),
-    })?;
+    let outcome = outcome
+        .map_err(|error| CliError::Refused { code: error.code(), message: error.to_string() })?;
     let problems = problems(&text, &outcome);
-    let attempts = outcome.attempts();
-    let (remaining, patched) = match attempts.last() {
-        Some(last) if outcome.ok() => (&[][..], value(&last.record.response)),
-        Some(last) if attempts.len() > 1 => (last.record.findings.as_slice(), None),
-        _ => (&[][..], None),
-    };
+    let last = outcome.attempts().last().filter(|_| outcome.ok());
+    let patched = last.and_then(|last| value(&last.record.response));
     let ok = outcome.ok() && problems.is_empty();
     if args.json {
-        talk::print_json(&Report { ok, problems: &problems, remaining, patched })?;
+        talk::print_json(&Report { ok, problems: &problems, patched })?;
         return Ok(Verdict::from_ok(ok));
     }
     let origin = files::name(&args.plan);
@@ -96,9 +88,6 @@ pub(super) fn main(args: &Args) -> Outcome {
             talk::note("mended: the plan on stdout passes every gate");
         }
     } else {
-        for problem in remaining {
-            talk::problem("what was made of it", &Problem::from(problem));
-        }
         talk::note("not mended: what is left has no one remedy");
     }
     Ok(Verdict::from_ok(ok))
@@ -123,19 +112,24 @@ impl Args {
     }
 }
 
-/// What is wrong with the plan as it was given. A plan with something around it is read as a model's answer would be, and
-/// what is around it is wrong all the same.
+/// What is wrong with the plan. One with something around it is read as a model's answer would be, and what is around it is
+/// wrong all the same.
 fn problems(text: &str, outcome: &LoopOutcome<Accepted>) -> Vec<Finding> {
-    let first = outcome.attempts().first();
-    let findings = first.map_or(&[][..], |attempt| attempt.record.findings.as_slice());
-    match plan::parse(text) {
-        Err(error) if findings.is_empty() => {
-            let problem = Problem::from(error);
-            let (stage, code) = (problem.stage, problem.code);
-            vec![Finding::new(stage, code, "", "one JSON object and nothing else", problem.message)]
-        }
-        _ => findings.to_vec(),
+    let mut problems: Vec<Finding> = Vec::new();
+    if serde_json::from_str::<Value>(text).is_err()
+        && value(text).is_some()
+        && let Err(error) = plan::parse(text)
+    {
+        let Problem { stage, code, message, .. } = error.into();
+        problems.push(Finding::new(stage, code, "", "one JSON object and nothing else", message));
     }
+    for finding in outcome.attempts().iter().flat_map(|attempt| &attempt.record.findings) {
+        let is_known = |it: &Finding| (it.code, &it.pointer) == (finding.code, &finding.pointer);
+        if !problems.iter().any(is_known) {
+            problems.push(finding.clone());
+        }
+    }
+    problems
 }
 
 /// The JSON of a text that was accepted.

@@ -98,6 +98,10 @@ pub(super) fn assign(brief: &Brief, entity: &Entity, survey: &Survey<'_>) -> Opt
                 found.clear();
             }
             found.retain(|it| it.fits_type && it.score >= floor);
+            if is_key {
+                let hint = hints.get(property.logical_name.as_str()).map_or("", String::as_str);
+                found.retain(|it| !is_of_all_events(&it.path, &property.logical_name, hint));
+            }
             found.truncate(MAX_CHOICES);
             found
         }),
@@ -140,6 +144,17 @@ fn aim<'a>(
         entity: &entity.name,
         is_key,
     })
+}
+
+/// Whether a path says to which session or span an event belongs, or of which type it is, rather than what it is about. Where
+/// a key is named or described by one of these, it is meant all the same.
+fn is_of_all_events(path: &[String], name: &str, hint: &str) -> bool {
+    let [only] = path else { return false };
+    let Some(word) = ["session", "span", "event_type"].into_iter().find(|it| only.starts_with(it))
+    else {
+        return false;
+    };
+    !name.contains(word) && !hint.contains(word)
 }
 
 /// The path that the rule names for a property, unless the samples show that its values aren't of the type: then no plan

@@ -198,6 +198,7 @@ mod tests {
     use crate::gate::smoke::Samples;
     use crate::graph::GraphSpec;
     use crate::plan;
+    use crate::problem::Coded;
     use crate::task::{Rule, Task};
 
     const GRAPH: &str = "ontology: shop
@@ -248,5 +249,15 @@ entities:
     fn without_a_key_there_is_no_draft() {
         let error = draft(&task(json!({}), r#"{"event_type":"ping","n":1}"#)).expect_err("no key");
         assert!(matches!(error, DraftError::NoKey { .. }), "{error}");
+    }
+
+    #[test]
+    fn what_every_event_has_is_no_key() {
+        let graph = "entities: [{name: Order, keys: {primary: [order_id]}, properties: [{name: order_id, type: string}]}]";
+        let graph = GraphSpec::parse(graph, "graph.yaml").expect("a graph spec");
+        let samples = r#"{"event_type":"order","session_id":"s","span_id":"p","content":{}}"#;
+        let samples = Samples::parse(samples, "samples").expect("samples");
+        let error = draft(&Task::new(graph, samples, None, None)).expect_err("there is no key");
+        assert_eq!(error.code(), "draft_no_key");
     }
 }

@@ -148,7 +148,16 @@ impl<'a> Reader<'a> {
 
     fn table(&mut self, paths: &'a Map<String, Value>) {
         for (path, entry) in paths.iter().take(MAX_PATHS) {
+            // What is below an array has no path; the array has, if only by what is said of its items.
+            let (path, is_array) = match path.split_once("[]") {
+                Some((array, _)) => (array, true),
+                None => (path.as_str(), false),
+            };
             self.path = path.split('.').map(str::to_owned).collect();
+            if is_array {
+                self.note(Kinds::from_iter([Kind::Array]), None);
+                continue;
+            }
             let kinds = match entry.get("types") {
                 Some(Value::Array(types)) => {
                     types.iter().filter_map(Value::as_str).flat_map(kinds_named).collect()

@@ -45,7 +45,39 @@ impl<'t> Known<'t> {
             let mut types = self.evidence.event_types();
             types.any(|(name, _)| name != self.event_type && self.evidence.knows(name, path))
         };
-        self.has(path) || (self.has_few_samples() && elsewhere())
+        self.has(path) || self.is_behind_null(path) || (self.has_few_samples() && elsewhere())
+    }
+
+    /// Whether something on the way is null wherever it is, and nothing is declared below it: what its fields would be
+    /// called is not known.
+    fn is_behind_null(&self, path: &[String]) -> bool {
+        let Some(last) = (1..path.len()).rev().find_map(|length| {
+            let prefix = path.get(..length)?;
+            let kinds = self.kinds_anywhere(prefix);
+            (!kinds.is_empty()).then_some((prefix, kinds))
+        }) else {
+            return false;
+        };
+        let (prefix, kinds) = last;
+        let declares_fields = || {
+            let declared = self.evidence.declared().keys();
+            declared.filter(|it| it.len() > prefix.len()).any(|it| it.starts_with(prefix))
+        };
+        kinds.iter().all(|kind| kind == Kind::Null) && !declares_fields()
+    }
+
+    /// Whether the path leads through something that is there and never an object.
+    pub(crate) fn is_blocked(&self, path: &[String]) -> bool {
+        (1..path.len()).filter_map(|length| path.get(..length)).any(|prefix| {
+            let kinds = self.kinds_anywhere(prefix);
+            !kinds.contains(Kind::Object) && kinds.iter().any(|kind| kind != Kind::Null)
+        })
+    }
+
+    /// The kinds of values that samples of any event type have at a path.
+    fn kinds_anywhere(&self, path: &[String]) -> Kinds {
+        let types = self.evidence.event_types();
+        types.flat_map(|(_, events)| events.seen(path)).map(|(_, value)| Kind::of(value)).collect()
     }
 
     fn has_few_samples(&self) -> bool {

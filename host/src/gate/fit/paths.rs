@@ -44,7 +44,9 @@ pub(super) fn roles(plan: &Plan, known: &Known<'_>) -> Vec<Finding> {
         let sought = Sought { given: path, name, property_type: None, is_key: false };
         if !known.admits_path(path) {
             let nearest = search.slip(&sought);
-            if !known.is_thin() || nearest.as_ref().is_some_and(Nearest::is_clear_slip) {
+            // The ids of sessions and spans are on every event: few samples are enough to tell.
+            let is_told = name.is_some() || !known.is_thin() || known.is_blocked(path);
+            if is_told || nearest.as_ref().is_some_and(Nearest::is_clear_slip) {
                 findings.push(repath(unknown_at(at, path, known), at, nearest));
             }
         } else if name.is_some() && !known.admits(path, None) && known.values(path).next().is_some()
@@ -81,7 +83,8 @@ fn unknown(
         is_key: mapping.is_key,
     };
     let nearest = search.slip(&sought);
-    if known.is_thin() && !nearest.as_ref().is_some_and(Nearest::is_clear_slip) {
+    let is_slip = nearest.as_ref().is_some_and(Nearest::is_clear_slip);
+    if known.is_thin() && !is_slip && !known.is_blocked(mapping.path()) {
         return None;
     }
     Some(match nearest {
