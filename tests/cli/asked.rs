@@ -1,8 +1,10 @@
 //! `retort compile` with a model, `retort prompt` and `retort repair`.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::project::{Ended, PLAN, Project, retort_with};
@@ -141,6 +143,14 @@ fn budgets_fail_closed() {
     assert_eq!(ended.code, 1, "{ended:?}");
     let record = record(&ended);
     assert_eq!(record["reason"], "token_budget_spent");
+    assert_eq!(record["attempts"], json!([]), "a prompt that is dearer than that was sent");
+    let prompt = project.retort(["prompt"]).stdout;
+    let budget = (prompt.chars().count() / 4).to_string();
+    let ended = compile(&project, &model, &["--json", "--token-budget", &budget]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let record = self::record(&ended);
+    assert_eq!(record["reason"], "token_budget_spent");
+    assert_eq!(attempts(&record).len(), 1, "{record}");
     assert!(record["usage"]["estimated"].as_bool().unwrap(), "{record}");
     for attempts in ["0", "-1"] {
         let ended = compile(&project, &model, &["--max-attempts", attempts]);
@@ -158,6 +168,72 @@ fn a_run_is_recorded_and_replayed() {
     assert_eq!(first.code, 0, "{first:?}");
     let second = compile(&project, "replay:run.ndjson", &["--json"]);
     assert_eq!(attempts(&record(&first)), attempts(&record(&second)));
+}
+
+#[test]
+fn a_recording_that_is_replayed_is_not_overwritten() {
+    let project = project();
+    let model = recording(&project, &[PLAN]);
+    let before = fs::read(project.path("answers.ndjson")).unwrap();
+    for name in ["answers.ndjson", "./answers.ndjson", &project.path("answers.ndjson")] {
+        let ended = compile(&project, &model, &["--record", name]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{ended:?}");
+        assert!(ended.stderr.contains("error[output_is_input]"), "{ended:?}");
+    }
+    assert_eq!(fs::read(project.path("answers.ndjson")).unwrap(), before);
+}
+
+#[test]
+fn a_models_name_cannot_reach_the_terminal() {
+    let project = project();
+    project.write("retort.toml", "rule = \"rule.md\"\ngraph = \"graph.yaml\"\nsamples = \"events.ndjson\"\nmodel = \"openai:x\\u001b[2J\"\n");
+    let ended = project.retort(["compile"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.contains("error[model_config]"), "{ended:?}");
+    assert!(!ended.stderr.contains('\u{1b}'), "{ended:?}");
+}
+
+/// An answer on which there is more to find fault with than anyone waits for.
+#[test]
+fn a_hostile_answer_cannot_hold_the_command() {
+    let project = project();
+    let fields: String = (0..400_000).map(|i| format!("\"event_typ{i}\":{{}},")).collect();
+    let hostile = format!("{{{fields}\"event_type\":1}}");
+    let model = recording(&project, &[&hostile]);
+    let began = Instant::now();
+    let ended = compile(&project, &model, &["--time-budget", "1"]);
+    assert_ne!(ended.code, 0, "{ended:?}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+/// Whatever tells the command to end ends the program that stands for a model as well, with what that one started.
+#[test]
+fn a_signal_ends_the_command_and_its_model() {
+    let project = project();
+    for (name, signal) in [("TERM", Signal::TERM), ("HUP", Signal::HUP), ("INT", Signal::INT)] {
+        let [started, survived] = ["started", "survived"].map(|it| format!("{it}-{name}"));
+        let script = format!("(sleep 3; touch {survived}) &\ntouch {started}\nwait\n");
+        project.write("model.sh", script);
+        let child = Command::new(env!("CARGO_BIN_EXE_retort"))
+            .args(["compile", "--model", "command:sh model.sh"])
+            .current_dir(project.path(""))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let began = Instant::now();
+        while !fs::exists(project.path(&started)).unwrap() {
+            assert!(began.elapsed() < Duration::from_secs(30), "the model isn't started");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}: {words}");
+        assert!(words.contains("error[interrupted]"), "{name}: {words}");
+    }
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(!project.tree().iter().any(|file| file.starts_with("survived")), "a model went on");
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::fs;
 
 use retort::llm::{
-    Anthropic, ClientConfig, Command, Gemini, LlmClient, LlmRequest, OpenAi, Recorder,
+    Anthropic, ClientConfig, Command, Gemini, LlmClient, LlmRequest, ModelSpec, OpenAi, Recorder,
 };
+use retort::problem::Coded;
 use serde_json::json;
 
 use super::server::{Reply, Server};
@@ -70,12 +71,28 @@ fn no_client_shows_it() {
     assert_eq!(command.name(), "command:ask");
     for shown in [
         format!("{config:?}"),
+        format!("{:?}", self::config(&format!("https://me:{KEY}@models.example/v1"))),
+        format!("{:?}", self::config(&format!("https://models.example/v1?key={KEY}"))),
         format!("{:?}", OpenAi::new("m", &config).unwrap()),
         format!("{:?}", Anthropic::new("m", &config).unwrap()),
         format!("{:?}", Gemini::new("m", &config).unwrap()),
         format!("{command:?}"),
     ] {
         assert!(!shown.contains(KEY), "{shown}");
+    }
+}
+
+#[test]
+fn in_clear_it_is_sent_to_this_machine_alone() {
+    for provider in PROVIDERS {
+        let spec: ModelSpec = format!("{provider}:m").parse().unwrap();
+        for url in ["http://models.example/v1", "http://192.0.2.1:8080", "https://a.example/?v=1"] {
+            let Err(error) = retort::llm::connect(&spec, &config(url)) else {
+                panic!("{provider} is asked at {url}")
+            };
+            assert_eq!(error.code(), "model_config");
+            assert!(!error.to_string().contains(KEY), "{error}");
+        }
     }
 }
 

@@ -3,14 +3,16 @@
 use std::fs;
 use std::path::Path;
 
+use async_trait::async_trait;
 use retort::llm::{
-    ClientConfig, LlmClient, LlmError, ModelSpec, Recorder, Replay, Secrets, connect,
+    ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, ModelSpec, Recorder,
+    Replay, Secrets, connect,
 };
 use retort::problem::Coded;
 use serde_json::json;
 
 use super::server::{Reply, Server};
-use super::{config, conversation, prompt};
+use super::{KEY, config, conversation, prompt};
 
 /// Three calls, of which the second fails, recorded.
 async fn record(file: &Path) {
@@ -82,6 +84,14 @@ async fn a_transcript_may_be_written_by_hand() {
 }
 
 #[test]
+fn a_files_name_cannot_reach_the_terminal() {
+    let replay = Replay::parse("", "a\u{1b}[2J\n\u{202e}").unwrap();
+    assert_eq!(replay.name(), r"replay:a\u{1b}[2J\n\u{202e}");
+    let error = Replay::open(Path::new("none\u{1b}[2J")).unwrap_err().to_string();
+    assert!(error.starts_with(r"replay:none\u{1b}[2J: "), "{error}");
+}
+
+#[test]
 fn what_is_no_transcript_is_refused_where_it_fails() {
     let dir = tempfile::tempdir().unwrap();
     for (bytes, says) in [
@@ -110,6 +120,32 @@ fn what_is_no_transcript_is_refused_where_it_fails() {
     }
     let error = Replay::open(&dir.path().join("none")).unwrap_err().to_string();
     assert!(error.contains("No such file"), "{error}");
+}
+
+/// A client that doesn't take keys out itself.
+struct Leaky;
+
+#[async_trait]
+impl LlmClient for Leaky {
+    fn name(&self) -> &str {
+        "leaky"
+    }
+
+    async fn generate_json(&self, request: LlmRequest) -> Result<Completion, LlmError> {
+        let text = request.messages[0].text.clone();
+        Ok(Completion { finish_reason: FinishReason::Other(text.clone()), text, usage: None })
+    }
+}
+
+#[tokio::test]
+async fn no_part_of_a_call_is_written_with_a_key_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("transcript");
+    let recorder = Recorder::create(Leaky, &file, Secrets::default().with(KEY.into())).unwrap();
+    recorder.generate_json(LlmRequest::prompt(KEY, json!({}))).await.unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(!text.contains(KEY), "{text}");
+    assert_eq!(text.matches("[redacted]").count(), 3, "{text}");
 }
 
 #[tokio::test]

@@ -49,9 +49,17 @@ async fn many_answers_that_are_no_plans() {
 
 #[tokio::test]
 async fn no_tokens_left() {
-    let model = Model::new([Ok(paid("[]", 900, 100))]);
-    let outcome = run(&model, &Script::default(), config().token_budget(800)).await.unwrap();
+    let model = Model::new([Ok(paid("[]", 90_000, 10_000))]);
+    let outcome = run(&model, &Script::default(), config().token_budget(80_000)).await.unwrap();
     insta::assert_snapshot!(Account::of_outcome(&outcome, &task()).unwrap());
+}
+
+#[tokio::test]
+async fn too_few_tokens_for_the_prompt() {
+    let outcome = run(&Model::says(["[]"]), &Script::default(), config().token_budget(800)).await;
+    let account = Account::of_outcome(&outcome.unwrap(), &task()).unwrap();
+    assert!(account.in_the_way.contains("less than the prompt alone would cost"), "{account}");
+    assert!(account.change[0].starts_with("Allow more tokens, or give fewer samples"), "{account}");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use retort::retry::{
 };
 use serde_json::Value;
 
-use super::script::{Script, Step, plan, rejection, task};
+use super::script::{Script, Step, first_prompt, plan, rejection, task};
 use crate::llm::server::{Reply, Server};
 
 const KEY: &str = "sk-test-of-the-loop-77aa";
@@ -85,9 +85,11 @@ async fn it_ends_when_all_attempts_are_made() {
 async fn it_ends_when_the_tokens_are_spent() {
     let replies = ["one", "{", "[]", "4"].map(|text| Reply::chat(text, "stop"));
     let server = Server::start(replies).await;
-    let outcome = run(&server, &Script::default(), lenient().token_budget(200)).await.unwrap();
+    // Enough for the first prompt and no longer for the second, which says what was wrong.
+    let config = lenient().token_budget(first_prompt() + 100);
+    let outcome = run(&server, &Script::default(), config).await.unwrap();
     assert_eq!(outcome.reason(), Reason::TokenBudgetSpent);
-    assert_eq!((server.received().len(), outcome.history().usage.total()), (2, 240));
+    assert_eq!((server.received().len(), outcome.history().usage.total()), (1, 120));
 }
 
 #[tokio::test]

@@ -147,9 +147,9 @@ impl Gates for Fitting<'_> {
         })
     }
 
-    fn findings_of_answer(&self, error: &AnswerError) -> Vec<Finding> {
+    async fn findings_of_answer(&self, error: &AnswerError) -> Result<Vec<Finding>, GateError> {
         let value = error.text.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        value.map_or_else(Vec::new, |value| plan_findings(&value, &error.problems, self.0))
+        Ok(value.map_or_else(Vec::new, |value| plan_findings(&value, &error.problems, self.0)))
     }
 }
 

@@ -51,7 +51,7 @@ async fn a_conversation_keeps_every_turn() {
     assert_eq!(roles, [User, Assistant, User, Assistant, User]);
     assert_eq!(last[0].text, prompt::resolution(&task()).unwrap());
     assert_eq!(last[1].text, plan("one").to_string());
-    assert!(last[2].text.contains("diagnostic 0"));
+    assert!(last[2].text.contains("\n```text\ndiagnostic 0\n"), "{}", last[2].text);
     // Providers take no empty turn.
     assert_eq!(last[3].text, "(no text)");
     assert!(last[4].text.contains("invalid_json"), "{}", last[4].text);

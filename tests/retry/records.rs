@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 
 use proptest::prelude::*;
+use retort::finding::Finding;
+use retort::problem::Stage;
 use retort::retry::{AttemptKind, Outcome, Tokens};
 use serde_json::{Value, json};
 
@@ -33,6 +35,23 @@ async fn an_outcome_is_saved_in_whole() {
     let last = saved["last_diagnostic"].as_str().unwrap().lines().next().unwrap().to_owned();
     saved["last_diagnostic"] = json!(last);
     insta::assert_json_snapshot!(saved);
+}
+
+#[tokio::test]
+async fn of_many_findings_the_first_are_kept_and_the_others_counted() {
+    let finding = |i: usize| {
+        Finding::new(Stage::Graph, "missing_key", format!("/property_fields/{i}"), "a", "b")
+    };
+    for (found, left_out) in [(100, None), (101, Some(1)), (5_000, Some(4_900))] {
+        let findings: Vec<_> = (0..found).map(finding).collect();
+        let gates = Script::new([Step::Reject(rejection("missing_key", "no", findings.clone()))]);
+        let model = Model::says([plan("one")]);
+        let outcome = run(&model, &gates, config().max_attempts(1)).await.unwrap();
+        let attempt = &outcome.attempts()[0];
+        assert_eq!(attempt.record.findings, findings[..100]);
+        let saved = serde_json::to_value(attempt).unwrap();
+        assert_eq!(saved.get("findings_left_out").and_then(Value::as_u64), left_out);
+    }
 }
 
 #[derive(Clone, Debug)]

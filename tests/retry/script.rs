@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retort::answer::AnswerFormat;
+use retort::answer::{AnswerError, AnswerFormat};
 use retort::finding::Finding;
 use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
@@ -142,8 +142,8 @@ impl Gates for Script {
         }
     }
 
-    fn findings_of_answer(&self, _error: &retort::answer::AnswerError) -> Vec<Finding> {
-        self.of_answers.clone()
+    async fn findings_of_answer(&self, _error: &AnswerError) -> Result<Vec<Finding>, GateError> {
+        Ok(self.of_answers.clone())
     }
 }
 
@@ -205,6 +205,16 @@ pub(crate) fn task() -> Task {
 /// A configuration for scripts: strict answers, nothing mended.
 pub(crate) fn config<'a>() -> LoopConfigBuilder<'a, Plan> {
     LoopConfig::builder().answer_format(AnswerFormat::Strict).repair(false)
+}
+
+/// What a prompt costs by estimate.
+pub(crate) fn estimate(prompt: &str) -> u64 {
+    prompt.chars().count() as u64 / 4
+}
+
+/// What the first prompt costs by estimate.
+pub(crate) fn first_prompt() -> u64 {
+    estimate(&retort::prompt::resolution(&task()).unwrap())
 }
 
 pub(crate) async fn run(

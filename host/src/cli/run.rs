@@ -137,7 +137,7 @@ fn overwrites(written: Option<&Path>, read: &Path, role: &'static str) -> Result
 }
 
 /// Whether two paths are there and mean one file.
-fn is_same_file(a: &Path, b: &Path) -> bool {
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b && a.is_file())
 }
 

@@ -24,8 +24,8 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Model,
         "gates_interrupted",
-        "The thread on which a plan was judged ended before it had judged: the program is shutting down.",
-        "Try again; if it happens while the program goes on, report it as a defect.",
+        "A plan was not judged to the end: the time that the loop may take was spent, or the program is shutting down.",
+        "Allow more time; if it happens without a limit while the program goes on, report it as a defect.",
     ),
     Explanation::new(
         Model,

@@ -12,9 +12,15 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin};
 
 use super::{
-    ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, Message, Role, Secrets,
+    ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, Message, NAME_CHARS,
+    Role, Secrets,
 };
+use crate::diagnose::sanitize;
+use crate::fence;
 use crate::untrusted::bounded;
+
+/// How long the output of a program that has ended is waited for, in case something else holds on to it.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// How much of a line of stderr is kept, in bytes.
 const LINE_BYTES: usize = 4096;
@@ -24,13 +30,26 @@ const MESSAGE_CHARS: usize = 300;
 
 /// A program that answers prompts.
 ///
-/// It is started anew for every request, without a shell. A request of one turn is written to its stdin as it is; of a
-/// conversation, each turn comes below a line that says whose it is, `--- user ---` or `--- assistant ---`. What it writes
-/// to stdout is the answer; ending with another status than 0 is a failure. It need not read its stdin. What it costs is
-/// not known.
+/// It is started anew for every request, without a shell. What it writes to stdout is the answer; ending with another
+/// status than 0 is a failure. It need not read its stdin. What it costs is not known.
+///
+/// A request of one turn is written to its stdin as it is, and so is all that is asked unless a conversation is kept. Of a
+/// conversation, each turn comes below a line that says whose it is, `--- user ---` or `--- assistant ---`. The text of a
+/// user's turn stands as it is; an answer is given as one JSON string on one line, with whatever doesn't show spelled out,
+/// so that no answer can pass for a turn of its own:
+///
+/// ```text
+/// --- user ---
+/// Write a plan as JSON.
+/// --- assistant ---
+/// "{\"event_type\": 1}\n"
+/// --- user ---
+/// That answer was rejected.
+/// ```
 ///
 /// When the time is up, or the call is given up, the program is killed with its process group, so that what it started
-/// itself ends as well.
+/// itself ends as well. So is whatever it leaves behind holding on to its output: once it has ended, what it wrote is
+/// waited for no longer than half a second.
 pub struct Command {
     name: String,
     program: String,
@@ -56,7 +75,7 @@ impl Command {
         // Arguments may hold keys; the name goes into records.
         let file = Path::new(&program).file_name().unwrap_or_default().to_string_lossy();
         Ok(Self {
-            name: format!("command:{file}"),
+            name: format!("command:{}", sanitize(&file, NAME_CHARS)),
             arguments: words.collect(),
             program,
             timeout: config.timeout,
@@ -78,15 +97,24 @@ impl Command {
         let group = Group::of(&child);
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let ((), stdout, last) =
-            tokio::try_join!(write(stdin, prompt), self.read(stdout), last_line(stderr))
-                .map_err(|error| self.failed(error.to_string()))?;
-        let status = child.wait().await.map_err(|error| self.failed(error.to_string()))?;
-        group.ended();
-        if !status.success() {
-            return Err(self.failed(self.ending(status, &last)));
+        let (mut text, mut words) = (Vec::new(), LastLine::default());
+        let (status, all) = {
+            let talk = async {
+                tokio::try_join!(
+                    write(stdin, prompt),
+                    self.read(stdout, &mut text),
+                    words.read(stderr)
+                )
+            };
+            finish(&mut child, talk).await.map_err(|error| self.failed(error.to_string()))?
+        };
+        if all {
+            group.ended();
         }
-        let text = String::from_utf8(stdout).map_err(|error| {
+        if !status.success() {
+            return Err(self.failed(self.ending(status, &words.last())));
+        }
+        let text = String::from_utf8(text).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             self.protocol(format!("expected UTF-8, found a wrong byte at offset {at}"))
         })?;
@@ -97,17 +125,20 @@ impl Command {
     }
 
     /// All of stdout, as far as it may go.
-    async fn read(&self, stdout: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
-        let mut text = Vec::new();
+    async fn read(
+        &self,
+        stdout: Option<impl AsyncRead + Unpin>,
+        text: &mut Vec<u8>,
+    ) -> io::Result<()> {
         if let Some(stdout) = stdout {
             let room = u64::try_from(self.max_bytes).unwrap_or(u64::MAX).saturating_add(1);
-            stdout.take(room).read_to_end(&mut text).await?;
+            stdout.take(room).read_to_end(text).await?;
         }
         if text.len() > self.max_bytes {
             let message = format!("it wrote more than {} bytes to stdout", self.max_bytes);
             return Err(io::Error::other(message));
         }
-        Ok(text)
+        Ok(())
     }
 
     fn ending(&self, status: ExitStatus, last: &[u8]) -> String {
@@ -153,7 +184,7 @@ impl fmt::Debug for Command {
     }
 }
 
-/// A program with all that it started, killed when this is dropped before it ended.
+/// A program with all that it started, killed when this is dropped before all of it ended.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -177,6 +208,29 @@ impl Drop for Group {
     }
 }
 
+/// Waits until a program has ended and `talk`, all that goes in and out of it, is over. What the program started may hold
+/// on to its output: then `talk` is broken off a while after the end, and the second value is false.
+async fn finish<T>(
+    child: &mut Child,
+    talk: impl Future<Output = io::Result<T>>,
+) -> io::Result<(ExitStatus, bool)> {
+    tokio::pin!(talk);
+    tokio::select! {
+        biased;
+        over = &mut talk => {
+            over?;
+            Ok((child.wait().await?, true))
+        }
+        status = child.wait() => {
+            let status = status?;
+            match tokio::time::timeout(GRACE, talk).await {
+                Ok(over) => over.map(|_| (status, true)),
+                Err(_) => Ok((status, false)),
+            }
+        }
+    }
+}
+
 /// Writes the prompt. A program that doesn't care to read it closes its end, which is no failure.
 async fn write(stdin: Option<ChildStdin>, prompt: &str) -> io::Result<()> {
     let Some(mut stdin) = stdin else { return Ok(()) };
@@ -186,35 +240,48 @@ async fn write(stdin: Option<ChildStdin>, prompt: &str) -> io::Result<()> {
     }
 }
 
-/// Reads all of stderr, and keeps the beginning of the last line that isn't blank. The end of a line that is too long
-/// may begin within a key, which then could not be told as one.
-async fn last_line(stderr: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
-    let (mut last, mut line) = (Vec::new(), Vec::new());
-    let Some(mut stderr) = stderr else { return Ok(last) };
-    let mut chunk = vec![0; LINE_BYTES];
-    loop {
-        let read = stderr.read(&mut chunk).await?;
-        for piece in chunk[..read].split_inclusive(|byte| *byte == b'\n') {
-            let room = LINE_BYTES - line.len();
-            line.extend_from_slice(&piece[..piece.len().min(room)]);
-            if piece.ends_with(b"\n") {
-                keep(&mut last, &mut line);
-            }
-        }
-        if read == 0 {
-            keep(&mut last, &mut line);
-            return Ok(last);
-        }
-    }
+/// The beginning of the last line that isn't blank. The end of a line that is too long may begin within a key, which then
+/// could not be told as one.
+#[derive(Default)]
+struct LastLine {
+    last: Vec<u8>,
+    /// The line that is being read.
+    line: Vec<u8>,
 }
 
-/// Takes the place of the last line, if this one says something.
-fn keep(last: &mut Vec<u8>, line: &mut Vec<u8>) {
-    let said = line.trim_ascii();
-    if !said.is_empty() {
-        *last = said.to_vec();
+impl LastLine {
+    /// Reads all of stderr.
+    async fn read(&mut self, stderr: Option<impl AsyncRead + Unpin>) -> io::Result<()> {
+        let Some(mut stderr) = stderr else { return Ok(()) };
+        let mut chunk = vec![0; LINE_BYTES];
+        loop {
+            let read = stderr.read(&mut chunk).await?;
+            if read == 0 {
+                return Ok(());
+            }
+            for piece in chunk[..read].split_inclusive(|byte| *byte == b'\n') {
+                let room = LINE_BYTES - self.line.len();
+                self.line.extend_from_slice(&piece[..piece.len().min(room)]);
+                if piece.ends_with(b"\n") {
+                    self.keep();
+                }
+            }
+        }
     }
-    line.clear();
+
+    /// The line takes the place of the last one, if it says something.
+    fn keep(&mut self) {
+        let said = self.line.trim_ascii();
+        if !said.is_empty() {
+            self.last = said.to_vec();
+        }
+        self.line.clear();
+    }
+
+    fn last(mut self) -> Vec<u8> {
+        self.keep();
+        self.last
+    }
 }
 
 /// The turns as one text.
@@ -224,11 +291,14 @@ fn conversation(messages: &[Message]) -> String {
     }
     let mut text = String::new();
     for message in messages {
-        let speaker = match message.role {
-            Role::User => "user",
-            Role::Assistant => "assistant",
+        let turn = match message.role {
+            Role::User => format!("--- user ---\n{}\n", message.text),
+            Role::Assistant => {
+                let said = fence::compact(&message.text.as_str().into());
+                format!("--- assistant ---\n{said}\n")
+            }
         };
-        text.push_str(&format!("--- {speaker} ---\n{}\n", message.text));
+        text.push_str(&turn);
     }
     text
 }

@@ -1,10 +1,12 @@
 //! How a model is reached, and what it may take.
 
+use std::fmt;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
 use super::Secrets;
+use super::redact::REDACTED;
 
 /// How a provider is asked to hold its model to the schema of the answer.
 ///
@@ -36,11 +38,12 @@ pub enum ResponseFormat {
 /// };
 /// assert_eq!(config.temperature, Some(0.0));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClientConfig {
     /// Where the provider's service is, if not where the provider's environment variable says, or else where the
     /// provider itself has it. What comes before `/chat/completions` for `openai`, before `/v1/messages` for
-    /// `anthropic`, before `/v1beta/models` for `gemini`.
+    /// `anthropic`, before `/v1beta/models` for `gemini`. It holds no user, no password, no query and no fragment. With a
+    /// key it has to be `https`, except for a service on this machine (`localhost` or a loopback address).
     pub base_url: Option<String>,
     /// The key, if not the one in the provider's environment variable. A service with a base URL of its own may need none.
     pub api_key: Option<SecretString>,
@@ -72,6 +75,24 @@ impl Default for ClientConfig {
             temperature: Some(0.0),
             response_format: ResponseFormat::default(),
         }
+    }
+}
+
+/// Without the key, and without a base URL that one may be hidden in.
+impl fmt::Debug for ClientConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |url: &str| !url.contains(['@', '?', '#']);
+        let base_url = self.base_url.as_deref().map(|url| if shown(url) { url } else { REDACTED });
+        f.debug_struct("ClientConfig")
+            .field("base_url", &base_url)
+            .field("api_key", &self.api_key)
+            .field("timeout", &self.timeout)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("max_response_bytes", &self.max_response_bytes)
+            .field("max_output_tokens", &self.max_output_tokens)
+            .field("temperature", &self.temperature)
+            .field("response_format", &self.response_format)
+            .finish()
     }
 }
 

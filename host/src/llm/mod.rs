@@ -17,8 +17,8 @@
 //!
 //! # Keys
 //! A key comes from [`ClientConfig`] or from the provider's environment variable, and goes nowhere but into a header of
-//! requests to the configured address: redirects are not followed. It is in no error, no `Debug` and no transcript, even
-//! where a provider repeats it ([`Secrets`]).
+//! requests to the configured address: redirects are not followed, and to another machine than this one it goes by https
+//! alone. It is in no error, no `Debug` and no transcript, even where a provider repeats it ([`Secrets`]).
 //!
 //! # Features
 //! `OpenAi`, `Anthropic` and `Gemini` are there with the cargo feature `http`, which is on by default.
@@ -90,3 +90,6 @@ pub use record::Recorder;
 pub use redact::Secrets;
 pub use replay::Replay;
 pub use select::{ModelSpec, connect};
+
+/// How much of a model's own name is in the name that records and errors give it, in characters.
+const NAME_CHARS: usize = 400;

@@ -71,9 +71,7 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
         messages.iter_mut().for_each(|message| self.redact(&mut message.text));
         let answer = self.client.generate_json(request).await;
         let mut outcome = Outcome::from(&answer);
-        if let Some(text) = outcome.text_mut() {
-            self.redact(text);
-        }
+        outcome.texts_mut().for_each(|text| self.redact(text));
         let call = Call { model: self.name(), request: Asked { messages: &messages }, outcome };
         self.record(&call).map_err(|error| LlmError::Record {
             model: self.name().to_owned(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use secrecy::{ExposeSecret, SecretString};
 
 /// What stands where a key was.
-const REDACTED: &str = "[redacted]";
+pub(super) const REDACTED: &str = "[redacted]";
 
 /// What is shorter is a placeholder, such as local services want, and may be a part of any word.
 const MIN_BYTES: usize = 8;

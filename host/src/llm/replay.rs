@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 
 use super::transcript::{self, Outcome};
-use super::{Completion, LlmClient, LlmError, LlmRequest};
+use super::{Completion, LlmClient, LlmError, LlmRequest, NAME_CHARS};
+use crate::diagnose::sanitize;
 use crate::untrusted::bounded;
 
 /// How long a transcript may be, in bytes.
@@ -36,7 +37,7 @@ impl Replay {
     /// # Errors
     /// [`LlmError::Replay`]: the file can't be read, is larger than 256 MiB, or isn't a transcript.
     pub fn open(file: &Path) -> Result<Self, LlmError> {
-        let name = format!("replay:{}", file.display());
+        let name = named(&file.display().to_string());
         let mut text = String::new();
         let read = File::open(file)
             .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
@@ -65,7 +66,7 @@ impl Replay {
     /// # Ok::<(), retort::llm::LlmError>(())
     /// ```
     pub fn parse(text: &str, origin: &str) -> Result<Self, LlmError> {
-        Self::read(format!("replay:{origin}"), text)
+        Self::read(named(origin), text)
     }
 
     fn read(name: String, text: &str) -> Result<Self, LlmError> {
@@ -95,6 +96,11 @@ impl Replay {
     pub fn is_empty(&self) -> bool {
         self.outcomes.is_empty()
     }
+}
+
+/// What the model is called. A file's name may hold anything.
+fn named(origin: &str) -> String {
+    format!("replay:{}", sanitize(origin, NAME_CHARS))
 }
 
 #[async_trait]

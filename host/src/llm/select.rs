@@ -6,6 +6,7 @@ use std::str::FromStr;
 #[cfg(feature = "http")]
 use super::{Anthropic, Gemini, OpenAi};
 use super::{ClientConfig, Command, LlmClient, LlmError, Replay};
+use crate::diagnose::is_hidden;
 use crate::untrusted::quoted;
 
 /// The forms of a model's name.
@@ -42,6 +43,8 @@ pub enum ModelSpec {
 impl FromStr for ModelSpec {
     type Err = LlmError;
 
+    /// # Errors
+    /// [`LlmError::Config`]: none of the forms, or characters in it that don't show, or that change how others do.
     fn from_str(text: &str) -> Result<Self, LlmError> {
         let unknown =
             || LlmError::Config { message: format!("expected {FORMS}, found {}", quoted(text)) };
@@ -51,6 +54,12 @@ impl FromStr for ModelSpec {
         let (kind, name) = text.split_once(':').ok_or_else(unknown)?;
         let name = Some(name.trim()).filter(|name| !name.is_empty());
         let name = name.ok_or_else(unknown)?.to_owned();
+        if name.contains(is_hidden) {
+            let found = quoted(text);
+            let message =
+                format!("expected a model's name of characters that can be seen, found {found}");
+            return Err(LlmError::Config { message });
+        }
         match kind {
             "openai" => Ok(Self::OpenAi(name)),
             "anthropic" => Ok(Self::Anthropic(name)),
@@ -107,6 +116,17 @@ mod tests {
             ("replay:runs/1.ndjson", ModelSpec::Replay("runs/1.ndjson".into())),
         ] {
             assert_eq!(text.parse(), Ok(spec), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_terminal_would_obey_is_refused() {
+        for kind in ["openai", "anthropic", "gemini", "command", "replay"] {
+            for hidden in ['\u{1b}', '\n', '\u{9b}', '\u{202e}', '\0'] {
+                let parsed = format!("{kind}:x{hidden}[2J").parse::<ModelSpec>();
+                let message = parsed.map_err(|error| error.to_string()).err().unwrap_or_default();
+                assert!(message.contains("x\\") && !message.contains(hidden), "{kind}: {message}");
+            }
         }
     }
 

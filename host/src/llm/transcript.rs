@@ -30,11 +30,15 @@ pub(super) enum Outcome {
 
 impl Outcome {
     /// The words in it that are somebody else's.
-    pub(super) fn text_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::Response(response) => Some(&mut response.text),
-            Self::Error(error) => error.message_mut(),
-        }
+    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let (text, word) = match self {
+            Self::Response(Response { text, finish_reason: FinishReason::Other(word), .. }) => {
+                (Some(text), Some(word))
+            }
+            Self::Response(Response { text, .. }) => (Some(text), None),
+            Self::Error(error) => (error.message_mut(), None),
+        };
+        text.into_iter().chain(word)
     }
 }
 

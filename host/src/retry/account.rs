@@ -145,6 +145,9 @@ fn in_the_way(reason: Reason, history: &History) -> String {
         Reason::RepeatedFailure => {
             format!("The model's answers keep failing in the same way, after {asked} of them")
         }
+        Reason::TokenBudgetSpent if used == 0 => {
+            "The token budget is less than the prompt alone would cost".to_owned()
+        }
         Reason::TokenBudgetSpent => format!("The token budget is spent ({about}{used} tokens)"),
         Reason::WallBudgetSpent => format!("The time that was allowed is over (after {seconds} s)"),
         Reason::Refused => "The model declined to answer".to_owned(),

@@ -63,6 +63,10 @@ fn of_code(code: &str) -> Option<String> {
 
 fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
     let text = match reason {
+        Reason::TokenBudgetSpent if usage.total() == 0 => {
+            "Allow more tokens, or give fewer samples: a prompt costs about a token for four characters."
+                .to_owned()
+        }
         Reason::TokenBudgetSpent => {
             format!("Allow more than {} tokens.", usage.total())
         }

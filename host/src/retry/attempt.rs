@@ -44,12 +44,19 @@ pub struct Record {
     pub failure: Option<AttemptFailure>,
     /// What was fed forward to the next attempt. `None` where the attempt was accepted, and where it was the last.
     pub diagnostic: Option<String>,
-    /// What is wrong with the plan, as data.
+    /// What is wrong with the plan, as data: the first 100 findings.
     pub findings: Vec<Finding>,
+    /// How many more findings there were; not serialised where there were none.
+    #[serde(skip_serializing_if = "is_none")]
+    pub findings_left_out: usize,
     /// The patch that made this plan of the one before (RFC 6902); mechanical attempts have one.
     pub patch: Option<Patch>,
     /// What the answer cost.
     pub usage: Tokens,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Why an attempt failed.

@@ -23,7 +23,8 @@ pub enum RetryStrategy {
     /// The original prompt with the latest answer and diagnostic. Prompts don't grow from attempt to attempt.
     #[default]
     Fresh,
-    /// The whole conversation so far. The model sees all that it tried; prompts grow.
+    /// The whole conversation so far, of each answer at most 32,000 characters. The model sees all that it tried; prompts
+    /// grow.
     Continue,
 }
 
@@ -157,16 +158,19 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
         self
     }
 
-    /// How many tokens all calls together may cost; no bound by default. No call is made once it is spent. What an answer
-    /// costs is known when it is there, so the last call may exceed what was left; an answer whose cost isn't reported is
+    /// How many tokens all calls together may cost; no bound by default. No call is made once it is spent, nor one whose
+    /// prompt alone would cost more than what is left, by estimate. What an answer costs is known when it is there, so the
+    /// last call may exceed what was left; an answer whose cost isn't reported, or reported with no tokens of input, is
     /// counted by estimate, never as nothing.
     pub fn token_budget(mut self, tokens: impl Into<Option<u64>>) -> Self {
         self.config.token_budget = tokens.into();
         self
     }
 
-    /// How long all of it may take; no bound by default. A call to the model is cut off when it is spent, and nothing is
-    /// begun any more. What a gate is judging is judged to its end. Needs a tokio runtime with its clock enabled.
+    /// How long all of it may take; no bound by default. When it is spent nothing is begun any more, and nothing waited for:
+    /// neither the model nor the reading, mending and judging of its answer. What a gate is judging then goes on to its end,
+    /// on a thread of its own and within the gate's own limits, and doesn't count. Needs a tokio runtime with its clock
+    /// enabled.
     pub fn wall_budget(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.config.wall_budget = time.into();
         self

@@ -5,14 +5,18 @@ use std::fmt::Write as _;
 use json_patch::Patch;
 
 use crate::diagnose::sanitize;
+use crate::fence;
 use crate::finding::{Finding, describe};
 use crate::repair::{Failure, reduce_failure_to_repair};
 
 /// How much of a suggestion's words is shown, in characters.
 const WORDS_CHARS: usize = 300;
 
+/// How many findings are looked through for suggestions; the text names fewer.
+const MAX_SUGGESTED: usize = 100;
+
 /// How long a patch that was applied may be to be shown, in characters. A longer one is left out: cut off, it would be none.
-const PATCH_CHARS: usize = 2_000;
+const PATCH_CHARS: usize = 500;
 
 /// What is told: the gate's diagnostic as it stands; then what it doesn't say, the patches that were applied already and
 /// those that may be meant; then what to do next.
@@ -40,10 +44,10 @@ pub(super) fn feedback(
 /// Appends what would mend the plan, where the diagnostic doesn't say so itself.
 fn push_suggestions(text: &mut String, diagnostic: &str, findings: &[Finding]) {
     let untold = |finding: &&Finding| {
-        let patch = finding.patch.as_ref().and_then(|patch| serde_json::to_string(patch).ok());
+        let patch = finding.patch.as_ref().and_then(shown);
         patch.is_some_and(|patch| !diagnostic.contains(&patch))
     };
-    let suggested: Vec<_> = findings.iter().filter(untold).cloned().collect();
+    let suggested: Vec<_> = findings.iter().filter(untold).take(MAX_SUGGESTED).cloned().collect();
     if !suggested.is_empty() {
         push(text, format_args!("\n\n{}", describe("What may mend it", &suggested)));
     }
@@ -56,9 +60,9 @@ pub(super) fn words(finding: &Finding) -> String {
     sanitize(&format!("{place}: expected {expected}, found {observed}"), WORDS_CHARS)
 }
 
-/// A patch as text, unless it is too long to be shown whole.
+/// A patch on one line with whatever doesn't show spelled out, unless it is too long to be shown whole.
 fn shown(patch: &Patch) -> Option<String> {
-    let text = serde_json::to_string(patch).ok()?;
+    let text = fence::compact(&serde_json::to_value(patch).ok()?);
     (text.chars().count() <= PATCH_CHARS).then_some(text)
 }
 
@@ -120,8 +124,15 @@ mod tests {
         let text = feedback("no", &findings, &applied, &failure);
         assert!(text.contains(r#"to it (JSON Patch, RFC 6902): [{"op":"remove","path":"/note"}]"#));
         assert!(text.contains("... and 40 more (truncated)"), "{text}");
-        let long = patch(json!([{"op": "add", "path": "/a", "value": "x".repeat(9_000)}]));
+        let hidden = patch(json!([{"op": "add", "path": "/a", "value": "\u{202e}\u{1b}[2J"}]));
+        let text = feedback("no", &[], &hidden, &failure);
+        assert!(text.contains(r#"[{"op":"add","path":"/a","value":"\u202e\u001b[2J"}]"#), "{text}");
+        let long = patch(json!([{"op": "add", "path": "/a", "value": "x".repeat(500)}]));
         let text = feedback("no", &[], &long, &failure);
         assert!(text.contains("there are 1 of them") && text.len() < 600, "{text}");
+        // Nor is it suggested.
+        let suggestion = Finding::new(Stage::Plan, "wrong_type", "", "a", "b").perhaps(long);
+        let text = feedback("no", &[suggestion], &Patch::default(), &failure);
+        assert!(text.len() < 600, "{text}");
     }
 }

@@ -15,16 +15,22 @@ pub trait Gates: Send + Sync {
     /// What a plan becomes that passed.
     type Accepted: Send;
 
-    /// Judges a plan, by all gates in their order. Work that takes long or blocks belongs on a thread of its own.
+    /// Judges a plan, by all gates in their order.
+    ///
+    /// Work that takes long or blocks belongs on a thread of its own: the loop stops waiting when its time is spent, and
+    /// drops the future. What goes on elsewhere then has to end by limits of its own.
     ///
     /// # Errors
     /// [`GateError`], when a gate can't do its work, whatever the plan is. It ends the loop.
     async fn judge(&self, plan: &Plan) -> Result<Verdict<Self::Accepted>, GateError>;
 
     /// What is wrong with an answer that isn't a plan, with patches where the task tells what is meant. Where this gives
-    /// nothing, the loop goes by the findings in the error itself.
-    fn findings_of_answer(&self, _error: &AnswerError) -> Vec<Finding> {
-        Vec::new()
+    /// nothing, the loop goes by the findings in the error itself. Waited for like [`judge`](Self::judge).
+    ///
+    /// # Errors
+    /// [`GateError`], when this can't be worked out, whatever the answer is. It ends the loop.
+    async fn findings_of_answer(&self, _error: &AnswerError) -> Result<Vec<Finding>, GateError> {
+        Ok(Vec::new())
     }
 }
 

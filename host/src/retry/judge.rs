@@ -1,9 +1,10 @@
 //! From an answer to a verdict: the reading of answers, the gates, and the caller's own say.
 
+use super::compute::compute;
 use super::feedback::words;
-use super::{AttemptFailure, Reason};
 use super::{
-    Category, Channel, GateError, Gates, LoopConfig, REJECTED_BY_CALLER, Rejection, Verdict,
+    AttemptFailure, Category, Channel, GateError, Gates, INTERRUPTED, LoopConfig,
+    REJECTED_BY_CALLER, Reason, Rejection, Verdict,
 };
 use crate::answer::{self, AnswerError};
 use crate::diagnose::sanitize;
@@ -79,12 +80,23 @@ impl Failed {
 
     /// A gate that could not do its work.
     pub(super) fn of_gate(error: &GateError) -> Self {
+        Self::unjudged(error.code(), error.to_string())
+    }
+
+    /// An answer that there was no time to judge.
+    pub(super) fn out_of_time() -> Self {
+        let diagnostic = "The time that all of it may take was spent before this answer was judged";
+        Self::unjudged(INTERRUPTED, diagnostic.to_owned())
+    }
+
+    /// An answer of which nothing is known.
+    fn unjudged(code: &str, diagnostic: String) -> Self {
         Self::of_rejection(
             Rejection {
                 channel: Channel::CompileResult,
-                code: error.code().to_owned(),
+                code: code.to_owned(),
                 category: Category::Unknown,
-                diagnostic: error.to_string(),
+                diagnostic,
                 findings: Vec::new(),
             },
             None,
@@ -112,17 +124,18 @@ impl Failed {
     }
 }
 
-/// Judges an answer.
+/// Judges an answer. It is read where reading it takes nobody's time.
 pub(super) async fn judge<G: Gates>(
     text: &str,
     finish: &FinishReason,
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<Judged<G::Accepted>, GateError> {
-    let answer = match answer::read(text, finish, config.answer_format) {
+    let (text, ending, format) = (text.to_owned(), finish.clone(), config.answer_format);
+    let answer = match compute(move || answer::read(&text, &ending, format)).await? {
         Ok(answer) => answer,
         Err(error) => {
-            let findings = gates.findings_of_answer(&error);
+            let findings = gates.findings_of_answer(&error).await?;
             return Ok(Judged::Failed(Box::new(Failed::of_answer(error, findings, finish))));
         }
     };

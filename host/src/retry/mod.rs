@@ -7,7 +7,11 @@
 //!
 //! What was done is never lost: attempts, cost and time come with success, with failure ([`Outcome`]) and with errors
 //! ([`LoopError`]), and [`Account`] says in plain words what stands in the way. Nothing outside is touched but by the
-//! client and the gates: a future that is dropped leaves nothing behind.
+//! client and the gates.
+//!
+//! The loop runs on a tokio runtime, and keeps no thread of it busy: answers are read, mended and judged on threads that
+//! may block, and waited for as long as there is time. A future that is dropped leaves nothing behind but such a thread,
+//! which goes on to the end of the step it is at, or to the gates' own limits.
 //!
 //! # Example
 //! ```
@@ -75,6 +79,7 @@
 mod account;
 mod advice;
 mod attempt;
+mod compute;
 mod config;
 mod conversation;
 mod feedback;
@@ -94,7 +99,8 @@ pub use pipeline::PipelineGates;
 pub use run::{compile_with_llm, mend_plan};
 pub use usage::Tokens;
 
-/// The codes that only the loop gives: a caller's hook turned down what passed every gate, or the gates were interrupted.
+/// The codes that only the loop gives: a caller's hook turned down what passed every gate, or judging was broken off, for
+/// want of time or because the runtime is shutting down.
 pub const CODES: &[&str] = &[REJECTED_BY_CALLER, INTERRUPTED];
 
 const INTERRUPTED: &str = "gates_interrupted";

@@ -21,9 +21,9 @@ pub enum Reason {
     MaxAttemptsReached,
     /// The same failure came too often.
     RepeatedFailure,
-    /// No tokens are left.
+    /// No tokens are left, or fewer than the next prompt alone would cost.
     TokenBudgetSpent,
-    /// No time is left.
+    /// No time is left. What was being done is given up, the judging of an answer included.
     WallBudgetSpent,
     /// The model, or a filter before or behind it, declined to answer.
     Refused,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::compute::compute;
 use super::{Category, Channel, GateError, Gates, Rejection, Verdict};
 use crate::answer::AnswerError;
 use crate::finding::Finding;
@@ -14,7 +15,10 @@ use crate::problem::{Coded, Problem};
 use crate::repair::mechanical::{plan_findings, smoke_findings};
 use crate::task::Task;
 
-/// Every gate of a [`Pipeline`], for one task. Guests run on threads that may block, so the loop never does.
+/// Every gate of a [`Pipeline`], for one task.
+///
+/// All that takes long is done on threads that may block, so the loop never does. A plan that isn't waited for any longer
+/// is judged to its end there, within the limits of the pipeline.
 #[derive(Clone, Debug)]
 pub struct PipelineGates {
     pipeline: Pipeline,
@@ -47,12 +51,17 @@ impl Gates for PipelineGates {
             Ok(accepted) => Verdict::Accepted(accepted),
             Err(turned) => Verdict::Rejected(rejection(&turned, &plan, &gates.task)),
         };
-        tokio::task::spawn_blocking(judging).await.map_err(|_| GateError::new(&Interrupted))
+        compute(judging).await
     }
 
-    fn findings_of_answer(&self, error: &AnswerError) -> Vec<Finding> {
-        let value = error.text.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        value.map_or_else(Vec::new, |value| plan_findings(&value, &error.problems, &self.task))
+    async fn findings_of_answer(&self, error: &AnswerError) -> Result<Vec<Finding>, GateError> {
+        let Some(text) = error.text.clone() else { return Ok(Vec::new()) };
+        let (problems, task) = (error.problems.clone(), Arc::clone(&self.task));
+        compute(move || match serde_json::from_str(&text) {
+            Ok(value) => plan_findings(&value, &problems, &task),
+            Err(_) => Vec::new(),
+        })
+        .await
     }
 }
 
@@ -90,15 +99,4 @@ fn unplaced(problem: &Problem) -> Finding {
     let place = problem.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default();
     let observed = format!("{place}{}", problem.message);
     Finding::new(problem.stage, problem.code, "", "a plan that this gate lets pass", observed)
-}
-
-/// The thread that judged has died.
-#[derive(Debug, thiserror::Error)]
-#[error("the gates were interrupted: the runtime is shutting down")]
-struct Interrupted;
-
-impl Coded for Interrupted {
-    fn code(&self) -> &'static str {
-        super::INTERRUPTED
-    }
 }

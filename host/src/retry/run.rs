@@ -1,22 +1,27 @@
 //! The loop itself.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use json_patch::Patch;
 
 use super::attempt::{Attempt, AttemptKind, Record};
+use super::compute::compute;
 use super::conversation::{Conversation, Rejected};
 use super::feedback::feedback;
 use super::judge::{Failed, Judged, judge};
 use super::usage::{Budget, Tokens};
-use super::{Gates, History, LoopConfig, LoopError, Outcome, Reason};
+use super::{GateError, Gates, History, LoopConfig, LoopError, Outcome, Reason};
 use crate::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::prompt;
 use crate::repair::mechanical::{Mended, mend};
 use crate::repair::{AnswerHash, Failure, RetryDecision, RetryMemory, RetryPolicy, should_retry};
 use crate::task::Task;
+
+/// How many findings are kept of an attempt. An answer of some megabytes may hold as many faults as it has bytes.
+const MAX_FINDINGS: usize = 100;
 
 /// Asks a model for a plan until one passes the gates, or something ends it.
 ///
@@ -76,9 +81,9 @@ pub async fn mend_plan<G: Gates>(
         Turn::Accepted(accepted) => Outcome::accepted_as(accepted, run.ended()),
         Turn::Failed(standing) => {
             let Standing { open, failed, .. } = *standing;
-            run.record(open, Some(&failed), None);
-            Outcome::stopped(Reason::NothingCertain, Some(failed.diagnostic), run.ended())
+            run.stop(Reason::NothingCertain, open, &failed)
         }
+        Turn::OutOfTime(open, failed) => run.stop(Reason::WallBudgetSpent, open, &failed),
     })
 }
 
@@ -105,17 +110,26 @@ struct Run<'a, 'c, G: Gates> {
     history: History,
 }
 
+/// What came of a call.
+enum Called {
+    Answered(Completion, Tokens),
+    /// It was not made for want of tokens, or not waited for any longer for want of time.
+    GivenUp(Reason),
+}
+
 /// What came of one answer, after all that could be done without the model.
 enum Turn<A> {
     Accepted(A),
     Failed(Box<Standing>),
+    /// The time was spent before it was judged, or before it was known whether to mend it.
+    OutOfTime(Open, Arc<Failed>),
 }
 
 /// A failure that the model has to be asked about.
 struct Standing {
     /// The record of the attempt that failed last, still open.
     open: Open,
-    failed: Failed,
+    failed: Arc<Failed>,
     /// What the model answered, before anything was mended.
     answer: AnswerHash,
     /// The plan that the failure is about.
@@ -144,9 +158,8 @@ impl<G: Gates> Run<'_, '_, G> {
         loop {
             let began = Instant::now();
             let (completion, usage) = match self.call(conversation.request()).await {
-                Ok(Some(answer)) => answer,
-                Ok(None) => {
-                    let reason = Reason::WallBudgetSpent;
+                Ok(Called::Answered(completion, usage)) => (completion, usage),
+                Ok(Called::GivenUp(reason)) => {
                     return Ok(Outcome::stopped(reason, last_diagnostic, self.ended()));
                 }
                 Err(error) => return Err(LoopError::new(error, self.ended())),
@@ -165,46 +178,65 @@ impl<G: Gates> Run<'_, '_, G> {
                     return Ok(Outcome::accepted_as(accepted, self.ended()));
                 }
                 Turn::Failed(standing) => standing,
+                Turn::OutOfTime(open, failed) => {
+                    return Ok(self.stop(Reason::WallBudgetSpent, open, &failed));
+                }
             };
             let Standing { open, failed, answer, judged, applied } = *standing;
             let failure = failed.failure(answer);
             if let Some(reason) = self.end_after(&failed, &failure) {
-                self.record(open, Some(&failed), None);
-                return Ok(Outcome::stopped(reason, Some(failed.diagnostic), self.ended()));
+                return Ok(self.stop(reason, open, &failed));
             }
             self.memory.remember(&failure);
-            let told = feedback(&failed.diagnostic, &failed.findings, &applied, &failure);
-            self.record(open, Some(&failed), Some(told.clone()));
-            conversation.go_on(Rejected {
-                response: &text,
-                judged: &judged,
-                was_mended: !applied.is_empty(),
-                feedback: &told,
-            });
-            last_diagnostic = Some(failed.diagnostic);
+            let told_of = Arc::clone(&failed);
+            let telling = move || {
+                let told = feedback(&told_of.diagnostic, &told_of.findings, &applied, &failure);
+                conversation.go_on(Rejected {
+                    response: &text,
+                    judged: &judged,
+                    was_mended: !applied.is_empty(),
+                    feedback: &told,
+                });
+                (conversation, told)
+            };
+            let told = match self.in_time(compute(telling)).await {
+                Some(Ok((next, told))) => {
+                    conversation = next;
+                    told
+                }
+                Some(Err(error)) => return Err(self.break_off(open, error)),
+                None => return Ok(self.stop(Reason::WallBudgetSpent, open, &failed)),
+            };
+            self.record(open, Some(&failed), Some(told));
+            last_diagnostic = Some(failed.diagnostic.clone());
         }
     }
 
-    /// Calls the model; `None` when the time was spent before it answered.
-    async fn call(
-        &mut self,
-        request: LlmRequest,
-    ) -> Result<Option<(Completion, Tokens)>, LlmError> {
+    /// Waits as long as there is time; `None` when it was spent first.
+    async fn in_time<F: Future>(&self, future: F) -> Option<F::Output> {
+        match self.budget.time_left() {
+            None => Some(future.await),
+            Some(left) => tokio::time::timeout(left, future).await.ok(),
+        }
+    }
+
+    /// Calls the model, if that can be afforded.
+    async fn call(&mut self, request: LlmRequest) -> Result<Called, LlmError> {
         let free = !self.client.costs_tokens();
         let asked = if free { Tokens::default() } else { Tokens::of_request(&request) };
+        if !self.budget.affords(self.history.usage, asked) {
+            return Ok(Called::GivenUp(Reason::TokenBudgetSpent));
+        }
         let answer = self.client.generate_json(request);
-        let answered = match self.budget.time_left() {
-            None => Some(answer.await),
-            Some(left) => tokio::time::timeout(left, answer).await.ok(),
-        };
-        match answered {
+        match self.in_time(answer).await {
             Some(Ok(completion)) => {
-                let cost = match completion.usage {
+                let cost = match Tokens::reported(&completion) {
+                    Some(reported) => reported,
                     None if free => asked,
-                    _ => Tokens::of_completion(&completion, asked),
+                    None => Tokens::of_answer(&completion, asked),
                 };
                 self.history.usage.add(cost);
-                Ok(Some((completion, cost)))
+                Ok(Called::Answered(completion, cost))
             }
             Some(Err(error)) => {
                 if was_read(&error) {
@@ -214,7 +246,7 @@ impl<G: Gates> Run<'_, '_, G> {
             }
             None => {
                 self.history.usage.add(asked);
-                Ok(None)
+                Ok(Called::GivenUp(Reason::WallBudgetSpent))
             }
         }
     }
@@ -231,24 +263,34 @@ impl<G: Gates> Run<'_, '_, G> {
         let mut seen = BTreeSet::new();
         let mut rounds = 0;
         loop {
-            let failed = match judge(&open.response, finish, self.gates, self.config).await {
-                Ok(Judged::Failed(failed)) => *failed,
-                Ok(Judged::Accepted(accepted)) => {
+            let judging = judge(&open.response, finish, self.gates, self.config);
+            let failed = match self.in_time(judging).await {
+                Some(Ok(Judged::Failed(failed))) => Arc::new(*failed),
+                Some(Ok(Judged::Accepted(accepted))) => {
                     self.record(open, None, None);
                     return Ok(Turn::Accepted(accepted));
                 }
-                Err(error) => {
-                    self.record(open, Some(&Failed::of_gate(&error)), None);
-                    return Err(LoopError::new(error, self.ended()));
-                }
+                Some(Err(error)) => return Err(self.break_off(open, error)),
+                None => return Ok(Turn::OutOfTime(open, Arc::new(Failed::out_of_time()))),
             };
             let judged = failed.json.clone().unwrap_or_else(|| open.response.clone());
-            let hash = AnswerHash::of(&judged);
-            let answer = answer.get_or_insert_with(|| hash.clone());
-            seen.insert(hash);
-            let may_mend = rounds < self.config.mechanical_rounds
-                && self.budget.time_left() != Some(Duration::ZERO);
-            let mended = if may_mend { mended(&failed, &seen) } else { None };
+            let may_mend = rounds < self.config.mechanical_rounds;
+            let to_mend = Arc::clone(&failed);
+            let mending = move || {
+                let hash = AnswerHash::of(&judged);
+                seen.insert(hash.clone());
+                let mended = if may_mend { mended(&to_mend, &seen) } else { None };
+                (judged, hash, seen, mended)
+            };
+            let (judged, hash, mended) = match self.in_time(compute(mending)).await {
+                Some(Ok((judged, hash, before, mended))) => {
+                    seen = before;
+                    (judged, hash, mended)
+                }
+                Some(Err(error)) => return Err(self.break_off(open, error)),
+                None => return Ok(Turn::OutOfTime(open, failed)),
+            };
+            let answer = answer.get_or_insert(hash);
             let Some(Mended { text, patch }) = mended else {
                 let answer = answer.clone();
                 let standing = Standing { open, failed, answer, judged, applied };
@@ -295,6 +337,8 @@ impl<G: Gates> Run<'_, '_, G> {
 
     fn record(&mut self, open: Open, failed: Option<&Failed>, diagnostic: Option<String>) {
         let Open { kind, prompt, response, patch, usage, began } = open;
+        let found = failed.map_or(&[][..], |failed| &failed.findings);
+        let kept = &found[..found.len().min(MAX_FINDINGS)];
         let record = Record {
             number: self.history.attempts.len() + 1,
             kind,
@@ -302,7 +346,8 @@ impl<G: Gates> Run<'_, '_, G> {
             response,
             failure: failed.map(Failed::record),
             diagnostic,
-            findings: failed.map_or_else(Vec::new, |failed| failed.findings.clone()),
+            findings: kept.to_vec(),
+            findings_left_out: found.len() - kept.len(),
             patch,
             usage,
         };
@@ -311,6 +356,18 @@ impl<G: Gates> Run<'_, '_, G> {
             watch(&attempt);
         }
         self.history.attempts.push(attempt);
+    }
+
+    /// Ends with an attempt that failed.
+    fn stop(&mut self, reason: Reason, open: Open, failed: &Failed) -> Outcome<G::Accepted> {
+        self.record(open, Some(failed), None);
+        Outcome::stopped(reason, Some(failed.diagnostic.clone()), self.ended())
+    }
+
+    /// Ends with an attempt that could not be judged.
+    fn break_off(&mut self, open: Open, error: GateError) -> LoopError {
+        self.record(open, Some(&Failed::of_gate(&error)), None);
+        LoopError::new(error, self.ended())
     }
 
     /// What was done, at the end.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::Reason;
-use crate::llm::{Completion, LlmRequest};
+use crate::llm::{Completion, LlmRequest, Usage};
 
 /// Characters that are counted as one token where a provider doesn't say what an answer cost.
 const CHARS_PER_TOKEN: usize = 4;
@@ -40,19 +40,18 @@ impl Tokens {
         Self { input_tokens: estimate(chars), output_tokens: 0, estimated: true }
     }
 
-    /// What an answer cost: as reported, or else `asked` and the estimate for its text.
-    pub(super) fn of_completion(completion: &Completion, asked: Self) -> Self {
-        match completion.usage {
-            Some(usage) => Self {
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-                estimated: false,
-            },
-            None => {
-                let output_tokens = estimate(completion.text.chars().count());
-                Self { output_tokens, ..asked }
-            }
-        }
+    /// What an answer cost, as it is reported. A provider that tells of no input at all has not counted.
+    pub(super) fn reported(completion: &Completion) -> Option<Self> {
+        let usage = completion.usage.filter(|usage| usage.input_tokens > 0)?;
+        let Usage { input_tokens, output_tokens } = usage;
+        Some(Self { input_tokens, output_tokens, estimated: false })
+    }
+
+    /// What an answer cost by estimate, `asked` for the question included.
+    pub(super) fn of_answer(completion: &Completion, asked: Self) -> Self {
+        let counted = estimate(completion.text.chars().count());
+        let reported = completion.usage.map_or(0, |usage| usage.output_tokens);
+        Self { output_tokens: counted.max(reported), ..asked }
     }
 }
 
@@ -82,6 +81,11 @@ impl Budget {
         self.wall.map(|wall| wall.saturating_sub(self.elapsed()))
     }
 
+    /// Whether a call of this cost still fits into what is left.
+    pub(super) fn affords(&self, used: Tokens, asked: Tokens) -> bool {
+        self.tokens.is_none_or(|allowed| used.total().saturating_add(asked.total()) <= allowed)
+    }
+
     /// Why no more calls may be made, if none may.
     pub(super) fn spent(&self, used: Tokens) -> Option<Reason> {
         if self.tokens.is_some_and(|allowed| used.total() >= allowed) {
@@ -97,7 +101,7 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::{FinishReason, Usage};
+    use crate::llm::FinishReason;
     use serde_json::Value;
 
     fn completion(text: &str, usage: Option<Usage>) -> Completion {
@@ -107,15 +111,30 @@ mod tests {
     #[test]
     fn what_is_not_reported_is_a_quarter_of_the_characters() {
         let asked = Tokens::of_request(&LlmRequest::prompt("ééééé ééé", Value::Null));
-        let cost = Tokens::of_completion(&completion("日本語日本語日本", None), asked);
+        let answer = completion("日本語日本語日本", None);
+        assert_eq!(Tokens::reported(&answer), None);
+        let cost = Tokens::of_answer(&answer, asked);
         assert_eq!(cost, Tokens { input_tokens: 2, output_tokens: 2, estimated: true });
+    }
+
+    #[test]
+    fn a_report_of_no_input_is_none() {
+        let asked = Tokens::of_request(&LlmRequest::prompt("x".repeat(400), Value::Null));
+        for (output_tokens, expected) in [(0, 2), (1, 2), (9, 9)] {
+            let usage = Usage { input_tokens: 0, output_tokens };
+            let answer = completion("xxxxxxxx", Some(usage));
+            assert_eq!(Tokens::reported(&answer), None);
+            let cost = Tokens::of_answer(&answer, asked);
+            let expected = Tokens { input_tokens: 100, output_tokens: expected, estimated: true };
+            assert_eq!(cost, expected);
+        }
     }
 
     #[test]
     fn what_is_reported_counts_and_a_sum_with_estimates_is_one() {
         let usage = Usage { input_tokens: 70, output_tokens: 5 };
         let asked = Tokens::of_request(&LlmRequest::prompt("x".repeat(4000), Value::Null));
-        let mut sum = Tokens::of_completion(&completion("{}", Some(usage)), asked);
+        let mut sum = Tokens::reported(&completion("{}", Some(usage))).unwrap_or_default();
         assert_eq!((sum.total(), sum.estimated), (75, false));
         sum.add(asked);
         assert_eq!((sum.total(), sum.estimated), (1075, true));
@@ -129,5 +148,14 @@ mod tests {
         assert_eq!(no_time.spent(used), Some(Reason::WallBudgetSpent));
         assert_eq!(Budget::new(Some(1), Some(Duration::from_secs(3600))).spent(used), None);
         assert_eq!(Budget::new(None, None).spent(used), None);
+    }
+
+    #[test]
+    fn a_call_has_to_fit_into_what_is_left() {
+        let tokens = |input_tokens| Tokens { input_tokens, ..Tokens::default() };
+        let budget = Budget::new(Some(100), None);
+        assert!(budget.affords(tokens(60), tokens(40)) && !budget.affords(tokens(60), tokens(41)));
+        assert!(!budget.affords(tokens(u64::MAX), tokens(1)));
+        assert!(Budget::new(None, None).affords(tokens(u64::MAX), tokens(u64::MAX)));
     }
 }

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::super::error::CliError;
 use super::super::model::ModelArgs;
 use super::super::project::Project;
+use super::super::run::is_same_file;
 use super::super::{Outcome, Verdict, runtime, talk};
 use super::{BundleReport, print_path, store};
 
@@ -57,6 +58,11 @@ fn client(spec: &ModelSpec, args: &ModelArgs, task: &Task) -> Result<Box<dyn Llm
         Some(client) => client,
         None => Box::new(Draft::new(task)),
     };
+    if let (ModelSpec::Replay(read), Some(written)) = (spec, &args.record)
+        && is_same_file(written, read)
+    {
+        return Err(CliError::OutputIsInput { path: read.clone(), role: "--record" });
+    }
     Ok(match &args.record {
         None => client,
         Some(path) => Box::new(Recorder::create(client, path, config.secrets())?),

@@ -44,7 +44,8 @@ Models (--model, or `model` in retort.toml; draft where nothing is said):
   openai:NAME      any OpenAI-compatible service; OPENAI_API_KEY, OPENAI_BASE_URL
   anthropic:NAME   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL
   gemini:NAME      GEMINI_API_KEY, GEMINI_BASE_URL
-  command:CMD      a program: the prompt on stdin, JSON on stdout
+  command:CMD      a program: the prompt on stdin, JSON on stdout; with --strategy continue, each turn
+                   below a line `--- user ---` or `--- assistant ---`, answers as a JSON string on a line
   replay:FILE      the answers that --record wrote down";
 
 /// One stage in a report.

@@ -29,7 +29,8 @@ impl Endpoint {
     /// What the caller configured, or else the environment, or else the provider's own address.
     ///
     /// # Errors
-    /// [`LlmError::Config`]: no key for the provider's own address, or a base URL that isn't one.
+    /// [`LlmError::Config`]: no key for the provider's own address, a base URL that isn't one, or one to which the key
+    /// would travel in clear.
     pub(super) fn resolve(
         provider: &Provider,
         config: &ClientConfig,
@@ -52,7 +53,15 @@ impl Endpoint {
         let base = base(&url).map_err(|found| LlmError::Config {
             message: format!("{origin}: expected one such as {}, found {found}", provider.url),
         })?;
-        Ok(Self { base, key: key.map(trimmed) })
+        let endpoint = Self { base, key: key.map(trimmed) };
+        if endpoint.key.is_some() && endpoint.is_plain() && !endpoint.is_loopback() {
+            return Err(LlmError::Config {
+                message: format!(
+                    "{origin}: expected https, since there is a key to be sent (to this machine alone it may go over http), found http to another machine"
+                ),
+            });
+        }
+        Ok(endpoint)
     }
 
     /// The address of something below the base URL.
@@ -89,6 +98,9 @@ fn base(text: &str) -> Result<Url, String> {
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("one with a user's name or password in it".to_owned());
+    }
+    if url.query().is_some() {
+        return Err("one with a query (`?`), where a key may be".to_owned());
     }
     if url.fragment().is_some() {
         return Err("one with a fragment (`#`)".to_owned());
@@ -136,11 +148,31 @@ mod tests {
         let found = resolve(&ClientConfig::default(), &environment).ok();
         let found = found.as_ref().map(shown);
         assert_eq!(found, Some(("https://env.example/chat".to_owned(), Some("from-env"))));
-        let config =
-            ClientConfig { api_key: Some("given".into()), ..at("http://10.0.0.1/a?api-version=2") };
+        let config = ClientConfig { api_key: Some("given".into()), ..at("https://10.0.0.1/a") };
         let found = resolve(&config, &environment).ok();
         let found = found.as_ref().map(shown);
-        assert_eq!(found, Some(("http://10.0.0.1/a/chat?api-version=2".to_owned(), Some("given"))));
+        assert_eq!(found, Some(("https://10.0.0.1/a/chat".to_owned(), Some("given"))));
+    }
+
+    #[test]
+    fn a_key_goes_in_clear_to_no_other_machine() {
+        for environment in [&[][..], &[("TEST_API_KEY", "from-env")][..]] {
+            for (url, local) in [
+                ("http://10.0.0.1/v1", false),
+                ("http://localhost.example/v1", false),
+                ("http://127.0.0.1.example/v1", false),
+                ("http://localhost:8080/v1", true),
+                ("http://127.0.0.1:8080/v1", true),
+                ("http://[::1]:8080/v1", true),
+                ("https://10.0.0.1/v1", true),
+            ] {
+                let found = resolve(&at(url), environment);
+                assert_eq!(found.is_ok(), local || environment.is_empty(), "{url}");
+                let message = found.err().map_or_else(String::new, |error| error.to_string());
+                assert_eq!(message.contains("expected https"), !message.is_empty(), "{message}");
+                assert!(!message.contains("from-env"), "{message}");
+            }
+        }
     }
 
     #[test]
@@ -158,9 +190,14 @@ mod tests {
 
     #[test]
     fn a_url_that_is_none_is_not_repeated() {
-        for url in
-            ["localhost:8080", "https://me:hunter2@host", "hunter2", "http://", "http://a/#hunter2"]
-        {
+        for url in [
+            "localhost:8080",
+            "https://me:hunter2@host",
+            "hunter2",
+            "http://",
+            "http://a/#hunter2",
+            "https://a/v1?key=hunter2",
+        ] {
             let message = resolve(&at(url), &[]).err().map(|error| error.to_string());
             let message = message.unwrap_or_else(|| panic!("{url} is taken"));
             assert!(message.contains("https://models.example/v1"), "{message}");

@@ -17,7 +17,10 @@ use self::endpoint::Endpoint;
 pub(super) use self::endpoint::Provider;
 use self::failure::shown;
 use self::transport::{Reply, Transport};
-use super::{ClientConfig, Completion, FinishReason, LlmError, LlmRequest, ResponseFormat};
+use super::{
+    ClientConfig, Completion, FinishReason, LlmError, LlmRequest, NAME_CHARS, ResponseFormat,
+};
+use crate::diagnose::sanitize;
 
 /// The parts of a request that not every service takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,7 +75,7 @@ impl<P: Protocol> Remote<P> {
         let path = P::path(model);
         let segments: Vec<&str> = path.iter().map(String::as_str).collect();
         let url = endpoint.url(&segments);
-        let name = format!("{}:{model}", P::PROVIDER.label);
+        let name = format!("{}:{}", P::PROVIDER.label, sanitize(model, NAME_CHARS));
         let transport = Transport::new(name, &endpoint, url, P::authorize, P::headers(), config)?;
         let terms = Terms {
             format: config.response_format,
