@@ -4,6 +4,7 @@
 
 mod kind;
 mod observe;
+pub mod redact;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -157,6 +158,22 @@ mod tests {
         let who = &seen.observed()[&path("content.who")];
         assert_eq!((who.present, who.kinds.contains(Kind::Null)), (2, true));
         assert_eq!(seen.observed()[&path("content.id")].distinct, 2);
+    }
+
+    #[test]
+    fn what_is_shown_of_an_event_is_redacted_and_what_is_known_is_not() {
+        let event = r#"{"event_type":"a","to":["ada@example.org",{"note":"by Ada Lovelace"}],"key":"ghp_0123456789abcdef0123",
+            "state":"open","at":["2026-03-02T10:00:00Z",123456789012],"by":{"ada@example.org":true,"203.0.113.7":null}}"#;
+        let samples = Samples::parse(&event.replace('\n', ""), "samples").expect("a sample");
+        let evidence = Evidence::new(&samples, None);
+        let seen = evidence.of("a").and_then(|it| it.samples().next()).expect("a sample");
+        assert_eq!(
+            seen.text(),
+            r#"{"at":["2026-03-02T10:00:00Z","<integer of 12 digits>"],"by":{"<IP address>":null,"<email>":true},"#
+                .to_owned()
+                + r#""event_type":"a","key":"<token>","state":"open","to":["<email>",{"note":"<text of 15 characters>"}]}"#
+        );
+        assert_eq!(seen.event()["to"][0], "ada@example.org");
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! What occurs in sample events.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::{Kind, Kinds, Path, at};
+use super::{Kind, Kinds, Path, at, redact};
 use crate::gate::smoke::Sample;
 
 /// How many paths of one event type are listed. Events whose keys are data have no end of them.
 const MAX_PATHS: usize = 20_000;
 
 /// How deep samples are looked through.
-const MAX_DEPTH: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 
 /// How many distinct values of a path are kept.
 const MAX_EXAMPLES: usize = 8;
@@ -20,8 +21,8 @@ const MAX_EXAMPLES: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Seen {
     line: usize,
-    text: String,
     event: Value,
+    text: OnceLock<String>,
 }
 
 impl Seen {
@@ -31,13 +32,14 @@ impl Seen {
         self.line
     }
 
-    /// The event as it is shown: as it was read, without what is [hidden](super::Evidence::hide).
+    /// The event as it is shown, to a model too: its values [redacted](redact::event), without what is
+    /// [hidden](super::Evidence::hide). Worked out when it is first asked for.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        self.text.get_or_init(|| redact::event(&self.event))
     }
 
-    /// The event.
+    /// The event, all of it.
     #[must_use]
     pub fn event(&self) -> &Value {
         &self.event
@@ -70,7 +72,7 @@ impl SampleEvents {
         // Samples are JSON: whoever made them has parsed them.
         let Ok(event) = serde_json::from_str::<Value>(sample.text()) else { return };
         self.observe(&mut Path::new(), &event);
-        self.samples.push(Seen { line: sample.line(), text: sample.text().to_owned(), event });
+        self.samples.push(Seen { line: sample.line(), event, text: OnceLock::new() });
     }
 
     /// The samples of several event types as those of one.
@@ -118,7 +120,7 @@ impl SampleEvents {
         for seen in &mut self.samples {
             let mut shown = seen.event.clone();
             if remove(&mut shown, &mut Path::new(), denied) {
-                seen.text = shown.to_string();
+                seen.text = OnceLock::from(redact::event(&shown));
             }
         }
     }
