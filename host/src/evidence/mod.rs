@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 pub use kind::{Kind, Kinds};
-pub use observe::{Observed, SampleEvents, Seen};
+pub use observe::{Observed, SampleEvents, Seen, Visibility};
 
 use crate::gate::smoke::Samples;
 use crate::task::{Declared, EventSchema};
@@ -60,9 +60,9 @@ impl Evidence {
         Self { events, declared, has_schema: schema.is_some() }
     }
 
-    /// Takes what is denied out of the texts in which samples are shown. What they hold is known all the same.
-    pub fn hide(&mut self, denied: impl Fn(&[String]) -> bool) {
-        self.events.values_mut().for_each(|events| events.hide(&denied));
+    /// Takes what may not be shown out of the texts in which samples are shown. What they hold is known all the same.
+    pub fn hide(&mut self, visibility: impl Fn(&[String]) -> Visibility) {
+        self.events.values_mut().for_each(|events| events.hide(&visibility));
     }
 
     /// The samples of one event type; `None` where there are none.
