@@ -2,7 +2,8 @@
 //!
 //! Prompts are pure functions of their inputs: the same task gives the same bytes, in whatever order the keys of its
 //! documents were written. All that comes from elsewhere (rule, schema, graph spec, events, earlier answers) stands in
-//! fenced blocks as JSON, escaped and bounded, so that it can't pass for what Retort says itself. Sample values are
+//! fenced blocks as JSON, escaped and bounded, so that it can't pass for what Retort says itself; a diagnostic, which
+//! quotes them, stands in one as it is. Sample values are
 //! shown as far as [they can be](crate::evidence::redact): what could be personal or secret is shown by its shape.
 //!
 //! # Bounds
@@ -118,7 +119,7 @@ pub fn resolution_under(task: &Task, policy: &FieldPolicy) -> Result<String, Pro
     let mut prompt = contract::opening();
     prompt.push_str(contract::RULE);
     prompt.push_str(&fence::block("json", &rule));
-    prompt.push_str(&schema::section(task, &wanted));
+    prompt.push_str(&schema::section(task, policy, &wanted));
     prompt.push_str(&graph::section(task.graph(), &wanted));
     prompt.push_str(&events::section(task.evidence(), policy, &wanted));
     prompt.push_str(&policy::section(policy));
