@@ -4,12 +4,12 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use retort::answer::{AnswerError, AnswerFormat, CODES, read};
+use retort::answer::{AnswerError, AnswerFormat, CODES, MAX_BYTES, MAX_PROPERTIES, read};
 use retort::llm::FinishReason;
 use retort::plan::PlanParseErrorCode;
 use retort::{explain, plan};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{shared, workspace_root};
 
@@ -120,6 +120,52 @@ fn strictly_read_the_parser_decides() {
             assert_eq!(read(&text, &FinishReason::Stop, AnswerFormat::Lenient), strict, "{text}");
         }
     }
+}
+
+/// A plan of so many properties, the path of each with a key of so many letters.
+fn plan_of(properties: usize, letters: usize) -> String {
+    let property =
+        |index| json!({"property_name": format!("p{index}"), "source_path": ["k".repeat(letters)]});
+    let properties: Vec<Value> = (0..properties).map(property).collect();
+    json!({"event_type": "e", "target_entity_name": "E", "function_name": "f",
+        "key_field": {"property_name": "k", "source_path": ["a"]}, "property_fields": properties})
+    .to_string()
+}
+
+#[test]
+fn what_is_larger_than_a_plan_may_be_is_refused() {
+    let cases = [
+        (plan_of(MAX_PROPERTIES, 1), true),
+        (plan_of(MAX_PROPERTIES + 1, 1), false),
+        (plan_of(1, MAX_BYTES - 400), true),
+        (plan_of(1, MAX_BYTES), false),
+    ];
+    for (text, is_read) in cases {
+        for format in [AnswerFormat::Lenient, AnswerFormat::Strict] {
+            match read(&text, &FinishReason::Stop, format) {
+                Ok(_) => assert!(is_read, "{}", text.len()),
+                Err(error) => {
+                    assert!(!is_read, "{error}");
+                    assert_eq!(error.code, "answer_too_large");
+                    assert_eq!((error.problems.len(), error.findings.len()), (0, 1));
+                    assert_eq!(error.to_problems()[0].code, "answer_too_large");
+                    assert!(error.diagnostic.len() < 600, "{}", error.diagnostic);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hundred_problems_are_kept_and_ten_told() {
+    let path = vec![1; 50_000];
+    let plan = json!({"event_type": "e", "target_entity_name": "E", "function_name": "f",
+        "key_field": {"property_name": "k", "source_path": path}});
+    let error = read(&plan.to_string(), &FinishReason::Stop, AnswerFormat::Strict).unwrap_err();
+    assert_eq!((error.problems.len(), error.findings.len()), (100, 100));
+    assert!(error.diagnostic.contains("\nViolations of the schema (50000):\n"));
+    assert!(error.diagnostic.ends_with(" isn't repeated here: it stands above."));
+    assert!(error.diagnostic.len() < 5_000, "{}", error.diagnostic);
 }
 
 #[test]

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use retort::answer::{self, AnswerFormat};
+use retort::evidence::redact::redacted;
 use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
 use retort::llm::FinishReason;
 use retort::policy::FieldPolicy;
 use retort::problem::Coded;
-use retort::prompt::redact::redacted;
 use retort::prompt::{self, MAX_CHARS, MAX_RULE_CHARS, PromptError};
 use retort::task::{EventSchema, Rule, Task};
 use serde::Deserialize;
@@ -117,6 +117,37 @@ fn what_policy_denies_is_named_and_not_shown() {
     assert!(prompt.contains("\nPaths of this that policy denies: 2.\n"), "{prompt}");
 }
 
+/// Whatever a schema says of a denied path: neither its words nor its values are shown.
+#[test]
+fn what_a_schema_tells_of_denied_paths_is_not_shown() {
+    let samples = r#"{"event_type":"placed","order":{"id":"abc","who":"x"}}"#;
+    let policy = FieldPolicy::parse("deny: [order.who]", "").unwrap();
+    let schema = json!({"examples": [{"order": {"who": "looking-glass"}}], "properties": {"order": {"properties": {
+        "id": {"type": "string", "description": "Its number."},
+        "who": {"enum": ["wonderland"], "description": "Lives in wonderland."}}}}});
+    for (schema, says) in [
+        (schema, "\n[\"order\",\"id\"] string: \"Its number.\"\n"),
+        (json!({"title": "wonderland, behind the looking-glass"}), ""),
+    ] {
+        let task = task("Orders.", Some(&schema.to_string()), GRAPH, samples);
+        let open = prompt::resolution(&task).unwrap();
+        assert!(open.contains("wonderland") && open.contains("looking-glass"));
+        let prompt = prompt::resolution_under(&task, &policy).unwrap();
+        assert!(!prompt.contains("wonderland") && !prompt.contains("looking-glass"), "{prompt}");
+        assert!(prompt.contains(says), "{prompt}");
+        assert_eq!(prompt.contains("\nDeclared paths that policy denies: 1.\n"), !says.is_empty());
+    }
+}
+
+/// An event type without words is close to no rule, so it doesn't take the place of the others.
+#[test]
+fn an_event_type_without_words_hides_no_other() {
+    let samples = r#"{"event_type":"--","x":1}
+{"event_type":"placed","order":{"id":"abc"}}"#;
+    let prompt = prompt::resolution(&task("Orders -- all.", None, GRAPH, samples)).unwrap();
+    assert!(prompt.contains(r#"["order","id"] string"#), "{prompt}");
+}
+
 /// A document of a thousand fields, each with a long description.
 fn wide(fields: usize) -> Value {
     let field = |index| {
@@ -159,6 +190,14 @@ fn a_prompt_is_bounded_whatever_goes_into_it() {
             assert!(length < MAX_CHARS, "{length}");
         }
     }
+    // Backticks don't lengthen the fences around them, or count as more than they take.
+    let ticks = |count: usize| "`".repeat(count);
+    let schema = json!({"description": ticks(8_000)}).to_string();
+    let event = json!({"event_type": ticks(99), "content": {ticks(90): ticks(20)}}).to_string();
+    let task_of = |count| task(&format!("Orders {}", ticks(count)), Some(&schema), GRAPH, &event);
+    let text = prompt::resolution(&task_of(11_000)).unwrap();
+    assert!(text.chars().count() < MAX_CHARS && !text.contains("````"));
+    assert_eq!(prompt::resolution(&task_of(31_000)).unwrap_err().code(), "rule_too_long");
     let prompt = prompt(&wide(2_000), "type7");
     for said in [
         "Declared paths that are not shown: ",

@@ -1,7 +1,8 @@
 //! Data inside of text that a model reads: written so that it can't pass for the text around it.
 //!
 //! What stands in a block is JSON, or lines that are put together from JSON: no line of it is begun by foreign text, and
-//! whatever doesn't show is spelled out. The fence is longer than any run of backticks in the block.
+//! whatever doesn't show is spelled out, and so is every third backtick of a run. A fence is longer than any run of
+//! backticks in its block: of JSON, three are enough.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -59,17 +60,32 @@ pub(crate) fn path(path: &[String]) -> String {
     escaped(&serde_json::to_string(path).unwrap_or_default(), Escape::Hidden)
 }
 
+/// How many backticks may stand in a row.
+const MAX_TICKS: usize = 2;
+
 /// Spells characters out. In JSON they can only be parts of strings, save the line breaks that lay it out.
 fn escaped(json: &str, escape: Escape) -> String {
     let mut text = String::with_capacity(json.len());
+    let mut ticks = 0;
     for c in json.chars() {
-        if c != '\n' && escape.applies(c) {
+        let is_beyond = ends_run(c, &mut ticks);
+        if is_beyond || (c != '\n' && escape.applies(c)) {
             spell_out(c, &mut text);
         } else {
             text.push(c);
         }
     }
     text
+}
+
+/// Whether a character would be one backtick too many in a row. `ticks` counts those before it.
+fn ends_run(c: char, ticks: &mut usize) -> bool {
+    *ticks = if c == '`' { *ticks + 1 } else { 0 };
+    let is_beyond = *ticks > MAX_TICKS;
+    if is_beyond {
+        *ticks = 0;
+    }
+    is_beyond
 }
 
 fn spell_out(c: char, text: &mut String) {
@@ -84,12 +100,14 @@ fn spell_out(c: char, text: &mut String) {
 pub(crate) fn quoted(text: &str, max_chars: usize) -> (String, usize) {
     let mut json = "\"".to_owned();
     let mut shown = text.len();
+    let mut ticks = 0;
     for (at, c) in text.char_indices() {
         let before = json.len();
+        let is_beyond = ends_run(c, &mut ticks);
         match c {
             '"' | '\\' => json.extend(['\\', c]),
             '\n' => json.push_str("\\n"),
-            c if Escape::Ascii.applies(c) => spell_out(c, &mut json),
+            c if is_beyond || Escape::Ascii.applies(c) => spell_out(c, &mut json),
             c => json.push(c),
         }
         if json.len() > max_chars + 1 {
@@ -131,6 +149,11 @@ mod tests {
             pretty(&value, Escape::Ascii),
             "{\n  \"a\": [\n    \"\\n\"\n  ],\n  \"b\": \"\\u00e9\\u202e\\u007f\\ud83d\\ude00\"\n}"
         );
+        assert_eq!(
+            compact(&json!(["````", "``", "`````````"])),
+            r#"["``\u0060`","``","``\u0060``\u0060``\u0060"]"#
+        );
+        assert_eq!(quoted("a```\"``\n`", 99).0, r#""a``\u0060\"``\n`""#);
         assert_eq!(path(&["a\u{85}".to_owned(), "b".to_owned()]), r#"["a\u0085","b"]"#);
     }
 
@@ -149,10 +172,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn escaping_changes_no_value(text in any::<String>()) {
+        fn escaping_changes_no_value(text in "(`{0,5}|\\PC|[\u{0}-\u{ff}]){0,8}") {
             let value = json!({"k": text});
             for json in [compact(&value), pretty(&value, Escape::Ascii), pretty(&value, Escape::Hidden)] {
                 prop_assert!(!json.chars().any(|c| c != '\n' && crate::diagnose::is_hidden(c)));
+                prop_assert!(!json.contains("```"));
                 prop_assert_eq!(&serde_json::from_str::<Value>(&json).unwrap(), &value);
             }
         }

@@ -13,10 +13,17 @@ use crate::problem::{Coded, Problem, Stage};
 use crate::untrusted::bounded;
 
 /// The codes of answers, beside those of the plan parser.
-pub const CODES: &[&str] = &["ambiguous_response", "model_refused", "truncated_response"];
+pub const CODES: &[&str] =
+    &["ambiguous_response", "answer_too_large", "model_refused", "truncated_response"];
 
-/// How much of an answer is repeated to whoever gave it, in characters.
-const ECHO_CHARS: usize = 3_000;
+/// How long an answer may be to be repeated to whoever gave it, as JSON on one line, in characters.
+const ECHO_CHARS: usize = 300;
+
+/// How long a text may be that could be as short as that on one line, in bytes.
+const ECHO_BYTES: usize = 10 * ECHO_CHARS;
+
+/// How many problems of an answer are kept.
+const MAX_PROBLEMS: usize = 100;
 
 /// How much of a field's name or value a finding repeats, in characters.
 const QUOTED_CHARS: usize = 200;
@@ -27,7 +34,7 @@ const QUOTED_CHARS: usize = 200;
 pub struct AnswerError {
     /// One of [`CODES`], or the code of the plan's first problem.
     pub code: &'static str,
-    /// All that is wrong with it as a plan, as far as there was one to be read.
+    /// What is wrong with it as a plan, as far as there was one to be read: the first hundred problems.
     pub problems: Vec<PlanParseError>,
     /// The same as findings, each with a JSON Pointer into the answer. None has a patch.
     pub findings: Vec<Finding>,
@@ -55,11 +62,12 @@ impl AnswerError {
 
     /// JSON that isn't a plan.
     pub(super) fn not_a_plan(json: &str, value: &Value) -> Self {
-        let problems = plan::problems_of_value(value);
-        let findings = problems.iter().map(|problem| finding(problem, value)).collect();
+        let mut problems = plan::problems_of_value(value);
         let mut diagnostic = first(&problems);
         feedback::violations(value, &mut diagnostic);
         feedback::beyond_schema(&problems, &mut diagnostic);
+        problems.truncate(MAX_PROBLEMS);
+        let findings = problems.iter().map(|problem| finding(problem, value)).collect();
         echo(json, &mut diagnostic);
         let text = Some(json.to_owned());
         Self::of_problems(problems, findings, diagnostic, text)
@@ -118,6 +126,18 @@ impl AnswerError {
         )
     }
 
+    /// JSON of more of something than a plan may have.
+    pub(super) fn too_large(text: &str, what: &str, used: usize, allowed: usize) -> Self {
+        Self::of_answer(
+            "answer_too_large",
+            format!("expected at most {allowed} {what}, found {used}"),
+            &format!("at most {allowed} {what}"),
+            &used.to_string(),
+            "Answer with the plan alone, and with no more properties than the entity has.",
+            text,
+        )
+    }
+
     /// No object, since the model, or a filter, declined.
     pub(super) fn refused(text: &str) -> Self {
         Self::of_answer(
@@ -151,19 +171,23 @@ fn first(problems: &[PlanParseError]) -> String {
     problems.first().map(|problem| diagnose::parse(&ParseReport::from(problem))).unwrap_or_default()
 }
 
-/// Repeats an answer, fenced: JSON on one line, anything else as a JSON string.
+/// Repeats a short answer, fenced: JSON on one line, anything else as a JSON string. A longer one isn't repeated: whoever
+/// is asked again is shown it anyway.
 fn echo(text: &str, diagnostic: &mut String) {
-    let json = serde_json::from_str(text).map(|value| fence::compact(&value)).ok();
-    let (shown, left_out) = match json.filter(|json| json.chars().count() <= ECHO_CHARS) {
-        Some(json) => (json, 0),
-        None => fence::quoted(text, ECHO_CHARS),
+    let json = Some(text).filter(|text| text.len() <= ECHO_BYTES);
+    let json = json.and_then(|text| serde_json::from_str(text).ok());
+    let (shown, left_out) = match json.map(|value| fence::compact(&value)) {
+        Some(json) if json.chars().count() <= ECHO_CHARS => (json, 0),
+        _ => fence::quoted(text, ECHO_CHARS),
     };
-    let cut = if left_out > 0 {
-        format!(", without its last {left_out} characters")
-    } else {
-        String::new()
-    };
-    diagnostic.push_str(&format!("\n\nThe answer that this is about{cut}:\n\n"));
+    if left_out > 0 {
+        let length = text.chars().count();
+        diagnostic.push_str(&format!(
+            "\n\nThe answer that this is about, of {length} characters, isn't repeated here: it stands above."
+        ));
+        return;
+    }
+    diagnostic.push_str("\n\nThe answer that this is about:\n\n");
     diagnostic.push_str(fence::block("json", &shown).trim_end());
 }
 

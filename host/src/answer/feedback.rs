@@ -28,10 +28,27 @@ static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
     jsonschema::draft202012::new(&SCHEMA).expect("the schema is a constant, and a test compiles it")
 });
 
+/// A list of which the first entries are shown, and the others counted.
+#[derive(Default)]
+struct Entries {
+    shown: Vec<String>,
+    count: usize,
+}
+
+impl Entries {
+    /// Adds an entry, which is made of those before it.
+    fn push(&mut self, entry: impl FnOnce(&[String]) -> String) {
+        self.count += 1;
+        if self.count <= MAX_ENTRIES {
+            self.shown.push(entry(&self.shown));
+        }
+    }
+}
+
 /// Adds all violations of the plan's schema, each with the place in the answer and the part of the schema that it
 /// concerns.
 pub(super) fn violations(value: &Value, text: &mut String) {
-    let mut violations = Vec::new();
+    let mut violations = Entries::default();
     for error in VALIDATOR.iter_errors(value) {
         collect(&error, &mut violations);
     }
@@ -40,11 +57,13 @@ pub(super) fn violations(value: &Value, text: &mut String) {
 
 /// Adds what no schema can say.
 pub(super) fn beyond_schema(problems: &[PlanParseError], text: &mut String) {
-    let entries: Vec<String> = problems
-        .iter()
-        .filter(|it| matches!(it.code, Code::InvalidIdentifier | Code::DuplicatePropertyName))
-        .map(|it| format!("{}: {}", sanitize(&it.path, QUOTED_CHARS), it.message))
-        .collect();
+    let mut entries = Entries::default();
+    let is_beyond = |it: &&PlanParseError| {
+        matches!(it.code, Code::InvalidIdentifier | Code::DuplicatePropertyName)
+    };
+    for it in problems.iter().filter(is_beyond) {
+        entries.push(|_| format!("{}: {}", sanitize(&it.path, QUOTED_CHARS), it.message));
+    }
     section("Beyond the schema", &entries, text);
 }
 
@@ -64,7 +83,7 @@ pub(super) fn surroundings(text: &str, fault: &serde_json::Error, diagnostic: &m
 
 /// A violation as an entry of a list; a part of the schema that stands in an entry already isn't repeated. Of alternatives, the one that the value is meant for is gone into: the one that
 /// takes its type.
-fn collect(error: &ValidationError<'_>, entries: &mut Vec<String>) {
+fn collect(error: &ValidationError<'_>, entries: &mut Entries) {
     if let ValidationErrorKind::AnyOf { context } = error.kind() {
         let is_for_another_type = |other: &ValidationError<'_>| {
             other.instance_path() == error.instance_path()
@@ -76,14 +95,16 @@ fn collect(error: &ValidationError<'_>, entries: &mut Vec<String>) {
             return;
         }
     }
-    let place = match error.instance_path().as_str() {
-        "" => "the plan".to_owned(),
-        place => sanitize(place, QUOTED_CHARS),
-    };
-    let violation = sanitize(&error.masked_with("the value").to_string(), QUOTED_CHARS);
-    let part = format!("\n    schema {}", part(error.schema_path().as_str()));
-    let is_new = !entries.iter().take(MAX_ENTRIES).any(|entry| entry.ends_with(&part));
-    entries.push(format!("{place}: {violation}{}", if is_new { &part } else { "" }));
+    entries.push(|shown| {
+        let place = match error.instance_path().as_str() {
+            "" => "the plan".to_owned(),
+            place => sanitize(place, QUOTED_CHARS),
+        };
+        let violation = sanitize(&error.masked_with("the value").to_string(), QUOTED_CHARS);
+        let part = format!("\n    schema {}", part(error.schema_path().as_str()));
+        let is_new = !shown.iter().any(|entry| entry.ends_with(&part));
+        format!("{place}: {violation}{}", if is_new { &part } else { "" })
+    });
 }
 
 /// The part of the schema that a keyword belongs to, in at most a few hundred characters: of an object, the keyword and
@@ -100,15 +121,15 @@ fn part(keyword_path: &str) -> String {
     sanitize(&format!("#{place}: {}", fence::compact(&part)), SCHEMA_CHARS)
 }
 
-fn section(heading: &str, entries: &[String], text: &mut String) {
-    if entries.is_empty() {
+fn section(heading: &str, entries: &Entries, text: &mut String) {
+    if entries.count == 0 {
         return;
     }
-    text.push_str(&format!("\n\n{heading} ({}):", entries.len()));
-    for entry in entries.iter().take(MAX_ENTRIES) {
+    text.push_str(&format!("\n\n{heading} ({}):", entries.count));
+    for entry in &entries.shown {
         text.push_str(&format!("\n  - {entry}"));
     }
-    if let Some(rest @ 1..) = entries.len().checked_sub(MAX_ENTRIES) {
+    if let Some(rest @ 1..) = entries.count.checked_sub(MAX_ENTRIES) {
         text.push_str(&format!("\n  ... and {rest} more (truncated)"));
     }
 }

@@ -4,7 +4,10 @@
 //! step that [takes the one JSON object out](AnswerFormat::Lenient) of what is around it, and never guesses at meaning.
 //! What still isn't a plan is told in full: [`AnswerError::diagnostic`] holds the first problem in the parser's format,
 //! then all violations of the schema with the part of it that each concerns, what no schema can say, and the answer
-//! itself, fenced and bounded.
+//! itself, fenced, if it is short: a longer one is quoted by the prompt that the diagnostic goes into.
+//!
+//! # Bounds
+//! JSON of more than [`MAX_BYTES`], and a plan of more than [`MAX_PROPERTIES`], are refused before anything else.
 
 mod error;
 mod feedback;
@@ -18,6 +21,12 @@ pub use error::{AnswerError, CODES};
 use crate::llm::FinishReason;
 use crate::plan::{self, Plan};
 use take::{Taken, take};
+
+/// How long the JSON of an answer may be, in bytes.
+pub const MAX_BYTES: usize = 256 << 10;
+
+/// How many properties the plan of an answer may have, besides the key.
+pub const MAX_PROPERTIES: usize = 1_024;
 
 /// How an answer is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +54,8 @@ pub struct Answer {
 ///
 /// # Errors
 /// [`AnswerError`] with the code of the plan's first problem, or `truncated_response` (the answer was cut off),
-/// `ambiguous_response` (it holds more than one object), `model_refused` (it was refused, and holds none).
+/// `ambiguous_response` (it holds more than one object), `model_refused` (it was refused, and holds none),
+/// `answer_too_large` (it is longer, or has more properties, than a plan may).
 ///
 /// # Example
 /// ```
@@ -74,6 +84,13 @@ pub fn read(
         AnswerFormat::Strict => Taken::whole(text),
     };
     match (taken, finish) {
+        (Taken::Json(json, _), _) if json.len() > MAX_BYTES => {
+            Err(AnswerError::too_large(text, "bytes of JSON", json.len(), MAX_BYTES))
+        }
+        (Taken::Json(_, value), _) if properties(&value) > MAX_PROPERTIES => {
+            let used = properties(&value);
+            Err(AnswerError::too_large(text, "property_fields", used, MAX_PROPERTIES))
+        }
         (Taken::Json(json, value), _) => match plan::from_value(&value) {
             Ok(plan) => Ok(Answer { plan, text: json.to_owned(), value }),
             Err(_) => Err(AnswerError::not_a_plan(json, &value)),
@@ -85,4 +102,8 @@ pub fn read(
         }
         (Taken::Broken(json), _) => Err(AnswerError::not_json(json)),
     }
+}
+
+fn properties(value: &Value) -> usize {
+    value.get("property_fields").and_then(Value::as_array).map_or(0, Vec::len)
 }

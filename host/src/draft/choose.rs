@@ -189,7 +189,7 @@ fn conditioned(task: &Task, texts: &[&str]) -> Option<Evidence> {
         for seen in events.samples() {
             let value = |path| at(seen.event(), path).and_then(Value::as_str);
             if conditions.iter().all(|(path, literal)| value(path) == Some(literal)) {
-                lines.push_str(seen.text());
+                lines.push_str(&seen.event().to_string());
                 lines.push('\n');
             }
         }

@@ -4,6 +4,7 @@
 
 mod kind;
 mod observe;
+pub mod redact;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 pub use kind::{Kind, Kinds};
-pub use observe::{Observed, SampleEvents, Seen};
+pub use observe::{Observed, SampleEvents, Seen, Visibility};
 
 use crate::gate::smoke::Samples;
 use crate::task::{Declared, EventSchema};
@@ -59,9 +60,9 @@ impl Evidence {
         Self { events, declared, has_schema: schema.is_some() }
     }
 
-    /// Takes what is denied out of the texts in which samples are shown. What they hold is known all the same.
-    pub fn hide(&mut self, denied: impl Fn(&[String]) -> bool) {
-        self.events.values_mut().for_each(|events| events.hide(&denied));
+    /// Takes what may not be shown out of the texts in which samples are shown. What they hold is known all the same.
+    pub fn hide(&mut self, visibility: impl Fn(&[String]) -> Visibility) {
+        self.events.values_mut().for_each(|events| events.hide(&visibility));
     }
 
     /// The samples of one event type; `None` where there are none.
@@ -157,6 +158,22 @@ mod tests {
         let who = &seen.observed()[&path("content.who")];
         assert_eq!((who.present, who.kinds.contains(Kind::Null)), (2, true));
         assert_eq!(seen.observed()[&path("content.id")].distinct, 2);
+    }
+
+    #[test]
+    fn what_is_shown_of_an_event_is_redacted_and_what_is_known_is_not() {
+        let event = r#"{"event_type":"a","to":["ada@example.org",{"note":"by Ada Lovelace"}],"key":"ghp_0123456789abcdef0123",
+            "state":"open","at":["2026-03-02T10:00:00Z",123456789012],"by":{"ada@example.org":true,"203.0.113.7":null}}"#;
+        let samples = Samples::parse(&event.replace('\n', ""), "samples").expect("a sample");
+        let evidence = Evidence::new(&samples, None);
+        let seen = evidence.of("a").and_then(|it| it.samples().next()).expect("a sample");
+        assert_eq!(
+            seen.text(),
+            r#"{"at":["2026-03-02T10:00:00Z","<integer of 12 digits>"],"by":{"<IP address>":null,"<email>":true},"#
+                .to_owned()
+                + r#""event_type":"a","key":"<token>","state":"open","to":["<email>",{"note":"<text of 15 characters>"}]}"#
+        );
+        assert_eq!(seen.event()["to"][0], "ada@example.org");
     }
 
     #[test]

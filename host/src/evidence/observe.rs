@@ -1,27 +1,39 @@
 //! What occurs in sample events.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::{Kind, Kinds, Path, at};
+use super::{Kind, Kinds, Path, at, redact};
 use crate::gate::smoke::Sample;
 
 /// How many paths of one event type are listed. Events whose keys are data have no end of them.
 const MAX_PATHS: usize = 20_000;
 
 /// How deep samples are looked through.
-const MAX_DEPTH: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 
 /// How many distinct values of a path are kept.
 const MAX_EXAMPLES: usize = 8;
+
+/// How much of what is at a path may be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// All of it.
+    Shown,
+    /// An object's fields, each by its own path. Paths don't lead into arrays, so of an array nothing.
+    Partly,
+    /// Nothing.
+    Hidden,
+}
 
 /// A sample event, parsed.
 #[derive(Clone, Debug)]
 pub struct Seen {
     line: usize,
-    text: String,
     event: Value,
+    text: OnceLock<String>,
 }
 
 impl Seen {
@@ -31,13 +43,14 @@ impl Seen {
         self.line
     }
 
-    /// The event as it is shown: as it was read, without what is [hidden](super::Evidence::hide).
+    /// The event as it is shown, to a model too: its values [redacted](redact::event), without what is
+    /// [hidden](super::Evidence::hide). Worked out when it is first asked for.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        self.text.get_or_init(|| redact::event(&self.event))
     }
 
-    /// The event.
+    /// The event, all of it.
     #[must_use]
     pub fn event(&self) -> &Value {
         &self.event
@@ -70,7 +83,7 @@ impl SampleEvents {
         // Samples are JSON: whoever made them has parsed them.
         let Ok(event) = serde_json::from_str::<Value>(sample.text()) else { return };
         self.observe(&mut Path::new(), &event);
-        self.samples.push(Seen { line: sample.line(), text: sample.text().to_owned(), event });
+        self.samples.push(Seen { line: sample.line(), event, text: OnceLock::new() });
     }
 
     /// The samples of several event types as those of one.
@@ -114,11 +127,11 @@ impl SampleEvents {
     }
 
     /// Takes what is denied out of the texts of the samples.
-    pub(super) fn hide(&mut self, denied: &dyn Fn(&[String]) -> bool) {
+    pub(super) fn hide(&mut self, visibility: &dyn Fn(&[String]) -> Visibility) {
         for seen in &mut self.samples {
             let mut shown = seen.event.clone();
-            if remove(&mut shown, &mut Path::new(), denied) {
-                seen.text = shown.to_string();
+            if remove(&mut shown, &mut Path::new(), visibility) {
+                seen.text = OnceLock::from(redact::event(&shown));
             }
         }
     }
@@ -146,9 +159,13 @@ impl SampleEvents {
     }
 }
 
-/// Removes denied values from objects; whether there were any. As deep as samples are looked through: what is below goes
-/// as a whole.
-fn remove(value: &mut Value, path: &mut Path, denied: &dyn Fn(&[String]) -> bool) -> bool {
+/// Removes what may not be shown from objects; whether there was any. As deep as samples are looked through: what is below
+/// goes as a whole.
+fn remove(
+    value: &mut Value,
+    path: &mut Path,
+    visibility: &dyn Fn(&[String]) -> Visibility,
+) -> bool {
     let Value::Object(fields) = value else { return false };
     if path.len() == MAX_DEPTH {
         fields.clear();
@@ -158,10 +175,60 @@ fn remove(value: &mut Value, path: &mut Path, denied: &dyn Fn(&[String]) -> bool
     let mut changed = false;
     fields.retain(|key, value| {
         path.push(key.clone());
-        let keep = !denied(path);
-        changed |= keep && remove(value, path, denied);
+        let keep = match visibility(path) {
+            Visibility::Shown => true,
+            Visibility::Partly => !value.is_array(),
+            Visibility::Hidden => false,
+        };
+        changed |= keep && remove(value, path, visibility);
         path.pop();
         keep
     });
     changed || fields.len() < before
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::remove;
+    use crate::evidence::Path;
+    use crate::policy::FieldPolicy;
+
+    #[test]
+    fn what_is_denied_is_removed_with_the_arrays_that_may_hold_it() {
+        let event = json!({
+            "list": [{"email": "a"}], "users": {"list": [{"email": "b"}], "one": {"email": "c", "id": 1}},
+            "email": "d", "tags": ["e"],
+        });
+        for (deny, left) in [
+            (
+                json!(["users.list.email"]),
+                json!({"users": {"one": {"email": "c", "id": 1}},
+                "list": [{"email": "a"}], "email": "d", "tags": ["e"]}),
+            ),
+            (
+                json!(["users.*.email"]),
+                json!({"users": {"one": {"id": 1}}, "list": [{"email": "a"}],
+                "email": "d", "tags": ["e"]}),
+            ),
+            (
+                json!(["*.email"]),
+                json!({"users": {"list": [{"email": "b"}], "one": {"email": "c", "id": 1}},
+                "email": "d"}),
+            ),
+            (
+                json!(["list.*.email"]),
+                json!({"users": {"list": [{"email": "b"}],
+                "one": {"email": "c", "id": 1}}, "email": "d", "tags": ["e"]}),
+            ),
+            (json!(["nowhere"]), event.clone()),
+        ] {
+            let policy = json!({ "deny": deny }).to_string();
+            let policy = FieldPolicy::parse(&policy, "policy.json").expect("a policy");
+            let mut shown: Value = event.clone();
+            let changed = remove(&mut shown, &mut Path::new(), &|path| policy.visibility(path));
+            assert_eq!((changed, &shown), (left != event, &left), "{deny}");
+        }
+    }
 }

@@ -11,6 +11,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "answer_too_large",
+        "The model's answer is more JSON, or a plan of more properties, than is read: 256 KiB, and 1,024 properties.",
+        "Ask for fewer properties in the rule; an entity of more than a thousand is better split in the graph spec.",
+    ),
+    Explanation::new(
+        Model,
         "draft_no_entity",
         "A plan was to be drafted without a model, and the graph spec has no entity with a key.",
         "Give the entity that the rule is about a primary key in the graph spec.",

@@ -18,6 +18,8 @@
 //!   node could hold one. A module can do what it likes with an object, so it may not read it.
 //! - The whole event, which a module asks for with the empty path, is read only where `whole_event` says so, and where
 //!   nothing is denied or explicit: it would be read with it.
+//! - A key that is read and holds dots counts as the keys between them too: denying `content.user.email` denies the one
+//!   key `user.email` in `content`. In a policy, only a list of keys can hold one with dots, and it means that one.
 //! - `event_type` can't be denied. Retort itself reads it, to tell which extractor an event is for.
 //!
 //! # Example
@@ -45,9 +47,12 @@
 
 mod check;
 mod denied;
+mod dots;
 mod read;
 
 use serde::Serialize;
+
+use crate::evidence::Visibility;
 
 pub use denied::Denied;
 pub use read::PolicyError;
@@ -97,7 +102,18 @@ impl FieldPolicy {
     /// Whether a path is denied, or is below one that is: nobody needs to see its values to write a plan.
     #[must_use]
     pub fn denies(&self, path: &[String]) -> bool {
-        self.deny.iter().any(|restriction| restriction.relation(path) == Relation::Covered)
+        self.visibility(path) == Visibility::Hidden
+    }
+
+    /// How much may be shown of what is at a path, to whoever may not see what is denied.
+    #[must_use]
+    pub fn visibility(&self, path: &[String]) -> Visibility {
+        let relations = self.deny.iter().map(|restriction| restriction.relation(path));
+        match relations.max() {
+            Some(Relation::Covered) => Visibility::Hidden,
+            Some(Relation::Above | Relation::PerhapsAbove) => Visibility::Partly,
+            Some(Relation::Apart) | None => Visibility::Shown,
+        }
     }
 }
 
@@ -109,17 +125,17 @@ pub struct Restriction {
     reason: Option<String>,
 }
 
-/// How a path that is read lies to one that is restricted.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// How a path that is read lies to one that is restricted, the strictest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Relation {
-    /// It is the restricted one, or below it.
-    Covered,
-    /// It leads to an object that holds the restricted one.
-    Above,
+    /// It has nothing to do with it.
+    Apart,
     /// It is matched by a `*`, and holds the restricted one if it leads to an object.
     PerhapsAbove,
-    /// Neither.
-    Apart,
+    /// It leads to an object that holds the restricted one.
+    Above,
+    /// It is the restricted one, or below it.
+    Covered,
 }
 
 impl Restriction {
@@ -136,6 +152,9 @@ impl Restriction {
     }
 
     fn relation(&self, read: &[String]) -> Relation {
+        if read.iter().any(|key| key.contains('.')) {
+            return dots::relation(&self.path, read);
+        }
         let matches = |(wanted, key): (&String, &String)| wanted == "*" || wanted == key;
         if !self.path.iter().zip(read).all(matches) {
             return Relation::Apart;
@@ -143,9 +162,16 @@ impl Restriction {
         if read.len() >= self.path.len() {
             return Relation::Covered;
         }
-        match self.path[..read.len()].last().map(String::as_str) {
-            Some("*") => Relation::PerhapsAbove,
-            _ => Relation::Above,
+        Relation::above(&self.path[..read.len()])
+    }
+}
+
+impl Relation {
+    /// Of a path that leads as far as these keys of a longer one that is restricted.
+    fn above(shared: &[String]) -> Self {
+        match shared.last().map(String::as_str) {
+            Some("*") => Self::PerhapsAbove,
+            _ => Self::Above,
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::lines::{FAR, Lines, NAME_CHARS, Wanted};
-use super::redact::{is_data, redacted};
+use crate::evidence::redact::{is_data, redacted};
 use crate::evidence::{Evidence, Observed, Path, SampleEvents};
 use crate::fence;
 use crate::policy::FieldPolicy;

@@ -44,11 +44,13 @@ impl Wanted {
     }
 
     /// How close the rule comes to the name of an event type: 0 where it spells it out, 1 where it has all its words, and
-    /// [`FAR`] otherwise.
+    /// [`FAR`] otherwise. No rule comes close to a name without words: what is there may stand in it by chance.
     pub(super) fn closeness(&self, event_type: &str) -> u8 {
-        let mut words =
-            event_type.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
-        if self.mentions(event_type) {
+        let words = event_type.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+        let mut words = words.peekable();
+        if words.peek().is_none() {
+            FAR
+        } else if self.mentions(event_type) {
             0
         } else {
             if words.all(|word| self.words.contains(&word.to_lowercase())) { 1 } else { FAR }
@@ -115,7 +117,7 @@ impl Lines {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Lines, Wanted};
+    use super::{FAR, Lines, Wanted};
 
     fn wanted(rule: Value) -> Wanted {
         let Value::Object(rule) = rule else { panic!("an object") };
@@ -128,8 +130,9 @@ mod tests {
 
     #[test]
     fn what_the_rule_names_comes_first() {
-        let wanted =
-            wanted(json!({"text": "Take `issue.id` and\nthe title.", "more": [{"x": "State"}]}));
+        let wanted = wanted(
+            json!({"text": "Take `issue.id` and\nthe title -- not more.", "more": [{"x": "State"}]}),
+        );
         assert_eq!(wanted.rank(&path("issue.id")), (0, 2));
         assert_eq!(wanted.rank(&path("issue.state")), (1, 2));
         assert_eq!(wanted.rank(&path("title")), (0, 1));
@@ -137,6 +140,7 @@ mod tests {
         assert_eq!(wanted.rank(&path("issue.sub_state")), (2, 4));
         let close = ["issue.id", "Title-issue", "issue_closed"].map(|name| wanted.closeness(name));
         assert_eq!(close, [0, 1, 2]);
+        assert_eq!(["--", "*"].map(|name| wanted.closeness(name)), [FAR, FAR]);
         assert!(
             wanted.mentions("issue.id") && !wanted.mentions("issue.idx") && !wanted.mentions("")
         );

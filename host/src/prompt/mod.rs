@@ -2,8 +2,9 @@
 //!
 //! Prompts are pure functions of their inputs: the same task gives the same bytes, in whatever order the keys of its
 //! documents were written. All that comes from elsewhere (rule, schema, graph spec, events, earlier answers) stands in
-//! fenced blocks as JSON, escaped and bounded, so that it can't pass for what Retort says itself. Sample values are
-//! shown as far as [they can be](redact): what could be personal or secret is shown by its shape.
+//! fenced blocks as JSON, escaped and bounded, so that it can't pass for what Retort says itself; a diagnostic, which
+//! quotes them, stands in one as it is. Sample values are
+//! shown as far as [they can be](crate::evidence::redact): what could be personal or secret is shown by its shape.
 //!
 //! # Bounds
 //! A prompt has at most [`MAX_CHARS`] characters. The rule is never cut: one that is too long is an error. A schema that
@@ -14,7 +15,6 @@ mod events;
 mod graph;
 mod lines;
 mod policy;
-pub mod redact;
 mod retry;
 mod schema;
 
@@ -119,7 +119,7 @@ pub fn resolution_under(task: &Task, policy: &FieldPolicy) -> Result<String, Pro
     let mut prompt = contract::opening();
     prompt.push_str(contract::RULE);
     prompt.push_str(&fence::block("json", &rule));
-    prompt.push_str(&schema::section(task, &wanted));
+    prompt.push_str(&schema::section(task, policy, &wanted));
     prompt.push_str(&graph::section(task.graph(), &wanted));
     prompt.push_str(&events::section(task.evidence(), policy, &wanted));
     prompt.push_str(&policy::section(policy));

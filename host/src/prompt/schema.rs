@@ -1,9 +1,10 @@
-//! The event schema: as it is, or where it is too long, the paths that it declares.
+//! The event schema: as it is; or the paths that it declares, where it is too long, or policy denies what it may tell.
 
 use serde_json::Value;
 
 use super::lines::{Lines, NAME_CHARS, Wanted};
 use crate::fence::{self, Escape};
+use crate::policy::FieldPolicy;
 use crate::task::Task;
 
 /// How much of a schema is shown, in characters of indented JSON or of lines.
@@ -15,7 +16,7 @@ const UNKNOWN_CHARS: usize = 4_000;
 /// How much of a path's description is shown, before escaping.
 const DESCRIPTION_CHARS: usize = 80;
 
-pub(super) fn section(task: &Task, wanted: &Wanted) -> String {
+pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &Wanted) -> String {
     let mut text = "\n## The event schema\n\n".to_owned();
     let Some(schema) = task.event_schema() else {
         text.push_str(
@@ -25,12 +26,18 @@ pub(super) fn section(task: &Task, wanted: &Wanted) -> String {
     };
     let json = fence::pretty(&Value::Object(schema.value().clone()), Escape::Hidden);
     let length = json.chars().count();
-    if length <= SCHEMA_CHARS {
+    // Examples, defaults and the like tell of any path, wherever they are: nothing of them is shown under denials.
+    let is_restricted = !policy.denied().is_empty();
+    if length <= SCHEMA_CHARS && !is_restricted {
         text.push_str("What the events look like:\n\n");
         text.push_str(&fence::block("json", &json));
         return text;
     }
     let declared = task.evidence().declared();
+    if declared.is_empty() && is_restricted {
+        text.push_str("It is not shown, since policy denies paths that it may tell of.\n");
+        return text;
+    }
     if declared.is_empty() {
         let (shown, left_out) = fence::quoted(&json, UNKNOWN_CHARS);
         text.push_str(&format!(
@@ -40,7 +47,12 @@ pub(super) fn section(task: &Task, wanted: &Wanted) -> String {
         return text;
     }
     let mut lines = Lines::default();
+    let mut denied = 0;
     for (path, declared) in declared {
+        if policy.denies(path) {
+            denied += 1;
+            continue;
+        }
         let json = fence::path(path);
         if json.chars().count() > NAME_CHARS {
             lines.leave_out();
@@ -54,13 +66,21 @@ pub(super) fn section(task: &Task, wanted: &Wanted) -> String {
         lines.push(wanted.rank(path), line);
     }
     let (shown, left_out) = lines.within(SCHEMA_CHARS);
-    text.push_str(&format!(
-        "As a whole it has {length} characters, which is too long to be shown. These are the paths that it declares, from \
-         the\nevent's root, with the kinds of their values and what is said about them:\n\n"
-    ));
+    text.push_str(&if is_restricted {
+        "Policy denies paths that it may tell of, so it isn't shown as a whole.".to_owned()
+    } else {
+        format!("As a whole it has {length} characters, which is too long to be shown.")
+    });
+    text.push_str(
+        " These are the paths that it declares, from the\nevent's root, with the kinds of their values and what is said \
+         about them:\n\n",
+    );
     text.push_str(&fence::block("text", &shown));
     if left_out > 0 {
         text.push_str(&format!("\nDeclared paths that are not shown: {left_out}.\n"));
+    }
+    if denied > 0 {
+        text.push_str(&format!("\nDeclared paths that policy denies: {denied}.\n"));
     }
     text
 }

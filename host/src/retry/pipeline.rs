@@ -31,7 +31,7 @@ impl PipelineGates {
     /// diagnostics show leave out what the policy denies: they go to a model.
     #[must_use]
     pub fn new(pipeline: Pipeline, task: &Task, options: SmokeOptions) -> Self {
-        let task = task.clone().hiding(|path| pipeline.policy().denies(path));
+        let task = task.clone().hiding(|path| pipeline.policy().visibility(path));
         Self { pipeline, task: Arc::new(task), options }
     }
 }

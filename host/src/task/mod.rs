@@ -9,7 +9,7 @@ mod schema;
 pub use document::{Rule, TaskError};
 pub use schema::{Declared, EventSchema};
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Visibility};
 use crate::gate::smoke::Samples;
 use crate::graph::GraphSpec;
 
@@ -38,10 +38,11 @@ impl Task {
         Self { rule, event_schema, graph, samples, evidence }
     }
 
-    /// The same task for whoever may not see everything: sample events that are shown as evidence leave out what is denied.
+    /// The same task for whoever may not see everything: sample events that are shown as evidence leave out what
+    /// [isn't visible](crate::policy::FieldPolicy::visibility).
     #[must_use]
-    pub fn hiding(mut self, denied: impl Fn(&[String]) -> bool) -> Self {
-        self.evidence.hide(denied);
+    pub fn hiding(mut self, visibility: impl Fn(&[String]) -> Visibility) -> Self {
+        self.evidence.hide(visibility);
         self
     }
 

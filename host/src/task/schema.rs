@@ -5,7 +5,7 @@
 //! whose keys are paths joined by dots, with a list of `types` each. Anything else is a *map of names* to the names of
 //! types, or to maps: `{"content": {"amount": "double", "tags": "array<string>"}}`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
@@ -16,15 +16,27 @@ use crate::problem::json_fault;
 /// How deep a schema is followed. Recursive ones have no end.
 const MAX_DEPTH: usize = 12;
 
+/// How many keys a path of a table may have; longer ones are left out. Samples aren't looked through deeper.
+const MAX_KEYS: usize = 32;
+
 /// How many paths a schema may declare; what is beyond is left out.
 const MAX_PATHS: usize = 50_000;
+
+/// How many bytes the keys of all declared paths may have together, and their descriptions; what is beyond is left out.
+const MAX_BYTES: usize = 16 << 20;
+
+/// How many parts of a schema are looked at, each as often as it is referred to.
+const MAX_VISITS: usize = 200_000;
+
+/// How much of a description is kept, in characters.
+const DESCRIPTION_CHARS: usize = 200;
 
 /// What a schema says about one path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
     /// The JSON types that a value may have; empty where the schema doesn't say.
     pub kinds: Kinds,
-    /// What the value is, in words.
+    /// What the value is, in words: the first 200 characters.
     pub description: Option<String>,
 }
 
@@ -64,15 +76,15 @@ impl EventSchema {
     }
 
     fn new(text: String, value: Map<String, Value>) -> Self {
-        let mut reader = Reader { root: &value, declared: BTreeMap::new(), path: Vec::new() };
+        let mut reader = Reader::new(&value);
         if is_json_schema(&value) {
-            reader.json_schema(&value, MAX_DEPTH);
+            reader.json_schema(&value, 0, MAX_DEPTH);
         } else if let Some(Value::Object(paths)) = value.get("paths") {
             reader.table(paths);
         } else {
             reader.names(&value, MAX_DEPTH);
         }
-        let declared = reader.declared;
+        let declared = reader.declared();
         Self { text, value, declared }
     }
 
@@ -104,34 +116,97 @@ fn is_json_schema(value: &Map<String, Value>) -> bool {
 
 struct Reader<'a> {
     root: &'a Map<String, Value>,
-    declared: BTreeMap<Path, Declared>,
-    path: Path,
+    declared: BTreeMap<Vec<&'a str>, Declared>,
+    bytes: usize,
+    path: Vec<&'a str>,
+    /// A number for each path, by that of the path above it and the last key; 0 is the root.
+    paths: HashMap<(usize, &'a str), usize>,
+    /// How deep was gone, at most, from a part of the schema (by its place in memory) at a path (by its number).
+    read: HashMap<(usize, usize), usize>,
+    /// What a part of the schema says by itself, by its place in memory.
+    parts: HashMap<usize, Part<'a>>,
+    visits: usize,
+}
+
+/// What a part of a JSON Schema says, whatever path it is about.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    kinds: Kinds,
+    target: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> Reader<'a> {
-    fn json_schema(&mut self, schema: &'a Map<String, Value>, depth: usize) {
-        if depth == 0 || self.declared.len() >= MAX_PATHS {
+    fn new(root: &'a Map<String, Value>) -> Self {
+        Self {
+            root,
+            declared: BTreeMap::new(),
+            bytes: 0,
+            path: Vec::new(),
+            paths: HashMap::new(),
+            read: HashMap::new(),
+            parts: HashMap::new(),
+            visits: 0,
+        }
+    }
+
+    fn declared(self) -> BTreeMap<Path, Declared> {
+        let owned = |path: Vec<&str>| path.into_iter().map(str::to_owned).collect();
+        self.declared.into_iter().map(|(path, declared)| (owned(path), declared)).collect()
+    }
+
+    /// Reads a part of a JSON Schema about the path where the reader is, whose number is `at`.
+    fn json_schema(&mut self, schema: &'a Map<String, Value>, at: usize, depth: usize) {
+        if depth == 0 || self.is_full() {
             return;
         }
-        if let Some(target) = schema.get("$ref").and_then(|it| self.target(it)) {
-            self.json_schema(target, depth - 1);
+        let place = std::ptr::from_ref(schema).addr();
+        let deepest = self.read.entry((place, at)).or_default();
+        if *deepest >= depth {
+            return;
+        }
+        *deepest = depth;
+        let part = self.part(schema);
+        if let Some(target) = part.target {
+            self.json_schema(target, at, depth - 1);
         }
         for key in ["allOf", "anyOf", "oneOf"] {
             let Some(Value::Array(parts)) = schema.get(key) else { continue };
             for part in parts.iter().filter_map(Value::as_object) {
-                self.json_schema(part, depth - 1);
+                self.json_schema(part, at, depth - 1);
             }
         }
-        self.note(kinds_of_json_schema(schema), schema.get("description"));
+        self.note(part.kinds, schema.get("description"));
         let Some(Value::Object(properties)) = schema.get("properties") else { return };
         for (name, property) in properties {
-            self.path.push(name.clone());
+            if self.is_full() {
+                return;
+            }
+            let numbers = self.paths.len();
+            let below = *self.paths.entry((at, name)).or_insert(numbers + 1);
+            self.path.push(name);
             match property {
-                Value::Object(property) => self.json_schema(property, depth - 1),
+                Value::Object(property) => self.json_schema(property, below, depth - 1),
                 _ => self.note(Kinds::default(), None),
             }
             self.path.pop();
         }
+    }
+
+    /// Counts a visit; whether there has been enough of them, or of what was found.
+    fn is_full(&mut self) -> bool {
+        self.visits += 1;
+        self.visits > MAX_VISITS || self.declared.len() >= MAX_PATHS || self.bytes > MAX_BYTES
+    }
+
+    fn part(&mut self, schema: &'a Map<String, Value>) -> Part<'a> {
+        let place = std::ptr::from_ref(schema).addr();
+        if let Some(part) = self.parts.get(&place) {
+            return *part;
+        }
+        let target = schema.get("$ref").and_then(|it| self.target(it));
+        let part = Part { kinds: kinds_of_json_schema(schema), target };
+        self.parts.insert(place, part);
+        part
     }
 
     /// What a reference within the document leads to.
@@ -147,13 +222,19 @@ impl<'a> Reader<'a> {
     }
 
     fn table(&mut self, paths: &'a Map<String, Value>) {
-        for (path, entry) in paths.iter().take(MAX_PATHS) {
+        for (path, entry) in paths {
+            if self.is_full() {
+                break;
+            }
             // What is below an array has no path; the array has, if only by what is said of its items.
             let (path, is_array) = match path.split_once("[]") {
                 Some((array, _)) => (array, true),
                 None => (path.as_str(), false),
             };
-            self.path = path.split('.').map(str::to_owned).collect();
+            self.path = path.split('.').take(MAX_KEYS + 1).collect();
+            if self.path.len() > MAX_KEYS {
+                continue;
+            }
             if is_array {
                 self.note(Kinds::from_iter([Kind::Array]), None);
                 continue;
@@ -166,15 +247,17 @@ impl<'a> Reader<'a> {
             };
             self.note(kinds, entry.get("description"));
         }
-        self.path.clear();
     }
 
     fn names(&mut self, names: &'a Map<String, Value>, depth: usize) {
-        if depth == 0 || self.declared.len() >= MAX_PATHS {
+        if depth == 0 {
             return;
         }
         for (name, entry) in names {
-            self.path.push(name.clone());
+            if self.is_full() {
+                return;
+            }
+            self.path.push(name);
             match entry {
                 Value::Object(inner) => {
                     self.note(Kinds::from_iter([Kind::Object]), None);
@@ -192,10 +275,18 @@ impl<'a> Reader<'a> {
         if self.path.is_empty() {
             return;
         }
+        if !self.declared.contains_key(&self.path) {
+            self.bytes += self.path.iter().map(|key| key.len()).sum::<usize>();
+            if self.bytes > MAX_BYTES {
+                return;
+            }
+        }
         let declared = self.declared.entry(self.path.clone()).or_default();
         declared.kinds = declared.kinds.union(kinds);
-        if let Some(Value::String(text)) = description {
-            declared.description.get_or_insert_with(|| text.clone());
+        if let (None, Some(Value::String(text))) = (&declared.description, description) {
+            let kept: String = text.chars().take(DESCRIPTION_CHARS).collect();
+            self.bytes += kept.len();
+            declared.description = Some(kept);
         }
     }
 }
@@ -237,6 +328,8 @@ fn kinds_named(name: &str) -> impl Iterator<Item = Kind> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use serde_json::json;
 
     use super::EventSchema;
@@ -271,5 +364,45 @@ mod tests {
         let schema = EventSchema::from_value(recursive).expect("an object");
         assert!(schema.declared().len() < super::MAX_PATHS + 2);
         assert!(schema.declared().contains_key(&path("left.right")));
+    }
+
+    #[test]
+    fn a_schema_that_fans_out_is_read_once() {
+        let again = vec![json!({"$ref": "#/$defs/a"}); 60];
+        for properties in
+            [json!({}), json!({"x": {"$ref": "#/$defs/a"}, "y": {"$ref": "#/$defs/a"}})]
+        {
+            let fan = json!({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": again, "properties": properties}}});
+            let start = Instant::now();
+            let schema = EventSchema::from_value(fan).expect("an object");
+            assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+            assert_eq!(schema.declared().contains_key(&path("x.y")), properties["x"].is_object());
+        }
+    }
+
+    fn bytes(schema: &EventSchema) -> usize {
+        let keys = schema.declared().keys().flatten().map(String::len).sum::<usize>();
+        let texts = schema.declared().values().flat_map(|it| &it.description);
+        keys + texts.map(String::len).sum::<usize>()
+    }
+
+    #[test]
+    fn what_is_kept_of_a_schema_is_bounded() {
+        let long = "d".repeat(10_000);
+        let fields = |name: &str| {
+            let names =
+                (0..6).map(|index| (format!("{name}{index}"), json!({"$ref": "#/$defs/n"})));
+            names.collect::<serde_json::Map<_, _>>()
+        };
+        for name in ["f".to_owned(), "k".repeat(5_000)] {
+            let schema = json!({"$ref": "#/$defs/n", "$defs": {"n": {"description": long, "properties": fields(&name)}}});
+            let schema = EventSchema::from_value(schema).expect("an object");
+            assert!(bytes(&schema) < super::MAX_BYTES + 1_000 && schema.declared().len() > 500);
+            let first = schema.declared().values().next().and_then(|it| it.description.as_deref());
+            assert_eq!(first, Some(&long[..200]));
+        }
+        let table = json!({"paths": {"a.b": {}, format!("a{}", ".b".repeat(32)): {}, ".".repeat(1_000_000): {}}});
+        let schema = EventSchema::from_value(table).expect("an object");
+        assert_eq!(schema.declared().keys().collect::<Vec<_>>(), [&path("a.b")]);
     }
 }

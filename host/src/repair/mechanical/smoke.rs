@@ -54,7 +54,7 @@ fn of_results(plan: &Plan, task: &Task) -> Vec<Finding> {
     let mut found: BTreeMap<(String, &'static str), (Failure, Vec<&Seen>)> = BTreeMap::new();
     for seen in samples.into_iter().flat_map(|samples| samples.samples()) {
         // A module that doesn't do what its plan means has problems of another kind.
-        let Ok(result) = eval::eval(plan, seen.text()) else { continue };
+        let Ok(result) = eval::eval(plan, &seen.event().to_string()) else { continue };
         for failure in validate(task.graph(), &result, ValidateOptions::default()).into_failures() {
             let place = place(plan, &failure, &result);
             let key = (place, failure.code.as_str());

@@ -1,6 +1,6 @@
-//! Which values of sample events a prompt shows, and which by their shape alone.
+//! Which values of sample events are shown, and which by their shape alone.
 //!
-//! Samples are real data, and a prompt leaves the house. A model has to see what values look like, not whose they are:
+//! Samples are real data, and what shows them leaves the house: prompts, and findings that are told to a model. A model has to see what values look like, not whose they are:
 //!
 //! 1. Null, `true` and `false` are shown.
 //! 2. Below a key that says that the value is about a person, or is a secret (`email`, `author_login`, `apiKey`, ...),
@@ -12,11 +12,14 @@
 //!    `<URL with credentials>`, `<URL>`, `<token>`, `<hex of N digits>`, `<N digits>`, `<text of N characters>`.
 //!
 //! This is a matter of rules, not of judgement: a word that happens to be somebody's nickname, below a key that doesn't
-//! say so, is shown. A [policy](crate::policy) keeps whole fields out of prompts.
+//! say so, is shown. A [policy](crate::policy) keeps whole fields out.
 
 use std::net::{IpAddr, SocketAddr};
 
 use serde_json::Value;
+
+use super::Path;
+use super::observe::MAX_DEPTH;
 
 /// How many digits a number may have that is shown.
 const MAX_DIGITS: usize = 8;
@@ -113,7 +116,7 @@ const TOKENS: &[&str] = &[
 ///
 /// # Example
 /// ```
-/// use retort::prompt::redact::redacted;
+/// use retort::evidence::redact::redacted;
 /// use serde_json::json;
 ///
 /// let path = |key: &str| vec!["content".to_owned(), key.to_owned()];
@@ -143,9 +146,68 @@ pub fn redacted(path: &[String], value: &Value) -> Value {
 }
 
 /// Whether a key looks like data rather than like a name: objects that are keyed by ids or by people.
-pub(super) fn is_data(key: &str) -> bool {
-    let data = ["<email>", "<UUID>", "<IP address>", "<URL with credentials>"];
-    shape(key).is_some_and(|shape| data.contains(&shape.as_str()) || shape.ends_with(" digits>"))
+pub(crate) fn is_data(key: &str) -> bool {
+    shape(key).is_some_and(|shape| is_data_shape(&shape))
+}
+
+fn is_data_shape(shape: &str) -> bool {
+    matches!(shape, "<email>" | "<UUID>" | "<IP address>" | "<URL with credentials>")
+        || shape.ends_with(" digits>")
+}
+
+/// An event as it may be shown, as compact JSON: each scalar [redacted] by where it is, elements of an array by where the
+/// array is, and keys that look like data by their shape too. What is nested deeper than samples are looked through is
+/// told by its kind.
+///
+/// # Example
+/// ```
+/// use retort::evidence::redact::event;
+/// use serde_json::json;
+///
+/// let shown = event(&json!({"login": ["ada", "bob"], "to": {"ada@example.org": 7}}));
+/// assert_eq!(shown, r#"{"login":["<text of 3 characters>","<text of 3 characters>"],"to":{"<email>":7}}"#);
+/// ```
+#[must_use]
+pub fn event(event: &Value) -> String {
+    let mut text = String::new();
+    write(event, &mut Path::new(), MAX_DEPTH, &mut text);
+    text
+}
+
+fn write(value: &Value, path: &mut Path, depth: usize, text: &mut String) {
+    let deeper = depth.checked_sub(1);
+    match (value, deeper) {
+        (Value::Array(items), Some(deeper)) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                text.push_str(if index > 0 { "," } else { "" });
+                write(item, path, deeper, text);
+            }
+            text.push(']');
+        }
+        (Value::Object(fields), Some(deeper)) => {
+            text.push('{');
+            for (index, (key, value)) in fields.iter().enumerate() {
+                text.push_str(if index > 0 { "," } else { "" });
+                let shown = shape(key).filter(|shape| is_data_shape(shape));
+                write_string(shown.as_deref().unwrap_or(key), text);
+                text.push(':');
+                path.push(key.clone());
+                write(value, path, deeper, text);
+                path.pop();
+            }
+            text.push('}');
+        }
+        _ => match redacted(path, value) {
+            Value::String(string) => write_string(&string, text),
+            scalar => text.push_str(&scalar.to_string()),
+        },
+    }
+}
+
+fn write_string(string: &str, text: &mut String) {
+    // Of strings, none fails to serialise.
+    text.push_str(&serde_json::to_string(string).unwrap_or_default());
 }
 
 fn is_personal(key: &str) -> bool {
