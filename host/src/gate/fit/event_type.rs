@@ -1,5 +1,6 @@
 //! The event type: whether there are samples of it, and which one was meant.
 
+use super::nearest::is_presentable;
 use super::{EVENT_TYPE_WITHOUT_SAMPLE, likeness};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, patch};
@@ -36,7 +37,8 @@ pub(super) fn check(plan: &Plan, task: &Task) -> Option<Finding> {
         .chain(plan.property_fields())
         .map(|field| field.source_path())
         .collect();
-    Some(match likely(Some(plan.event_type()), &paths, evidence) {
+    let key = plan.key_field().source_path();
+    Some(match likely(Some(plan.event_type()), Some(key), &paths, evidence) {
         Some((name, true)) => finding.mended_by(patch::replace("/event_type", name)),
         Some((name, false)) => finding.perhaps(patch::replace("/event_type", name)),
         None => finding,
@@ -44,31 +46,36 @@ pub(super) fn check(plan: &Plan, task: &Task) -> Option<Finding> {
 }
 
 /// The event type that was meant, and whether nothing else could be: the one whose name is nearest to what was written, or
-/// else the one in whose samples the most of the paths occur.
+/// else the one in whose samples the most of the paths occur; all of them, and the key's among them, where it is certain.
+/// That there is no other type says nothing: the plan may be for one that has no samples.
 pub(crate) fn likely<'e>(
     written: Option<&str>,
+    key: Option<&[String]>,
     paths: &[&[String]],
     evidence: &'e Evidence,
 ) -> Option<(&'e str, bool)> {
     let known = |name: &str| paths.iter().filter(|path| evidence.knows(name, path)).count();
     let mut types: Vec<(f64, usize, &str)> = evidence
         .event_types()
+        .filter(|(name, _)| is_presentable(name))
         .map(|(name, _)| (written.map_or(0.0, |it| alike(it, name)), known(name), name))
         .collect();
-    if let [(_, _, only)] = types.as_slice() {
-        return Some((only, true));
-    }
     types.sort_by(|a, b| b.0.total_cmp(&a.0));
-    if let [first, second, ..] = types.as_slice()
+    let second = types.get(1).map_or(0.0, |second| second.0);
+    if let Some(first) = types.first()
         && first.0 >= SLIP
-        && first.0 - second.0 >= LEAD
+        && first.0 - second >= LEAD
     {
         return Some((first.2, true));
     }
+    let is_only = types.len() == 1;
     // Stable: of equals, the one with the nearest name.
     types.sort_by_key(|(_, known, _)| std::cmp::Reverse(*known));
-    let [first, second, ..] = types.as_slice() else { return None };
-    (first.1 > 0).then_some((first.2, first.1 == paths.len() && first.1 > second.1))
+    let second = types.get(1).map_or(0, |second| second.1);
+    let (_, count, name) = *types.first()?;
+    let has_key = key.is_some_and(|key| evidence.knows(name, key));
+    let certain = has_key && count == paths.len() && count > second;
+    (is_only || count > 0).then_some((name, certain))
 }
 
 /// How alike two event types are. A family and one of its members are, for want of a better one.

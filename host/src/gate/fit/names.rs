@@ -52,26 +52,48 @@ pub(crate) fn likely_entity<'g>(
     properties: &[&str],
     graph: &'g GraphSpec,
 ) -> Option<(&'g Entity, bool)> {
-    if let [only] = graph.entities() {
-        return Some((only, true));
-    }
+    let has_key =
+        |entity: &Entity| key.is_some_and(|key| entity.key_properties().any(|it| it.is_named(key)));
+    let count =
+        |entity: &Entity| properties.iter().filter(|name| entity.property(name).is_some()).count();
+    // That a name is near, or that there is no other entity, says nothing where the plan speaks of other things.
+    let shares_names =
+        |entity: &Entity| has_key(entity) || is_half(count(entity), properties.len());
     if let Some(written) = written {
         let near = best(graph.entities().iter().map(|it| (alike(written, &it.name), it)));
         if let Some((alike, entity, lead)) = near
             && alike >= SLIP
             && lead >= LEAD
         {
-            return Some((entity, true));
+            let is_slip = likeness::names(written, &entity.name) >= SLIP;
+            return Some((entity, is_slip || shares_names(entity)));
         }
     }
-    let has = |entity: &Entity| {
-        let is_key = key.is_some_and(|key| entity.key_properties().any(|it| it.is_named(key)));
-        let known = properties.iter().filter(|name| entity.property(name).is_some()).count();
-        (known + usize::from(is_key) * (properties.len() + 1)) as f64
+    if let [only] = graph.entities() {
+        return Some((only, shares_names(only)));
+    }
+    let score = |entity: &Entity| {
+        (count(entity) + usize::from(has_key(entity)) * (properties.len() + 1)) as f64
     };
-    let (score, entity, lead) = best(graph.entities().iter().map(|it| (has(it), it)))?;
+    let (score, entity, lead) = best(graph.entities().iter().map(|it| (score(it), it)))?;
     let all = (2 * properties.len() + 1) as f64;
     (score > 0.0).then_some((entity, lead > 0.0 && score >= all))
+}
+
+/// Whether a plan is about an entity by the number of its properties that the entity has.
+fn is_half(known: usize, all: usize) -> bool {
+    known > 0 && 2 * known >= all
+}
+
+/// Whether a key of another name is the entity's key after all: the name is a slip of it, or it behind the entity's name, or
+/// its path says the key's name.
+pub(crate) fn means_key(written: &str, path: &[String], entity: &Entity, key: &Property) -> bool {
+    let full = |name: &str| likeness::plain(&entity.name) + &likeness::plain(name);
+    [&key.logical_name, &key.column].into_iter().any(|name| {
+        likeness::names(written, name) >= SLIP
+            || likeness::plain(written) == full(name)
+            || likeness::ends_in(path, name)
+    })
 }
 
 /// Names alone: the key has to be the entity's, and every property one of it.
@@ -109,9 +131,25 @@ pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>
             mappings.iter().filter_map(|it| it.property).any(|it| std::ptr::eq(it, *property));
         !mapped && !taken_by_key.is_some_and(|key| std::ptr::eq(key, *property))
     };
+    let found = mappings.iter().filter(|it| it.property.is_some()).count();
+    let is_about_entity = is_half(found, mappings.len());
     let free: Vec<&Property> = entity.properties.iter().filter(is_free).collect();
     let unknown = mappings.iter().filter(|it| !it.is_key && it.property.is_none());
-    findings.extend(unknown.map(|mapping| unknown_property(mapping, entity, &free, known)));
+    findings.extend(unknown.map(|mapping| {
+        let finding = unknown_property(mapping, entity);
+        let name = mapping.field.property_name();
+        match likely_property(Some(name), mapping.path(), &free, known) {
+            Some((property, certain)) => {
+                let renamed = patch::replace(
+                    &format!("{}/property_name", mapping.at),
+                    &property.logical_name,
+                );
+                propose(finding, Some((renamed, certain)))
+            }
+            // The entity can't hold it; but where it holds little of what the plan reads, it may not be the one meant.
+            None => propose(finding, Some((patch::remove(&mapping.at), is_about_entity))),
+        }
+    }));
     findings
 }
 
@@ -159,15 +197,10 @@ fn wrong_key(
         }
     }
     let renamed = patch::replace("/key_field/property_name", &key.logical_name);
-    finding.mended_by(renamed)
+    propose(finding, Some((renamed, means_key(name, stated.path(), entity, key))))
 }
 
-fn unknown_property(
-    mapping: &Mapping<'_>,
-    entity: &Entity,
-    free: &[&Property],
-    known: &Known<'_>,
-) -> Finding {
+fn unknown_property(mapping: &Mapping<'_>, entity: &Entity) -> Finding {
     let name = mapping.field.property_name();
     let at = format!("{}/property_name", mapping.at);
     let expected = format!(
@@ -175,14 +208,7 @@ fn unknown_property(
         quoted(&entity.name),
         list(entity.properties.iter().map(|it| it.logical_name.as_str()))
     );
-    let finding = Finding::new(Stage::Fit, UNKNOWN_PROPERTY, &at, expected, quoted(name));
-    let likely = likely_property(Some(name), mapping.path(), free, known);
-    match likely {
-        Some((property, certain)) => {
-            propose(finding, Some((patch::replace(&at, &property.logical_name), certain)))
-        }
-        None => finding.mended_by(patch::remove(&mapping.at)),
-    }
+    Finding::new(Stage::Fit, UNKNOWN_PROPERTY, at, expected, quoted(name))
 }
 
 /// Which of these properties was meant by a name and a path, and whether nothing else could be.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::known::Known;
 use super::likeness;
+use crate::diagnose::is_hidden;
 use crate::evidence::Path;
 use crate::graph::spec::PropertyType;
 use crate::matching::{Aim, Candidate, Scorer, Survey, Wanted};
@@ -32,6 +33,9 @@ const NAMED_LEAD: f64 = 0.1;
 
 /// What it has to score to be worth a suggestion.
 const NAMED_PERHAPS: f64 = 0.4;
+
+/// How long a name may be that is proposed.
+const MAX_NAME_CHARS: usize = 120;
 
 /// What is looked for.
 pub(crate) struct Sought<'a> {
@@ -138,9 +142,10 @@ impl<'k, 't> Search<'k, 't> {
         ranked
     }
 
-    /// Whether the path is there, free, and of the right type.
+    /// Whether the path is there, free, of the right type, and fit to be written into a plan by others than its author.
     fn is_open(&self, path: &[String], sought: &Sought<'_>) -> bool {
-        !self.taken.contains(path)
+        path.iter().all(|segment| is_presentable(segment))
+            && !self.taken.contains(path)
             && self.known.has(path)
             && self.known.admits(path, sought.property_type)
     }
@@ -156,6 +161,12 @@ impl<'k, 't> Search<'k, 't> {
         let most = self.taken.iter().max_by(|a, b| self.company(a).total_cmp(&self.company(b)));
         most.map(|path| parent(path))
     }
+}
+
+/// Whether a name from an event may stand in a proposal. Long ones, and ones with characters that don't show, are a model's
+/// to write if it means them: what is proposed is read by models and people as Retort's own words.
+pub(crate) fn is_presentable(name: &str) -> bool {
+    name.chars().nth(MAX_NAME_CHARS).is_none() && !name.chars().any(is_hidden)
 }
 
 /// Whether both end in the same name.

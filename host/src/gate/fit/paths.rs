@@ -9,7 +9,6 @@ use super::{Mapping, PATH_NOT_SCALAR, TYPE_MISMATCH, UNKNOWN_PATH, UNSUPPORTED_T
 use crate::evidence::{Seen, at, dotted};
 use crate::finding::{Finding, patch};
 use crate::graph::spec::{Entity, PropertyType};
-use crate::graph::text::described;
 use crate::graph::validate::value::{Fit, expected, fit};
 use crate::plan::{Nulls, Plan};
 use crate::problem::Stage;
@@ -231,6 +230,14 @@ fn show<'s>(finding: Finding, samples: impl Iterator<Item = &'s Seen>) -> Findin
     match smallest(samples) {
         Some(event) => finding.shown_by(event),
         None => finding,
+    }
+}
+
+/// A value of an event, as far as a finding repeats it: of text, only how long it is.
+fn described(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("a string of {} characters", text.chars().count()),
+        value => crate::graph::text::described(value),
     }
 }
 

@@ -146,3 +146,47 @@ fn text_of_events_and_plans_stays_on_its_line() {
     );
     assert!(text.chars().count() < 10_000 && !text.contains('\u{202e}'));
 }
+
+#[test]
+fn what_an_entity_lacks_goes_where_the_plan_is_about_the_entity() {
+    let task = task(SAMPLE, None);
+    let unknown = |name| (name, json!(["content", "from"]));
+    let source = ("source", json!(["content", "source", "target"]));
+    for (properties, certain) in [
+        (vec![source.clone(), unknown("mood")], true),
+        (vec![unknown("mood"), unknown("weather")], false),
+    ] {
+        let found = findings(&task, "Order", json!(["content", "id"]), &properties);
+        let removals: Vec<bool> =
+            found.iter().filter(|it| it.code == "unknown_property").map(|it| it.certain).collect();
+        assert!(!removals.is_empty() && removals.iter().all(|it| *it == certain), "{found:#?}");
+    }
+}
+
+#[test]
+fn values_and_strange_names_of_events_are_not_repeated() {
+    let (long, hidden) = ("order_id".repeat(20), "order\u{202e}_id");
+    for name in [long.as_str(), hidden] {
+        let sample =
+            json!({"event_type": "placed", "content": {"id": [], "text": "a secret", name: "A"}});
+        let task = task(&[sample.to_string().as_str(); 5].join("\n"), None);
+        let found = findings(
+            &task,
+            "Order",
+            json!(["content", "id"]),
+            &[("count", json!(["content", "text"]))],
+        );
+        assert_eq!(found[0].code, "path_not_scalar");
+        assert_eq!(found[0].patch, None, "{name:?}");
+        assert!(
+            found[1].observed.starts_with("a string of 8 characters at"),
+            "{}",
+            found[1].observed
+        );
+        let slip = findings(&task, "Order", json!(["content", format!("{name}x")]), &[]);
+        assert_eq!(slip[0].patch, None, "{name:?}");
+        let type_of = json!({"event_type": name, "content": {"id": "A"}}).to_string();
+        let found = findings(&self::task(&type_of, None), "Order", json!(["content", "id"]), &[]);
+        assert_eq!((found[0].code, &found[0].patch), ("event_type_without_sample", &None));
+    }
+}

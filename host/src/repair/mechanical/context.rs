@@ -1,36 +1,41 @@
 //! What can be told of a value that should be a plan and isn't yet: the parts of it that can be read, and what they say
 //! about the rest.
 
+use std::cell::OnceCell;
+
 use serde_json::{Map, Value};
 
 use crate::gate::fit::likeness;
-use crate::gate::fit::names::{likely_entity, likely_property};
-use crate::gate::fit::nearest::{Nearest, Search, Sought, forms};
+use crate::gate::fit::names::{likely_entity, likely_property, means_key};
+use crate::gate::fit::nearest::{Nearest, Search, Sought, forms, is_presentable};
 use crate::gate::fit::{Known, likely_event_type};
 use crate::graph::spec::{Entity, Property};
 use crate::plan::{is_identifier, is_reserved};
 use crate::task::Task;
 
-/// A plan that can't be read, beside the task that it is for.
-pub(super) struct Context<'a> {
-    pub(super) value: &'a Value,
+/// What can be read of a value that isn't a plan.
+pub(super) struct Parts<'a> {
+    value: &'a Value,
     task: &'a Task,
     entity: Option<(&'a Entity, bool)>,
     event_type: Option<(&'a str, bool)>,
     paths: Vec<Vec<String>>,
+    known: Known<'a>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> Parts<'a> {
     pub(super) fn new(value: &'a Value, task: &'a Task) -> Self {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
-        let key = value.get("key_field").and_then(name_of);
+        let key = value.get("key_field");
         let mappings =
             || value.get("property_fields").and_then(Value::as_array).into_iter().flatten();
         let names: Vec<&str> = mappings().filter_map(name_of).collect();
-        let entity = likely_entity_of(text("target_entity_name"), key, &names, task);
-        let all = value.get("key_field").into_iter().chain(mappings());
-        let paths: Vec<Vec<String>> =
-            all.filter_map(|it| path_of(it.get("source_path")?)).collect();
+        let entity =
+            likely_entity_of(text("target_entity_name"), key.and_then(name_of), &names, task);
+        let source_path = |mapping: &Value| path_of(mapping.get("source_path")?);
+        let key_path = key.and_then(source_path);
+        let others = mappings().filter_map(source_path);
+        let paths: Vec<Vec<String>> = key_path.clone().into_iter().chain(others).collect();
         let slices: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
         let written = text("event_type").filter(|name| !name.is_empty());
         let evidence = task.evidence();
@@ -38,30 +43,48 @@ impl<'a> Context<'a> {
             evidence.event_types().map(|(name, _)| name).find(|name| Some(*name) == written);
         let event_type = stated
             .map(|name| (name, true))
-            .or_else(|| likely_event_type(written, &slices, evidence));
-        Self { value, task, entity, event_type, paths }
+            .or_else(|| likely_event_type(written, key_path.as_deref(), &slices, evidence));
+        let known = Known::new(evidence, event_type.map_or("", |(name, _)| name));
+        Self { value, task, entity, event_type, paths, known }
+    }
+}
+
+/// A plan that can't be read, beside the task that it is for. What every problem may be asked for is worked out once.
+pub(super) struct Context<'p, 'a> {
+    pub(super) value: &'a Value,
+    parts: &'p Parts<'a>,
+    search: Search<'p, 'a>,
+    free: OnceCell<Vec<&'a Property>>,
+}
+
+impl<'p, 'a> Context<'p, 'a> {
+    pub(super) fn new(parts: &'p Parts<'a>) -> Self {
+        let entity = parts.entity.map_or("", |(entity, _)| entity.name.as_str());
+        let taken = parts.paths.iter().map(Vec::as_slice);
+        let search = Search::new(&parts.known, entity, taken);
+        Self { value: parts.value, parts, search, free: OnceCell::new() }
     }
 
     /// The entity that is stated or meant, and whether that is certain.
     pub(super) fn entity(&self) -> Option<(&'a Entity, bool)> {
-        self.entity
+        self.parts.entity
     }
 
     /// The event type that is stated or meant, and whether that is certain.
     pub(super) fn event_type(&self) -> Option<(&'a str, bool)> {
-        self.event_type
+        self.parts.event_type
     }
 
     /// The entity's key, where it has a single one.
     pub(super) fn key(&self) -> Option<(&'a Property, bool)> {
-        let (entity, certain) = self.entity?;
+        let (entity, certain) = self.parts.entity?;
         let mut keys = entity.key_properties();
         let key = keys.next()?;
         keys.next().is_none().then_some((key, certain))
     }
 
-    pub(super) fn known(&self) -> Known<'a> {
-        Known::new(self.task.evidence(), self.event_type.map_or("", |(name, _)| name))
+    pub(super) fn known(&self) -> &Known<'a> {
+        &self.parts.known
     }
 
     /// The mappings of `property_fields`, whatever they are.
@@ -71,16 +94,18 @@ impl<'a> Context<'a> {
     }
 
     /// The properties that no mapping names, the key apart.
-    pub(super) fn free(&self) -> Vec<&'a Property> {
-        let Some((entity, _)) = self.entity else { return Vec::new() };
-        let key = self.value.get("key_field").and_then(name_of);
-        let named: Vec<&str> = self.mappings().iter().filter_map(name_of).chain(key).collect();
-        let keys: Vec<&Property> = entity.key_properties().collect();
-        let is_free = |property: &&Property| {
-            !named.iter().any(|name| property.is_named(name))
-                && !keys.iter().any(|key| std::ptr::eq(*key, *property))
-        };
-        entity.properties.iter().filter(is_free).collect()
+    fn free(&self) -> &[&'a Property] {
+        self.free.get_or_init(|| {
+            let Some((entity, _)) = self.parts.entity else { return Vec::new() };
+            let key = self.value.get("key_field").and_then(name_of);
+            let named: Vec<&str> = self.mappings().iter().filter_map(name_of).chain(key).collect();
+            let keys: Vec<&Property> = entity.key_properties().collect();
+            let is_free = |property: &&Property| {
+                !named.iter().any(|name| property.is_named(name))
+                    && !keys.iter().any(|key| std::ptr::eq(*key, *property))
+            };
+            entity.properties.iter().filter(is_free).collect()
+        })
     }
 
     /// The property that a path of a mapping without a usable name is for.
@@ -89,18 +114,23 @@ impl<'a> Context<'a> {
         written: Option<&str>,
         path: &[String],
     ) -> Option<(&'a Property, bool)> {
-        likely_property(written, path, &self.free(), &self.known())
+        likely_property(written, path, self.free(), self.known())
+    }
+
+    /// Whether the key was meant by what `key_field` says, if it says anything.
+    pub(super) fn means_key(&self, key: &Property) -> bool {
+        let stated = self.value.get("key_field");
+        let path = stated.and_then(|it| path_of(it.get("source_path")?)).unwrap_or_default();
+        let written = stated.and_then(name_of);
+        let Some((entity, _)) = self.parts.entity else { return false };
+        written.is_none_or(|written| means_key(written, &path, entity, key))
     }
 
     /// A path for a property, or for anything of that name.
     pub(super) fn path_for(&self, name: &str, is_key: bool) -> Option<Nearest> {
-        let known = self.known();
-        let entity = self.entity.map(|(entity, _)| entity);
-        let property = entity.and_then(|entity| entity.property(name));
-        let taken = self.paths.iter().map(Vec::as_slice);
-        let search = Search::new(&known, entity.map_or("", |it| &it.name), taken);
+        let property = self.parts.entity.and_then(|(entity, _)| entity.property(name));
         let property_type = property.map(|it| &it.property_type);
-        search.named(&Sought { given: &[], name: Some(name), property_type, is_key })
+        self.search.named(&Sought { given: &[], name: Some(name), property_type, is_key })
     }
 
     /// A path that was written as one text, and whether there is such a path.
@@ -108,14 +138,16 @@ impl<'a> Context<'a> {
         let whole = vec![text.to_owned()];
         let mut forms = forms(&whole);
         forms.insert(0, whole);
+        forms.retain(|path| path.iter().all(|segment| is_presentable(segment)));
         let known = self.known();
-        let mut anywhere = self.task.evidence().event_types();
+        let mut anywhere = self.parts.task.evidence().event_types();
         let exists = |path: &Vec<String>| known.has(path);
         if let Some(path) = forms.iter().find(|path| exists(path)) {
             return Some((path.clone(), true));
         }
-        let elsewhere = anywhere
-            .find_map(|(name, _)| forms.iter().find(|path| self.task.evidence().knows(name, path)));
+        let elsewhere = anywhere.find_map(|(name, _)| {
+            forms.iter().find(|path| self.parts.task.evidence().knows(name, path))
+        });
         if let Some(path) = elsewhere {
             return Some((path.clone(), true));
         }
@@ -128,8 +160,8 @@ impl<'a> Context<'a> {
 
     /// A name for the function: of the entity, else of the event type.
     pub(super) fn function_name(&self) -> String {
-        let of = self.entity.map(|(entity, _)| entity.name.as_str());
-        let of = of.or(self.event_type.map(|(name, _)| name)).unwrap_or("event");
+        let of = self.parts.entity.map(|(entity, _)| entity.name.as_str());
+        let of = of.or(self.parts.event_type.map(|(name, _)| name)).unwrap_or("event");
         format!(
             "extract_{}",
             likeness::words(of)

@@ -7,7 +7,7 @@ use crate::gate::fit::likeness;
 
 /// The later of two mappings, by the pointer to its name: it goes where it says the same, and is renamed where its path is
 /// plainly another property's. Where the first is the key and shouldn't be, the key is renamed.
-pub(super) fn duplicate(context: &Context<'_>, at: &str) -> Remedy {
+pub(super) fn duplicate(context: &Context<'_, '_>, at: &str) -> Remedy {
     let mapping_at = at.strip_suffix("/property_name")?;
     let later = context.value.pointer(mapping_at)?;
     let name = name_of(later)?;
@@ -19,6 +19,7 @@ pub(super) fn duplicate(context: &Context<'_>, at: &str) -> Remedy {
         && !it.is_named(name)
         && !context.mappings().iter().filter_map(name_of).any(|name| it.is_named(name))
     {
+        let certain = certain && context.means_key(it);
         return Some((patch::replace("/key_field/property_name", &it.logical_name), certain));
     }
     let first = context.mappings().iter().take(index).position(|it| is_same(&it));

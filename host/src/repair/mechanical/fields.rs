@@ -1,6 +1,6 @@
 //! Fields that plans don't have: misspelt ones are renamed, superfluous ones go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -19,54 +19,109 @@ const SLIP: f64 = 0.7;
 /// What a name is worth that has all its words in the other, or the other's in it: `path` is `source_path`.
 const SHORT_FORM: f64 = 0.8;
 
+/// Words of names that say when something applies. What a text below such a name says would be lost with it.
+const GUARDS: &[&str] = &[
+    "condition",
+    "conditions",
+    "except",
+    "exclude",
+    "filter",
+    "filters",
+    "guard",
+    "if",
+    "match",
+    "matches",
+    "only",
+    "predicate",
+    "skip",
+    "unless",
+    "when",
+    "where",
+];
+
 /// What becomes of the unknown fields: the pointer of each, to the field that it is meant to be.
-pub(super) struct Fields {
+pub(super) struct Fields<'a> {
+    value: &'a Value,
     renamed: BTreeMap<String, String>,
+    /// The fields that others are renamed to.
+    found: BTreeSet<String>,
 }
 
-impl Fields {
-    pub(super) fn new(value: &Value, problems: &[PlanParseError]) -> Self {
-        let of_code = |code: Code| {
-            problems.iter().filter(move |it| it.code == code).map(|it| pointer(value, &it.path))
-        };
-        let missing: Vec<String> = of_code(Code::MissingRequiredField).collect();
-        let unknown: Vec<String> = of_code(Code::UnknownField).collect();
-        let mut renamed: BTreeMap<String, String> = BTreeMap::new();
-        for at in &unknown {
-            let Some((parent, name)) = split(at) else { continue };
-            let Some(fields) = object_at(value, parent) else { continue };
-            let Some(content) = fields.get(&name) else { continue };
-            let strangers =
-                unknown.iter().filter(|it| split(it).is_some_and(|(it, _)| it == parent)).count();
-            let needed: Vec<&String> =
-                missing.iter().filter(|it| split(it).is_some_and(|(it, _)| it == parent)).collect();
-            let meant = meant(&name, content, fields, known_fields(parent))
-                .map(|it| patch::below(parent, it));
-            // The one field that is missing, and the one that is too many, are the same one if what it holds suits.
-            let meant = meant.or_else(|| match needed.as_slice() {
-                [only] if strangers == 1 => {
-                    split(only).filter(|(_, it)| suits(it, content)).map(|_| (*only).clone())
+/// The fields of one object that are too many, and those that it lacks.
+#[derive(Default)]
+struct Odd {
+    strangers: usize,
+    missing: Vec<String>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(value: &'a Value, problems: &[PlanParseError]) -> Self {
+        let mut unknown: Vec<String> = Vec::new();
+        let mut odd: BTreeMap<String, Odd> = BTreeMap::new();
+        for problem in problems {
+            let at = pointer(value, &problem.path);
+            let Some((parent, _)) = split(&at) else { continue };
+            match problem.code {
+                Code::UnknownField => {
+                    odd.entry(parent.to_owned()).or_default().strangers += 1;
+                    unknown.push(at);
                 }
-                _ => None,
-            });
-            if let Some(meant) = meant.filter(|meant| !renamed.values().any(|it| it == meant)) {
-                renamed.insert(at.clone(), meant);
+                Code::MissingRequiredField => {
+                    odd.entry(parent.to_owned()).or_default().missing.push(at);
+                }
+                _ => {}
             }
         }
-        Self { renamed }
+        let mut fields = Self { value, renamed: BTreeMap::new(), found: BTreeSet::new() };
+        for at in unknown {
+            let meant = fields.meant_by(&at, &odd).filter(|meant| !fields.found.contains(meant));
+            if let Some(meant) = meant {
+                fields.found.insert(meant.clone());
+                fields.renamed.insert(at, meant);
+            }
+        }
+        fields
+    }
+
+    fn meant_by(&self, at: &str, odd: &BTreeMap<String, Odd>) -> Option<String> {
+        let (parent, name) = split(at)?;
+        let fields = object_at(self.value, parent)?;
+        let content = fields.get(&name)?;
+        if let Some(meant) = meant(&name, content, fields, known_fields(parent)) {
+            return Some(patch::below(parent, meant));
+        }
+        // The one field that is missing, and the one that is too many, are the same one if what it holds suits.
+        let Odd { strangers: 1, missing } = odd.get(parent)? else { return None };
+        let [only] = missing.as_slice() else { return None };
+        split(only).filter(|(_, it)| suits(it, content)).map(|_| only.clone())
     }
 
     /// Whether the missing field at this pointer is there under another name.
     pub(super) fn is_renamed_to(&self, at: &str) -> bool {
-        self.renamed.values().any(|it| it == at)
+        self.found.contains(at)
     }
 
+    /// A field that is meant to be another one is renamed. Any other goes; for certain only where nothing is lost with it.
     pub(super) fn unknown(&self, at: &str) -> Remedy {
-        let patch = match self.renamed.get(at) {
-            Some(meant) => patch::rename(at, meant),
-            None => patch::remove(at),
-        };
-        Some((patch, true))
+        if let Some(meant) = self.renamed.get(at) {
+            return Some((patch::rename(at, meant), true));
+        }
+        let (_, name) = split(at)?;
+        let content = self.value.pointer(at)?;
+        Some((patch::remove(at), says_nothing(&name, content)))
+    }
+}
+
+/// Whether a field that plans don't have is prose, or empty. Anything else may be what the plan was to do, which dropping it
+/// would change: a condition, say, without which a plan takes every event.
+fn says_nothing(name: &str, content: &Value) -> bool {
+    let is_guard = || likeness::words(name).iter().any(|word| GUARDS.contains(&word.as_str()));
+    match content {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::String(text) => text.is_empty() || !is_guard(),
+        Value::Bool(_) | Value::Number(_) => !is_guard(),
     }
 }
 

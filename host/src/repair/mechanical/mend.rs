@@ -1,10 +1,17 @@
 //! Applies what is certain.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
 use json_patch::jsonptr::Pointer;
 use json_patch::{Patch, PatchOperation};
 use serde_json::Value;
 
 use crate::finding::Finding;
+
+/// How many certain patches are looked at in one go.
+const MAX_PATCHES: usize = 64;
 
 /// A plan's text with patches applied.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,31 +22,36 @@ pub struct Mended {
     pub patch: Patch,
 }
 
-/// Applies the certain patches of `findings` to the JSON in `text`, all in one go. `None` where there are none, where none
-/// can be applied, or where the text isn't JSON.
+/// Applies the certain patches of `findings` to the JSON in `text`, the first 64 of them, all in one go. `None` where there
+/// are none, where none can be applied, or where the text isn't JSON.
 ///
-/// All pointers are into the text as it is: items are taken out of arrays last, from the end. Of two patches for one place
-/// the first counts; the other's finding will show again if it still holds.
+/// All pointers are into the text as it is: items are taken out of arrays last, those of inner arrays first, and those of
+/// one array from its end. Of two patches for one place, or for a place and one inside of it, the first counts; the other's
+/// finding will show again if it still holds. Patches that put something between the items of an array, move an item, copy
+/// or test are left out.
 #[must_use]
 pub fn mend(text: &str, findings: &[Finding]) -> Option<Mended> {
-    let mut value: Value = serde_json::from_str(text).ok()?;
-    let mut accepted: Vec<&[PatchOperation]> = Vec::new();
-    for patch in findings.iter().filter(|it| it.certain).filter_map(|it| it.patch.as_ref()) {
-        let meets = |one: &PatchOperation| {
-            let theirs = accepted.iter().flat_map(|patch| patch.iter()).flat_map(places);
-            theirs
-                .flat_map(|there| places(one).map(move |here| (here, there)))
-                .any(|(a, b)| overlap(a, b))
-        };
-        // On a copy, since pointers of the others are into the text as it is.
-        let applies =
-            || json_patch::patch(&mut value.clone(), &in_order(&[patch.0.as_slice()])).is_ok();
-        if !patch.0.is_empty() && !patch.0.iter().any(meets) && applies() {
-            accepted.push(&patch.0);
+    let before: Value = serde_json::from_str(text).ok()?;
+    let certain = findings.iter().filter(|it| it.certain).filter_map(|it| it.patch.as_ref());
+    let mut changed = Places::default();
+    let (mut operations, mut removals) = (Vec::new(), Vec::new());
+    for patch in certain.take(MAX_PATCHES) {
+        if !changed.admit(patch, &before) {
+            continue;
+        }
+        for operation in &patch.0 {
+            match (operation, item_index(&before, operation.path())) {
+                (PatchOperation::Remove(it), Some(index)) => {
+                    let last_first = (Reverse(it.path.tokens().count()), Reverse(index));
+                    removals.push((last_first, operation.clone()));
+                }
+                _ => operations.push(operation.clone()),
+            }
         }
     }
-    let before = value.clone();
-    let operations = in_order(&accepted);
+    removals.sort_by_key(|(last_first, _)| *last_first);
+    operations.extend(removals.into_iter().map(|(_, operation)| operation));
+    let mut value = before.clone();
     json_patch::patch(&mut value, &operations).ok()?;
     if value == before {
         return None;
@@ -48,43 +60,100 @@ pub fn mend(text: &str, findings: &[Finding]) -> Option<Mended> {
     Some(Mended { text, patch: Patch(operations) })
 }
 
-/// Where an operation changes something.
-fn places(operation: &PatchOperation) -> impl Iterator<Item = &Pointer> {
-    let from = match operation {
-        PatchOperation::Move(it) => Some(it.from.as_ptr()),
-        _ => None,
-    };
-    from.into_iter().chain(Some(operation.path()))
+/// A place that an operation changes, by its names from the root on.
+struct Place {
+    names: Vec<String>,
+    /// Whether it is behind the last item of an array: any number of items may go there.
+    is_end: bool,
 }
 
-/// Whether one place is the other or inside of it. Items that are added to an array's end are each a place of their own.
-fn overlap(a: &Pointer, b: &Pointer) -> bool {
-    let appends = |it: &Pointer| it.last().is_some_and(|token| token.encoded() == "-");
-    !(appends(a) && appends(b)) && (a.starts_with(b) || b.starts_with(a))
-}
+/// The places that are changed already, none of which is inside of another. Sorted, so that what is inside of a place would
+/// come right behind it.
+#[derive(Default)]
+struct Places(BTreeSet<Vec<String>>);
 
-/// The operations in their order, but what takes an item out of an array at the end and from the last item on, so that
-/// indices hold.
-fn in_order(patches: &[&[PatchOperation]]) -> Vec<PatchOperation> {
-    let (mut removals, mut operations) = (Vec::new(), Vec::new());
-    for operation in patches.iter().flat_map(|patch| patch.iter()) {
-        let index = || operation.path().last().and_then(|it| it.decoded().parse::<usize>().ok());
-        match (operation, index()) {
-            (PatchOperation::Remove(_), Some(index)) => removals.push((index, operation.clone())),
-            _ => operations.push(operation.clone()),
+impl Places {
+    /// Takes in the places of a patch, if it applies to the value and meets nothing that is changed already.
+    fn admit(&mut self, patch: &Patch, value: &Value) -> bool {
+        let places: Option<Vec<Vec<Place>>> =
+            patch.0.iter().map(|operation| places(operation, value)).collect();
+        let Some(places) = places else { return false };
+        let mut own = Self::default();
+        for place in places.into_iter().flatten() {
+            if self.meets(&place) || own.meets(&place) {
+                return false;
+            }
+            own.0.insert(place.names);
         }
+        self.0.append(&mut own.0);
+        true
     }
-    removals.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
-    operations.extend(removals.into_iter().map(|(_, operation)| operation));
-    operations
+
+    /// Whether one of these is the place, around it, or inside of it.
+    fn meets(&self, place: &Place) -> bool {
+        let names = place.names.as_slice();
+        let mut around = (0..names.len()).map(|depth| &names[..depth]);
+        let is_taken = !place.is_end && self.0.contains(names);
+        let behind = (Bound::Excluded(names), Bound::Unbounded);
+        let next = self.0.range::<[String], _>(behind).next();
+        is_taken
+            || around.any(|it| self.0.contains(it))
+            || next.is_some_and(|it| it.starts_with(names))
+    }
+}
+
+/// The places that an operation changes. `None` where it doesn't apply to the value, or isn't of those that can be applied
+/// together with others.
+fn places(operation: &PatchOperation, value: &Value) -> Option<Vec<Place>> {
+    match operation {
+        PatchOperation::Replace(it) => Some(vec![existing(&it.path, value)?]),
+        PatchOperation::Remove(it) if !it.path.is_root() => Some(vec![existing(&it.path, value)?]),
+        PatchOperation::Add(it) => Some(vec![new(&it.path, value)?]),
+        PatchOperation::Move(it) if !it.from.is_root() && item_index(value, &it.from).is_none() => {
+            Some(vec![existing(&it.from, value)?, new(&it.path, value)?])
+        }
+        PatchOperation::Remove(_)
+        | PatchOperation::Move(_)
+        | PatchOperation::Copy(_)
+        | PatchOperation::Test(_) => None,
+    }
+}
+
+fn existing(at: &Pointer, value: &Value) -> Option<Place> {
+    value.pointer(at.as_str()).map(|_| Place { names: names(at), is_end: false })
+}
+
+/// A place that an object can have, or the end of an array.
+fn new(at: &Pointer, value: &Value) -> Option<Place> {
+    let names = names(at);
+    let is_end = match at.parent() {
+        None => false,
+        Some(parent) => match value.pointer(parent.as_str())? {
+            Value::Object(_) => false,
+            Value::Array(_) if names.last().is_some_and(|it| it == "-") => true,
+            _ => return None,
+        },
+    };
+    Some(Place { names, is_end })
+}
+
+fn names(at: &Pointer) -> Vec<String> {
+    at.tokens().map(|token| token.decoded().into_owned()).collect()
+}
+
+/// The index of what is an item of an array; fields of objects may be called by numbers too.
+fn item_index(value: &Value, at: &Pointer) -> Option<usize> {
+    value.pointer(at.parent()?.as_str())?.as_array()?;
+    at.last()?.decoded().parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use json_patch::Patch;
-    use serde_json::{Value, json};
+    use proptest::prelude::*;
+    use serde_json::{Map, Value, json};
 
-    use super::mend;
+    use super::{MAX_PATCHES, mend};
     use crate::finding::{Finding, patch};
     use crate::problem::Stage;
 
@@ -135,5 +204,186 @@ mod tests {
         let perhaps = Finding::new(Stage::Fit, "unknown_path", "/a", "one", "two")
             .perhaps(patch::remove("/a"));
         assert_eq!(mend("{\"a\":1}", &[perhaps]), None);
+    }
+
+    #[test]
+    fn items_of_inner_arrays_go_before_those_around_them() {
+        let mapping =
+            |name: Value, path: Value| json!({"property_name": name, "source_path": path});
+        let status = json!(["", "content", "status"]);
+        let reference = mapping(json!("ref"), json!(["content", "ref"]));
+        let value = json!({"property_fields": [
+            null, mapping(json!("total"), json!(["total"])), mapping(json!("status"), status), reference,
+        ]});
+        let patches = vec![
+            patch::remove("/property_fields/0"),
+            patch::remove("/property_fields/2/source_path/0"),
+            patch::replace("/property_fields/3/property_name", "reference"),
+        ];
+        let expected = json!({"property_fields": [
+            mapping(json!("total"), json!(["total"])),
+            mapping(json!("status"), json!(["content", "status"])),
+            mapping(json!("reference"), json!(["content", "ref"])),
+        ]});
+        assert_eq!(mended(&value, patches), Some(expected));
+    }
+
+    #[test]
+    fn numbers_are_indices_in_arrays_alone() {
+        let value = json!({"7": [1, 2], "10": 3, "-": 4});
+        let patches = vec![
+            patch::remove("/10"),
+            patch::remove("/7/0"),
+            patch::remove("/-"),
+            patch::add("/-", "second"),
+            patch::add("/7/-", 5),
+        ];
+        assert_eq!(mended(&value, patches), Some(json!({"7": [2, 5]})));
+        assert_eq!(mended(&value, vec![patch::add("/7/0", 0)]), None);
+        assert_eq!(mended(&value, vec![patch::rename("/7/0", "/a")]), None);
+    }
+
+    #[test]
+    fn the_first_patches_count() {
+        let value = json!({"a": vec![0; MAX_PATCHES + 3]});
+        let patches = (0..MAX_PATCHES + 3).map(|i| patch::remove(&format!("/a/{i}"))).collect();
+        assert_eq!(mended(&value, patches), Some(json!({"a": [0, 0, 0]})));
+    }
+
+    /// A change of one place, as the model below knows it.
+    #[derive(Clone, Debug)]
+    enum Change {
+        Replace(Vec<String>, i32),
+        Remove(Vec<String>),
+        Append(Vec<String>, i32),
+        Put(Vec<String>, i32),
+    }
+
+    impl Change {
+        fn place(&self) -> &[String] {
+            match self {
+                Self::Replace(at, _)
+                | Self::Remove(at)
+                | Self::Append(at, _)
+                | Self::Put(at, _) => at,
+            }
+        }
+
+        fn patch(&self) -> Patch {
+            let pointer =
+                |at: &[String]| at.iter().fold(String::new(), |at, name| patch::below(&at, name));
+            match self {
+                Self::Replace(at, value) => patch::replace(&pointer(at), value),
+                Self::Remove(at) => patch::remove(&pointer(at)),
+                Self::Append(at, value) | Self::Put(at, value) => patch::add(&pointer(at), value),
+            }
+        }
+
+        fn meets(&self, other: &Self) -> bool {
+            let (a, b) = (self.place(), other.place());
+            let both_append = matches!((self, other), (Self::Append(..), Self::Append(..)));
+            !both_append && (a.starts_with(b) || b.starts_with(a))
+        }
+    }
+
+    /// What a value becomes by changes that don't meet: built anew from its parts, each asked by its first place.
+    fn rebuilt(value: &Value, at: &[String], changes: &[&Change]) -> Option<Value> {
+        for change in changes {
+            match change {
+                Change::Replace(place, value) if place == at => return Some(json!(value)),
+                Change::Remove(place) if place == at => return None,
+                _ => {}
+            }
+        }
+        let inner = |name: &str| [at, &[name.to_owned()]].concat();
+        let is_here = |place: &[String]| place.split_last().is_some_and(|(_, parent)| parent == at);
+        Some(match value {
+            Value::Array(items) => {
+                let kept = items.iter().enumerate();
+                let kept =
+                    kept.filter_map(|(i, item)| rebuilt(item, &inner(&i.to_string()), changes));
+                let added = changes.iter().filter_map(|change| match change {
+                    Change::Append(place, value) if is_here(place) => Some(json!(value)),
+                    _ => None,
+                });
+                kept.chain(added).collect()
+            }
+            Value::Object(fields) => {
+                let kept = fields.iter();
+                let kept = kept.filter_map(|(name, it)| {
+                    Some((name.clone(), rebuilt(it, &inner(name), changes)?))
+                });
+                let mut kept: Map<String, Value> = kept.collect();
+                for change in changes {
+                    if let Change::Put(place, value) = change
+                        && is_here(place)
+                    {
+                        kept.insert(place.last().cloned().unwrap_or_default(), json!(value));
+                    }
+                }
+                Value::Object(kept)
+            }
+            scalar => scalar.clone(),
+        })
+    }
+
+    /// Every change that could be made of one place of the value.
+    fn possible(value: &Value, at: Vec<String>, number: i32, changes: &mut Vec<Change>) {
+        let inner = |name: &str| [at.as_slice(), &[name.to_owned()]].concat();
+        match value {
+            Value::Array(items) => {
+                changes.push(Change::Append(inner("-"), number));
+                for (i, item) in items.iter().enumerate() {
+                    possible(item, inner(&i.to_string()), number, changes);
+                }
+            }
+            Value::Object(fields) => {
+                changes.extend(["3", "-", "new/~"].map(|name| Change::Put(inner(name), number)));
+                for (name, item) in fields {
+                    possible(item, inner(name), number, changes);
+                }
+            }
+            _ => {}
+        }
+        if !at.is_empty() {
+            changes.extend([Change::Replace(at.clone(), number), Change::Remove(at)]);
+        }
+    }
+
+    fn nested() -> impl Strategy<Value = Value> {
+        let leaf = any::<u8>().prop_map(|it| json!(it));
+        leaf.prop_recursive(4, 40, 5, |inner| {
+            let names = prop::sample::select(vec!["a", "7", "0", "-", "b~/c", ""]);
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::btree_map(names, inner, 0..4).prop_map(|it| json!(it)),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_set_of_patches_changes_what_each_is_about(
+            value in nested(),
+            picks in prop::collection::vec(any::<prop::sample::Index>(), 1..12),
+        ) {
+            let mut chosen: Vec<Change> = Vec::new();
+            for (number, pick) in (1000..).zip(&picks) {
+                let mut all = Vec::new();
+                possible(&value, Vec::new(), number, &mut all);
+                if !all.is_empty() {
+                    chosen.push(pick.get(&all).clone());
+                }
+            }
+            let mut counting: Vec<&Change> = Vec::new();
+            for change in &chosen {
+                if !counting.iter().any(|it| it.meets(change)) {
+                    counting.push(change);
+                }
+            }
+            let expected = rebuilt(&value, &[], &counting).filter(|it| *it != value);
+            let patches = chosen.iter().map(Change::patch).collect();
+            prop_assert_eq!(mended(&value, patches), expected);
+        }
     }
 }

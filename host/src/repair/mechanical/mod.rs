@@ -28,3 +28,6 @@ mod values;
 pub use mend::{Mended, mend};
 pub use plan::plan_findings;
 pub use smoke::{likely_cause, smoke_findings};
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::context::Context;
+use super::context::{Context, Parts};
 use super::fields::Fields;
 use super::{duplicates, values};
 use crate::finding::{Finding, patch};
@@ -10,6 +10,12 @@ use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 use crate::problem::{Coded, Stage};
 use crate::task::Task;
 use crate::untrusted::bounded;
+
+/// How many problems become findings.
+const MAX_FINDINGS: usize = 100;
+
+/// What is expected in place of a field that may not just be dropped.
+const SAYS_MORE: &str = "a field that plans have: what this one says can't be said in a plan, and is lost where it is dropped";
 
 /// How much of an unknown field's name a pointer repeats, in characters.
 const MAX_POINTER: usize = 300;
@@ -21,13 +27,15 @@ pub(super) type Remedy = Option<(json_patch::Patch, bool)>;
 ///
 /// `value` is what was to be a plan, `problems` are those that [`problems_of_value`](crate::plan::problems_of_value) found
 /// in it. A field that is missing because it is there under another name has one finding, that of the other name. Where
-/// several fields are missing none is certain.
+/// several fields are missing none is certain. There are at most a hundred: problems beyond that have no finding and are
+/// not counted anywhere here.
 #[must_use]
 pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) -> Vec<Finding> {
     if let Some(finding) = wrapped(value, problems) {
         return vec![finding];
     }
-    let context = Context::new(value, task);
+    let parts = Parts::new(value, task);
+    let context = Context::new(&parts);
     let fields = Fields::new(value, problems);
     let is_absent = |problem: &PlanParseError| {
         problem.code == Code::MissingRequiredField
@@ -37,6 +45,9 @@ pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) ->
     let lacks_much = problems.iter().filter(|problem| is_absent(problem)).count() > 1;
     let mut findings = Vec::new();
     for problem in problems {
+        if findings.len() == MAX_FINDINGS {
+            break;
+        }
         let at = pointer(value, &problem.path);
         let remedy = match problem.code {
             Code::UnknownField => fields.unknown(&at),
@@ -49,7 +60,10 @@ pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) ->
             Code::DuplicatePropertyName => duplicates::duplicate(&context, &at),
             Code::InvalidJson | Code::WrongRootType => None,
         };
-        let finding = described(problem, &at);
+        let mut finding = described(problem, &at);
+        if problem.code == Code::UnknownField && matches!(remedy, Some((_, false))) {
+            SAYS_MORE.clone_into(&mut finding.expected);
+        }
         findings.push(match remedy {
             Some((patch, true)) => finding.mended_by(patch),
             Some((patch, false)) => finding.perhaps(patch),

@@ -109,7 +109,10 @@ pub fn likely_cause(plan: &Plan, task: &Task) -> Option<Finding> {
         let observed = format!("{}, so no sample is read at all", quoted(plan.event_type()));
         let finding =
             Finding::new(Stage::Smoke, "nonempty_floor", "/event_type", expected, observed);
-        let likely = likely_event_type(Some(plan.event_type()), &[path], task.evidence());
+        let others = plan.property_fields().iter().map(|it| it.source_path());
+        let paths: Vec<&[String]> = std::iter::once(path).chain(others).collect();
+        let likely =
+            likely_event_type(Some(plan.event_type()), Some(path), &paths, task.evidence());
         return Some(likely.map_or(finding.clone(), |(name, certain)| {
             proposed(finding, "/event_type", name, certain)
         }));

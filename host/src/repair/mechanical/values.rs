@@ -8,7 +8,7 @@ use super::plan::Remedy;
 use crate::finding::patch;
 
 /// A required field that isn't there.
-pub(super) fn missing(context: &Context<'_>, at: &str) -> Remedy {
+pub(super) fn missing(context: &Context<'_, '_>, at: &str) -> Remedy {
     if at == "/key_field" {
         return missing_key(context);
     }
@@ -17,7 +17,7 @@ pub(super) fn missing(context: &Context<'_>, at: &str) -> Remedy {
 }
 
 /// A value of the wrong JSON type, or an empty one.
-pub(super) fn misfit(context: &Context<'_>, at: &str) -> Remedy {
+pub(super) fn misfit(context: &Context<'_, '_>, at: &str) -> Remedy {
     let (parent, name) = split(at)?;
     let found = context.value.pointer(at)?;
     match name.as_str() {
@@ -51,7 +51,7 @@ pub(super) fn misfit(context: &Context<'_>, at: &str) -> Remedy {
 }
 
 /// A name that isn't an identifier.
-pub(super) fn invalid_name(context: &Context<'_>, at: &str) -> Remedy {
+pub(super) fn invalid_name(context: &Context<'_, '_>, at: &str) -> Remedy {
     let written = context.value.pointer(at)?.as_str()?;
     if at == "/function_name" {
         return Some((patch::replace(at, identifier(written, "extract_")), true));
@@ -61,14 +61,14 @@ pub(super) fn invalid_name(context: &Context<'_>, at: &str) -> Remedy {
 }
 
 /// Something else than `omit` or `keep`.
-pub(super) fn invalid_nulls(context: &Context<'_>, at: &str) -> Remedy {
+pub(super) fn invalid_nulls(context: &Context<'_, '_>, at: &str) -> Remedy {
     let written = context.value.pointer(at)?.as_str()?.trim().to_ascii_lowercase();
     let known = ["omit", "keep"].into_iter().find(|it| *it == written);
     Some(known.map_or((patch::remove(at), false), |it| (patch::replace(at, it), true)))
 }
 
 /// What a name or a source path has to be, by the rest of the plan and the task.
-fn derived(context: &Context<'_>, at: &str) -> Option<(Value, bool)> {
+fn derived(context: &Context<'_, '_>, at: &str) -> Option<(Value, bool)> {
     let (parent, name) = split(at)?;
     let text = |(text, certain): (&str, bool)| (json!(text), certain);
     match name.as_str() {
@@ -79,7 +79,7 @@ fn derived(context: &Context<'_>, at: &str) -> Option<(Value, bool)> {
             let (key, certain) = context.key()?;
             let is_mapped =
                 context.mappings().iter().filter_map(name_of).any(|it| key.is_named(it));
-            Some((json!(key.logical_name), certain && !is_mapped))
+            Some((json!(key.logical_name), certain && !is_mapped && context.means_key(key)))
         }
         "property_name" => {
             let mapping = object_at(context.value, parent)?;
@@ -98,7 +98,7 @@ fn derived(context: &Context<'_>, at: &str) -> Option<(Value, bool)> {
 }
 
 /// A plan without a key: the mapping that is the key's, or a path that suits it.
-fn missing_key(context: &Context<'_>) -> Remedy {
+fn missing_key(context: &Context<'_, '_>) -> Remedy {
     let (key, certain) = context.key()?;
     let mapped =
         context.mappings().iter().position(|it| name_of(it).is_some_and(|it| key.is_named(it)));
@@ -114,7 +114,7 @@ fn missing_key(context: &Context<'_>) -> Remedy {
 }
 
 /// A path that isn't a list of names: one text, or nothing.
-fn path(context: &Context<'_>, at: &str, field: &str, found: &Value) -> Remedy {
+fn path(context: &Context<'_, '_>, at: &str, field: &str, found: &Value) -> Remedy {
     if let Some((path, exists)) = path_in(context, found) {
         return Some((patch::replace(at, path), exists));
     }
@@ -127,12 +127,12 @@ fn path(context: &Context<'_>, at: &str, field: &str, found: &Value) -> Remedy {
 }
 
 /// A path that was written as one text.
-fn path_in(context: &Context<'_>, found: &Value) -> Option<(Vec<String>, bool)> {
+fn path_in(context: &Context<'_, '_>, found: &Value) -> Option<(Vec<String>, bool)> {
     context.path_in(found.as_str().filter(|text| !text.is_empty())?)
 }
 
 /// A segment that isn't a name: a number, or nothing.
-fn segment(context: &Context<'_>, parent: &str, index: &str, found: &Value) -> Remedy {
+fn segment(context: &Context<'_, '_>, parent: &str, index: &str, found: &Value) -> Remedy {
     let at = format!("{parent}/{index}");
     let index: usize = index.parse().ok()?;
     let segments = context.value.pointer(parent)?.as_array()?;
