@@ -121,6 +121,7 @@ mod tests {
         crate::answer::CODES,
         crate::retry::ArgumentError::CODES,
         crate::retry::CODES,
+        crate::retry::Reason::CODES,
         crate::policy::PolicyError::CODES,
         crate::policy::Denied::CODES,
         crate::gate::fit::CODES,

@@ -14,28 +14,34 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "MODEL", conflicts_with = "plan")]
     model: Option<String>,
     /// Where the model's service is, in place of the provider's own address
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", conflicts_with = "plan")]
     base_url: Option<String>,
     /// How many answers the model may give
-    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        allow_negative_numbers = true,
+        conflicts_with = "plan"
+    )]
     pub(super) max_attempts: i64,
     /// How many tokens all answers together may cost, as reported or estimated
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "plan")]
     pub(super) token_budget: Option<u64>,
     /// How many seconds all of it may take
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "plan")]
     time_budget: Option<u64>,
     /// How many seconds one answer may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "plan")]
     timeout: u64,
     /// What the model is shown when it is asked again
-    #[arg(long, value_enum, default_value_t = Strategy::Fresh)]
+    #[arg(long, value_enum, default_value_t = Strategy::Fresh, conflicts_with = "plan")]
     strategy: Strategy,
     /// Don't mend anything without the model
-    #[arg(long)]
+    #[arg(long, conflicts_with = "plan")]
     pub(super) no_repair: bool,
     /// Write requests and answers down, for replay:FILE; keys are left out
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     pub(super) record: Option<PathBuf>,
 }
 

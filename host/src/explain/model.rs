@@ -29,9 +29,21 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "escalated",
+        "The retry policy gives failures of this kind to a person, and so no further answer was asked for.",
+        "Read the account; change the rule, the schema or the samples as it says, or the policy's `escalate_on`.",
+    ),
+    Explanation::new(
+        Model,
         "gates_interrupted",
         "A plan was not judged to the end: the time that the loop may take was spent, or the program is shutting down.",
         "Allow more time; if it happens without a limit while the program goes on, report it as a defect.",
+    ),
+    Explanation::new(
+        Model,
+        "max_attempts_reached",
+        "Every answer that the model was allowed to give failed, mending included.",
+        "Read what stands in the way in the account; allow more attempts, or use another model.",
     ),
     Explanation::new(
         Model,
@@ -107,9 +119,27 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "nothing_certain",
+        "A plan was to be mended without a model, and for what is left there is no one remedy.",
+        "Go by the suggested patches, or let a model mend it with `retort compile --model`.",
+    ),
+    Explanation::new(
+        Model,
+        "refused",
+        "The model, or a filter before or behind it, declined to answer, so that asking again would not help.",
+        "Say in the rule what the data is and what it is for, or use another model.",
+    ),
+    Explanation::new(
+        Model,
         "rejected_by_caller",
         "The plan passed every gate, and the program that asked for it turned it down for a reason of its own.",
         "Read the reason in the message; the model was given it as well.",
+    ),
+    Explanation::new(
+        Model,
+        "repeated_failure",
+        "The model gave the same answer twice, or failed in the same way more often than the retry policy allows.",
+        "Asking the same again won't help: change what the account names, or use another model.",
     ),
     Explanation::new(
         Model,
@@ -125,8 +155,20 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "token_budget_spent",
+        "The tokens that all answers together may cost are spent, or too few are left for the next request.",
+        "Allow more tokens; what was learned so far is in the record.",
+    ),
+    Explanation::new(
+        Model,
         "truncated_response",
         "The model's answer was cut off before the JSON object in it ended.",
         "Allow the model longer answers, or map fewer properties; the loop asks for a shorter answer by itself.",
+    ),
+    Explanation::new(
+        Model,
+        "wall_budget_spent",
+        "The time that all of it may take is over.",
+        "Allow more time, or use a model that answers faster.",
     ),
 ];

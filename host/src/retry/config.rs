@@ -9,7 +9,6 @@ use thiserror::Error;
 use super::Attempt;
 use crate::answer::AnswerFormat;
 use crate::plan::Plan;
-use crate::policy::FieldPolicy;
 use crate::problem::Coded;
 use crate::repair::{DEFAULT_MAX_ATTEMPTS, RetryPolicy};
 
@@ -84,7 +83,6 @@ pub struct LoopConfig<'a, A> {
     pub(super) repetition: Option<RetryPolicy>,
     pub(super) token_budget: Option<u64>,
     pub(super) wall_budget: Option<Duration>,
-    pub(super) field_policy: FieldPolicy,
     pub(super) answer_format: AnswerFormat,
     pub(super) mechanical_rounds: usize,
     pub(super) on_accept: Option<OnAccept<'a, A>>,
@@ -106,7 +104,6 @@ impl<A> Default for LoopConfig<'_, A> {
             repetition: Some(RetryPolicy::default()),
             token_budget: None,
             wall_budget: None,
-            field_policy: FieldPolicy::default(),
             answer_format: AnswerFormat::Lenient,
             mechanical_rounds: DEFAULT_MECHANICAL_ROUNDS,
             on_accept: None,
@@ -123,7 +120,6 @@ impl<A> fmt::Debug for LoopConfig<'_, A> {
             .field("repetition", &self.repetition)
             .field("token_budget", &self.token_budget)
             .field("wall_budget", &self.wall_budget)
-            .field("field_policy", &self.field_policy)
             .field("answer_format", &self.answer_format)
             .field("mechanical_rounds", &self.mechanical_rounds)
             .finish_non_exhaustive()
@@ -173,13 +169,6 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
     /// enabled.
     pub fn wall_budget(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.config.wall_budget = time.into();
-        self
-    }
-
-    /// What plans may not read, as far as the prompt tells it; nothing is denied by default. That plans keep to it is the
-    /// gates' affair.
-    pub fn field_policy(mut self, policy: FieldPolicy) -> Self {
-        self.config.field_policy = policy;
         self
     }
 

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::answer::AnswerError;
 use crate::finding::Finding;
 use crate::plan::Plan;
+use crate::policy::FieldPolicy;
 use crate::problem::Coded;
 
 /// The gates that a plan has to pass: everything behind the reading of an answer.
@@ -14,6 +15,12 @@ use crate::problem::Coded;
 pub trait Gates: Send + Sync {
     /// What a plan becomes that passed.
     type Accepted: Send;
+
+    /// What plans may read: the prompt says so, and shows nothing of what is denied. By default everything but the whole
+    /// event.
+    fn field_policy(&self) -> FieldPolicy {
+        FieldPolicy::default()
+    }
 
     /// Judges a plan, by all gates in their order.
     ///

@@ -34,6 +34,17 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason but success, as codes.
+    pub const CODES: &'static [&'static str] = &[
+        "max_attempts_reached",
+        "repeated_failure",
+        "token_budget_spent",
+        "wall_budget_spent",
+        "refused",
+        "escalated",
+        "nothing_certain",
+    ];
+
     /// The reason's name, the same as the serialised form.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -11,6 +11,7 @@ use crate::finding::Finding;
 use crate::gate::smoke::SmokeOptions;
 use crate::pipeline::{Accepted, Pipeline, Turned};
 use crate::plan::Plan;
+use crate::policy::FieldPolicy;
 use crate::problem::{Coded, Problem};
 use crate::repair::mechanical::{plan_findings, smoke_findings};
 use crate::task::Task;
@@ -39,6 +40,10 @@ impl PipelineGates {
 #[async_trait]
 impl Gates for PipelineGates {
     type Accepted = Accepted;
+
+    fn field_policy(&self) -> FieldPolicy {
+        self.pipeline.policy().clone()
+    }
 
     async fn judge(&self, plan: &Plan) -> Result<Verdict<Accepted>, GateError> {
         let (gates, plan) = (self.clone(), plan.clone());

@@ -45,7 +45,7 @@ pub async fn compile_with_llm<G: Gates>(
         memory: RetryMemory::default(),
         history: History { model: client.name().to_owned(), ..History::default() },
     };
-    match prompt::resolution_under(task, &config.field_policy) {
+    match prompt::resolution_under(task, &gates.field_policy()) {
         Ok(prompt) => run.run(prompt).await,
         Err(error) => Err(LoopError::new(error, run.ended())),
     }

@@ -42,7 +42,6 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &ModelArgs, json: 
         .token_budget(args.token_budget)
         .wall_budget(args.wall_budget())
         .repair(!args.no_repair)
-        .field_policy(pipeline.policy().clone())
         .watch(|attempt| say(attempt, json))
         .build()?;
     let outcome = runtime::block_on(compile_with_llm(client.as_ref(), &task, &gates, &config))?;
