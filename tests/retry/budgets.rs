@@ -155,7 +155,7 @@ async fn a_huge_answer_leaves_the_thread_of_the_loop_free() {
         done.set(true);
         outcome
     };
-    let (outcome, ()) = tokio::join!(running, ticking);
+    let ((), outcome) = tokio::join!(ticking, running);
     assert_eq!(outcome.reason(), Reason::MaxAttemptsReached);
     assert!(longest < began.elapsed() / 2, "{longest:?} of {:?}", began.elapsed());
 }

@@ -13,7 +13,7 @@ pub(super) struct ModelArgs {
     /// Model that writes the plan: draft, openai:NAME, anthropic:NAME, gemini:NAME, command:CMD or replay:FILE
     #[arg(long, value_name = "MODEL", conflicts_with = "plan")]
     model: Option<String>,
-    /// Where the model's service is, in place of the provider's own address
+    /// Where the model's service is, in place of the provider's own address; over http a key goes to this machine alone
     #[arg(long, value_name = "URL", conflicts_with = "plan")]
     base_url: Option<String>,
     /// How many answers the model may give
