@@ -344,7 +344,8 @@ fn outside(prompt: &str) -> Vec<&str> {
     }
     assert_eq!(open, None, "a fence is left open");
     // How much isn't shown depends on the data, and is said in fixed words.
-    outside.retain(|line| !line.contains("not shown"));
+    let of_data = ["not shown", "that policy denies: "];
+    outside.retain(|line| !of_data.iter().any(|words| line.contains(words)));
     outside.dedup_by(|a, b| a.is_empty() && b.is_empty());
     outside
 }

@@ -124,7 +124,7 @@ impl Case {
     }
 
     /// Whether a path occurs in a sample of the plan's event type, or is declared; or in a sample of another type, where
-    /// there are fewer than five of this one.
+    /// there are fewer than five of this one; or it is behind a null, of whose fields nothing is known.
     pub(super) fn exists(&self, path: &[String]) -> bool {
         let declared = self.task.evidence().declared().contains_key(path);
         let here = || self.events().any(|event| at(event, path).is_some());
@@ -132,7 +132,24 @@ impl Case {
             let mut samples = self.task.evidence().event_types().flat_map(|(_, it)| it.samples());
             samples.any(|seen| at(seen.event(), path).is_some())
         };
-        declared || here() || (self.events().count() < 5 && elsewhere())
+        let few = self.events().count() < 5;
+        declared || here() || self.is_behind_null(path) || (few && elsewhere())
+    }
+
+    /// Whether the nearest thing on the way that any sample has is always null, and nothing is declared below it.
+    fn is_behind_null(&self, path: &[String]) -> bool {
+        let evidence = self.task.evidence();
+        let found = (1..path.len()).rev().find_map(|length| {
+            let samples = evidence.event_types().flat_map(|(_, it)| it.samples());
+            let values: Vec<&Value> =
+                samples.filter_map(|seen| at(seen.event(), &path[..length])).collect();
+            (!values.is_empty()).then_some((length, values))
+        });
+        found.is_some_and(|(length, values)| {
+            let mut declared = evidence.declared().keys();
+            values.iter().all(|it| it.is_null())
+                && !declared.any(|it| it.len() > length && it.starts_with(&path[..length]))
+        })
     }
 
     /// Whether what samples have at a path is valid for a property, by the graph validator. Where no sample has a value,

@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-const EXISTS: &str = "is a path that exists, of the same type";
+const EXISTS: &str = "is a path that exists or is behind a null, of the same type";
 const DEFAULT: &str = "is the default, which events need not have";
 const NAMES_SAY_NOTHING: &str = "is which of two properties is which, and their names don't say";
 const SEVERAL_TYPES: &str = "is another event type that samples have";

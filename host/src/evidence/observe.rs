@@ -32,6 +32,7 @@ pub enum Visibility {
 #[derive(Clone, Debug)]
 pub struct Seen {
     line: usize,
+    bytes: usize,
     event: Value,
     text: OnceLock<String>,
 }
@@ -41,6 +42,12 @@ impl Seen {
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
+    }
+
+    /// How long its line is, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The event as it is shown, to a model too: its values [redacted](redact::event), without what is
@@ -83,7 +90,8 @@ impl SampleEvents {
         // Samples are JSON: whoever made them has parsed them.
         let Ok(event) = serde_json::from_str::<Value>(sample.text()) else { return };
         self.observe(&mut Path::new(), &event);
-        self.samples.push(Seen { line: sample.line(), event, text: OnceLock::new() });
+        let (line, bytes) = (sample.line(), sample.text().len());
+        self.samples.push(Seen { line, bytes, event, text: OnceLock::new() });
     }
 
     /// The samples of several event types as those of one.

@@ -170,6 +170,6 @@ fn may_be(kind: Kind, wanted: Option<&PropertyType>) -> bool {
 
 /// The sample with the shortest text, the first of equals: an event to show.
 pub(crate) fn smallest<'s>(samples: impl Iterator<Item = &'s Seen>) -> Option<FailingEvent> {
-    let smallest = samples.min_by_key(|seen| seen.text().len())?;
+    let smallest = samples.min_by_key(|seen| seen.bytes())?;
     Some(FailingEvent::new(smallest.line(), smallest.text()))
 }
