@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use retort::draft::{Drafts, draft};
-use retort::evidence::dotted;
 use retort::gate::smoke::{Samples, SmokeOptions};
 use retort::graph::GraphSpec;
 use retort::llm::{Draft, LlmClient, LlmRequest};
 use retort::pipeline::{Pipeline, Request};
 use retort::plan::{self, Plan};
 use retort::sandbox::Limits;
+use retort::task::evidence::dotted;
 use retort::task::{EventSchema, Rule, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};

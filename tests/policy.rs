@@ -4,12 +4,12 @@ use std::fs;
 
 use proptest::prelude::*;
 use retort::abi::section::Input;
-use retort::evidence::Evidence;
 use retort::gate::smoke::Samples;
 use retort::plan;
 use retort::policy::{Denied, FieldPolicy};
 use retort::problem::{Coded, Stage};
 use retort::task::EventSchema;
+use retort::task::evidence::Evidence;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use retort::answer::{self, AnswerFormat};
-use retort::evidence::redact::redacted;
 use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
 use retort::llm::FinishReason;
 use retort::policy::FieldPolicy;
 use retort::problem::Coded;
 use retort::prompt::{self, MAX_CHARS, MAX_RULE_CHARS, PromptError};
+use retort::task::evidence::redact::redacted;
 use retort::task::{EventSchema, Rule, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};

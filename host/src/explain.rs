@@ -113,7 +113,7 @@ mod tests {
         crate::event::EventError::CODES,
         crate::sandbox::LoadError::CODES,
         crate::sandbox::GuestError::CODES,
-        crate::gate::smoke::SamplesError::CODES,
+        crate::task::SamplesError::CODES,
         crate::task::TaskError::CODES,
         crate::prompt::PromptError::CODES,
         crate::draft::DraftError::CODES,

@@ -101,7 +101,6 @@ pub mod diagnose;
 mod document;
 pub mod draft;
 pub mod event;
-pub mod evidence;
 pub mod explain;
 mod fence;
 pub mod finding;

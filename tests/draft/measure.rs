@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use retort::evidence::{at, dotted};
 use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
 use retort::plan::Plan;
+use retort::task::evidence::{at, dotted};
 use retort::task::{EventSchema, Rule, Task};
 use serde_json::{Map, Value};
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use retort::evidence::at;
 use retort::gate::smoke::Samples;
 use retort::graph::extraction::{Extraction, Node, Property};
 use retort::graph::{GraphSpec, ValidateOptions, validate};
+use retort::task::evidence::at;
 use retort::task::{EventSchema, Task};
 use serde_json::{Value, json};
 

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use retort::bundle::{self, Expect};
 use retort::compile::{compile, compile_text};
-use retort::evidence::Evidence;
 use retort::gate::smoke::{Samples, SmokeOptions};
 use retort::graph::GraphSpec;
 use retort::pipeline::{Pipeline, StageTime, Turned};
@@ -13,6 +12,7 @@ use retort::plan::Plan;
 use retort::problem::{Coded, Problem, Stage};
 use retort::render::render;
 use retort::sandbox::Extractor;
+use retort::task::evidence::Evidence;
 use retort::task::{EventSchema, Task};
 use serde::Serialize;
 

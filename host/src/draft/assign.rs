@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::brief::Brief;
-use crate::evidence::Path;
 use crate::graph::spec::{Entity, Property};
 use crate::matching::{Aim, Candidate, Place, Scorer, Survey, Wanted, Word, words};
 use crate::plan::is_identifier;
+use crate::task::evidence::Path;
 
 /// Below this, a property is left out: a missing property is filled by whoever reads the rest of the event, a wrong one is
 /// believed.

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::prose;
-use crate::evidence::{Evidence, Path};
 use crate::graph::spec::{Entity, GraphSpec};
 use crate::matching::{Word, words};
+use crate::task::evidence::{Evidence, Path};
 
 /// How deep a rule is read.
 const MAX_DEPTH: usize = 16;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::prose;
-use crate::evidence::{Evidence, at};
-use crate::gate::smoke::Samples;
 use crate::graph::spec::{Entity, GraphSpec};
 use crate::matching::{Aim, Scorer, Survey, Wanted, Word, words};
+use crate::task::Samples;
+use crate::task::evidence::{Evidence, at};
 use crate::task::{EventSchema, Task};
 
 /// How deep a rule is searched for texts.

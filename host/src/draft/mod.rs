@@ -26,11 +26,11 @@ use thiserror::Error;
 use self::assign::{Assignment, Choice};
 use self::brief::Brief;
 use self::roles::Roles;
-use crate::evidence::Path;
 use crate::matching::{Survey, words};
 use crate::plan::{is_identifier, is_reserved};
 use crate::problem::Coded;
 use crate::task::Task;
+use crate::task::evidence::Path;
 use crate::untrusted::quoted;
 
 /// Why there is no draft.
@@ -195,10 +195,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{DraftError, Drafts, draft};
-    use crate::gate::smoke::Samples;
     use crate::graph::GraphSpec;
     use crate::plan;
     use crate::problem::Coded;
+    use crate::task::Samples;
     use crate::task::{Rule, Task};
 
     const GRAPH: &str = "ontology: shop

@@ -2,9 +2,9 @@
 
 use super::brief::{Brief, Said};
 use super::prose::{clauses, mentions, paths, sentences};
-use crate::evidence::Evidence;
 use crate::graph::spec::Entity;
 use crate::matching::{Word, words};
+use crate::task::evidence::Evidence;
 
 /// How alike words of a clause and of a property's name have to be for the clause to be about the property.
 const SAME: f64 = 0.9;

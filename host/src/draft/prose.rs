@@ -1,6 +1,6 @@
 //! A rule's sentences: what they name, and where.
 
-use crate::evidence::{Evidence, Path};
+use crate::task::evidence::{Evidence, Path};
 
 /// Marks that set a name apart from the words around it.
 const QUOTES: &[char] = &['`', '\'', '"', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];

@@ -3,9 +3,9 @@
 use super::assign::{Assignment, prose_like};
 use super::brief::{Brief, Said};
 use super::prose;
-use crate::evidence::{Evidence, Path};
 use crate::graph::spec::PropertyType;
 use crate::matching::{Aim, Scorer, Survey, Wanted, words};
+use crate::task::evidence::{Evidence, Path};
 
 /// From here on, a path is what a clause speaks of.
 const SPOKEN_OF: f64 = 0.5;

@@ -29,8 +29,8 @@ pub(crate) use score::{Aim, Scorer};
 pub(crate) use survey::{Place, Survey};
 pub(crate) use words::{Word, words};
 
-use crate::evidence::{Evidence, Path};
 use crate::graph::spec::PropertyType;
+use crate::task::evidence::{Evidence, Path};
 
 /// A property for which a path is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -75,9 +75,9 @@ pub fn candidates(
 #[cfg(test)]
 mod tests {
     use super::{Wanted, candidates};
-    use crate::evidence::{Evidence, dotted};
-    use crate::gate::smoke::Samples;
     use crate::graph::spec::PropertyType;
+    use crate::task::Samples;
+    use crate::task::evidence::{Evidence, dotted};
 
     const SAMPLES: &str = r#"{"event_type":"order.placed","ts":"2026-01-01T00:00:00Z","data":{"order":{"id":1,"number":7,"buyer":{"mailAddress":"a@x","id":5},"total":{"amount":1.5,"currency":"EUR"},"expressDelivery":true}}}
 {"event_type":"order.placed","ts":"2026-01-02T00:00:00Z","data":{"order":{"id":2,"number":7,"buyer":{"mailAddress":"b@x","id":5},"total":{"amount":2,"currency":"EUR"},"expressDelivery":false}}}"#;

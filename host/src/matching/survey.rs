@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::vocabulary::WRAPPERS;
 use super::words::{Word, words};
-use crate::evidence::{Evidence, Kind, Kinds, Path};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
+use crate::task::evidence::{Evidence, Kind, Kinds, Path};
 
 /// From here on, two words are the same but for their ending.
 const SAME: f64 = 0.9;
@@ -184,7 +184,7 @@ fn places(evidence: &Evidence, event_types: &[&str]) -> Vec<Place> {
     let mut sums: BTreeMap<Path, Sum> = BTreeMap::new();
     let mut total = 0;
     for event_type in event_types {
-        total += evidence.of(event_type).map_or(0, crate::evidence::SampleEvents::count);
+        total += evidence.of(event_type).map_or(0, crate::task::evidence::SampleEvents::count);
         for (path, observed) in evidence.paths(event_type) {
             let sum = sums.entry(path.clone()).or_default();
             sum.present += observed.present;

@@ -19,17 +19,17 @@ use crate::bundle::{
     Versions,
 };
 use crate::compile::{Compiled, compile};
-use crate::evidence::Evidence;
 use crate::gate::fit::{Fitted, fit};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, prove};
-use crate::gate::smoke::{Samples, SmokeOptions, Smoked, smoke};
+use crate::gate::smoke::{SmokeOptions, Smoked, smoke};
 use crate::graph::spec::GraphSpec;
 use crate::plan::{self, Plan};
 use crate::policy::FieldPolicy;
 use crate::problem::Stage;
 use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::{Extractor, Limits, LoadError, Sandbox};
-use crate::task::Task;
+use crate::task::evidence::Evidence;
+use crate::task::{Samples, Task};
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "1";

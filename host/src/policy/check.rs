@@ -7,10 +7,10 @@ use super::denied::Denied;
 use super::{FieldPolicy, Relation, Restriction};
 use crate::abi::section::Input;
 use crate::diagnose::sanitize;
-use crate::evidence::{Evidence, Kind, dotted};
 use crate::finding::Finding;
 use crate::plan::Plan;
 use crate::problem::Stage;
+use crate::task::evidence::{Evidence, Kind, dotted};
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
 const QUOTED_CHARS: usize = 200;

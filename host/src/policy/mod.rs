@@ -52,7 +52,7 @@ mod read;
 
 use serde::Serialize;
 
-use crate::evidence::Visibility;
+use crate::task::evidence::Visibility;
 
 pub use denied::Denied;
 pub use read::PolicyError;

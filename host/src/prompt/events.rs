@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::lines::{FAR, Lines, NAME_CHARS, Wanted};
-use crate::evidence::redact::{is_data, redacted};
-use crate::evidence::{Evidence, Observed, Path, SampleEvents};
 use crate::fence;
 use crate::policy::FieldPolicy;
+use crate::task::evidence::redact::{is_data, redacted};
+use crate::task::evidence::{Evidence, Observed, Path, SampleEvents};
 
 /// How much is shown of all samples together, in characters.
 const EVENTS_CHARS: usize = 48_000;

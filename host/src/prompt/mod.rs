@@ -4,7 +4,7 @@
 //! documents were written. All that comes from elsewhere (rule, schema, graph spec, events, earlier answers) stands in
 //! fenced blocks as JSON, escaped and bounded, so that it can't pass for what Retort says itself; a diagnostic, which
 //! quotes them, stands in one as it is. Sample values are
-//! shown as far as [they can be](crate::evidence::redact): what could be personal or secret is shown by its shape.
+//! shown as far as [they can be](crate::task::evidence::redact): what could be personal or secret is shown by its shape.
 //!
 //! # Bounds
 //! A prompt has at most [`MAX_CHARS`] characters. The rule is never cut: one that is too long is an error. A schema that

@@ -4,13 +4,15 @@
 //! gates hold a plan to it, and repairs take their evidence from it.
 
 mod document;
+pub mod evidence;
+mod samples;
 mod schema;
 
 pub use document::{Rule, TaskError};
+pub use samples::{Sample, Samples, SamplesError};
 pub use schema::{Declared, EventSchema};
 
-use crate::evidence::{Evidence, Visibility};
-use crate::gate::smoke::Samples;
+use self::evidence::{Evidence, Visibility};
 use crate::graph::GraphSpec;
 
 /// A rule with its event schema, graph spec and sample events.

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value};
 
 use super::document::{TaskError, object};
-use crate::evidence::{Kind, Kinds, Path};
 use crate::problem::json_fault;
+use crate::task::evidence::{Kind, Kinds, Path};
 
 /// How deep a schema is followed. Recursive ones have no end.
 const MAX_DEPTH: usize = 12;
@@ -333,7 +333,7 @@ mod tests {
     use serde_json::json;
 
     use super::EventSchema;
-    use crate::evidence::Kind;
+    use crate::task::evidence::Kind;
 
     fn path(dotted: &str) -> Vec<String> {
         dotted.split('.').map(str::to_owned).collect()

@@ -2,11 +2,11 @@
 
 use super::nearest::is_presentable;
 use super::{EVENT_TYPE_WITHOUT_SAMPLE, likeness};
-use crate::evidence::Evidence;
 use crate::finding::{Finding, patch};
 use crate::plan::Plan;
 use crate::problem::Stage;
 use crate::task::Task;
+use crate::task::evidence::Evidence;
 use crate::untrusted::quoted;
 
 /// How many event types a message names.

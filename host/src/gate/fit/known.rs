@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::evidence::{Evidence, Kind, Kinds, Observed, Path, SampleEvents, Seen};
 use crate::finding::FailingEvent;
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
+use crate::task::evidence::{Evidence, Kind, Kinds, Observed, Path, SampleEvents, Seen};
 
 /// With this many samples and more, a path that none of them has is taken not to exist.
 const ENOUGH_SAMPLES: usize = 5;
@@ -105,7 +105,7 @@ impl<'t> Known<'t> {
     ) -> impl Iterator<Item = (&'t Seen, &'t Value)> + use<'t, 'p> {
         let samples = self.samples().into_iter().flat_map(SampleEvents::samples);
         samples
-            .filter_map(move |seen| Some((seen, crate::evidence::at(seen.event(), path)?)))
+            .filter_map(move |seen| Some((seen, crate::task::evidence::at(seen.event(), path)?)))
             .filter(|(_, value)| !value.is_null())
     }
 

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::known::Known;
 use super::likeness;
 use crate::diagnose::is_hidden;
-use crate::evidence::Path;
 use crate::graph::spec::PropertyType;
 use crate::matching::{Aim, Candidate, Scorer, Survey, Wanted};
+use crate::task::evidence::Path;
 
 /// How alike a path has to be for the other to be a slip of it.
 const SLIP: f64 = 0.8;

@@ -6,12 +6,12 @@ use super::known::{Known, is_scalar, smallest};
 use super::names::propose;
 use super::nearest::{Nearest, Search, Sought};
 use super::{Mapping, PATH_NOT_SCALAR, TYPE_MISMATCH, UNKNOWN_PATH, UNSUPPORTED_TYPE, likeness};
-use crate::evidence::{Seen, at, dotted};
 use crate::finding::{Finding, patch};
 use crate::graph::spec::{Entity, PropertyType};
 use crate::graph::validate::value::{Fit, expected, fit};
 use crate::plan::{Nulls, Plan};
 use crate::problem::Stage;
+use crate::task::evidence::{Seen, at, dotted};
 use crate::untrusted::{bounded, quoted};
 
 /// The paths of the key and the properties. Nothing is said about one whose property isn't known: it has no type, and goes.

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{CODES, fit};
 use crate::finding::Finding;
-use crate::gate::smoke::Samples;
 use crate::graph::GraphSpec;
+use crate::task::Samples;
 use crate::task::{EventSchema, Task};
 
 const GRAPH: &str = "entities:

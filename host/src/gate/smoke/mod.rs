@@ -4,15 +4,14 @@
 //! be what the plan means (the native evaluator says what that is) and must fit the graph spec.
 
 mod report;
-mod samples;
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use thiserror::Error;
 
+pub use crate::task::{Sample, Samples, SamplesError};
 pub use report::{SmokeReport, ValidationFailure};
-pub use samples::{Sample, Samples, SamplesError};
 
 use crate::abi::result::ResultError;
 use crate::graph::extraction::Extraction;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::evidence::{Kind, Seen, at, dotted};
 use crate::finding::{Finding, patch};
 use crate::gate::fit::nearest::{Search, Sought};
 use crate::gate::fit::{Known, is_scalar, likely_event_type, smallest};
@@ -11,6 +10,7 @@ use crate::graph::validate::{Failure, FailureCode, ValidateOptions, validate};
 use crate::plan::{Plan, eval};
 use crate::problem::{Problem, Stage};
 use crate::task::Task;
+use crate::task::evidence::{Kind, Seen, at, dotted};
 use crate::untrusted::quoted;
 
 /// The failures of a sample run as findings about the plan: what the graph validator says of a node, at the mapping that
@@ -190,8 +190,8 @@ mod tests {
     use serde_json::json;
 
     use super::likely_cause;
-    use crate::gate::smoke::Samples;
     use crate::graph::GraphSpec;
+    use crate::task::Samples;
     use crate::task::Task;
 
     #[test]

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::{mend, plan_findings};
 use crate::finding::{Finding, patch};
 use crate::gate::fit::fit;
-use crate::gate::smoke::Samples;
 use crate::graph::GraphSpec;
 use crate::plan;
+use crate::task::Samples;
 use crate::task::Task;
 
 const GRAPH: &str = "entities:

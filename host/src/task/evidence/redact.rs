@@ -116,7 +116,7 @@ const TOKENS: &[&str] = &[
 ///
 /// # Example
 /// ```
-/// use retort::evidence::redact::redacted;
+/// use retort::task::evidence::redact::redacted;
 /// use serde_json::json;
 ///
 /// let path = |key: &str| vec!["content".to_owned(), key.to_owned()];
@@ -161,7 +161,7 @@ fn is_data_shape(shape: &str) -> bool {
 ///
 /// # Example
 /// ```
-/// use retort::evidence::redact::event;
+/// use retort::task::evidence::redact::event;
 /// use serde_json::json;
 ///
 /// let shown = event(&json!({"login": ["ada", "bob"], "to": {"ada@example.org": 7}}));

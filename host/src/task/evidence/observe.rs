@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use super::{Kind, Kinds, Path, at, redact};
-use crate::gate::smoke::Sample;
+use crate::task::Sample;
 
 /// How many paths of one event type are listed. Events whose keys are data have no end of them.
 const MAX_PATHS: usize = 20_000;
@@ -200,8 +200,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::remove;
-    use crate::evidence::Path;
     use crate::policy::FieldPolicy;
+    use crate::task::evidence::Path;
 
     #[test]
     fn what_is_denied_is_removed_with_the_arrays_that_may_hold_it() {

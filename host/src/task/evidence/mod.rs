@@ -14,7 +14,7 @@ use serde_json::Value;
 pub use kind::{Kind, Kinds};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
 
-use crate::gate::smoke::Samples;
+use crate::task::Samples;
 use crate::task::{Declared, EventSchema};
 
 /// Object keys from an event's root to a value.
@@ -137,8 +137,8 @@ mod tests {
     use serde_json::json;
 
     use super::{Evidence, Kind};
-    use crate::gate::smoke::Samples;
     use crate::task::EventSchema;
+    use crate::task::Samples;
 
     const SAMPLES: &str = r#"{"event_type":"a","content":{"id":1,"who":{"name":"x"}}}
 {"event_type":"a","content":{"id":2,"who":null}}
