@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::diagnose::is_hidden;
+use crate::untrusted::is_hidden;
 
 /// Which characters JSON is written with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -175,7 +175,7 @@ mod tests {
         fn escaping_changes_no_value(text in "(`{0,5}|\\PC|[\u{0}-\u{ff}]){0,8}") {
             let value = json!({"k": text});
             for json in [compact(&value), pretty(&value, Escape::Ascii), pretty(&value, Escape::Hidden)] {
-                prop_assert!(!json.chars().any(|c| c != '\n' && crate::diagnose::is_hidden(c)));
+                prop_assert!(!json.chars().any(|c| c != '\n' && crate::untrusted::is_hidden(c)));
                 prop_assert!(!json.contains("```"));
                 prop_assert_eq!(&serde_json::from_str::<Value>(&json).unwrap(), &value);
             }

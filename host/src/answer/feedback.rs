@@ -6,9 +6,9 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
-use crate::diagnose::sanitize;
 use crate::fence;
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
+use crate::untrusted::sanitize;
 
 /// Entries that a list shows before it counts the rest.
 const MAX_ENTRIES: usize = 10;

@@ -12,8 +12,8 @@ use super::error::{LoadCode, LoadError};
 use super::load::{Expect, Loaded, ModuleGate, load_from};
 use super::manifest::VALUE_CHARS;
 use super::read::kind_name;
-use crate::diagnose::sanitize;
 use crate::problem::Coded as _;
+use crate::untrusted::sanitize;
 
 /// What a directory of bundles gave.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::digest::Digest;
 use super::error::{LoadCode, LoadError, ModuleRefusal};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
 use super::read::{ReadError, read_regular};
-use crate::diagnose::sanitize;
+use crate::untrusted::sanitize;
 
 /// What the caller expects of a bundle.
 #[derive(Clone, Copy, Debug, Default)]

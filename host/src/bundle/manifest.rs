@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::contents::{Contents, Part, Versions};
 use super::digest::Digest;
 use super::names::{MODULE_EXTENSION, is_function_name, is_module_name};
-use crate::diagnose::sanitize;
+use crate::untrusted::sanitize;
 
 /// The manifest's file name.
 pub const MANIFEST_FILE: &str = "manifest.json";

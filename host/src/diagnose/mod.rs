@@ -9,13 +9,11 @@
 //! from a guest or an event passes it through [`sanitize`] first.
 
 mod report;
-mod sanitize;
 mod text;
 
 pub use crate::gate::smoke::{SmokeReport, ValidationFailure};
+pub use crate::untrusted::sanitize;
 pub use report::{AstFailure, AstReport, CompileReport, ParseReport};
-pub(crate) use sanitize::is_hidden;
-pub use sanitize::sanitize;
 pub use text::{ast, compile, parse, smoke};
 
 use std::fmt;

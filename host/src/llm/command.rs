@@ -15,9 +15,9 @@ use super::{
     ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, Message, NAME_CHARS,
     Role, Secrets,
 };
-use crate::diagnose::sanitize;
 use crate::fence;
 use crate::untrusted::bounded;
+use crate::untrusted::sanitize;
 
 /// How long the output of a program that has ended is waited for, in case something else holds on to it.
 const GRACE: Duration = Duration::from_millis(500);

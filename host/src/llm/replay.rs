@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use super::transcript::{self, Outcome};
 use super::{Completion, LlmClient, LlmError, LlmRequest, NAME_CHARS};
-use crate::diagnose::sanitize;
 use crate::untrusted::bounded;
+use crate::untrusted::sanitize;
 
 /// How long a transcript may be, in bytes.
 const MAX_BYTES: u64 = 256 << 20;

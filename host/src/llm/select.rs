@@ -6,7 +6,7 @@ use std::str::FromStr;
 #[cfg(feature = "http")]
 use super::{Anthropic, Gemini, OpenAi};
 use super::{ClientConfig, Command, LlmClient, LlmError, Replay};
-use crate::diagnose::is_hidden;
+use crate::untrusted::is_hidden;
 use crate::untrusted::quoted;
 
 /// The forms of a model's name.

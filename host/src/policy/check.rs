@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::denied::Denied;
 use super::{FieldPolicy, Relation, Restriction};
 use crate::abi::section::Input;
-use crate::diagnose::sanitize;
 use crate::finding::Finding;
 use crate::plan::Plan;
 use crate::problem::Stage;
 use crate::task::evidence::{Evidence, Kind, dotted};
+use crate::untrusted::sanitize;
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
 const QUOTED_CHARS: usize = 200;

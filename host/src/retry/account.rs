@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::advice::{NAME_CHARS, Trouble, advice, names};
 use super::{Attempt, AttemptKind, History, LoopCause, LoopError, Outcome, Reason};
-use crate::diagnose::sanitize;
 use crate::problem::Coded;
 use crate::task::Task;
+use crate::untrusted::sanitize;
 
 /// How much of a rule is repeated, in characters.
 const RULE_CHARS: usize = 160;

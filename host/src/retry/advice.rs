@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::{Attempt, Reason, Tokens};
-use crate::diagnose::sanitize;
 use crate::explain;
 use crate::finding::Finding;
 use crate::repair::{FailureKind, classify_failure};
 use crate::task::Task;
+use crate::untrusted::sanitize;
 
 /// How many things are named that could be changed.
 const MAX_ADVICE: usize = 5;

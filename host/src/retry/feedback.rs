@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use json_patch::Patch;
 
-use crate::diagnose::sanitize;
 use crate::fence;
 use crate::finding::{Finding, describe};
 use crate::repair::{Failure, reduce_failure_to_repair};
+use crate::untrusted::sanitize;
 
 /// How much of a suggestion's words is shown, in characters.
 const WORDS_CHARS: usize = 300;

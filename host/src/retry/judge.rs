@@ -7,12 +7,12 @@ use super::{
     REJECTED_BY_CALLER, Reason, Rejection, Verdict,
 };
 use crate::answer::{self, AnswerError};
-use crate::diagnose::sanitize;
 use crate::explain;
 use crate::finding::Finding;
 use crate::llm::FinishReason;
 use crate::problem::{Coded, Stage};
 use crate::repair::{AnswerHash, Failure};
+use crate::untrusted::sanitize;
 
 /// How much of a caller's reason is repeated, in characters.
 const REASON_CHARS: usize = 1_000;

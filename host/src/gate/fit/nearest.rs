@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::known::Known;
 use super::likeness;
-use crate::diagnose::is_hidden;
 use crate::graph::spec::PropertyType;
 use crate::matching::{Aim, Candidate, Scorer, Survey, Wanted};
 use crate::task::evidence::Path;
+use crate::untrusted::is_hidden;
 
 /// How alike a path has to be for the other to be a slip of it.
 const SLIP: f64 = 0.8;

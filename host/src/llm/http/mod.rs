@@ -20,7 +20,7 @@ use self::transport::{Reply, Transport};
 use super::{
     ClientConfig, Completion, FinishReason, LlmError, LlmRequest, NAME_CHARS, ResponseFormat,
 };
-use crate::diagnose::sanitize;
+use crate::untrusted::sanitize;
 
 /// The parts of a request that not every service takes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,5 +1,10 @@
 //! Text that came from a guest or an event, made fit for a message.
 
+mod sanitize;
+
+pub(crate) use sanitize::is_hidden;
+pub use sanitize::sanitize;
+
 /// Longest text that a message repeats, in characters of the original.
 const MAX_CHARS: usize = 120;
 
