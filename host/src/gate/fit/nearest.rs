@@ -7,7 +7,7 @@ use super::known::Known;
 use super::likeness;
 use crate::graph::spec::PropertyType;
 use crate::matching::{Aim, Candidate, Scorer, Survey, Wanted};
-use crate::task::evidence::Path;
+use crate::task::evidence::{Kind, Path};
 use crate::untrusted::is_hidden;
 
 /// How alike a path has to be for the other to be a slip of it.
@@ -87,6 +87,22 @@ impl<'k, 't> Search<'k, 't> {
 
     /// The path that was meant by one that isn't known.
     pub(crate) fn slip(&self, sought: &Sought<'_>) -> Option<Nearest> {
+        Some(self.as_sure_as_can_be(self.likeliest(sought)?, sought))
+    }
+
+    /// Of what is always null, a field may be meant that nothing is known of: unless as many keys were written, it isn't
+    /// certain that the null itself is meant.
+    fn as_sure_as_can_be(&self, nearest: Nearest, sought: &Sought<'_>) -> Nearest {
+        let written = forms(sought.given).first().map_or(sought.given.len(), Vec::len);
+        let is_null = self.known.values(&nearest.path).next().is_none()
+            && self.known.declared_kinds(&nearest.path).iter().all(|kind| kind == Kind::Null);
+        Nearest {
+            certain: nearest.certain && !(is_null && nearest.path.len() != written),
+            ..nearest
+        }
+    }
+
+    fn likeliest(&self, sought: &Sought<'_>) -> Option<Nearest> {
         let forms = forms(sought.given);
         if let Some(path) = forms.iter().find(|form| self.is_open(form, sought)) {
             return Some(Nearest { path: path.clone(), certain: true, slip: true });
@@ -125,7 +141,7 @@ impl<'k, 't> Search<'k, 't> {
 
     /// The path that suits the property, whatever the plan says.
     pub(crate) fn named(&self, sought: &Sought<'_>) -> Option<Nearest> {
-        best_named(&self.ranked(sought))
+        Some(self.as_sure_as_can_be(best_named(&self.ranked(sought))?, sought))
     }
 
     /// The open paths that suit the property, best first.
