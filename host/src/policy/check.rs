@@ -1,12 +1,11 @@
 //! What a plan or a module reads, held against a policy.
 
-use json_patch::{Patch, PatchOperation, RemoveOperation, jsonptr::PointerBuf};
 use serde_json::Value;
 
 use super::denied::Denied;
 use super::{FieldPolicy, Relation, Restriction};
 use crate::abi::section::Input;
-use crate::finding::Finding;
+use crate::finding::{Finding, patch};
 use crate::plan::Plan;
 use crate::problem::Stage;
 use crate::task::evidence::{Evidence, Kind, dotted};
@@ -55,7 +54,7 @@ impl FieldPolicy {
         let mut findings = Vec::new();
         let mut check = |place: String, optional: Option<String>, path: &[String]| {
             let Some(finding) = self.finding(place, path, &is_object) else { return };
-            findings.push(match optional.and_then(|place| removal(&place)) {
+            findings.push(match optional.map(|place| patch::remove(&place)) {
                 Some(patch) if self.denies(path) => finding.mended_by(patch),
                 Some(patch) => finding.perhaps(patch),
                 None => finding,
@@ -140,9 +139,4 @@ impl FieldPolicy {
             format!("{name} holds {}, which by policy has to be read by its own name", inner(it));
         Some(finding("path_not_explicit", "a path of what is needed alone", observed, it))
     }
-}
-
-fn removal(place: &str) -> Option<Patch> {
-    let path = PointerBuf::parse(place).ok()?;
-    Some(Patch(vec![PatchOperation::Remove(RemoveOperation { path })]))
 }

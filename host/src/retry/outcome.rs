@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::usage::Tokens;
 use super::{Attempt, GateError};
 use crate::llm::LlmError;
-use crate::problem::{Coded, Stage};
+use crate::problem::Coded;
 use crate::prompt::PromptError;
 
 /// Why a loop ended.
@@ -182,17 +182,6 @@ impl LoopError {
     #[must_use]
     pub fn history(&self) -> &History {
         &self.history
-    }
-
-    /// The stage that failed.
-    #[must_use]
-    pub fn stage(&self) -> Stage {
-        match &self.cause {
-            LoopCause::Prompt(_) | LoopCause::Model(_) => Stage::Model,
-            LoopCause::Gate(error) => {
-                crate::explain::lookup(error.code()).map_or(Stage::Bundle, |entry| entry.stage)
-            }
-        }
     }
 }
 
