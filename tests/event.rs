@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use retort::abi::block::{BlockWriter, Kind};
-use retort::abi::section::{As, Input};
+use retort::abi::section::Input;
 use retort::event::{MAX_DEPTH, Projection, Projector, validate};
 use serde_json::Value;
 
@@ -141,7 +141,7 @@ fn same_values(event: &[u8], value: &Value) -> Result<(), TestCaseError> {
         let mut below = path.clone();
         below.push("no such key".to_owned());
         for path in [path.clone(), below] {
-            inputs.push(Input { path, conversion: As::Json });
+            inputs.push(Input::json(&path));
         }
     }
     let projector = Projector::new(&inputs);
@@ -219,10 +219,8 @@ fn mutated_events_have_the_same_verdict_and_the_same_values() {
 
 #[test]
 fn the_last_of_duplicate_keys_wins_at_every_level() {
-    let inputs = [vec!["b"], vec!["b", "c"]].map(|path| Input {
-        path: path.into_iter().map(str::to_owned).collect(),
-        conversion: As::Json,
-    });
+    let inputs = [vec!["b"], vec!["b", "c"]]
+        .map(|path| Input::json(&path.into_iter().map(str::to_owned).collect::<Vec<_>>()));
     let projector = Projector::new(&inputs);
     let mut projection = Projection::default();
     for (event, b, c) in [
@@ -243,10 +241,7 @@ fn the_last_of_duplicate_keys_wins_at_every_level() {
 #[test]
 fn a_key_repeated_a_million_times_costs_no_more_than_other_keys() {
     // 1024 inputs below one key that occurs half a million times: clearing them at each would move 8 GiB.
-    let input = |index: usize| Input {
-        path: vec!["a".to_owned(), format!("k{index}")],
-        conversion: As::Json,
-    };
+    let input = |index: usize| Input::json(&["a".to_owned(), format!("k{index}")]);
     let inputs: Vec<Input> = (0..1024).map(input).collect();
     let projector = Projector::new(&inputs);
     let mut projection = Projection::default();
@@ -262,7 +257,7 @@ fn a_key_repeated_a_million_times_costs_no_more_than_other_keys() {
 
 #[test]
 fn a_path_deeper_than_any_event_is_absent() {
-    let deep = Input { path: vec!["a".to_owned(); MAX_DEPTH + 1], conversion: As::Json };
+    let deep = Input::json(&vec!["a".to_owned(); MAX_DEPTH + 1]);
     let projector = Projector::new(&[deep]);
     let mut projection = Projection::default();
     projector.project(br#"{"a":{"a":1}}"#, &mut projection).expect("valid");

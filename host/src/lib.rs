@@ -102,6 +102,7 @@ mod document;
 pub mod draft;
 pub mod event;
 pub mod explain;
+pub mod expr;
 mod fence;
 pub mod finding;
 pub mod gate;

@@ -14,7 +14,7 @@
 
 use thiserror::Error;
 
-use super::section::{ABI_VERSION, As};
+use super::section::{ABI_VERSION, What};
 use crate::event::{Projection, Projector, Slot};
 use crate::problem::Coded;
 
@@ -137,15 +137,15 @@ impl BlockWriter {
             }
             let offset = self.block.len();
             let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
-            let kind = match projector.conversion(index) {
-                As::Json => {
-                    self.push_json(slot, text);
-                    slot.kind
-                }
-                As::Truthy => {
+            let kind = match projector.what(index) {
+                Some(What::Truthy(_)) => {
                     let word: &[u8] = if is_truthy(slot.kind, text) { b"true" } else { b"false" };
                     self.block.extend_from_slice(word);
                     Kind::Boolean
+                }
+                _ => {
+                    self.push_json(slot, text);
+                    slot.kind
                 }
             };
             let length = self.block.len() - offset;

@@ -9,7 +9,7 @@
 //!     br#"{"abi":1,"function":"extract_push","event_types":["PushEvent"],
 //!          "inputs":[{"path":["payload","head"]},{"path":["public"],"as":"truthy"}]}"#,
 //! )?;
-//! assert_eq!(section.inputs()[0].path, ["payload", "head"]);
+//! assert_eq!(section.inputs()[0].plain_path().unwrap_or_default(), ["payload", "head"]);
 //! # Ok::<(), retort::abi::section::SectionError>(())
 //! ```
 //!
@@ -24,6 +24,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
+pub use super::input::{Input, Rows, What};
+use crate::expr::OnDuplicate;
 use crate::problem::Coded;
 use crate::untrusted::{escaped, quoted};
 
@@ -51,42 +53,6 @@ pub const MAX_INPUTS: usize = 1024;
 /// Most segments of an input's path: an accepted event nests no deeper.
 pub const MAX_PATH_SEGMENTS: usize = 127;
 
-/// What the host makes of a value while it copies it into the guest. The list is closed: another
-/// conversion is another version of the ABI.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", try_from = "String")]
-pub enum As {
-    /// The value as JSON text.
-    #[default]
-    Json,
-    /// `true` or `false`: whether the value is truthy. An absent value stays absent.
-    Truthy,
-}
-
-// serde_json takes an enum that isn't written as a string for a syntax error, which would blame the JSON.
-impl TryFrom<String> for As {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        match name.as_str() {
-            "json" => Ok(Self::Json),
-            "truthy" => Ok(Self::Truthy),
-            _ => Err(format!("unknown conversion {}, expected json or truthy", quoted(&name))),
-        }
-    }
-}
-
-/// One value of the event that the extractor sees.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Input {
-    /// Keys from the event's root. The empty path is the whole event.
-    pub path: Vec<String>,
-    /// What the host makes of it; [`As::Json`] where the section doesn't say. In JSON: `as`.
-    #[serde(rename = "as", default)]
-    pub conversion: As,
-}
-
 /// The declaration of an extractor, checked. See the [module](self) for its JSON form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Section {
@@ -94,6 +60,10 @@ pub struct Section {
     function: String,
     event_types: Vec<String>,
     inputs: Vec<Input>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rows: Vec<Rows>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_duplicate: Option<OnDuplicate>,
 }
 
 impl Section {
@@ -107,7 +77,14 @@ impl Section {
         event_types: Vec<String>,
         inputs: Vec<Input>,
     ) -> Result<Self, SectionError> {
-        let section = Self { abi: ABI_VERSION, function: function.into(), event_types, inputs };
+        let section = Self {
+            abi: ABI_VERSION,
+            function: function.into(),
+            event_types,
+            inputs,
+            rows: Vec::new(),
+            on_duplicate: None,
+        };
         section.check()?;
         Ok(section)
     }
@@ -126,6 +103,22 @@ impl Section {
         let Object(raw): Object<Raw> = serde_json::from_slice(bytes)?;
         let inputs = raw.inputs.into_iter().map(|Object(input)| input).collect();
         Self::new(raw.function, raw.event_types, inputs)
+    }
+
+    /// The same declaration with iterations, which inputs name by their place.
+    ///
+    /// # Errors
+    /// When an input or an iteration names what doesn't come before it, or a level that it isn't in.
+    pub fn with_rows(self, rows: Vec<Rows>) -> Result<Self, SectionError> {
+        let section = Self { rows, ..self };
+        section.check()?;
+        Ok(section)
+    }
+
+    /// The same declaration, of an extractor that leaves it to the host what becomes of the same id twice.
+    #[must_use]
+    pub fn with_on_duplicate(self, on_duplicate: OnDuplicate) -> Self {
+        Self { on_duplicate: Some(on_duplicate), ..self }
     }
 
     fn check(&self) -> Result<(), SectionError> {
@@ -148,8 +141,10 @@ impl Section {
             return Err(SectionError::TooManyInputs { found: self.inputs.len() });
         }
         for (index, input) in self.inputs.iter().enumerate() {
-            if input.path.len() > MAX_PATH_SEGMENTS {
-                return Err(SectionError::PathTooDeep { index, found: input.path.len() });
+            for reference in input.references() {
+                if reference.path.len() > MAX_PATH_SEGMENTS {
+                    return Err(SectionError::PathTooDeep { index, found: reference.path.len() });
+                }
             }
         }
         Ok(())
@@ -183,6 +178,18 @@ impl Section {
     #[must_use]
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
+    }
+
+    /// The iterations, those outside before those inside.
+    #[must_use]
+    pub fn rows(&self) -> &[Rows] {
+        &self.rows
+    }
+
+    /// What becomes of nodes, edges and claims on spans of the same id; `None`: the result is taken as it is.
+    #[must_use]
+    pub fn on_duplicate(&self) -> Option<OnDuplicate> {
+        self.on_duplicate
     }
 }
 
@@ -340,7 +347,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
-    use super::{As, Input, MAX_INPUTS, MAX_PATH_SEGMENTS, Section};
+    use super::{Input, MAX_INPUTS, MAX_PATH_SEGMENTS, Section};
     use crate::problem::Coded;
 
     fn code(json: &str) -> &'static str {
@@ -359,10 +366,7 @@ mod tests {
         let made = Section::new(
             "extract_x",
             vec!["a".into(), "b\n".into()],
-            vec![
-                Input { path: vec!["content".into(), "id".into()], conversion: As::default() },
-                Input { path: vec![], conversion: As::Truthy },
-            ],
+            vec![Input::json(&["content".into(), "id".into()]), Input::truthy(&[])],
         );
         assert_eq!(made.unwrap(), section);
     }

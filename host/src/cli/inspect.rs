@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use retort::abi::section::As;
+use retort::abi::section::What;
 use retort::bundle::{self, Expect};
 use retort::compile::compile_text;
 use retort::gate::inspect::{FuelBound, Inspected, Proof, ResetSafety, StructuralLimits};
@@ -133,10 +133,11 @@ fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::
     writeln!(text, "fuel allowed {base} + {each} for each byte of input block")?;
     writeln!(text, "\ninputs")?;
     for input in section.inputs() {
-        let path: Vec<String> = input.path.iter().map(|key| quoted(key)).collect();
-        let conversion = match input.conversion {
-            As::Json => "",
-            As::Truthy => " as truthy",
+        let path = input.references().first().map_or(&[][..], |it| it.path.as_slice());
+        let path: Vec<String> = path.iter().map(|key| quoted(key)).collect();
+        let conversion = match input.what {
+            What::Truthy(_) => " as truthy",
+            _ => "",
         };
         writeln!(text, "  [{}]{conversion}", path.join(", "))?;
     }

@@ -4,7 +4,7 @@ use super::error::{EventError, Fault};
 use super::scan::{self, Scan};
 use super::trie::{Node, Trie};
 use crate::abi::block::Kind;
-use crate::abi::section::{As, Input};
+use crate::abi::section::{Input, What};
 
 /// Where a declared input was found in the event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,10 +40,10 @@ struct Visit {
 /// Reads events for one list of declared inputs.
 ///
 /// ```
-/// use retort::abi::section::{As, Input};
+/// use retort::abi::section::Input;
 /// use retort::event::{Projection, Projector};
 ///
-/// let projector = Projector::new(&[Input { path: vec!["content".into(), "id".into()], conversion: As::Json }]);
+/// let projector = Projector::new(&[Input::json(&["content".into(), "id".into()])]);
 /// let mut projection = Projection::default();
 /// let event = br#"{"content": {"id": 7, "note": "not copied, but checked"}}"#;
 /// projector.project(event, &mut projection)?;
@@ -54,7 +54,7 @@ struct Visit {
 #[derive(Clone, Debug)]
 pub struct Projector {
     trie: Trie,
-    conversions: Vec<As>,
+    inputs: Vec<Input>,
     limit: usize,
 }
 
@@ -63,8 +63,8 @@ impl Projector {
     #[must_use]
     pub fn new(inputs: &[Input]) -> Self {
         Self {
-            trie: Trie::new(inputs.iter().map(|input| input.path.as_slice())),
-            conversions: inputs.iter().map(|input| input.conversion).collect(),
+            trie: Trie::new(inputs.iter().map(path)),
+            inputs: inputs.to_vec(),
             limit: super::DEFAULT_MAX_EVENT_BYTES,
         }
     }
@@ -74,9 +74,9 @@ impl Projector {
     #[must_use]
     pub fn watching(inputs: &[Input], path: &[String]) -> Self {
         let mut watched = inputs.to_vec();
-        watched.push(Input { path: path.to_vec(), conversion: As::Json });
+        watched.push(Input::json(path));
         let mut projector = Self::new(&watched);
-        projector.conversions.truncate(inputs.len());
+        projector.inputs.truncate(inputs.len());
         projector
     }
 
@@ -90,13 +90,13 @@ impl Projector {
     /// How many inputs there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.conversions.len()
+        self.inputs.len()
     }
 
     /// Whether there are no inputs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.conversions.is_empty()
+        self.inputs.is_empty()
     }
 
     /// The input that was declared at `index`, as found in the last event read into `projection`;
@@ -107,10 +107,10 @@ impl Projector {
         position.and_then(|position| projection.slots.get(position)).copied().unwrap_or_default()
     }
 
-    /// How the input that was declared at `index` reaches the guest.
+    /// What the input that was declared at `index` is.
     #[must_use]
-    pub fn conversion(&self, index: usize) -> As {
-        self.conversions.get(index).copied().unwrap_or(As::Json)
+    pub fn what(&self, index: usize) -> Option<&What> {
+        self.inputs.get(index).map(|input| &input.what)
     }
 
     /// Validates `event` from its first byte to its last and notes where the declared inputs are. A key that occurs twice
@@ -141,6 +141,10 @@ impl Projector {
             other => Err(EventError::NotObject { found: other.with_article() }),
         }
     }
+}
+
+fn path(input: &Input) -> &[String] {
+    input.references().first().map_or(&[], |reference| reference.path.as_slice())
 }
 
 /// The state of one pass.

@@ -27,13 +27,18 @@
 
 mod error;
 pub mod eval;
+mod first;
 mod model;
 mod names;
+mod normal;
 mod parse;
 mod schema;
 
 pub use error::{PlanParseError, PlanParseErrorCode};
-pub use model::{FieldMapping, Nulls, Plan, SpanHandling};
+pub use model::{
+    EdgeRule, Endpoint, EventPattern, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial,
+    Plan, SpanRule, innermost,
+};
 pub use names::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, is_identifier, is_reserved};
 pub(crate) use parse::{Field, KEY_FIELDS, PLAN_FIELDS, PROPERTY_FIELDS, SPAN_FIELDS};
 pub use parse::{from_value, parse, problems, problems_of_value};

@@ -2,32 +2,47 @@
 
 use serde::Serialize;
 
-/// How one event type becomes one node. Made by [`parse`](super::parse()) alone.
+use crate::expr::{
+    Condition, Expression, ForEach, Level, OnDuplicate, OnError, Reference, Source, Template,
+};
+
+/// Which events become which nodes, edges and claims on spans. Made by [`parse`](super::parse()) alone.
 ///
-/// Serialises to the normalised form: every field in this order, defaults filled in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// Serialises to the normalised form: every field in the order of the documentation, what is at its default left out save
+/// for the fields of the short form.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    pub(super) event_type: String,
-    pub(super) target_entity_name: String,
+    pub(super) event_types: EventTypes,
+    pub(super) when: Option<Condition>,
     pub(super) function_name: String,
-    pub(super) key_field: FieldMapping,
-    pub(super) property_fields: Vec<FieldMapping>,
+    pub(super) form: Form,
+    pub(super) nodes: Vec<NodeRule>,
+    pub(super) edges: Vec<EdgeRule>,
+    pub(super) on_duplicate: OnDuplicate,
     pub(super) session_id_path: Vec<String>,
-    pub(super) span_handling: Option<SpanHandling>,
+    pub(super) span_rules: SpanRules,
+}
+
+/// How the nodes of a plan are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One node: its fields are those of the plan.
+    Short,
+    /// A list of nodes.
+    Long,
 }
 
 impl Plan {
-    /// The `event_type` of the events that this plan reads; compared byte for byte.
-    /// Any non-empty text.
+    /// Which events it is for.
     #[must_use]
-    pub fn event_type(&self) -> &str {
-        &self.event_type
+    pub fn event_types(&self) -> &EventTypes {
+        &self.event_types
     }
 
-    /// The entity of the graph spec that the node is one of; an identifier.
+    /// What has to hold of an event, or it is declined.
     #[must_use]
-    pub fn target_entity_name(&self) -> &str {
-        &self.target_entity_name
+    pub fn when(&self) -> Option<&Condition> {
+        self.when.as_ref()
     }
 
     /// The name under which the rendered module exports the extractor; an identifier that is not
@@ -37,18 +52,29 @@ impl Plan {
         &self.function_name
     }
 
-    /// The property that makes the node's id. An event without a scalar there is declined.
-    /// Its [`nulls`](FieldMapping::nulls) is always [`Nulls::Omit`].
+    /// How its nodes are written. In the short form there is one node, without `when`, `for_each` and name, and with one key
+    /// property.
     #[must_use]
-    pub fn key_field(&self) -> &FieldMapping {
-        &self.key_field
+    pub fn form(&self) -> Form {
+        self.form
     }
 
-    /// The other properties, in the order in which they are written. Their names and the key's
-    /// are distinct.
+    /// The nodes, in the order in which they are written.
     #[must_use]
-    pub fn property_fields(&self) -> &[FieldMapping] {
-        &self.property_fields
+    pub fn nodes(&self) -> &[NodeRule] {
+        &self.nodes
+    }
+
+    /// The edges, in the order in which they are written.
+    #[must_use]
+    pub fn edges(&self) -> &[EdgeRule] {
+        &self.edges
+    }
+
+    /// What becomes of nodes, or edges, of the same id in one event.
+    #[must_use]
+    pub fn on_duplicate(&self) -> OnDuplicate {
+        self.on_duplicate
     }
 
     /// Where the session id is; `["session_id"]` unless the plan says otherwise.
@@ -57,20 +83,216 @@ impl Plan {
         &self.session_id_path
     }
 
-    /// Which span the plan claims to have handled; none by default.
+    /// Which spans are handled; none by default.
     #[must_use]
-    pub fn span_handling(&self) -> Option<&SpanHandling> {
-        self.span_handling.as_ref()
+    pub fn span_rules(&self) -> &[SpanRule] {
+        &self.span_rules.rules
+    }
+
+    /// Whether the span rules are written as a list.
+    #[must_use]
+    pub fn span_rules_are_listed(&self) -> bool {
+        self.span_rules.listed
     }
 }
 
-/// A property and the place in the event where its value is found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The event types of a plan: at least one, none twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventTypes {
+    pub(super) patterns: Vec<EventPattern>,
+    /// Whether they are written as a list.
+    pub(super) listed: bool,
+}
+
+impl EventTypes {
+    /// What the type of an event has to match one of.
+    #[must_use]
+    pub fn patterns(&self) -> &[EventPattern] {
+        &self.patterns
+    }
+
+    /// Whether they are written as a list.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        self.listed
+    }
+
+    /// Whether events of this type are for the plan.
+    #[must_use]
+    pub fn matches(&self, event_type: &str) -> bool {
+        self.patterns.iter().any(|pattern| pattern.matches(event_type))
+    }
+}
+
+/// One type of events, or all that begin alike.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventPattern {
+    /// This type, byte for byte.
+    Exact(String),
+    /// All types that begin so; ends in a dot.
+    Prefix(String),
+}
+
+impl EventPattern {
+    /// Reads an entry of `event_type`: a prefix where it ends in `.*`.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        match text.strip_suffix('*') {
+            Some(prefix) if prefix.ends_with('.') => Self::Prefix(prefix.to_owned()),
+            _ => Self::Exact(text.to_owned()),
+        }
+    }
+
+    /// Whether an event type matches.
+    #[must_use]
+    pub fn matches(&self, event_type: &str) -> bool {
+        match self {
+            Self::Exact(exact) => exact == event_type,
+            Self::Prefix(prefix) => event_type.starts_with(prefix.as_str()),
+        }
+    }
+}
+
+impl std::fmt::Display for EventPattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exact(exact) => f.write_str(exact),
+            Self::Prefix(prefix) => write!(f, "{prefix}*"),
+        }
+    }
+}
+
+/// A node of the graph that each event, or each element of something in it, becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeRule {
+    pub(super) entity_name: String,
+    pub(super) name: Option<String>,
+    pub(super) for_each: Option<ForEach>,
+    pub(super) when: Option<Condition>,
+    pub(super) key_fields: Vec<FieldMapping>,
+    pub(super) property_fields: Vec<FieldMapping>,
+}
+
+impl NodeRule {
+    /// The entity of the graph spec; an identifier.
+    #[must_use]
+    pub fn entity_name(&self) -> &str {
+        &self.entity_name
+    }
+
+    /// What edges call it: its entity's name unless the plan says otherwise.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.entity_name)
+    }
+
+    /// What there is one of for each element; `None`: there is one for the event.
+    #[must_use]
+    pub fn for_each(&self) -> Option<&ForEach> {
+        self.for_each.as_ref()
+    }
+
+    /// What has to hold.
+    #[must_use]
+    pub fn when(&self) -> Option<&Condition> {
+        self.when.as_ref()
+    }
+
+    /// The properties of the key, at least one, in the order in which they stand in the node's id. Their
+    /// [`nulls`](FieldMapping::nulls) is always [`Nulls::Omit`].
+    #[must_use]
+    pub fn key_fields(&self) -> &[FieldMapping] {
+        &self.key_fields
+    }
+
+    /// The other properties, in the order in which they are written. All names are distinct.
+    #[must_use]
+    pub fn property_fields(&self) -> &[FieldMapping] {
+        &self.property_fields
+    }
+}
+
+/// An edge of the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgeRule {
+    pub(super) relationship_name: String,
+    pub(super) from: Endpoint,
+    pub(super) to: Endpoint,
+    /// As it is written.
+    pub(super) own_for_each: Option<ForEach>,
+    /// Its own, or the deepest of its nodes.
+    pub(super) for_each: Option<ForEach>,
+    pub(super) when: Option<Condition>,
+    pub(super) edge_id: Option<Template>,
+    pub(super) property_fields: Vec<FieldMapping>,
+}
+
+impl EdgeRule {
+    /// The relationship of the graph spec; an identifier.
+    #[must_use]
+    pub fn relationship_name(&self) -> &str {
+        &self.relationship_name
+    }
+
+    /// Where it begins.
+    #[must_use]
+    pub fn from(&self) -> &Endpoint {
+        &self.from
+    }
+
+    /// Where it ends.
+    #[must_use]
+    pub fn to(&self) -> &Endpoint {
+        &self.to
+    }
+
+    /// What there is one of for each element: as it is written, or else as the nodes that it names have it, the innermost
+    /// of the two.
+    #[must_use]
+    pub fn for_each(&self) -> Option<&ForEach> {
+        self.for_each.as_ref()
+    }
+
+    /// What has to hold.
+    #[must_use]
+    pub fn when(&self) -> Option<&Condition> {
+        self.when.as_ref()
+    }
+
+    /// Its id; `None`: `{from}:{relationship}:{to}`.
+    #[must_use]
+    pub fn edge_id(&self) -> Option<&Template> {
+        self.edge_id.as_ref()
+    }
+
+    /// Its properties, in the order in which they are written, with distinct names.
+    #[must_use]
+    pub fn property_fields(&self) -> &[FieldMapping] {
+        &self.property_fields
+    }
+}
+
+/// An end of an edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// The node of the plan with this index.
+    Node(usize),
+    /// A node that some other event describes.
+    External {
+        /// Its entity; an identifier.
+        entity_name: String,
+        /// The properties of its key, at least one.
+        key_fields: Vec<FieldMapping>,
+    },
+}
+
+/// A property and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldMapping {
     pub(super) property_name: String,
-    pub(super) source_path: Vec<String>,
-    #[serde(skip_serializing_if = "Nulls::is_omit")]
+    pub(super) value: Expression,
     pub(super) nulls: Nulls,
+    pub(super) on_error: OnError,
 }
 
 impl FieldMapping {
@@ -80,17 +302,31 @@ impl FieldMapping {
         &self.property_name
     }
 
-    /// The object keys to follow from the event's root, at least one, none empty. Every segment
-    /// is a literal key: `"0"` isn't an index, and a dot isn't a separator.
+    /// Its value.
     #[must_use]
-    pub fn source_path(&self) -> &[String] {
-        &self.source_path
+    pub fn value(&self) -> &Expression {
+        &self.value
+    }
+
+    /// The path, where the value is what is at one, converted or not.
+    #[must_use]
+    pub fn reference(&self) -> Option<&Reference> {
+        match &self.value.source {
+            Source::Path(reference) => Some(reference),
+            Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) => None,
+        }
     }
 
     /// What becomes of a value that is JSON null.
     #[must_use]
     pub fn nulls(&self) -> Nulls {
         self.nulls
+    }
+
+    /// What becomes of a value of which a conversion fails.
+    #[must_use]
+    pub fn on_error(&self) -> OnError {
+        self.on_error
     }
 }
 
@@ -105,30 +341,59 @@ pub enum Nulls {
     Keep,
 }
 
-impl Nulls {
-    fn is_omit(&self) -> bool {
-        *self == Self::Omit
-    }
+/// The span rules of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SpanRules {
+    pub(super) rules: Vec<SpanRule>,
+    pub(super) listed: bool,
 }
 
 /// Which span an event belongs to, and whether extraction leaves something in it for a model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SpanHandling {
-    pub(super) span_id_path: Vec<String>,
-    pub(super) partial_when_path: Option<Vec<String>>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpanRule {
+    pub(super) span_id: Reference,
+    pub(super) for_each: Option<ForEach>,
+    pub(super) when: Option<Condition>,
+    pub(super) partial: Option<Partial>,
 }
 
-impl SpanHandling {
-    /// Where the span id is; `["span_id"]` unless the plan says otherwise.
+impl SpanRule {
+    /// Where the span id is; `["span_id"]`, from the innermost element, unless the plan says otherwise.
     #[must_use]
-    pub fn span_id_path(&self) -> &[String] {
-        &self.span_id_path
+    pub fn span_id(&self) -> &Reference {
+        &self.span_id
     }
 
-    /// Where the free text is that only a model can read: a truthy value there makes the span
-    /// partially handled. `None`: the span is always fully handled.
+    /// What there is a claim for each element of.
     #[must_use]
-    pub fn partial_when_path(&self) -> Option<&[String]> {
-        self.partial_when_path.as_deref()
+    pub fn for_each(&self) -> Option<&ForEach> {
+        self.for_each.as_ref()
     }
+
+    /// What has to hold for a claim.
+    #[must_use]
+    pub fn when(&self) -> Option<&Condition> {
+        self.when.as_ref()
+    }
+
+    /// What makes the span partially handled. `None`: it is always fully handled.
+    #[must_use]
+    pub fn partial(&self) -> Option<&Partial> {
+        self.partial.as_ref()
+    }
+}
+
+/// What makes a span partially handled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Partial {
+    /// A truthy value there.
+    Truthy(Reference),
+    /// That this holds.
+    When(Condition),
+}
+
+/// The level at which paths start inside of something with this `for_each`.
+#[must_use]
+pub fn innermost(for_each: Option<&ForEach>) -> Level {
+    for_each.map_or(Level::EVENT, ForEach::level)
 }

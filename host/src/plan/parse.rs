@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::error::{PlanParseError, PlanParseErrorCode as Code, kind};
-use super::model::{FieldMapping, Nulls, Plan, SpanHandling};
+use super::model::{
+    EventPattern, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial, Plan, SpanRule,
+    SpanRules,
+};
 use super::names::{is_identifier, is_reserved};
+use crate::expr::{Expression, OnDuplicate, OnError, Reference};
 use crate::problem::json_fault;
 use crate::untrusted::quoted;
 
@@ -157,14 +161,27 @@ impl Reader {
             .get("span_handling")
             .filter(|value| !value.is_null())
             .map(|value| self.span_handling("span_handling", value));
-        Plan {
-            event_type: event_type.unwrap_or_default(),
-            target_entity_name: target_entity_name.unwrap_or_default(),
-            function_name: function_name.unwrap_or_default(),
-            key_field,
+        let node = NodeRule {
+            entity_name: target_entity_name.unwrap_or_default(),
+            name: None,
+            for_each: None,
+            when: None,
+            key_fields: vec![key_field],
             property_fields,
+        };
+        Plan {
+            event_types: EventTypes {
+                patterns: vec![EventPattern::new(&event_type.unwrap_or_default())],
+                listed: false,
+            },
+            when: None,
+            function_name: function_name.unwrap_or_default(),
+            form: Form::Short,
+            nodes: vec![node],
+            edges: Vec::new(),
+            on_duplicate: OnDuplicate::Last,
             session_id_path: session_id_path.unwrap_or_else(|| vec!["session_id".to_owned()]),
-            span_handling,
+            span_rules: SpanRules { rules: span_handling.into_iter().collect(), listed: false },
         }
     }
 
@@ -194,12 +211,13 @@ impl Reader {
             fields.get("source_path").map(|value| self.path(&format!("{at}.source_path"), value));
         FieldMapping {
             property_name: property_name.unwrap_or_default(),
-            source_path: source_path.unwrap_or_default(),
+            value: Expression::path(Reference::event(&source_path.unwrap_or_default())),
             nulls: Nulls::Omit,
+            on_error: OnError::Omit,
         }
     }
 
-    fn span_handling(&mut self, at: &str, value: &Value) -> SpanHandling {
+    fn span_handling(&mut self, at: &str, value: &Value) -> SpanRule {
         let fields = self.object(at, value, SPAN_FIELDS);
         let span_id_path = fields
             .and_then(|fields| fields.get("span_id_path"))
@@ -208,10 +226,9 @@ impl Reader {
             .and_then(|fields| fields.get("partial_when_path"))
             .filter(|value| !value.is_null())
             .map(|value| self.path(&format!("{at}.partial_when_path"), value));
-        SpanHandling {
-            span_id_path: span_id_path.unwrap_or_else(|| vec!["span_id".to_owned()]),
-            partial_when_path,
-        }
+        let span_id = span_id_path.unwrap_or_else(|| vec!["span_id".to_owned()]);
+        let partial = partial_when_path.map(|path| Partial::Truthy(Reference::event(&path)));
+        SpanRule { span_id: Reference::event(&span_id), for_each: None, when: None, partial }
     }
 
     fn object<'v>(
@@ -341,7 +358,12 @@ impl Reader {
 }
 
 fn unread_mapping() -> FieldMapping {
-    FieldMapping { property_name: String::new(), source_path: Vec::new(), nulls: Nulls::Omit }
+    FieldMapping {
+        property_name: String::new(),
+        value: Expression::path(Reference::event(&[])),
+        nulls: Nulls::Omit,
+        on_error: OnError::Omit,
+    }
 }
 
 fn child(at: &str, name: &str) -> String {

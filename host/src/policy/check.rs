@@ -84,7 +84,8 @@ impl FieldPolicy {
     pub fn check_inputs(&self, inputs: &[Input]) -> Result<(), Denied> {
         let finding = |(index, input): (usize, &Input)| {
             let place = format!("/inputs/{index}/path");
-            if input.path.is_empty() && !self.whole_event {
+            let path = input.references().first().map_or(&[][..], |it| it.path.as_slice());
+            if path.is_empty() && !self.whole_event {
                 return Some(Finding::new(
                     Stage::Policy,
                     "whole_event_not_granted",
@@ -93,7 +94,7 @@ impl FieldPolicy {
                     "the whole event, which the policy doesn't grant",
                 ));
             }
-            self.finding(place, &input.path, |_| true)
+            self.finding(place, path, |_| true)
         };
         Denied::unless_empty(inputs.iter().enumerate().filter_map(finding).collect())
     }

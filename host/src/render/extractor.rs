@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use super::inputs::{Inputs, Record};
 use super::text::{comment, indent, literal, path};
 use super::{INPUT_CAPACITY, OUTPUT_CAPACITY, RenderError};
-use crate::abi::section::{As, Section};
+use crate::abi::section::{Input, Section};
 use crate::plan::{FieldMapping, Nulls, Plan};
 
 /// Where constant text begins: address 0 stays unused.
@@ -38,13 +38,13 @@ enum Part<'a> {
 /// The module's text.
 pub(super) fn module(plan: &Plan) -> Result<String, RenderError> {
     let mut inputs = Inputs::default();
-    let event_type = inputs.declare(&["event_type".to_owned()], As::Json);
-    let key = inputs.declare(plan.key_field().source_path(), As::Json);
-    let session = inputs.declare(plan.session_id_path(), As::Json);
+    let event_type = inputs.declare(Input::json(&["event_type".to_owned()]));
+    let key = inputs.declare(Input::json(plan.key_field().source_path()));
+    let session = inputs.declare(Input::json(plan.session_id_path()));
     let span = plan.span_handling().map(|handling| Span {
-        id: inputs.declare(handling.span_id_path(), As::Json),
-        id_truthy: inputs.declare(handling.span_id_path(), As::Truthy),
-        partial: handling.partial_when_path().map(|path| inputs.declare(path, As::Truthy)),
+        id: inputs.declare(Input::json(handling.span_id_path())),
+        id_truthy: inputs.declare(Input::truthy(handling.span_id_path())),
+        partial: handling.partial_when_path().map(|path| inputs.declare(Input::truthy(path))),
     });
     let properties: Vec<Part<'_>> = plan
         .property_fields()
@@ -53,7 +53,7 @@ pub(super) fn module(plan: &Plan) -> Result<String, RenderError> {
         .map(|(index, field)| Part::Optional {
             field,
             at: format!("property_fields[{index}]"),
-            record: inputs.declare(field.source_path(), As::Json),
+            record: inputs.declare(Input::json(field.source_path())),
         })
         .collect();
     let section = Section::new(

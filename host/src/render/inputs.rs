@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
-use crate::abi::section::{As, Input};
+use crate::abi::section::Input;
 
 /// The declared inputs, each once, in the order in which they are first asked for.
 #[derive(Default)]
@@ -19,8 +19,7 @@ pub(super) struct Record(u32);
 
 impl Inputs {
     /// Declares an input, or finds it declared.
-    pub(super) fn declare(&mut self, path: &[String], conversion: As) -> Record {
-        let input = Input { path: path.to_vec(), conversion };
+    pub(super) fn declare(&mut self, input: Input) -> Record {
         let next = self.declared.len();
         let index = *self.places.entry(input).or_insert_with_key(|input| {
             self.declared.push(input.clone());
@@ -60,8 +59,8 @@ mod tests {
     fn an_input_is_declared_once_for_each_conversion() {
         let mut inputs = Inputs::default();
         let (a, b) = (["a".to_owned()], ["b".to_owned()]);
-        let kinds = [(&a, As::Json), (&b, As::Json), (&a, As::Truthy), (&b, As::Json)]
-            .map(|(path, conversion)| inputs.declare(path, conversion).kind());
+        let kinds = [Input::json(&a), Input::json(&b), Input::truthy(&a), Input::json(&b)]
+            .map(|input| inputs.declare(input).kind());
         assert_eq!(kinds, [8, 20, 32, 20]);
         assert_eq!(inputs.into_declared().len(), 3);
     }

@@ -4,7 +4,7 @@ use memchr::memmem::Finder;
 
 use super::registry::{Registry, Route};
 use crate::abi::block::Kind;
-use crate::abi::section::{As, Input};
+use crate::abi::section::Input;
 use crate::bundle::Digest;
 use crate::event::{EVENT_TYPE, Projection, Projector, scan, unescape};
 use crate::sandbox::{Outcome, RunError, Runner};
@@ -66,7 +66,7 @@ impl<'r> Router<'r> {
     /// Runners for all bundles of `registry`.
     #[must_use]
     pub fn new(registry: &'r Registry) -> Self {
-        let event_type = Input { path: vec![EVENT_TYPE.to_owned()], conversion: As::Json };
+        let event_type = Input::json(&[EVENT_TYPE.to_owned()]);
         Self {
             registry,
             runners: (0..registry.bundles()).map(|_| None).collect(),

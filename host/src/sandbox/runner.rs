@@ -61,7 +61,9 @@ impl Observer for () {
 impl Runner {
     pub(super) fn new(extractor: Extractor) -> Self {
         let inputs = extractor.section().inputs();
-        let declared = inputs.iter().position(|input| input.path == [EVENT_TYPE]);
+        let declared = inputs
+            .iter()
+            .position(|input| input.plain_path().is_some_and(|path| path == [EVENT_TYPE]));
         let projector = match declared {
             Some(_) => Projector::new(inputs),
             None => Projector::watching(inputs, &[EVENT_TYPE.to_owned()]),

@@ -1,0 +1,143 @@
+//! Conversions: a closed list, applied by the host.
+
+mod read;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+pub use read::{ConversionError, ConversionFault};
+
+/// One step of a chain of conversions. docs/plan.md says what each takes and gives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Conversion {
+    /// The text of a scalar.
+    ToString,
+    /// An integer of 64 bits.
+    ToInt64,
+    /// A finite number.
+    ToDouble,
+    /// A boolean.
+    ToBoolean,
+    /// JSON as text.
+    ToJsonText,
+    /// RFC 3339 in UTC.
+    Timestamp,
+    /// A date.
+    Date,
+    /// Lower case.
+    Lower,
+    /// Upper case.
+    Upper,
+    /// Without white space around.
+    Trim,
+    /// One part of a string.
+    Split {
+        /// What stands between the parts; not empty.
+        separator: String,
+        /// Which part, from 0; from the end if negative.
+        index: i32,
+    },
+    /// What a group of a pattern matched.
+    Regex(Pattern),
+    /// How many characters, elements or keys.
+    Length,
+    /// What is at a path in the JSON that a string holds.
+    ParseJson {
+        /// The path; empty for all of it.
+        path: Vec<String>,
+    },
+}
+
+/// A pattern that compiles, within the limit on its size. Made by [`Conversion::from_json`] alone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    text: String,
+    group: Option<Group>,
+}
+
+/// Which group of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// By number; 0 is the whole match.
+    Number(u16),
+    /// By name.
+    Name(String),
+}
+
+impl Pattern {
+    /// The pattern.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The group, where one is named.
+    #[must_use]
+    pub fn group(&self) -> Option<&Group> {
+        self.group.as_ref()
+    }
+}
+
+impl Conversion {
+    /// The names of all conversions, in the order of the documentation.
+    pub const NAMES: &[&str] = &[
+        "to_string",
+        "to_int64",
+        "to_double",
+        "to_boolean",
+        "to_json_text",
+        "timestamp",
+        "date",
+        "lower",
+        "upper",
+        "trim",
+        "split",
+        "regex",
+        "length",
+        "parse_json",
+    ];
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::ToString => "to_string",
+            Self::ToInt64 => "to_int64",
+            Self::ToDouble => "to_double",
+            Self::ToBoolean => "to_boolean",
+            Self::ToJsonText => "to_json_text",
+            Self::Timestamp => "timestamp",
+            Self::Date => "date",
+            Self::Lower => "lower",
+            Self::Upper => "upper",
+            Self::Trim => "trim",
+            Self::Split { .. } => "split",
+            Self::Regex(_) => "regex",
+            Self::Length => "length",
+            Self::ParseJson { .. } => "parse_json",
+        }
+    }
+
+    /// The step as it is written: its name, or an object with its name and its arguments.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Split { separator, index } => {
+                json!({"split": {"separator": separator, "index": index}})
+            }
+            Self::Regex(Pattern { text, group }) => match group {
+                None => json!({"regex": {"pattern": text}}),
+                Some(Group::Number(group)) => json!({"regex": {"pattern": text, "group": group}}),
+                Some(Group::Name(group)) => json!({"regex": {"pattern": text, "group": group}}),
+            },
+            Self::ParseJson { path } => json!({"parse_json": path}),
+            simple => json!(simple.name()),
+        }
+    }
+}
+
+impl Serialize for Conversion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}

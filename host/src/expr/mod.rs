@@ -1,0 +1,16 @@
+//! What plans and declared inputs have in common: paths, values, conversions and conditions.
+//!
+//! A plan says with these what a property's value is, and the section of a module what the host is to put into a slot. Both
+//! have their own JSON for them: docs/plan.md and docs/abi.md say which.
+
+mod condition;
+pub mod conversion;
+mod reference;
+mod template;
+mod value;
+
+pub use condition::{Condition, JsonType, Test};
+pub use conversion::Conversion;
+pub use reference::{ForEach, Iteration, Level, Over, Reference};
+pub use template::{Piece, Template, TemplateError};
+pub use value::{Expression, OnDuplicate, OnError, Source};
