@@ -32,7 +32,7 @@ pub(super) const RETURN: &str = "\n;; the address in the high half, the length i
 pub(super) fn module(plan: &Plan) -> Result<String, RenderError> {
     let lowered = lower(plan);
     let section = section(plan, &lowered)?;
-    let (_, output_capacity) = super::capacities(&section);
+    let output_capacity = super::capacities(&section).output;
     let mut writer = Writer::default();
     let prelude = match single::form(&lowered) {
         Some((node, claim)) => {
@@ -72,7 +72,7 @@ fn assembled(
     writer: &Writer,
     prelude: &str,
 ) -> Result<String, RenderError> {
-    let (input_capacity, output_capacity) = super::capacities(section);
+    let Capacities { input: input_capacity, output: output_capacity } = super::capacities(section);
     let declaration = section.to_json();
     if declaration.len() > MAX_SECTION_BYTES {
         return Err(RenderError::Module {

@@ -48,13 +48,22 @@ pub const MAX_SOURCE_BYTES: usize = 4 << 20;
 const MAX_MODULE_BYTES: usize = 1 << 20;
 const MAX_SECTION_BYTES: usize = 256 << 10;
 
-/// Bytes that the input block, and the result, of the rendered extractor with this declaration may have.
+/// How much a rendered extractor takes and gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacities {
+    /// Bytes of the input block.
+    pub input: u32,
+    /// Bytes of the result.
+    pub output: u32,
+}
+
+/// What a rendered extractor with this declaration takes and gives.
 #[must_use]
-pub fn capacities(section: &Section) -> (u32, u32) {
+pub fn capacities(section: &Section) -> Capacities {
     if section.rows().is_empty() {
-        (INPUT_CAPACITY, OUTPUT_CAPACITY)
+        Capacities { input: INPUT_CAPACITY, output: OUTPUT_CAPACITY }
     } else {
-        (ROWS_INPUT_CAPACITY, ROWS_OUTPUT_CAPACITY)
+        Capacities { input: ROWS_INPUT_CAPACITY, output: ROWS_OUTPUT_CAPACITY }
     }
 }
 
