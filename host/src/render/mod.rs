@@ -11,7 +11,7 @@ mod text;
 
 use thiserror::Error;
 
-use crate::abi::section::SectionError;
+use crate::abi::section::{Section, SectionError};
 use crate::plan::Plan;
 use crate::problem::Coded;
 
@@ -24,6 +24,31 @@ pub const INPUT_CAPACITY: u32 = 1 << 20;
 /// Bytes that the result of a rendered extractor may have: 1 MiB, counting the constant text of every property, present
 /// in the event or not.
 pub const OUTPUT_CAPACITY: u32 = 1 << 20;
+
+/// Bytes that the input block may have where the extractor declares iterations: 4 MiB.
+pub const ROWS_INPUT_CAPACITY: u32 = 4 << 20;
+
+/// Bytes that the result may have where the extractor declares iterations: 8 MiB.
+pub const ROWS_OUTPUT_CAPACITY: u32 = 8 << 20;
+
+/// How much a rendered extractor takes and gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacities {
+    /// Bytes of the input block.
+    pub input: u32,
+    /// Bytes of the result.
+    pub output: u32,
+}
+
+/// What a rendered extractor with this declaration takes and gives.
+#[must_use]
+pub fn capacities(section: &Section) -> Capacities {
+    if section.rows().is_empty() {
+        Capacities { input: INPUT_CAPACITY, output: OUTPUT_CAPACITY }
+    } else {
+        Capacities { input: ROWS_INPUT_CAPACITY, output: ROWS_OUTPUT_CAPACITY }
+    }
+}
 
 /// A rendered plan. Made by [`render`] alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
