@@ -1,10 +1,9 @@
 //! The plan: what a model writes, and the first thing that is checked.
 //!
-//! A plan says in JSON how one event type becomes one node of the graph: where its key, its
-//! properties, its session and its span are found. Only [`parse()`] and [`from_value`] make a
-//! [`Plan`], so whoever holds one holds a valid one. [`problems`] gives all that is wrong with a
-//! text, [`schema()`] the part of the rules that JSON Schema can say, and [`eval`] what a plan
-//! means.
+//! A plan says in JSON which events become which nodes and edges of the graph, and which spans are
+//! handled with that. Only [`parse()`] and [`from_value`] make a [`Plan`], so whoever holds one
+//! holds a valid one. [`problems`] gives all that is wrong with a text, [`schema()`] the part of the
+//! rules that JSON Schema can say, and [`eval`] what a plan means. docs/plan.md is the manual.
 //!
 //! # Example
 //!
