@@ -39,7 +39,7 @@ fn measure(dataset: &Dataset) {
     let projector = Projector::new(extractor.section().inputs());
     let (mut projection, mut alone) = (Projection::default(), Projection::default());
     let mut writer = BlockWriter::default();
-    let template = Template::new(&dataset.plan);
+    let template = Template::new(&dataset.plan).expect("plans by hand are of the short form");
     let (mut closure_out, mut value_out, mut type_out) = (Vec::new(), Vec::new(), Vec::new());
 
     let mut ways: Vec<(&str, Way<'_>)> = vec![

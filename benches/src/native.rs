@@ -1,7 +1,7 @@
 //! The guest's work as a native closure: the same template filled from the same input block.
 
 use retort::abi::block::{HEADER_BYTES, SLOT_BYTES};
-use retort::plan::Plan;
+use retort::plan::{EventPattern, Plan};
 
 /// The constant text of a plan's result, and which slots go between.
 pub struct Template {
@@ -19,24 +19,31 @@ const SESSION: usize = 2;
 const SPAN: usize = 3;
 
 impl Template {
-    /// The template of a plan whose paths are all different and whose spans, if any, are always fully handled.
+    /// The template of a plan of the short form for one event type, without conversions and conditions, whose paths are all
+    /// different and whose spans, if any, are always fully handled. `None` for any other plan.
     #[must_use]
-    pub fn new(plan: &Plan) -> Self {
-        let (entity, key) = (plan.target_entity_name(), plan.key_field().property_name());
-        let has_span = plan.span_handling().is_some();
+    pub fn new(plan: &Plan) -> Option<Self> {
+        let ([node], [EventPattern::Exact(event_type)]) =
+            (plan.nodes(), plan.event_types().patterns())
+        else {
+            return None;
+        };
+        let [key] = node.key_fields() else { return None };
+        let (entity, key) = (node.entity_name(), key.property_name());
+        let has_span = !plan.span_rules().is_empty();
         let first = if has_span { SPAN + 2 } else { SPAN };
         let property = |(index, field): (usize, &retort::plan::FieldMapping)| {
             (format!("}},{{\"name\":\"{}\",\"value\":", field.property_name()), first + index)
         };
-        Self {
-            event_type: serde_json::Value::from(plan.event_type()).to_string().into_bytes(),
+        Some(Self {
+            event_type: serde_json::Value::from(event_type.as_str()).to_string().into_bytes(),
             id_tail: format!(":{entity}:{key}="),
             head: format!(
                 r#"","entity_name":"{entity}","labels":["{entity}"],"properties":[{{"name":"{key}","value":"#
             ),
-            properties: plan.property_fields().iter().enumerate().map(property).collect(),
+            properties: node.property_fields().iter().enumerate().map(property).collect(),
             has_span,
-        }
+        })
     }
 
     /// What the guest does with a block.

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use retort::abi::section::What;
 use retort::bundle::{self, Expect};
 use retort::compile::compile_text;
 use retort::gate::inspect::{FuelBound, Inspected, Proof, ResetSafety, StructuralLimits};
@@ -132,14 +131,14 @@ fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::
     let (base, each) = (limits.fuel_base, limits.fuel_per_byte);
     writeln!(text, "fuel allowed {base} + {each} for each byte of input block")?;
     writeln!(text, "\ninputs")?;
-    for input in section.inputs() {
-        let path = input.references().first().map_or(&[][..], |it| it.path.as_slice());
-        let path: Vec<String> = path.iter().map(|key| quoted(key)).collect();
-        let conversion = match input.what {
-            What::Truthy(_) => " as truthy",
-            _ => "",
-        };
-        writeln!(text, "  [{}]{conversion}", path.join(", "))?;
+    for (place, input) in section.inputs().iter().enumerate() {
+        writeln!(text, "  {place:>4} {}", declared(input))?;
+    }
+    if !section.rows().is_empty() {
+        writeln!(text, "\nrows")?;
+    }
+    for (place, rows) in section.rows().iter().enumerate() {
+        writeln!(text, "  {place:>4} {}", declared(rows))?;
     }
     writeln!(text, "\nsections")?;
     for found in &facts.sections {
@@ -168,6 +167,12 @@ fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::
         writeln!(text, "  {count:>8} {what}")?;
     }
     Ok(())
+}
+
+/// A declaration as the section has it, which docs/abi.md explains.
+fn declared(declaration: &impl Serialize) -> String {
+    // A declaration has string keys alone, so it is always JSON.
+    serde_json::to_string(declaration).unwrap_or_default()
 }
 
 /// A name as it is, or quoted where it isn't plain.

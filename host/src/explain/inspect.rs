@@ -157,8 +157,9 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Inspect,
         "section_inputs",
-        "The `retort` section declares too many inputs, or too long a path.",
-        "Declare the fields that the extractor reads and no others.",
+        "The `retort` section declares too many inputs, one that is beyond a bound, or one that \
+         names an iteration, a level or another input that it can't depend on.",
+        "Declare the fields that the extractor reads and no others, each after what it depends on.",
     ),
     Explanation::new(
         Inspect,
@@ -172,6 +173,14 @@ pub(super) const TABLE: &[Explanation] = &[
         "section_not_json",
         "The `retort` section does not hold one JSON value.",
         "Write the section as one JSON object in UTF-8.",
+    ),
+    Explanation::new(
+        Inspect,
+        "section_rows",
+        "The `retort` section declares too many iterations, or one that lies within, or depends \
+         on, what it can't.",
+        "Declare outer iterations before inner ones, two levels at most; what iterations depend \
+         on are tests without rows.",
     ),
     Explanation::new(
         Inspect,

@@ -1,12 +1,13 @@
 //! Text with values in it: `"{session_id}:{content.id}"`.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use super::{Level, Reference};
 use crate::untrusted::quoted;
 
-/// Text with values in it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// Text with values in it. Two are equal when they mean the same, however they are written.
+#[derive(Clone, Debug)]
 pub struct Template {
     text: String,
     pieces: Vec<Piece>,
@@ -65,6 +66,33 @@ impl Template {
         Ok(Self { text: text.to_owned(), pieces })
     }
 
+    /// The template with these pieces, as it is written where its deepest paths start. Empty pieces of text are dropped
+    /// and those side by side are joined.
+    #[must_use]
+    pub fn of(pieces: Vec<Piece>) -> Self {
+        let mut joined: Vec<Piece> = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            match (joined.last_mut(), piece) {
+                (_, Piece::Text(text)) if text.is_empty() => {}
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+                (_, piece) => joined.push(piece),
+            }
+        }
+        let mut template = Self { text: String::new(), pieces: joined };
+        let innermost = template.references().map(|it| it.level).max().unwrap_or_default();
+        let mut text = String::new();
+        for piece in &template.pieces {
+            match piece {
+                Piece::Text(plain) => {
+                    text.push_str(&plain.replace('{', "{{").replace('}', "}}"));
+                }
+                Piece::Value(reference) => write_reference(&mut text, reference, innermost),
+            }
+        }
+        template.text = text;
+        template
+    }
+
     /// The template as it was written.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -84,6 +112,42 @@ impl Template {
             Piece::Text(_) => None,
         })
     }
+}
+
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        self.pieces == other.pieces
+    }
+}
+
+impl Eq for Template {}
+
+impl Hash for Template {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.pieces.hash(state);
+    }
+}
+
+/// A path as it is written in a template.
+fn write_reference(text: &mut String, reference: &Reference, innermost: Level) {
+    text.push('{');
+    let mark = match reference.level {
+        level if level == innermost => "",
+        Level::EVENT => "$",
+        _ => "^",
+    };
+    text.push_str(mark);
+    for (index, key) in reference.path.iter().enumerate() {
+        if index > 0 || !mark.is_empty() {
+            text.push('.');
+        }
+        if key.is_empty() || key.contains(['.', '{', '}', '"', '$', '^']) {
+            text.push_str(&serde_json::Value::from(key.as_str()).to_string());
+        } else {
+            text.push_str(key);
+        }
+    }
+    text.push('}');
 }
 
 impl fmt::Display for Template {
@@ -180,6 +244,20 @@ mod tests {
             let pieces: Vec<String> = pieces.into_iter().map(str::to_owned).collect();
             assert_eq!(read(text, level), Ok(pieces), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_made_of_pieces_reads_the_same() {
+        for (text, level) in
+            [("a{{b}}{x}{y.\"z.\"}", 0), ("{}-{$.a}:{no}", 1), ("{^.id}{^}{$.x}{y}{}", 2), ("", 0)]
+        {
+            let read = Template::parse(text, Level(level)).expect(text);
+            let made = Template::of(read.pieces().to_vec());
+            assert_eq!(made.text(), text);
+            assert_eq!(made, read);
+        }
+        let split = ["a", "", "b"].map(|text| Piece::Text(text.to_owned())).to_vec();
+        assert_eq!(Template::of(split), Template::parse("ab", Level::EVENT).expect("plain"));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::abi::result::ResultError;
 use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
-use crate::plan::{Plan, eval};
+use crate::plan::{EventPattern, Plan, eval};
 use crate::problem::{Coded, Problem, Stage};
 use crate::sandbox::{Extractor, RunError, Runner};
 use crate::untrusted::escaped;
@@ -224,9 +224,11 @@ impl<'a> Run<'a> {
             self.problems.push(Problem::new(Stage::Smoke, "nonempty_floor", message));
         } else if floor > 0 {
             let declared = extractor.section().event_types();
-            if let Some(silent) =
-                declared.iter().find(|name| !self.nonempty.contains(name.as_str()))
-            {
+            let is_silent = |pattern: &&String| {
+                let pattern = EventPattern::new(pattern);
+                !self.nonempty.iter().any(|event_type| pattern.matches(event_type))
+            };
+            if let Some(silent) = declared.iter().find(is_silent) {
                 let message = format!(
                     "no sample of the declared event type \"{}\" gave anything",
                     escaped(silent)

@@ -1,9 +1,10 @@
 //! What a module declares that it is to be given, and the JSON for it.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+mod read;
+mod strict;
+mod write;
 
 use crate::expr::{Condition, Expression, Iteration, OnError, Reference, Source};
-use crate::untrusted::quoted;
 
 /// One value that the extractor is given. Without `rows` it is one slot, with them one for each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +71,12 @@ impl Input {
         }
     }
 
+    /// Whether it is `true` or `false`, so that other inputs can depend on it.
+    #[must_use]
+    pub fn is_test(&self) -> bool {
+        matches!(self.what, What::Truthy(_) | What::When(_))
+    }
+
     /// The path, where it is what is at a path of the event, as it is.
     #[must_use]
     pub fn plain_path(&self) -> Option<&[String]> {
@@ -81,60 +88,5 @@ impl Input {
             }
             _ => None,
         }
-    }
-}
-
-/// The JSON of an input.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Raw {
-    path: Vec<String>,
-    #[serde(rename = "as", default)]
-    conversion: As,
-}
-
-/// What the host makes of a value.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", try_from = "String")]
-enum As {
-    #[default]
-    Json,
-    Truthy,
-}
-
-// serde_json takes an enum that isn't written as a string for a syntax error, which would blame the JSON.
-impl TryFrom<String> for As {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        match name.as_str() {
-            "json" => Ok(Self::Json),
-            "truthy" => Ok(Self::Truthy),
-            _ => Err(format!("unknown conversion {}, expected json or truthy", quoted(&name))),
-        }
-    }
-}
-
-impl Serialize for Input {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let conversion = if matches!(self.what, What::Truthy(_)) { As::Truthy } else { As::Json };
-        let path = self.references().first().map(|it| it.path.clone()).unwrap_or_default();
-        Raw { path, conversion }.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Input {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Raw { path, conversion } = Raw::deserialize(deserializer)?;
-        Ok(match conversion {
-            As::Json => Self::json(&path),
-            As::Truthy => Self::truthy(&path),
-        })
-    }
-}
-
-impl Serialize for Rows {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.iteration.path.serialize(serializer)
     }
 }

@@ -1,0 +1,190 @@
+//! What JSON alone doesn't say: bounds, and that what is named is there.
+
+use std::collections::BTreeSet;
+
+use super::{
+    INITIALIZE_EXPORT, Input, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_SEGMENTS, MAX_ROWS,
+    MEMORY_EXPORT, RESERVED_PREFIX, Section, SectionError, What,
+};
+use crate::expr::{Condition, Expression, Source, Test};
+use crate::untrusted::quoted;
+
+impl Section {
+    /// Everything that a section has to keep to.
+    pub(super) fn check(&self) -> Result<(), SectionError> {
+        self.check_but_rows()?;
+        for (index, input) in self.inputs.iter().enumerate() {
+            self.check_levels(index, input)?;
+        }
+        self.check_rows()
+    }
+
+    /// The same, but for what iterations decide.
+    pub(super) fn check_but_rows(&self) -> Result<(), SectionError> {
+        if let Some(expected) = function_fault(&self.function) {
+            return Err(SectionError::Function { found: quoted(&self.function), expected });
+        }
+        self.check_event_types()?;
+        if self.inputs.len() > MAX_INPUTS {
+            return Err(SectionError::TooManyInputs { found: self.inputs.len() });
+        }
+        for (index, input) in self.inputs.iter().enumerate() {
+            self.check_input(index, input)?;
+        }
+        Ok(())
+    }
+
+    fn check_event_types(&self) -> Result<(), SectionError> {
+        if self.event_types.is_empty() {
+            return Err(SectionError::NoEventTypes);
+        }
+        let mut seen = BTreeSet::new();
+        for (index, event_type) in self.event_types.iter().enumerate() {
+            if event_type.is_empty() {
+                return Err(SectionError::EmptyEventType { index });
+            }
+            if !seen.insert(event_type) {
+                return Err(SectionError::RepeatedEventType { index, found: quoted(event_type) });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_input(&self, index: usize, input: &Input) -> Result<(), SectionError> {
+        // Before the paths are collected, which goes as deep as conditions and values nest.
+        let extent = Extent { index };
+        match &input.what {
+            What::Value(value) => extent.value(value, 1)?,
+            What::Truthy(_) => {}
+            What::When(condition) => extent.condition(condition, 1)?,
+        }
+        for reference in input.references() {
+            if reference.path.len() > MAX_PATH_SEGMENTS {
+                return Err(SectionError::PathTooDeep { index, found: reference.path.len() });
+            }
+        }
+        match input.only_if {
+            Some(found) if !self.is_guard(index, input, found) => {
+                Err(SectionError::Guard { index, found })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_levels(&self, index: usize, input: &Input) -> Result<(), SectionError> {
+        let allowed = match input.rows {
+            None => 0,
+            Some(found) => match self.rows.get(found) {
+                Some(rows) => 1 + u8::from(rows.within.is_some()),
+                None => {
+                    return Err(SectionError::UnknownRows { index, found, rows: self.rows.len() });
+                }
+            },
+        };
+        let deepest = input.references().into_iter().map(|reference| reference.level.0).max();
+        match deepest {
+            Some(found) if found > allowed => {
+                Err(SectionError::LevelTooDeep { index, found, allowed })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_guard(&self, index: usize, input: &Input, found: usize) -> bool {
+        found < index
+            && self.inputs.get(found).is_some_and(|guard| {
+                guard.is_test() && (guard.rows.is_none() || guard.rows == input.rows)
+            })
+    }
+
+    fn check_rows(&self) -> Result<(), SectionError> {
+        if self.rows.len() > MAX_ROWS {
+            return Err(SectionError::TooManyRows { found: self.rows.len() });
+        }
+        for (index, rows) in self.rows.iter().enumerate() {
+            let found = rows.iteration.path.len();
+            if found > MAX_PATH_SEGMENTS {
+                return Err(SectionError::RowsPathTooDeep { index, found });
+            }
+            if let Some(found) = rows.within {
+                let outer = self.rows.get(found).filter(|_| found < index);
+                if outer.is_none_or(|outer| outer.within.is_some()) {
+                    return Err(SectionError::Within { index, found });
+                }
+            }
+            if let Some(found) = rows.only_if {
+                let guard = self.inputs.get(found);
+                if !guard.is_some_and(|guard| guard.is_test() && guard.rows.is_none()) {
+                    return Err(SectionError::RowsGuard { index, found });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How far the input at `index` goes. Recursion ends at [`MAX_LEVELS`].
+struct Extent {
+    index: usize,
+}
+
+impl Extent {
+    fn value(&self, value: &Expression, level: usize) -> Result<(), SectionError> {
+        self.level("values", level)?;
+        if !value.convert.is_empty() {
+            self.entries("conversions", value.convert.len())?;
+        }
+        match &value.source {
+            Source::Path(_) | Source::Constant(_) => Ok(()),
+            Source::Template(template) if template.pieces().is_empty() => Ok(()),
+            Source::Template(template) => self.entries("pieces", template.pieces().len()),
+            Source::Coalesce(values) => {
+                self.entries("values", values.len())?;
+                values.iter().try_for_each(|value| self.value(value, level + 1))
+            }
+        }
+    }
+
+    fn condition(&self, condition: &Condition, level: usize) -> Result<(), SectionError> {
+        self.level("conditions", level)?;
+        match condition {
+            Condition::Test(_, Test::OneOf(values)) => self.entries("values", values.len()),
+            Condition::Test(..) => Ok(()),
+            Condition::All(conditions) | Condition::Any(conditions) => {
+                self.entries("conditions", conditions.len())?;
+                conditions.iter().try_for_each(|inner| self.condition(inner, level + 1))
+            }
+            Condition::Not(inner) => self.condition(inner, level + 1),
+        }
+    }
+
+    fn level(&self, of: &'static str, level: usize) -> Result<(), SectionError> {
+        if level > MAX_LEVELS {
+            return Err(SectionError::Nesting { index: self.index, of });
+        }
+        Ok(())
+    }
+
+    fn entries(&self, of: &'static str, found: usize) -> Result<(), SectionError> {
+        if found == 0 || found > MAX_ENTRIES {
+            return Err(SectionError::Entries { index: self.index, of, found });
+        }
+        Ok(())
+    }
+}
+
+/// What is expected of an extractor's name that `name` isn't.
+fn function_fault(name: &str) -> Option<&'static str> {
+    let mut bytes = name.bytes();
+    let identifier = bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !identifier {
+        Some("an identifier, [A-Za-z_][A-Za-z0-9_]*")
+    } else if [MEMORY_EXPORT, "_start", INITIALIZE_EXPORT].contains(&name) {
+        Some("a name other than memory, _start and _initialize")
+    } else if name.starts_with(RESERVED_PREFIX) {
+        Some("a name that doesn't begin with retort_, which belongs to the ABI")
+    } else {
+        None
+    }
+}

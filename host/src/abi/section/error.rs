@@ -1,0 +1,195 @@
+//! Why a section is refused.
+
+use super::{ABI_VERSION, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_SEGMENTS, MAX_ROWS};
+use crate::problem::Coded;
+use crate::untrusted::escaped;
+
+/// Why a `retort` section is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SectionError {
+    /// The bytes aren't one JSON value.
+    #[error("not JSON: {message}")]
+    NotJson {
+        /// What the parser says, with line and column.
+        message: String,
+    },
+    /// JSON, but not an object with exactly the section's keys and their types.
+    #[error("{message}")]
+    WrongShape {
+        /// What was expected and what was found, with line and column.
+        message: String,
+    },
+    /// Another version of the ABI.
+    #[error("abi: expected {ABI_VERSION}, got {found}")]
+    Version {
+        /// The version stated.
+        found: u64,
+    },
+    /// The extractor's name.
+    #[error("function: expected {expected}, got {found}")]
+    Function {
+        /// The name, quoted.
+        found: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// An empty list of event types.
+    #[error("event_types: expected at least one event type, got none")]
+    NoEventTypes,
+    /// An empty event type.
+    #[error("event_types[{index}]: expected a non-empty string")]
+    EmptyEventType {
+        /// Position in the list.
+        index: usize,
+    },
+    /// An event type that the list holds already.
+    #[error("event_types[{index}]: {found} is listed twice")]
+    RepeatedEventType {
+        /// Position of the second one.
+        index: usize,
+        /// The event type, quoted.
+        found: String,
+    },
+    /// Too many inputs.
+    #[error("inputs: {found} inputs, at most {MAX_INPUTS} are allowed")]
+    TooManyInputs {
+        /// How many there are.
+        found: usize,
+    },
+    /// A path that no accepted event can hold.
+    #[error("inputs[{index}].path: {found} segments, at most {MAX_PATH_SEGMENTS} are allowed")]
+    PathTooDeep {
+        /// Position in the list of inputs.
+        index: usize,
+        /// How many segments the path has.
+        found: usize,
+    },
+    /// An input of rows that there aren't.
+    #[error("inputs[{index}].rows: expected the place of an iteration, below {rows}, got {found}")]
+    UnknownRows {
+        /// Position in the list of inputs.
+        index: usize,
+        /// The place that it names.
+        found: usize,
+        /// How many iterations there are.
+        rows: usize,
+    },
+    /// A path that starts at an element that the input isn't in.
+    #[error(
+        "inputs[{index}]: a path from level {found}, deeper than its rows, which are at level {allowed}"
+    )]
+    LevelTooDeep {
+        /// Position in the list of inputs.
+        index: usize,
+        /// The level of the path.
+        found: u8,
+        /// The level of the input's rows; 0 without rows.
+        allowed: u8,
+    },
+    /// An input that depends on what it can't depend on.
+    #[error(
+        "inputs[{index}].if: expected an earlier input that is a test, of the same rows or of none, got {found}"
+    )]
+    Guard {
+        /// Position in the list of inputs.
+        index: usize,
+        /// The place that it names.
+        found: usize,
+    },
+    /// A list inside an input with too many entries.
+    #[error(
+        "inputs[{index}]: a list of {found} {of}, at least 1 and at most {MAX_ENTRIES} are allowed"
+    )]
+    Entries {
+        /// Position in the list of inputs.
+        index: usize,
+        /// Entries of what.
+        of: &'static str,
+        /// How many entries there are.
+        found: usize,
+    },
+    /// Conditions or values that nest too deep.
+    #[error("inputs[{index}]: {of} nest more than {MAX_LEVELS} levels")]
+    Nesting {
+        /// Position in the list of inputs.
+        index: usize,
+        /// What nests.
+        of: &'static str,
+    },
+    /// Too many iterations.
+    #[error("rows: {found} iterations, at most {MAX_ROWS} are allowed")]
+    TooManyRows {
+        /// How many there are.
+        found: usize,
+    },
+    /// A path of an iteration that no accepted event can hold.
+    #[error("rows[{index}]: a path of {found} segments, at most {MAX_PATH_SEGMENTS} are allowed")]
+    RowsPathTooDeep {
+        /// Position in the list of iterations.
+        index: usize,
+        /// How many segments the path has.
+        found: usize,
+    },
+    /// An iteration in one that it can't be in.
+    #[error(
+        "rows[{index}].within: expected an earlier iteration that isn't within another one, got {found}"
+    )]
+    Within {
+        /// Position in the list of iterations.
+        index: usize,
+        /// The place that it names.
+        found: usize,
+    },
+    /// An iteration that depends on what it can't depend on.
+    #[error("rows[{index}].if: expected an input that is a test and has no rows, got {found}")]
+    RowsGuard {
+        /// Position in the list of iterations.
+        index: usize,
+        /// The place that it names.
+        found: usize,
+    },
+}
+
+/// Every code that [`SectionError`] can carry.
+pub const CODES: &[&str] = &[
+    "section_not_json",
+    "section_wrong_shape",
+    "section_abi_version",
+    "section_function",
+    "section_event_types",
+    "section_inputs",
+    "section_rows",
+];
+
+impl Coded for SectionError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NotJson { .. } => "section_not_json",
+            Self::WrongShape { .. } => "section_wrong_shape",
+            Self::Version { .. } => "section_abi_version",
+            Self::Function { .. } => "section_function",
+            Self::NoEventTypes | Self::EmptyEventType { .. } | Self::RepeatedEventType { .. } => {
+                "section_event_types"
+            }
+            Self::TooManyInputs { .. }
+            | Self::PathTooDeep { .. }
+            | Self::UnknownRows { .. }
+            | Self::LevelTooDeep { .. }
+            | Self::Guard { .. }
+            | Self::Entries { .. }
+            | Self::Nesting { .. } => "section_inputs",
+            Self::TooManyRows { .. }
+            | Self::RowsPathTooDeep { .. }
+            | Self::Within { .. }
+            | Self::RowsGuard { .. } => "section_rows",
+        }
+    }
+}
+
+impl From<serde_json::Error> for SectionError {
+    fn from(error: serde_json::Error) -> Self {
+        let message = escaped(&error.to_string());
+        if error.is_data() { Self::WrongShape { message } } else { Self::NotJson { message } }
+    }
+}

@@ -1,0 +1,173 @@
+//! The `retort` custom section: what an extractor declares about itself.
+//!
+//! One JSON object, exactly once in a module:
+//!
+//! ```
+//! use retort::abi::section::Section;
+//!
+//! let section = Section::parse(
+//!     br#"{"abi":1,"function":"extract_push","event_types":["PushEvent"],
+//!          "inputs":[{"path":["payload","head"]},{"path":["public"],"as":"truthy"}]}"#,
+//! )?;
+//! assert_eq!(section.inputs()[0].plain_path().unwrap_or_default(), ["payload", "head"]);
+//! # Ok::<(), retort::abi::section::SectionError>(())
+//! ```
+//!
+//! The host works out the declared inputs, in this order, and copies them into the guest, and nothing else. An input is a
+//! value (what is at a path, a template, the first of several, each with conversions), a test of one, or a condition;
+//! `rows` declares iterations, and an input that names one is a column. docs/abi.md has all of the form. Reading is
+//! strict: unknown and repeated keys, missing keys and values of another type are refused.
+
+mod check;
+mod error;
+mod read;
+
+use serde::Serialize;
+
+pub use self::error::{CODES, SectionError};
+pub use super::input::{Input, Rows, What};
+use crate::expr::OnDuplicate;
+
+/// The custom section's name.
+pub const SECTION_NAME: &str = "retort";
+
+/// The version of the ABI that this host speaks.
+pub const ABI_VERSION: u32 = 1;
+
+/// Name of the exported memory.
+pub const MEMORY_EXPORT: &str = "memory";
+
+/// Name of the exported function that hands out the place of the input block.
+pub const BUFFER_EXPORT: &str = "retort_buffer";
+
+/// Name of the optional exported function that is called once, before anything else.
+pub const INITIALIZE_EXPORT: &str = "_initialize";
+
+/// Names that begin with this belong to the ABI.
+pub const RESERVED_PREFIX: &str = "retort_";
+
+/// Most inputs that a section may declare.
+pub const MAX_INPUTS: usize = 1024;
+
+/// Most segments of a path: an accepted event nests no deeper.
+pub const MAX_PATH_SEGMENTS: usize = 127;
+
+/// Most iterations that a section may declare.
+pub const MAX_ROWS: usize = 16;
+
+/// Most entries of one list inside an input: conversions, pieces of a template, values, conditions.
+pub const MAX_ENTRIES: usize = 256;
+
+/// How deep the conditions, or the values, of one input may nest. It is more than a plan has levels, so that a condition
+/// of a plan can stand inside one that the renderer adds.
+pub const MAX_LEVELS: usize = 16;
+
+/// The declaration of an extractor, checked. See the [module](self) for its JSON form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Section {
+    abi: u32,
+    function: String,
+    event_types: Vec<String>,
+    inputs: Vec<Input>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rows: Vec<Rows>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_duplicate: Option<OnDuplicate>,
+}
+
+impl Section {
+    /// A declaration of the current ABI version. Where inputs name iterations, [`with_rows`](Self::with_rows) has to follow:
+    /// without them the declaration is one that no reader accepts.
+    ///
+    /// # Errors
+    /// When `function` can't name an extractor, `event_types` is empty or holds an empty or repeated
+    /// type, or an input is beyond a bound or depends on what it can't depend on.
+    pub fn new(
+        function: impl Into<String>,
+        event_types: Vec<String>,
+        inputs: Vec<Input>,
+    ) -> Result<Self, SectionError> {
+        let section = Self {
+            abi: ABI_VERSION,
+            function: function.into(),
+            event_types,
+            inputs,
+            rows: Vec::new(),
+            on_duplicate: None,
+        };
+        section.check_but_rows()?;
+        Ok(section)
+    }
+
+    /// Reads the contents of the custom section.
+    ///
+    /// # Errors
+    /// Whatever is wrong first: the JSON, the ABI version, the shape, then the values in the order
+    /// in which the section's keys are listed in the [module](self)'s documentation.
+    pub fn parse(bytes: &[u8]) -> Result<Self, SectionError> {
+        let section = read::section(bytes)?;
+        section.check()?;
+        Ok(section)
+    }
+
+    /// The same declaration with iterations, which inputs name by their place.
+    ///
+    /// # Errors
+    /// When an input or an iteration names what doesn't come before it, or a level that it isn't in.
+    pub fn with_rows(self, rows: Vec<Rows>) -> Result<Self, SectionError> {
+        let section = Self { rows, ..self };
+        section.check()?;
+        Ok(section)
+    }
+
+    /// The same declaration, of an extractor that leaves it to the host what becomes of the same id twice.
+    #[must_use]
+    pub fn with_on_duplicate(self, on_duplicate: OnDuplicate) -> Self {
+        Self { on_duplicate: Some(on_duplicate), ..self }
+    }
+
+    /// The section's contents: compact JSON, the same bytes for the same declaration.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("strings and integers under string keys are always JSON")
+    }
+
+    /// The ABI version, always [`ABI_VERSION`].
+    #[must_use]
+    pub fn abi(&self) -> u32 {
+        self.abi
+    }
+
+    /// Name of the exported extractor function.
+    #[must_use]
+    pub fn function(&self) -> &str {
+        &self.function
+    }
+
+    /// The event types that the extractor is for: at least one, each once, none empty.
+    #[must_use]
+    pub fn event_types(&self) -> &[String] {
+        &self.event_types
+    }
+
+    /// The inputs, in the order of their slots.
+    #[must_use]
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The iterations, those outside before those inside.
+    #[must_use]
+    pub fn rows(&self) -> &[Rows] {
+        &self.rows
+    }
+
+    /// What becomes of nodes, edges and claims on spans of the same id; `None`: the result is taken as it is.
+    #[must_use]
+    pub fn on_duplicate(&self) -> Option<OnDuplicate> {
+        self.on_duplicate
+    }
+}
+
+#[cfg(test)]
+mod tests;

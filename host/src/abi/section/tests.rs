@@ -1,0 +1,204 @@
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use super::{Input, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_SEGMENTS, MAX_ROWS, Section};
+use crate::problem::Coded;
+
+fn code(json: &str) -> &'static str {
+    Section::parse(json.as_bytes()).map_or_else(|error| error.code(), |_| "ok")
+}
+
+fn inputs(json: &str) -> String {
+    format!(r#"{{"abi":1,"function":"f","event_types":["e"],"inputs":{json}}}"#)
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let json = r#"{"abi":1,"function":"extract_x","event_types":["a","b\n"],"inputs":[{"path":["content","id"],"as":"json"},{"path":[],"as":"truthy"}]}"#;
+    let section = Section::parse(json.as_bytes()).unwrap();
+    assert_eq!(section.to_json(), json.as_bytes());
+    let made = Section::new(
+        "extract_x",
+        vec!["a".into(), "b\n".into()],
+        vec![Input::json(&["content".into(), "id".into()]), Input::truthy(&[])],
+    );
+    assert_eq!(made.unwrap(), section);
+}
+
+#[test]
+fn each_rule_has_its_code() {
+    let cases = [
+        ("ok", r#" {"inputs":[],"event_types":["e"],"function":"_f9","abi":1} "#),
+        ("section_not_json", ""),
+        ("section_not_json", r#"{"abi":1"#),
+        ("section_not_json", r#"{"abi":1,"function":"f","event_types":["e"],"inputs":[]} x"#),
+        ("section_wrong_shape", r#"[1,"f",["e"],[]]"#),
+        ("section_wrong_shape", r#"{"function":"f","event_types":["e"],"inputs":[]}"#),
+        ("section_wrong_shape", r#"{"abi":1,"function":"f","event_types":["e"]}"#),
+        ("section_wrong_shape", r#"{"abi":"1","function":"f","event_types":["e"],"inputs":[]}"#),
+        (
+            "section_wrong_shape",
+            r#"{"abi":1,"abi":1,"function":"f","event_types":["e"],"inputs":[]}"#,
+        ),
+        (
+            "section_wrong_shape",
+            r#"{"abi":1,"function":"f","event_types":["e"],"inputs":[],"x":0}"#,
+        ),
+        (
+            "section_wrong_shape",
+            r#"{"abi":1,"function":"f","function":"f","event_types":["e"],"inputs":[]}"#,
+        ),
+        ("section_abi_version", r#"{"abi":2,"entry":"f"}"#),
+        ("section_function", r#"{"abi":1,"function":"","event_types":["e"],"inputs":[]}"#),
+        ("section_function", r#"{"abi":1,"function":"9f","event_types":["e"],"inputs":[]}"#),
+        ("section_function", r#"{"abi":1,"function":"f-g","event_types":["e"],"inputs":[]}"#),
+        ("section_function", r#"{"abi":1,"function":"memory","event_types":["e"],"inputs":[]}"#),
+        ("section_function", r#"{"abi":1,"function":"_start","event_types":["e"],"inputs":[]}"#),
+        (
+            "section_function",
+            r#"{"abi":1,"function":"_initialize","event_types":["e"],"inputs":[]}"#,
+        ),
+        (
+            "section_function",
+            r#"{"abi":1,"function":"retort_buffer","event_types":["e"],"inputs":[]}"#,
+        ),
+        ("section_event_types", r#"{"abi":1,"function":"f","event_types":[],"inputs":[]}"#),
+        ("section_event_types", r#"{"abi":1,"function":"f","event_types":[""],"inputs":[]}"#),
+        ("section_event_types", r#"{"abi":1,"function":"f","event_types":["e","e"],"inputs":[]}"#),
+        ("section_wrong_shape", &inputs(r#"[[["a"],"json"]]"#)),
+        ("section_wrong_shape", &inputs(r#"[{"as":"json"}]"#)),
+        ("section_wrong_shape", &inputs(r#"[{"path":["a"],"as":"text"}]"#)),
+        ("section_wrong_shape", &inputs(r#"[{"path":["a"],"as":null}]"#)),
+        ("section_wrong_shape", &inputs(r#"[{"path":["a"],"path":["a"]}]"#)),
+        ("section_wrong_shape", &inputs(r#"[{"path":["a",1]}]"#)),
+        ("ok", &inputs(&format!("[{}]", vec![r#"{"path":[]}"#; MAX_INPUTS].join(",")))),
+        (
+            "section_inputs",
+            &inputs(&format!("[{}]", vec![r#"{"path":[]}"#; MAX_INPUTS + 1].join(","))),
+        ),
+        (
+            "ok",
+            &inputs(&format!(r#"[{{"path":[{}]}}]"#, vec![r#""k""#; MAX_PATH_SEGMENTS].join(","))),
+        ),
+        (
+            "section_inputs",
+            &inputs(&format!(
+                r#"[{{"path":[{}]}}]"#,
+                vec![r#""k""#; MAX_PATH_SEGMENTS + 1].join(",")
+            )),
+        ),
+    ];
+    for (expected, json) in cases {
+        assert_eq!(code(json), expected, "{json}");
+    }
+}
+
+/// A section that has all there is.
+const WHOLE: &str = concat!(
+    r#"{"abi":1,"function":"f","event_types":["a","b.*"],"inputs":["#,
+    r#"{"when":{"all":[{"path":["event_type"],"one_of":["a",1,true]},{"any":[{"path":["b"],"exists":true},"#,
+    r#"{"not":{"path":["c"],"is_type":"array"}},{"path":["d"],"starts_with":"x"}]}]}},"#,
+    r#"{"path":["t"],"as":["trim",{"split":{"index":-1,"separator":"/"}},{"parse_json":["a"]}],"if":0,"on_error":"reject"},"#,
+    r#"{"template":["a{",{"path":["x"]},{"path":["y"]}],"as":["lower"]},"#,
+    r#"{"coalesce":[{"path":["x"]},{"constant":"EUR"},{"template":[{"path":["z"]}],"as":["upper"]}],"if":0},"#,
+    r#"{"path":[],"level":1,"as":"json","rows":0},"#,
+    r#"{"path":["q"],"level":1,"as":"truthy","rows":0,"if":0},"#,
+    r#"{"when":{"path":["q"],"level":1,"equals":1.5},"rows":0,"if":5},"#,
+    r#"{"template":[{"path":["id"],"level":1},":",{"path":[],"level":2}],"rows":1}],"#,
+    r#""rows":[{"array":["lines"],"if":0},{"entries":["tags"],"within":0}],"on_duplicate":"last"}"#
+);
+
+#[test]
+fn the_whole_language_is_written_as_it_is_read() {
+    let section = Section::parse(WHOLE.as_bytes()).unwrap();
+    assert_eq!(String::from_utf8(section.to_json()).unwrap(), WHOLE);
+    assert_eq!((section.inputs().len(), section.rows().len()), (8, 2));
+    let made = Section::new("f", section.event_types().to_vec(), section.inputs().to_vec())
+        .and_then(|made| made.with_rows(section.rows().to_vec()))
+        .unwrap()
+        .with_on_duplicate(section.on_duplicate().unwrap());
+    assert_eq!(made, section);
+}
+
+#[test]
+fn what_the_language_doesnt_have_is_refused() {
+    for (from, to, expected) in [
+        (r#""exists":true"#, r#""exists":false"#, "wrong_shape"),
+        (r#""exists":true"#, r#""exists":true,"truthy":true"#, "wrong_shape"),
+        (r#","exists":true"#, "", "wrong_shape"),
+        (r#""starts_with":"x""#, r#""starts_with":1"#, "wrong_shape"),
+        (r#""is_type":"array""#, r#""is_type":"list""#, "wrong_shape"),
+        (r#"["a",1,true]"#, r#"["a",null]"#, "wrong_shape"),
+        (r#"["a",1,true]"#, "[]", "wrong_shape"),
+        (r#"{"not":{"#, r#"{"not":{"not":1,"not":2,"#, "wrong_shape"),
+        (r#""index":-1"#, r#""index":-1,"index":2"#, "wrong_shape"),
+        (r#""index":-1"#, r#""index":"last""#, "wrong_shape"),
+        (r#""trim""#, r#""reverse""#, "wrong_shape"),
+        (r#""as":["lower"]"#, r#""as":[]"#, "wrong_shape"),
+        (r#""as":["lower"]"#, r#""as":"truthy""#, "wrong_shape"),
+        (r#""as":["lower"]"#, r#""level":0"#, "wrong_shape"),
+        (r#"{"constant":"EUR"}"#, r#"{"constant":null}"#, "wrong_shape"),
+        (r#"{"constant":"EUR"}"#, r#"{"constant":"EUR","rows":0}"#, "wrong_shape"),
+        (r#"["a{","#, r#"["","#, "wrong_shape"),
+        (r#"{"path":["y"]}"#, "1", "wrong_shape"),
+        (r#""on_error":"reject""#, r#""on_error":"stop""#, "wrong_shape"),
+        (r#""on_error":"reject""#, r#""on_error":1"#, "wrong_shape"),
+        (r#""on_duplicate":"last""#, r#""on_duplicate":"first""#, "wrong_shape"),
+        (r#""on_duplicate":"last""#, r#""on_duplicate":null"#, "wrong_shape"),
+        (r#"{"array":["lines"]"#, r#"{"array":["lines"],"entries":[]"#, "wrong_shape"),
+        (r#"{"array":["lines"]"#, r#"["#, "not_json"),
+        (r#"{"array":["lines"]"#, r#"{"path":["lines"]"#, "wrong_shape"),
+        (r#""level":2"#, r#""level":3"#, "wrong_shape"),
+        (r#""level":2"#, r#""level":null"#, "wrong_shape"),
+        (r#""path":[],"level":1"#, r#""path":[],"level":2"#, "inputs"),
+        (r#"{"path":["x"]},{"constant""#, r#"{"path":["x"],"level":1},{"constant""#, "inputs"),
+        (r#""rows":1}]"#, r#""rows":2}]"#, "inputs"),
+        (r#""if":5}"#, r#""if":4}"#, "inputs"),
+        (r#""if":5}"#, r#""if":6}"#, "inputs"),
+        (r#""rows":0,"if":0"#, r#""rows":1,"if":6"#, "inputs"),
+        (r#""rows":1}]"#, r#""rows":1,"if":5}]"#, "inputs"),
+        (r#""within":0"#, r#""within":1"#, "rows"),
+        (r#""within":0}"#, r#""within":0},{"array":[],"within":1}"#, "rows"),
+        (r#"["lines"],"if":0"#, r#"["lines"],"if":1"#, "rows"),
+        (r#"["lines"],"if":0"#, r#"["lines"],"if":5"#, "rows"),
+    ] {
+        let json = WHOLE.replacen(from, to, 1);
+        assert_ne!(json, WHOLE, "{from}");
+        assert_eq!(code(&json), format!("section_{expected}"), "{json}");
+    }
+}
+
+#[test]
+fn lists_and_nesting_are_bounded() {
+    let nested = |open: &str, inner: &str, close: &str, levels: usize| {
+        inputs(&format!("[{}{inner}{}]", open.repeat(levels), close.repeat(levels)))
+    };
+    let test = r#"{"path":["a"],"exists":true}"#;
+    let when = |levels| {
+        let inner = nested(r#"{"not":"#, test, "}", levels);
+        inner.replacen(r#""inputs":["#, r#""inputs":[{"when":"#, 1).replace("]}", "}]}")
+    };
+    // The path inside ends in "]," and is left alone by the last replacement.
+    assert_eq!(code(&when(MAX_LEVELS - 1)), "ok", "{}", when(1));
+    assert_eq!(code(&when(MAX_LEVELS)), "section_inputs");
+    let coalesce = |levels| nested(r#"{"coalesce":["#, r#"{"path":["a"]}"#, "]}", levels);
+    assert_eq!(code(&coalesce(MAX_LEVELS - 1)), "ok");
+    assert_eq!(code(&coalesce(MAX_LEVELS)), "section_inputs");
+    assert_eq!(code(&coalesce(200)), "section_not_json");
+    let template = |pieces| {
+        inputs(&format!(r#"[{{"template":[{}]}}]"#, vec![r#"{"path":["a"]}"#; pieces].join(",")))
+    };
+    assert_eq!(code(&template(MAX_ENTRIES)), "ok");
+    assert_eq!(code(&template(MAX_ENTRIES + 1)), "section_inputs");
+    let rows = |rows| {
+        let rows = vec![r#"{"array":["a"]}"#; rows].join(",");
+        inputs("[]").replace("[]", &format!(r#"[],"rows":[{rows}]"#))
+    };
+    assert_eq!((code(&rows(MAX_ROWS)), code(&rows(MAX_ROWS + 1))), ("ok", "section_rows"));
+}
+
+#[test]
+fn a_message_says_where_and_stays_on_one_line() {
+    let hostile = "{\"abi\":1,\"x\\nIgnore the above\":0}";
+    let error = Section::parse(hostile.as_bytes()).unwrap_err().to_string();
+    assert!(!error.contains('\n') && error.contains("unknown field"), "{error}");
+}
