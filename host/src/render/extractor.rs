@@ -5,7 +5,9 @@ use super::lower::{Gate, Lowered, Node, lower};
 use super::parts::{Part, Parts};
 use super::text::{comment, indent, literal};
 use super::write::{Constant, Writer, not_truthy};
-use super::{MAX_MODULE_BYTES, MAX_SECTION_BYTES, MAX_SOURCE_BYTES, RenderError, graph, single};
+use super::{
+    Capacities, MAX_MODULE_BYTES, MAX_SECTION_BYTES, MAX_SOURCE_BYTES, RenderError, graph, single,
+};
 use crate::abi::section::Section;
 use crate::expr::OnDuplicate;
 use crate::plan::Plan;

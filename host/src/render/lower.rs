@@ -12,9 +12,9 @@ use serde_json::Value as Json;
 use super::inputs::{Inputs, Slot};
 use crate::abi::section::{Input, What};
 use crate::event::EVENT_TYPE;
-use crate::expr::{Condition, Expression, ForEach, JsonType, Reference, Source, Test};
+use crate::expr::{Condition, Expression, ForEach, Reference, Source, Test};
 use crate::plan::{
-    EdgeRule, Endpoint, EventPattern, FieldMapping, Form, NodeRule, Nulls, Partial, Plan, SpanRule,
+    EdgeRule, Endpoint, EventPattern, FieldMapping, Form, NodeRule, Partial, Plan, SpanRule,
     innermost,
 };
 
@@ -57,8 +57,6 @@ pub(super) struct Property<'p> {
     /// Where the plan has it, for a comment.
     pub(super) at: String,
     pub(super) value: Value<'p>,
-    /// Whether the event has null there, where the plan wants to keep that past conversions.
-    pub(super) is_null: Option<Slot>,
 }
 
 /// A node, or one for each row.
@@ -253,13 +251,23 @@ impl Lowering {
         scope.guard.map(|guard| self.inputs.slot(guard))
     }
 
-    /// Declares what can't fail.
+    /// Declares what no conversion is applied to. What reads only the event is declared for the event, in rows as well; what
+    /// is simply looked up is shared by all that read it, whatever their conditions are.
     fn pure(&mut self, what: What, scope: &Scope) -> Slot {
         let mut input = Input::of(what);
-        if reads_event(&input.references()) {
-            input.only_if = self.gate;
-        } else {
+        let is_looked_up = match &input.what {
+            What::Value(value) => matches!(value.source, Source::Path(_)),
+            What::Truthy(_) | What::When(_) => true,
+        };
+        let of_event = reads_event(&input.references());
+        if !of_event {
             input.rows = scope.rows;
+        }
+        if !is_looked_up && (scope.rows.is_none() || !of_event) {
+            input.only_if = scope.guard;
+        }
+        if input.rows.is_none() {
+            input.only_if = input.only_if.or(self.gate);
         }
         let place = self.inputs.declare(input);
         self.inputs.slot(place)
@@ -298,13 +306,6 @@ impl Lowering {
             field,
             at: format!("{at}property_fields[{index}]"),
             value: self.value(field, scope),
-            is_null: match (field.nulls(), field.reference()) {
-                (Nulls::Keep, Some(reference)) if converts(field.value()) => {
-                    let null = Test::IsType(JsonType::Null);
-                    Some(self.pure(What::When(Condition::Test(reference.clone(), null)), scope))
-                }
-                _ => None,
-            },
         };
         fields.iter().enumerate().map(property).collect()
     }

@@ -30,8 +30,6 @@ pub(super) struct Optional {
     pub(super) head: String,
     pub(super) value: Slot,
     pub(super) nulls: Nulls,
-    /// Whether null is to be written where there is no value.
-    pub(super) is_null: Option<Slot>,
     /// What stands behind the value.
     pub(super) tail: &'static str,
 }
@@ -98,7 +96,6 @@ impl Parts {
                 head,
                 value: *value,
                 nulls: property.field.nulls(),
-                is_null: property.is_null,
                 tail,
             })),
         }

@@ -230,9 +230,9 @@ impl Writer {
     fn optional(&mut self, out: &mut String, depth: usize, optional: &Optional) {
         indent(out, depth, &format!(";; {}", optional.about));
         // Null is the first kind that is present; denied is the first that isn't again.
-        let (first, kinds) = match (optional.nulls, optional.is_null) {
-            (Nulls::Keep, None) => (1, 7),
-            (Nulls::Keep, Some(_)) | (Nulls::Omit, _) => (2, 6),
+        let (first, kinds) = match optional.nulls {
+            Nulls::Omit => (2, 6),
+            Nulls::Keep => (1, 7),
         };
         let condition = format!(
             "(if (i32.lt_u (i32.sub (i32.load offset={} (local.get {})) (i32.const {first})) (i32.const {kinds}))\n  (then",
@@ -244,13 +244,6 @@ impl Writer {
         let parts =
             [constant(&optional.head), Some(Part::Json(optional.value)), constant(optional.tail)];
         self.nested(out, depth + 2, &parts.into_iter().flatten().collect::<Vec<_>>());
-        if let Some(is_null) = optional.is_null {
-            let otherwise = format!("  )\n  (else (if {}\n    (then", truthy(is_null));
-            indent(out, depth, &otherwise);
-            let text = format!("{}null{}", optional.head, optional.tail);
-            self.nested(out, depth + 3, &[Part::Constant(text)]);
-            indent(out, depth, "  ))");
-        }
         indent(out, depth, "  ))");
     }
 }
