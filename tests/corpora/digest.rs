@@ -6,14 +6,16 @@ use std::fmt;
 use retort::graph::extraction::{Extraction, Property};
 use sha2::{Digest as _, Sha256};
 
-/// Of so many events one is shown by itself.
-const EVERY: usize = 20;
+/// Results that are shown by themselves, evenly spread.
+const SAMPLE: usize = 20;
 /// Bytes of a hash that are shown.
 const SHOWN: usize = 8;
 
 /// The results of one rule.
 #[derive(Default)]
 pub(super) struct Digest {
+    /// Of so many results one is shown by itself.
+    step: usize,
     events: usize,
     declined: usize,
     spans: [usize; 2],
@@ -40,10 +42,15 @@ impl Counts {
 }
 
 impl Digest {
+    /// For so many results.
+    pub(super) fn new(results: usize) -> Self {
+        Self { step: results.div_ceil(SAMPLE), ..Self::default() }
+    }
+
     /// Counts the next event's result.
     pub(super) fn add(&mut self, result: &Extraction) {
         let text = serde_json::to_vec(result).unwrap();
-        if self.events.is_multiple_of(EVERY) {
+        if self.events.is_multiple_of(self.step) {
             let hash = hex(&Sha256::digest(&text));
             self.sample.push(format!("{:>4}: {}{hash}\n", self.events, shape(result)));
         }
@@ -91,10 +98,11 @@ impl fmt::Display for Digest {
             "{events} events, {declined} declined; spans: {full} fully handled, {partial} partially"
         )?;
         for (name, counts) in self.nodes.iter().chain(&self.edges) {
-            let properties =
-                counts.properties.iter().map(|(name, count)| format!("{name} {count}"));
-            let properties = properties.collect::<Vec<_>>().join(", ");
-            writeln!(f, "{name} {}: {properties}", counts.all)?;
+            write!(f, "{name} {}", counts.all)?;
+            for (i, (property, count)) in counts.properties.iter().enumerate() {
+                write!(f, "{} {property} {count}", if i == 0 { ":" } else { "," })?;
+            }
+            writeln!(f)?;
         }
         writeln!(f, "all results: {}", hex(&self.all.clone().finalize()))?;
         self.sample.iter().try_for_each(|line| f.write_str(line))
