@@ -5,12 +5,16 @@
 
 mod condition;
 pub mod conversion;
+mod evaluate;
+pub mod fuel;
 mod reference;
 mod template;
 mod value;
 
 pub use condition::{Condition, JsonType, Test};
-pub use conversion::Conversion;
+pub use conversion::{Chain, Conversion, Converted};
+pub use evaluate::{Evaluated, Evaluator, Lookup, is_truthy};
+pub use fuel::OutOfFuel;
 pub use reference::{ForEach, Iteration, Level, Over, Reference};
 pub use template::{Piece, Template, TemplateError};
 pub use value::{Expression, OnDuplicate, OnError, Source};

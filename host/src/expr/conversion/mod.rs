@@ -1,11 +1,22 @@
 //! Conversions: a closed list, applied by the host.
 
+mod chain;
+pub(super) mod data;
+mod json;
+mod number;
+mod pattern;
 mod read;
+mod text;
+mod time;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+pub use chain::{Chain, Converted, MAX_TEXT_BYTES};
+pub use pattern::{Group, Pattern};
 pub use read::{ConversionError, ConversionFault};
+
+use super::fuel::{self, Cost};
 
 /// One step of a chain of conversions. docs/plan.md says what each takes and gives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,36 +59,6 @@ pub enum Conversion {
     },
 }
 
-/// A pattern that compiles, within the limit on its size. Made by [`Conversion::from_json`] alone.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Pattern {
-    text: String,
-    group: Option<Group>,
-}
-
-/// Which group of a pattern.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Group {
-    /// By number; 0 is the whole match.
-    Number(u16),
-    /// By name.
-    Name(String),
-}
-
-impl Pattern {
-    /// The pattern.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The group, where one is named.
-    #[must_use]
-    pub fn group(&self) -> Option<&Group> {
-        self.group.as_ref()
-    }
-}
-
 impl Conversion {
     /// The names of all conversions, in the order of the documentation.
     pub const NAMES: &[&str] = &[
@@ -118,6 +99,34 @@ impl Conversion {
         }
     }
 
+    /// What it costs. That of `regex` has a part that depends on the pattern.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        let mut cost = match self {
+            Self::ToString => fuel::TO_STRING,
+            Self::ToInt64 => fuel::TO_INT64,
+            Self::ToDouble => fuel::TO_DOUBLE,
+            Self::ToBoolean => fuel::TO_BOOLEAN,
+            Self::ToJsonText => fuel::TO_JSON_TEXT,
+            Self::Timestamp => fuel::TIMESTAMP,
+            Self::Date => fuel::DATE,
+            Self::Lower => fuel::LOWER,
+            Self::Upper => fuel::UPPER,
+            Self::Trim => fuel::TRIM,
+            Self::Split { .. } => fuel::SPLIT,
+            Self::Regex(_) => fuel::REGEX,
+            Self::Length => fuel::LENGTH,
+            Self::ParseJson { .. } => fuel::PARSE_JSON,
+        };
+        match self {
+            Self::Regex(pattern) => cost.byte += pattern.fuel_per_byte(),
+            // Each key of the path is one more pass over what the key before has led to.
+            Self::ParseJson { path } => cost.byte += path.len() as u64,
+            _ => {}
+        }
+        cost
+    }
+
     /// The step as it is written: its name, or an object with its name and its arguments.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -125,10 +134,14 @@ impl Conversion {
             Self::Split { separator, index } => {
                 json!({"split": {"separator": separator, "index": index}})
             }
-            Self::Regex(Pattern { text, group }) => match group {
-                None => json!({"regex": {"pattern": text}}),
-                Some(Group::Number(group)) => json!({"regex": {"pattern": text, "group": group}}),
-                Some(Group::Name(group)) => json!({"regex": {"pattern": text, "group": group}}),
+            Self::Regex(pattern) => match pattern.group() {
+                None => json!({"regex": {"pattern": pattern.text()}}),
+                Some(Group::Number(group)) => {
+                    json!({"regex": {"pattern": pattern.text(), "group": group}})
+                }
+                Some(Group::Name(group)) => {
+                    json!({"regex": {"pattern": pattern.text(), "group": group}})
+                }
             },
             Self::ParseJson { path } => json!({"parse_json": path}),
             simple => json!(simple.name()),

@@ -37,7 +37,11 @@ pub enum ConversionFault {
 }
 
 impl ConversionError {
-    fn new(at: impl Into<String>, fault: ConversionFault, message: impl Into<String>) -> Self {
+    pub(super) fn new(
+        at: impl Into<String>,
+        fault: ConversionFault,
+        message: impl Into<String>,
+    ) -> Self {
         Self { at: at.into(), fault, message: message.into() }
     }
 }
@@ -111,7 +115,7 @@ fn with_arguments(name: &str, arguments: &Value) -> Result<Conversion, Conversio
             let fields = object(name, arguments, &["pattern", "group"])?;
             let text = text(name, fields, "pattern")?;
             let group = fields.get("group").map(group).transpose()?;
-            Ok(Conversion::Regex(Pattern { text, group }))
+            Pattern::new(text, group).map(Conversion::Regex)
         }
         "parse_json" => {
             let expected = "expected an array of strings that are not empty";

@@ -1,0 +1,138 @@
+//! Conversions to times and dates, by the calendar of `jiff`.
+
+use std::borrow::Cow;
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::Offset;
+use jiff::{Timestamp, civil};
+
+use super::data::Data;
+use super::number::Decimal;
+
+/// Decimal places of a second that are kept.
+const PLACES: usize = 9;
+
+pub(super) fn timestamp(data: Data<'_>) -> Option<Data<'_>> {
+    let utc = instant(&data)?;
+    // With a fraction only where there is one, and without zeros at its end.
+    Some(Data::String(Cow::Owned(format!("{utc}Z"))))
+}
+
+pub(super) fn date(data: Data<'_>) -> Option<Data<'_>> {
+    let date = match &data {
+        Data::String(text) if text.len() == "2019-05-15".len() => {
+            match calendar_date(&mut Digits(text.as_bytes())) {
+                Some(date) => date,
+                // Ten digits are seconds.
+                None => instant(&data)?.date(),
+            }
+        }
+        _ => instant(&data)?.date(),
+    };
+    Some(Data::String(Cow::Owned(date.to_string())))
+}
+
+/// The time in UTC that a value stands for, in the years from 0 to 9999.
+fn instant(data: &Data<'_>) -> Option<DateTime> {
+    let instant = match data {
+        Data::Number(number) => epoch(&Decimal::read(number)?)?,
+        Data::String(text) if text.contains(['e', 'E']) => return None,
+        Data::String(text) => match Decimal::read(text) {
+            Some(number) => epoch(&number)?,
+            None => rfc3339(text)?,
+        },
+        _ => return None,
+    };
+    Some(Offset::UTC.to_datetime(instant)).filter(|utc| (0..=9999).contains(&utc.year()))
+}
+
+/// Seconds, milliseconds or microseconds since 1970, told apart by their digits before the point.
+fn epoch(number: &Decimal<'_>) -> Option<Timestamp> {
+    let to_nanoseconds = match number.magnitude() {
+        ..=11 => 9,
+        12..=14 => 6,
+        15..=17 => 3,
+        _ => return None,
+    };
+    let (nanoseconds, _) = number.scaled(to_nanoseconds)?;
+    Timestamp::from_nanosecond(nanoseconds).ok()
+}
+
+/// RFC 3339, with a space in the place of the `T` as well, and with an offset that may lack its colon or its minutes.
+fn rfc3339(text: &str) -> Option<Timestamp> {
+    let mut digits = Digits(text.as_bytes());
+    let date = calendar_date(&mut digits)?;
+    digits.one_of(b"Tt ")?;
+    let hour = digits.two()?;
+    digits.one_of(b":")?;
+    let minute = digits.two()?;
+    digits.one_of(b":")?;
+    // A leap second is the second before it, as jiff has it.
+    let second = match digits.two()? {
+        60 => 59,
+        second => second,
+    };
+    let nanosecond = if digits.one_of(b".").is_some() { digits.fraction()? } else { 0 };
+    let offset = digits.offset()?;
+    let time = civil::Time::new(hour, minute, second, nanosecond).ok()?;
+    offset.to_timestamp(DateTime::from_parts(date, time)).ok()
+}
+
+/// `2019-05-15`, at the front of a text.
+fn calendar_date(digits: &mut Digits<'_>) -> Option<Date> {
+    let (century, year) = (digits.two()?, digits.two()?);
+    digits.one_of(b"-")?;
+    let month = digits.two()?;
+    digits.one_of(b"-")?;
+    let day = digits.two()?;
+    Date::new(i16::from(century) * 100 + i16::from(year), month, day).ok()
+}
+
+/// What is left of a text, read from the front.
+struct Digits<'t>(&'t [u8]);
+
+impl Digits<'_> {
+    fn one_of(&mut self, wanted: &[u8]) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        wanted.contains(first).then(|| self.0 = rest)?;
+        Some(*first)
+    }
+
+    fn digit(&mut self) -> Option<i8> {
+        self.one_of(b"0123456789").map(|digit| (digit - b'0') as i8)
+    }
+
+    fn two(&mut self) -> Option<i8> {
+        Some(self.digit()? * 10 + self.digit()?)
+    }
+
+    /// At least one digit behind the point, as nanoseconds: those finer than that are cut off.
+    fn fraction(&mut self) -> Option<i32> {
+        let mut nanoseconds = i32::from(self.digit()?);
+        for _ in 1..PLACES {
+            nanoseconds = nanoseconds * 10 + i32::from(self.digit().unwrap_or(0));
+        }
+        while self.digit().is_some() {}
+        Some(nanoseconds)
+    }
+
+    /// `Z`, `+02:00`, `+0200` or `+02`, up to the end of the text.
+    fn offset(&mut self) -> Option<Offset> {
+        let sign = match self.one_of(b"Zz+-")? {
+            b'+' => 1,
+            b'-' => -1,
+            _ => return self.0.is_empty().then_some(Offset::UTC),
+        };
+        let hours = self.two().filter(|hours| *hours < 24)?;
+        let minutes = if self.0.is_empty() {
+            0
+        } else {
+            let _ = self.one_of(b":");
+            self.two().filter(|minutes| *minutes < 60)?
+        };
+        if !self.0.is_empty() {
+            return None;
+        }
+        Offset::from_seconds(sign * (i32::from(hours) * 3600 + i32::from(minutes) * 60)).ok()
+    }
+}

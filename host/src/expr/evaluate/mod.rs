@@ -1,0 +1,298 @@
+//! What values and conditions come to for an event, as the host works them out.
+
+mod condition;
+
+pub use condition::is_truthy;
+
+use super::conversion::Chain;
+use super::conversion::MAX_TEXT_BYTES;
+use super::conversion::data::{Outcome, push_content, push_string};
+use super::fuel::{self, OutOfFuel};
+use super::{Condition, Expression, JsonType, Piece, Reference, Source};
+use condition::Node;
+
+/// Where the values of an event are to be found.
+pub trait Lookup {
+    /// The JSON of the value at the reference that was registered under this number: valid, without white space around it,
+    /// strings in their quotes and possibly with escapes. None where there is no value.
+    fn value(&self, index: usize) -> Option<&[u8]>;
+}
+
+/// What a value comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evaluated {
+    /// There is none.
+    Absent,
+    /// It is there, and of this type. It is [`JsonType::Null`] where a path leads to null, whatever conversions there are:
+    /// whether that counts as absent is for the plan to say.
+    Value(JsonType),
+    /// A conversion doesn't take what it was given.
+    Failed,
+}
+
+/// A value or a condition, made ready to be worked out for event after event.
+///
+/// ```
+/// use retort::expr::{Conversion, Evaluated, Evaluator, Expression, JsonType, Level, Lookup, Reference};
+///
+/// struct Event<'e>(&'e str);
+/// impl Lookup for Event<'_> {
+///     fn value(&self, _index: usize) -> Option<&[u8]> {
+///         Some(self.0.as_bytes())
+///     }
+/// }
+///
+/// let mut value = Expression::path(Reference::event(&["state".into()]));
+/// value.convert = vec![Conversion::Trim, Conversion::Lower];
+/// let evaluator = Evaluator::for_value(&value, &mut |_reference| 0);
+/// let (mut out, mut fuel) = (Vec::new(), 1_000);
+/// let evaluated = evaluator.evaluate(&Event(r#"" Open""#), &mut out, &mut fuel)?;
+/// assert_eq!(evaluated, Evaluated::Value(JsonType::String));
+/// assert_eq!(out, br#""open""#);
+/// # Ok::<(), retort::expr::OutOfFuel>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    program: Program,
+}
+
+#[derive(Clone, Debug)]
+enum Program {
+    Value(Value),
+    Condition(Node),
+}
+
+/// An expression whose references are numbers.
+#[derive(Clone, Debug)]
+struct Value {
+    from: From,
+    chain: Chain,
+}
+
+#[derive(Clone, Debug)]
+enum From {
+    Path(usize),
+    /// Canonical JSON.
+    Constant(String),
+    Template(Vec<Part>),
+    Coalesce(Vec<Value>),
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    /// Text as it stands in a canonical string.
+    Text(Vec<u8>),
+    Value(usize),
+}
+
+impl Evaluator {
+    /// Makes a value ready. `resolve` gives each reference the number under which it is looked up; it is called once for
+    /// each time that one is written, in that order.
+    #[must_use]
+    pub fn for_value(value: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
+        Self { program: Program::Value(Value::new(value, resolve)) }
+    }
+
+    /// The same for a condition.
+    #[must_use]
+    pub fn for_condition(
+        condition: &Condition,
+        resolve: &mut dyn FnMut(&Reference) -> usize,
+    ) -> Self {
+        Self { program: Program::Condition(Node::new(condition, resolve)) }
+    }
+
+    /// Works the value out. Where it is there its JSON is appended to `out`: a string in canonical form, everything else as
+    /// the event has it; otherwise `out` stays as it is. A condition is `true` or `false`, and always there. `fuel` is what
+    /// is left, and goes down by what this [costs](fuel::COSTS).
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], as soon as something costs more than is left; `out` stays as it is.
+    pub fn evaluate(
+        &self,
+        event: &impl Lookup,
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+    ) -> Result<Evaluated, OutOfFuel> {
+        match &self.program {
+            Program::Value(value) => {
+                let start = out.len();
+                let evaluated = value.evaluate(event, out, fuel);
+                if !matches!(evaluated, Ok(Evaluated::Value(_))) {
+                    out.truncate(start);
+                }
+                evaluated
+            }
+            Program::Condition(node) => {
+                let holds = node.holds(event, fuel)?;
+                out.extend_from_slice(if holds { b"true" } else { b"false" });
+                Ok(Evaluated::Value(JsonType::Boolean))
+            }
+        }
+    }
+
+    /// Whether the condition holds. A value holds where it is there and [truthy](is_truthy).
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], as soon as something costs more than is left.
+    pub fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
+        match &self.program {
+            Program::Condition(node) => node.holds(event, fuel),
+            Program::Value(value) => {
+                let mut json = Vec::new();
+                let evaluated = value.evaluate(event, &mut json, fuel)?;
+                Ok(matches!(evaluated, Evaluated::Value(_)) && is_truthy(&json))
+            }
+        }
+    }
+}
+
+impl Value {
+    fn new(expression: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
+        let from = match &expression.source {
+            Source::Path(reference) => From::Path(resolve(reference)),
+            Source::Constant(value) => From::Constant(value.to_string()),
+            Source::Template(template) => {
+                let part = |piece: &Piece| match piece {
+                    Piece::Value(reference) => Part::Value(resolve(reference)),
+                    Piece::Text(text) => Part::Text(content(text)),
+                };
+                From::Template(template.pieces().iter().map(part).collect())
+            }
+            Source::Coalesce(values) => {
+                From::Coalesce(values.iter().map(|value| Self::new(value, resolve)).collect())
+            }
+        };
+        Self { from, chain: Chain::new(&expression.convert) }
+    }
+
+    /// Leaves in `out` whatever it likes where the value isn't there. Values nest as deep as they were written.
+    fn evaluate(
+        &self,
+        event: &impl Lookup,
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+    ) -> Result<Evaluated, OutOfFuel> {
+        match &self.from {
+            From::Path(index) => {
+                let Some(json) = event.value(*index) else { return Ok(Evaluated::Absent) };
+                fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+                if json == b"null" {
+                    out.extend_from_slice(json);
+                    return Ok(Evaluated::Value(JsonType::Null));
+                }
+                self.convert(json, out, fuel)
+            }
+            From::Constant(json) => {
+                fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+                self.convert(json.as_bytes(), out, fuel)
+            }
+            From::Template(parts) => {
+                self.then_convert(out, fuel, |out, fuel| template(parts, event, out, fuel))
+            }
+            From::Coalesce(values) => {
+                self.then_convert(out, fuel, |out, fuel| first(values, event, out, fuel))
+            }
+        }
+    }
+
+    /// Appends what `source` appends, or what the conversions make of it.
+    fn then_convert(
+        &self,
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+        source: impl FnOnce(&mut Vec<u8>, &mut u64) -> Result<Evaluated, OutOfFuel>,
+    ) -> Result<Evaluated, OutOfFuel> {
+        if self.chain.is_empty() {
+            return source(out, fuel);
+        }
+        let mut json = Vec::new();
+        match source(&mut json, fuel)? {
+            Evaluated::Value(_) => self.convert(&json, out, fuel),
+            other => Ok(other),
+        }
+    }
+
+    fn convert(
+        &self,
+        json: &[u8],
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+    ) -> Result<Evaluated, OutOfFuel> {
+        // An event is checked before anything in it is looked up.
+        let Ok(json) = simdutf8::basic::from_utf8(json) else { return Ok(Evaluated::Failed) };
+        Ok(match self.chain.run(Outcome::read(json), fuel)? {
+            Outcome::There(data) => {
+                data.write(out);
+                Evaluated::Value(data.json_type())
+            }
+            Outcome::Absent => Evaluated::Absent,
+            Outcome::Failed => Evaluated::Failed,
+        })
+    }
+}
+
+/// A string of these parts.
+fn template(
+    parts: &[Part],
+    event: &impl Lookup,
+    out: &mut Vec<u8>,
+    fuel: &mut u64,
+) -> Result<Evaluated, OutOfFuel> {
+    let start = out.len();
+    out.push(b'"');
+    for part in parts {
+        let text = match part {
+            Part::Text(text) => Some(text.as_slice()),
+            Part::Value(index) => event.value(*index),
+        };
+        let Some(text) = text else { return Ok(Evaluated::Absent) };
+        fuel::spend(fuel, fuel::VALUE.of(text.len()))?;
+        match (part, text.first()) {
+            (Part::Text(_), _) | (_, Some(b'-' | b'0'..=b'9' | b't' | b'f')) => {
+                out.extend_from_slice(text);
+            }
+            (_, Some(b'"')) => {
+                let json = simdutf8::basic::from_utf8(text);
+                let Ok(Some(())) = json.map(|json| push_content(out, json)) else {
+                    return Ok(Evaluated::Failed);
+                };
+            }
+            _ => return Ok(Evaluated::Absent),
+        }
+        if out.len() - start > MAX_TEXT_BYTES {
+            return Ok(Evaluated::Failed);
+        }
+    }
+    out.push(b'"');
+    Ok(Evaluated::Value(JsonType::String))
+}
+
+/// The first of these that is there.
+fn first(
+    values: &[Value],
+    event: &impl Lookup,
+    out: &mut Vec<u8>,
+    fuel: &mut u64,
+) -> Result<Evaluated, OutOfFuel> {
+    let start = out.len();
+    let mut otherwise = Evaluated::Absent;
+    for value in values {
+        match value.evaluate(event, out, fuel)? {
+            Evaluated::Value(JsonType::Null) | Evaluated::Absent => {}
+            Evaluated::Value(found) => return Ok(Evaluated::Value(found)),
+            Evaluated::Failed => otherwise = Evaluated::Failed,
+        }
+        out.truncate(start);
+    }
+    Ok(otherwise)
+}
+
+/// Text as it stands in a canonical string.
+fn content(text: &str) -> Vec<u8> {
+    let mut json = Vec::with_capacity(text.len() + 2);
+    push_string(&mut json, text);
+    json.pop();
+    json.drain(..1);
+    json
+}

@@ -1,0 +1,90 @@
+//! What values, conditions and conversions cost.
+//!
+//! Fuel is a count, not a clock: the same values cost the same on every machine. A unit stands for at most two nanoseconds
+//! on a machine of 2024; most costs are well above what is measured, because they hold for the worst text of that length.
+
+use thiserror::Error;
+
+/// The price of one thing that is done with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// What is done: the name of a conversion, `value` for a value that is read or `test` for a test of a condition.
+    pub what: &'static str,
+    /// Units each time.
+    pub step: u64,
+    /// Units for each byte of the text that it is done with.
+    pub byte: u64,
+}
+
+/// A value that is read or a constant that is used, also in a template; by the bytes of its JSON.
+pub const VALUE: Cost = Cost::new("value", 50, 1);
+/// A test of a condition; by the bytes of a number, array or object. Of a string no more is read than it is compared with.
+pub const TEST: Cost = Cost::new("test", 50, 1);
+
+pub(super) const TO_STRING: Cost = Cost::new("to_string", 20, 0);
+pub(super) const TO_INT64: Cost = Cost::new("to_int64", 50, 2);
+pub(super) const TO_DOUBLE: Cost = Cost::new("to_double", 50, 2);
+pub(super) const TO_BOOLEAN: Cost = Cost::new("to_boolean", 50, 2);
+pub(super) const TO_JSON_TEXT: Cost = Cost::new("to_json_text", 100, 4);
+pub(super) const TIMESTAMP: Cost = Cost::new("timestamp", 200, 2);
+pub(super) const DATE: Cost = Cost::new("date", 200, 2);
+pub(super) const LOWER: Cost = Cost::new("lower", 50, 4);
+pub(super) const UPPER: Cost = Cost::new("upper", 50, 4);
+pub(super) const TRIM: Cost = Cost::new("trim", 20, 2);
+pub(super) const SPLIT: Cost = Cost::new("split", 50, 4);
+pub(super) const REGEX: Cost = Cost::new("regex", 200, 4);
+pub(super) const LENGTH: Cost = Cost::new("length", 50, 4);
+pub(super) const PARSE_JSON: Cost = Cost::new("parse_json", 100, 4);
+
+/// All costs, in the order of the documentation. What is converted counts by the bytes of its JSON, a string by those of its
+/// text. For each byte, `regex` costs more by the size of the [program](super::conversion::Pattern::fuel_per_byte), and `parse_json` by
+/// one unit for each key of its path.
+pub const COSTS: &[Cost] = &[
+    VALUE,
+    TEST,
+    TO_STRING,
+    TO_INT64,
+    TO_DOUBLE,
+    TO_BOOLEAN,
+    TO_JSON_TEXT,
+    TIMESTAMP,
+    DATE,
+    LOWER,
+    UPPER,
+    TRIM,
+    SPLIT,
+    REGEX,
+    LENGTH,
+    PARSE_JSON,
+];
+
+impl Cost {
+    const fn new(what: &'static str, step: u64, byte: u64) -> Self {
+        Self { what, step, byte }
+    }
+
+    /// The price for `bytes` bytes.
+    #[must_use]
+    pub fn of(&self, bytes: usize) -> u64 {
+        self.step.saturating_add(self.byte.saturating_mul(bytes as u64))
+    }
+}
+
+/// There is less fuel left than the next step costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the fuel for values and conversions is spent")]
+pub struct OutOfFuel;
+
+/// Takes `cost` from what is left of the fuel; where it isn't enough, nothing is left.
+pub(super) fn spend(fuel: &mut u64, cost: u64) -> Result<(), OutOfFuel> {
+    match fuel.checked_sub(cost) {
+        Some(left) => {
+            *fuel = left;
+            Ok(())
+        }
+        None => {
+            *fuel = 0;
+            Err(OutOfFuel)
+        }
+    }
+}
