@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::denied::Denied;
-use super::{FieldPolicy, Relation, Restriction};
+use super::{AnyKey, FieldPolicy, Relation, Restriction, relation};
 use crate::abi::section::Input;
 use crate::finding::{Finding, patch};
 use crate::plan::Plan;
 use crate::problem::Stage;
-use crate::task::evidence::{Evidence, Kind, dotted};
+use crate::task::evidence::{Evidence, Kind, Step, dotted};
 use crate::untrusted::sanitize;
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
@@ -120,8 +120,10 @@ impl FieldPolicy {
             let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
             Finding::new(Stage::Policy, code, place.clone(), expected, observed + &reason)
         };
-        let covers = |it: &&Restriction| it.relation(path) == Relation::Covered;
-        let lies_above = |it: &&Restriction| match it.relation(path) {
+        let steps = Step::keys(path);
+        let covers =
+            |it: &&Restriction| relation(it.path(), &steps, AnyKey::Each) == Relation::Covered;
+        let lies_above = |it: &&Restriction| match relation(it.path(), &steps, AnyKey::Each) {
             Relation::Above => true,
             Relation::PerhapsAbove => is_object(path),
             Relation::Covered | Relation::Apart => false,
