@@ -5,6 +5,27 @@ use super::{Explanation, Stage::Plan};
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Plan,
+        "conflicting_fields",
+        "An object of the plan has two fields of which it can have one: `nodes` and the fields \
+         of the short form, two of the ways to write a value, two tests in one condition.",
+        "Keep the one that is meant. Conditions are combined with `all`, `any` and `not`, \
+         values with `coalesce`.",
+    ),
+    Explanation::new(
+        Plan,
+        "duplicate_item",
+        "An event type stands twice in a list.",
+        "Remove the second one.",
+    ),
+    Explanation::new(
+        Plan,
+        "duplicate_node_name",
+        "Two nodes of the plan have the same name, and one of them is given it, or an edge uses \
+         it. Nodes without a name have that of their entity.",
+        "Give each of the nodes a `name` of its own, and use those in the edges.",
+    ),
+    Explanation::new(
+        Plan,
         "duplicate_property_name",
         "Two mappings of the plan, the key included, write a property of the same name. A node \
          can hold a property once.",
@@ -13,7 +34,7 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Plan,
         "empty_path",
-        "A path into the event is an empty list, or one of its steps is missing.",
+        "A path from the root of an event is an empty list.",
         "Give at least one step, like [\"payload\", \"id\"], or leave an optional path out.",
     ),
     Explanation::new(
@@ -21,6 +42,15 @@ pub(super) const TABLE: &[Explanation] = &[
         "empty_string",
         "A name or a step of a path is the empty string.",
         "Write the name out, or leave the optional field out altogether.",
+    ),
+    Explanation::new(
+        Plan,
+        "for_each_mismatch",
+        "An edge goes over the elements of one array, and a node that it names over those of \
+         another. An edge connects nodes of the same element, or of an element and one around \
+         it.",
+        "Write an end of the edge as an external node with `entity_name` and `key_fields`, or \
+         let the nodes have the same `for_each`.",
     ),
     Explanation::new(
         Plan,
@@ -39,6 +69,13 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Plan,
+        "invalid_pattern",
+        "A pattern isn't of the syntax that `regex` takes, or has no such group. Look-around \
+         and back-references are left out of the syntax: they take more than linear time.",
+        "Correct the pattern as the message says, or use another conversion, like `split`.",
+    ),
+    Explanation::new(
+        Plan,
         "invalid_plan",
         "The plan has the right shape, and still no extractor can be made of it. The message says \
          what is in the way.",
@@ -46,9 +83,16 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Plan,
+        "invalid_template",
+        "A text is no template: a brace isn't closed, or what is in braces is no path.",
+        "Write paths in braces, with dots between the keys, like {content.id}, and a literal \
+         brace twice. Keys with dots, braces or quotes in them are written as JSON strings.",
+    ),
+    Explanation::new(
+        Plan,
         "invalid_value",
-        "A field of the plan takes one of a few strings, and holds another one.",
-        "Use one of the strings that the message lists, or leave the optional field out.",
+        "A field of the plan takes one of a few values, and holds another one.",
+        "Use one of those that the message lists, or leave the optional field out.",
     ),
     Explanation::new(
         Plan,
@@ -58,10 +102,56 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Plan,
+        "outside_for_each",
+        "A path is empty or starts at the parent, and stands where no `for_each` says what \
+         element that is.",
+        "Write the path from the root of the event, or go over the elements with a `for_each`.",
+    ),
+    Explanation::new(
+        Plan,
+        "pattern_too_large",
+        "A pattern compiles to a program that is larger than the limit: mostly for its counted \
+         repetitions, or classes of Unicode.",
+        "Repeat less, or use ASCII classes, like [0-9] for \\d.",
+    ),
+    Explanation::new(
+        Plan,
+        "too_deep",
+        "Conditions, values or a `for_each` nest deeper than the language has levels.",
+        "Combine in one list what is nested in several.",
+    ),
+    Explanation::new(
+        Plan,
+        "too_few_items",
+        "A list of the plan has fewer entries than it has to have.",
+        "Add an entry, or leave an optional field out.",
+    ),
+    Explanation::new(
+        Plan,
+        "too_many_items",
+        "A list of the plan is longer than the language allows.",
+        "Shorten the list, or make two plans of this one.",
+    ),
+    Explanation::new(
+        Plan,
         "unknown_field",
         "An object of the plan has a field that plans do not have. Nothing is ignored silently, \
          since a misspelt option would change what is extracted.",
         "Correct the spelling or remove the field; `retort plan schema` prints all of them.",
+    ),
+    Explanation::new(
+        Plan,
+        "unknown_node",
+        "An end of an edge is a name that no node of the plan has.",
+        "Use the name of a node, which is its `name` or its entity's; a node of other events is \
+         written as an object with `entity_name` and `key_fields`.",
+    ),
+    Explanation::new(
+        Plan,
+        "unused_field",
+        "A field of the plan means nothing where it stands: `from` and `nulls` go with \
+         `source_path`, `on_error` with `convert`.",
+        "Remove the field, or add the one that gives it a meaning.",
     ),
     Explanation::new(
         Plan,

@@ -80,7 +80,9 @@ impl Turned {
         match self {
             Self::Plan(errors) => errors.iter().cloned().map(Problem::from).collect(),
             Self::Policy(denied) => denied.problems().collect(),
-            Self::Render(RenderError::TooLarge { used, allowed })
+            Self::Render(
+                RenderError::TooLarge { used, allowed } | RenderError::Module { used, allowed, .. },
+            )
             | Self::Compile(CompileError::TooLarge { used, allowed }) => {
                 vec![self.problem().limit(*used as u64, *allowed as u64)]
             }

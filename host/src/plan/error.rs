@@ -30,6 +30,32 @@ pub enum PlanParseErrorCode {
     InvalidValue,
     /// Two properties of the same name, the key included.
     DuplicatePropertyName,
+    /// A list with fewer entries than it has to have.
+    TooFewItems,
+    /// A list with more entries than it may have.
+    TooManyItems,
+    /// An entry of a list that it holds already.
+    DuplicateItem,
+    /// Two fields of which an object can have one.
+    ConflictingFields,
+    /// A field that means nothing without another one, which isn't there.
+    UnusedField,
+    /// A text that is no template.
+    InvalidTemplate,
+    /// A regular expression that doesn't compile, or lacks the group that is asked for.
+    InvalidPattern,
+    /// A regular expression whose compiled program is too large.
+    PatternTooLarge,
+    /// Conditions, values or iterations that nest deeper than they may.
+    TooDeep,
+    /// A path that starts at an element, where no `for_each` goes over any.
+    OutsideForEach,
+    /// A name that two nodes of the plan have.
+    DuplicateNodeName,
+    /// An end of an edge that is no node of the plan.
+    UnknownNode,
+    /// An edge and its nodes, of which one doesn't go over the elements of another or inside them.
+    ForEachMismatch,
 }
 
 impl PlanParseErrorCode {
@@ -45,6 +71,19 @@ impl PlanParseErrorCode {
         Self::InvalidIdentifier,
         Self::InvalidValue,
         Self::DuplicatePropertyName,
+        Self::TooFewItems,
+        Self::TooManyItems,
+        Self::DuplicateItem,
+        Self::ConflictingFields,
+        Self::UnusedField,
+        Self::InvalidTemplate,
+        Self::InvalidPattern,
+        Self::PatternTooLarge,
+        Self::TooDeep,
+        Self::OutsideForEach,
+        Self::DuplicateNodeName,
+        Self::UnknownNode,
+        Self::ForEachMismatch,
     ];
 
     /// The stable code, the same as the serialised form.
@@ -61,7 +100,38 @@ impl PlanParseErrorCode {
             Self::InvalidIdentifier => "invalid_identifier",
             Self::InvalidValue => "invalid_value",
             Self::DuplicatePropertyName => "duplicate_property_name",
+            Self::TooFewItems => "too_few_items",
+            Self::TooManyItems => "too_many_items",
+            Self::DuplicateItem => "duplicate_item",
+            Self::ConflictingFields => "conflicting_fields",
+            Self::UnusedField => "unused_field",
+            Self::InvalidTemplate => "invalid_template",
+            Self::InvalidPattern => "invalid_pattern",
+            Self::PatternTooLarge => "pattern_too_large",
+            Self::TooDeep => "too_deep",
+            Self::OutsideForEach => "outside_for_each",
+            Self::DuplicateNodeName => "duplicate_node_name",
+            Self::UnknownNode => "unknown_node",
+            Self::ForEachMismatch => "for_each_mismatch",
         }
+    }
+
+    /// Whether the [schema](super::schema()) has no word for it: only the parser finds it.
+    #[must_use]
+    pub const fn is_beyond_schema(self) -> bool {
+        matches!(
+            self,
+            Self::InvalidIdentifier
+                | Self::DuplicatePropertyName
+                | Self::InvalidTemplate
+                | Self::InvalidPattern
+                | Self::PatternTooLarge
+                | Self::TooDeep
+                | Self::OutsideForEach
+                | Self::DuplicateNodeName
+                | Self::UnknownNode
+                | Self::ForEachMismatch
+        )
     }
 }
 
@@ -83,15 +153,51 @@ pub struct PlanParseError {
     /// What was expected and what was found, on one line. What is quoted from the plan is escaped
     /// and cut to a bounded length.
     pub message: String,
+    /// The same place as `path`, as a JSON Pointer (RFC 6901): where the field is, or where one would have to be.
+    #[serde(skip)]
+    pub pointer: String,
 }
 
 impl PlanParseError {
-    pub(super) fn new(
-        code: PlanParseErrorCode,
-        path: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
-        Self { code, path: path.into(), message: message.into() }
+    pub(super) fn new(code: PlanParseErrorCode, at: &Place, message: impl Into<String>) -> Self {
+        let (path, pointer) = (at.path.clone(), at.pointer.clone());
+        Self { code, path, message: message.into(), pointer }
+    }
+}
+
+/// A place in a plan.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    path: String,
+    pointer: String,
+}
+
+impl Place {
+    /// A field of the object here.
+    pub(super) fn field(&self, name: &str) -> Self {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        let key = name.replace('~', "~0").replace('/', "~1");
+        Self {
+            path: format!("{}{dot}{name}", self.path),
+            pointer: format!("{}/{key}", self.pointer),
+        }
+    }
+
+    /// An entry of the list here.
+    pub(super) fn item(&self, index: usize) -> Self {
+        Self {
+            path: format!("{}[{index}]", self.path),
+            pointer: format!("{}/{index}", self.pointer),
+        }
+    }
+
+    /// What is at `path` inside of the value here, in the form `.regex.pattern`.
+    pub(super) fn inside(&self, path: &str) -> Self {
+        path.split('.').skip(1).fold(self.clone(), |place, name| place.field(name))
+    }
+
+    pub(super) fn path(&self) -> &str {
+        &self.path
     }
 }
 

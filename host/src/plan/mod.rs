@@ -1,10 +1,9 @@
 //! The plan: what a model writes, and the first thing that is checked.
 //!
-//! A plan says in JSON how one event type becomes one node of the graph: where its key, its
-//! properties, its session and its span are found. Only [`parse()`] and [`from_value`] make a
-//! [`Plan`], so whoever holds one holds a valid one. [`problems`] gives all that is wrong with a
-//! text, [`schema()`] the part of the rules that JSON Schema can say, and [`eval`] what a plan
-//! means.
+//! A plan says in JSON which events become which nodes and edges of the graph, and which spans are
+//! handled with that. Only [`parse()`] and [`from_value`] make a [`Plan`], so whoever holds one
+//! holds a valid one. [`problems`] gives all that is wrong with a text, [`schema()`] the part of the
+//! rules that JSON Schema can say, and [`eval`] what a plan means. docs/plan.md is the manual.
 //!
 //! # Example
 //!
@@ -32,6 +31,7 @@ mod model;
 mod names;
 mod normal;
 mod parse;
+mod reads;
 mod schema;
 
 pub use error::{PlanParseError, PlanParseErrorCode};
@@ -42,4 +42,5 @@ pub use model::{
 pub use names::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, is_identifier, is_reserved};
 pub(crate) use parse::{Field, KEY_FIELDS, PLAN_FIELDS, PROPERTY_FIELDS, SPAN_FIELDS};
 pub use parse::{from_value, parse, problems, problems_of_value};
+pub use reads::{Read, Role};
 pub use schema::{SCHEMA_TEXT, schema};

@@ -105,6 +105,11 @@ pub struct EventTypes {
 }
 
 impl EventTypes {
+    /// What stands for types that can't be read.
+    pub(super) fn unread() -> Self {
+        Self { patterns: Vec::new(), listed: false }
+    }
+
     /// What the type of an event has to match one of.
     #[must_use]
     pub fn patterns(&self) -> &[EventPattern] {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 /// The schema as text (JSON Schema, draft 2020-12), with a description for each field.
 ///
-/// What it can't say, only the parser checks: the shape of identifiers, reserved function names,
-/// and that property names are distinct.
+/// What it can't say, only the parser checks, under the codes that are [beyond the
+/// schema](super::PlanParseErrorCode::is_beyond_schema).
 pub const SCHEMA_TEXT: &str = include_str!("schema.json");
 
 /// The schema as a value of its own, which the caller may change.
@@ -14,7 +14,7 @@ pub const SCHEMA_TEXT: &str = include_str!("schema.json");
 ///
 /// ```
 /// let schema = retort::plan::schema();
-/// assert_eq!(schema["required"][3], "key_field");
+/// assert_eq!(schema["anyOf"][0]["required"][1], "key_field");
 /// ```
 #[must_use]
 pub fn schema() -> Value {

@@ -1,7 +1,7 @@
 //! Which fields of events a tenant lets extractors read.
 //!
 //! A [`FieldPolicy`] is held against a plan before any code is made of it ([`FieldPolicy::check_plan`]), and against the
-//! declared inputs of a module, whoever made it ([`FieldPolicy::check_inputs`]). It lists paths that may not be read at
+//! declared inputs of a module, whoever made it ([`FieldPolicy::check_section`]). It lists paths that may not be read at
 //! all, and paths that may be read only by their own name.
 //!
 //! # What a path covers
@@ -20,6 +20,12 @@
 //!   nothing is denied or explicit: it would be read with it.
 //! - A key that is read and holds dots counts as the keys between them too: denying `content.user.email` denies the one
 //!   key `user.email` in `content`. In a policy, only a list of keys can hold one with dots, and it means that one.
+//! - An element of an array, which a `for_each` reads, may count as a level or not: `content.items.email` and
+//!   `content.items.*.email` both deny the e-mail address in each of `content.items`, and so does `content.items.0.email`.
+//!   Whoever goes over the entries of an object reads what is at each of its keys: where `content.users.ada` is denied, the
+//!   entries of `content.users` are, their names included; and what is explicit isn't read by its own name.
+//! - To go over an array or an object is to read what is read of its elements, and no more: it may hold what is denied. It
+//!   may not be denied itself.
 //! - `event_type` can't be denied. Retort itself reads it, to tell which extractor an event is for.
 //!
 //! # Example
@@ -47,15 +53,18 @@
 
 mod check;
 mod denied;
-mod dots;
+mod patch;
 mod read;
+mod relation;
 
 use serde::Serialize;
 
-use crate::task::evidence::Visibility;
+use crate::task::evidence::{Step, Visibility};
 
 pub use denied::Denied;
 pub use read::PolicyError;
+
+use relation::{AnyKey, Relation, relation};
 
 /// Which fields of events extractors may read. The default denies nothing but the whole event.
 ///
@@ -102,14 +111,14 @@ impl FieldPolicy {
     /// Whether a path is denied, or is below one that is: nobody needs to see its values to write a plan.
     #[must_use]
     pub fn denies(&self, path: &[String]) -> bool {
-        self.visibility(path) == Visibility::Hidden
+        self.visibility(&Step::keys(path)) == Visibility::Hidden
     }
 
-    /// How much may be shown of what is at a path, to whoever may not see what is denied.
+    /// How much may be shown of what is somewhere in an event, to whoever may not see what is denied.
     #[must_use]
-    pub fn visibility(&self, path: &[String]) -> Visibility {
-        let relations = self.deny.iter().map(|restriction| restriction.relation(path));
-        match relations.max() {
+    pub fn visibility(&self, steps: &[Step]) -> Visibility {
+        let restrictions = self.deny.iter();
+        match restrictions.map(|it| relation(it.path(), steps, AnyKey::Each)).max() {
             Some(Relation::Covered) => Visibility::Hidden,
             Some(Relation::Above | Relation::PerhapsAbove) => Visibility::Partly,
             Some(Relation::Apart) | None => Visibility::Shown,
@@ -125,19 +134,6 @@ pub struct Restriction {
     reason: Option<String>,
 }
 
-/// How a path that is read lies to one that is restricted, the strictest last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Relation {
-    /// It has nothing to do with it.
-    Apart,
-    /// It is matched by a `*`, and holds the restricted one if it leads to an object.
-    PerhapsAbove,
-    /// It leads to an object that holds the restricted one.
-    Above,
-    /// It is the restricted one, or below it.
-    Covered,
-}
-
 impl Restriction {
     /// The keys, at least one and none of them empty; `*` stands for any.
     #[must_use]
@@ -149,29 +145,5 @@ impl Restriction {
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
-    }
-
-    fn relation(&self, read: &[String]) -> Relation {
-        if read.iter().any(|key| key.contains('.')) {
-            return dots::relation(&self.path, read);
-        }
-        let matches = |(wanted, key): (&String, &String)| wanted == "*" || wanted == key;
-        if !self.path.iter().zip(read).all(matches) {
-            return Relation::Apart;
-        }
-        if read.len() >= self.path.len() {
-            return Relation::Covered;
-        }
-        Relation::above(&self.path[..read.len()])
-    }
-}
-
-impl Relation {
-    /// Of a path that leads as far as these keys of a longer one that is restricted.
-    fn above(shared: &[String]) -> Self {
-        match shared.last().map(String::as_str) {
-            Some("*") => Self::PerhapsAbove,
-            _ => Self::Above,
-        }
     }
 }

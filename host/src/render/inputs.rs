@@ -1,67 +1,162 @@
-//! Which inputs an extractor declares, and where each of them lies in the input block.
+//! Which inputs and iterations an extractor declares, and where each value lies in the input block.
 
 use std::collections::HashMap;
 
 use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
-use crate::abi::section::Input;
+use crate::abi::section::{Input, Rows};
+use crate::expr::{ForEach, Iteration};
 
-/// The declared inputs, each once, in the order in which they are first asked for.
+/// The declared inputs and iterations, each once, in the order in which they are first asked for.
 #[derive(Default)]
 pub(super) struct Inputs {
     declared: Vec<Input>,
+    /// Where the value of each lies.
+    slots: Vec<Slot>,
     /// The place of each in that order.
     places: HashMap<Input, usize>,
+    rows: Vec<Rows>,
+    row_places: HashMap<(Iteration, Option<usize>), usize>,
+    /// The columns of each iteration.
+    columns: Vec<Columns>,
 }
 
-/// Offset of a slot's record in the input block.
-#[derive(Clone, Copy)]
-pub(super) struct Record(u32);
+/// The columns of an iteration.
+#[derive(Clone, Copy, Default)]
+struct Columns {
+    /// The first one, by its place among the inputs.
+    first: Option<usize>,
+    count: u32,
+}
+
+/// The record of a value: of an input without rows, in the table of slots; of a column, in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    in_row: bool,
+    offset: u32,
+}
+
+/// Where the rows of an iteration lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    /// The slot of the first column: its text is the first row, its length the number of rows.
+    pub(super) head: Slot,
+    /// Bytes of a row.
+    pub(super) stride: u32,
+}
 
 impl Inputs {
-    /// Declares an input, or finds it declared.
-    pub(super) fn declare(&mut self, input: Input) -> Record {
+    /// Declares an input, or finds it declared; gives its place.
+    pub(super) fn declare(&mut self, input: Input) -> usize {
         let next = self.declared.len();
-        let index = *self.places.entry(input).or_insert_with_key(|input| {
+        *self.places.entry(input).or_insert_with_key(|input| {
+            let slot = match input.rows.and_then(|rows| self.columns.get_mut(rows)) {
+                Some(columns) => {
+                    columns.first.get_or_insert(next);
+                    columns.count += 1;
+                    Slot { in_row: true, offset: (columns.count - 1) * SLOT_BYTES as u32 }
+                }
+                None => Slot::of_input(next),
+            };
+            self.slots.push(slot);
             self.declared.push(input.clone());
             next
-        });
-        // A declaration of more inputs than fit in 32 bits is refused before a record is used.
-        Record((HEADER_BYTES + SLOT_BYTES * index) as u32)
+        })
     }
 
-    pub(super) fn into_declared(self) -> Vec<Input> {
-        self.declared
+    /// Where the value of a declared input lies.
+    pub(super) fn slot(&self, place: usize) -> Slot {
+        self.slots.get(place).copied().unwrap_or(Slot::of_input(place))
+    }
+
+    /// Declares the iterations of a `for_each`, or finds them declared; gives the place of the innermost. Without `gate`
+    /// being true they have no rows.
+    pub(super) fn iterate(&mut self, for_each: &ForEach, gate: Option<usize>) -> usize {
+        let mut within = None;
+        let mut innermost = 0;
+        for iteration in for_each.levels() {
+            let next = self.rows.len();
+            innermost = *self.row_places.entry((iteration.clone(), within)).or_insert_with(|| {
+                self.rows.push(Rows { iteration: iteration.clone(), within, only_if: gate });
+                self.columns.push(Columns::default());
+                next
+            });
+            within = Some(innermost);
+        }
+        innermost
+    }
+
+    /// Where the rows of an iteration lie, once all its columns are declared; `None` where it has none.
+    pub(super) fn table(&self, rows: usize) -> Option<Table> {
+        let columns = self.columns.get(rows)?;
+        Some(Table {
+            head: Slot::of_input(columns.first?),
+            stride: columns.count * SLOT_BYTES as u32,
+        })
+    }
+
+    /// All that is declared.
+    pub(super) fn declared(&self) -> (Vec<Input>, Vec<Rows>) {
+        (self.declared.clone(), self.rows.clone())
     }
 }
 
-impl Record {
-    /// Offset of the slot's kind.
+impl Slot {
+    fn of_input(place: usize) -> Self {
+        // A declaration of more inputs than fit in 32 bits is refused before a record is used.
+        Self { in_row: false, offset: (HEADER_BYTES + SLOT_BYTES * place) as u32 }
+    }
+
+    /// The local that the offsets count from.
+    pub(super) fn base(self) -> &'static str {
+        if self.in_row { "$row" } else { "$block" }
+    }
+
+    /// Offset of the value's kind.
     pub(super) fn kind(self) -> u32 {
-        self.0
+        self.offset
     }
 
-    /// Offset of the offset of the slot's text.
+    /// Offset of the offset of the value's text.
     pub(super) fn offset(self) -> u32 {
-        self.0 + 4
+        self.offset + 4
     }
 
-    /// Offset of the length of the slot's text.
+    /// Offset of the length of the value's text.
     pub(super) fn length(self) -> u32 {
-        self.0 + 8
+        self.offset + 8
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expr::Over;
 
     #[test]
     fn an_input_is_declared_once_for_each_conversion() {
         let mut inputs = Inputs::default();
         let (a, b) = (["a".to_owned()], ["b".to_owned()]);
-        let kinds = [Input::json(&a), Input::json(&b), Input::truthy(&a), Input::json(&b)]
-            .map(|input| inputs.declare(input).kind());
-        assert_eq!(kinds, [8, 20, 32, 20]);
-        assert_eq!(inputs.into_declared().len(), 3);
+        let places = [Input::json(&a), Input::json(&b), Input::truthy(&a), Input::json(&b)]
+            .map(|input| inputs.declare(input));
+        assert_eq!(places, [0, 1, 2, 1]);
+        assert_eq!(places.map(|place| inputs.slot(place).kind()), [8, 20, 32, 20]);
+        assert_eq!(inputs.declared().0.len(), 3);
+    }
+
+    #[test]
+    fn columns_lie_side_by_side_and_their_head_in_the_table_of_slots() {
+        let mut inputs = Inputs::default();
+        let iteration = |key: &str| Iteration { over: Over::Array, path: vec![key.to_owned()] };
+        let outer = inputs.iterate(&ForEach::new(iteration("a"), None), None);
+        let inner = inputs.iterate(&ForEach::new(iteration("a"), Some(iteration("b"))), None);
+        assert_eq!((outer, inner), (0, 1));
+        let (a, b) = (["a".to_owned()], ["b".to_owned()]);
+        let column = |input: Input, rows| Input { rows: Some(rows), ..input };
+        inputs.declare(Input::json(&a));
+        let first = inputs.declare(column(Input::json(&a), inner));
+        let second = inputs.declare(column(Input::json(&b), inner));
+        assert_eq!((inputs.slot(first).kind(), inputs.slot(second).kind()), (0, 12));
+        assert_eq!(inputs.table(inner), Some(Table { head: Slot::of_input(1), stride: 24 }));
+        assert_eq!(inputs.table(outer), None);
     }
 }

@@ -2,12 +2,21 @@
 //!
 //! The module that comes out has a fixed form: the declared inputs, one memory that never grows, four constants, the
 //! hand-written prelude of [`retort_guest_template`], then the generated functions and the text they copy from. There is no
-//! import, no start function, no table and no loop. Whatever a plan holds (event types, keys, names) ends up in data
-//! segments and in the custom section, never as syntax. The same plan gives the same bytes.
+//! import, no start function and no table, and the only loops go over rows, in functions of one form. Whatever a plan holds
+//! (event types, keys, names) ends up in data segments and in the custom section, never as syntax. The same plan gives the
+//! same bytes.
+//!
+//! Nothing survives a call: the code keeps what it knows in locals, reads the input block, constant text and what it has
+//! just written itself, and writes from the first byte of the result to the last.
 
 mod extractor;
+mod graph;
 mod inputs;
+mod lower;
+mod parts;
+mod single;
 mod text;
+mod write;
 
 use thiserror::Error;
 
@@ -18,18 +27,26 @@ use crate::problem::Coded;
 /// The version of what rendering makes of a plan.
 pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
 
-/// Bytes that the input block of a rendered extractor may have: 1 MiB.
+/// Bytes that the input block of a rendered extractor without rows may have: 1 MiB.
 pub const INPUT_CAPACITY: u32 = 1 << 20;
 
-/// Bytes that the result of a rendered extractor may have: 1 MiB, counting the constant text of every property, present
-/// in the event or not.
+/// Bytes that the result of a rendered extractor without rows may have: 1 MiB, counting the constant text of every
+/// property, present in the event or not.
 pub const OUTPUT_CAPACITY: u32 = 1 << 20;
 
-/// Bytes that the input block may have where the extractor declares iterations: 4 MiB.
+/// Bytes that the input block of a rendered extractor with rows may have: 4 MiB.
 pub const ROWS_INPUT_CAPACITY: u32 = 4 << 20;
 
-/// Bytes that the result may have where the extractor declares iterations: 8 MiB.
+/// Bytes that the result of a rendered extractor with rows may have: 8 MiB, counting the constant text of every property
+/// of the last node or edge, present in the event or not.
 pub const ROWS_OUTPUT_CAPACITY: u32 = 8 << 20;
+
+/// Most bytes of source: what the compiler takes.
+pub const MAX_SOURCE_BYTES: usize = 4 << 20;
+
+/// Most bytes of a module, and of the declaration in it: what the static gate lets pass by default.
+const MAX_MODULE_BYTES: usize = 1 << 20;
+const MAX_SECTION_BYTES: usize = 256 << 10;
 
 /// How much a rendered extractor takes and gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +102,16 @@ pub enum RenderError {
         /// What a result may have.
         allowed: usize,
     },
+    /// What comes out would be more than what compiles and passes the static gate.
+    #[error("the plan's {what} would have {used} bytes or more, {allowed} are allowed")]
+    Module {
+        /// `source`, `module` or `declaration`.
+        what: &'static str,
+        /// Bytes of it, at least.
+        used: usize,
+        /// What it may have.
+        allowed: usize,
+    },
 }
 
 impl RenderError {
@@ -96,7 +123,7 @@ impl Coded for RenderError {
     fn code(&self) -> &'static str {
         match self {
             Self::Declaration(_) => "plan_not_declarable",
-            Self::TooLarge { .. } => "plan_too_large",
+            Self::TooLarge { .. } | Self::Module { .. } => "plan_too_large",
         }
     }
 }

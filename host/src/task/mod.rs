@@ -12,7 +12,7 @@ pub use document::{Rule, TaskError};
 pub use samples::{Sample, Samples, SamplesError};
 pub use schema::{Declared, EventSchema};
 
-use self::evidence::{Evidence, Visibility};
+use self::evidence::{Evidence, Step, Visibility};
 use crate::graph::GraphSpec;
 
 /// A rule with its event schema, graph spec and sample events.
@@ -43,7 +43,7 @@ impl Task {
     /// The same task for whoever may not see everything: sample events that are shown as evidence leave out what
     /// [isn't visible](crate::policy::FieldPolicy::visibility).
     #[must_use]
-    pub fn hiding(mut self, visibility: impl Fn(&[String]) -> Visibility) -> Self {
+    pub fn hiding(mut self, visibility: impl Fn(&[Step]) -> Visibility) -> Self {
         self.evidence.hide(visibility);
         self
     }

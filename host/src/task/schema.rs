@@ -2,8 +2,9 @@
 //!
 //! Three forms are read. A *JSON Schema* (with `properties`, `$ref`, `$schema`, `allOf`, `anyOf` or `oneOf` at its root)
 //! declares what its properties do, through local references and combinations. A *table of paths* is an object `paths`
-//! whose keys are paths joined by dots, with a list of `types` each. Anything else is a *map of names* to the names of
-//! types, or to maps: `{"content": {"amount": "double", "tags": "array<string>"}}`.
+//! whose keys are paths joined by dots, with a list of `types` each; `[]` behind a key stands for the elements of an array.
+//! Anything else is a *map of names* to the names of types, to maps, or to lists of what an array holds:
+//! `{"content": {"amount": "double", "tags": "array<string>", "lines": [{"no": "int64"}]}}`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::document::{TaskError, object};
 use crate::problem::json_fault;
-use crate::task::evidence::{Kind, Kinds, Path};
+use crate::task::evidence::{Kind, Kinds, Path, Step};
 
 /// How deep a schema is followed. Recursive ones have no end.
 const MAX_DEPTH: usize = 12;
@@ -40,12 +41,23 @@ pub struct Declared {
     pub description: Option<String>,
 }
 
+impl Declared {
+    /// Adds what else is said about the same path: kinds, and a description where there was none.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.kinds = self.kinds.union(other.kinds);
+        if self.description.is_none() {
+            self.description.clone_from(&other.description);
+        }
+    }
+}
+
 /// What events look like. Any JSON object may be one; what it declares is as far as its form is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventSchema {
     text: String,
     value: Map<String, Value>,
     declared: BTreeMap<Path, Declared>,
+    declared_inside: BTreeMap<Vec<Step>, Declared>,
 }
 
 impl EventSchema {
@@ -84,8 +96,8 @@ impl EventSchema {
         } else {
             reader.names(&value, MAX_DEPTH);
         }
-        let declared = reader.declared();
-        Self { text, value, declared }
+        let (declared, declared_inside) = reader.declared();
+        Self { text, value, declared, declared_inside }
     }
 
     /// The schema as it was read.
@@ -105,6 +117,12 @@ impl EventSchema {
     pub fn declared(&self) -> &BTreeMap<Path, Declared> {
         &self.declared
     }
+
+    /// What it declares inside of arrays, and of objects with any keys.
+    #[must_use]
+    pub fn declared_inside(&self) -> &BTreeMap<Vec<Step>, Declared> {
+        &self.declared_inside
+    }
 }
 
 fn is_json_schema(value: &Map<String, Value>) -> bool {
@@ -114,23 +132,48 @@ fn is_json_schema(value: &Map<String, Value>) -> bool {
         && !matches!(value.get("properties"), Some(Value::String(_)))
 }
 
+/// A step of a path, as the reader takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Part<'a> {
+    Key(&'a str),
+    Element,
+    Value,
+}
+
+impl Part<'_> {
+    fn len(self) -> usize {
+        match self {
+            Self::Key(key) => key.len(),
+            Self::Element | Self::Value => 0,
+        }
+    }
+
+    fn step(self) -> Step {
+        match self {
+            Self::Key(key) => Step::Key(key.to_owned()),
+            Self::Element => Step::Element,
+            Self::Value => Step::Value,
+        }
+    }
+}
+
 struct Reader<'a> {
     root: &'a Map<String, Value>,
-    declared: BTreeMap<Vec<&'a str>, Declared>,
+    declared: BTreeMap<Vec<Part<'a>>, Declared>,
     bytes: usize,
-    path: Vec<&'a str>,
+    path: Vec<Part<'a>>,
     /// A number for each path, by that of the path above it and the last key; 0 is the root.
-    paths: HashMap<(usize, &'a str), usize>,
+    paths: HashMap<(usize, Part<'a>), usize>,
     /// How deep was gone, at most, from a part of the schema (by its place in memory) at a path (by its number).
     read: HashMap<(usize, usize), usize>,
     /// What a part of the schema says by itself, by its place in memory.
-    parts: HashMap<usize, Part<'a>>,
+    said: HashMap<usize, Said<'a>>,
     visits: usize,
 }
 
 /// What a part of a JSON Schema says, whatever path it is about.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct Said<'a> {
     kinds: Kinds,
     target: Option<&'a Map<String, Value>>,
 }
@@ -144,14 +187,25 @@ impl<'a> Reader<'a> {
             path: Vec::new(),
             paths: HashMap::new(),
             read: HashMap::new(),
-            parts: HashMap::new(),
+            said: HashMap::new(),
             visits: 0,
         }
     }
 
-    fn declared(self) -> BTreeMap<Path, Declared> {
-        let owned = |path: Vec<&str>| path.into_iter().map(str::to_owned).collect();
-        self.declared.into_iter().map(|(path, declared)| (owned(path), declared)).collect()
+    /// What is declared by keys alone, and what is inside of something.
+    fn declared(self) -> (BTreeMap<Path, Declared>, BTreeMap<Vec<Step>, Declared>) {
+        let (mut by_keys, mut inside) = (BTreeMap::new(), BTreeMap::new());
+        for (path, declared) in self.declared {
+            let key = |part: &Part<'_>| match part {
+                Part::Key(key) => Some((*key).to_owned()),
+                Part::Element | Part::Value => None,
+            };
+            match path.iter().map(key).collect::<Option<Path>>() {
+                Some(path) => by_keys.insert(path, declared),
+                None => inside.insert(path.into_iter().map(Part::step).collect(), declared),
+            };
+        }
+        (by_keys, inside)
     }
 
     /// Reads a part of a JSON Schema about the path where the reader is, whose number is `at`.
@@ -165,8 +219,8 @@ impl<'a> Reader<'a> {
             return;
         }
         *deepest = depth;
-        let part = self.part(schema);
-        if let Some(target) = part.target {
+        let said = self.said(schema);
+        if let Some(target) = said.target {
             self.json_schema(target, at, depth - 1);
         }
         for key in ["allOf", "anyOf", "oneOf"] {
@@ -175,21 +229,37 @@ impl<'a> Reader<'a> {
                 self.json_schema(part, at, depth - 1);
             }
         }
-        self.note(part.kinds, schema.get("description"));
-        let Some(Value::Object(properties)) = schema.get("properties") else { return };
-        for (name, property) in properties {
-            if self.is_full() {
-                return;
-            }
-            let numbers = self.paths.len();
-            let below = *self.paths.entry((at, name)).or_insert(numbers + 1);
-            self.path.push(name);
-            match property {
-                Value::Object(property) => self.json_schema(property, below, depth - 1),
-                _ => self.note(Kinds::default(), None),
-            }
-            self.path.pop();
+        self.note(said.kinds, schema.get("description"));
+        let parts = |key: &str| schema.get(key).and_then(Value::as_object).into_iter().flatten();
+        for (name, property) in parts("properties") {
+            self.below(Part::Key(name), property, at, depth);
         }
+        for (_, property) in parts("patternProperties") {
+            self.below(Part::Value, property, at, depth);
+        }
+        if let Some(any @ Value::Object(_)) = schema.get("additionalProperties") {
+            self.below(Part::Value, any, at, depth);
+        }
+        let first = schema.get("prefixItems").and_then(Value::as_array).into_iter().flatten();
+        let items = schema.get("items");
+        for item in first.chain(items).filter(|it| it.is_object()) {
+            self.below(Part::Element, item, at, depth);
+        }
+    }
+
+    /// Reads a part of a JSON Schema about what is one step below the path where the reader is.
+    fn below(&mut self, part: Part<'a>, schema: &'a Value, at: usize, depth: usize) {
+        if self.is_full() {
+            return;
+        }
+        let numbers = self.paths.len();
+        let below = *self.paths.entry((at, part)).or_insert(numbers + 1);
+        self.path.push(part);
+        match schema {
+            Value::Object(schema) => self.json_schema(schema, below, depth - 1),
+            _ => self.note(Kinds::default(), None),
+        }
+        self.path.pop();
     }
 
     /// Counts a visit; whether there has been enough of them, or of what was found.
@@ -198,15 +268,15 @@ impl<'a> Reader<'a> {
         self.visits > MAX_VISITS || self.declared.len() >= MAX_PATHS || self.bytes > MAX_BYTES
     }
 
-    fn part(&mut self, schema: &'a Map<String, Value>) -> Part<'a> {
+    fn said(&mut self, schema: &'a Map<String, Value>) -> Said<'a> {
         let place = std::ptr::from_ref(schema).addr();
-        if let Some(part) = self.parts.get(&place) {
-            return *part;
+        if let Some(said) = self.said.get(&place) {
+            return *said;
         }
         let target = schema.get("$ref").and_then(|it| self.target(it));
-        let part = Part { kinds: kinds_of_json_schema(schema), target };
-        self.parts.insert(place, part);
-        part
+        let said = Said { kinds: kinds_of_json_schema(schema), target };
+        self.said.insert(place, said);
+        said
     }
 
     /// What a reference within the document leads to.
@@ -226,17 +296,20 @@ impl<'a> Reader<'a> {
             if self.is_full() {
                 break;
             }
-            // What is below an array has no path; the array has, if only by what is said of its items.
-            let (path, is_array) = match path.split_once("[]") {
-                Some((array, _)) => (array, true),
-                None => (path.as_str(), false),
-            };
-            self.path = path.split('.').take(MAX_KEYS + 1).collect();
-            if self.path.len() > MAX_KEYS {
-                continue;
+            self.path.clear();
+            for key in path.split('.').take(MAX_KEYS + 1) {
+                let name = key.trim_end_matches("[]");
+                if !name.is_empty() || name == key {
+                    self.path.push(Part::Key(name));
+                }
+                let arrays = (key.len() - name.len()) / 2;
+                for _ in 0..arrays.min(MAX_KEYS) {
+                    // An array is one, if only by what is said of its elements.
+                    self.note(Kinds::from_iter([Kind::Array]), None);
+                    self.path.push(Part::Element);
+                }
             }
-            if is_array {
-                self.note(Kinds::from_iter([Kind::Array]), None);
+            if self.path.len() > MAX_KEYS {
                 continue;
             }
             let kinds = match entry.get("types") {
@@ -257,16 +330,36 @@ impl<'a> Reader<'a> {
             if self.is_full() {
                 return;
             }
-            self.path.push(name);
-            match entry {
-                Value::Object(inner) => {
-                    self.note(Kinds::from_iter([Kind::Object]), None);
-                    self.names(inner, depth - 1);
-                }
-                Value::String(name) => self.note(kinds_named(name).collect(), None),
-                _ => self.note(Kinds::default(), None),
-            }
+            self.path.push(Part::Key(name));
+            self.named(entry, depth - 1);
             self.path.pop();
+        }
+    }
+
+    /// Reads what a map of names says about the path where the reader is.
+    fn named(&mut self, entry: &'a Value, depth: usize) {
+        match entry {
+            Value::Object(inner) => {
+                self.note(Kinds::from_iter([Kind::Object]), None);
+                self.names(inner, depth);
+            }
+            Value::String(name) => {
+                self.note(kinds_named(name).collect(), None);
+                if let Some(element) = element_named(name) {
+                    self.path.push(Part::Element);
+                    self.note(kinds_named(element).collect(), None);
+                    self.path.pop();
+                }
+            }
+            Value::Array(elements) => {
+                self.note(Kinds::from_iter([Kind::Array]), None);
+                if let (Some(element), Some(deeper)) = (elements.first(), depth.checked_sub(1)) {
+                    self.path.push(Part::Element);
+                    self.named(element, deeper);
+                    self.path.pop();
+                }
+            }
+            _ => self.note(Kinds::default(), None),
         }
     }
 
@@ -276,7 +369,7 @@ impl<'a> Reader<'a> {
             return;
         }
         if !self.declared.contains_key(&self.path) {
-            self.bytes += self.path.iter().map(|key| key.len()).sum::<usize>();
+            self.bytes += self.path.iter().map(|part| part.len()).sum::<usize>();
             if self.bytes > MAX_BYTES {
                 return;
             }
@@ -303,10 +396,20 @@ fn kinds_of_json_schema(schema: &Map<String, Value>) -> Kinds {
     if kinds.is_empty() {
         kinds = values.chain(schema.get("const")).map(Kind::of).collect();
     }
-    if kinds.is_empty() && schema.contains_key("properties") {
+    let says = |keys: &[&str]| keys.iter().any(|key| schema.contains_key(*key));
+    if kinds.is_empty() && says(&["properties", "patternProperties"]) {
         kinds = Kinds::from_iter([Kind::Object]);
     }
+    if kinds.is_empty() && says(&["items", "prefixItems"]) {
+        kinds = Kinds::from_iter([Kind::Array]);
+    }
     kinds
+}
+
+/// The name of the type of an array's elements: `array<string>`.
+fn element_named(name: &str) -> Option<&str> {
+    let (base, element) = name.trim().strip_suffix('>')?.split_once('<')?;
+    kinds_named(base).any(|kind| kind == Kind::Array).then_some(element)
 }
 
 /// The JSON types that a type's name stands for, in any of the three forms.
@@ -333,7 +436,7 @@ mod tests {
     use serde_json::json;
 
     use super::EventSchema;
-    use crate::task::evidence::Kind;
+    use crate::task::evidence::{Kind, Kinds, Step};
 
     fn path(dotted: &str) -> Vec<String> {
         dotted.split('.').map(str::to_owned).collect()
@@ -343,9 +446,11 @@ mod tests {
     fn all_three_forms_say_the_same() {
         let forms = [
             json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}},
-                "$defs": {"a": {"properties": {"b": {"type": ["integer", "null"]}, "c": {"enum": ["x"]}}}}}),
-            json!({"paths": {"a": {"types": ["object"]}, "a.b": {"types": ["int64", "null"]}, "a.c": {"types": ["string"]}}}),
-            json!({"a": {"b": "integer", "c": "string"}}),
+                "$defs": {"a": {"properties": {"b": {"type": ["integer", "null"]}, "c": {"enum": ["x"]},
+                    "d": {"items": {"properties": {"e": {"items": {"type": "string"}}}}}}}}}),
+            json!({"paths": {"a": {"types": ["object"]}, "a.b": {"types": ["int64", "null"]}, "a.c": {"types": ["string"]},
+                "a.d[].e[]": {"types": ["string"]}, "a.d[]": {"types": ["object"]}}}),
+            json!({"a": {"b": "integer", "c": "string", "d": [{"e": "array<string>"}]}}),
         ];
         for form in forms {
             let schema = EventSchema::from_value(form.clone()).expect("an object");
@@ -353,8 +458,33 @@ mod tests {
             assert!(kinds("a").contains(Kind::Object), "{form}");
             assert!(kinds("a.b").contains(Kind::Integer), "{form}");
             assert!(kinds("a.c").contains(Kind::String), "{form}");
-            assert_eq!(schema.declared().len(), 3, "{form}");
+            assert!(kinds("a.d").contains(Kind::Array), "{form}");
+            assert_eq!(schema.declared().len(), 4, "{form}");
+            let key = |key: &str| Step::Key(key.to_owned());
+            let element = vec![key("a"), key("d"), Step::Element];
+            let inner = [&element[..], &[key("e")]].concat();
+            let innermost = [&inner[..], &[Step::Element]].concat();
+            let inside: Vec<_> =
+                schema.declared_inside().iter().map(|(steps, it)| (steps, it.kinds)).collect();
+            let kinds = |kind| Kinds::from_iter([kind]);
+            let expected = [
+                (&element, kinds(Kind::Object)),
+                (&inner, kinds(Kind::Array)),
+                (&innermost, kinds(Kind::String)),
+            ];
+            assert_eq!(inside, expected, "{form}");
         }
+    }
+
+    #[test]
+    fn what_any_key_holds_is_declared_as_a_value() {
+        let schema = json!({"properties": {"a": {"additionalProperties": {"type": "string"},
+            "patternProperties": {"^x": {"type": "integer"}}}, "b": {"additionalProperties": false}}});
+        let schema = EventSchema::from_value(schema).expect("an object");
+        let steps = vec![Step::Key("a".to_owned()), Step::Value];
+        let kinds = schema.declared_inside()[&steps].kinds;
+        assert_eq!(kinds, Kinds::from_iter([Kind::Integer, Kind::String]));
+        assert_eq!(schema.declared_inside().len(), 1);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) ->
             Code::InvalidIdentifier => values::invalid_name(&context, &at),
             Code::InvalidValue => values::invalid_nulls(&context, &at),
             Code::DuplicatePropertyName => duplicates::duplicate(&context, &at),
-            Code::InvalidJson | Code::WrongRootType => None,
+            _ => None,
         };
         let mut finding = described(problem, &at);
         if problem.code == Code::UnknownField && matches!(remedy, Some((_, false))) {

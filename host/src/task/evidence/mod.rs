@@ -2,20 +2,29 @@
 //!
 //! Prompts show it, drafts are made from it, and the gates ask it whether a plan speaks of things that exist.
 
+mod collections;
 mod kind;
 mod observe;
 pub mod redact;
+mod step;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub use collections::Collection;
 pub use kind::{Kind, Kinds};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
+pub use step::Step;
+pub(crate) use step::{shown_steps, values_at};
 
+use crate::expr::ForEach;
 use crate::task::Samples;
 use crate::task::{Declared, EventSchema};
+
+/// How many strings of a path are looked into for JSON.
+const MAX_PARSED: usize = 100;
 
 /// Object keys from an event's root to a value.
 pub type Path = Vec<String>;
@@ -40,6 +49,8 @@ pub fn dotted(path: &[String]) -> String {
 pub struct Evidence {
     events: BTreeMap<String, SampleEvents>,
     declared: BTreeMap<Path, Declared>,
+    /// What is declared inside of arrays, and of objects with any keys.
+    declared_inside: BTreeMap<Vec<Step>, Declared>,
     has_schema: bool,
 }
 
@@ -52,16 +63,57 @@ impl Evidence {
         for sample in samples {
             events.entry(sample.event_type().to_owned()).or_default().add(sample);
         }
-        let declared = schema.map_or_else(BTreeMap::new, |schema| {
+        let (mut declared, mut declared_inside) = (BTreeMap::new(), BTreeMap::new());
+        if let Some(schema) = schema {
             let mount = mount(&events, schema);
             let full = |path: &Path| mount.iter().chain(path).cloned().collect();
-            schema.declared().iter().map(|(path, it)| (full(path), it.clone())).collect()
-        });
-        Self { events, declared, has_schema: schema.is_some() }
+            declared =
+                schema.declared().iter().map(|(path, it)| (full(path), it.clone())).collect();
+            let full =
+                |steps: &Vec<Step>| Step::keys(&mount).iter().chain(steps).cloned().collect();
+            let inside = schema.declared_inside().iter();
+            declared_inside = inside.map(|(steps, it)| (full(steps), it.clone())).collect();
+        }
+        Self { events, declared, declared_inside, has_schema: schema.is_some() }
+    }
+
+    /// What is known of the elements that a `for_each` goes over, each of them as an event of its own: paths start at the
+    /// element, samples are those of these event types, and the schema is what it says about the element. An entry of an
+    /// object has the keys `key` and `value`. Where there are more than 10,000 elements of one event type, the samples are
+    /// [cut](SampleEvents::is_cut).
+    #[must_use]
+    pub fn elements(&self, event_types: &[&str], for_each: &ForEach) -> Self {
+        let element = |name: &&str| Some(((*name).to_owned(), self.of(name)?.elements(for_each)?));
+        let (declared, declared_inside) = collections::narrowed(self, for_each);
+        let events = event_types.iter().filter_map(element).collect();
+        Self { events, declared, declared_inside, has_schema: self.has_schema }
+    }
+
+    /// The arrays, and the objects that are used as maps from keys to values, of events of these types: those that samples
+    /// have, and those that the schema declares, by code point of their paths. What is inside of the elements of one is told
+    /// by [`Evidence::elements`].
+    #[must_use]
+    pub fn arrays(&self, event_types: &[&str]) -> Vec<Collection> {
+        collections::collections(self, event_types)
+    }
+
+    /// Whether every string that samples of these event types have at a path holds an object or an array as JSON, and there
+    /// is one.
+    #[must_use]
+    pub fn holds_json(&self, event_types: &[&str], path: &[String]) -> bool {
+        let events = event_types.iter().filter_map(|name| self.of(name));
+        let values = events.flat_map(|events| events.seen(path)).map(|(_, value)| value);
+        let mut texts = values.filter(|value| !value.is_null()).take(MAX_PARSED).peekable();
+        let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
+        let holds = |value: &Value| {
+            let text = value.as_str().filter(|it| it.trim_start().starts_with(['{', '[']));
+            text.and_then(parsed).is_some()
+        };
+        texts.peek().is_some() && texts.all(holds)
     }
 
     /// Takes what may not be shown out of the texts in which samples are shown. What they hold is known all the same.
-    pub fn hide(&mut self, visibility: impl Fn(&[String]) -> Visibility) {
+    pub fn hide(&mut self, visibility: impl Fn(&[Step]) -> Visibility) {
         self.events.values_mut().for_each(|events| events.hide(&visibility));
     }
 
@@ -86,6 +138,23 @@ impl Evidence {
     #[must_use]
     pub fn declared(&self) -> &BTreeMap<Path, Declared> {
         &self.declared
+    }
+
+    /// What the schema declares inside of arrays, and of objects with any keys, by the steps from the event's root.
+    #[must_use]
+    pub fn declared_inside(&self) -> &BTreeMap<Vec<Step>, Declared> {
+        &self.declared_inside
+    }
+
+    /// The kinds of values that the schema declares somewhere in an event.
+    #[must_use]
+    pub fn declared_at(&self, steps: &[Step]) -> Kinds {
+        let path: Option<Path> = steps.iter().map(Step::key).collect();
+        let declared = match path {
+            Some(path) => self.declared.get(&path),
+            None => self.declared_inside.get(steps),
+        };
+        declared.map(|declared| declared.kinds).unwrap_or_default()
     }
 
     /// Whether a path occurs in a sample of this event type, or is declared by the schema.
@@ -136,7 +205,9 @@ fn mount(events: &BTreeMap<String, SampleEvents>, schema: &EventSchema) -> Path 
 mod tests {
     use serde_json::json;
 
-    use super::{Evidence, Kind};
+    use super::{Evidence, Kind, dotted};
+    use crate::expr::{ForEach, Iteration, Over};
+    use crate::policy::FieldPolicy;
     use crate::task::EventSchema;
     use crate::task::Samples;
 
@@ -186,5 +257,98 @@ mod tests {
             let schema = EventSchema::from_value(schema).expect("an object");
             assert!(Evidence::new(&samples, Some(&schema)).knows("b", &path(wanted)), "{wanted}");
         }
+    }
+    const LISTS: &str = r#"{"event_type":"a","jobs":[{"id":1,"steps":[{"no":1},{"no":2}]},{"id":2}],"tags":["x","y"],"by":{"u-1":{"n":1},"u-2":{"n":2}}}
+{"event_type":"a","jobs":[],"tags":"none","by":{"u-3":{"n":3},"u-4":{"n":4}},"args":"{\"city\":\"Rome\"}"}
+{"event_type":"b","jobs":[{"id":9}],"args":"a text"}"#;
+
+    fn iteration(over: Over, dotted: &str) -> Iteration {
+        Iteration { over, path: path(dotted) }
+    }
+
+    #[test]
+    fn elements_are_events_of_their_own() {
+        let samples = Samples::parse(LISTS, "samples").expect("samples");
+        let schema = json!({"jobs": [{"name": "string", "steps": [{"log": "string"}]}]});
+        let schema = EventSchema::from_value(schema).expect("an object");
+        let evidence = Evidence::new(&samples, Some(&schema));
+        let jobs = iteration(Over::Array, "jobs");
+        let outer = evidence.elements(&["a", "b"], &ForEach::new(jobs.clone(), None));
+        let count = |evidence: &Evidence, name| evidence.of(name).map(|it| it.count());
+        assert_eq!((count(&outer, "a"), count(&outer, "b")), (Some(2), Some(1)));
+        assert!(outer.knows("a", &path("id")) && outer.knows("a", &path("name")));
+        assert!(!outer.knows("a", &path("jobs")) && !outer.knows("b", &path("log")));
+        assert_eq!(outer.of("b").and_then(|it| it.samples().next()).map(|it| it.line()), Some(3));
+        let steps = ForEach::new(jobs, Some(iteration(Over::Array, "steps")));
+        let inner = evidence.elements(&["a", "b"], &steps);
+        assert_eq!((count(&inner, "a"), count(&inner, "b")), (Some(2), None));
+        assert!(inner.knows("b", &path("log")) && inner.knows("a", &path("no")));
+        assert_eq!(
+            outer.elements(&["a"], &ForEach::new(iteration(Over::Array, "steps"), None)).paths("a"),
+            inner.paths("a")
+        );
+    }
+
+    #[test]
+    fn entries_have_a_key_and_a_value() {
+        let samples = Samples::parse(LISTS, "samples").expect("samples");
+        let schema = json!({"properties": {"by": {"properties": {"u-9": {"properties": {"m": {"type": "string"}}}},
+            "additionalProperties": {"properties": {"k": {"type": "integer"}}}}}});
+        let schema = EventSchema::from_value(schema).expect("an object");
+        let evidence = Evidence::new(&samples, Some(&schema));
+        let entries = ForEach::new(iteration(Over::Entries, "by"), None);
+        let entries = evidence.elements(&["a"], &entries);
+        let known: Vec<String> = entries.paths("a").keys().map(|path| dotted(path)).collect();
+        assert_eq!(known, ["", "key", "value", "value.k", "value.m", "value.n"]);
+        assert_eq!(entries.of("a").map(|it| it.observed()[&path("key")].distinct), Some(4));
+    }
+
+    #[test]
+    fn arrays_and_maps_are_found() {
+        let samples = Samples::parse(LISTS, "samples").expect("samples");
+        let evidence = Evidence::new(&samples, None);
+        let found = |evidence: &Evidence| -> Vec<(Over, String, usize, String)> {
+            let collections = evidence.arrays(&["a"]);
+            let told = collections.iter().map(|it| {
+                let path = dotted(&it.iteration.path);
+                (it.iteration.over, path, it.elements, it.kinds.to_string())
+            });
+            told.collect()
+        };
+        assert_eq!(
+            found(&evidence),
+            [
+                (Over::Entries, "by".to_owned(), 4, "object".to_owned()),
+                (Over::Array, "jobs".to_owned(), 2, "object".to_owned()),
+                (Over::Array, "tags".to_owned(), 2, "string".to_owned()),
+            ]
+        );
+        let jobs = ForEach::new(iteration(Over::Array, "jobs"), None);
+        assert_eq!(found(&evidence.elements(&["a"], &jobs)).len(), 1);
+        assert!(evidence.holds_json(&["a"], &path("args")));
+        assert!(!evidence.holds_json(&["a", "b"], &path("args")));
+        assert!(!evidence.holds_json(&["a"], &path("tags")));
+    }
+
+    #[test]
+    fn what_is_shown_of_elements_leaves_out_what_is_denied() {
+        let samples = r#"{"event_type":"a","users":[{"login":"ada","state":"open","note":"x"}],"of":{"k":{"note":"y"}}}"#;
+        let samples = Samples::parse(samples, "samples").expect("samples");
+        let policy = r#"{"deny": ["users.note", "of.*.note"]}"#;
+        let policy = FieldPolicy::parse(policy, "policy.json").expect("a policy");
+        let mut evidence = Evidence::new(&samples, None);
+        evidence.hide(|steps| policy.visibility(steps));
+        let shown = |for_each: Iteration| {
+            let elements = evidence.elements(&["a"], &ForEach::new(for_each, None));
+            let seen = elements.of("a").and_then(|it| it.samples().next());
+            seen.map_or_else(String::new, |it| it.text().to_owned())
+        };
+        assert_eq!(
+            shown(iteration(Over::Array, "users")),
+            r#"{"login":"<text of 3 characters>","state":"open"}"#
+        );
+        assert_eq!(shown(iteration(Over::Entries, "of")), r#"{"key":"k","value":{}}"#);
+        let users = ForEach::new(iteration(Over::Array, "users"), None);
+        assert!(evidence.elements(&["a"], &users).knows("a", &path("note")));
     }
 }

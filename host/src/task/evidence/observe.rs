@@ -1,15 +1,21 @@
 //! What occurs in sample events.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Kind, Kinds, Path, at, redact};
+use super::step::{ENTRY_KEY, ENTRY_VALUE};
+use super::{Kind, Kinds, Path, Step, at, redact};
+use crate::expr::{ForEach, Iteration, Over};
 use crate::task::Sample;
 
 /// How many paths of one event type are listed. Events whose keys are data have no end of them.
 const MAX_PATHS: usize = 20_000;
+
+/// How many elements of one event type are looked at, inside of a `for_each`.
+const MAX_ELEMENTS: usize = 10_000;
 
 /// How deep samples are looked through.
 pub(super) const MAX_DEPTH: usize = 32;
@@ -22,18 +28,22 @@ const MAX_EXAMPLES: usize = 8;
 pub enum Visibility {
     /// All of it.
     Shown,
-    /// An object's fields, each by its own path. Paths don't lead into arrays, so of an array nothing.
+    /// The fields of an object, and the elements of an array, each by where it is.
     Partly,
     /// Nothing.
     Hidden,
 }
 
-/// A sample event, parsed.
+/// A sample event, parsed; or an element of one, which stands for an event inside of a `for_each`.
 #[derive(Clone, Debug)]
 pub struct Seen {
     line: usize,
     bytes: usize,
     event: Value,
+    /// What is left of it for whoever may not see everything, where that is less.
+    shown: Option<Value>,
+    /// Where it is in the event, without the elements: keys tell which values are about people.
+    root: Path,
     text: OnceLock<String>,
 }
 
@@ -44,7 +54,7 @@ impl Seen {
         self.line
     }
 
-    /// How long its line is, in bytes.
+    /// How long its line is, in bytes; of an element, how long it is by itself.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -54,7 +64,8 @@ impl Seen {
     /// [hidden](super::Evidence::hide). Worked out when it is first asked for.
     #[must_use]
     pub fn text(&self) -> &str {
-        self.text.get_or_init(|| redact::event(&self.event))
+        let shown = self.shown.as_ref().unwrap_or(&self.event);
+        self.text.get_or_init(|| redact::value(&self.root, shown))
     }
 
     /// The event, all of it.
@@ -62,6 +73,74 @@ impl Seen {
     pub fn event(&self) -> &Value {
         &self.event
     }
+
+    /// What an iteration goes over, each as a sample of its own.
+    fn elements(&self, for_each: &ForEach) -> Vec<Self> {
+        let mut outer = vec![(Cow::Borrowed(&self.event), self.shown.as_ref().map(Cow::Borrowed))];
+        for iteration in for_each.levels() {
+            let mut inner = Vec::new();
+            for (event, shown) in &outer {
+                for element in elements(event, iteration) {
+                    let shown =
+                        shown.as_ref().map(|shown| Cow::Owned(element.shown(shown, iteration)));
+                    inner.push((Cow::Owned(element.value.into_owned()), shown));
+                }
+            }
+            outer = inner;
+        }
+        let root: Path = for_each.levels().flat_map(|it| it.path.iter().cloned()).collect();
+        let seen = |(event, shown): (Cow<'_, Value>, Option<Cow<'_, Value>>)| Self {
+            line: self.line,
+            bytes: event.to_string().len(),
+            event: event.into_owned(),
+            shown: shown.map(Cow::into_owned),
+            root: root.clone(),
+            text: OnceLock::new(),
+        };
+        outer.into_iter().map(seen).collect()
+    }
+}
+
+/// What an iteration goes over in one value.
+struct Element<'v> {
+    value: Cow<'v, Value>,
+    /// Which one it is of an array.
+    index: usize,
+}
+
+impl Element<'_> {
+    /// What is left of this element in `shown`, which is what is left of the value that holds it.
+    fn shown(&self, shown: &Value, iteration: &Iteration) -> Value {
+        let left = at(shown, &iteration.path);
+        let left = match (iteration.over, left) {
+            (Over::Array, Some(Value::Array(elements))) => elements.get(self.index).cloned(),
+            (Over::Entries, Some(Value::Object(fields))) => {
+                let key = self.value.get(ENTRY_KEY).and_then(Value::as_str);
+                key.and_then(|key| fields.get_key_value(key)).map(|(key, value)| entry(key, value))
+            }
+            _ => None,
+        };
+        left.unwrap_or_default()
+    }
+}
+
+fn elements<'v>(value: &'v Value, iteration: &Iteration) -> Vec<Element<'v>> {
+    match (iteration.over, at(value, &iteration.path)) {
+        (Over::Array, Some(Value::Array(elements))) => {
+            let element = |(index, it)| Element { value: Cow::Borrowed(it), index };
+            elements.iter().enumerate().map(element).collect()
+        }
+        (Over::Entries, Some(Value::Object(fields))) => {
+            let entries = fields.iter().map(|(key, it)| Cow::Owned(entry(key, it))).enumerate();
+            entries.map(|(index, value)| Element { value, index }).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// An entry of an object, as it is seen inside of a `for_each`.
+fn entry(key: &str, value: &Value) -> Value {
+    json!({ENTRY_KEY: key, ENTRY_VALUE: value})
 }
 
 /// What was seen at one path, over the samples of an event type.
@@ -83,6 +162,7 @@ pub struct SampleEvents {
     samples: Vec<Seen>,
     observed: BTreeMap<Path, Observed>,
     scalars: BTreeMap<Path, BTreeSet<String>>,
+    is_cut: bool,
 }
 
 impl SampleEvents {
@@ -90,38 +170,55 @@ impl SampleEvents {
         // Samples are JSON: whoever made them has parsed them.
         let Ok(event) = serde_json::from_str::<Value>(sample.text()) else { return };
         self.observe(&mut Path::new(), &event);
-        let (line, bytes) = (sample.line(), sample.text().len());
-        self.samples.push(Seen { line, bytes, event, text: OnceLock::new() });
+        let (line, bytes, text) = (sample.line(), sample.text().len(), OnceLock::new());
+        self.samples.push(Seen { line, bytes, event, shown: None, root: Path::new(), text });
+    }
+
+    /// What an iteration goes over in these samples, as samples of their own, in their order; `None` where there is nothing.
+    /// Beyond 10,000 elements they are [cut](Self::is_cut).
+    pub(super) fn elements(&self, for_each: &ForEach) -> Option<Self> {
+        let mut all = Self { is_cut: self.is_cut, ..Self::default() };
+        for seen in self.samples() {
+            let mut elements = seen.elements(for_each);
+            let room = MAX_ELEMENTS - all.samples.len();
+            all.is_cut |= elements.len() > room;
+            elements.truncate(room);
+            for element in elements {
+                all.note(&Path::new(), &element.event);
+                all.observe(&mut Path::new(), &element.event);
+                all.samples.push(element);
+            }
+        }
+        (!all.samples.is_empty()).then_some(all)
+    }
+
+    /// Whether there are more of them than are looked at, so that what isn't seen may be there all the same.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The samples of several event types as those of one.
     #[must_use]
     pub fn together<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut together = Self::default();
-        for seen in all.into_iter().flat_map(Self::samples) {
-            together.observe(&mut Path::new(), &seen.event);
-            together.samples.push(seen.clone());
+        for events in all {
+            together.is_cut |= events.is_cut;
+            let has_root = events.observed.contains_key(&Path::new());
+            for seen in &events.samples {
+                if has_root {
+                    together.note(&Path::new(), &seen.event);
+                }
+                together.observe(&mut Path::new(), &seen.event);
+                together.samples.push(seen.clone());
+            }
         }
         together
     }
 
     fn observe(&mut self, path: &mut Path, value: &Value) {
-        if !path.is_empty() {
-            if self.observed.len() >= MAX_PATHS && !self.observed.contains_key(path) {
-                return;
-            }
-            let observed = self.observed.entry(path.clone()).or_default();
-            observed.present += 1;
-            observed.kinds.insert(Kind::of(value));
-            if !matches!(value, Value::Null | Value::Array(_) | Value::Object(_)) {
-                let scalars = self.scalars.entry(path.clone()).or_default();
-                if scalars.insert(value.to_string()) {
-                    observed.distinct += 1;
-                    if observed.examples.len() < MAX_EXAMPLES {
-                        observed.examples.push(value.clone());
-                    }
-                }
-            }
+        if !path.is_empty() && !self.note(path, value) {
+            return;
         }
         let Value::Object(fields) = value else { return };
         if path.len() == MAX_DEPTH {
@@ -134,12 +231,33 @@ impl SampleEvents {
         }
     }
 
+    /// Adds to what is known of a path; whether there is room.
+    fn note(&mut self, path: &Path, value: &Value) -> bool {
+        if self.observed.len() >= MAX_PATHS && !self.observed.contains_key(path) {
+            return false;
+        }
+        let observed = self.observed.entry(path.clone()).or_default();
+        observed.present += 1;
+        observed.kinds.insert(Kind::of(value));
+        if !matches!(value, Value::Null | Value::Array(_) | Value::Object(_)) {
+            let scalars = self.scalars.entry(path.clone()).or_default();
+            if scalars.insert(value.to_string()) {
+                observed.distinct += 1;
+                if observed.examples.len() < MAX_EXAMPLES {
+                    observed.examples.push(value.clone());
+                }
+            }
+        }
+        true
+    }
+
     /// Takes what is denied out of the texts of the samples.
-    pub(super) fn hide(&mut self, visibility: &dyn Fn(&[String]) -> Visibility) {
+    pub(super) fn hide(&mut self, visibility: &dyn Fn(&[Step]) -> Visibility) {
         for seen in &mut self.samples {
             let mut shown = seen.event.clone();
-            if remove(&mut shown, &mut Path::new(), visibility) {
-                seen.text = OnceLock::from(redact::event(&shown));
+            if remove(&mut shown, &mut Vec::new(), visibility) {
+                seen.shown = Some(shown);
+                seen.text = OnceLock::new();
             }
         }
     }
@@ -155,7 +273,8 @@ impl SampleEvents {
         self.samples.len()
     }
 
-    /// What was seen, by path: objects and arrays included, nothing inside of arrays, at most 20,000 paths.
+    /// What was seen, by path: objects and arrays included, nothing inside of arrays, at most 20,000 paths. Of elements, the
+    /// empty path is there too, for the element itself.
     #[must_use]
     pub fn observed(&self) -> &BTreeMap<Path, Observed> {
         &self.observed
@@ -167,32 +286,30 @@ impl SampleEvents {
     }
 }
 
-/// Removes what may not be shown from objects; whether there was any. As deep as samples are looked through: what is below
-/// goes as a whole.
+/// Removes what may not be shown; whether there was any. As deep as samples are looked through: what is below goes as a
+/// whole.
 fn remove(
     value: &mut Value,
-    path: &mut Path,
-    visibility: &dyn Fn(&[String]) -> Visibility,
+    steps: &mut Vec<Step>,
+    visibility: &dyn Fn(&[Step]) -> Visibility,
 ) -> bool {
-    let Value::Object(fields) = value else { return false };
-    if path.len() == MAX_DEPTH {
-        fields.clear();
-        return true;
-    }
-    let before = fields.len();
+    let too_deep = steps.len() == MAX_DEPTH;
     let mut changed = false;
-    fields.retain(|key, value| {
-        path.push(key.clone());
-        let keep = match visibility(path) {
-            Visibility::Shown => true,
-            Visibility::Partly => !value.is_array(),
-            Visibility::Hidden => false,
-        };
-        changed |= keep && remove(value, path, visibility);
-        path.pop();
+    let mut keep = |step: Step, value: &mut Value| {
+        steps.push(step);
+        let keep = !too_deep && visibility(steps) != Visibility::Hidden;
+        changed |= !keep || remove(value, steps, visibility);
+        steps.pop();
         keep
-    });
-    changed || fields.len() < before
+    };
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|key, value| keep(Step::Key(key.clone()), value));
+        }
+        Value::Array(elements) => elements.retain_mut(|value| keep(Step::Element, value)),
+        _ => {}
+    }
+    changed
 }
 
 #[cfg(test)]
@@ -201,41 +318,51 @@ mod tests {
 
     use super::remove;
     use crate::policy::FieldPolicy;
-    use crate::task::evidence::Path;
 
     #[test]
-    fn what_is_denied_is_removed_with_the_arrays_that_may_hold_it() {
+    fn what_is_denied_is_removed_from_arrays_too() {
         let event = json!({
             "list": [{"email": "a"}], "users": {"list": [{"email": "b"}], "one": {"email": "c", "id": 1}},
             "email": "d", "tags": ["e"],
         });
+        let users = |list: Value, one: Value| json!({"list": list, "one": one});
+        let one = json!({"email": "c", "id": 1});
+        let event_with = |list: Value, users: Value, tags: Value| json!({"list": list, "users": users, "email": "d", "tags": tags});
         for (deny, left) in [
             (
                 json!(["users.list.email"]),
-                json!({"users": {"one": {"email": "c", "id": 1}},
-                "list": [{"email": "a"}], "email": "d", "tags": ["e"]}),
+                event_with(json!([{"email": "a"}]), users(json!([{}]), one.clone()), json!(["e"])),
             ),
             (
                 json!(["users.*.email"]),
-                json!({"users": {"one": {"id": 1}}, "list": [{"email": "a"}],
-                "email": "d", "tags": ["e"]}),
+                event_with(
+                    json!([{"email": "a"}]),
+                    users(json!([{}]), json!({"id": 1})),
+                    json!(["e"]),
+                ),
             ),
             (
                 json!(["*.email"]),
-                json!({"users": {"list": [{"email": "b"}], "one": {"email": "c", "id": 1}},
-                "email": "d"}),
+                event_with(json!([{}]), users(json!([{"email": "b"}]), one.clone()), json!(["e"])),
             ),
             (
                 json!(["list.*.email"]),
-                json!({"users": {"list": [{"email": "b"}],
-                "one": {"email": "c", "id": 1}}, "email": "d", "tags": ["e"]}),
+                event_with(json!([{}]), users(json!([{"email": "b"}]), one.clone()), json!(["e"])),
+            ),
+            (
+                json!(["tags.*"]),
+                event_with(
+                    json!([{"email": "a"}]),
+                    users(json!([{"email": "b"}]), one.clone()),
+                    json!([]),
+                ),
             ),
             (json!(["nowhere"]), event.clone()),
         ] {
             let policy = json!({ "deny": deny }).to_string();
             let policy = FieldPolicy::parse(&policy, "policy.json").expect("a policy");
             let mut shown: Value = event.clone();
-            let changed = remove(&mut shown, &mut Path::new(), &|path| policy.visibility(path));
+            let changed = remove(&mut shown, &mut Vec::new(), &|steps| policy.visibility(steps));
             assert_eq!((changed, &shown), (left != event, &left), "{deny}");
         }
     }

@@ -169,8 +169,13 @@ fn is_data_shape(shape: &str) -> bool {
 /// ```
 #[must_use]
 pub fn event(event: &Value) -> String {
+    value(&Path::new(), event)
+}
+
+/// The same for a part of an event, which is below `root`.
+pub(super) fn value(root: &Path, value: &Value) -> String {
     let mut text = String::new();
-    write(event, &mut Path::new(), MAX_DEPTH, &mut text);
+    write(value, &mut root.clone(), MAX_DEPTH, &mut text);
     text
 }
 

@@ -1,0 +1,133 @@
+//! A result as a template: constant text with values between.
+
+use serde_json::Value as Json;
+
+use super::inputs::Slot;
+use super::lower::{Id, Property, Value};
+use super::text::{comment, path};
+use crate::expr::{Expression, Reference, Source};
+use crate::plan::Nulls;
+
+/// A part of the template.
+pub(super) enum Part {
+    /// A comment, above what follows.
+    About(String),
+    /// Constant text.
+    Constant(String),
+    /// The text of a scalar inside a JSON string.
+    Text(Slot),
+    /// The value as JSON.
+    Json(Slot),
+    /// A property that is left out when its value is.
+    Optional(Optional),
+}
+
+/// A property that is left out when its value is.
+pub(super) struct Optional {
+    /// What it is, for a comment.
+    pub(super) about: String,
+    /// What stands before the value.
+    pub(super) head: String,
+    pub(super) value: Slot,
+    pub(super) nulls: Nulls,
+    /// What stands behind the value.
+    pub(super) tail: &'static str,
+}
+
+/// Parts in a row; constant text beside constant text is one.
+#[derive(Default)]
+pub(super) struct Parts(Vec<Part>);
+
+impl Parts {
+    pub(super) fn about(&mut self, text: String) {
+        self.0.push(Part::About(text));
+    }
+
+    pub(super) fn constant(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Part::Constant(before)) => before.push_str(text),
+            _ => self.0.push(Part::Constant(text.to_owned())),
+        }
+    }
+
+    /// A value inside a JSON string.
+    pub(super) fn text(&mut self, value: &Value<'_>) {
+        match value {
+            Value::Slot(slot) => self.0.push(Part::Text(*slot)),
+            Value::Constant(Json::String(text)) => {
+                let quoted = Json::from(text.as_str()).to_string();
+                self.constant(quoted.get(1..quoted.len() - 1).unwrap_or_default());
+            }
+            Value::Constant(scalar) => self.constant(&scalar.to_string()),
+        }
+    }
+
+    /// A value as JSON.
+    pub(super) fn json(&mut self, value: &Value<'_>) {
+        match value {
+            Value::Slot(slot) => self.0.push(Part::Json(*slot)),
+            Value::Constant(constant) => self.constant(&constant.to_string()),
+        }
+    }
+
+    /// The id of a node, inside a JSON string.
+    pub(super) fn id(&mut self, session: Slot, id: &Id<'_>) {
+        self.text(&Value::Slot(session));
+        let mut before = format!(":{}:", id.entity);
+        for (name, value) in &id.keys {
+            self.constant(&format!("{before}{name}="));
+            self.text(value);
+            ",".clone_into(&mut before);
+        }
+    }
+
+    /// A property, between what stands before its name and behind its value.
+    pub(super) fn property(&mut self, before: &str, property: &Property<'_>, tail: &'static str) {
+        let head = format!("{before}{{\"name\":\"{}\",\"value\":", property.field.property_name());
+        match &property.value {
+            Value::Constant(constant) => self.constant(&format!("{head}{constant}{tail}")),
+            Value::Slot(value) => self.0.push(Part::Optional(Optional {
+                about: format!(
+                    "{}: \"{}\" from {}",
+                    property.at,
+                    comment(property.field.property_name()),
+                    described(property.field.value())
+                ),
+                head,
+                value: *value,
+                nulls: property.field.nulls(),
+                tail,
+            })),
+        }
+    }
+
+    pub(super) fn as_slice(&self) -> &[Part] {
+        &self.0
+    }
+}
+
+/// What stands before the name of a property of a node, behind the value of the one before.
+pub(super) const NEXT_PROPERTY: &str = "},";
+
+/// Where a value comes from, for a comment.
+pub(super) fn described(expression: &Expression) -> String {
+    let mut text = match &expression.source {
+        Source::Path(reference) => place(reference),
+        Source::Constant(constant) => comment(&constant.to_string()),
+        Source::Template(template) => format!("\"{}\"", comment(template.text())),
+        Source::Coalesce(values) => format!("the first of {} values", values.len()),
+    };
+    for conversion in &expression.convert {
+        text.push_str(", ");
+        text.push_str(conversion.name());
+    }
+    text
+}
+
+/// A path for a comment, with the level that it starts at.
+pub(super) fn place(reference: &Reference) -> String {
+    match reference.level.0 {
+        0 => path(&reference.path),
+        level => format!("{} of element {level}", path(&reference.path)),
+    }
+}
