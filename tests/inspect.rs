@@ -233,7 +233,10 @@ fn facts_say_what_is_in_the_module() {
         assert_eq!(facts[flag], false, "{flag}");
     }
     assert_eq!(facts["exports"][2]["signature"], "(i32, i32) -> i64");
-    assert_eq!(facts["fuel_bound"], serde_json::json!({"base":4,"per_bulk_byte":0,"bulk_ops":0}));
+    assert_eq!(
+        facts["fuel_bound"],
+        serde_json::json!({"base":4,"per_block_byte":0,"per_bulk_byte":0})
+    );
 
     let busy = guest(
         r#"(table 3 funcref)
@@ -355,7 +358,7 @@ fn the_fuel_bound_is_exact_without_branches_and_holds_with_them() {
     for (extract, helpers, exact, bulk_bytes) in cases {
         let wasm = guest_running(extract, helpers);
         let inspected = inspect(&wasm, &StructuralLimits::default()).unwrap();
-        let bound = inspected.facts().fuel_bound.unwrap().for_bulk_bytes(bulk_bytes);
+        let bound = inspected.facts().fuel_bound.unwrap().of_event(0, bulk_bytes);
         let used = fuel_of_an_event(&engine, &wasm);
         if exact {
             assert_eq!(used, bound, "{extract}");
@@ -502,6 +505,6 @@ proptest! {
         };
         let Some(bound) = inspected.facts().fuel_bound else { return Ok(()) };
         let used = fuel_of_an_event(&engine(), &wasm);
-        prop_assert!(bound.bulk_ops() > 0 || used <= bound.base(), "{used} > {bound:?}");
+        prop_assert!(bound.per_bulk_byte() > 0 || used <= bound.base(), "{used} > {bound:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use retort::abi::section::Input;
+use retort::abi::section::Section;
 use retort::gate::smoke::Samples;
 use retort::plan;
 use retort::policy::{Denied, FieldPolicy};
@@ -23,7 +23,8 @@ struct Case {
     /// What is known of events.
     samples: Option<Vec<Value>>,
     schema: Option<Value>,
-    inputs: Option<Vec<Input>>,
+    inputs: Option<Value>,
+    rows: Option<Value>,
     findings: Vec<Found>,
 }
 
@@ -79,6 +80,14 @@ fn evidence(samples: &[Value], schema: Option<Value>) -> Evidence {
     Evidence::new(&samples, schema.as_ref())
 }
 
+fn section(inputs: &Value, rows: Option<&Value>) -> Section {
+    let mut section = json!({"abi": 1, "function": "f", "event_types": ["e"], "inputs": inputs});
+    if let Some(rows) = rows {
+        section["rows"] = rows.clone();
+    }
+    Section::parse(section.to_string().as_bytes()).unwrap()
+}
+
 fn policy(value: &Value) -> FieldPolicy {
     FieldPolicy::parse(&value.to_string(), "policy.json").unwrap()
 }
@@ -106,7 +115,8 @@ fn plans_and_modules_are_held_to_their_policy() {
             assert_eq!(found(checked), case.findings, "{name}");
         } else {
             let inputs = case.inputs.unwrap_or_else(|| panic!("{name}: neither plan nor inputs"));
-            assert_eq!(found(policy.check_inputs(&inputs)), case.findings, "{name}");
+            let section = section(&inputs, case.rows.as_ref());
+            assert_eq!(found(policy.check_section(&section)), case.findings, "{name}");
         }
     }
 }
@@ -212,8 +222,8 @@ proptest! {
         patterns.iter().for_each(|pattern| without(&mut left, pattern));
         let pointer = format!("/{}", path.join("/"));
         let untouched = full.pointer(&pointer) == left.pointer(&pointer);
-        let input = Input::json(&path);
-        prop_assert_eq!(policy.check_inputs(std::slice::from_ref(&input)).is_ok(), untouched);
+        let section = section(&json!([{"path": path}]), None);
+        prop_assert_eq!(policy.check_section(&section).is_ok(), untouched);
         prop_assert_eq!(policy.denies(&path), left.pointer(&pointer).is_none());
     }
 
@@ -230,7 +240,7 @@ proptest! {
             "property_fields": [{"property_name": "p", "source_path": paths[2]}],
             "span_handling": {"span_id_path": paths[0], "partial_when_path": paths[3]}})).unwrap();
         let module = rendered(&plan);
-        let of_module = policy.check_inputs(module.section().inputs());
+        let of_module = policy.check_section(module.section());
         let mut event = full_event();
         event["event_type"] = json!("e");
         let of_plan = policy.check_plan_knowing(&plan, &evidence(&[event], None));

@@ -71,7 +71,7 @@ impl ModuleGate for Pipeline {
         // A module that is what its plan is rendered to reads what the plan does, scalars as properties have to be.
         let permitted = match plan.as_ref().filter(|_| is_rendered) {
             Some(plan) => self.policy.check_plan(plan),
-            None => self.policy.check_inputs(inspected.section().inputs()),
+            None => self.policy.check_section(inspected.section()),
         };
         permitted.map_err(|denied| {
             ModuleRefusal::Rejected(format!("it reads what the policy denies: {denied}"))

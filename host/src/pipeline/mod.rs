@@ -172,7 +172,7 @@ impl Pipeline {
     /// # Errors
     /// [`Turned::Policy`].
     pub fn permit_inputs(&self, inspected: &Inspected) -> Result<(), Turned> {
-        Ok(self.policy.check_inputs(inspected.section().inputs())?)
+        Ok(self.policy.check_section(inspected.section())?)
     }
 
     /// Holds a plan to what is known of events and graph.

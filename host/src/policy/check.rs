@@ -1,26 +1,36 @@
 //! What a plan or a module reads, held against a policy.
 
-use serde_json::Value;
-
 use super::denied::Denied;
+use super::patch::Removals;
 use super::{AnyKey, FieldPolicy, Relation, Restriction, relation};
-use crate::abi::section::Input;
-use crate::finding::{Finding, patch};
-use crate::plan::Plan;
+use crate::abi::section::{Input, Rows, Section};
+use crate::expr::{ForEach, Iteration, Reference};
+use crate::finding::Finding;
+use crate::plan::{Plan, Role};
 use crate::problem::Stage;
-use crate::task::evidence::{Evidence, Kind, Step, dotted};
+use crate::task::evidence::{Evidence, Kind, Step, shown_steps, values_at};
 use crate::untrusted::sanitize;
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
 const QUOTED_CHARS: usize = 200;
 
+/// What becomes of a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It is read.
+    Read,
+    /// A `for_each` goes over what it holds; of the elements, only what is read counts.
+    Iterated,
+}
+
 impl FieldPolicy {
-    /// Whether a plan reads only what it may: key, properties, session, span, and the text that decides whether a span
-    /// is handled.
+    /// Whether a plan reads only what it may: event types and conditions, keys, properties and what their templates are made
+    /// of, session, spans, the ids of edges, and what each `for_each` goes over. Inside of a `for_each`, what counts is where
+    /// a value is in the event.
     ///
-    /// Where a property or `partial_when_path` is what reads too much, the finding's patch takes it out of the plan. It is
-    /// certain where the very value is denied; of an object that holds denied values, others may be wanted. Each patch is
-    /// written for the plan as it stands: apply the last one first.
+    /// Where a property, an edge or what makes a span partial is what reads too much, the finding's patch takes it out of the
+    /// plan. It is certain where the very value is denied and nothing else goes with it; of an object that holds denied
+    /// values, others may be wanted. Each patch is written for the plan as it stands: apply the last one first.
     ///
     /// # Errors
     /// Everything that it may not read, in the plan's order.
@@ -34,44 +44,33 @@ impl FieldPolicy {
     /// # Errors
     /// As [`FieldPolicy::check_plan`].
     pub fn check_plan_knowing(&self, plan: &Plan, evidence: &Evidence) -> Result<(), Denied> {
-        self.check_reads(plan, |path| {
-            let declared = evidence.declared().get(path).map(|declared| declared.kinds);
-            let is_declared = |kind| declared.is_some_and(|kinds| kinds.contains(kind));
-            let holds = |value: &Value| value.is_object() || value.is_array();
-            is_declared(Kind::Object)
-                || is_declared(Kind::Array)
-                || evidence
-                    .of(plan.event_type())
-                    .is_some_and(|events| events.seen(path).any(|(_, value)| holds(value)))
+        let types: Vec<_> =
+            evidence.event_types().filter(|(name, _)| plan.event_types().matches(name)).collect();
+        self.check_reads(plan, |steps| {
+            let declared = evidence.declared_at(steps);
+            let holds = |kind| matches!(kind, Kind::Object | Kind::Array);
+            let events = types.iter().flat_map(|(_, events)| events.samples());
+            declared.iter().any(holds)
+                || events
+                    .flat_map(|seen| values_at(seen.event(), steps))
+                    .any(|value| holds(Kind::of(value)))
         })
     }
 
-    fn check_reads(
-        &self,
-        plan: &Plan,
-        is_object: impl Fn(&[String]) -> bool,
-    ) -> Result<(), Denied> {
+    fn check_reads(&self, plan: &Plan, is_object: impl Fn(&[Step]) -> bool) -> Result<(), Denied> {
         let mut findings = Vec::new();
-        let mut check = |place: String, optional: Option<String>, path: &[String]| {
-            let Some(finding) = self.finding(place, path, &is_object) else { return };
-            findings.push(match optional.map(|place| patch::remove(&place)) {
-                Some(patch) if self.denies(path) => finding.mended_by(patch),
-                Some(patch) => finding.perhaps(patch),
+        let mut removals = Removals::default();
+        for read in plan.reads() {
+            let steps = Step::resolved(&read.reference, read.for_each);
+            let usage = if read.role == Role::ForEach { Use::Iterated } else { Use::Read };
+            let finding = self.finding(&read.pointer, &steps, usage, &is_object);
+            let Some(finding) = finding else { continue };
+            let is_denied = self.covers(&steps);
+            findings.push(match removals.of(&read) {
+                Some((patch, true)) if is_denied => finding.mended_by(patch),
+                Some((patch, _)) => finding.perhaps(patch),
                 None => finding,
             });
-        };
-        check("/key_field/source_path".to_owned(), None, plan.key_field().source_path());
-        for (index, property) in plan.property_fields().iter().enumerate() {
-            let place = format!("/property_fields/{index}");
-            check(format!("{place}/source_path"), Some(place), property.source_path());
-        }
-        check("/session_id_path".to_owned(), None, plan.session_id_path());
-        if let Some(span) = plan.span_handling() {
-            check("/span_handling/span_id_path".to_owned(), None, span.span_id_path());
-            if let Some(path) = span.partial_when_path() {
-                let place = "/span_handling/partial_when_path".to_owned();
-                check(place.clone(), Some(place), path);
-            }
         }
         Denied::unless_empty(findings)
     }
@@ -80,66 +79,132 @@ impl FieldPolicy {
     /// object whether it is truthy counts as reading it.
     ///
     /// # Errors
-    /// Everything that it may not read, in the order of its inputs.
-    pub fn check_inputs(&self, inputs: &[Input]) -> Result<(), Denied> {
-        let finding = |(index, input): (usize, &Input)| {
-            let place = format!("/inputs/{index}/path");
-            let path = input.references().first().map_or(&[][..], |it| it.path.as_slice());
-            if path.is_empty() && !self.whole_event {
-                return Some(Finding::new(
-                    Stage::Policy,
-                    "whole_event_not_granted",
-                    place,
-                    "the paths of the fields that are needed",
-                    "the whole event, which the policy doesn't grant",
-                ));
-            }
-            self.finding(place, path, |_| true)
-        };
-        Denied::unless_empty(inputs.iter().enumerate().filter_map(finding).collect())
+    /// Everything that it may not read, in the order of its iterations and inputs.
+    pub fn check_section(&self, section: &Section) -> Result<(), Denied> {
+        let mut findings = Vec::new();
+        let rows = section.rows();
+        for (index, row) in rows.iter().enumerate() {
+            let reference = Reference {
+                path: row.iteration.path.clone(),
+                level: crate::expr::Level(u8::from(row.within.is_some())),
+            };
+            let outside = row.within.and_then(|within| iteration(rows, within));
+            let place = format!("/rows/{index}");
+            let steps = Step::resolved(&reference, outside.as_ref());
+            findings.extend(self.of_module(&place, &steps, Use::Iterated));
+        }
+        for (index, input) in section.inputs().iter().enumerate() {
+            let for_each = input.rows.and_then(|row| iteration(rows, row));
+            let place = place(index, input);
+            let read = |reference: &&Reference| {
+                self.of_module(&place, &Step::resolved(reference, for_each.as_ref()), Use::Read)
+            };
+            findings.extend(input.references().iter().find_map(read));
+        }
+        Denied::unless_empty(findings)
     }
 
-    /// What is wrong with reading a path; nothing if it may be read. `is_object` tells whether a value at a path may hold
-    /// others.
+    /// What is wrong with what a module reads. It can do what it likes with an object.
+    fn of_module(&self, place: &str, steps: &[Step], usage: Use) -> Option<Finding> {
+        // The root has to be gone through by keys: all of its entries are the whole event.
+        let is_whole = !matches!(steps.first(), Some(Step::Key(_)));
+        if is_whole && !self.whole_event {
+            return Some(Finding::new(
+                Stage::Policy,
+                "whole_event_not_granted",
+                place,
+                "the paths of the fields that are needed",
+                "the whole event, which the policy doesn't grant",
+            ));
+        }
+        self.finding(place, steps, usage, |_| true)
+    }
+
+    /// Whether what is somewhere in an event is denied, or below what is.
+    fn covers(&self, steps: &[Step]) -> bool {
+        self.deny.iter().any(|it| relation(it.path(), steps, AnyKey::Each) == Relation::Covered)
+    }
+
+    /// What is wrong with reading what is somewhere in an event; nothing if it may be read. `is_object` tells whether a
+    /// value there may hold others.
     fn finding(
         &self,
-        place: String,
-        path: &[String],
-        is_object: impl Fn(&[String]) -> bool,
+        place: &str,
+        steps: &[Step],
+        usage: Use,
+        is_object: impl Fn(&[Step]) -> bool,
     ) -> Option<Finding> {
-        if path == ["event_type"] {
+        if let [Step::Key(key)] = steps
+            && key == "event_type"
+        {
             return None;
         }
-        let name = if path.is_empty() {
+        let name = if steps.is_empty() {
             "the whole event".to_owned()
         } else {
-            format!("path {}", sanitize(&dotted(path), QUOTED_CHARS))
+            format!("path {}", sanitize(&shown_steps(steps), QUOTED_CHARS))
         };
         let finding = |code, expected: &str, observed: String, restriction: &Restriction| {
             let reason = restriction.reason().map(|reason| sanitize(reason, QUOTED_CHARS));
             let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-            Finding::new(Stage::Policy, code, place.clone(), expected, observed + &reason)
+            Finding::new(Stage::Policy, code, place, expected, observed + &reason)
         };
-        let steps = Step::keys(path);
-        let covers =
-            |it: &&Restriction| relation(it.path(), &steps, AnyKey::Each) == Relation::Covered;
-        let lies_above = |it: &&Restriction| match relation(it.path(), &steps, AnyKey::Each) {
-            Relation::Above => true,
-            Relation::PerhapsAbove => is_object(path),
-            Relation::Covered | Relation::Apart => false,
-        };
-        if let Some(it) = self.deny.iter().find(covers) {
+        let of = |it: &Restriction, any_key| relation(it.path(), steps, any_key);
+        if let Some(it) = self.deny.iter().find(|it| of(it, AnyKey::Each) == Relation::Covered) {
             let observed = format!("{name} is denied by policy");
             return Some(finding("path_denied", "a path that the policy allows", observed, it));
         }
-        let inner = |it: &Restriction| sanitize(&dotted(it.path()), QUOTED_CHARS);
+        if usage == Use::Iterated {
+            return None;
+        }
+        let lies_above = |it: &&Restriction| match of(it, AnyKey::Each) {
+            Relation::Above => true,
+            Relation::PerhapsAbove => is_object(steps),
+            Relation::Covered | Relation::Apart => false,
+        };
+        let inner = |it: &Restriction| {
+            let keys: Vec<Step> = Step::keys(it.path());
+            sanitize(&shown_steps(&keys), QUOTED_CHARS)
+        };
         if let Some(it) = self.deny.iter().find(lies_above) {
             let observed = format!("{name} holds {}, which is denied by policy", inner(it));
             return Some(finding("path_denied", "a path that the policy allows", observed, it));
         }
-        let it = self.explicit.iter().find(lies_above)?;
+        // Whoever reads the entries of an object reads what is explicit among them without its name.
+        let is_unnamed = |it: &&Restriction| {
+            of(it, AnyKey::Each) == Relation::Covered
+                && of(it, AnyKey::Unnamed) != Relation::Covered
+        };
+        let it = self.explicit.iter().find(|it| lies_above(it) || is_unnamed(it))?;
         let observed =
             format!("{name} holds {}, which by policy has to be read by its own name", inner(it));
         Some(finding("path_not_explicit", "a path of what is needed alone", observed, it))
     }
+}
+
+/// Where the paths of an input are in its section.
+fn place(index: usize, input: &Input) -> String {
+    use crate::abi::section::What;
+    use crate::expr::Source;
+    let field = match &input.what {
+        What::Truthy(_) => "path",
+        What::When(_) => "when",
+        What::Value(value) => match value.source {
+            Source::Path(_) => "path",
+            Source::Constant(_) => "constant",
+            Source::Template(_) => "template",
+            Source::Coalesce(_) => "coalesce",
+        },
+    };
+    format!("/inputs/{index}/{field}")
+}
+
+/// An iteration of a section, with the one outside of it.
+fn iteration(rows: &[Rows], index: usize) -> Option<ForEach> {
+    let row = rows.get(index)?;
+    let own: &Iteration = &row.iteration;
+    Some(match row.within {
+        None => ForEach::new(own.clone(), None),
+        Some(outer) => ForEach::new(rows.get(outer)?.iteration.clone(), Some(own.clone())),
+    })
 }

@@ -45,9 +45,9 @@ impl Denied {
         for finding in self.findings.iter().take(MAX_ENTRIES) {
             let Finding { code, pointer, observed, .. } = finding;
             text.push_str(&format!("\n  {pointer}: {code}: {observed}"));
-            if finding.patch.is_some() {
-                let place = pointer.strip_suffix("/source_path").unwrap_or(pointer);
-                text.push_str(&format!("\n    Suggested: remove {place}."));
+            let removed = finding.patch.iter().flat_map(|patch| patch.0.iter());
+            for operation in removed {
+                text.push_str(&format!("\n    Suggested: remove {}.", operation.path()));
             }
         }
         if total > MAX_ENTRIES {

@@ -1,7 +1,7 @@
 //! Which fields of events a tenant lets extractors read.
 //!
 //! A [`FieldPolicy`] is held against a plan before any code is made of it ([`FieldPolicy::check_plan`]), and against the
-//! declared inputs of a module, whoever made it ([`FieldPolicy::check_inputs`]). It lists paths that may not be read at
+//! declared inputs of a module, whoever made it ([`FieldPolicy::check_section`]). It lists paths that may not be read at
 //! all, and paths that may be read only by their own name.
 //!
 //! # What a path covers
@@ -20,6 +20,12 @@
 //!   nothing is denied or explicit: it would be read with it.
 //! - A key that is read and holds dots counts as the keys between them too: denying `content.user.email` denies the one
 //!   key `user.email` in `content`. In a policy, only a list of keys can hold one with dots, and it means that one.
+//! - An element of an array, which a `for_each` reads, may count as a level or not: `content.items.email` and
+//!   `content.items.*.email` both deny the e-mail address in each of `content.items`, and so does `content.items.0.email`.
+//!   Whoever goes over the entries of an object reads what is at each of its keys: where `content.users.ada` is denied, the
+//!   entries of `content.users` are, their names included; and what is explicit isn't read by its own name.
+//! - To go over an array or an object is to read what is read of its elements, and no more: it may hold what is denied. It
+//!   may not be denied itself.
 //! - `event_type` can't be denied. Retort itself reads it, to tell which extractor an event is for.
 //!
 //! # Example
@@ -47,6 +53,7 @@
 
 mod check;
 mod denied;
+mod patch;
 mod read;
 mod relation;
 

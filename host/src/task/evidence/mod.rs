@@ -17,6 +17,7 @@ pub use collections::Collection;
 pub use kind::{Kind, Kinds};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
 pub use step::Step;
+pub(crate) use step::{shown_steps, values_at};
 
 use crate::expr::ForEach;
 use crate::task::Samples;
@@ -143,6 +144,17 @@ impl Evidence {
     #[must_use]
     pub fn declared_inside(&self) -> &BTreeMap<Vec<Step>, Declared> {
         &self.declared_inside
+    }
+
+    /// The kinds of values that the schema declares somewhere in an event.
+    #[must_use]
+    pub fn declared_at(&self, steps: &[Step]) -> Kinds {
+        let path: Option<Path> = steps.iter().map(Step::key).collect();
+        let declared = match path {
+            Some(path) => self.declared.get(&path),
+            None => self.declared_inside.get(steps),
+        };
+        declared.map(|declared| declared.kinds).unwrap_or_default()
     }
 
     /// Whether a path occurs in a sample of this event type, or is declared by the schema.

@@ -1,5 +1,8 @@
 //! Where something is in an event, elements of arrays and entries of objects included.
 
+use serde_json::Value;
+
+use super::dotted;
 use crate::expr::{ForEach, Over, Reference};
 
 /// A step from a value to one that it holds.
@@ -74,4 +77,46 @@ fn append(steps: &mut Vec<Step>, path: &[String]) {
         }
     }
     steps.extend(keys.iter().cloned().map(Step::Key));
+}
+
+/// Every value of an event that is where these steps lead. Keys by themselves are no values of the event.
+pub(crate) fn values_at<'v>(event: &'v Value, steps: &[Step]) -> Vec<&'v Value> {
+    let mut values = vec![event];
+    for step in steps {
+        values = match step {
+            Step::Key(key) => {
+                values.iter().filter_map(|value| value.as_object()?.get(key)).collect()
+            }
+            Step::Element => values.iter().filter_map(|it| it.as_array()).flatten().collect(),
+            Step::Value => {
+                let objects = values.iter().filter_map(|it| it.as_object());
+                objects.flat_map(|object| object.values()).collect()
+            }
+            Step::Name => Vec::new(),
+        };
+    }
+    values
+}
+
+/// Steps for people: keys as in a path, an element as `[]`, an entry as `*`.
+pub(crate) fn shown_steps(steps: &[Step]) -> String {
+    let keys: Option<Vec<String>> = steps.iter().map(Step::key).collect();
+    if let Some(keys) = keys {
+        return dotted(&keys);
+    }
+    let mut text = String::new();
+    for step in steps {
+        let key = match step {
+            Step::Element => {
+                text.push_str("[]");
+                continue;
+            }
+            Step::Key(key) => dotted(std::slice::from_ref(key)),
+            Step::Value => "*".to_owned(),
+            Step::Name => "(any key)".to_owned(),
+        };
+        text.push_str(if text.is_empty() { "" } else { "." });
+        text.push_str(&key);
+    }
+    text
 }
