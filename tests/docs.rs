@@ -102,10 +102,13 @@ fn the_limits_of_the_readme_are_the_defaults() {
 }
 
 #[test]
-fn the_plan_of_the_readme_is_one() {
-    let readme = document("README.md");
-    for plan in blocks(&readme, "json") {
-        assert_eq!(retort::plan::problems(&plan), []);
+fn plans_in_documents_are_plans() {
+    for name in ["README.md", "docs/plan.md"] {
+        let plans = blocks(&document(name), "json");
+        assert!(plans.len() >= 2, "{name}");
+        for plan in plans {
+            assert_eq!(retort::plan::problems(&plan), [], "{name}");
+        }
     }
 }
 
@@ -125,7 +128,12 @@ fn the_design_names_every_directory_of_the_source() {
 /// What the documents link to within the project is there.
 #[test]
 fn links_lead_somewhere() {
-    for (name, folder) in [("README.md", ""), ("DESIGN.md", ""), ("docs/abi.md", "docs")] {
+    for (name, folder) in [
+        ("README.md", ""),
+        ("DESIGN.md", ""),
+        ("docs/abi.md", "docs"),
+        ("docs/plan.md", "docs"),
+    ] {
         let text = document(name);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             if !link.contains("://") {

@@ -1,14 +1,16 @@
 //! What values and conditions come to for an event, as the host works them out.
 
 mod condition;
+#[cfg(test)]
+mod tests;
 
 pub use condition::is_truthy;
 
 use super::conversion::Chain;
 use super::conversion::MAX_TEXT_BYTES;
-use super::conversion::data::{Outcome, push_content, push_string};
+use super::conversion::data::Outcome;
 use super::fuel::{self, OutOfFuel};
-use super::{Condition, Expression, JsonType, Piece, Reference, Source};
+use super::{Condition, Expression, JsonType, Piece, Reference, Source, string};
 use condition::Node;
 
 /// Where the values of an event are to be found.
@@ -155,7 +157,11 @@ impl Value {
             Source::Template(template) => {
                 let part = |piece: &Piece| match piece {
                     Piece::Value(reference) => Part::Value(resolve(reference)),
-                    Piece::Text(text) => Part::Text(content(text)),
+                    Piece::Text(text) => {
+                        let mut inside = Vec::new();
+                        string::push_inside(&mut inside, text);
+                        Part::Text(inside)
+                    }
                 };
                 From::Template(template.pieces().iter().map(part).collect())
             }
@@ -253,10 +259,7 @@ fn template(
                 out.extend_from_slice(text);
             }
             (_, Some(b'"')) => {
-                let json = simdutf8::basic::from_utf8(text);
-                let Ok(Some(())) = json.map(|json| push_content(out, json)) else {
-                    return Ok(Evaluated::Failed);
-                };
+                let Some(()) = push_text(out, text) else { return Ok(Evaluated::Failed) };
             }
             _ => return Ok(Evaluated::Absent),
         }
@@ -266,6 +269,19 @@ fn template(
     }
     out.push(b'"');
     Ok(Evaluated::Value(JsonType::String))
+}
+
+/// Appends what stands in a string, in canonical form.
+fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<()> {
+    let inside = string::inside(json)?;
+    if memchr::memchr(b'\\', inside).is_none() {
+        // What isn't escaped in valid JSON needn't be.
+        out.extend_from_slice(inside);
+    } else {
+        let text = string::unescape(simdutf8::basic::from_utf8(inside).ok()?)?;
+        string::push_inside(out, &text);
+    }
+    Some(())
 }
 
 /// The first of these that is there.
@@ -286,13 +302,4 @@ fn first(
         out.truncate(start);
     }
     Ok(otherwise)
-}
-
-/// Text as it stands in a canonical string.
-fn content(text: &str) -> Vec<u8> {
-    let mut json = Vec::with_capacity(text.len() + 2);
-    push_string(&mut json, text);
-    json.pop();
-    json.drain(..1);
-    json
 }
