@@ -368,6 +368,52 @@ fn the_fuel_bound_is_exact_without_branches_and_holds_with_them() {
     }
 }
 
+/// A loop of the form of rendered extractors, over what the slot at `offset` says: `extract` calls it.
+fn row_loop(offset: u32, stride: u32) -> (String, String) {
+    let (first, count) = (offset + 4, offset + 8);
+    let helpers = format!(
+        "(func (param i32 i32) (result i32) (local i32 i32)
+           local.get 0 local.get 0 i32.load offset={first} i32.add local.set 2
+           local.get 0 i32.load offset={count} local.set 3
+           block loop
+             local.get 3 i32.eqz br_if 1
+             local.get 0 local.get 2 local.get 1 call 3 local.set 1
+             local.get 1 i32.const 0 i32.lt_s br_if 1
+             local.get 2 i32.const {stride} i32.add local.set 2
+             local.get 3 i32.const 1 i32.sub local.set 3
+             br 0
+           end end
+           local.get 1)
+         (func (param i32 i32 i32) (result i32) local.get 2)"
+    );
+    ("local.get 0 i32.const 0 call 2 drop i64.const 0".to_owned(), helpers)
+}
+
+#[test]
+fn a_loop_over_rows_has_a_bound_only_in_a_module_that_is_proven_to_be_rendered() {
+    let (extract, helpers) = row_loop(8, 12);
+    let wasm = guest_running(&extract, &helpers);
+    let inspected = inspect(&wasm, &StructuralLimits::default()).unwrap();
+    // The form is that of rendered code, but whoever wrote it may count to anything.
+    assert_eq!((inspected.facts().loops, inspected.facts().fuel_bound), (1, None));
+
+    let plan = r#"{"event_type": "e", "function_name": "f", "nodes": [
+        {"entity_name": "E", "for_each": {"array": ["a"]}, "key_fields": [{"property_name": "k", "source_path": ["k"]}]}]}"#;
+    let compiled = compile::compile(render::render(&plan::parse(plan).unwrap()).unwrap()).unwrap();
+    let inspected = inspect(compiled.module(), &StructuralLimits::default()).unwrap();
+    assert_eq!((inspected.facts().loops, inspected.facts().fuel_bound), (1, None));
+    let proven = prove::by_rendering(inspected, &compiled);
+    let bound = proven.facts().fuel_bound.unwrap();
+    assert!(bound.base() > 0 && bound.per_block_byte() > 0 && bound.per_bulk_byte() > 0);
+    let [none, one, two] = [0, 1, 2].map(|bytes| bound.of_event(bytes, 0));
+    assert_eq!(
+        (none, one - none, two - one),
+        (bound.base(), bound.per_block_byte(), bound.per_block_byte())
+    );
+    let json = serde_json::to_value(proven.facts()).unwrap();
+    assert_eq!(json["fuel_bound"]["per_block_byte"], bound.per_block_byte());
+}
+
 #[test]
 fn no_fuel_bound_is_stated_where_there_is_none() {
     let cases = [

@@ -207,6 +207,7 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
             Err(error) => return self.reject(file, number, &error.problem()),
         };
         self.summary.fuel += served.outcome().fuel;
+        self.summary.failed_conversions += u64::from(served.outcome().failed_conversions);
         if let Some(failure) = self.graphs.as_ref().and_then(|graphs| graphs.failure(&served)) {
             return self.reject(file, number, &failure);
         }

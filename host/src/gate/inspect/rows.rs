@@ -162,3 +162,93 @@ impl Matcher {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wasmparser::{Parser, Payload};
+
+    use super::super::body;
+    use super::super::fuel::OPERATOR_COST;
+    use super::super::limits::StructuralLimits;
+    use super::super::problem::Problems;
+    use super::RowLoop;
+
+    const FORM: &str = "
+        (local.set $row (i32.add (local.get $block) (i32.load offset=24 (local.get $block))))
+        (local.set $left (i32.load offset=28 (local.get $block)))
+        (block $done
+          (loop $next
+            (br_if $done (i32.eqz (local.get $left)))
+            (local.set $to (call $item (local.get $block) (local.get $row) (local.get $to)))
+            (br_if $done (i32.lt_s (local.get $to) (i32.const 0)))
+            (local.set $row (i32.add (local.get $row) (i32.const 36)))
+            (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+            (br $next)))
+        (local.get $to)";
+
+    fn row_loop(body: &str) -> Option<RowLoop> {
+        let text = format!(
+            "(module (memory 1)
+               (func $item (param i32 i32 i32) (result i32) (local.get 2))
+               (func (param $block i32) (param $to i32) (result i32) (local $row i32) (local $left i32) {body}))"
+        );
+        let wasm = wat::parse_str(text).expect("a module");
+        let limits = StructuralLimits::default();
+        let mut functions = Parser::new(0).parse_all(&wasm).filter_map(|payload| match payload {
+            Ok(Payload::CodeSectionEntry(body)) => {
+                body::read(&body, 0, &limits, &OPERATOR_COST, &mut Problems::default())
+            }
+            _ => None,
+        });
+        functions.nth(1).and_then(|code| code.row_loop)
+    }
+
+    #[test]
+    fn the_form_is_known_with_its_callee_and_its_stride() {
+        assert_eq!(row_loop(FORM), Some(RowLoop { callee: 0, stride: 36 }));
+    }
+
+    #[test]
+    fn no_other_loop_is_taken_for_it() {
+        for (part, other) in [
+            // Counts nothing, something else, or backwards.
+            ("(i32.const 1)))\n", "(i32.const 0)))\n"),
+            ("(i32.sub (local.get $left)", "(i32.add (local.get $left)"),
+            ("(local.set $left (i32.sub", "(local.set $row (i32.sub"),
+            ("offset=28", "offset=24"),
+            ("offset=28", "offset=40"),
+            ("(i32.load offset=28", "(i32.load8_u offset=28"),
+            // Doesn't end where the count does.
+            ("(br_if $done (i32.eqz (local.get $left)))", ""),
+            (
+                "(br_if $done (i32.eqz (local.get $left)))",
+                "(br_if $done (i32.eqz (local.get $to)))",
+            ),
+            (
+                "(br_if $done (i32.eqz (local.get $left)))",
+                "(br_if $next (i32.eqz (local.get $left)))",
+            ),
+            // Rows of no bytes.
+            ("(i32.const 36)", "(i32.const 0)"),
+            ("(i32.const 36)", "(i32.const -12)"),
+            // Does something besides.
+            ("(br $next)", "(local.set $left (i32.const 9)) (br $next)"),
+            (
+                "(br $next)",
+                "(drop (call $item (local.get 0) (local.get 0) (local.get 0))) (br $next)",
+            ),
+            ("(block $done", "(local.set $left (i32.const -1)) (block $done"),
+            ("(local.get $to)))\n", "(i32.const 0)))\n"),
+            (
+                "(br $next)))\n        (local.get $to)",
+                "(br $next)))\n        (local.get $to) (nop)",
+            ),
+        ] {
+            let body = FORM.replacen(part, other, 1);
+            assert_ne!(body, FORM, "{part}");
+            assert_eq!(row_loop(&body), None, "{part} -> {other}");
+        }
+        assert_eq!(row_loop("(local.get $to)"), None);
+        assert_eq!(row_loop("(loop $again (br $again)) (local.get $to)"), None);
+    }
+}
