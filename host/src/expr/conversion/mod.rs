@@ -5,6 +5,8 @@ pub(super) mod data;
 mod json;
 mod number;
 mod pattern;
+#[cfg(test)]
+mod properties;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -227,6 +227,7 @@ fn too_large(what: &str, most: usize, found: impl fmt::Display) -> ConversionErr
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::super::read::ConversionFault;
     use super::{Group, Pattern};
