@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use crate::support::shared;
 
+mod rows;
+
 /// Events of our own that hold everything the mutations should meet.
 const OWN: &[&str] = &[
     r#"{"event_type":"a","content":{"id":"d\u00e9\ud83d\ude42","n":-0.5e+10,"list":[1,[2,{"k":null}],[]],"t":true},"x":{}}"#,

@@ -1,5 +1,7 @@
 //! What plans extract: every case, by each way to run a plan.
 
+use std::path::PathBuf;
+
 use retort::graph::extraction::Extraction;
 use retort::plan::eval::{EvalError, eval};
 use retort::plan::{self, Plan};
@@ -38,32 +40,65 @@ struct CaseInFile {
     expect: Value,
 }
 
-/// All cases: those of the shared contract and our own.
-pub(crate) fn cases() -> Vec<Case> {
-    let own = Some(workspace_root().join("tests/plans/extraction.json"));
-    let files = [shared("conformance/extraction.json"), own];
-    files.into_iter().flatten().flat_map(|file| read_cases(&file)).collect()
+/// A plan and an event that it turns down.
+struct Rejected {
+    name: String,
+    plan: Plan,
+    event: String,
+    code: String,
 }
 
-fn read_cases(file: &std::path::Path) -> Vec<Case> {
-    let cases: Vec<CaseInFile> =
-        serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    let read = |case: CaseInFile| {
-        let mut expected: Extraction = serde_json::from_value(case.expect).unwrap();
-        if let Some((.., amend)) = DIFFERENCES.iter().find(|(name, ..)| *name == case.name) {
-            let original = expected.clone();
-            amend(&mut expected);
-            assert_ne!(original, expected, "{}: no longer a difference", case.name);
-        }
-        let event = match case.event {
-            Value::String(text) => text,
-            event => event.to_string(),
-        };
-        let plan =
-            plan::from_value(&case.plan).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        Case { name: case.name, plan, event, expected }
+/// All cases: those of the shared contract and our own.
+pub(crate) fn cases() -> Vec<Case> {
+    in_files().into_iter().filter_map(extracted).collect()
+}
+
+fn rejected_cases() -> Vec<Rejected> {
+    let rejected = |case: CaseInFile| {
+        let code = case.expect["error"].as_str()?.to_owned();
+        Some(Rejected { plan: case.plan(), event: case.event(), name: case.name, code })
     };
-    cases.into_iter().map(read).collect()
+    in_files().into_iter().filter_map(rejected).collect()
+}
+
+fn in_files() -> Vec<CaseInFile> {
+    let own = workspace_root().join("tests/plans/extraction.json");
+    let mut files: Vec<PathBuf> =
+        shared("conformance/extraction.json").into_iter().chain([own]).collect();
+    let by_construct = std::fs::read_dir(workspace_root().join("tests/extraction")).unwrap();
+    files.extend(by_construct.map(|entry| entry.unwrap().path()));
+    files.sort();
+    let read = |file: PathBuf| -> Vec<CaseInFile> {
+        serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+    };
+    files.into_iter().flat_map(read).collect()
+}
+
+impl CaseInFile {
+    fn plan(&self) -> Plan {
+        plan::from_value(&self.plan).unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+
+    fn event(&self) -> String {
+        match &self.event {
+            Value::String(text) => text.clone(),
+            event => event.to_string(),
+        }
+    }
+}
+
+fn extracted(case: CaseInFile) -> Option<Case> {
+    if case.expect.get("error").is_some() {
+        return None;
+    }
+    let (plan, event) = (case.plan(), case.event());
+    let mut expected: Extraction = serde_json::from_value(case.expect).unwrap();
+    if let Some((.., amend)) = DIFFERENCES.iter().find(|(name, ..)| *name == case.name) {
+        let original = expected.clone();
+        amend(&mut expected);
+        assert_ne!(original, expected, "{}: no longer a difference", case.name);
+    }
+    Some(Case { name: case.name, plan, event, expected })
 }
 
 #[test]
@@ -71,6 +106,22 @@ fn the_oracle_extracts_what_the_cases_say() {
     for case in cases() {
         let found = eval(&case.plan, &case.event);
         assert_eq!(found.as_ref(), Ok(&case.expected), "{}: {}", case.name, case.event);
+    }
+}
+
+#[test]
+fn plans_turn_down_what_the_cases_say() {
+    let sandbox = Sandbox::new(Limits::default()).unwrap();
+    let cases = rejected_cases();
+    for case in &cases {
+        let error = eval(&case.plan, &case.event).unwrap_err();
+        assert_eq!(error.code(), case.code, "{}: {error}", case.name);
+        let extractor = sandbox.load(&rendered(&case.plan)).unwrap();
+        let error = extractor.runner().run(case.event.as_bytes()).unwrap_err();
+        assert_eq!(error.code(), case.code, "{}: {error}", case.name);
+    }
+    for code in ["conversion_failed", "duplicate_id"] {
+        assert!(cases.iter().any(|case| case.code == code), "no case gives {code}");
     }
 }
 
@@ -129,5 +180,9 @@ fn events_that_are_no_json_objects_are_errors() {
         let error = eval(&plan, event).unwrap_err();
         assert_eq!(error.code(), code, "{event}: {error}");
     }
-    assert!(EvalError::CODES.iter().all(|code| cases.iter().any(|case| case.1 == *code)));
+    let rejected = rejected_cases();
+    for code in EvalError::CODES {
+        let is_met = cases.iter().any(|case| case.1 == *code);
+        assert!(is_met || rejected.iter().any(|case| case.code == *code), "no case gives {code}");
+    }
 }

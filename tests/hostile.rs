@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use retort::abi::block::InputTooLarge;
+use retort::abi::block::BlockError;
 use retort::abi::result::ResultError;
 use retort::event::EventError;
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
@@ -116,7 +116,7 @@ fn hostile_guests_get_their_codes_and_the_next_event_is_served() {
 
 #[test]
 fn every_way_to_fail_has_a_case() {
-    let codes = [GuestError::CODES, ResultError::CODES, InputTooLarge::CODES, EventError::CODES];
+    let codes = [GuestError::CODES, ResultError::CODES, BlockError::CODES, EventError::CODES];
     let listed: BTreeSet<&str> = codes.into_iter().flatten().copied().collect();
     let cases = cases();
     let mut seen: BTreeSet<&str> = cases.iter().map(|case| case.bad.1.as_str()).collect();

@@ -233,7 +233,10 @@ fn facts_say_what_is_in_the_module() {
         assert_eq!(facts[flag], false, "{flag}");
     }
     assert_eq!(facts["exports"][2]["signature"], "(i32, i32) -> i64");
-    assert_eq!(facts["fuel_bound"], serde_json::json!({"base":4,"per_bulk_byte":0,"bulk_ops":0}));
+    assert_eq!(
+        facts["fuel_bound"],
+        serde_json::json!({"base":4,"per_block_byte":0,"per_bulk_byte":0})
+    );
 
     let busy = guest(
         r#"(table 3 funcref)
@@ -355,7 +358,7 @@ fn the_fuel_bound_is_exact_without_branches_and_holds_with_them() {
     for (extract, helpers, exact, bulk_bytes) in cases {
         let wasm = guest_running(extract, helpers);
         let inspected = inspect(&wasm, &StructuralLimits::default()).unwrap();
-        let bound = inspected.facts().fuel_bound.unwrap().for_bulk_bytes(bulk_bytes);
+        let bound = inspected.facts().fuel_bound.unwrap().of_event(0, bulk_bytes);
         let used = fuel_of_an_event(&engine, &wasm);
         if exact {
             assert_eq!(used, bound, "{extract}");
@@ -363,6 +366,52 @@ fn the_fuel_bound_is_exact_without_branches_and_holds_with_them() {
             assert!(used < bound, "{extract}: {used} < {bound}");
         }
     }
+}
+
+/// A loop of the form of rendered extractors, over what the slot at `offset` says: `extract` calls it.
+fn row_loop(offset: u32, stride: u32) -> (String, String) {
+    let (first, count) = (offset + 4, offset + 8);
+    let helpers = format!(
+        "(func (param i32 i32) (result i32) (local i32 i32)
+           local.get 0 local.get 0 i32.load offset={first} i32.add local.set 2
+           local.get 0 i32.load offset={count} local.set 3
+           block loop
+             local.get 3 i32.eqz br_if 1
+             local.get 0 local.get 2 local.get 1 call 3 local.set 1
+             local.get 1 i32.const 0 i32.lt_s br_if 1
+             local.get 2 i32.const {stride} i32.add local.set 2
+             local.get 3 i32.const 1 i32.sub local.set 3
+             br 0
+           end end
+           local.get 1)
+         (func (param i32 i32 i32) (result i32) local.get 2)"
+    );
+    ("local.get 0 i32.const 0 call 2 drop i64.const 0".to_owned(), helpers)
+}
+
+#[test]
+fn a_loop_over_rows_has_a_bound_only_in_a_module_that_is_proven_to_be_rendered() {
+    let (extract, helpers) = row_loop(8, 12);
+    let wasm = guest_running(&extract, &helpers);
+    let inspected = inspect(&wasm, &StructuralLimits::default()).unwrap();
+    // The form is that of rendered code, but whoever wrote it may count to anything.
+    assert_eq!((inspected.facts().loops, inspected.facts().fuel_bound), (1, None));
+
+    let plan = r#"{"event_type": "e", "function_name": "f", "nodes": [
+        {"entity_name": "E", "for_each": {"array": ["a"]}, "key_fields": [{"property_name": "k", "source_path": ["k"]}]}]}"#;
+    let compiled = compile::compile(render::render(&plan::parse(plan).unwrap()).unwrap()).unwrap();
+    let inspected = inspect(compiled.module(), &StructuralLimits::default()).unwrap();
+    assert_eq!((inspected.facts().loops, inspected.facts().fuel_bound), (1, None));
+    let proven = prove::by_rendering(inspected, &compiled);
+    let bound = proven.facts().fuel_bound.unwrap();
+    assert!(bound.base() > 0 && bound.per_block_byte() > 0 && bound.per_bulk_byte() > 0);
+    let [none, one, two] = [0, 1, 2].map(|bytes| bound.of_event(bytes, 0));
+    assert_eq!(
+        (none, one - none, two - one),
+        (bound.base(), bound.per_block_byte(), bound.per_block_byte())
+    );
+    let json = serde_json::to_value(proven.facts()).unwrap();
+    assert_eq!(json["fuel_bound"]["per_block_byte"], bound.per_block_byte());
 }
 
 #[test]
@@ -502,6 +551,6 @@ proptest! {
         };
         let Some(bound) = inspected.facts().fuel_bound else { return Ok(()) };
         let used = fuel_of_an_event(&engine(), &wasm);
-        prop_assert!(bound.bulk_ops() > 0 || used <= bound.base(), "{used} > {bound:?}");
+        prop_assert!(bound.per_bulk_byte() > 0 || used <= bound.base(), "{used} > {bound:?}");
     }
 }

@@ -259,9 +259,11 @@ fn prompts_of_real_rules_show_what_their_plans_read() {
             let task = task(&rule, Some(&schema), &graph, &samples);
             let prompt = prompt::resolution(&task).unwrap();
             assert!(prompt.chars().count() < MAX_CHARS);
-            let fields = plan["property_fields"].as_array().unwrap();
-            for path in fields.iter().chain([&plan["key_field"]]).map(|field| &field["source_path"])
-            {
+            // The node of the event itself.
+            let node = &plan["nodes"][0];
+            let fields = node["property_fields"].as_array().unwrap().iter();
+            let fields = fields.chain(node["key_fields"].as_array().unwrap());
+            for path in fields.map(|field| &field["source_path"]) {
                 if !prompt.contains(&format!("\n{path} ")) {
                     missing.push(format!("{}: {path}", listed["rule_id"]));
                 }

@@ -1,8 +1,13 @@
 //! Rendered extractors against the oracle, over random plans and random events.
+//!
+//! `property/*.json` are cases that once showed something: a plan, and events as they were written.
 
-mod generate;
+mod choices;
+mod event;
+mod plan;
 mod result;
 
+use std::fs;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -10,22 +15,27 @@ use retort::abi::block::BlockWriter;
 use retort::event::{Projection, Projector};
 use retort::gate::inspect::{FuelBound, StructuralLimits, inspect};
 use retort::graph::extraction::Extraction;
-use retort::plan::{self, Plan, eval::eval};
+use retort::plan::{self as plans, Plan, eval::eval};
+use retort::problem::Coded;
+use retort::render::capacities;
 use retort::sandbox::{Limits, Runner, Sandbox};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use self::generate::{draft, event, plan};
-use crate::support::rendered;
+use self::choices::Choices;
+use crate::support::{rendered, workspace_root};
 
 static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| Sandbox::new(Limits::default()).unwrap());
 
 /// A plan made ready in both ways.
 struct Subject {
     plan: Plan,
+    /// The same plan where it turns down events that have the same id twice.
+    rejecting: Plan,
     warm: Runner,
     fresh: Runner,
     projector: Projector,
     bound: FuelBound,
+    output_capacity: u32,
 }
 
 impl Subject {
@@ -35,12 +45,16 @@ impl Subject {
         let warm = SANDBOX.load(&proven).unwrap();
         let fresh = SANDBOX.load(&unproven).unwrap();
         assert!(warm.is_reset_safe() && !fresh.is_reset_safe());
+        let mut rejecting = serde_json::to_value(&plan).unwrap();
+        rejecting["on_duplicate"] = json!("reject");
         Self {
+            rejecting: plans::from_value(&rejecting).unwrap(),
             plan,
             warm: warm.runner(),
             fresh: fresh.runner(),
-            projector: Projector::new(proven.section().inputs()),
-            bound: proven.facts().fuel_bound.expect("rendered code has no loop"),
+            projector: Projector::of(proven.section()),
+            bound: proven.facts().fuel_bound.expect("rendered code loops over rows alone"),
+            output_capacity: capacities(proven.section()).output,
         }
     }
 
@@ -52,22 +66,49 @@ impl Subject {
         writer.write(&self.projector, event.as_bytes(), &projection, usize::MAX).unwrap().len()
     }
 
-    /// Whether the event gave a node.
-    fn check(&mut self, event: &str) -> Result<bool, TestCaseError> {
-        let expected =
-            eval(&self.plan, event).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let block = self.block_bytes(event);
+    /// Whether the host has to leave out what stands twice: then the guest wrote more than what comes back.
+    fn may_shrink(&self, event: &str) -> bool {
+        let claims = self.plan.span_rules();
+        eval(&self.rejecting, event).is_err()
+            || claims.len() > 1
+            || claims.iter().any(|claim| claim.for_each().is_some())
+    }
+
+    /// What the oracle says, if the extractor says the same.
+    fn check(&mut self, event: &str) -> Result<Result<Extraction, &'static str>, TestCaseError> {
+        let expected = eval(&self.plan, event).map_err(|error| error.code());
+        let block = expected.as_ref().ok().map(|_| self.block_bytes(event));
+        let shrinks = self.may_shrink(event);
         for runner in [&mut self.warm, &mut self.fresh] {
-            let outcome = runner.run(event.as_bytes());
-            let outcome =
-                outcome.map_err(|error| TestCaseError::fail(format!("{error}: {event}")))?;
+            let outcome = match (runner.run(event.as_bytes()), &expected) {
+                (Ok(outcome), Ok(_)) => outcome,
+                (Err(error), Err(code)) => {
+                    prop_assert_eq!(error.code(), *code, "{}", event);
+                    continue;
+                }
+                (Ok(outcome), Err(code)) => {
+                    let found = String::from_utf8_lossy(outcome.json);
+                    return Err(TestCaseError::fail(format!("{found}, not {code}: {event}")));
+                }
+                (Err(error), Ok(_)) => {
+                    return Err(TestCaseError::fail(format!("{error}: {event}")));
+                }
+            };
             let found: Extraction = serde_json::from_slice(outcome.json).unwrap();
-            let canonical = |extraction| serde_json::to_value(extraction).unwrap().to_string();
-            prop_assert_eq!(canonical(&found), canonical(&expected), "{}", event);
-            let bound = self.bound.for_bulk_bytes((block + outcome.json.len()) as u64);
-            prop_assert!(outcome.fuel <= bound, "{} of {}: {}", outcome.fuel, bound, event);
+            let canonical =
+                |extraction: &Extraction| serde_json::to_value(extraction).unwrap().to_string();
+            prop_assert_eq!(
+                canonical(&found),
+                expected.as_ref().map(canonical).unwrap_or_default(),
+                "{}",
+                event
+            );
+            let written = if shrinks { self.output_capacity as usize } else { outcome.json.len() };
+            let bound = self.bound.of_event(block.unwrap_or_default() as u64, written as u64);
+            let used = outcome.fuel - outcome.conversion_fuel;
+            prop_assert!(used <= bound, "{} of {}: {}", used, bound, event);
         }
-        Ok(!expected.is_empty())
+        Ok(expected)
     }
 }
 
@@ -78,21 +119,48 @@ fn config(factor: f64) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..usual }
 }
 
+/// Bytes of which choices are made.
+fn bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(any::<u8>(), 0..most)
+}
+
+fn a_plan(bytes: &[u8]) -> (Plan, Value) {
+    let json = plan::plan(&mut Choices::new(bytes));
+    let plan = plans::from_value(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    (plan, json)
+}
+
 proptest! {
     // Each plan has to be compiled to native code.
-    #![proptest_config(config(0.25))]
+    #![proptest_config(config(0.5))]
 
     #[test]
     fn rendered_extractors_mean_what_their_plan_means(
-        plan in plan(),
-        drafts in prop::collection::vec(draft(), 1..16),
+        plan in bytes(1000),
+        drafts in prop::collection::vec(bytes(1500), 1..16),
     ) {
+        let (plan, json) = a_plan(&plan);
         let mut subject = Subject::new(plan);
         for draft in drafts {
-            let event = event(&subject.plan, &draft);
-            subject.check(&event)?;
+            let event = event::event(&subject.plan, &mut Choices::new(&draft));
+            if let Err(error) = subject.check(&event) {
+                return Err(TestCaseError::fail(format!("{error}\n{json}")));
+            }
         }
     }
+}
+
+/// What came out of some events.
+#[derive(Debug, Default)]
+struct Seen {
+    events: usize,
+    nodes: usize,
+    edges: usize,
+    properties: usize,
+    full: usize,
+    partial: usize,
+    several: usize,
+    turned_down: usize,
 }
 
 /// The generators are worth something only if what they make is mostly read.
@@ -101,45 +169,68 @@ fn the_generators_reach_what_they_are_for() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
-    let (mut nodes, mut properties, mut spans, mut sessions) = (0, 0, 0, 0);
-    for _ in 0..400 {
-        let plan = plan().new_tree(&mut runner).unwrap().current();
-        let draft = draft().new_tree(&mut runner).unwrap().current();
-        let found = eval(&plan, &event(&plan, &draft)).unwrap();
-        spans += found.fully_handled_span_ids.len() + found.partially_handled_span_ids.len();
-        let Some(node) = found.nodes.first() else { continue };
-        nodes += 1;
-        properties += node.properties.len() - 1;
-        sessions += usize::from(!node.node_id.starts_with(':'));
+    let mut seen = Seen::default();
+    for _ in 0..600 {
+        let plan_bytes = bytes(1000).new_tree(&mut runner).unwrap().current();
+        let event_bytes = bytes(1500).new_tree(&mut runner).unwrap().current();
+        let (plan, _) = a_plan(&plan_bytes);
+        let event = event::event(&plan, &mut Choices::new(&event_bytes));
+        let Ok(found) = eval(&plan, &event) else {
+            seen.turned_down += 1;
+            continue;
+        };
+        seen.events += usize::from(!found.is_empty());
+        seen.nodes += found.nodes.len();
+        seen.edges += found.edges.len();
+        seen.several += usize::from(found.nodes.len() > 1);
+        seen.properties += found.nodes.iter().map(|node| node.properties.len()).sum::<usize>();
+        seen.full += found.fully_handled_span_ids.len();
+        seen.partial += found.partially_handled_span_ids.len();
     }
     assert!(
-        nodes > 80 && properties > 80 && spans > 15 && sessions > 20,
-        "{nodes} {properties} {spans} {sessions}"
+        seen.events > 120
+            && seen.nodes > 250
+            && seen.several > 50
+            && seen.edges > 40
+            && seen.properties > 500
+            && seen.full > 40
+            && seen.partial > 15
+            && seen.turned_down > 3,
+        "{seen:?}"
     );
 }
 
 /// Plans and events that once showed something, or that the generators reach too rarely.
 #[test]
-fn known_corners() {
-    let plan = |key: &[&str], value: &[&str]| {
-        plan::from_value(&json!({
-            "event_type": "e", "target_entity_name": "Thing", "function_name": "read",
-            "key_field": {"property_name": "key", "source_path": key},
-            "property_fields": [{"property_name": "v", "source_path": value, "nulls": "keep"}],
-            "span_handling": {"span_id_path": key, "partial_when_path": value},
-        }))
+fn known_cases() {
+    let mut paths: Vec<_> = fs::read_dir(workspace_root().join("tests/property"))
         .unwrap()
-    };
-    let deepest = format!("{}{}", "[".repeat(122), "]".repeat(122));
-    let cases = [
-        (&["k"][..], &["v"][..], format!(r#"{{"event_type":"e","k":1,"v":{deepest}}}"#)),
-        (&["k"], &["k", "v"], r#"{"event_type":"e","k":{"v":1},"k":"x"}"#.to_owned()),
-        (&["k"], &["k", "v"], r#"{"event_type":"e","k":"x","k":{"v":1}}"#.to_owned()),
-        (&["k"], &["v"], r#"{"event_type":"e","k":"x","v":1e-400}"#.to_owned()),
-        (&["event_type"], &["event_type"], r#"{"event_type":"e"}"#.to_owned()),
-        (&["k"], &["v"], r#"{"event_type":"x","k":1,"\u0065vent_type":"\u0065"}"#.to_owned()),
-    ];
-    for (key, value, event) in cases {
-        Subject::new(plan(key, value)).check(&event).unwrap();
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    for path in paths {
+        let case: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let mut subject = Subject::new(plans::from_value(&case["plan"]).unwrap());
+        for event in case["events"].as_array().unwrap() {
+            if let Err(error) = subject.check(event.as_str().unwrap()) {
+                panic!("{}: {error}", path.display());
+            }
+        }
     }
+}
+
+/// Values nest as deep in a result as they do in an event.
+#[test]
+fn the_deepest_value_comes_through() {
+    let plan = json!({
+        "event_type": "e", "target_entity_name": "Thing", "function_name": "read",
+        "key_field": {"property_name": "key", "source_path": ["k"]},
+        "property_fields": [{"property_name": "v", "source_path": ["v"]}],
+    });
+    let mut subject = Subject::new(plans::from_value(&plan).unwrap());
+    let deepest = format!("{}{}", "[".repeat(122), "]".repeat(122));
+    let event = format!(r#"{{"event_type":"e","k":1,"v":{deepest}}}"#);
+    assert_eq!(subject.check(&event).unwrap().unwrap().nodes.len(), 1);
 }

@@ -108,7 +108,7 @@ mod tests {
         crate::compile::CompileError::CODES,
         crate::gate::inspect::CODES,
         crate::abi::section::CODES,
-        crate::abi::block::InputTooLarge::CODES,
+        crate::abi::block::BlockError::CODES,
         crate::abi::result::ResultError::CODES,
         crate::event::EventError::CODES,
         crate::sandbox::LoadError::CODES,

@@ -185,13 +185,17 @@ fn quoted_if_odd(name: &str) -> String {
 }
 
 fn fuel_bound(bound: Option<&FuelBound>) -> String {
-    match bound {
-        None => "none: the module has loops, recursion or indirect calls".to_owned(),
-        Some(bound) => format!(
-            "{} + {} for each byte that {} bulk operations copy, as wasmtime {WASMTIME_VERSION} counts",
-            bound.base(),
-            bound.per_bulk_byte(),
-            bound.bulk_ops()
-        ),
+    let Some(bound) = bound else {
+        return "none: the module has loops that aren't proven to go over rows, recursion or indirect calls"
+            .to_owned();
+    };
+    let mut text = bound.base().to_string();
+    // Writing to a string can't fail.
+    if bound.per_block_byte() > 0 {
+        let _ = write!(text, " + {} for each byte of input block", bound.per_block_byte());
     }
+    if bound.per_bulk_byte() > 0 {
+        let _ = write!(text, " + {} for each byte copied in bulk", bound.per_bulk_byte());
+    }
+    format!("{text}, as wasmtime {WASMTIME_VERSION} counts")
 }

@@ -176,7 +176,8 @@ fn writer<'a>(
 
 /// The summary for a person.
 fn describe(summary: &Summary, elapsed: Duration) -> String {
-    let Summary { events, results, empty, unrouted, rejects, bytes, fuel } = summary;
+    let Summary { events, results, empty, unrouted, rejects, bytes, fuel, failed_conversions } =
+        summary;
     let rejected = summary.rejected();
     let mut text = format!(
         "{events} events: {results} results, {empty} empty, {unrouted} unrouted, {rejected} rejected"
@@ -187,6 +188,9 @@ fn describe(summary: &Summary, elapsed: Duration) -> String {
         let _ = write!(text, "\n{seconds:.3} s, {rate:.0} events/s, {megabytes:.1} MB/s");
     }
     let _ = write!(text, ", {fuel} fuel");
+    if *failed_conversions > 0 {
+        let _ = write!(text, ", {failed_conversions} failed conversions");
+    }
     for (code, count) in rejects {
         let _ = write!(text, "\n{count:>8} {code}");
     }

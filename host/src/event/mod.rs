@@ -11,6 +11,8 @@
 //! - A key that occurs twice counts the last time, at every level.
 //! - The size of an event is limited: [`DEFAULT_MAX_EVENT_BYTES`] unless the caller says otherwise.
 
+pub(crate) mod declared;
+pub(crate) mod element;
 mod error;
 mod project;
 pub(crate) mod scan;

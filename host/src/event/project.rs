@@ -1,10 +1,14 @@
 //! One pass over an event that validates all of it and borrows the declared inputs.
 
+use std::ops::Range;
+
+use super::declared::Declared;
+use super::element::View;
 use super::error::{EventError, Fault};
 use super::scan::{self, Scan};
 use super::trie::{Node, Trie};
 use crate::abi::block::Kind;
-use crate::abi::section::{Input, What};
+use crate::abi::section::{Input, Rows, Section, What};
 
 /// Where a declared input was found in the event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +34,7 @@ pub struct Projection {
 
 /// The last time that the pass came to a node of the trie.
 #[derive(Clone, Copy, Debug, Default)]
-struct Visit {
+pub(super) struct Visit {
     /// Its number among all visits of nodes with children, from 1; 0 for a leaf, and for a node that wasn't visited.
     number: u32,
     /// The number of the visit of the parent that it was part of.
@@ -55,29 +59,41 @@ struct Visit {
 pub struct Projector {
     trie: Trie,
     inputs: Vec<Input>,
+    rows: Vec<Rows>,
+    declared: Declared,
     limit: usize,
 }
 
 impl Projector {
     /// A projector for these inputs, in this order, for events of up to [`DEFAULT_MAX_EVENT_BYTES`](super::DEFAULT_MAX_EVENT_BYTES).
+    /// None of them has rows: see [`of`](Self::of).
     #[must_use]
     pub fn new(inputs: &[Input]) -> Self {
-        Self {
-            trie: Trie::new(inputs.iter().map(path)),
-            inputs: inputs.to_vec(),
-            limit: super::DEFAULT_MAX_EVENT_BYTES,
-        }
+        Self::declared(inputs, &[], None)
     }
 
-    /// A projector for these inputs that also notes where the value at `path` is, for the host alone: its slot is the one
-    /// behind the last input, and [`len`](Self::len) doesn't count it.
+    /// A projector for all that a section declares.
     #[must_use]
-    pub fn watching(inputs: &[Input], path: &[String]) -> Self {
-        let mut watched = inputs.to_vec();
-        watched.push(Input::json(path));
-        let mut projector = Self::new(&watched);
-        projector.inputs.truncate(inputs.len());
-        projector
+    pub fn of(section: &Section) -> Self {
+        Self::declared(section.inputs(), section.rows(), None)
+    }
+
+    /// A projector for all that a section declares that also notes where the value at `path` is, for the host alone: its
+    /// slot is the one behind the last input, and [`len`](Self::len) doesn't count it.
+    #[must_use]
+    pub fn watching(section: &Section, path: &[String]) -> Self {
+        Self::declared(section.inputs(), section.rows(), Some(path))
+    }
+
+    fn declared(inputs: &[Input], rows: &[Rows], watched: Option<&[String]>) -> Self {
+        let (declared, trie) = Declared::new(inputs, rows, watched);
+        Self {
+            trie,
+            inputs: inputs.to_vec(),
+            rows: rows.to_vec(),
+            declared,
+            limit: super::DEFAULT_MAX_EVENT_BYTES,
+        }
     }
 
     /// The same projector for events of up to `bytes` bytes; offsets are 32 bits wide, so 4 GiB is the most.
@@ -99,18 +115,47 @@ impl Projector {
         self.inputs.is_empty()
     }
 
-    /// The input that was declared at `index`, as found in the last event read into `projection`;
-    /// behind the last one, the value that is [watched](Self::watching), and absent beyond that.
+    /// What is at the path of the input that was declared at `index`, as found in the last event read into `projection`, if
+    /// the input is that value as it is, or a test of it, and has no rows; absent for any other input. Behind the last one
+    /// the value that is [watched](Self::watching), and absent beyond that.
     #[must_use]
     pub fn slot(&self, projection: &Projection, index: usize) -> Slot {
-        let position = self.trie.positions.get(index).map(|position| *position as usize);
-        position.and_then(|position| projection.slots.get(position)).copied().unwrap_or_default()
+        if index > self.inputs.len() {
+            return Slot::default();
+        }
+        self.slot_of(projection, index)
+    }
+
+    /// The same for an index that isn't beyond the watched value.
+    #[inline(always)]
+    pub(crate) fn slot_of(&self, projection: &Projection, index: usize) -> Slot {
+        projection.slots.get(self.trie.position(index)).copied().unwrap_or_default()
     }
 
     /// What the input that was declared at `index` is.
     #[must_use]
     pub fn what(&self, index: usize) -> Option<&What> {
         self.inputs.get(index).map(|input| &input.what)
+    }
+
+    /// The inputs, as they were declared.
+    pub(crate) fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The iterations, as they were declared.
+    pub(crate) fn rows(&self) -> &[Rows] {
+        &self.rows
+    }
+
+    /// The inputs and iterations, made ready.
+    pub(crate) fn ready(&self) -> &Declared {
+        &self.declared
+    }
+
+    /// Where the paths that start at the event's root lead.
+    pub(crate) fn view<'a>(&'a self, projection: &'a Projection) -> View<'a> {
+        View::new(&self.trie, &projection.slots)
     }
 
     /// Validates `event` from its first byte to its last and notes where the declared inputs are. A key that occurs twice
@@ -122,16 +167,12 @@ impl Projector {
     pub fn project(&self, event: &[u8], projection: &mut Projection) -> Result<(), EventError> {
         let Projection { slots, visits } = projection;
         slots.clear();
-        slots.resize(self.trie.positions.len(), Slot::default());
+        slots.resize(self.trie.len(), Slot::default());
         visits.clear();
         visits.resize(self.trie.nodes().len(), Visit::default());
         super::check_text(event, self.limit)?;
         let start = scan::space(event, 0);
-        let mut walk = Walk { trie: &self.trie, event, slots, visits, last: 0, again: false };
-        let end = walk.value(self.trie.root(), 0, start, 0)?;
-        if walk.again {
-            walk.forget_stale();
-        }
+        let end = Walk::new(&self.trie, event, slots, visits).root(start)?;
         let end = scan::space(event, end);
         if end != event.len() {
             return Err(EventError::Syntax { fault: Fault::Trailing, at: end });
@@ -143,12 +184,8 @@ impl Projector {
     }
 }
 
-fn path(input: &Input) -> &[String] {
-    input.references().first().map_or(&[], |reference| reference.path.as_slice())
-}
-
 /// The state of one pass.
-struct Walk<'a> {
+pub(super) struct Walk<'a> {
     trie: &'a Trie,
     event: &'a [u8],
     slots: &'a mut [Slot],
@@ -159,7 +196,50 @@ struct Walk<'a> {
     again: bool,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    /// A pass that fills these slots, which are all absent, one for each path of the trie.
+    pub(super) fn new(
+        trie: &'a Trie,
+        event: &'a [u8],
+        slots: &'a mut [Slot],
+        visits: &'a mut [Visit],
+    ) -> Self {
+        Self { trie, event, slots, visits, last: 0, again: false }
+    }
+
+    /// The value that the paths start from: the offset behind it.
+    pub(super) fn root(&mut self, start: usize) -> Scan<usize> {
+        let end = self.value(self.trie.root(), 0, start, 0)?;
+        if self.again {
+            self.forget_stale();
+        }
+        Ok(end)
+    }
+
+    /// An object that the paths start from, which has the keys `key`, whose text begins at one offset, and `value`, whose
+    /// text begins at another one: where both texts are.
+    pub(super) fn entry(&mut self, key: usize, value: usize) -> Scan<(Range<usize>, Range<usize>)> {
+        const NUMBER: u32 = 1;
+        let (trie, event) = (self.trie, self.event);
+        let root = trie.root();
+        self.last = NUMBER;
+        if let Some(visit) = self.visits.get_mut(root.index()) {
+            visit.number = NUMBER;
+        }
+        let mut member = |name: &[u8], start: usize| -> Scan<Range<usize>> {
+            let end = match trie.child(root, name, 0..name.len()) {
+                Some(child) => self.value(child, NUMBER, start, 0)?,
+                None => scan::value(event, start, 0)?.0,
+            };
+            Ok(start..end)
+        };
+        let found = (member(b"key", key)?, member(b"value", value)?);
+        if self.again {
+            self.forget_stale();
+        }
+        Ok(found)
+    }
+
     /// A value that inputs point to or into, found during the visit `within` of the parent. Recursion is as deep as the
     /// longest declared path at most.
     fn value(&mut self, node: &Node, within: u32, start: usize, depth: usize) -> Scan<usize> {

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 /// A tree of paths. Nodes and slots are numbered in pre-order.
 #[derive(Clone, Debug)]
-pub(super) struct Trie {
+pub(crate) struct Trie {
     /// The root first.
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     /// For each declared path, in the order of declaration, the number of its slot.
-    pub(super) positions: Vec<u32>,
+    positions: Vec<u32>,
 }
 
 /// A path, or the beginning of one.
@@ -93,11 +93,13 @@ struct Draft<'a> {
 }
 
 impl Trie {
-    pub(super) fn new<'a>(paths: impl ExactSizeIterator<Item = &'a [String]>) -> Self {
+    /// The tree of these paths; a place without a path has no slot.
+    pub(super) fn new(paths: &[Option<Vec<String>>]) -> Self {
         // A path deeper than any event keeps the position that no slot has.
         let mut positions = vec![u32::MAX; paths.len()];
         let mut root = Draft::default();
-        for (index, path) in paths.enumerate() {
+        for (index, path) in paths.iter().enumerate() {
+            let Some(path) = path else { continue };
             let mut draft = &mut root;
             for segment in path.iter().take(super::MAX_DEPTH + 1) {
                 draft = draft.children.entry(segment).or_default();
@@ -147,6 +149,17 @@ impl Trie {
             self.edges[first as usize + offset].node = node;
         }
         index
+    }
+
+    /// How many paths were declared.
+    pub(crate) fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// The number of the slot of the path that was declared at `index`; one that no slot has where there is none.
+    #[inline(always)]
+    pub(super) fn position(&self, index: usize) -> usize {
+        self.positions.get(index).map_or(usize::MAX, |position| *position as usize)
     }
 
     /// All nodes, parents before their children.

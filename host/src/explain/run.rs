@@ -18,6 +18,13 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Run,
+        "conversion_failed",
+        "A conversion doesn't take what the event has, and the input says to turn the event down \
+         for that (`on_error: reject`).",
+        "Choose a conversion that takes all forms of the field, or leave `on_error` at `omit`.",
+    ),
+    Explanation::new(
+        Run,
         "deadline_exceeded",
         "The call took longer than its wall-clock deadline.",
         "Fuel normally decides first; look for what is slow without using fuel, or raise the \
@@ -28,6 +35,13 @@ pub(super) const TABLE: &[Explanation] = &[
         "division",
         "The extractor divided by zero, or converted a number that doesn't fit an integer.",
         "Check the divisor, or use saturating conversions.",
+    ),
+    Explanation::new(
+        Run,
+        "duplicate_id",
+        "Two nodes, or two edges, that the extractor gave for one event have the same id, and it \
+         says to turn the event down for that (`on_duplicate: reject`).",
+        "Make the key tell the elements apart, or leave `on_duplicate` at `last`.",
     ),
     Explanation::new(
         Run,
@@ -109,6 +123,13 @@ pub(super) const TABLE: &[Explanation] = &[
         "table_exceeded",
         "The extractor asked for larger tables than it may have.",
         "Use smaller tables, or none: direct calls need no table.",
+    ),
+    Explanation::new(
+        Run,
+        "too_many_rows",
+        "The iterations that the extractor declares have more elements in this event than the \
+         limit on rows allows, all of them together.",
+        "Iterate over less, or raise `max_rows`.",
     ),
     Explanation::new(
         Run,

@@ -1,7 +1,7 @@
 //! What values, conditions and conversions cost.
 //!
 //! Fuel is a count, not a clock: the same values cost the same on every machine. A unit stands for at most two nanoseconds
-//! on a machine of 2024; most costs are well above what is measured, because they hold for the worst text of that length.
+//! on a machine of today. Costs are those of the worst texts of a length; the usual ones take a tenth of that.
 
 use thiserror::Error;
 
@@ -16,29 +16,29 @@ pub struct Cost {
     pub byte: u64,
 }
 
-/// A value that is read or a constant that is used, also in a template; by the bytes of its JSON.
-pub const VALUE: Cost = Cost::new("value", 50, 1);
-/// A test of a condition; by the bytes of a number, array or object. Of a string no more is read than it is compared with.
-pub const TEST: Cost = Cost::new("test", 50, 1);
-
-pub(super) const TO_STRING: Cost = Cost::new("to_string", 20, 0);
-pub(super) const TO_INT64: Cost = Cost::new("to_int64", 50, 2);
-pub(super) const TO_DOUBLE: Cost = Cost::new("to_double", 50, 2);
-pub(super) const TO_BOOLEAN: Cost = Cost::new("to_boolean", 50, 2);
-pub(super) const TO_JSON_TEXT: Cost = Cost::new("to_json_text", 100, 4);
-pub(super) const TIMESTAMP: Cost = Cost::new("timestamp", 200, 2);
-pub(super) const DATE: Cost = Cost::new("date", 200, 2);
-pub(super) const LOWER: Cost = Cost::new("lower", 50, 4);
-pub(super) const UPPER: Cost = Cost::new("upper", 50, 4);
-pub(super) const TRIM: Cost = Cost::new("trim", 20, 2);
-pub(super) const SPLIT: Cost = Cost::new("split", 50, 4);
-pub(super) const REGEX: Cost = Cost::new("regex", 200, 4);
-pub(super) const LENGTH: Cost = Cost::new("length", 50, 4);
+/// A value that is read, a constant that is used, a piece of a template; by the bytes of its JSON.
+pub const VALUE: Cost = Cost::new("value", 100, 6);
+/// A test of a condition, by the bytes that it reads: a number for `truthy`, `equals` and `one_of`, an array or object for
+/// `truthy`, and the strings that a string is compared with. Other tests read none.
+pub const TEST: Cost = Cost::new("test", 100, 8);
+pub(super) const TO_STRING: Cost = Cost::new("to_string", 50, 0);
+pub(super) const TO_INT64: Cost = Cost::new("to_int64", 100, 4);
+pub(super) const TO_DOUBLE: Cost = Cost::new("to_double", 100, 4);
+pub(super) const TO_BOOLEAN: Cost = Cost::new("to_boolean", 100, 4);
+pub(super) const TO_JSON_TEXT: Cost = Cost::new("to_json_text", 100, 8);
+pub(super) const TIMESTAMP: Cost = Cost::new("timestamp", 400, 4);
+pub(super) const DATE: Cost = Cost::new("date", 400, 4);
+pub(super) const LOWER: Cost = Cost::new("lower", 100, 10);
+pub(super) const UPPER: Cost = Cost::new("upper", 100, 10);
+pub(super) const TRIM: Cost = Cost::new("trim", 50, 4);
+pub(super) const SPLIT: Cost = Cost::new("split", 100, 8);
+pub(super) const REGEX: Cost = Cost::new("regex", 200, 0);
+pub(super) const LENGTH: Cost = Cost::new("length", 100, 16);
 pub(super) const PARSE_JSON: Cost = Cost::new("parse_json", 100, 4);
 
 /// All costs, in the order of the documentation. What is converted counts by the bytes of its JSON, a string by those of its
-/// text. For each byte, `regex` costs more by the size of the [program](super::conversion::Pattern::fuel_per_byte), and `parse_json` by
-/// one unit for each key of its path.
+/// text. `regex` costs by the byte what the [pattern](super::conversion::Pattern::fuel_per_byte) says, and `parse_json` as
+/// much again for each key of its path.
 pub const COSTS: &[Cost] = &[
     VALUE,
     TEST,

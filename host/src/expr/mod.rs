@@ -8,6 +8,7 @@ pub mod conversion;
 mod evaluate;
 pub mod fuel;
 mod reference;
+mod string;
 mod template;
 mod value;
 

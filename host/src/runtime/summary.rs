@@ -21,6 +21,8 @@ pub struct Summary {
     pub bytes: u64,
     /// Fuel of all calls that gave a result.
     pub fuel: u64,
+    /// Conversions that failed in them, and left a value out.
+    pub failed_conversions: u64,
 }
 
 impl Summary {

@@ -3,7 +3,7 @@
 use thiserror::Error;
 use wasmtime::Trap;
 
-use crate::abi::block::InputTooLarge;
+use crate::abi::block::BlockError;
 use crate::abi::result::ResultError;
 use crate::event::EventError;
 use crate::problem::{Coded, Problem, Stage};
@@ -227,9 +227,9 @@ pub enum RunError {
     /// The event never reached the guest.
     #[error(transparent)]
     Event(#[from] EventError),
-    /// Its inputs are too large for the guest.
+    /// Its inputs can't be worked out, or are too much for the guest.
     #[error(transparent)]
-    Input(#[from] InputTooLarge),
+    Input(#[from] BlockError),
     /// The guest failed.
     #[error(transparent)]
     Guest(#[from] GuestError),
@@ -248,17 +248,21 @@ impl RunError {
         };
         let problem = Problem::new(stage, self.code(), self.to_string());
         match self {
-            Self::Event(EventError::TooLarge { used, allowed })
-            | Self::Input(InputTooLarge { used, allowed }) => {
+            Self::Event(EventError::TooLarge { used, allowed }) => {
                 problem.limit(*used as u64, *allowed as u64)
             }
-            Self::Guest(error) => match error.usage() {
-                Some((used, allowed)) => problem.limit(used, allowed),
-                None => problem,
-            },
+            Self::Input(error) => limited(problem, error.usage()),
+            Self::Guest(error) => limited(problem, error.usage()),
             Self::Result(error) => problem.at(error.path()),
             Self::Event(_) => problem,
         }
+    }
+}
+
+fn limited(problem: Problem, usage: Option<(u64, u64)>) -> Problem {
+    match usage {
+        Some((used, allowed)) => problem.limit(used, allowed),
+        None => problem,
     }
 }
 

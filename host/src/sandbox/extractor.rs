@@ -7,9 +7,10 @@ use wasmtime::{InstancePre, Linker, Module};
 use super::guest::Guest;
 use super::store::Limiter;
 use super::{GuestError, LoadError, Runner, Sandbox};
+use crate::abi::block::BlockLimits;
 use crate::abi::section::Section;
 use crate::gate::inspect::{Inspected, ResetSafety};
-use crate::render::{INPUT_CAPACITY, OUTPUT_CAPACITY};
+use crate::render::capacities;
 
 /// An inspected module compiled in a sandbox. Cheap to clone and to send to other threads.
 #[derive(Clone)]
@@ -65,14 +66,21 @@ impl Extractor {
         Runner::new(self.clone())
     }
 
+    /// What the block of an event of `bytes` bytes may take.
+    pub(super) fn block_limits(&self, bytes: usize) -> BlockLimits {
+        let limits = self.sandbox().limits();
+        BlockLimits { bytes: self.input_bytes(), rows: limits.max_rows, fuel: limits.fuel(bytes) }
+    }
+
     /// Bytes that an input block may have: what the sandbox allows, and no more than a rendered extractor takes.
     pub(super) fn input_bytes(&self) -> usize {
-        self.within_capacity(self.sandbox().limits().input_bytes, INPUT_CAPACITY)
+        self.within_capacity(self.sandbox().limits().input_bytes, capacities(self.section()).input)
     }
 
     /// Bytes that a result may have: what the sandbox allows, and no more than a rendered extractor writes.
     pub(super) fn output_bytes(&self) -> usize {
-        self.within_capacity(self.sandbox().limits().output_bytes, OUTPUT_CAPACITY)
+        let capacity = capacities(self.section()).output;
+        self.within_capacity(self.sandbox().limits().output_bytes, capacity)
     }
 
     /// Only rendered extractors are proven to be reset-safe.

@@ -17,7 +17,7 @@ pub struct Limits {
     /// Wall-clock time of one call, instantiation included, in milliseconds. Default 1,000. Fuel decides first; this is
     /// there for what fuel can't see.
     pub deadline_ms: u64,
-    /// Linear memory in bytes. Default 16 MiB: two capacities of a rendered extractor and room for a guest with an
+    /// Linear memory in bytes. Default 16 MiB: the two capacities of a rendered extractor and room for a guest with an
     /// allocator.
     pub memory_bytes: usize,
     /// Elements of all tables together. Default 10,000.
@@ -25,12 +25,14 @@ pub struct Limits {
     /// WebAssembly stack in bytes. Default 512 KiB: threads of the host have 2 MiB, and a stack that outgrows its thread
     /// ends the process. More than 1 MiB is refused.
     pub stack_bytes: usize,
-    /// Bytes of an input block. Default 1 MiB, the capacity of a rendered extractor, which takes no more whatever
-    /// stands here.
+    /// Bytes of an input block. Default 4 MiB, the capacity of a rendered extractor with iterations; one without takes 1 MiB,
+    /// and neither takes more whatever stands here.
     pub input_bytes: usize,
-    /// Bytes of a result. Default 1 MiB, the capacity of a rendered extractor, which writes no more whatever stands
-    /// here.
+    /// Bytes of a result. Default 8 MiB, the capacity of a rendered extractor with iterations; one without writes 1 MiB, and
+    /// neither writes more whatever stands here.
     pub output_bytes: usize,
+    /// Rows of one event, over all iterations that are declared. Default 65,536.
+    pub max_rows: usize,
     /// Bytes of an event. Default 16 MiB.
     pub event_bytes: usize,
 }
@@ -44,8 +46,9 @@ impl Default for Limits {
             memory_bytes: 16 << 20,
             table_elements: 10_000,
             stack_bytes: 512 << 10,
-            input_bytes: crate::render::INPUT_CAPACITY as usize,
-            output_bytes: crate::render::OUTPUT_CAPACITY as usize,
+            input_bytes: crate::render::ROWS_INPUT_CAPACITY as usize,
+            output_bytes: crate::render::ROWS_OUTPUT_CAPACITY as usize,
+            max_rows: crate::abi::block::DEFAULT_MAX_ROWS,
             event_bytes: crate::event::DEFAULT_MAX_EVENT_BYTES,
         }
     }

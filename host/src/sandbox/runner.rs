@@ -2,8 +2,8 @@
 
 use super::guest::{Guest, Returned};
 use super::{Extractor, RunError};
-use crate::abi::block::BlockWriter;
-use crate::abi::result::{self, Shape};
+use crate::abi::block::{BlockWriter, Spent};
+use crate::abi::result::{self, Reducer, Shape};
 use crate::event::{EVENT_TYPE, Projection, Projector};
 
 /// Runs one extractor over events, on one thread.
@@ -16,6 +16,7 @@ pub struct Runner {
     projector: Projector,
     projection: Projection,
     writer: BlockWriter,
+    reducer: Reducer,
     guest: Option<Guest>,
     /// The slot that holds the event type.
     event_type: usize,
@@ -24,12 +25,17 @@ pub struct Runner {
 /// The result of one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome<'a> {
-    /// The result: UTF-8 JSON of the shape of ABI version 1, as the guest wrote it.
+    /// The result: UTF-8 JSON of the shape of ABI version 1, as the guest wrote it, but for what stood twice in it if the
+    /// extractor leaves that to the host.
     pub json: &'a [u8],
     /// How much is in it.
     pub shape: Shape,
-    /// The fuel that it took.
+    /// The fuel that it took, that for conversions and rows included.
     pub fuel: u64,
+    /// The part of it that values, conversions and rows took before the guest was called.
+    pub conversion_fuel: u64,
+    /// How many conversions failed and left their value out.
+    pub failed_conversions: u32,
 }
 
 /// The steps of one run.
@@ -43,7 +49,7 @@ pub enum Step {
     Instantiate,
     /// The call into the guest.
     Guest,
-    /// Checking what came back.
+    /// Checking what came back, and dealing with what stands twice in it.
     Check,
 }
 
@@ -60,13 +66,14 @@ impl Observer for () {
 
 impl Runner {
     pub(super) fn new(extractor: Extractor) -> Self {
-        let inputs = extractor.section().inputs();
-        let declared = inputs
+        let section = extractor.section();
+        let declared = section
+            .inputs()
             .iter()
             .position(|input| input.plain_path().is_some_and(|path| path == [EVENT_TYPE]));
         let projector = match declared {
-            Some(_) => Projector::new(inputs),
-            None => Projector::watching(inputs, &[EVENT_TYPE.to_owned()]),
+            Some(_) => Projector::of(section),
+            None => Projector::watching(section, &[EVENT_TYPE.to_owned()]),
         };
         let event_type = declared.unwrap_or(projector.len());
         let projector = projector.with_max_event_bytes(extractor.sandbox().limits().event_bytes);
@@ -75,6 +82,7 @@ impl Runner {
             projector,
             projection: Projection::default(),
             writer: BlockWriter::default(),
+            reducer: Reducer::default(),
             guest: None,
             event_type,
         }
@@ -128,14 +136,20 @@ impl Runner {
         let Returned { range, fuel } = self.call(event, observer)?;
         observer.ended(Step::Guest);
         let json = self.guest.as_ref().map_or(&[][..], |guest| guest.bytes(range));
-        let shape = result::check(json)?;
+        let mut shape = result::check(json)?;
+        let mut json = json;
+        if let Some(rule) = self.extractor.section().on_duplicate() {
+            (json, shape) = self.reducer.reduce(json, shape, rule)?;
+        }
         observer.ended(Step::Check);
-        Ok(Outcome { json, shape, fuel })
+        let Spent { fuel: conversion_fuel, failed_conversions } = self.writer.spent();
+        let fuel = fuel.saturating_add(conversion_fuel);
+        Ok(Outcome { json, shape, fuel, conversion_fuel, failed_conversions })
     }
 
     fn call<O: Observer>(&mut self, event: &[u8], observer: &mut O) -> Result<Returned, RunError> {
-        let limit = self.extractor.input_bytes();
-        let block = self.writer.write(&self.projector, event, &self.projection, limit)?;
+        let limits = self.extractor.block_limits(event.len());
+        let block = self.writer.write(&self.projector, event, &self.projection, limits)?;
         observer.ended(Step::CopyIn);
         let keeps = self.extractor.is_reset_safe();
         let (guest, fresh) = match &mut self.guest {

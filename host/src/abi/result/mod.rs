@@ -14,10 +14,12 @@
 //! A value is any JSON. The pass builds nothing: what it is given is what may be passed on.
 
 mod compact;
+mod reduce;
 mod thorough;
 
 use thiserror::Error;
 
+pub use self::reduce::Reducer;
 use crate::problem::Coded;
 
 /// How much a result holds.
@@ -70,6 +72,14 @@ pub enum ResultError {
         /// What is there.
         found: String,
     },
+    /// The same id twice, where the declaration says to turn the event down for that.
+    #[error("{path}: expected each id once, got {found} again")]
+    DuplicateId {
+        /// Where the second one is, as `nodes[1].node_id`.
+        path: String,
+        /// The id, fit to be shown.
+        found: String,
+    },
 }
 
 fn prefix(path: &str) -> String {
@@ -79,14 +89,16 @@ fn prefix(path: &str) -> String {
 impl ResultError {
     /// Every code of this check.
     pub const CODES: &'static [&'static str] =
-        &["result_not_utf8", "result_not_json", "result_wrong_shape"];
+        &["result_not_utf8", "result_not_json", "result_wrong_shape", "duplicate_id"];
 
     /// Where in the result; empty for the root.
     #[must_use]
     pub fn path(&self) -> &str {
         match self {
             Self::NotUtf8 { .. } => "",
-            Self::NotJson { path, .. } | Self::WrongShape { path, .. } => path,
+            Self::NotJson { path, .. }
+            | Self::WrongShape { path, .. }
+            | Self::DuplicateId { path, .. } => path,
         }
     }
 }
@@ -97,6 +109,7 @@ impl Coded for ResultError {
             Self::NotUtf8 { .. } => "result_not_utf8",
             Self::NotJson { .. } => "result_not_json",
             Self::WrongShape { .. } => "result_wrong_shape",
+            Self::DuplicateId { .. } => "duplicate_id",
         }
     }
 }

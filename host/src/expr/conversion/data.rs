@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::expr::JsonType;
+use crate::expr::{JsonType, string};
 
 /// A value other than null. Borrowed from the event as long as nothing has to be rewritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Data<'_> {
     /// Appends its JSON: a string canonical, everything else as it is.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Self::String(text) => push_string(out, text),
+            Self::String(text) => string::push_string(out, text),
             Self::Number(json) | Self::Object(json) | Self::Array(json) => {
                 out.extend_from_slice(json.as_bytes());
             }
@@ -93,10 +93,10 @@ impl Data<'_> {
 
 /// The text of a JSON string; none where it isn't one.
 fn text(json: Cow<'_, str>) -> Option<Cow<'_, str>> {
-    if memchr::memchr(b'\\', json.as_bytes()).is_some() {
-        return serde_json::from_str(&json).ok().map(Cow::Owned);
-    }
     let content = 1..json.len().checked_sub(1)?;
+    if memchr::memchr(b'\\', json.as_bytes()).is_some() {
+        return string::unescape(json.get(content)?).map(Cow::Owned);
+    }
     part(json, content)
 }
 
@@ -111,26 +111,4 @@ pub(crate) fn part(text: Cow<'_, str>, range: Range<usize>) -> Option<Cow<'_, st
             Some(Cow::Owned(text))
         }
     }
-}
-
-/// Appends a string as canonical JSON: quotes, backslashes and control characters escaped as `serde_json` does.
-pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
-    let written = serde_json::to_writer(out, text);
-    debug_assert!(written.is_ok(), "a vector takes all that is written to it");
-}
-
-/// Appends what a JSON string holds, in canonical form and without quotes.
-pub(crate) fn push_content(out: &mut Vec<u8>, json: &str) -> Option<()> {
-    let text = text(Cow::Borrowed(json))?;
-    if let Cow::Borrowed(plain) = text {
-        // Without a backslash in it, a string holds nothing that is to be escaped.
-        out.extend_from_slice(plain.as_bytes());
-        return Some(());
-    }
-    // Over its own quotes, which come off again.
-    let start = out.len();
-    push_string(out, &text);
-    out.pop();
-    out.remove(start);
-    Some(())
 }

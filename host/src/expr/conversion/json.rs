@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::data::{Data, Outcome, part, push_string};
+use super::data::{Data, Outcome, part};
 use crate::event::scan;
+use crate::expr::string;
 
 pub(super) fn to_json_text(data: Data<'_>) -> Option<Data<'_>> {
     let json = match data {
@@ -30,8 +31,8 @@ fn compact(json: &str) -> Option<String> {
             b'"' => {
                 let (end, escaped) = scan::string(text, at + 1).ok()?;
                 if escaped {
-                    let string: String = serde_json::from_slice(text.get(at..end)?).ok()?;
-                    push_string(&mut out, &string);
+                    let text = string::unescape(json.get(at + 1..end - 1)?)?;
+                    string::push_string(&mut out, &text);
                 } else {
                     out.extend_from_slice(text.get(at..end)?);
                 }
@@ -82,7 +83,7 @@ fn member(text: &[u8], object: &Range<usize>, key: &str) -> Option<Range<usize>>
 
 fn is_key(content: &[u8], escaped: bool, key: &str) -> bool {
     if escaped {
-        crate::event::unescape(content).is_some_and(|content| content == key)
+        string::strip(content, key).is_some_and(<[u8]>::is_empty)
     } else {
         content == key.as_bytes()
     }
@@ -134,9 +135,13 @@ fn elements(text: &[u8]) -> Option<usize> {
 fn distinct_keys(text: &[u8]) -> Option<usize> {
     let mut keys = HashSet::new();
     each_member(text, 0, |content, escaped, _| {
-        let unescaped = if escaped { crate::event::unescape(content) } else { None };
+        let unescaped = if escaped { unescape(content) } else { None };
         let key = unescaped.map_or(Cow::Borrowed(content), |key| Cow::Owned(key.into_bytes()));
         keys.insert(key);
     })?;
     Some(keys.len())
+}
+
+fn unescape(content: &[u8]) -> Option<String> {
+    string::unescape(simdutf8::basic::from_utf8(content).ok()?)
 }

@@ -5,7 +5,11 @@ pub(super) mod data;
 mod json;
 mod number;
 mod pattern;
+#[cfg(test)]
+mod properties;
 mod read;
+#[cfg(test)]
+mod tests;
 mod text;
 mod time;
 
@@ -120,8 +124,12 @@ impl Conversion {
         };
         match self {
             Self::Regex(pattern) => cost.byte += pattern.fuel_per_byte(),
-            // Each key of the path is one more pass over what the key before has led to.
-            Self::ParseJson { path } => cost.byte += path.len() as u64,
+            // Each key is one more pass over what the one before has led to.
+            Self::ParseJson { path } => {
+                let passes = 1 + path.len() as u64;
+                cost.step *= passes;
+                cost.byte *= passes;
+            }
             _ => {}
         }
         cost

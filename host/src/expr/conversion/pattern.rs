@@ -5,23 +5,25 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use regex_automata::meta::{self, Regex};
-use regex_automata::nfa::thompson::{self, NFA};
+use regex_automata::nfa::thompson::{self, NFA, State};
 use regex_automata::util::syntax;
 
 use super::read::{ConversionError, ConversionFault};
 
 /// Bytes that the text of a pattern has at most.
 const MAX_PATTERN_BYTES: usize = 4 << 10;
-/// Bytes that the compiled program of a pattern has at most.
+/// Groups that a pattern has at most: a search keeps the bounds of each for every state of the program.
+const MAX_GROUPS: usize = 16;
+/// Bytes that the compiled program of a pattern has at most. One `\w` takes 18,000: all letters of Unicode.
 const MAX_PROGRAM_BYTES: usize = 256 << 10;
 /// Where compilation stops, so that a program that is refused costs little.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
-/// Bytes that what a search makes of the program as it goes may take, each way.
-const CACHE_BYTES: usize = 1 << 20;
-/// Bytes that tables which are made of the program ahead of a search may take.
-const TABLE_BYTES: usize = 1 << 20;
-/// Bytes of program that cost a unit of fuel for each byte of text.
-const PROGRAM_BYTES_PER_FUEL: usize = 64;
+/// Bytes that each table may take that is made of a program, ahead of searches or in their course.
+const MAX_TABLE_BYTES: usize = 256 << 10;
+/// Width times bytes of text that one search takes on: some 50 milliseconds for the worst patterns that were found.
+const MAX_WORK: usize = 2 << 20;
+/// Units of fuel for each byte of text and each unit of width.
+const FUEL_PER_WIDTH: u64 = 16;
 
 /// A pattern that compiles, within the limit on its size. Made by [`Conversion::from_json`](super::Conversion::from_json)
 /// alone.
@@ -32,6 +34,7 @@ pub struct Pattern {
     /// The group as its number.
     number: usize,
     program_bytes: usize,
+    width: usize,
     regex: Regex,
 }
 
@@ -45,7 +48,7 @@ pub enum Group {
 }
 
 impl Pattern {
-    /// Bytes of the longest text that patterns are matched against.
+    /// Bytes of the longest text that a pattern of usual size is matched against.
     pub const MAX_TEXT_BYTES: usize = 64 << 10;
 
     /// Compiles a pattern.
@@ -54,36 +57,34 @@ impl Pattern {
     /// [`ConversionError`]: it isn't one, it has no such group, or it or its program is too large.
     pub(super) fn new(text: String, group: Option<Group>) -> Result<Self, ConversionError> {
         if text.len() > MAX_PATTERN_BYTES {
-            let found = text.len();
-            return Err(too_large(format!(
-                "expected at most {MAX_PATTERN_BYTES} bytes, found {found}"
-            )));
+            return Err(too_large("bytes", MAX_PATTERN_BYTES, text.len()));
         }
         let hir = syntax::parse(&text).map_err(|error| no_pattern(&error))?;
+        let groups = hir.properties().explicit_captures_len();
+        if groups > MAX_GROUPS {
+            return Err(too_large("groups", MAX_GROUPS, groups));
+        }
         let config = thompson::Config::new().nfa_size_limit(Some(MAX_COMPILED_BYTES));
-        let nfa = NFA::compiler().configure(config).build_from_hir(&hir);
-        let program_bytes = match nfa {
-            Ok(nfa) => nfa.memory_usage(),
-            Err(error) if error.size_limit().is_some() => return Err(too_large_program(None)),
+        let program = match NFA::compiler().configure(config).build_from_hir(&hir) {
+            Ok(program) if program.memory_usage() <= MAX_PROGRAM_BYTES => program,
+            Ok(program) => return Err(too_large_program(program.memory_usage())),
+            Err(error) if error.size_limit().is_some() => return Err(endless_program()),
             Err(error) => return Err(no_pattern(&error)),
         };
-        if program_bytes > MAX_PROGRAM_BYTES {
-            return Err(too_large_program(Some(program_bytes)));
-        }
         let config = meta::Config::new()
-            // That of the program backwards, which can be several times as large.
+            // Of the program that reads backwards, too, and that one is often several times as large.
             .nfa_size_limit(Some(8 * MAX_PROGRAM_BYTES))
-            .onepass_size_limit(Some(TABLE_BYTES))
-            .dfa_size_limit(Some(TABLE_BYTES))
-            .hybrid_cache_capacity(CACHE_BYTES);
-        let regex = meta::Builder::new().configure(config).build_from_hir(&hir);
-        let regex = match regex {
+            .onepass_size_limit(Some(MAX_TABLE_BYTES))
+            .dfa_size_limit(Some(MAX_TABLE_BYTES))
+            .hybrid_cache_capacity(MAX_TABLE_BYTES);
+        let regex = match meta::Builder::new().configure(config).build_from_hir(&hir) {
             Ok(regex) => regex,
-            Err(error) if error.size_limit().is_some() => return Err(too_large_program(None)),
+            Err(error) if error.size_limit().is_some() => return Err(endless_program()),
             Err(error) => return Err(no_pattern(&error)),
         };
         let number = group_number(&regex, group.as_ref())?;
-        Ok(Self { text, group, number, program_bytes, regex })
+        let program_bytes = program.memory_usage();
+        Ok(Self { text, group, number, program_bytes, width: width(&program), regex })
     }
 
     /// The pattern.
@@ -104,17 +105,24 @@ impl Pattern {
         self.program_bytes
     }
 
-    /// Units of fuel that its program adds to the cost of a search, for each byte of the text. The worst texts take time in
-    /// proportion to the length of the text and the size of the program.
+    /// Bytes of the longest text that it is matched against: [`MAX_TEXT_BYTES`](Self::MAX_TEXT_BYTES), and less for a
+    /// pattern with many states. So no search takes longer than some tens of milliseconds.
+    #[must_use]
+    pub fn max_text_bytes(&self) -> usize {
+        (MAX_WORK / self.width.max(1)).min(Self::MAX_TEXT_BYTES)
+    }
+
+    /// Units of fuel that a search costs for each byte of the text: 16 for each state of the program. The worst texts keep
+    /// all of them busy; most searches are far cheaper.
     #[must_use]
     pub fn fuel_per_byte(&self) -> u64 {
-        (self.program_bytes / PROGRAM_BYTES_PER_FUEL) as u64
+        FUEL_PER_WIDTH.saturating_mul(self.width as u64)
     }
 
     /// Where the group of the first match is; none where there is no match, the group took no part in it, or the text is
-    /// longer than [`MAX_TEXT_BYTES`](Self::MAX_TEXT_BYTES).
+    /// too long.
     pub(super) fn find(&self, text: &str) -> Option<Range<usize>> {
-        if text.len() > Self::MAX_TEXT_BYTES {
+        if text.len() > self.max_text_bytes() {
             return None;
         }
         if self.number == 0 {
@@ -189,17 +197,129 @@ fn no_pattern(error: &dyn std::error::Error) -> ConversionError {
     ConversionError::new(".regex.pattern", ConversionFault::Pattern, message)
 }
 
-fn too_large_program(bytes: Option<usize>) -> ConversionError {
-    let found = match bytes {
-        Some(bytes) => bytes.to_string(),
-        None => format!("more than {MAX_COMPILED_BYTES}"),
+/// States of a program that a text can keep busy at the same time. Those that stand for the second and later bytes of a
+/// character don't count: where one of them is busy, the state for the first byte isn't.
+fn width(program: &NFA) -> usize {
+    let continues = |from: u8, to: u8| from >= 0x80 && to <= 0xbf;
+    let counts = |state: &&State| match state {
+        State::ByteRange { trans } => !continues(trans.start, trans.end),
+        State::Sparse(ranges) => !ranges.transitions.iter().all(|it| continues(it.start, it.end)),
+        _ => true,
     };
-    too_large(format!(
-        "expected a program of at most {MAX_PROGRAM_BYTES} bytes, found {found}; classes such as \\w and \\d take less \
-         space as (?-u:\\w), and so do repetitions of smaller counts"
-    ))
+    program.states().iter().filter(counts).count()
 }
 
-fn too_large(message: String) -> ConversionError {
+fn too_large_program(bytes: usize) -> ConversionError {
+    too_large("bytes of program", MAX_PROGRAM_BYTES, bytes)
+}
+
+/// A program whose size nobody has waited for.
+fn endless_program() -> ConversionError {
+    too_large("bytes of program", MAX_PROGRAM_BYTES, format!("more than {MAX_COMPILED_BYTES}"))
+}
+
+fn too_large(what: &str, most: usize, found: impl fmt::Display) -> ConversionError {
+    let message = format!(
+        "expected a pattern with at most {most} {what}, found {found}; smaller counts in repetitions help, and classes \
+         without Unicode, such as [0-9A-Za-z_] for \\w"
+    );
     ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::super::read::ConversionFault;
+    use super::{Group, Pattern};
+
+    fn pattern(text: &str) -> Result<Pattern, (ConversionFault, String)> {
+        Pattern::new(text.to_owned(), None).map_err(|error| {
+            assert_eq!(error.at, ".regex.pattern");
+            assert!(!error.message.contains('\n'), "{}", error.message);
+            (error.fault, error.message)
+        })
+    }
+
+    #[test]
+    fn usual_patterns_read_a_lot_of_text() {
+        for text in [
+            r"\d+",
+            r"^v(\d+)\.(\d+)",
+            r"(\w+)@(\w+)\.(\w+)",
+            r"(?i)error: (.*)",
+            r"refs/(heads|tags)/(.+)",
+            r"https?://([^/:]+)(?::(\d+))?(/[^?#]*)?(\?[^#]*)?",
+            r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+            r"^(\S+) (\S+) (\S+) \[([^\]]+)\] (\w+) (\w+) (\w+) (\w+) (\w+)$",
+        ] {
+            let pattern = pattern(text).unwrap();
+            assert!(pattern.max_text_bytes() >= 16 << 10, "{text}: {}", pattern.width);
+            assert!(pattern.fuel_per_byte() <= 1_000, "{text}: {}", pattern.fuel_per_byte());
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_told_with_its_size() {
+        for (text, expected) in [
+            (r"\w{20}".to_owned(), "at most 262144 bytes of program, found 35"),
+            (
+                r"(?:\w{50}){100}".to_owned(),
+                "at most 262144 bytes of program, found more than 1048576",
+            ),
+            ("((a{100}){100}){100}".to_owned(), "found more than 1048576"),
+            ("a{4294967295}".to_owned(), "found more than 1048576"),
+            ("(a)".repeat(17), "at most 16 groups, found 17"),
+            ("a".repeat(5_000), "at most 4096 bytes, found 5000"),
+        ] {
+            let (fault, message) = pattern(&text).unwrap_err();
+            assert_eq!(fault, ConversionFault::PatternSize, "{text}");
+            assert!(message.contains(expected), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_told_with_the_reason() {
+        for (text, expected) in [
+            ("(", "unclosed group"),
+            ("a{2,1}", "invalid repetition count range"),
+            (r"(?=a)", "look-around"),
+            (r"(a)\1", "backreferences"),
+            (r"\p{Nonsense}", "Unicode property not found"),
+            (r"(?-u:\xff)", "invalid UTF-8"),
+            (&"(".repeat(4_000), "unclosed group"),
+            (&format!("{}a{}", "(?:".repeat(1_000), ")".repeat(1_000)), "nest"),
+        ] {
+            let (fault, message) = pattern(text).unwrap_err();
+            assert_eq!(fault, ConversionFault::Pattern, "{text}");
+            assert!(message.contains(expected), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_group_is_one_of_the_pattern() {
+        for (group, found) in
+            [(Group::Number(2), "found 2"), (Group::Name("b".into()), "found \"b\"")]
+        {
+            let error = Pattern::new("(?<a>.)".into(), Some(group)).unwrap_err();
+            assert_eq!((error.at.as_str(), error.fault), (".regex.group", ConversionFault::Value));
+            assert!(error.message.contains(found), "{}", error.message);
+        }
+    }
+
+    /// The worst patterns that were found, each with text that keeps its states busy.
+    #[test]
+    fn many_states_read_less_text() {
+        for (text, input) in [
+            (r"(([ab]{1,60}){1,30})9", "ab"),
+            (r"((?:a?){1000})a{100}9", "a"),
+            (r"(a.{300}b)9", "ab"),
+        ] {
+            let pattern = pattern(text).unwrap();
+            let most = pattern.max_text_bytes();
+            assert!(most < Pattern::MAX_TEXT_BYTES && most * pattern.width <= super::MAX_WORK);
+            let input: String = input.chars().cycle().take(most - 1).chain(['9']).collect();
+            assert!(pattern.find(&input).is_some(), "{text}");
+            assert!(pattern.find(&format!("{input}9")).is_none(), "{text}");
+        }
+    }
 }

@@ -2,20 +2,25 @@
 
 use std::borrow::Cow;
 
-use jiff::civil::{Date, DateTime};
-use jiff::tz::Offset;
-use jiff::{Timestamp, civil};
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::fmt::temporal::DateTimePrinter;
 
 use super::data::Data;
 use super::number::Decimal;
+
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+const PRINTER: DateTimePrinter = DateTimePrinter::new();
 
 /// Decimal places of a second that are kept.
 const PLACES: usize = 9;
 
 pub(super) fn timestamp(data: Data<'_>) -> Option<Data<'_>> {
-    let utc = instant(&data)?;
+    let mut text = String::with_capacity("2019-05-15T15:20:57.123456789Z".len());
     // With a fraction only where there is one, and without zeros at its end.
-    Some(Data::String(Cow::Owned(format!("{utc}Z"))))
+    PRINTER.print_datetime(&instant(&data)?, &mut text).ok()?;
+    text.push('Z');
+    Some(Data::String(Cow::Owned(text)))
 }
 
 pub(super) fn date(data: Data<'_>) -> Option<Data<'_>> {
@@ -32,9 +37,10 @@ pub(super) fn date(data: Data<'_>) -> Option<Data<'_>> {
     Some(Data::String(Cow::Owned(date.to_string())))
 }
 
-/// The time in UTC that a value stands for, in the years from 0 to 9999.
+/// The time in UTC that a value stands for, in the years from 0 to 9999. A time of the calendar all the way: the timestamps
+/// of `jiff` end a day early, and `9999-12-31T23:59:59Z` stands for "never" in many an event.
 fn instant(data: &Data<'_>) -> Option<DateTime> {
-    let instant = match data {
+    let utc = match data {
         Data::Number(number) => epoch(&Decimal::read(number)?)?,
         Data::String(text) if text.contains(['e', 'E']) => return None,
         Data::String(text) => match Decimal::read(text) {
@@ -43,11 +49,11 @@ fn instant(data: &Data<'_>) -> Option<DateTime> {
         },
         _ => return None,
     };
-    Some(Offset::UTC.to_datetime(instant)).filter(|utc| (0..=9999).contains(&utc.year()))
+    (utc.year() >= 0).then_some(utc)
 }
 
 /// Seconds, milliseconds or microseconds since 1970, told apart by their digits before the point.
-fn epoch(number: &Decimal<'_>) -> Option<Timestamp> {
+fn epoch(number: &Decimal<'_>) -> Option<DateTime> {
     let to_nanoseconds = match number.magnitude() {
         ..=11 => 9,
         12..=14 => 6,
@@ -55,11 +61,11 @@ fn epoch(number: &Decimal<'_>) -> Option<Timestamp> {
         _ => return None,
     };
     let (nanoseconds, _) = number.scaled(to_nanoseconds)?;
-    Timestamp::from_nanosecond(nanoseconds).ok()
+    EPOCH.checked_add(SignedDuration::try_from_nanos_i128(nanoseconds)?).ok()
 }
 
 /// RFC 3339, with a space in the place of the `T` as well, and with an offset that may lack its colon or its minutes.
-fn rfc3339(text: &str) -> Option<Timestamp> {
+fn rfc3339(text: &str) -> Option<DateTime> {
     let mut digits = Digits(text.as_bytes());
     let date = calendar_date(&mut digits)?;
     digits.one_of(b"Tt ")?;
@@ -74,8 +80,8 @@ fn rfc3339(text: &str) -> Option<Timestamp> {
     };
     let nanosecond = if digits.one_of(b".").is_some() { digits.fraction()? } else { 0 };
     let offset = digits.offset()?;
-    let time = civil::Time::new(hour, minute, second, nanosecond).ok()?;
-    offset.to_timestamp(DateTime::from_parts(date, time)).ok()
+    let time = Time::new(hour, minute, second, nanosecond).ok()?;
+    DateTime::from_parts(date, time).checked_sub(offset).ok()
 }
 
 /// `2019-05-15`, at the front of a text.
@@ -116,12 +122,12 @@ impl Digits<'_> {
         Some(nanoseconds)
     }
 
-    /// `Z`, `+02:00`, `+0200` or `+02`, up to the end of the text.
-    fn offset(&mut self) -> Option<Offset> {
+    /// `Z`, `+02:00`, `+0200` or `+02`, up to the end of the text: by how much the clock is ahead of UTC.
+    fn offset(&mut self) -> Option<SignedDuration> {
         let sign = match self.one_of(b"Zz+-")? {
             b'+' => 1,
             b'-' => -1,
-            _ => return self.0.is_empty().then_some(Offset::UTC),
+            _ => return self.0.is_empty().then_some(SignedDuration::ZERO),
         };
         let hours = self.two().filter(|hours| *hours < 24)?;
         let minutes = if self.0.is_empty() {
@@ -133,6 +139,6 @@ impl Digits<'_> {
         if !self.0.is_empty() {
             return None;
         }
-        Offset::from_seconds(sign * (i32::from(hours) * 3600 + i32::from(minutes) * 60)).ok()
+        Some(SignedDuration::from_mins(sign * (i64::from(hours) * 60 + i64::from(minutes))))
     }
 }

@@ -1,9 +1,12 @@
 //! Conditions, tested on the JSON of the event.
 
+use std::slice;
+
 use serde_json::{Number, Value};
 
 use super::Lookup;
 use crate::expr::fuel::{self, OutOfFuel};
+use crate::expr::string::{inside, strip};
 use crate::expr::{Condition, JsonType, Reference, Test};
 
 /// A condition whose references are numbers.
@@ -26,12 +29,13 @@ impl Node {
         }
     }
 
+    /// What is decided early isn't looked at further: neither are its values, nor does it cost.
     pub(super) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
             Self::Test(index, test) => {
                 let json = event.value(*index);
-                fuel::spend(fuel, fuel::TEST.of(json.map_or(0, bytes)))?;
-                Ok(json.is_some_and(|json| test.holds(json)))
+                fuel::spend(fuel, fuel::TEST.of(json.map_or(0, |json| reads(test, json))))?;
+                Ok(json.is_some_and(|json| holds(test, json)))
             }
             Self::All(all) => {
                 for node in all {
@@ -54,32 +58,36 @@ impl Node {
     }
 }
 
-/// The bytes that a test may have to read of a value. A string is read only as far as it is what it is compared with.
-fn bytes(json: &[u8]) -> usize {
-    if JsonType::of(json) == JsonType::String { 0 } else { json.len() }
+/// The bytes that a test may read of a value: of a string no more than it is compared with.
+fn reads(test: &Test, json: &[u8]) -> usize {
+    let text = |wanted: &Value| wanted.as_str().map_or(0, str::len);
+    match (test, JsonType::of(json)) {
+        (Test::Truthy, JsonType::Number | JsonType::Object | JsonType::Array)
+        | (Test::Equals(_) | Test::OneOf(_), JsonType::Number) => json.len(),
+        (Test::Equals(wanted), JsonType::String) => text(wanted),
+        (Test::OneOf(wanted), JsonType::String) => wanted.iter().map(text).sum(),
+        (Test::StartsWith(prefix), JsonType::String) => prefix.len(),
+        _ => 0,
+    }
 }
 
-impl Test {
-    /// Whether it holds for a value, given as valid JSON without white space around it.
-    #[must_use]
-    pub fn holds(&self, json: &[u8]) -> bool {
-        match self {
-            Self::Exists => JsonType::of(json) != JsonType::Null,
-            Self::Truthy => is_truthy(json),
-            Self::Equals(value) => is(json, value),
-            Self::OneOf(values) => values.iter().any(|value| is(json, value)),
-            Self::StartsWith(prefix) => {
-                inside(json).is_some_and(|inside| strip(inside, prefix).is_some())
-            }
-            Self::IsType(wanted) => JsonType::of(json) == *wanted,
+/// Whether a test holds for a value.
+fn holds(test: &Test, json: &[u8]) -> bool {
+    match test {
+        Test::Exists => JsonType::of(json) != JsonType::Null,
+        Test::Truthy => is_truthy(json),
+        Test::Equals(wanted) => is_one_of(json, slice::from_ref(wanted)),
+        Test::OneOf(wanted) => is_one_of(json, wanted),
+        Test::StartsWith(prefix) => {
+            inside(json).is_some_and(|inside| strip(inside, prefix).is_some())
         }
+        Test::IsType(wanted) => JsonType::of(json) == *wanted,
     }
 }
 
 impl JsonType {
     /// The type of a value, given as valid JSON without white space around it.
-    #[must_use]
-    pub fn of(json: &[u8]) -> Self {
+    pub(super) fn of(json: &[u8]) -> Self {
         match json.first() {
             Some(b'"') => Self::String,
             Some(b'{') => Self::Object,
@@ -110,76 +118,25 @@ pub fn is_truthy(json: &[u8]) -> bool {
     }
 }
 
-/// What stands between the quotes of a string.
-fn inside(json: &[u8]) -> Option<&[u8]> {
-    json.strip_prefix(b"\"")?.strip_suffix(b"\"")
-}
-
-/// Whether a value is this string, number or boolean. Nothing is null, an array or an object.
-fn is(json: &[u8], wanted: &Value) -> bool {
-    match wanted {
-        Value::String(wanted) => {
-            inside(json).is_some_and(|inside| strip(inside, wanted).is_some_and(<[u8]>::is_empty))
-        }
-        Value::Number(wanted) => {
-            JsonType::of(json) == JsonType::Number
-                && serde_json::from_slice(json).is_ok_and(|found| is_number(&found, wanted))
-        }
-        Value::Bool(true) => json == b"true",
-        Value::Bool(false) => json == b"false",
-        Value::Null | Value::Array(_) | Value::Object(_) => false,
+/// Whether a value is one of these strings, numbers and booleans.
+fn is_one_of(json: &[u8], wanted: &[Value]) -> bool {
+    match JsonType::of(json) {
+        JsonType::String => inside(json).is_some_and(|inside| {
+            let is = |wanted: &str| strip(inside, wanted).is_some_and(<[u8]>::is_empty);
+            wanted.iter().filter_map(Value::as_str).any(is)
+        }),
+        JsonType::Number => serde_json::from_slice(json).is_ok_and(|found: Number| {
+            wanted.iter().filter_map(Value::as_number).any(|wanted| is_number(&found, wanted))
+        }),
+        JsonType::Boolean => wanted.contains(&Value::Bool(json.first() == Some(&b't'))),
+        JsonType::Object | JsonType::Array | JsonType::Null => false,
     }
 }
 
 /// Integers of 64 bits are the same where they are; other numbers where their doubles are.
 fn is_number(found: &Number, wanted: &Number) -> bool {
-    let integer = |number: &Number| {
-        number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
-    };
-    match (integer(found), integer(wanted)) {
+    match (found.as_i128(), wanted.as_i128()) {
         (Some(found), Some(wanted)) => found == wanted,
         _ => found.as_f64() == wanted.as_f64(),
     }
-}
-
-/// What is left of the inside of a JSON string behind a text that it begins with. No more is read than that text takes.
-fn strip<'j>(mut inside: &'j [u8], text: &str) -> Option<&'j [u8]> {
-    for wanted in text.chars() {
-        let length = if inside.first() == Some(&b'\\') {
-            let (found, length) = escape(inside)?;
-            (found == wanted).then_some(length)?
-        } else {
-            let mut buffer = [0; 4];
-            let wanted = wanted.encode_utf8(&mut buffer).as_bytes();
-            inside.starts_with(wanted).then_some(wanted.len())?
-        };
-        inside = inside.get(length..)?;
-    }
-    Some(inside)
-}
-
-/// The character that an escape stands for, and the bytes that it takes.
-fn escape(text: &[u8]) -> Option<(char, usize)> {
-    let found = match text.get(1)? {
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'n' => '\n',
-        b'r' => '\r',
-        b't' => '\t',
-        b'u' => {
-            let units = [unit(text, 2), unit(text, 8)];
-            let units = units.into_iter().map_while(|unit| unit);
-            let found = char::decode_utf16(units).next()?.ok()?;
-            return Some((found, 6 * found.len_utf16()));
-        }
-        quote_or_slash => char::from(*quote_or_slash),
-    };
-    Some((found, 2))
-}
-
-/// Four hexadecimal digits behind `\u`.
-fn unit(text: &[u8], at: usize) -> Option<u16> {
-    let before = text.get(at.checked_sub(2)?..at)?;
-    let digits = std::str::from_utf8(text.get(at..at + 4)?).ok()?;
-    (before == b"\\u").then(|| u16::from_str_radix(digits, 16).ok())?
 }

@@ -1,14 +1,16 @@
 //! What values and conditions come to for an event, as the host works them out.
 
 mod condition;
+#[cfg(test)]
+mod tests;
 
 pub use condition::is_truthy;
 
 use super::conversion::Chain;
 use super::conversion::MAX_TEXT_BYTES;
-use super::conversion::data::{Outcome, push_content, push_string};
+use super::conversion::data::Outcome;
 use super::fuel::{self, OutOfFuel};
-use super::{Condition, Expression, JsonType, Piece, Reference, Source};
+use super::{Condition, Expression, JsonType, Piece, Reference, Source, string};
 use condition::Node;
 
 /// Where the values of an event are to be found.
@@ -80,8 +82,8 @@ enum From {
 
 #[derive(Clone, Debug)]
 enum Part {
-    /// Text as it stands in a canonical string.
-    Text(Vec<u8>),
+    /// Text as it stands in a canonical string, and the bytes that it has when it doesn't.
+    Text(Vec<u8>, usize),
     Value(usize),
 }
 
@@ -155,7 +157,11 @@ impl Value {
             Source::Template(template) => {
                 let part = |piece: &Piece| match piece {
                     Piece::Value(reference) => Part::Value(resolve(reference)),
-                    Piece::Text(text) => Part::Text(content(text)),
+                    Piece::Text(text) => {
+                        let mut inside = Vec::new();
+                        string::push_inside(&mut inside, text);
+                        Part::Text(inside, text.len())
+                    }
                 };
                 From::Template(template.pieces().iter().map(part).collect())
             }
@@ -239,33 +245,51 @@ fn template(
     out: &mut Vec<u8>,
     fuel: &mut u64,
 ) -> Result<Evaluated, OutOfFuel> {
-    let start = out.len();
+    let mut bytes = 0;
     out.push(b'"');
     for part in parts {
-        let text = match part {
-            Part::Text(text) => Some(text.as_slice()),
+        let json = match part {
+            Part::Text(inside, _) => Some(inside.as_slice()),
             Part::Value(index) => event.value(*index),
         };
-        let Some(text) = text else { return Ok(Evaluated::Absent) };
-        fuel::spend(fuel, fuel::VALUE.of(text.len()))?;
-        match (part, text.first()) {
-            (Part::Text(_), _) | (_, Some(b'-' | b'0'..=b'9' | b't' | b'f')) => {
-                out.extend_from_slice(text);
+        let Some(json) = json else { return Ok(Evaluated::Absent) };
+        fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+        bytes += match (part, JsonType::of(json)) {
+            (Part::Text(_, bytes), _) => {
+                out.extend_from_slice(json);
+                *bytes
             }
-            (_, Some(b'"')) => {
-                let json = simdutf8::basic::from_utf8(text);
-                let Ok(Some(())) = json.map(|json| push_content(out, json)) else {
-                    return Ok(Evaluated::Failed);
-                };
+            (_, JsonType::Number | JsonType::Boolean) => {
+                out.extend_from_slice(json);
+                json.len()
             }
-            _ => return Ok(Evaluated::Absent),
-        }
-        if out.len() - start > MAX_TEXT_BYTES {
+            (_, JsonType::String) => match push_text(out, json) {
+                Some(bytes) => bytes,
+                None => return Ok(Evaluated::Failed),
+            },
+            (_, JsonType::Null | JsonType::Array | JsonType::Object) => {
+                return Ok(Evaluated::Absent);
+            }
+        };
+        if bytes > MAX_TEXT_BYTES {
             return Ok(Evaluated::Failed);
         }
     }
     out.push(b'"');
     Ok(Evaluated::Value(JsonType::String))
+}
+
+/// Appends what stands in a string, in canonical form; gives the bytes of its text.
+fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<usize> {
+    let inside = string::inside(json)?;
+    if memchr::memchr(b'\\', inside).is_none() {
+        // What isn't escaped in valid JSON needn't be.
+        out.extend_from_slice(inside);
+        return Some(inside.len());
+    }
+    let text = string::unescape(simdutf8::basic::from_utf8(inside).ok()?)?;
+    string::push_inside(out, &text);
+    Some(text.len())
 }
 
 /// The first of these that is there.
@@ -286,13 +310,4 @@ fn first(
         out.truncate(start);
     }
     Ok(otherwise)
-}
-
-/// Text as it stands in a canonical string.
-fn content(text: &str) -> Vec<u8> {
-    let mut json = Vec::with_capacity(text.len() + 2);
-    push_string(&mut json, text);
-    json.pop();
-    json.drain(..1);
-    json
 }

@@ -7,6 +7,7 @@ use wasmtime::OperatorCost;
 
 use super::limits::{Limit, StructuralLimits};
 use super::problem::{Fault, Place, Problems};
+use super::rows::{Matcher, RowLoop};
 
 /// Measures of a body that the structural limits bound.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +31,12 @@ pub(super) struct Code {
     pub(super) shape: Shape,
     /// Fuel of running each operator once, and of entry; bulk operations of constant length included.
     pub(super) fuel: u64,
-    /// Bulk operations whose length isn't a constant.
-    pub(super) bulk_ops: u64,
+    /// The part of it that the operators in loops cost.
+    pub(super) loop_fuel: u64,
+    /// Whether all that the body does is to call a function for each row.
+    pub(super) row_loop: Option<RowLoop>,
+    /// Whether there are bulk operations whose length isn't a constant.
+    pub(super) bulk: bool,
     /// Callees, and how many call operators name each.
     pub(super) calls: BTreeMap<u32, u64>,
     pub(super) calls_indirectly: bool,
@@ -97,6 +102,7 @@ struct Reader<'a> {
     open_loops: u64,
     /// The constant that the operator before pushed.
     constant: Option<i32>,
+    row_loop: Matcher,
 }
 
 impl<'a> Reader<'a> {
@@ -104,12 +110,15 @@ impl<'a> Reader<'a> {
         let code = Code {
             shape: Shape::default(),
             fuel: super::fuel::ENTRY_COST,
-            bulk_ops: 0,
+            loop_fuel: 0,
+            row_loop: None,
+            bulk: false,
             calls: BTreeMap::new(),
             calls_indirectly: false,
             grows_memory: false,
         };
-        Self { costs, code, open: Vec::new(), open_loops: 0, constant: None }
+        let row_loop = Matcher::default();
+        Self { costs, code, open: Vec::new(), open_loops: 0, constant: None, row_loop }
     }
 
     fn run(mut self, body: &FunctionBody<'_>) -> wasmparser::Result<Code> {
@@ -126,6 +135,7 @@ impl<'a> Reader<'a> {
             self.operator(&operators.read()?);
         }
         operators.finish()?;
+        self.code.row_loop = self.row_loop.finish();
         Ok(self.code)
     }
 
@@ -144,6 +154,7 @@ impl<'a> Reader<'a> {
     }
 
     fn operator(&mut self, operator: &Operator<'_>) {
+        self.row_loop.see(operator);
         // Costs are at most 255.
         self.spend(u64::try_from(self.costs.cost(operator)).unwrap_or(u64::MAX));
         let shape = &mut self.code.shape;
@@ -199,11 +210,14 @@ impl<'a> Reader<'a> {
                 let units = u64::try_from(length).unwrap_or(u64::MAX);
                 self.spend(units.saturating_mul(u64::from(cost_per_unit)));
             }
-            None => self.code.bulk_ops += 1,
+            None => self.code.bulk = true,
         }
     }
 
     fn spend(&mut self, fuel: u64) {
         self.code.fuel = self.code.fuel.saturating_add(fuel);
+        if self.open_loops > 0 {
+            self.code.loop_fuel = self.code.loop_fuel.saturating_add(fuel);
+        }
     }
 }

@@ -6,13 +6,22 @@
 //! sum over *all* its operators, plus the bounds of its callees once per call operator, is an
 //! upper bound; branches only make the true cost smaller.
 //!
-//! What that proves: serving an event (one call of `retort_buffer`, then one of the extractor) costs at
-//! most [`FuelBound::for_bulk_bytes`], where the bytes are the sum of the lengths that bulk operations of
-//! non-constant length were given. With more fuel than that, the event can't run out of it. An operation
-//! given a length of 2 GiB or more may be charged more: it can't succeed in any memory that a guest may have.
-//! `_initialize` isn't part of the bound: it runs once for an instance.
+//! A [loop over rows](super::rows) runs its operators, and those of the function that it calls, once for each row. A row
+//! is `stride` bytes of the block at least, so that this costs a fixed amount for each byte of the block. No such loop may
+//! be reached from inside another one.
 //!
-//! Of code with a loop, recursion or an indirect call on the way, nothing is said.
+//! What that proves: serving an event (one call of `retort_buffer`, then one of the extractor) costs at most
+//! [`FuelBound::of_event`], for the bytes of the input block, and for those that bulk operations of non-constant length
+//! were given together. With more fuel than that, the event can't run out of it. An operation given a length of 2 GiB or
+//! more may be charged more: it can't succeed in any memory that a guest may have. `_initialize` isn't part of the bound: it
+//! runs once for an instance.
+//!
+//! A rendered extractor copies in bulk nothing but slices of its result, one behind the other, and only after it has
+//! checked that they fit. So what it copies in bulk has at most the bytes of the result, and where the result is too large
+//! or empty, at most its capacity.
+//!
+//! Of code with another loop, recursion or an indirect call on the way, nothing is said; nor of loops over rows in a module
+//! that isn't [proven](super::prove) to be rendered, because there nothing says that what is counted is rows.
 
 use serde::Serialize;
 use wasmtime::OperatorCost;
@@ -50,15 +59,21 @@ const PER_BULK_BYTE: u64 = {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FuelBound {
     base: u64,
+    per_block_byte: u64,
     per_bulk_byte: u64,
-    bulk_ops: u64,
 }
 
 impl FuelBound {
-    /// Fuel of everything but the bytes of bulk operations.
+    /// Fuel of everything but loops over rows and the bytes of bulk operations.
     #[must_use]
     pub fn base(&self) -> u64 {
         self.base
+    }
+
+    /// Fuel for each byte of the input block; 0 where there is no loop.
+    #[must_use]
+    pub fn per_block_byte(&self) -> u64 {
+        self.per_block_byte
     }
 
     /// Fuel for each byte that a bulk operation of non-constant length is given; 0 where there is none.
@@ -67,35 +82,35 @@ impl FuelBound {
         self.per_bulk_byte
     }
 
-    /// How many bulk operations of non-constant length an event executes at most.
+    /// The bound for an event with an input block of `block` bytes, whose bulk operations of non-constant length handle
+    /// `bulk` bytes together. Those of a rendered extractor handle at most the bytes of its result.
     #[must_use]
-    pub fn bulk_ops(&self) -> u64 {
-        self.bulk_ops
-    }
-
-    /// The bound for an event whose bulk operations of non-constant length handle `bytes` together.
-    #[must_use]
-    pub fn for_bulk_bytes(&self, bytes: u64) -> u64 {
-        self.base.saturating_add(self.per_bulk_byte.saturating_mul(bytes))
+    pub fn of_event(&self, block: u64, bulk: u64) -> u64 {
+        self.base
+            .saturating_add(self.per_block_byte.saturating_mul(block))
+            .saturating_add(self.per_bulk_byte.saturating_mul(bulk))
     }
 }
 
 #[derive(Clone, Copy, Default)]
 struct Cost {
     fuel: u64,
-    bulk_ops: u64,
+    per_block_byte: u64,
+    bulk: bool,
 }
 
 impl Cost {
     fn plus(self, other: Self, times: u64) -> Self {
+        let sum = |one: u64, other: u64| one.saturating_add(other.saturating_mul(times));
         Self {
-            fuel: self.fuel.saturating_add(other.fuel.saturating_mul(times)),
-            bulk_ops: self.bulk_ops.saturating_add(other.bulk_ops.saturating_mul(times)),
+            fuel: sum(self.fuel, other.fuel),
+            per_block_byte: sum(self.per_block_byte, other.per_block_byte),
+            bulk: self.bulk || other.bulk,
         }
     }
 }
 
-/// The bound for calling each of `roots` once; `None` where a loop, a cycle of calls or an indirect
+/// The bound for calling each of `roots` once; `None` where a loop that isn't one over rows, a cycle of calls or an indirect
 /// call can be reached. `order` is [`callees_first`](super::calls::callees_first) of `functions`.
 pub(super) fn bound(
     functions: &[Option<Code>],
@@ -110,13 +125,28 @@ pub(super) fn bound(
     for &root in roots {
         total = total.plus((*costs.get(root as usize)?)?, 1);
     }
-    let per_bulk_byte = if total.bulk_ops == 0 { 0 } else { PER_BULK_BYTE };
-    Some(FuelBound { base: total.fuel, per_bulk_byte, bulk_ops: total.bulk_ops })
+    let per_bulk_byte = if total.bulk { PER_BULK_BYTE } else { 0 };
+    Some(FuelBound { base: total.fuel, per_block_byte: total.per_block_byte, per_bulk_byte })
 }
 
 fn cost(code: Option<&Code>, costs: &[Option<Cost>]) -> Option<Cost> {
-    let code = code.filter(|code| code.shape.loops == 0 && !code.calls_indirectly)?;
-    let mut total = Cost { fuel: code.fuel, bulk_ops: code.bulk_ops };
+    let code = code.filter(|code| !code.calls_indirectly)?;
+    let mut total = Cost { fuel: code.fuel, per_block_byte: 0, bulk: code.bulk };
+    if let Some(rows) = code.row_loop {
+        let each = (*costs.get(rows.callee as usize)?)?;
+        if each.per_block_byte > 0 {
+            return None;
+        }
+        let per_row = code.loop_fuel.saturating_add(each.fuel);
+        return Some(Cost {
+            per_block_byte: per_row.div_ceil(u64::from(rows.stride)),
+            bulk: each.bulk,
+            ..total
+        });
+    }
+    if code.shape.loops > 0 {
+        return None;
+    }
     for (&callee, &times) in &code.calls {
         total = total.plus((*costs.get(callee as usize)?)?, times);
     }

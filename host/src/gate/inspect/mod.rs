@@ -19,6 +19,7 @@ pub mod fuel;
 mod limits;
 mod problem;
 pub mod prove;
+mod rows;
 mod survey;
 
 pub use facts::{ExportFact, Facts, SectionFact};
@@ -56,6 +57,9 @@ pub struct Inspected {
     wasm: Arc<[u8]>,
     section: Section,
     facts: Facts,
+    /// The bound on fuel that holds once the module is proven to be rendered.
+    #[serde(skip)]
+    bound_if_rendered: Option<FuelBound>,
     reset_safety: ResetSafety,
 }
 
@@ -99,9 +103,14 @@ pub fn inspect(wasm: &[u8], limits: &StructuralLimits) -> Result<Inspected, Reje
     survey.totals();
     let problems = std::mem::take(&mut survey.problems);
     problems.rejection(|function| survey.function_name(function))?;
+    let mut facts = facts(wasm, &survey, section.as_ref());
+    // Nothing says yet that what a loop counts is rows.
+    let bound_if_rendered = facts.fuel_bound;
+    facts.fuel_bound = bound_if_rendered.filter(|bound| bound.per_block_byte() == 0);
     Ok(Inspected {
         wasm: wasm.into(),
-        facts: facts(wasm, &survey, section.as_ref()),
+        facts,
+        bound_if_rendered,
         section: section.expect("a module without a declaration has been rejected"),
         reset_safety: ResetSafety::Unproven,
     })

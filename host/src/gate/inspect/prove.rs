@@ -29,17 +29,16 @@ pub enum Proof {
     Rendered,
 }
 
-/// Proves reset-safety where `rendered` is, byte for byte, the module that was inspected; otherwise gives it
-/// back as it was.
+/// Proves reset-safety, and with it the [bound on fuel](super::fuel), where `rendered` is, byte for byte, the module that was
+/// inspected; otherwise gives it back as it was.
 ///
 /// That `rendered` is what *this host* makes of a plan is in its type: only [`compile`](crate::compile::compile) makes one,
 /// of nothing but [rendered](crate::render::render) source.
 #[must_use]
-pub fn by_rendering(inspected: Inspected, rendered: &Compiled) -> Inspected {
+pub fn by_rendering(mut inspected: Inspected, rendered: &Compiled) -> Inspected {
     if inspected.wasm[..] == *rendered.module() {
-        let reset_safety = ResetSafety::Proven { how: Proof::Rendered };
-        Inspected { reset_safety, ..inspected }
-    } else {
-        inspected
+        inspected.reset_safety = ResetSafety::Proven { how: Proof::Rendered };
+        inspected.facts.fuel_bound = inspected.bound_if_rendered;
     }
+    inspected
 }

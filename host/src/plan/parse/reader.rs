@@ -15,6 +15,8 @@ pub(super) const MAX_ENTRIES: usize = 64;
 #[derive(Default)]
 pub(super) struct Reader {
     problems: Vec<PlanParseError>,
+    /// Bytes that the programs of all patterns have so far.
+    pub(super) program_bytes: usize,
 }
 
 /// The fields of an object.

@@ -1,0 +1,68 @@
+//! Why there is no block for an event.
+
+use thiserror::Error;
+
+use crate::problem::Coded;
+
+/// Why there is no block for an event.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BlockError {
+    /// The block is larger than what the host allows a guest to be given.
+    #[error("the declared inputs of this event take {used} bytes, {allowed} are allowed")]
+    TooLarge {
+        /// Bytes that the block needs, as far as it was written.
+        used: usize,
+        /// Bytes that it may have.
+        allowed: usize,
+    },
+    /// The iterations have more rows than the host allows.
+    #[error("the iterations over this event have more than the {allowed} rows that are allowed")]
+    TooManyRows {
+        /// Rows that all iterations together may have.
+        allowed: usize,
+    },
+    /// Values and conversions cost more fuel than the event has.
+    #[error("the values and conversions of this event take more than their fuel of {allowed}")]
+    OutOfFuel {
+        /// The fuel that the event has.
+        allowed: u64,
+    },
+    /// A conversion failed, and the event is to be turned down for it.
+    #[error(
+        "the value of {path} can't be converted by {conversions}, and the declaration says to turn the event down"
+    )]
+    Conversion {
+        /// The paths of the input, fit to be shown.
+        path: String,
+        /// The names of its conversions.
+        conversions: String,
+    },
+}
+
+impl BlockError {
+    /// Every code of this error.
+    pub const CODES: &'static [&'static str] =
+        &["input_too_large", "too_many_rows", "out_of_fuel", "conversion_failed"];
+
+    /// What was used of a limit and what was allowed, where this error is about a limit.
+    #[must_use]
+    pub fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::TooLarge { used, allowed } => Some((*used as u64, *allowed as u64)),
+            Self::TooManyRows { allowed } => Some((*allowed as u64 + 1, *allowed as u64)),
+            Self::OutOfFuel { allowed } => Some((*allowed, *allowed)),
+            Self::Conversion { .. } => None,
+        }
+    }
+}
+
+impl Coded for BlockError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "input_too_large",
+            Self::TooManyRows { .. } => "too_many_rows",
+            Self::OutOfFuel { .. } => "out_of_fuel",
+            Self::Conversion { .. } => "conversion_failed",
+        }
+    }
+}

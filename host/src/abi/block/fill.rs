@@ -1,0 +1,470 @@
+//! The inputs of one event, worked out: records of the slots and of all rows, and the texts that they point to.
+
+use super::writer::{BlockLimits, Spent, push_json};
+use super::{BlockError, HEADER_BYTES, Kind, SLOT_BYTES};
+use crate::event::declared::{Cell, Declared, Place, Scope, Take};
+use crate::event::element::{self, Element, Entry, View};
+use crate::event::{Projector, Slot};
+use crate::expr::{Evaluated, Evaluator, Expression, JsonType, Lookup, OutOfFuel, Over, is_truthy};
+use crate::untrusted::escaped;
+
+/// Fuel that each row costs, whatever is in it.
+pub const ROW_FUEL: u64 = 50;
+/// Fuel on top for each column of a row, each path that is read in its element, and each iteration within it.
+pub const CELL_FUEL: u64 = 10;
+
+/// Where a text is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) kind: Kind,
+    pub(super) offset: u32,
+    pub(super) length: u32,
+}
+
+impl Record {
+    /// The same text where all texts lie `bytes` bytes further.
+    pub(super) fn behind(self, bytes: u32) -> Self {
+        match self.kind {
+            Kind::Absent => self,
+            _ => Self { offset: self.offset + bytes, ..self },
+        }
+    }
+
+    pub(super) fn to_bytes(self) -> [u8; SLOT_BYTES] {
+        let mut bytes = [0; SLOT_BYTES];
+        let fields = [self.kind as u32, self.offset, self.length];
+        for (place, field) in bytes.chunks_exact_mut(4).zip(fields) {
+            place.copy_from_slice(&field.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// The rows of one iteration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    pub(super) records: Vec<Record>,
+    pub(super) rows: u32,
+}
+
+/// What a block is put together from; offsets count from the first text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parts {
+    /// In the order of the inputs; absent for columns.
+    pub(super) records: Vec<Record>,
+    /// In the order of the iterations.
+    pub(super) tables: Vec<Rows>,
+    pub(super) texts: Vec<u8>,
+    /// In the order of the inputs: what each came to last.
+    states: Vec<State>,
+    /// The elements that are being read, the outer one first.
+    elements: [Element; 2],
+}
+
+/// What an input came to last.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    /// Whether it is true.
+    holds: bool,
+    /// The outer element that `value` is of; 0 for none.
+    of: u32,
+    value: Worked,
+}
+
+/// What an input that isn't ruled out comes to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Worked {
+    record: Record,
+    /// Whether it is truthy, if it is a test.
+    holds: bool,
+    /// Whether a conversion failed.
+    failed: bool,
+}
+
+/// Where the values are that an input is worked out from.
+#[derive(Clone, Copy)]
+struct Sight<'a> {
+    event: &'a [u8],
+    /// By level.
+    views: [View<'a>; 3],
+}
+
+impl<'a> Sight<'a> {
+    fn with(mut self, level: usize, view: View<'a>) -> Self {
+        if let Some(place) = self.views.get_mut(level) {
+            *place = view;
+        }
+        self
+    }
+
+    fn slot(&self, place: Place) -> Slot {
+        self.views.get(place.level).map(|view| view.slot(place.path)).unwrap_or_default()
+    }
+
+    /// The text of what the slot of a place says.
+    fn text(&self, place: Place, slot: Slot) -> &'a [u8] {
+        let entry = self.views.get(place.level).map_or(&[][..], View::entry);
+        let text = if place.is_entry { entry } else { self.event };
+        text.get(slot.start as usize..slot.end as usize).unwrap_or_default()
+    }
+}
+
+/// The values of an input, by the number under which its evaluator knows them.
+struct Values<'a> {
+    sight: Sight<'a>,
+    places: &'a [Place],
+}
+
+impl Lookup for Values<'_> {
+    fn value(&self, index: usize) -> Option<&[u8]> {
+        let place = *self.places.get(index)?;
+        let slot = self.sight.slot(place);
+        (slot.kind != Kind::Absent).then(|| self.sight.text(place, slot))
+    }
+}
+
+/// Works the inputs of one event out.
+pub(super) struct Fill<'a> {
+    projector: &'a Projector,
+    declared: &'a Declared,
+    event: &'a [u8],
+    limits: BlockLimits,
+    parts: &'a mut Parts,
+    /// Fuel that is left.
+    fuel: u64,
+    failed: u32,
+    /// Rows so far.
+    rows: usize,
+    /// Records so far, without texts, in bytes.
+    record_bytes: usize,
+    /// The number of the outer element, from 1.
+    outer: u32,
+    /// Where the texts `false` and `true` are, once there are any.
+    words: [Option<u32>; 2],
+}
+
+impl<'a> Fill<'a> {
+    pub(super) fn new(
+        projector: &'a Projector,
+        event: &'a [u8],
+        limits: BlockLimits,
+        parts: &'a mut Parts,
+    ) -> Self {
+        let declared = projector.ready();
+        parts.records.clear();
+        parts.tables.resize_with(declared.tables.len(), Rows::default);
+        for table in &mut parts.tables {
+            table.records.clear();
+            table.rows = 0;
+        }
+        parts.texts.clear();
+        parts.states.clear();
+        parts.states.resize(declared.cells.len(), State::default());
+        Self {
+            projector,
+            declared,
+            event,
+            limits,
+            parts,
+            fuel: limits.fuel,
+            failed: 0,
+            rows: 0,
+            record_bytes: HEADER_BYTES + declared.cells.len() * SLOT_BYTES,
+            outer: 1,
+            words: [None; 2],
+        }
+    }
+
+    pub(super) fn spent(&self) -> Spent {
+        Spent { fuel: self.limits.fuel - self.fuel, failed_conversions: self.failed }
+    }
+
+    /// All inputs, from what the event's own paths lead to.
+    pub(super) fn all(&mut self, event: View<'_>) -> Result<(), BlockError> {
+        let declared = self.declared;
+        let none = View::default();
+        let sight = Sight { event: self.event, views: [event, none, none] };
+        for (index, input) in self.projector.inputs().iter().enumerate() {
+            let record = match input.rows {
+                None => self.input(index, &sight)?,
+                Some(_) => Record::default(),
+            };
+            self.parts.records.push(record);
+        }
+        let mut elements = std::mem::take(&mut self.parts.elements);
+        let outer = declared.tables.iter().enumerate().filter(|(_, table)| table.within.is_none());
+        let filled = outer.map(|(table, _)| self.table(table, &sight, 1, &mut elements)).collect();
+        self.parts.elements = elements;
+        filled
+    }
+
+    /// One iteration, whose elements are at `level`. Recursion ends with the last of `elements`.
+    fn table(
+        &mut self,
+        index: usize,
+        sight: &Sight<'_>,
+        level: usize,
+        elements: &mut [Element],
+    ) -> Result<(), BlockError> {
+        let declared = self.declared;
+        let Some(table) = declared.tables.get(index) else { return Ok(()) };
+        let Some((element, inner)) = elements.split_first_mut() else { return Ok(()) };
+        if table.only_if.is_some_and(|guard| !self.holds(guard)) {
+            return Ok(());
+        }
+        // Where nobody asks for what is in the rows, there are none to go over.
+        let asks = |index: &usize| {
+            declared.tables.get(*index).is_some_and(|table| !table.columns.is_empty())
+        };
+        if table.columns.is_empty() && !table.inner.iter().any(asks) {
+            return Ok(());
+        }
+        let of = sight.slot(table.of);
+        let text = sight.text(table.of, of);
+        // An entry as a whole is an object that isn't in the event: there is nothing to go over.
+        if table.of.is_entry || text.is_empty() {
+            return Ok(());
+        }
+        let start = of.start as usize;
+        match (table.over, of.kind) {
+            (Over::Array, Kind::Array) => {
+                let mut next = element::first_element(self.event, start);
+                while let Some(at) = next {
+                    let Some(end) = element.read(&table.trie, self.event, at) else { break };
+                    let sight = sight.with(level, element.view(&table.trie));
+                    self.row(index, &sight, level, inner)?;
+                    next = element::next_element(self.event, end);
+                }
+            }
+            (Over::Entries, Kind::Object) => {
+                let left = self.limits.rows.saturating_sub(self.rows);
+                let entries = element::entries(self.event, start, left);
+                let entries: Vec<Entry> = entries.ok_or_else(|| self.too_many_rows())?;
+                for entry in entries {
+                    if element.read_entry(&table.trie, self.event, entry).is_none() {
+                        break;
+                    }
+                    let sight = sight.with(level, element.view(&table.trie));
+                    self.row(index, &sight, level, inner)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// One row of an iteration, and the iterations within it.
+    fn row(
+        &mut self,
+        index: usize,
+        sight: &Sight<'_>,
+        level: usize,
+        inner: &mut [Element],
+    ) -> Result<(), BlockError> {
+        let declared = self.declared;
+        let Some(table) = declared.tables.get(index) else { return Ok(()) };
+        if self.rows == self.limits.rows {
+            return Err(self.too_many_rows());
+        }
+        self.rows += 1;
+        let parts = table.columns.len() + table.trie.len() + table.inner.len();
+        self.spend(ROW_FUEL + CELL_FUEL * parts as u64)?;
+        self.record_bytes += table.columns.len() * SLOT_BYTES;
+        self.check_bytes()?;
+        if level == 1 {
+            // There are fewer rows than bytes in an event.
+            self.outer += 1;
+        }
+        for column in &table.columns {
+            let record = self.input(*column, sight)?;
+            if let Some(rows) = self.parts.tables.get_mut(index) {
+                rows.records.push(record);
+            }
+        }
+        if let Some(rows) = self.parts.tables.get_mut(index) {
+            rows.rows += 1;
+        }
+        for inner_table in &table.inner {
+            self.table(*inner_table, sight, level + 1, inner)?;
+        }
+        Ok(())
+    }
+
+    /// One input, or one cell of a column.
+    fn input(&mut self, index: usize, sight: &Sight<'_>) -> Result<Record, BlockError> {
+        let declared = self.declared;
+        let Some(cell) = declared.cells.get(index) else { return Ok(Record::default()) };
+        let mut worked = Worked::default();
+        if cell.only_if.is_none_or(|guard| self.holds(guard)) {
+            worked = self.worked(index, cell, sight)?;
+        }
+        if let Some(state) = self.parts.states.get_mut(index) {
+            state.holds = worked.holds;
+        }
+        if worked.failed {
+            if cell.rejects {
+                return Err(self.conversion_failed(index));
+            }
+            self.failed = self.failed.saturating_add(1);
+        }
+        Ok(worked.record)
+    }
+
+    /// What an input that isn't ruled out comes to. What is the same for several rows is worked out once.
+    fn worked(
+        &mut self,
+        index: usize,
+        cell: &Cell,
+        sight: &Sight<'_>,
+    ) -> Result<Worked, BlockError> {
+        let of = match cell.scope {
+            Scope::Row => return self.work_out(cell, sight),
+            Scope::Event => 1,
+            Scope::Outer => self.outer,
+        };
+        if let Some(state) = self.parts.states.get(index).filter(|state| state.of == of) {
+            return Ok(state.value);
+        }
+        let worked = self.work_out(cell, sight)?;
+        if let Some(state) = self.parts.states.get_mut(index) {
+            (state.of, state.value) = (of, worked);
+        }
+        Ok(worked)
+    }
+
+    fn work_out(&mut self, cell: &Cell, sight: &Sight<'_>) -> Result<Worked, BlockError> {
+        match &cell.take {
+            Take::Value(place) => {
+                let slot = sight.slot(*place);
+                if slot.kind == Kind::Absent {
+                    return Ok(Worked::default());
+                }
+                let start = self.parts.texts.len();
+                push_json(&mut self.parts.texts, slot, sight.text(*place, slot));
+                self.record(slot.kind, start)
+            }
+            Take::Truthy(place) => {
+                let slot = sight.slot(*place);
+                if slot.kind == Kind::Absent {
+                    return Ok(Worked::default());
+                }
+                self.word(is_truthy(sight.text(*place, slot)))
+            }
+            Take::Condition(evaluator, places) => {
+                let values = Values { sight: *sight, places };
+                let holds = evaluator.holds(&values, &mut self.fuel);
+                let holds = holds.map_err(|OutOfFuel| self.out_of_fuel())?;
+                self.word(holds)
+            }
+            Take::Evaluated(evaluator, places) => self.evaluated(evaluator, places, sight),
+        }
+    }
+
+    fn evaluated(
+        &mut self,
+        evaluator: &Evaluator,
+        places: &[Place],
+        sight: &Sight<'_>,
+    ) -> Result<Worked, BlockError> {
+        let start = self.parts.texts.len();
+        let values = Values { sight: *sight, places };
+        let evaluated = evaluator.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
+        match evaluated.map_err(|OutOfFuel| self.out_of_fuel())? {
+            Evaluated::Absent => Ok(Worked::default()),
+            Evaluated::Failed => Ok(Worked { failed: true, ..Worked::default() }),
+            Evaluated::Value(json_type) => self.record(kind(json_type), start),
+        }
+    }
+
+    /// The text from `start` on.
+    fn record(&self, kind: Kind, start: usize) -> Result<Worked, BlockError> {
+        self.check_bytes()?;
+        // The limit has at most 32 bits.
+        let (offset, length) = (start as u32, (self.parts.texts.len() - start) as u32);
+        Ok(Worked { record: Record { kind, offset, length }, ..Worked::default() })
+    }
+
+    /// `true` or `false`, whose texts are there once for all.
+    fn word(&mut self, holds: bool) -> Result<Worked, BlockError> {
+        let text: &[u8] = if holds { b"true" } else { b"false" };
+        let known = &mut self.words[usize::from(holds)];
+        // The limit has at most 32 bits.
+        let offset = *known.get_or_insert(self.parts.texts.len() as u32);
+        if offset as usize == self.parts.texts.len() {
+            self.parts.texts.extend_from_slice(text);
+            self.check_bytes()?;
+        }
+        let record = Record { kind: Kind::Boolean, offset, length: text.len() as u32 };
+        Ok(Worked { record, holds, failed: false })
+    }
+
+    fn holds(&self, input: usize) -> bool {
+        self.parts.states.get(input).is_some_and(|state| state.holds)
+    }
+
+    fn spend(&mut self, fuel: u64) -> Result<(), BlockError> {
+        match self.fuel.checked_sub(fuel) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => Err(self.out_of_fuel()),
+        }
+    }
+
+    fn check_bytes(&self) -> Result<(), BlockError> {
+        let (used, allowed) = (self.record_bytes + self.parts.texts.len(), self.limits.bytes);
+        if used > allowed { Err(BlockError::TooLarge { used, allowed }) } else { Ok(()) }
+    }
+
+    fn too_many_rows(&self) -> BlockError {
+        BlockError::TooManyRows { allowed: self.limits.rows }
+    }
+
+    fn out_of_fuel(&mut self) -> BlockError {
+        self.fuel = 0;
+        BlockError::OutOfFuel { allowed: self.limits.fuel }
+    }
+
+    /// Which input it is whose conversion failed, without anything of the event.
+    #[cold]
+    fn conversion_failed(&self, index: usize) -> BlockError {
+        let Some(input) = self.projector.inputs().get(index) else { return self.too_many_rows() };
+        let rows = self.projector.rows();
+        let own = input.rows.and_then(|own| rows.get(own));
+        let outer = own.and_then(|own| own.within).and_then(|outer| rows.get(outer));
+        let around: Vec<&[String]> =
+            [outer, own].into_iter().flatten().map(|rows| rows.iteration.path.as_slice()).collect();
+        let path = |reference: &crate::expr::Reference| {
+            let around = around.iter().take(usize::from(reference.level.0));
+            let around = around.map(|path| format!("{}[]", path.join(".")));
+            around.chain([reference.path.join(".")]).collect::<Vec<_>>().join(".")
+        };
+        let paths: Vec<String> = input.references().into_iter().map(path).collect();
+        let mut names = Vec::new();
+        if let crate::abi::section::What::Value(value) = &input.what {
+            conversions(value, &mut names);
+        }
+        BlockError::Conversion { path: escaped(&paths.join(", ")), conversions: names.join(", ") }
+    }
+}
+
+/// The names of the conversions of a value, in the order in which they are applied. Values nest as deep as a section lets
+/// them.
+fn conversions(value: &Expression, names: &mut Vec<&'static str>) {
+    if let crate::expr::Source::Coalesce(values) = &value.source {
+        values.iter().for_each(|value| conversions(value, names));
+    }
+    names.extend(value.convert.iter().map(crate::expr::Conversion::name));
+}
+
+fn kind(json_type: JsonType) -> Kind {
+    match json_type {
+        JsonType::Null => Kind::Null,
+        JsonType::Boolean => Kind::Boolean,
+        JsonType::Number => Kind::Number,
+        JsonType::String => Kind::String,
+        JsonType::Object => Kind::Object,
+        JsonType::Array => Kind::Array,
+    }
+}

@@ -1,0 +1,188 @@
+//! Blocks, written.
+
+use super::fill::{Fill, Parts, Record};
+use super::{BlockError, DEFAULT_MAX_ROWS, HEADER_BYTES, Kind, SLOT_BYTES};
+use crate::abi::section::{ABI_VERSION, What};
+use crate::event::{Projection, Projector, Slot};
+use crate::expr::is_truthy;
+
+/// What a block may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockLimits {
+    /// Bytes of the block.
+    pub bytes: usize,
+    /// Rows of all iterations together.
+    pub rows: usize,
+    /// Fuel for values, conversions and rows.
+    pub fuel: u64,
+}
+
+impl From<usize> for BlockLimits {
+    /// So many bytes, [`DEFAULT_MAX_ROWS`], and whatever fuel it takes.
+    fn from(bytes: usize) -> Self {
+        Self { bytes, rows: DEFAULT_MAX_ROWS, fuel: u64::MAX }
+    }
+}
+
+/// What the last block took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Fuel for values, conversions and rows; 0 where all inputs are values at paths of the event and tests of them.
+    pub fuel: u64,
+    /// Conversions that failed, and left their input absent.
+    pub failed_conversions: u32,
+}
+
+/// Writes blocks; keeps its buffers from event to event.
+#[derive(Clone, Debug, Default)]
+pub struct BlockWriter {
+    block: Vec<u8>,
+    parts: Parts,
+    spent: Spent,
+}
+
+impl BlockWriter {
+    /// The block for the inputs of `event`, which `projector` has just read into `projection`.
+    ///
+    /// # Errors
+    /// [`BlockError`], when the block would go beyond `limits`, or a conversion fails for which the event is to be turned
+    /// down.
+    pub fn write(
+        &mut self,
+        projector: &Projector,
+        event: &[u8],
+        projection: &Projection,
+        limits: impl Into<BlockLimits>,
+    ) -> Result<&[u8], BlockError> {
+        let mut limits = limits.into();
+        // Offsets have 32 bits.
+        limits.bytes = limits.bytes.min(u32::MAX as usize);
+        self.spent = Spent::default();
+        let slots = projector.len();
+        let records = HEADER_BYTES + slots * SLOT_BYTES;
+        if records > limits.bytes {
+            return Err(BlockError::TooLarge { used: records, allowed: limits.bytes });
+        }
+        self.block.clear();
+        self.block.resize(records, 0);
+        put(&mut self.block, 0, ABI_VERSION);
+        put(&mut self.block, 4, slots as u32);
+        if projector.ready().is_plain {
+            self.write_plain(projector, event, projection, limits.bytes)?;
+        } else {
+            self.write_all(projector, event, projection, limits)?;
+        }
+        Ok(&self.block)
+    }
+
+    /// What the last block took, also where it was given up.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// A declaration without iterations, conditions and conversions: each text is copied behind the others.
+    fn write_plain(
+        &mut self,
+        projector: &Projector,
+        event: &[u8],
+        projection: &Projection,
+        limit: usize,
+    ) -> Result<(), BlockError> {
+        for index in 0..projector.len() {
+            let slot = projector.slot_of(projection, index);
+            if slot.kind == Kind::Absent {
+                continue;
+            }
+            let offset = self.block.len();
+            let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
+            let kind = match projector.what(index) {
+                Some(What::Truthy(_)) => {
+                    let word: &[u8] = if is_truthy(text) { b"true" } else { b"false" };
+                    self.block.extend_from_slice(word);
+                    Kind::Boolean
+                }
+                _ => {
+                    push_json(&mut self.block, slot, text);
+                    slot.kind
+                }
+            };
+            let length = self.block.len() - offset;
+            if self.block.len() > limit {
+                return Err(BlockError::TooLarge { used: self.block.len(), allowed: limit });
+            }
+            // The limit has at most 32 bits.
+            let record = Record { kind, offset: offset as u32, length: length as u32 };
+            put_record(&mut self.block, index, record);
+        }
+        Ok(())
+    }
+
+    /// Any declaration. Where texts are is known once all rows are counted, so they are written beside the block.
+    fn write_all(
+        &mut self,
+        projector: &Projector,
+        event: &[u8],
+        projection: &Projection,
+        limits: BlockLimits,
+    ) -> Result<(), BlockError> {
+        let mut fill = Fill::new(projector, event, limits, &mut self.parts);
+        let filled = fill.all(projector.view(projection));
+        self.spent = fill.spent();
+        filled?;
+        let Parts { records, tables, texts, .. } = &self.parts;
+        let first = self.block.len();
+        let rows: usize = tables.iter().map(|table| table.records.len() * SLOT_BYTES).sum();
+        // All that the block holds was counted while it was filled.
+        let behind = |record: &Record| record.behind((first + rows) as u32);
+        self.block.reserve(rows + texts.len());
+        for (index, record) in records.iter().enumerate() {
+            put_record(&mut self.block, index, behind(record));
+        }
+        for (table, ready) in tables.iter().zip(&projector.ready().tables) {
+            let start = self.block.len();
+            for record in &table.records {
+                self.block.extend_from_slice(&behind(record).to_bytes());
+            }
+            for (place, column) in ready.columns.iter().enumerate() {
+                let offset = if table.rows == 0 { 0 } else { (start + place * SLOT_BYTES) as u32 };
+                let record = Record { kind: Kind::List, offset, length: table.rows };
+                put_record(&mut self.block, *column, record);
+            }
+        }
+        self.block.extend_from_slice(texts);
+        Ok(())
+    }
+}
+
+/// The text of a value of the event, a string in its canonical form.
+pub(super) fn push_json(out: &mut Vec<u8>, slot: Slot, text: &[u8]) {
+    if slot.escaped {
+        push_canonical(out, text);
+    } else {
+        out.extend_from_slice(text);
+    }
+}
+
+/// A string with escapes, written as `serde_json` writes it.
+#[cold]
+fn push_canonical(out: &mut Vec<u8>, text: &[u8]) {
+    let content = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+    match crate::event::unescape(content).and_then(|text| serde_json::to_vec(&text).ok()) {
+        Some(canonical) => out.extend_from_slice(&canonical),
+        None => out.extend_from_slice(text),
+    }
+}
+
+fn put_record(block: &mut [u8], slot: usize, record: Record) {
+    let at = HEADER_BYTES + slot * SLOT_BYTES;
+    put(block, at, record.kind as u32);
+    put(block, at + 4, record.offset);
+    put(block, at + 8, record.length);
+}
+
+fn put(block: &mut [u8], at: usize, value: u32) {
+    if let Some(field) = block.get_mut(at..at + 4) {
+        field.copy_from_slice(&value.to_le_bytes());
+    }
+}

@@ -1,0 +1,168 @@
+//! Strings of JSON: their escapes read, and written in the one canonical way.
+//!
+//! Canonical means as `serde_json` writes it: quotes, backslashes and control characters are escaped, in the short form where
+//! there is one, and everything else stands for itself.
+
+/// What stands between the quotes; none where it isn't a string.
+pub(super) fn inside(json: &[u8]) -> Option<&[u8]> {
+    json.strip_prefix(b"\"")?.strip_suffix(b"\"")
+}
+
+/// The text that the inside of a valid string stands for.
+pub(super) fn unescape(inside: &str) -> Option<String> {
+    let mut text = String::with_capacity(inside.len());
+    let mut rest = inside;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        let (plain, from) = rest.split_at_checked(at)?;
+        let (found, length) = escape(from.as_bytes())?;
+        text.push_str(plain);
+        text.push(found);
+        rest = from.get(length..)?;
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+/// What is left of the inside of a valid string behind a text that it begins with. No more is read than that text takes.
+pub(super) fn strip<'j>(mut inside: &'j [u8], text: &str) -> Option<&'j [u8]> {
+    for wanted in text.chars() {
+        let length = if inside.first() == Some(&b'\\') {
+            let (found, length) = escape(inside)?;
+            (found == wanted).then_some(length)?
+        } else {
+            let mut buffer = [0; 4];
+            let wanted = wanted.encode_utf8(&mut buffer).as_bytes();
+            inside.starts_with(wanted).then_some(wanted.len())?
+        };
+        inside = inside.get(length..)?;
+    }
+    Some(inside)
+}
+
+/// The character that an escape stands for, and the bytes that it takes.
+fn escape(text: &[u8]) -> Option<(char, usize)> {
+    let found = match text.get(1)? {
+        quote_or_slash @ (b'"' | b'\\' | b'/') => char::from(*quote_or_slash),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => {
+            let units = [unit(text), text.get(6..).and_then(unit)];
+            let found = char::decode_utf16(units.into_iter().map_while(|unit| unit));
+            let found = { found }.next()?.ok()?;
+            return Some((found, 6 * found.len_utf16()));
+        }
+        _ => return None,
+    };
+    Some((found, 2))
+}
+
+/// The four hexadecimal digits of an escape.
+fn unit(text: &[u8]) -> Option<u16> {
+    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
+    let digit = |value: u16, digit: &u8| {
+        char::from(*digit).to_digit(16).map(|digit| value << 4 | digit as u16)
+    };
+    digits.iter().try_fold(0, digit)
+}
+
+/// Appends a text as a canonical string.
+pub(super) fn push_string(out: &mut Vec<u8>, text: &str) {
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    push_inside(out, text);
+    out.push(b'"');
+}
+
+/// Appends a text as it stands inside a canonical string.
+pub(super) fn push_inside(out: &mut Vec<u8>, text: &str) {
+    let mut rest = text.as_bytes();
+    let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    while let Some(at) = rest.iter().position(is_special) {
+        let (plain, from) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        let Some((special, behind)) = from.split_first() else { break };
+        push_escape(out, *special);
+        rest = behind;
+    }
+    out.extend_from_slice(rest);
+}
+
+fn push_escape(out: &mut Vec<u8>, special: u8) {
+    let short = match special {
+        b'"' | b'\\' => special,
+        0x08 => b'b',
+        0x0c => b'f',
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        _ => {
+            let digit = |value: u8| b"0123456789abcdef".get(usize::from(value & 15)).copied();
+            let digits = [digit(special >> 4), digit(special)];
+            out.extend_from_slice(b"\\u00");
+            out.extend(digits.iter().flatten());
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{inside, push_string, strip, unescape};
+
+    #[test]
+    fn strings_are_written_as_serde_json_writes_them() {
+        for code in (0..0x100).chain([0x7ff, 0x800, 0xffff, 0x1_0000, 0x10_ffff]) {
+            let text: String = ['a', char::from_u32(code).unwrap(), 'b'].iter().collect();
+            let mut out = Vec::new();
+            push_string(&mut out, &text);
+            assert_eq!(out, serde_json::to_vec(&text).unwrap(), "{code:x}");
+        }
+    }
+
+    /// The inside of a string in which any character may be escaped in any way.
+    fn escaped() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            "[ -!#-\\[\\]-~é漢😀]{0,4}".boxed(),
+            prop::sample::select(vec![
+                r"\n",
+                r"\t",
+                r"\r",
+                r"\b",
+                r"\f",
+                r#"\""#,
+                r"\\",
+                r"\/",
+                r"\u0041",
+                r"\u00E9",
+                r"\ud83d\uDE00",
+                r"\u0000",
+                r"\uffff",
+            ])
+            .prop_map(str::to_owned)
+            .boxed(),
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn escapes_are_read_as_serde_json_reads_them(content in escaped(), cut in 0..20_usize) {
+            let json = format!("\"{content}\"");
+            let text: String = serde_json::from_str(&json).unwrap();
+            prop_assert_eq!(unescape(&content), Some(text.clone()));
+            let content = inside(json.as_bytes()).unwrap();
+            let prefix: String = text.chars().take(cut).collect();
+            prop_assert!(strip(content, &prefix).is_some());
+            let other = prefix.clone() + "\u{1}";
+            prop_assert!(strip(content, &other).is_none());
+            prop_assert_eq!(strip(content, &text), Some(&b""[..]));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What a plan means: a native evaluator, simple and slow.
+//!
+//! It is the oracle that rendered extractors are held to, and never serves events. It knows nothing of declared inputs, and
+//! of the host's way to work them out only the conversions themselves. docs/plan.md says what it does.
+//!
+//! Values stand in ids like this:
+//!
+//! | value | key | session id | span id |
+//! |---|---|---|---|
+//! | string | its content | its content | its content; no claim if empty |
+//! | number | its text in the event | its text in the event | its text; no claim if zero |
+//! | `true` | `true` | `true` | `true` |
+//! | `false` | `false` | `false` | no claim |
+//! | null, array, object, absent | no node | empty | no claim |
+//!
+//! How many conversions have failed isn't part of the meaning: a run counts what it works out, and works out once what is
+//! the same.
+
+mod graph;
+mod json;
+mod row;
+mod span;
+mod value;
+
+use super::error::kind;
+use super::model::Plan;
+use crate::graph::extraction::Extraction;
+use crate::problem::{Coded, json_fault};
+use graph::Graph;
+use json::Json;
+use row::Row;
+
+/// Why there is no result for an event.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvalError {
+    /// The event is not JSON, holds a lone surrogate or a number that is out of range, or is
+    /// nested more than 127 deep.
+    #[error("the event is not JSON: {detail}")]
+    EventNotJson {
+        /// What is wrong, with line and column.
+        detail: String,
+    },
+    /// The event is JSON, but not an object.
+    #[error("expected the event to be an object, found {found}")]
+    EventNotObject {
+        /// The kind of value that it is.
+        found: &'static str,
+    },
+    /// A conversion has failed, and the plan turns such events down.
+    #[error("a conversion of {property} has failed, for which the plan turns events down")]
+    ConversionFailed {
+        /// The name of the property.
+        property: String,
+    },
+    /// Two nodes or edges have the same id, and the plan turns such events down.
+    #[error("two {what} have the same id, for which the plan turns events down")]
+    DuplicateId {
+        /// `nodes` or `edges`.
+        what: &'static str,
+    },
+}
+
+impl EvalError {
+    /// Every code there is.
+    pub const CODES: &[&str] =
+        &["event_not_json", "event_not_object", "conversion_failed", "duplicate_id"];
+}
+
+impl Coded for EvalError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::EventNotJson { .. } => "event_not_json",
+            Self::EventNotObject { .. } => "event_not_object",
+            Self::ConversionFailed { .. } => "conversion_failed",
+            Self::DuplicateId { .. } => "duplicate_id",
+        }
+    }
+}
+
+/// Applies a plan to the text of one event.
+///
+/// # Errors
+/// [`EvalError`] where the text is not a JSON object, or the plan turns the event down. All of the text is validated,
+/// whatever part of it the plan reads. An event that the plan doesn't apply to is no error; its result is empty.
+///
+/// # Example
+///
+/// ```
+/// # let plan = retort::plan::parse(r#"{
+/// #     "event_type": "order_placed", "target_entity_name": "Order", "function_name": "read_order",
+/// #     "key_field": {"property_name": "order_id", "source_path": ["id"]}
+/// # }"#)?;
+/// let result = retort::plan::eval::eval(&plan, r#"{"event_type": "order_placed", "id": 1.50}"#)?;
+/// assert_eq!(result.nodes[0].node_id, ":Order:order_id=1.50");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn eval(plan: &Plan, event: &str) -> Result<Extraction, EvalError> {
+    let event = Row::event(read(event)?);
+    if !is_for(plan, &event) {
+        return Ok(Extraction::default());
+    }
+    let graph = Graph::of(plan, &event)?;
+    if graph.nodes.is_empty() && graph.edges.is_empty() {
+        return Ok(Extraction::default());
+    }
+    let claims = span::claims(plan, &event);
+    Ok(Extraction {
+        nodes: graph.nodes,
+        edges: graph.edges,
+        fully_handled_span_ids: claims.full,
+        partially_handled_span_ids: claims.partial,
+    })
+}
+
+fn read(text: &str) -> Result<Json<'_>, EvalError> {
+    let not_json =
+        |error: &serde_json::Error| EvalError::EventNotJson { detail: json_fault(text, error) };
+    // A raw value isn't checked as one that is read is: surrogates and the range of numbers are passed over.
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
+    if !value.is_object() {
+        return Err(EvalError::EventNotObject { found: kind(&value) });
+    }
+    Json::read(text.trim()).map_err(|error| not_json(&error))
+}
+
+fn is_for(plan: &Plan, event: &Row<'_>) -> bool {
+    event.event_type().is_some_and(|event_type| plan.event_types().matches(event_type))
+        && plan.when().is_none_or(|condition| event.holds(condition))
+}
