@@ -22,6 +22,8 @@ const MAX_COMPILED_BYTES: usize = 1 << 20;
 const MAX_TABLE_BYTES: usize = 256 << 10;
 /// Bytes that the programs of all patterns of a plan have at most.
 const MAX_PROGRAMS_BYTES: usize = 4 << 20;
+/// Bytes that their texts have at most: reading one can take as long as compiling a program of 256 times its size.
+const MAX_TEXTS_BYTES: usize = 16 << 10;
 /// Width times bytes of text that one search takes on: some 50 milliseconds for the worst patterns that were found.
 const MAX_WORK: usize = 2 << 20;
 const ADVICE: &str =
@@ -41,17 +43,23 @@ pub struct Pattern {
     regex: Regex,
 }
 
-/// What is left for the programs of all patterns of a plan or a section: 4 MiB at first. What is compiled takes from it, also
-/// where it is refused then; so no text of a plan can make its reader compile for longer than about a second.
+/// What is left for all patterns of a plan or a section: 4 MiB of programs and 16 KiB of text at first. What is read and
+/// compiled takes from it, also where it is refused then; so no plan keeps its reader busy for longer than a second or two.
 #[derive(Clone, Debug)]
 pub struct PatternBudget {
-    /// None once something was refused for it.
-    left: Option<usize>,
+    /// None once a pattern was refused because there wasn't enough left.
+    left: Option<Left>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    programs: usize,
+    texts: usize,
 }
 
 impl Default for PatternBudget {
     fn default() -> Self {
-        Self { left: Some(MAX_PROGRAMS_BYTES) }
+        Self { left: Some(Left { programs: MAX_PROGRAMS_BYTES, texts: MAX_TEXTS_BYTES }) }
     }
 }
 
@@ -62,13 +70,17 @@ impl PatternBudget {
         self.left.is_none()
     }
 
-    fn take(&mut self, bytes: usize) -> Result<(), ConversionError> {
-        self.left = self.left.and_then(|left| left.checked_sub(bytes));
+    fn take(&mut self, program: usize, text: usize) -> Result<(), ConversionError> {
+        self.left = self.left.and_then(|left| {
+            let programs = left.programs.checked_sub(program)?;
+            Some(Left { programs, texts: left.texts.checked_sub(text)? })
+        });
         if !self.is_spent() {
             return Ok(());
         }
         let message = format!(
-            "expected patterns with at most {MAX_PROGRAMS_BYTES} bytes of program in all, found more; {ADVICE}"
+            "expected patterns with at most {MAX_PROGRAMS_BYTES} bytes of program and {MAX_TEXTS_BYTES} of text in all, \
+             found more; {ADVICE}"
         );
         Err(ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message))
     }
@@ -99,7 +111,7 @@ impl Pattern {
         if text.len() > MAX_PATTERN_BYTES {
             return Err(too_large("bytes", MAX_PATTERN_BYTES, text.len()));
         }
-        budget.take(text.len())?;
+        budget.take(0, text.len())?;
         let hir = syntax::parse(&text).map_err(|error| no_pattern(&error))?;
         let groups = hir.properties().explicit_captures_len();
         if groups > MAX_GROUPS {
@@ -107,7 +119,7 @@ impl Pattern {
         }
         let config = thompson::Config::new().nfa_size_limit(Some(MAX_COMPILED_BYTES));
         let program = NFA::compiler().configure(config).build_from_hir(&hir);
-        budget.take(program.as_ref().map_or(MAX_COMPILED_BYTES, NFA::memory_usage))?;
+        budget.take(program.as_ref().map_or(MAX_COMPILED_BYTES, NFA::memory_usage), 0)?;
         let program = match program {
             Ok(program) if program.memory_usage() <= MAX_PROGRAM_BYTES => program,
             Ok(program) => return Err(too_large_program(program.memory_usage())),
@@ -342,10 +354,13 @@ mod tests {
 
     #[test]
     fn all_patterns_of_a_plan_share_one_budget() {
-        for (text, refused_at) in [(r"\w{14}", 17), (r"\w{50}", 4), (r"a{4294967295}", 3)] {
+        let long = format!("(?:{}){{0}}", "a".repeat(4_000));
+        for (text, refused_at) in
+            [(r"\w{14}", 17), (r"\w{50}", 4), (r"a{4294967295}", 4), (&long, 4)]
+        {
             let mut budget = PatternBudget::default();
             let in_all = (0..).find(|_| {
-                let error = Pattern::new(text.into(), None, &mut budget).err();
+                let error = Pattern::new(text.to_owned(), None, &mut budget).err();
                 error.is_some_and(|error| error.message.contains("in all"))
             });
             assert_eq!(in_all, Some(refused_at), "{text}");
