@@ -136,8 +136,8 @@ proptest! {
 
     #[test]
     fn rendered_extractors_mean_what_their_plan_means(
-        plan in bytes(400),
-        drafts in prop::collection::vec(bytes(600), 1..16),
+        plan in bytes(1000),
+        drafts in prop::collection::vec(bytes(1500), 1..16),
     ) {
         let (plan, json) = a_plan(&plan);
         let mut subject = Subject::new(plan);
@@ -171,8 +171,8 @@ fn the_generators_reach_what_they_are_for() {
     let mut runner = TestRunner::deterministic();
     let mut seen = Seen::default();
     for _ in 0..600 {
-        let plan_bytes = bytes(400).new_tree(&mut runner).unwrap().current();
-        let event_bytes = bytes(600).new_tree(&mut runner).unwrap().current();
+        let plan_bytes = bytes(1000).new_tree(&mut runner).unwrap().current();
+        let event_bytes = bytes(1500).new_tree(&mut runner).unwrap().current();
         let (plan, _) = a_plan(&plan_bytes);
         let event = event::event(&plan, &mut Choices::new(&event_bytes));
         let Ok(found) = eval(&plan, &event) else {
@@ -214,8 +214,9 @@ fn known_cases() {
         let case: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         let mut subject = Subject::new(plans::from_value(&case["plan"]).unwrap());
         for event in case["events"].as_array().unwrap() {
-            let checked = subject.check(event.as_str().unwrap());
-            checked.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            if let Err(error) = subject.check(event.as_str().unwrap()) {
+                panic!("{}: {error}", path.display());
+            }
         }
     }
 }

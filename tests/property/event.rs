@@ -127,7 +127,7 @@ struct Writer<'c, 'b> {
 
 impl Writer<'_, '_> {
     fn wanted(&mut self, wanted: &Wanted) {
-        if self.choices.chance(28) {
+        if self.choices.chance(12) {
             return self.anything(2);
         }
         let has_object = !wanted.fields.is_empty() || wanted.entries.is_some();
@@ -166,7 +166,7 @@ impl Writer<'_, '_> {
             if self.choices.chance(16) {
                 members.push((key.clone(), None));
             }
-            if !self.choices.chance(20) {
+            if !self.choices.chance(10) {
                 members.push((key.clone(), Some(wanted)));
             }
             if self.choices.chance(8) {
@@ -187,7 +187,7 @@ impl Writer<'_, '_> {
         let at = event_type.map(|_| self.choices.below(members.len() + 1));
         self.out.push('{');
         for index in 0..=members.len() {
-            let mut separate = |out: &mut String| {
+            let separate = |out: &mut String| {
                 if !out.ends_with('{') {
                     out.push(',');
                 }

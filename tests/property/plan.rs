@@ -43,7 +43,8 @@ impl Maker<'_, '_> {
             nodes.push(node);
             overs.push(over);
         }
-        let edges: Vec<Value> = (0..self.choices.below(4)).map(|_| self.edge(&overs)).collect();
+        let edges = *self.choices.pick(&[1_usize, 0, 2, 3]);
+        let edges: Vec<Value> = (0..edges).map(|_| self.edge(&overs)).collect();
         plan["nodes"] = json!(nodes);
         plan["edges"] = json!(edges);
         let spans = self.choices.below(4);
@@ -96,8 +97,8 @@ impl Maker<'_, '_> {
             return vec![outer];
         }
         let mut inner = level(self, 0);
-        // The elements of an entry are in its value.
-        if outer.0 == "entries" && self.choices.chance(200) {
+        // The elements of an entry are in its value; the entry itself can't be gone over.
+        if outer.0 == "entries" && (inner.1.is_empty() || self.choices.chance(200)) {
             inner.1 = vec!["value".to_owned()];
         }
         vec![outer, inner]
@@ -193,7 +194,7 @@ impl Maker<'_, '_> {
     }
 
     fn field(&mut self, name: &str, level: usize, is_key: bool) -> Value {
-        let mut field = self.value(level, 2);
+        let mut field = self.value(level, 2, if is_key { 24 } else { 80 });
         field["property_name"] = json!(name);
         if field.get("source_path").is_some() && !is_key {
             self.maybe(&mut field, 64, "nulls", |_| json!("keep"));
@@ -204,7 +205,8 @@ impl Maker<'_, '_> {
         field
     }
 
-    fn value(&mut self, level: usize, depth: usize) -> Value {
+    /// A value; `convert`: how often it is converted, of 256 times.
+    fn value(&mut self, level: usize, depth: usize, convert: u16) -> Value {
         let mut value = match self.choices.below(8) {
             0..=4 => Value::Object(self.reference(level)),
             5 => json!({"constant": self.constant()}),
@@ -212,11 +214,11 @@ impl Maker<'_, '_> {
             _ if depth == 0 => json!({"constant": "deep"}),
             _ => {
                 let values = 2 + self.choices.below(2);
-                let values = (0..values).map(|_| self.value(level, depth - 1));
+                let values = (0..values).map(|_| self.value(level, depth - 1, convert));
                 json!({"coalesce": values.collect::<Vec<_>>()})
             }
         };
-        self.maybe(&mut value, 80, "convert", Self::conversions);
+        self.maybe(&mut value, convert, "convert", Self::conversions);
         value
     }
 
@@ -275,7 +277,7 @@ impl Maker<'_, '_> {
             1 => ("truthy", json!(true)),
             2 => ("equals", self.constant()),
             3 => ("one_of", json!([self.constant(), self.constant()])),
-            4 => ("starts_with", json!(self.choices.pick(&["a", "refs/", "", "é"]))),
+            4 => ("starts_with", json!(self.choices.pick(&["a", "refs/", "é"]))),
             _ => {
                 let types = ["string", "number", "boolean", "object", "array", "null"];
                 ("is_type", json!(self.choices.pick(&types)))
@@ -307,7 +309,7 @@ impl Maker<'_, '_> {
     }
 
     fn path(&mut self, least: usize) -> Vec<String> {
-        let most = 1 + self.choices.below(3);
+        let most = *self.choices.pick(&[1, 2, 1, 1, 3]);
         let length = if least == 0 && self.choices.chance(48) { 0 } else { most };
         (0..length.max(least)).map(|_| key(self.choices)).collect()
     }
@@ -315,7 +317,8 @@ impl Maker<'_, '_> {
     fn template(&mut self, level: usize) -> String {
         let mut text = String::new();
         for _ in 0..1 + self.choices.below(4) {
-            text.push_str(self.choices.pick(&["", ":", "{{", "}}", "é\"", "/"]));
+            let plain: &str = *self.choices.pick(&["", ":", "{{", "}}", "é\"", "/"]);
+            text.push_str(plain);
             let (marker, least) = match (level, self.choices.below(4)) {
                 (0, 0..=2) => ("", 1),
                 (_, 3) => ("$", 1),
