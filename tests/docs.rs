@@ -151,12 +151,9 @@ fn the_design_names_every_directory_of_the_source() {
 /// What the documents link to within the project is there.
 #[test]
 fn links_lead_somewhere() {
-    for (name, folder) in [
-        ("README.md", ""),
-        ("DESIGN.md", ""),
-        ("docs/abi.md", "docs"),
-        ("docs/plan.md", "docs"),
-    ] {
+    for (name, folder) in
+        [("README.md", ""), ("DESIGN.md", ""), ("docs/abi.md", "docs"), ("docs/plan.md", "docs")]
+    {
         let text = document(name);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             if !link.contains("://") {
