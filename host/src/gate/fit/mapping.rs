@@ -70,6 +70,8 @@ impl<'a> Mapping<'a> {
     pub(super) fn leaves(&self) -> Vec<Leaf<'a>> {
         let mut leaves = Vec::new();
         add(&mut leaves, self.at.clone(), self.field.value(), &[]);
+        let is_alternative = leaves.len() > 1;
+        leaves.iter_mut().for_each(|leaf| leaf.is_alternative = is_alternative);
         leaves
     }
 }
@@ -83,6 +85,8 @@ pub(super) struct Leaf<'a> {
     pub(super) own: &'a [Conversion],
     /// Those of the values around it, which come after.
     pub(super) after: Vec<Conversion>,
+    /// Whether it is one of several: another may be there where this one isn't.
+    pub(super) is_alternative: bool,
 }
 
 impl Leaf<'_> {
@@ -100,7 +104,8 @@ impl Leaf<'_> {
 fn add<'a>(leaves: &mut Vec<Leaf<'a>>, at: String, value: &'a Expression, after: &[Conversion]) {
     let Source::Coalesce(values) = &value.source else {
         let (source, own) = (&value.source, value.convert.as_slice());
-        leaves.push(Leaf { at, source, own, after: after.to_vec() });
+        let after = after.to_vec();
+        leaves.push(Leaf { at, source, own, after, is_alternative: false });
         return;
     };
     let after: Vec<Conversion> = value.convert.iter().chain(after).cloned().collect();
