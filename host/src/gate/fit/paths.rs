@@ -38,6 +38,9 @@ pub(super) struct Aim<'p> {
     pub(super) removable: Option<String>,
     /// Whether events always have what is looked for, so that few samples are enough to tell.
     pub(super) is_always_there: bool,
+    /// The paths of which it is one alternative: such a one may be there for events that no sample is of, unless it is another
+    /// path misspelt, and not that of a further alternative.
+    pub(super) alternatives: Vec<&'p Reference>,
 }
 
 /// An unknown path, and what it leads through where that is an array.
@@ -63,7 +66,11 @@ pub(super) fn unknown(
     let told = |finding| Some(Unknown { finding, through: None });
     // Where little is known, one key may well be in several objects.
     let is_telling = !known.is_thin() || path.len() > 1;
-    let meant = relocate(reference, *for_each, scopes).filter(|_| is_telling);
+    let is_alternative = aim.alternatives.len() > 1;
+    let meant = relocate(reference, *for_each, scopes).filter(|meant| match meant {
+        Meant::Reference(new) => is_telling && !aim.alternatives.contains(&new),
+        Meant::Element { .. } | Meant::Json { .. } => is_telling && !is_alternative,
+    });
     match &meant {
         Some(Meant::Element { iteration, rest }) => {
             let finding = through(pointer, iteration, rest);
@@ -95,10 +102,13 @@ pub(super) fn unknown(
             .filter(|_| place.has_chain != Some(true)),
         is_key: aim.is_key,
     };
-    let nearest = search.slip(&sought);
+    let nearest = search.slip(&sought).filter(|nearest| {
+        let level = reference.level;
+        !aim.alternatives.iter().any(|it| it.level == level && it.path == nearest.path)
+    });
     let is_slip = nearest.as_ref().is_some_and(Nearest::is_clear_slip);
     let is_told = aim.is_always_there || !known.is_thin() || known.is_blocked(path);
-    if !is_told && !is_slip {
+    if !is_slip && (!is_told || is_alternative) {
         return None;
     }
     let proposed = nearest.and_then(|nearest| {
@@ -194,6 +204,7 @@ fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
         is_key: false,
         removable: None,
         is_always_there: name.is_some(),
+        alternatives: Vec::new(),
     };
     if let Some(unknown) = unknown(&place, &aim, &search, scopes) {
         return Some(unknown.finding);

@@ -51,8 +51,21 @@ pub(super) fn check(group: &Group<'_>, scopes: &Scopes<'_>) -> Found {
         if !mapping.is_key && mapping.property.is_none() {
             continue;
         }
-        for leaf in mapping.leaves() {
-            let one = One { mapping, leaf: &leaf, key };
+        let leaves = mapping.leaves();
+        let paths = leaves.iter().filter_map(|leaf| match leaf.source {
+            Source::Path(reference) if leaf.is_alternative => Some(reference),
+            _ => None,
+        });
+        let mut alternatives: Vec<&Reference> = paths.collect();
+        let is_there = |it: &&Reference| {
+            scopes.at(mapping.for_each, it.level).is_some_and(|known| known.admits_path(&it.path))
+        };
+        if !alternatives.iter().any(is_there) {
+            // Where none of them is there, each has to be told.
+            alternatives.clear();
+        }
+        for leaf in &leaves {
+            let one = One { mapping, leaf, key, alternatives: &alternatives };
             one.check(&searches, &site, scopes, &mut found);
         }
     }
@@ -65,6 +78,8 @@ struct One<'o> {
     leaf: &'o Leaf<'o>,
     /// The property of the key that the mapping has the place of.
     key: Option<&'o Property>,
+    /// The paths of all alternatives, where there are any.
+    alternatives: &'o [&'o Reference],
 }
 
 impl One<'_> {
@@ -114,7 +129,7 @@ impl One<'_> {
         scopes: &Scopes<'t>,
         found: &mut Found,
     ) {
-        let Self { mapping, leaf, key } = self;
+        let Self { mapping, leaf, key, alternatives } = self;
         let field = if template.is_some() { "template" } else { "source_path" };
         let place = Place {
             pointer: format!("{}/{field}", leaf.at),
@@ -123,8 +138,8 @@ impl One<'_> {
             template,
             has_chain: template.is_none().then_some(!leaf.own.is_empty()),
         };
-        let is_alternative = leaf.at != mapping.at;
-        let removable = Some(mapping.at.clone()).filter(|_| !mapping.is_key && !is_alternative);
+        let removable =
+            Some(mapping.at.clone()).filter(|_| !mapping.is_key && !leaf.is_alternative);
         let is_whole = template.is_none();
         let aim = Aim {
             name: is_whole.then(|| mapping.name()),
@@ -133,6 +148,7 @@ impl One<'_> {
             is_key: mapping.is_key,
             removable,
             is_always_there: false,
+            alternatives: alternatives.to_vec(),
         };
         let Some(unknown) = unknown(&place, &aim, search, scopes) else { return };
         if let Some((iteration, rest)) = unknown.through {

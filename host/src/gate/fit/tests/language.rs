@@ -474,3 +474,20 @@ fn each_pattern_of_events_has_samples() {
         assert_eq!((&patch[0]["value"], found[0].certain), (&meant, true));
     }
 }
+
+#[test]
+fn an_alternative_may_be_for_events_that_no_sample_is_of() {
+    let of = |paths: [&[&str]; 2]| {
+        let alternatives: Vec<Value> = paths.iter().map(|it| json!({"source_path": it})).collect();
+        told(&order_with(vec![json!({"property_name": "note", "coalesce": alternatives})]))
+    };
+    assert_eq!(of([&["content", "note"], &["content", "legacy", "remark"]]).0, [""; 0]);
+    let (texts, mended) = of([&["content", "cty"], &["content", "ntoe"]]);
+    let expected =
+        [0, 1].map(|it| format!("/property_fields/0/coalesce/{it}/source_path: unknown_path"));
+    assert!(texts.iter().zip(&expected).all(|(text, it)| text.starts_with(it)), "{texts:?}");
+    assert_eq!((texts.len(), mended), (2, None));
+    let (texts, mended) = of([&["content", "Note"], &["session_id"]]);
+    assert_eq!(texts, ["/property_fields/0/coalesce/0/source_path: unknown_path!"]);
+    assert!(mended.is_some());
+}
