@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use retort::abi::block::BlockWriter;
+use retort::abi::block::{BlockWriter, CELL_FUEL, ROW_FUEL};
 use retort::abi::result;
 use retort::abi::section::Section;
 use retort::event::{Projection, Projector};
+use retort::expr::Conversion;
+use retort::expr::fuel::COSTS;
 use retort::gate::inspect::StructuralLimits;
 use retort::sandbox::Limits;
 use serde_json::Value;
@@ -51,19 +53,40 @@ fn dumped(dump: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_block_of_the_abi_document_is_what_the_host_writes() {
+fn the_blocks_of_the_abi_document_are_what_the_host_writes() {
     let document = document("docs/abi.md");
-    let example = below(&document, "### A worked example");
-    let json = blocks(example, "json");
-    let [section, event, ..] = json.as_slice() else { panic!("a section and an event") };
-    let section = Section::parse(section.as_bytes()).unwrap();
-    let projector = Projector::new(section.inputs());
-    let mut projection = Projection::default();
-    projector.project(event.as_bytes(), &mut projection).unwrap();
-    let mut writer = BlockWriter::default();
-    let block = writer.write(&projector, event.as_bytes(), &projection, usize::MAX).unwrap();
-    assert_eq!(block, dumped(&blocks(example, "hexdump")[0]));
-    assert!(example.contains(&format!("The block has {} bytes", block.len())));
+    for (heading, failed) in [("### A worked example", 0), ("### An example with rows", 1)] {
+        let example = below(&document, heading);
+        let json = blocks(example, "json");
+        let [section, event, ..] = json.as_slice() else { panic!("a section and an event") };
+        let section = Section::parse(section.as_bytes()).unwrap();
+        let projector = Projector::of(&section);
+        let mut projection = Projection::default();
+        projector.project(event.as_bytes(), &mut projection).unwrap();
+        let mut writer = BlockWriter::default();
+        let block = writer.write(&projector, event.as_bytes(), &projection, usize::MAX).unwrap();
+        assert_eq!(block, dumped(&blocks(example, "hexdump")[0]), "{heading}");
+        assert!(example.contains(&format!("The block has {} bytes", block.len())));
+        assert_eq!(writer.spent().failed_conversions, failed);
+    }
+}
+
+#[test]
+fn the_costs_of_the_abi_document_are_what_is_charged() {
+    let document = document("docs/abi.md");
+    let conversions = below(&document, "### Conversions");
+    let rows =
+        COSTS.iter().map(|cost| format!("| `{}` | {} | {} |", cost.what, cost.step, cost.byte));
+    let table = rows.collect::<Vec<_>>().join("\n");
+    assert!(conversions.contains(&format!("\n{table}\n\n")), "{table}");
+    for name in Conversion::NAMES {
+        assert!(conversions.contains(&format!("\"{name}\"")), "{name} has no grammar");
+        assert!(COSTS.iter().any(|cost| cost.what == *name), "{name} costs nothing");
+    }
+    let fuel = below(&document, "## Fuel, time and memory");
+    assert!(
+        fuel.contains(&format!("for each row {ROW_FUEL}, and {CELL_FUEL} for each of its columns"))
+    );
 }
 
 #[test]
@@ -102,10 +125,13 @@ fn the_limits_of_the_readme_are_the_defaults() {
 }
 
 #[test]
-fn the_plan_of_the_readme_is_one() {
-    let readme = document("README.md");
-    for plan in blocks(&readme, "json") {
-        assert_eq!(retort::plan::problems(&plan), []);
+fn plans_in_documents_are_plans() {
+    for name in ["README.md", "docs/plan.md"] {
+        let plans = blocks(&document(name), "json");
+        assert!(plans.len() >= 2, "{name}");
+        for plan in plans {
+            assert_eq!(retort::plan::problems(&plan), [], "{name}");
+        }
     }
 }
 
@@ -122,14 +148,32 @@ fn the_design_names_every_directory_of_the_source() {
     }
 }
 
-/// What the documents link to within the project is there.
+/// What links call a heading: `## Which events` is `#which-events`.
+fn has_heading(document: &str, anchor: &str) -> bool {
+    document.lines().filter(|line| line.starts_with('#')).any(|line| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'));
+        kept.map(|it| if it == ' ' { '-' } else { it }).collect::<String>() == anchor
+    })
+}
+
+/// What the documents link to within the project is there, headings too.
 #[test]
 fn links_lead_somewhere() {
-    for (name, folder) in [("README.md", ""), ("DESIGN.md", ""), ("docs/abi.md", "docs")] {
+    for (name, folder) in
+        [("README.md", ""), ("DESIGN.md", ""), ("docs/abi.md", "docs"), ("docs/plan.md", "docs")]
+    {
         let text = document(name);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            if !link.contains("://") {
-                assert!(workspace_root().join(folder).join(link).exists(), "{name}: {link}");
+            if link.contains("://") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let path = if file.is_empty() { name.into() } else { Path::new(folder).join(file) };
+            assert!(workspace_root().join(&path).exists(), "{name}: {link}");
+            if !anchor.is_empty() {
+                let target = fs::read_to_string(workspace_root().join(&path)).unwrap();
+                assert!(has_heading(&target, anchor), "{name}: {link}");
             }
         }
     }

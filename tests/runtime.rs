@@ -7,10 +7,9 @@ use retort::runtime::{Registry, Stream};
 use retort::sandbox::Limits;
 use serde_json::{Value, json};
 
-/// Puts a guest that declares no input, serves two types and gives a result over several lines.
-fn store_foreign(store: &Store) {
+/// Puts a guest that declares no input, serves these types and gives a result over several lines.
+fn store_foreign(store: &Store, types: &[String]) {
     let result = "{\r\n \"nodes\": [],\n \"edges\": [],\n\n \"fully_handled_span_ids\": [\"a\\n\"],\n \"partially_handled_span_ids\": []\n}\n";
-    let types = ["one".to_owned(), "two".to_owned()];
     let section =
         json!({"abi": 1, "function": "extract", "event_types": types, "inputs": []}).to_string();
     let escaped: String = result.bytes().map(|byte| format!("\\{byte:02x}")).collect();
@@ -26,7 +25,7 @@ fn store_foreign(store: &Store) {
     let contents = Contents {
         module_name: "extractor",
         function_name: "extract",
-        event_types: &types,
+        event_types: types,
         plan: b"{}",
         source: text.as_bytes(),
         module: &compile_text(&text).unwrap(),
@@ -63,7 +62,7 @@ fn run(registry: &Registry, events: &str) -> (Vec<Value>, Vec<Value>, [u64; 4]) 
 #[test]
 fn a_foreign_guest_is_routed_by_a_type_that_it_never_sees() {
     let root = tempfile::tempdir().unwrap();
-    store_foreign(&Store::open(root.path()).unwrap());
+    store_foreign(&Store::open(root.path()).unwrap(), &["one".to_owned(), "two".to_owned()]);
     let pipeline = Pipeline::new(Limits::default()).unwrap();
     let registry = Registry::open(root.path(), &pipeline);
     assert_eq!(registry.failures(), []);
@@ -87,6 +86,66 @@ fn a_foreign_guest_is_routed_by_a_type_that_it_never_sees() {
 }
 
 #[test]
+fn a_type_comes_before_a_prefix_and_a_long_prefix_before_a_short_one() {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(root.path()).unwrap();
+    let bundles: [&[&str]; 5] = [
+        &["order.*"],
+        &["order.paid", "order.line.*"],
+        &["ord\u{e9}\".*"],
+        &["same.*"],
+        &["same.*", "own"],
+    ];
+    for types in bundles {
+        let types: Vec<String> = types.iter().map(|it| (*it).to_owned()).collect();
+        store_foreign(&store, &types);
+    }
+    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let registry = Registry::open(root.path(), &pipeline);
+    let collisions: Vec<_> =
+        registry.failures().iter().map(|it| (it.code.as_str(), it.event_type.as_deref())).collect();
+    assert_eq!(collisions, [("event_type_collision", Some("same.*")); 2]);
+    let served: Vec<&str> = registry.event_types().collect();
+    assert_eq!(served, ["order.*", "order.line.*", "order.paid", "ord\u{e9}\".*", "own"]);
+    let events = r#"{"event_type":"order.open"}
+{"event_type":"order.paid"}
+{"event_type":"order.line.added"}
+{"event_type":"order.line"}
+{"event_type":"\u006frder.\u00e9"}
+{"event_type":"ord\u00e9\".x"}
+{"a":{"event_type":"order.paid"},"event_type":"order.a.b"}
+{"event_type":"order."}
+{"event_type":"order"}
+{"event_type":"orders.x"}
+{"event_type":"same.x"}
+{"event_type":["order.x"]}
+"#;
+    let (results, _, counts) = run(&registry, events);
+    assert_eq!(counts, [12, 8, 4, 0]);
+    let of: Vec<_> = results
+        .iter()
+        .map(|line| (line["event_type"].as_str().unwrap(), &line["bundle"]))
+        .collect();
+    let types: Vec<&str> = of.iter().map(|(event_type, _)| *event_type).collect();
+    let expected = [
+        "order.open",
+        "order.paid",
+        "order.line.added",
+        "order.line",
+        "order.\u{e9}",
+        "ord\u{e9}\".x",
+        "order.a.b",
+        "order.",
+    ];
+    assert_eq!(types, expected);
+    let (open, paid) = (of[0].1, of[1].1);
+    assert_ne!(open, paid);
+    let bundles: Vec<bool> = of.iter().map(|(_, bundle)| *bundle == open).collect();
+    assert_eq!(bundles, [true, false, false, true, true, false, true, true]);
+    assert_eq!(of[2].1, paid);
+}
+
+#[test]
 fn readers_and_writers_that_fail_are_told_apart() {
     struct Broken;
     impl std::io::Read for Broken {
@@ -105,7 +164,7 @@ fn readers_and_writers_that_fail_are_told_apart() {
     use retort::problem::Coded;
 
     let root = tempfile::tempdir().unwrap();
-    store_foreign(&Store::open(root.path()).unwrap());
+    store_foreign(&Store::open(root.path()).unwrap(), &["one".to_owned(), "two".to_owned()]);
     let pipeline = Pipeline::new(Limits::default()).unwrap();
     let registry = Registry::open(root.path(), &pipeline);
     let mut stream = Stream::new(&registry, Broken, Broken);

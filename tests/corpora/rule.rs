@@ -19,7 +19,7 @@ const CORPORA: [&str; 3] = ["github_webhooks", "agent_telemetry", "security_logs
 /// A rule, with all that belongs to it.
 pub(super) struct Rule {
     corpus: &'static str,
-    pub(super) rule: String,
+    pub(super) name: String,
     pub(super) plan: Plan,
     pub(super) events: Vec<Event>,
     /// What results have to equal, in the order of the events.
@@ -90,6 +90,11 @@ impl Event {
         let event: Self = parsed(line, line);
         Self { text: line.to_owned(), ..event }
     }
+
+    /// What messages call it.
+    pub(super) fn name(&self) -> &str {
+        self.span_id.as_deref().unwrap_or("an event without a span id")
+    }
 }
 
 impl Rule {
@@ -101,8 +106,8 @@ impl Rule {
             let plans = workspace_root().join("tests/plans").join(corpus);
             let listings: BTreeMap<String, Listing> = json_of(&plans.join("rules.json"));
             assert!(!listings.is_empty());
-            for (rule, listing) in listings {
-                rules.push(Self::new(corpus, rule, listing, &plans, &root.join(corpus)));
+            for (name, listing) in listings {
+                rules.push(Self::new(corpus, name, listing, &plans, &root.join(corpus)));
             }
         }
         rules
@@ -110,20 +115,20 @@ impl Rule {
 
     fn new(
         corpus: &'static str,
-        rule: String,
+        name: String,
         listing: Listing,
         plans: &Path,
         data: &Path,
     ) -> Self {
-        let plan = plan::parse(&read(&plans.join(format!("{rule}.json"))));
-        let plan = plan.unwrap_or_else(|error| panic!("{corpus}/{rule}: {error}"));
+        let plan = plan::parse(&read(&plans.join(format!("{name}.json"))));
+        let plan = plan.unwrap_or_else(|error| panic!("{corpus}/{name}: {error}"));
         let events: Vec<Event> =
             read(&data.join(&listing.events)).lines().map(Event::read).collect();
         let of_plan = events.iter().filter(|it| plan.event_types().matches(&it.event_type)).count();
-        assert!(of_plan > 0, "{corpus}/{rule}: no events");
+        assert!(of_plan > 0, "{corpus}/{name}: no events");
         let causes = listing.declined.iter().map(|it| &it.cause);
         let mut causes = causes.chain(listing.unreadable.iter().map(|it| &it.cause));
-        assert!(causes.all(|cause| !cause.is_empty()), "{corpus}/{rule}: a cause");
+        assert!(causes.all(|cause| !cause.is_empty()), "{corpus}/{name}: a cause");
         let gold = listing
             .gold
             .map(|file| read(&data.join(file)).lines().map(|line| parsed(line, line)).collect());
@@ -134,14 +139,14 @@ impl Rule {
                 &read(&data.join(binding)),
             )),
             None => {
-                let file = plans.join(format!("{rule}.graph.yaml"));
+                let file = plans.join(format!("{name}.graph.yaml"));
                 file.exists().then(|| GraphSpec::parse(&read(&file), "graph.yaml"))
             }
         };
-        let graph = graph.map(|it| it.unwrap_or_else(|error| panic!("{corpus}/{rule}: {error}")));
+        let graph = graph.map(|it| it.unwrap_or_else(|error| panic!("{corpus}/{name}: {error}")));
         Self {
             corpus,
-            rule,
+            name,
             plan,
             events,
             gold,
@@ -152,8 +157,8 @@ impl Rule {
         }
     }
 
-    pub(super) fn name(&self) -> String {
-        format!("{}/{}", self.corpus, self.rule)
+    pub(super) fn path(&self) -> String {
+        format!("{}/{}", self.corpus, self.name)
     }
 
     /// Why there is nothing to be extracted from an event.
@@ -164,6 +169,11 @@ impl Rule {
         };
         let cause = self.declined.iter().find(|it| it.lacks.iter().all(lacks));
         cause.map(|it| it.cause.as_str())
+    }
+
+    /// Why events may be declined: each of these has to occur.
+    pub(super) fn causes_of_declining(&self) -> impl Iterator<Item = &str> {
+        self.declined.iter().map(|it| it.cause.as_str())
     }
 }
 

@@ -1,5 +1,5 @@
 ;; expect: output_too_large
-;; says: 4294967295 bytes, 1048576 are allowed
+;; says: 4294967295 bytes, 8388608 are allowed
 ;; A length that must be refused before anything of that size is allocated.
 
 (module

@@ -66,10 +66,12 @@ impl From<LoadError> for LoadFailure {
 ///
 /// Each directory in it is a bundle; files and names that begin with a dot are skipped; links are
 /// not followed, which is reported. One bundle's failure doesn't touch the others. An event type
-/// that two loaded bundles declare is served by neither.
+/// that two loaded bundles declare is served by neither. A prefix (`order.*`) counts as it is
+/// written: it collides with the same prefix alone, and where a type lies under several of those
+/// that are declared, whoever routes events takes the one that says most.
 ///
-/// With an `allowlist`, only its event types are served, and others cannot collide. `expect` holds
-/// for every bundle.
+/// With an `allowlist`, only its event types are served, prefixes as they are written, and others
+/// cannot collide. `expect` holds for every bundle.
 #[must_use]
 pub fn discover<G: ModuleGate>(
     root: &Path,

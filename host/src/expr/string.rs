@@ -110,6 +110,7 @@ fn push_escape(out: &mut Vec<u8>, special: u8) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use proptest::prelude::*;
 

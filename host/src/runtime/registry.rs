@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::bundle::{self, Digest, Discovery, Expect, LoadFailure, Loaded, Part};
 use crate::graph::spec::{GraphSpec, GraphSpecError};
 use crate::pipeline::{Admitted, Pipeline};
+use crate::plan::EventPattern;
 use crate::sandbox::Extractor;
 
 /// The bundles of a directory, and which event types each of them serves.
@@ -15,17 +16,21 @@ pub struct Registry {
     routes: Vec<Route>,
     /// By the event type as the text of JSON, the way `serde_json` writes it.
     by_text: HashMap<Vec<u8>, usize>,
+    /// The same for prefixes, without the quote at the end.
+    by_prefix: HashMap<Vec<u8>, usize>,
+    /// How long these are, the longest first.
+    prefix_lengths: Vec<usize>,
     failures: Vec<LoadFailure>,
     bundles: usize,
     max_event_bytes: usize,
 }
 
-/// One event type with the bundle that serves it.
+/// One event type, or one prefix, with the bundle that serves it.
 #[derive(Debug)]
 pub(super) struct Route {
+    /// As the bundle declares it.
     pub(super) event_type: String,
-    /// The event type as the text of JSON.
-    pub(super) text: Vec<u8>,
+    pub(super) is_prefix: bool,
     /// Which of the registry's bundles: routes of one bundle share a runner.
     pub(super) bundle: usize,
     pub(super) loaded: Arc<Loaded<Admitted>>,
@@ -46,6 +51,8 @@ impl Registry {
         let mut registry = Self {
             routes: Vec::with_capacity(found.registry.len()),
             by_text: HashMap::with_capacity(found.registry.len()),
+            by_prefix: HashMap::new(),
+            prefix_lengths: Vec::new(),
             failures: found.failures,
             bundles: found.loaded.len(),
             max_event_bytes: pipeline.sandbox().limits().event_bytes,
@@ -55,10 +62,24 @@ impl Registry {
             else {
                 continue;
             };
-            let text = serde_json::Value::from(event_type.as_str()).to_string().into_bytes();
-            registry.by_text.insert(text.clone(), registry.routes.len());
-            registry.routes.push(Route { event_type, text, bundle, loaded });
+            let index = registry.routes.len();
+            let is_prefix = match EventPattern::new(&event_type) {
+                EventPattern::Exact(exact) => {
+                    registry.by_text.insert(json_text(&exact), index);
+                    false
+                }
+                EventPattern::Prefix(prefix) => {
+                    let mut text = json_text(&prefix);
+                    text.pop();
+                    registry.prefix_lengths.push(text.len());
+                    registry.by_prefix.insert(text, index);
+                    true
+                }
+            };
+            registry.routes.push(Route { event_type, is_prefix, bundle, loaded });
         }
+        registry.prefix_lengths.sort_unstable_by(|one, other| other.cmp(one));
+        registry.prefix_lengths.dedup();
         registry
     }
 
@@ -74,7 +95,7 @@ impl Registry {
         self.bundles
     }
 
-    /// The event types that are served, in the order of code points.
+    /// The event types and prefixes that are served, as bundles declare them, in the order of code points.
     pub fn event_types(&self) -> impl Iterator<Item = &str> {
         self.routes.iter().map(|route| route.event_type.as_str())
     }
@@ -103,14 +124,25 @@ impl Registry {
         &self.routes
     }
 
-    /// The route of an event type that is given as the text of JSON, if it is written without needless escapes.
+    /// The route of an event type that is given as the text of JSON, if it is written without needless escapes: the type
+    /// itself comes before any prefix, and a longer prefix before a shorter one.
     pub(super) fn by_text(&self, text: &[u8]) -> Option<usize> {
-        self.by_text.get(text).copied()
+        // Canonical text escapes each character by itself, so that texts begin alike where types do.
+        let by_prefix = || {
+            let prefixes = self.prefix_lengths.iter().filter_map(|length| text.get(..*length));
+            prefixes.filter_map(|prefix| self.by_prefix.get(prefix)).next()
+        };
+        self.by_text.get(text).or_else(by_prefix).copied()
     }
 
     pub(super) fn max_event_bytes(&self) -> usize {
         self.max_event_bytes
     }
+}
+
+/// A string as the text of JSON.
+fn json_text(text: &str) -> Vec<u8> {
+    serde_json::Value::from(text).to_string().into_bytes()
 }
 
 impl Route {

@@ -23,6 +23,8 @@ pub struct Router<'r> {
     resolver: Projector,
     projection: Projection,
     finder: Finder<'static>,
+    /// The type of the last event that a prefix has matched.
+    matched: String,
 }
 
 /// What became of an event that is well.
@@ -39,6 +41,7 @@ pub enum Routed<'a> {
 pub struct Served<'a> {
     pub(super) index: usize,
     route: &'a Route,
+    event_type: &'a str,
     outcome: Outcome<'a>,
 }
 
@@ -46,7 +49,7 @@ impl<'a> Served<'a> {
     /// The event's type.
     #[must_use]
     pub fn event_type(&self) -> &'a str {
-        &self.route.event_type
+        self.event_type
     }
 
     /// The fingerprint of the bundle.
@@ -74,6 +77,7 @@ impl<'r> Router<'r> {
                 .with_max_event_bytes(registry.max_event_bytes()),
             projection: Projection::default(),
             finder: Finder::new(b"\"event_type\""),
+            matched: String::new(),
         }
     }
 
@@ -86,25 +90,35 @@ impl<'r> Router<'r> {
         let Some(index) = self.project(event)? else { return Ok(Routed::Unrouted) };
         let Some(route) = registry.routes().get(index) else { return Ok(Routed::Unrouted) };
         let outcome = runner(&mut self.runners, route).extract(event, &mut ())?;
-        Ok(Routed::Served(Served { index, route, outcome }))
+        let event_type = if route.is_prefix { &self.matched } else { &route.event_type };
+        Ok(Routed::Served(Served { index, route, event_type, outcome }))
     }
 
     /// Which route the event takes; its runner has projected the event. `None` if there is none.
     fn project(&mut self, event: &[u8]) -> Result<Option<usize>, RunError> {
-        let guessed = self.guess(event).and_then(|text| self.registry.by_text(text));
-        if let Some(index) = guessed
+        if let Some(text) = self.guess(event)
+            && let Some(index) = self.registry.by_text(text)
             && let Some(route) = self.registry.routes().get(index)
         {
             let runner = runner(&mut self.runners, route);
             runner.project(event)?;
-            if runner.is_of_type(event, &route.text) {
-                return Ok(guessed);
+            if runner.is_of_type(event, text) {
+                self.keep(route, text);
+                return Ok(Some(index));
             }
         }
         let Some(index) = self.resolve(event)? else { return Ok(None) };
         let Some(route) = self.registry.routes().get(index) else { return Ok(None) };
         runner(&mut self.runners, route).project(event)?;
         Ok(Some(index))
+    }
+
+    /// Keeps the type of an event that goes by a prefix, given as the text of JSON.
+    fn keep(&mut self, route: &Route, text: &[u8]) {
+        if route.is_prefix {
+            // The scanner has accepted it as a string.
+            self.matched = serde_json::from_slice(text).unwrap_or_default();
+        }
     }
 
     /// What the event's type seems to be, as the text of JSON.
@@ -127,13 +141,18 @@ impl<'r> Router<'r> {
             return Ok(None);
         }
         let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
-        if !slot.escaped {
-            return Ok(self.registry.by_text(text));
+        let mut canonical = None;
+        if slot.escaped {
+            let content = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+            let Some(content) = unescape(content) else { return Ok(None) };
+            canonical = Some(serde_json::Value::from(content).to_string());
         }
-        let content = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-        let canonical =
-            unescape(content).map(|content| serde_json::Value::from(content).to_string());
-        Ok(canonical.and_then(|text| self.registry.by_text(text.as_bytes())))
+        let text = canonical.as_deref().map_or(text, str::as_bytes);
+        let index = self.registry.by_text(text);
+        if let Some(route) = index.and_then(|index| self.registry.routes().get(index)) {
+            self.keep(route, text);
+        }
+        Ok(index)
     }
 }
 

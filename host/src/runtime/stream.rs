@@ -6,7 +6,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::lines::{Line, Lines};
-use super::registry::Registry;
+use super::registry::{Registry, Route};
 use super::router::{Routed, Router, Served};
 use super::summary::Summary;
 use crate::event::EventError;
@@ -27,7 +27,7 @@ use crate::untrusted::escaped;
 pub struct Stream<'r, O, J> {
     router: Router<'r>,
     /// By route: the text of a result's line between its number and the result.
-    heads: Vec<Vec<u8>>,
+    heads: Vec<Head>,
     graphs: Option<Graphs>,
     out: O,
     rejects: J,
@@ -86,6 +86,40 @@ impl Coded for StreamError {
     }
 }
 
+/// The text of a result's line that is the same for all events of a route.
+#[derive(Debug)]
+struct Head {
+    /// Up to the bundle; without the event type where the route is a prefix.
+    event_type: Vec<u8>,
+    is_prefix: bool,
+    /// From there to the result.
+    bundle: Vec<u8>,
+}
+
+impl Head {
+    fn new(route: &Route) -> Self {
+        let mut event_type = b",\"event_type\":".to_vec();
+        if !route.is_prefix {
+            push_text(&mut event_type, &route.event_type);
+        }
+        let bundle = format!(",\"bundle\":\"{}\",\"result\":", route.fingerprint()).into_bytes();
+        Self { event_type, is_prefix: route.is_prefix, bundle }
+    }
+
+    fn push(&self, line: &mut Vec<u8>, event_type: &str) {
+        line.extend_from_slice(&self.event_type);
+        if self.is_prefix {
+            push_text(line, event_type);
+        }
+        line.extend_from_slice(&self.bundle);
+    }
+}
+
+/// A string as the text of JSON.
+fn push_text(line: &mut Vec<u8>, text: &str) {
+    line.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
+}
+
 /// Graph specs to hold results to.
 #[derive(Debug)]
 struct Graphs {
@@ -108,17 +142,7 @@ struct Reject<'a> {
 impl<'r, O: Write, J: Write> Stream<'r, O, J> {
     /// A stream through the bundles of `registry`. Both writers get many small writes.
     pub fn new(registry: &'r Registry, out: O, rejects: J) -> Self {
-        let heads = registry.routes().iter().map(|route| {
-            let (text, bundle) = (&route.text, route.fingerprint().to_string());
-            let parts: [&[u8]; 5] = [
-                b",\"event_type\":",
-                text,
-                b",\"bundle\":\"",
-                bundle.as_bytes(),
-                b"\",\"result\":",
-            ];
-            parts.concat()
-        });
+        let heads = registry.routes().iter().map(Head::new);
         Self {
             heads: heads.collect(),
             router: Router::new(registry),
@@ -219,7 +243,9 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         self.line.clear();
         self.line.extend_from_slice(head.as_bytes());
         write!(self.line, "{number}").map_err(|source| StreamError::Results { source })?;
-        self.line.extend_from_slice(self.heads.get(served.index).map_or(&[][..], Vec::as_slice));
+        if let Some(head) = self.heads.get(served.index) {
+            head.push(&mut self.line, served.event_type());
+        }
         push_on_one_line(&mut self.line, served.outcome().json);
         self.line.extend_from_slice(b"}\n");
         self.out.write_all(&self.line).map_err(|source| StreamError::Results { source })

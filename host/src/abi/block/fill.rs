@@ -221,7 +221,7 @@ impl<'a> Fill<'a> {
         }
         let of = sight.slot(table.of);
         let text = sight.text(table.of, of);
-        // An entry as a whole is an object whose text is not in the event, and nothing goes over that.
+        // An entry as a whole is an object that isn't in the event: there is nothing to go over.
         if table.of.is_entry || text.is_empty() {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use super::{
     INITIALIZE_EXPORT, Input, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_SEGMENTS, MAX_ROWS,
     MEMORY_EXPORT, RESERVED_PREFIX, Section, SectionError, What,
 };
-use crate::expr::{Condition, Expression, Over, Source, Test};
+use crate::expr::{Condition, Expression, Source, Test};
 use crate::untrusted::quoted;
 
 impl Section {
@@ -108,11 +108,8 @@ impl Section {
             }
             if let Some(found) = rows.within {
                 let outer = self.rows.get(found).filter(|_| found < index);
-                let Some(outer) = outer.filter(|outer| outer.within.is_none()) else {
+                if outer.is_none_or(|outer| outer.within.is_some()) {
                     return Err(SectionError::Within { index, found });
-                };
-                if outer.iteration.over == Over::Entries && rows.iteration.path.is_empty() {
-                    return Err(SectionError::OverEntry { index, outer: found });
                 }
             }
             if let Some(found) = rows.only_if {

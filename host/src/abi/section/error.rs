@@ -141,16 +141,6 @@ pub enum SectionError {
         /// The place that it names.
         found: usize,
     },
-    /// An iteration over an entry as a whole, which has a key and a value and no elements.
-    #[error(
-        "rows[{index}]: expected a path into the entry of rows[{outer}], through key or value, got an empty path"
-    )]
-    OverEntry {
-        /// Position in the list of iterations.
-        index: usize,
-        /// Position of the iteration outside.
-        outer: usize,
-    },
     /// An iteration that depends on what it can't depend on.
     #[error("rows[{index}].if: expected an input that is a test and has no rows, got {found}")]
     RowsGuard {
@@ -192,7 +182,6 @@ impl Coded for SectionError {
             Self::TooManyRows { .. }
             | Self::RowsPathTooDeep { .. }
             | Self::Within { .. }
-            | Self::OverEntry { .. }
             | Self::RowsGuard { .. } => "section_rows",
         }
     }

@@ -82,8 +82,8 @@ enum From {
 
 #[derive(Clone, Debug)]
 enum Part {
-    /// Text as it stands in a canonical string.
-    Text(Vec<u8>),
+    /// Text as it stands in a canonical string, and the bytes that it has when it doesn't.
+    Text(Vec<u8>, usize),
     Value(usize),
 }
 
@@ -160,7 +160,7 @@ impl Value {
                     Piece::Text(text) => {
                         let mut inside = Vec::new();
                         string::push_inside(&mut inside, text);
-                        Part::Text(inside)
+                        Part::Text(inside, text.len())
                     }
                 };
                 From::Template(template.pieces().iter().map(part).collect())
@@ -245,25 +245,33 @@ fn template(
     out: &mut Vec<u8>,
     fuel: &mut u64,
 ) -> Result<Evaluated, OutOfFuel> {
-    let start = out.len();
+    let mut bytes = 0;
     out.push(b'"');
     for part in parts {
-        let text = match part {
-            Part::Text(text) => Some(text.as_slice()),
+        let json = match part {
+            Part::Text(inside, _) => Some(inside.as_slice()),
             Part::Value(index) => event.value(*index),
         };
-        let Some(text) = text else { return Ok(Evaluated::Absent) };
-        fuel::spend(fuel, fuel::VALUE.of(text.len()))?;
-        match (part, text.first()) {
-            (Part::Text(_), _) | (_, Some(b'-' | b'0'..=b'9' | b't' | b'f')) => {
-                out.extend_from_slice(text);
+        let Some(json) = json else { return Ok(Evaluated::Absent) };
+        fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+        bytes += match (part, JsonType::of(json)) {
+            (Part::Text(_, bytes), _) => {
+                out.extend_from_slice(json);
+                *bytes
             }
-            (_, Some(b'"')) => {
-                let Some(()) = push_text(out, text) else { return Ok(Evaluated::Failed) };
+            (_, JsonType::Number | JsonType::Boolean) => {
+                out.extend_from_slice(json);
+                json.len()
             }
-            _ => return Ok(Evaluated::Absent),
-        }
-        if out.len() - start > MAX_TEXT_BYTES {
+            (_, JsonType::String) => match push_text(out, json) {
+                Some(bytes) => bytes,
+                None => return Ok(Evaluated::Failed),
+            },
+            (_, JsonType::Null | JsonType::Array | JsonType::Object) => {
+                return Ok(Evaluated::Absent);
+            }
+        };
+        if bytes > MAX_TEXT_BYTES {
             return Ok(Evaluated::Failed);
         }
     }
@@ -271,17 +279,17 @@ fn template(
     Ok(Evaluated::Value(JsonType::String))
 }
 
-/// Appends what stands in a string, in canonical form.
-fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<()> {
+/// Appends what stands in a string, in canonical form; gives the bytes of its text.
+fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<usize> {
     let inside = string::inside(json)?;
     if memchr::memchr(b'\\', inside).is_none() {
         // What isn't escaped in valid JSON needn't be.
         out.extend_from_slice(inside);
-    } else {
-        let text = string::unescape(simdutf8::basic::from_utf8(inside).ok()?)?;
-        string::push_inside(out, &text);
+        return Some(inside.len());
     }
-    Some(())
+    let text = string::unescape(simdutf8::basic::from_utf8(inside).ok()?)?;
+    string::push_inside(out, &text);
+    Some(text.len())
 }
 
 /// The first of these that is there.
