@@ -317,8 +317,7 @@ impl Maker<'_, '_> {
     fn template(&mut self, level: usize) -> String {
         let mut text = String::new();
         for _ in 0..1 + self.choices.below(4) {
-            let plain: &str = *self.choices.pick(&["", ":", "{{", "}}", "é\"", "/"]);
-            text.push_str(plain);
+            text.push_str(["", ":", "{{", "}}", "é\"", "/"][self.choices.below(6)]);
             let (marker, least) = match (level, self.choices.below(4)) {
                 (0, 0..=2) => ("", 1),
                 (_, 3) => ("$", 1),
