@@ -69,7 +69,11 @@ impl<'a> Mapping<'a> {
     /// The values of which it may be: itself, or each alternative.
     pub(super) fn leaves(&self) -> Vec<Leaf<'a>> {
         let mut leaves = Vec::new();
+        let is_alternative = matches!(self.field.value().source, Source::Coalesce(_));
         add(&mut leaves, self.at.clone(), self.field.value(), &[]);
+        for leaf in &mut leaves {
+            leaf.is_alternative = is_alternative;
+        }
         leaves
     }
 }
@@ -83,6 +87,8 @@ pub(super) struct Leaf<'a> {
     pub(super) own: &'a [Conversion],
     /// Those of the values around it, which come after.
     pub(super) after: Vec<Conversion>,
+    /// Whether it is one of several, of which the first that there is counts.
+    pub(super) is_alternative: bool,
 }
 
 impl Leaf<'_> {
@@ -100,7 +106,7 @@ impl Leaf<'_> {
 fn add<'a>(leaves: &mut Vec<Leaf<'a>>, at: String, value: &'a Expression, after: &[Conversion]) {
     let Source::Coalesce(values) = &value.source else {
         let (source, own) = (&value.source, value.convert.as_slice());
-        leaves.push(Leaf { at, source, own, after: after.to_vec() });
+        leaves.push(Leaf { at, source, own, after: after.to_vec(), is_alternative: false });
         return;
     };
     let after: Vec<Conversion> = value.convert.iter().chain(after).cloned().collect();

@@ -184,7 +184,8 @@ impl Bench<'_, '_, '_> {
         let may_be = chain::may_be(&chain, chain::Made::Anything, property_type);
         let judged = chain::judge(&chain, property_type, &values);
         let is_wrong = judged.unfit.is_some() && (self.site.has_keys() || judged.fitting == 0);
-        let fails = judged.never_succeeds() && self.site.has_keys();
+        // Of several alternatives one may be for values that no sample has.
+        let fails = judged.never_succeeds() && self.site.has_keys() && !leaf.is_alternative;
         if may_be && !is_wrong && !fails {
             return None;
         }
