@@ -192,8 +192,9 @@ impl<'a> Fill<'a> {
             self.parts.records.push(record);
         }
         let mut elements = std::mem::take(&mut self.parts.elements);
-        let outer = declared.tables.iter().enumerate().filter(|(_, table)| table.within.is_none());
-        let filled = outer.map(|(table, _)| self.table(table, &sight, 1, &mut elements)).collect();
+        let mut outer =
+            declared.tables.iter().enumerate().filter(|(_, table)| table.within.is_none());
+        let filled = outer.try_for_each(|(table, _)| self.table(table, &sight, 1, &mut elements));
         self.parts.elements = elements;
         filled
     }
