@@ -6,8 +6,14 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Fit,
         "composite_key",
-        "The entity is identified by several properties together. A plan has one key, so two nodes could get one id.",
-        "Give the entity a single key property in the graph spec, or extract another entity.",
+        "The entity is identified by several properties together. A plan of the short form has one key, so two nodes could get one id.",
+        "Write the plan with `nodes`, and all properties of the key in `key_fields`, or extract another entity.",
+    ),
+    Explanation::new(
+        Fit,
+        "conversion_never_succeeds",
+        "The conversions of a value fail on every value that samples have at its path, so that the property would never be there.",
+        "Use conversions that take such values, or read another path; without any conversion, the value is written as the event has it.",
     ),
     Explanation::new(
         Fit,
@@ -20,6 +26,24 @@ pub(super) const TABLE: &[Explanation] = &[
         "fields_swapped",
         "Two properties of one type each read the path that has the other's name.",
         "Exchange the two source paths; if they are as intended, rename the properties in the graph spec.",
+    ),
+    Explanation::new(
+        Fit,
+        "for_each_not_array",
+        "A `for_each` goes over an array at a path where samples never have one, so that there are no elements.",
+        "Name the path of an array; to go over the entries of an object, write `entries` instead of `array`.",
+    ),
+    Explanation::new(
+        Fit,
+        "for_each_not_object",
+        "A `for_each` goes over the entries of an object at a path where samples never have one, so that there are no entries.",
+        "Name the path of an object; to go over the elements of an array, write `array` instead of `entries`.",
+    ),
+    Explanation::new(
+        Fit,
+        "missing_for_each",
+        "A path leads through an array. Paths lead through objects alone, so nothing is ever there.",
+        "Give the node a `for_each` over the array and write the path from its element on; other paths need `\"from\": \"event\"` then.",
     ),
     Explanation::new(
         Fit,
@@ -67,8 +91,20 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Fit,
+        "wrong_conversion",
+        "The conversions of a value give something else than the type that the graph spec gives the property.",
+        "End the chain with the conversion for the property's type, such as `timestamp` or `to_int64`, or leave it out where the value is of the type already.",
+    ),
+    Explanation::new(
+        Fit,
+        "wrong_endpoint",
+        "An edge's end is a node of another entity than the relationship has at that end.",
+        "Name a node of the right entity, exchange `from` and `to` where the edge is the wrong way round, or use another relationship.",
+    ),
+    Explanation::new(
+        Fit,
         "wrong_key",
-        "The plan's key is not the property that identifies the entity, so ids of nodes would not be found by it.",
-        "Make the entity's key property the `key_field`, with the path that identifies what the node stands for.",
+        "The key of a plan, a node or an end of an edge is not made of the properties that identify the entity, in their order, so ids of nodes would not be found by it.",
+        "Make the properties of the entity's key, and no others, the `key_field` or the `key_fields`, in the order of the graph spec.",
     ),
 ];

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::plan::EventPattern;
 use crate::problem::{Coded, Problem, Stage, json_fault};
 
 /// One sample event.
@@ -134,11 +135,13 @@ impl Samples {
         self.samples.iter()
     }
 
-    /// The first of `event_types` that no sample has.
+    /// The first of `event_types`, types or prefixes as in a plan, that no sample matches.
     #[must_use]
     pub fn uncovered<'a>(&self, event_types: &'a [String]) -> Option<&'a str> {
-        let missing =
-            |event_type: &&String| !self.iter().any(|sample| sample.event_type == **event_type);
+        let missing = |event_type: &&String| {
+            let pattern = EventPattern::new(event_type);
+            !self.iter().any(|sample| pattern.matches(&sample.event_type))
+        };
         event_types.iter().find(missing).map(String::as_str)
     }
 }

@@ -1,11 +1,12 @@
-//! The event type: whether there are samples of it, and which one was meant.
+//! Event types: whether there are samples of each, and which one was meant.
+
+use std::collections::BTreeMap;
 
 use super::nearest::is_presentable;
 use super::{EVENT_TYPE_WITHOUT_SAMPLE, likeness};
 use crate::finding::{Finding, patch};
-use crate::plan::Plan;
+use crate::plan::{EventPattern, Plan, Role};
 use crate::problem::Stage;
-use crate::task::Task;
 use crate::task::evidence::Evidence;
 use crate::untrusted::quoted;
 
@@ -16,33 +17,80 @@ const MAX_NAMED: usize = 8;
 const SLIP: f64 = 0.75;
 const LEAD: f64 = 0.05;
 
-pub(super) fn check(plan: &Plan, task: &Task) -> Option<Finding> {
-    let evidence = task.evidence();
-    if evidence.of(plan.event_type()).is_some() {
-        return None;
-    }
+/// Each entry of the plan's event types that no sample matches.
+pub(super) fn check(plan: &Plan, evidence: &Evidence) -> Vec<Finding> {
+    let reads = plan.reads();
+    let at_event = || reads.iter().filter(|read| read.reference.level.is_event());
+    let key = at_event().find(|read| read.role == Role::Key);
+    let key = key.map(|read| read.reference.path.as_slice());
+    let paths: Vec<&[String]> = at_event()
+        .filter(|read| matches!(read.role, Role::Key | Role::Property))
+        .map(|read| read.reference.path.as_slice())
+        .collect();
+    let types = plan.event_types();
+    let lacks_samples = |(_, pattern): &(usize, &EventPattern)| {
+        !evidence.event_types().any(|(name, _)| pattern.matches(name))
+    };
+    let unmatched = types.patterns().iter().enumerate().filter(lacks_samples);
+    let finding = |(index, pattern): (usize, &EventPattern)| {
+        let at = match types.is_listed() {
+            true => format!("/event_type/{index}"),
+            false => "/event_type".to_owned(),
+        };
+        let finding = unknown(&at, pattern, evidence);
+        let meant = match pattern {
+            EventPattern::Exact(written) => likely(Some(written), key, &paths, evidence)
+                .map(|(name, certain)| (name.to_owned(), certain)),
+            EventPattern::Prefix(written) => family(written, evidence),
+        };
+        match meant {
+            // Of an entry that is there already, this one is the second.
+            Some((name, _)) if types.patterns().contains(&EventPattern::new(&name)) => {
+                finding.perhaps(patch::remove(&at))
+            }
+            Some((name, true)) => finding.mended_by(patch::replace(&at, name)),
+            Some((name, false)) => finding.perhaps(patch::replace(&at, name)),
+            None => finding,
+        }
+    };
+    unmatched.map(finding).collect()
+}
+
+fn unknown(at: &str, pattern: &EventPattern, evidence: &Evidence) -> Finding {
     let mut names: Vec<String> =
         evidence.event_types().take(MAX_NAMED + 1).map(|(name, _)| quoted(name)).collect();
     if names.len() > MAX_NAMED {
         names[MAX_NAMED] = "...".to_owned();
     }
-    let finding = Finding::new(
+    let (expected, verb) = match pattern {
+        EventPattern::Exact(_) => ("an event type that a sample has", "has"),
+        EventPattern::Prefix(_) => ("the beginning of an event type that a sample has", "matches"),
+    };
+    Finding::new(
         Stage::Fit,
         EVENT_TYPE_WITHOUT_SAMPLE,
-        "/event_type",
-        format!("an event type that a sample has: {}", names.join(", ")),
-        format!("{}, which no sample has", quoted(plan.event_type())),
-    );
-    let paths: Vec<&[String]> = std::iter::once(plan.key_field())
-        .chain(plan.property_fields())
-        .map(|field| field.source_path())
-        .collect();
-    let key = plan.key_field().source_path();
-    Some(match likely(Some(plan.event_type()), Some(key), &paths, evidence) {
-        Some((name, true)) => finding.mended_by(patch::replace("/event_type", name)),
-        Some((name, false)) => finding.perhaps(patch::replace("/event_type", name)),
-        None => finding,
-    })
+        at,
+        format!("{expected}: {}", names.join(", ")),
+        format!("{}, which no sample {verb}", quoted(&pattern.to_string())),
+    )
+}
+
+/// The prefix that was meant by one that nothing begins with: of those that sample types begin with, up to one of their
+/// dots, the one that is most like it.
+fn family(written: &str, evidence: &Evidence) -> Option<(String, bool)> {
+    let mut families: BTreeMap<&str, f64> = BTreeMap::new();
+    for (name, _) in evidence.event_types().filter(|(name, _)| is_presentable(name)) {
+        for (dot, _) in name.match_indices('.') {
+            let family = name.get(..dot).unwrap_or_default();
+            families.insert(family, likeness::names(written, family));
+        }
+    }
+    let mut families: Vec<(f64, &str)> =
+        families.into_iter().map(|(it, score)| (score, it)).collect();
+    families.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (score, family) = *families.first()?;
+    let second = families.get(1).map_or(0.0, |second| second.0);
+    (score >= SLIP).then(|| (format!("{family}.*"), score - second >= LEAD))
 }
 
 /// The event type that was meant, and whether nothing else could be: the one whose name is nearest to what was written, or

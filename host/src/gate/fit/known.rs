@@ -1,41 +1,78 @@
-//! What is known of one event type's paths, asked the way the gate asks.
+//! What is known of the paths of events of some types, or of the elements of something in them, asked the way the gate asks.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use crate::finding::FailingEvent;
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
-use crate::task::evidence::{Evidence, Kind, Kinds, Observed, Path, SampleEvents, Seen};
+use crate::task::evidence::{Evidence, Kind, Kinds, Path, SampleEvents, Seen};
+use crate::untrusted::quoted;
 
 /// With this many samples and more, a path that none of them has is taken not to exist.
 const ENOUGH_SAMPLES: usize = 5;
 
-/// The paths of one event type.
+/// How many elements are looked at to tell from how many samples they are.
+const ENOUGH_LINES: usize = 100_000;
+
+/// How many event types a message names.
+const MAX_NAMED: usize = 4;
+
+/// The paths of events, or of elements.
 pub(crate) struct Known<'t> {
     evidence: &'t Evidence,
-    event_type: &'t str,
-    paths: BTreeMap<&'t Path, Cow<'t, Observed>>,
+    event_types: Vec<&'t str>,
+    paths: BTreeSet<&'t Path>,
+    has_few_samples: bool,
+    /// What has the paths, in words.
+    of: String,
 }
 
 impl<'t> Known<'t> {
+    /// Of one event type.
     pub(crate) fn new(evidence: &'t Evidence, event_type: &'t str) -> Self {
-        Self { evidence, event_type, paths: evidence.paths(event_type) }
+        Self::of_types(evidence, vec![event_type])
+    }
+
+    /// Of several event types, whose events a plan reads alike.
+    pub(crate) fn of_types(evidence: &'t Evidence, event_types: Vec<&'t str>) -> Self {
+        let paths = event_types.iter().flat_map(|name| evidence.paths(name).into_keys()).collect();
+        let seen = event_types.iter().filter_map(|name| evidence.of(name));
+        // Elements of one event are much alike: it is events that count.
+        let lines: BTreeSet<usize> =
+            seen.flat_map(|events| events.samples().map(Seen::line)).take(ENOUGH_LINES).collect();
+        let names: Vec<String> = event_types.iter().take(MAX_NAMED).map(|it| quoted(it)).collect();
+        let of = match names.as_slice() {
+            [name] => format!("events of type {name}"),
+            _ => format!("events of the types {}", names.join(", ")),
+        };
+        let has_few_samples = lines.len() < ENOUGH_SAMPLES;
+        Self { evidence, event_types, paths, has_few_samples, of }
+    }
+
+    /// The same, told to be of something else.
+    pub(super) fn called(self, of: String) -> Self {
+        Self { of, ..self }
     }
 
     pub(crate) fn evidence(&self) -> &'t Evidence {
         self.evidence
     }
 
-    pub(crate) fn event_type(&self) -> &'t str {
-        self.event_type
+    pub(crate) fn event_types(&self) -> &[&'t str] {
+        &self.event_types
+    }
+
+    /// What has the paths, in words: `events of type "a"`.
+    pub(super) fn of(&self) -> &str {
+        &self.of
     }
 
     /// Whether the path occurs in a sample or is declared.
     pub(crate) fn has(&self, path: &[String]) -> bool {
-        self.evidence.knows(self.event_type, path)
+        self.event_types.iter().any(|name| self.evidence.knows(name, path))
+            || self.evidence.declared().contains_key(path)
     }
 
     /// Whether nothing speaks against the path: it occurs or is declared, or there are only a few samples, and those of
@@ -43,9 +80,15 @@ impl<'t> Known<'t> {
     pub(crate) fn admits_path(&self, path: &[String]) -> bool {
         let elsewhere = || {
             let mut types = self.evidence.event_types();
-            types.any(|(name, _)| name != self.event_type && self.evidence.knows(name, path))
+            types.any(|(name, _)| {
+                !self.event_types.contains(&name) && self.evidence.knows(name, path)
+            })
         };
-        self.has(path) || self.is_behind_null(path) || (self.has_few_samples() && elsewhere())
+        let is_cut = || self.all().any(SampleEvents::is_cut);
+        self.has(path)
+            || self.is_behind_null(path)
+            || (self.has_few_samples && elsewhere())
+            || is_cut()
     }
 
     /// Whether something on the way is null wherever it is, and nothing is declared below it: what its fields would be
@@ -80,22 +123,33 @@ impl<'t> Known<'t> {
         types.flat_map(|(_, events)| events.seen(path)).map(|(_, value)| Kind::of(value)).collect()
     }
 
-    fn has_few_samples(&self) -> bool {
-        self.samples().is_none_or(|samples| samples.count() < ENOUGH_SAMPLES)
-    }
-
     /// Whether so little is known that a path may exist though nothing says so: no event schema declares anything, and
     /// there are only a few samples.
     pub(crate) fn is_thin(&self) -> bool {
-        self.evidence.declared().is_empty() && self.has_few_samples()
+        self.evidence.declared().is_empty() && self.has_few_samples
     }
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &'t Path> {
-        self.paths.keys().copied()
+        self.paths.iter().copied()
     }
 
+    /// The samples of the first event type that has any.
     pub(crate) fn samples(&self) -> Option<&'t SampleEvents> {
-        self.evidence.of(self.event_type)
+        self.all().next()
+    }
+
+    /// How many samples there are, or elements.
+    pub(super) fn count(&self) -> usize {
+        self.all().map(SampleEvents::count).sum()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'t SampleEvents> {
+        self.event_types.iter().filter_map(|name| self.evidence.of(name))
+    }
+
+    /// Every sample, or element.
+    pub(super) fn seen(&self) -> impl Iterator<Item = &'t Seen> {
+        self.all().flat_map(SampleEvents::samples)
     }
 
     /// The samples in which the path is there and not null.
@@ -103,10 +157,17 @@ impl<'t> Known<'t> {
         &self,
         path: &'p [String],
     ) -> impl Iterator<Item = (&'t Seen, &'t Value)> + use<'t, 'p> {
-        let samples = self.samples().into_iter().flat_map(SampleEvents::samples);
+        let samples: Vec<&'t SampleEvents> = self.all().collect();
         samples
+            .into_iter()
+            .flat_map(SampleEvents::samples)
             .filter_map(move |seen| Some((seen, crate::task::evidence::at(seen.event(), path)?)))
             .filter(|(_, value)| !value.is_null())
+    }
+
+    /// The kinds of the values that samples have at a path, null apart.
+    pub(super) fn kinds(&self, path: &[String]) -> Kinds {
+        self.values(path).map(|(_, value)| Kind::of(value)).collect()
     }
 
     /// Whether every value that was seen at the path is of the type; where none was, whether what the schema declares

@@ -1,19 +1,28 @@
 //! Paths that exist and are right by type, but belong to another property by their names.
 
 use super::known::Known;
+use super::mapping::Mapping;
 use super::names::propose;
 use super::nearest::{Search, Sought};
 use super::paths::shown;
-use super::{FIELDS_SWAPPED, Mapping, PATH_READ_TWICE, likeness};
+use super::{FIELDS_SWAPPED, PATH_READ_TWICE, likeness};
+use crate::expr::Level;
 use crate::finding::{Finding, patch};
-use crate::graph::spec::Entity;
 use crate::problem::Stage;
 use crate::untrusted::quoted;
 
 /// What is read by two mappings crosswise, and what is read twice. Names alone speak here, so they have to speak clearly:
-/// nothing is said where a property's name occurs anywhere on the path that it reads.
-pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>) -> Vec<Finding> {
-    let sound: Vec<&Mapping<'_>> = mappings.iter().filter(|it| it.is_sound(known)).collect();
+/// nothing is said where a property's name occurs anywhere on the path that it reads. Paths are compared that start at the
+/// same `level`, of which `known` tells.
+pub(super) fn check(
+    mappings: &[Mapping<'_>],
+    owner: &str,
+    level: Level,
+    known: &Known<'_>,
+) -> Vec<Finding> {
+    let at_level = |it: &&Mapping<'_>| it.plain().is_some_and(|it| it.level == level);
+    let sound: Vec<&Mapping<'_>> =
+        mappings.iter().filter(at_level).filter(|it| it.is_sound(known)).collect();
     let mut findings = Vec::new();
     let mut involved: Vec<&str> = Vec::new();
     for (i, one) in sound.iter().enumerate() {
@@ -22,7 +31,7 @@ pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>
                 continue;
             }
             let found = if one.path() == other.path() {
-                read_twice(one, other, &sound, entity, known)
+                read_twice(one, other, &sound, owner, known)
             } else {
                 swapped(one, other, known)
             };
@@ -62,12 +71,12 @@ fn swapped(one: &Mapping<'_>, other: &Mapping<'_>, known: &Known<'_>) -> Option<
         Stage::Fit,
         FIELDS_SWAPPED,
         at,
-        format!("{} from {}", quoted(one.field.property_name()), shown(other.path())),
+        format!("{} from {}", quoted(one.name()), shown(other.path())),
         format!(
             "{} from {}, and {} from {}",
-            quoted(one.field.property_name()),
+            quoted(one.name()),
             shown(one.path()),
-            quoted(other.field.property_name()),
+            quoted(other.name()),
             shown(other.path())
         ),
     );
@@ -76,7 +85,7 @@ fn swapped(one: &Mapping<'_>, other: &Mapping<'_>, known: &Known<'_>) -> Option<
 
 /// Whether a mapping would better read `path`, and what it reads now doesn't have its name in any segment.
 fn is_anothers(mapping: &Mapping<'_>, path: &[String]) -> bool {
-    let name = mapping.field.property_name();
+    let name = mapping.name();
     let now = mapping.path();
     let says_its_name = now.iter().any(|segment| likeness::plain(segment) == likeness::plain(name));
     !mapping.reads_its_name(now)
@@ -85,7 +94,7 @@ fn is_anothers(mapping: &Mapping<'_>, path: &[String]) -> bool {
 }
 
 fn says_nothing(mapping: &Mapping<'_>) -> bool {
-    likeness::affinity(mapping.field.property_name(), mapping.path()) < 0.2
+    likeness::affinity(mapping.name(), mapping.path()) < 0.2
 }
 
 /// Of two that read one path, one has it by its name; if there is a path of the other's name beside it, that was meant.
@@ -93,7 +102,7 @@ fn read_twice(
     one: &Mapping<'_>,
     other: &Mapping<'_>,
     sound: &[&Mapping<'_>],
-    entity: &Entity,
+    owner: &str,
     known: &Known<'_>,
 ) -> Option<Finding> {
     let path = one.path();
@@ -103,7 +112,7 @@ fn read_twice(
         _ => return None,
     };
     let name = &astray.property?.logical_name;
-    let search = Search::new(known, &entity.name, sound.iter().map(|it| it.path()));
+    let search = Search::new(known, owner, sound.iter().map(|it| it.path()));
     let sought = Sought {
         given: path,
         name: Some(name),
@@ -124,7 +133,7 @@ fn read_twice(
         format!(
             "{} of {} from a path of its own, {}",
             quoted(name),
-            quoted(&entity.name),
+            quoted(owner),
             shown(&nearest.path)
         ),
         format!("{}, which another property has by its name", shown(path)),

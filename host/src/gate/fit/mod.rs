@@ -8,6 +8,10 @@
 //! declares, is fine, whatever it is called. Where there are only a few samples, so is one that samples of another type
 //! have, and without a schema, one that is unlike any of theirs. What it can't know is whether a path that exists is the one that was meant.
 //!
+//! Inside of a `for_each` the same is asked of the elements: each of them is an event of its own, as far as paths that start
+//! there are concerned. What a property's value is made of is judged by the values that samples have there, as the
+//! conversions make them; values for which a condition doesn't hold, and events and elements without a key, don't count.
+//!
 //! # Example
 //!
 //! ```
@@ -31,13 +35,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod chain;
+mod edge;
 mod event_type;
+mod iterate;
+mod keys;
 mod known;
 pub(crate) mod likeness;
+mod mapping;
 mod misread;
 pub(crate) mod names;
 pub(crate) mod nearest;
+mod node;
 mod paths;
+mod relocate;
+mod scope;
+mod types;
+mod values;
 
 use std::collections::BTreeMap;
 
@@ -47,10 +61,11 @@ pub(crate) use event_type::likely as likely_event_type;
 pub(crate) use known::{Known, is_scalar, smallest};
 
 use crate::finding::{self, Finding};
-use crate::graph::spec::{Entity, Property, PropertyType};
-use crate::plan::{FieldMapping, Plan};
+use crate::plan::Plan;
 use crate::problem::Coded;
 use crate::task::Task;
+use edge::Edges;
+use scope::{Elements, Scopes};
 
 /// No sample has the plan's event type.
 pub(crate) const EVENT_TYPE_WITHOUT_SAMPLE: &str = "event_type_without_sample";
@@ -60,7 +75,11 @@ const UNKNOWN_ENTITY: &str = "unknown_entity";
 const UNKNOWN_PROPERTY: &str = "unknown_property";
 /// The key is another property than the entity's key.
 const WRONG_KEY: &str = "wrong_key";
-/// The entity is identified by several properties.
+/// The graph spec has no such relationship.
+const UNKNOWN_RELATIONSHIP: &str = "unknown_relationship";
+/// An edge's end is of another entity than the relationship has there.
+const WRONG_ENDPOINT: &str = "wrong_endpoint";
+/// The entity is identified by several properties, and the plan has one key.
 const COMPOSITE_KEY: &str = "composite_key";
 /// A path that neither occurs nor is declared.
 const UNKNOWN_PATH: &str = "unknown_path";
@@ -70,6 +89,16 @@ const PATH_NOT_SCALAR: &str = "path_not_scalar";
 const TYPE_MISMATCH: &str = "type_mismatch";
 /// A value that is an array or object, or a type that nothing is of.
 const UNSUPPORTED_TYPE: &str = "unsupported_type";
+/// A path leads through an array.
+const MISSING_FOR_EACH: &str = "missing_for_each";
+/// A `for_each` over something that never is an array.
+const FOR_EACH_NOT_ARRAY: &str = "for_each_not_array";
+/// A `for_each` over the entries of something that never is an object.
+const FOR_EACH_NOT_OBJECT: &str = "for_each_not_object";
+/// Conversions that give no value of the property's type.
+const WRONG_CONVERSION: &str = "wrong_conversion";
+/// Conversions that fail on every value that was seen.
+const CONVERSION_NEVER_SUCCEEDS: &str = "conversion_never_succeeds";
 /// Two properties each read the path that has the other's name.
 const FIELDS_SWAPPED: &str = "fields_swapped";
 /// Two properties read one path, and one of them has a path of its own name.
@@ -78,15 +107,22 @@ const PATH_READ_TWICE: &str = "path_read_twice";
 /// Every code of this gate, sorted.
 pub const CODES: &[&str] = &[
     COMPOSITE_KEY,
+    CONVERSION_NEVER_SUCCEEDS,
     EVENT_TYPE_WITHOUT_SAMPLE,
     FIELDS_SWAPPED,
+    FOR_EACH_NOT_ARRAY,
+    FOR_EACH_NOT_OBJECT,
+    MISSING_FOR_EACH,
     PATH_NOT_SCALAR,
     PATH_READ_TWICE,
     TYPE_MISMATCH,
     UNKNOWN_ENTITY,
     UNKNOWN_PATH,
     UNKNOWN_PROPERTY,
+    UNKNOWN_RELATIONSHIP,
     UNSUPPORTED_TYPE,
+    WRONG_CONVERSION,
+    WRONG_ENDPOINT,
     WRONG_KEY,
 ];
 
@@ -113,7 +149,8 @@ pub struct Unfit {
 }
 
 impl Unfit {
-    /// All that is wrong, in the order: event type, entity, key, properties, session, span.
+    /// All that is wrong, in the order: event types, each node with its entity, key and properties, edges, what each
+    /// `for_each` goes over, conditions, session, spans.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -139,80 +176,32 @@ impl Coded for Unfit {
 /// [`Unfit`], with everything that is wrong. What follows from another problem is left out: without a known event type
 /// nothing is said about paths, without a known entity nothing about properties.
 pub fn fit(plan: &Plan, task: &Task) -> Result<Fitted, Unfit> {
-    let mut findings = Vec::new();
-    let event_type = event_type::check(plan, task);
-    let known = Known::new(task.evidence(), plan.event_type());
-    let has_samples = event_type.is_none();
-    findings.extend(event_type);
+    let evidence = task.evidence();
+    let mut findings = event_type::check(plan, evidence);
+    let has_samples = findings.is_empty();
+    let types = evidence.event_types().map(|(name, _)| name);
+    let types: Vec<&str> = types.filter(|name| plan.event_types().matches(name)).collect();
+    let elements = Elements::new(plan, evidence);
+    let scopes = Scopes::new(evidence, &elements, &types);
+    // Of plans, none fails to serialise.
+    let written = serde_json::to_value(plan).unwrap_or_default();
 
-    match task.graph().entity(plan.target_entity_name()) {
-        None => findings.push(names::unknown_entity(plan, task.graph())),
-        Some(entity) => {
-            let mappings = mappings(plan, entity);
-            findings.extend(names::check(&mappings, entity, &known));
-            if has_samples {
-                findings.extend(paths::check(&mappings, entity, &known));
-                findings.extend(misread::check(&mappings, entity, &known));
-            }
-        }
+    for index in 0..plan.nodes().len() {
+        let graph = task.graph();
+        findings.extend(node::check(plan, index, graph, &scopes, &written, has_samples));
     }
+    let graph = task.graph();
+    let edges = Edges { plan, graph, scopes: &scopes, written: &written, has_samples };
+    findings.extend((0..plan.edges().len()).flat_map(|index| edges.check(index)));
     if has_samples {
-        findings.extend(paths::roles(plan, &known));
+        findings.extend(iterate::check(plan, &scopes));
+        findings.extend(paths::roles(plan, &scopes));
     }
     if findings.is_empty() {
         return Ok(Fitted { plan: plan.clone() });
     }
     one_path_each(&mut findings);
     Err(Unfit { findings })
-}
-
-/// A mapping of the plan, with the property that it is for.
-struct Mapping<'a> {
-    /// Pointer into the plan.
-    at: String,
-    field: &'a FieldMapping,
-    /// The entity's property of that name.
-    property: Option<&'a Property>,
-    is_key: bool,
-}
-
-impl Mapping<'_> {
-    fn path(&self) -> &[String] {
-        self.field.source_path()
-    }
-
-    fn property_type(&self) -> Option<&PropertyType> {
-        self.property.map(|property| &property.property_type)
-    }
-
-    /// Whether the path ends in the property's name, or in its column's.
-    fn reads_its_name(&self, path: &[String]) -> bool {
-        likeness::ends_in(path, self.field.property_name())
-            || self.property.is_some_and(|it| {
-                likeness::ends_in(path, &it.column) || likeness::ends_in(path, &it.logical_name)
-            })
-    }
-
-    /// Whether nothing is wrong with it by itself, as far as is known.
-    fn is_sound(&self, known: &Known<'_>) -> bool {
-        self.property.is_some()
-            && known.admits_path(self.path())
-            && !known.contradicts(self.path(), self.property_type())
-    }
-}
-
-/// The key first, then the properties in their order.
-fn mappings<'a>(plan: &'a Plan, entity: &'a Entity) -> Vec<Mapping<'a>> {
-    let mapping = |at: String, field: &'a FieldMapping, is_key: bool| Mapping {
-        at,
-        field,
-        property: entity.property(field.property_name()),
-        is_key,
-    };
-    let properties = plan.property_fields().iter().enumerate();
-    std::iter::once(mapping("/key_field".to_owned(), plan.key_field(), true))
-        .chain(properties.map(|(i, field)| mapping(format!("/property_fields/{i}"), field, false)))
-        .collect()
 }
 
 /// Two mappings that are told to read the same path can't both mean it.

@@ -1,13 +1,12 @@
-//! Entity, key and properties: the names of a plan against those of the graph spec.
-
-use serde_json::json;
+//! Entities and properties: the names of a plan against those of the graph spec.
 
 use super::known::Known;
-use super::nearest::{Search, Sought};
-use super::{COMPOSITE_KEY, Mapping, UNKNOWN_ENTITY, UNKNOWN_PROPERTY, WRONG_KEY, likeness};
+use super::mapping::Mapping;
+use super::scope::Scopes;
+use super::{UNKNOWN_ENTITY, UNKNOWN_PROPERTY, likeness};
 use crate::finding::{Finding, patch};
-use crate::graph::spec::{Entity, GraphSpec, Property};
-use crate::plan::Plan;
+use crate::graph::spec::{Entity, GraphSpec, Properties, Property};
+use crate::plan::{Endpoint, Form, Plan};
 use crate::problem::Stage;
 use crate::untrusted::quoted;
 
@@ -16,33 +15,59 @@ const MAX_NAMED: usize = 12;
 
 /// How alike two names have to be for one to be a slip of the other, how far ahead of the next one, and how alike to be
 /// worth a suggestion.
-const SLIP: f64 = 0.75;
-const LEAD: f64 = 0.08;
+pub(super) const SLIP: f64 = 0.75;
+pub(super) const LEAD: f64 = 0.08;
 const WORTH_SAYING: f64 = 0.6;
 
 /// How much of a property's name a path has to have, more than of any other's, to be read for it.
 const SAID: f64 = 0.25;
 
-pub(super) fn unknown_entity(plan: &Plan, graph: &GraphSpec) -> Finding {
-    let found = plan.target_entity_name();
-    let finding = Finding::new(
-        Stage::Fit,
-        UNKNOWN_ENTITY,
-        "/target_entity_name",
-        format!(
-            "an entity of the graph: {}",
-            list(graph.entities().iter().map(|it| it.name.as_str()))
-        ),
-        quoted(found),
-    );
+/// A node of an entity that there isn't.
+pub(super) fn unknown_entity(plan: &Plan, index: usize, graph: &GraphSpec) -> Finding {
+    let Some(node) = plan.nodes().get(index) else {
+        return no_entity(String::new(), "", graph);
+    };
+    let at = match plan.form() {
+        Form::Short => "/target_entity_name".to_owned(),
+        Form::Long => format!("{}/entity_name", plan.node_pointer(index)),
+    };
+    let found = node.entity_name();
+    let finding = no_entity(at.clone(), found, graph);
     let properties: Vec<&str> =
-        plan.property_fields().iter().map(|it| it.property_name()).collect();
-    let likely =
-        likely_entity(Some(found), Some(plan.key_field().property_name()), &properties, graph);
-    propose(
-        finding,
-        likely.map(|(it, certain)| (patch::replace("/target_entity_name", &it.name), certain)),
-    )
+        node.property_fields().iter().map(|it| it.property_name()).collect();
+    let key = node.key_fields().first().map(|it| it.property_name());
+    let Some((entity, certain)) = likely_entity(Some(found), key, &properties, graph) else {
+        return finding;
+    };
+    let is_taken = plan.nodes().iter().any(|it| it.name() == entity.name);
+    let mut renamed = patch::replace(&at, &entity.name);
+    if node.name() == found {
+        // Edges call the node by its entity's name.
+        for place in named_by(plan, index) {
+            renamed = patch::both(renamed, patch::replace(&place, &entity.name));
+        }
+    }
+    propose(finding, Some((renamed, certain && !is_taken)))
+}
+
+/// Where edges name a node.
+fn named_by(plan: &Plan, node: usize) -> Vec<String> {
+    let mut places = Vec::new();
+    for (index, edge) in plan.edges().iter().enumerate() {
+        for (end, endpoint) in [("from", edge.from()), ("to", edge.to())] {
+            if *endpoint == Endpoint::Node(node) {
+                places.push(format!("{}/{end}", plan.edge_pointer(index)));
+            }
+        }
+    }
+    places
+}
+
+/// That the graph has no entity of this name.
+pub(super) fn no_entity(at: String, found: &str, graph: &GraphSpec) -> Finding {
+    let names = list(graph.entities().iter().map(|it| it.name.as_str()));
+    let expected = format!("an entity of the graph: {names}");
+    Finding::new(Stage::Fit, UNKNOWN_ENTITY, at, expected, quoted(found))
 }
 
 /// The entity that was meant, and whether nothing else could be: by its name, or by the key and the properties.
@@ -96,49 +121,33 @@ pub(crate) fn means_key(written: &str, path: &[String], entity: &Entity, key: &P
     })
 }
 
-/// Names alone: the key has to be the entity's, and every property one of it.
-pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let keys: Vec<&Property> = entity.key_properties().collect();
-    let mut taken_by_key = None;
-    match keys.as_slice() {
-        [] => {}
-        [key] => {
-            let stated = mappings.iter().find(|it| it.is_key);
-            if let Some(stated) =
-                stated.filter(|it| !it.property.is_some_and(|it| std::ptr::eq(it, *key)))
-            {
-                findings.push(wrong_key(stated, key, entity, mappings, known));
-                taken_by_key = Some(*key);
-            }
-        }
-        _ => {
-            let names = list(keys.iter().map(|key| key.logical_name.as_str()));
-            let observed =
-                format!("{}, which is identified by {names} together", quoted(&entity.name));
-            let expected = "an entity with one key property";
-            findings.push(Finding::new(
-                Stage::Fit,
-                COMPOSITE_KEY,
-                "/target_entity_name",
-                expected,
-                observed,
-            ));
-        }
-    }
+/// What has properties: an entity or a relationship.
+#[derive(Clone, Copy)]
+pub(super) struct Owner<'g> {
+    pub(super) name: &'g str,
+    pub(super) properties: &'g Properties,
+}
+
+/// Every property, the keys apart, has to be one of the owner's. `taken` are those that mappings of the key are meant for.
+pub(super) fn properties(
+    mappings: &[Mapping<'_>],
+    owner: Owner<'_>,
+    taken: &[&Property],
+    scopes: &Scopes<'_>,
+) -> Vec<Finding> {
     let is_free = |property: &&Property| {
         let mapped =
             mappings.iter().filter_map(|it| it.property).any(|it| std::ptr::eq(it, *property));
-        !mapped && !taken_by_key.is_some_and(|key| std::ptr::eq(key, *property))
+        !mapped && !taken.iter().any(|it| std::ptr::eq(*it, *property))
     };
     let found = mappings.iter().filter(|it| it.property.is_some()).count();
-    let is_about_entity = is_half(found, mappings.len());
-    let free: Vec<&Property> = entity.properties.iter().filter(is_free).collect();
+    let is_about_owner = is_half(found, mappings.len());
+    let free: Vec<&Property> = owner.properties.iter().filter(is_free).collect();
     let unknown = mappings.iter().filter(|it| !it.is_key && it.property.is_none());
-    findings.extend(unknown.map(|mapping| {
-        let finding = unknown_property(mapping, entity);
-        let name = mapping.field.property_name();
-        match likely_property(Some(name), mapping.path(), &free, known) {
+    let finding = |mapping: &Mapping<'_>| {
+        let finding = unknown_property(mapping, owner);
+        let known = scopes.of(mapping).unwrap_or(scopes.event());
+        match likely_property(Some(mapping.name()), mapping.path(), &free, known) {
             Some((property, certain)) => {
                 let renamed = patch::replace(
                     &format!("{}/property_name", mapping.at),
@@ -146,80 +155,30 @@ pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>
                 );
                 propose(finding, Some((renamed, certain)))
             }
-            // The entity can't hold it; but where it holds little of what the plan reads, it may not be the one meant.
-            None => propose(finding, Some((patch::remove(&mapping.at), is_about_entity))),
+            // The owner can't hold it; but where it holds little of what the plan reads, it may not be the one meant.
+            None => propose(finding, Some((patch::remove(&mapping.at), is_about_owner))),
         }
-    }));
-    findings
+    };
+    unknown.map(finding).collect()
 }
 
-fn wrong_key(
-    stated: &Mapping<'_>,
-    key: &Property,
-    entity: &Entity,
-    mappings: &[Mapping<'_>],
-    known: &Known<'_>,
-) -> Finding {
-    let name = stated.field.property_name();
-    let finding = Finding::new(
-        Stage::Fit,
-        WRONG_KEY,
-        "/key_field/property_name",
-        format!("the entity's key {}", quoted(&key.logical_name)),
-        quoted(name),
-    );
-    let as_mapping =
-        |name: &str, path: &[String]| json!({"property_name": name, "source_path": path});
-    let is_key = |it: &&Mapping<'_>| it.property.is_some_and(|it| std::ptr::eq(it, key));
-    if let Some(elsewhere) = mappings.iter().find(is_key) {
-        let to_key = as_mapping(elsewhere.field.property_name(), elsewhere.path());
-        let to_key = patch::replace("/key_field", to_key);
-        let rest = match stated.property {
-            Some(_) => patch::replace(&elsewhere.at, as_mapping(name, stated.path())),
-            None => patch::remove(&elsewhere.at),
-        };
-        return finding.mended_by(patch::both(to_key, rest));
-    }
-    if stated.property.is_some() && stated.reads_its_name(stated.path()) {
-        // Name and path belong together; it is the key that is missing.
-        let sought = Sought {
-            given: &[],
-            name: Some(&key.logical_name),
-            property_type: Some(&key.property_type),
-            is_key: true,
-        };
-        let nearest =
-            Search::new(known, &entity.name, mappings.iter().map(Mapping::path)).named(&sought);
-        if let Some(nearest) = nearest {
-            let to_key = patch::replace("/key_field", as_mapping(&key.logical_name, &nearest.path));
-            let rest = patch::add("/property_fields/-", as_mapping(name, stated.path()));
-            return propose(finding, Some((patch::both(to_key, rest), nearest.certain)));
-        }
-    }
-    let renamed = patch::replace("/key_field/property_name", &key.logical_name);
-    propose(finding, Some((renamed, means_key(name, stated.path(), entity, key))))
-}
-
-fn unknown_property(mapping: &Mapping<'_>, entity: &Entity) -> Finding {
-    let name = mapping.field.property_name();
+fn unknown_property(mapping: &Mapping<'_>, owner: Owner<'_>) -> Finding {
     let at = format!("{}/property_name", mapping.at);
-    let expected = format!(
-        "a property of {}: {}",
-        quoted(&entity.name),
-        list(entity.properties.iter().map(|it| it.logical_name.as_str()))
-    );
-    Finding::new(Stage::Fit, UNKNOWN_PROPERTY, at, expected, quoted(name))
+    let names = list(owner.properties.iter().map(|it| it.logical_name.as_str()));
+    let expected = format!("a property of {}: {names}", quoted(owner.name));
+    Finding::new(Stage::Fit, UNKNOWN_PROPERTY, at, expected, quoted(mapping.name()))
 }
 
-/// Which of these properties was meant by a name and a path, and whether nothing else could be.
+/// Which of these properties was meant by a name and a path, and whether nothing else could be. An empty path says nothing.
 pub(crate) fn likely_property<'g>(
     written: Option<&str>,
     path: &[String],
     free: &[&'g Property],
     known: &Known<'_>,
 ) -> Option<(&'g Property, bool)> {
-    let fits =
-        |property: &Property| !known.has(path) || known.admits(path, Some(&property.property_type));
+    let fits = |property: &Property| {
+        path.is_empty() || !known.has(path) || known.admits(path, Some(&property.property_type))
+    };
     let fitting = || free.iter().copied().filter(|property| fits(property));
     let near = written.and_then(|written| {
         best(
@@ -250,7 +209,7 @@ pub(crate) fn likely_property<'g>(
 }
 
 /// How alike two names are. One that has all the words of the other is a short form of it.
-fn alike(a: &str, b: &str) -> f64 {
+pub(super) fn alike(a: &str, b: &str) -> f64 {
     let (left, right) = (likeness::words(a), likeness::words(b));
     let (short, long) = if left.len() < right.len() { (&left, &right) } else { (&right, &left) };
     let within = !short.is_empty() && short.iter().all(|word| long.contains(word));
@@ -258,7 +217,7 @@ fn alike(a: &str, b: &str) -> f64 {
 }
 
 /// The best of what was scored, its score, and how far it is ahead of the second best.
-fn best<T>(scored: impl Iterator<Item = (f64, T)>) -> Option<(f64, T, f64)> {
+pub(super) fn best<T>(scored: impl Iterator<Item = (f64, T)>) -> Option<(f64, T, f64)> {
     let mut scored: Vec<(f64, T)> = scored.collect();
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let mut scored = scored.into_iter();
@@ -275,7 +234,7 @@ pub(super) fn propose(finding: Finding, proposed: Option<(json_patch::Patch, boo
     }
 }
 
-fn list<'n>(names: impl Iterator<Item = &'n str>) -> String {
+pub(super) fn list<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut names = names.map(quoted);
     let mut listed: Vec<String> = names.by_ref().take(MAX_NAMED).collect();
     let more = names.count();

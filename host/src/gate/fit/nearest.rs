@@ -85,6 +85,11 @@ impl<'k, 't> Search<'k, 't> {
         Self { known, entity, taken: taken.into_iter().collect(), survey: OnceCell::new() }
     }
 
+    /// Where it looks.
+    pub(super) fn known(&self) -> &'k Known<'t> {
+        self.known
+    }
+
     /// The path that was meant by one that isn't known.
     pub(crate) fn slip(&self, sought: &Sought<'_>) -> Option<Nearest> {
         Some(self.as_sure_as_can_be(self.likeliest(sought)?, sought))
@@ -151,7 +156,7 @@ impl<'k, 't> Search<'k, 't> {
         let wanted = Wanted { name, property_type, hint: None, entity: self.entity, is_key };
         let survey = self
             .survey
-            .get_or_init(|| Survey::new(self.known.evidence(), &[self.known.event_type()]));
+            .get_or_init(|| Survey::new(self.known.evidence(), self.known.event_types()));
         let mut ranked = Scorer::new(survey).rank(&Aim::new(&wanted), self.anchor());
         ranked
             .retain(|it| it.fits_type && it.path != sought.given && self.is_open(&it.path, sought));

@@ -1,130 +1,160 @@
-//! Paths: whether they exist, and whether what is there is of the right type.
+//! Paths: whether they exist, from where they start.
 
-use serde_json::Value;
-
-use super::known::{Known, is_scalar, smallest};
+use super::known::{Known, smallest};
+use super::mapping::Mapping;
 use super::names::propose;
 use super::nearest::{Nearest, Search, Sought};
-use super::{Mapping, PATH_NOT_SCALAR, TYPE_MISMATCH, UNKNOWN_PATH, UNSUPPORTED_TYPE, likeness};
+use super::relocate::{Meant, parsed, relocate, rewritten};
+use super::scope::Scopes;
+use super::{MISSING_FOR_EACH, PATH_NOT_SCALAR, UNKNOWN_PATH};
+use crate::expr::{ForEach, Iteration, Reference, Template};
 use crate::finding::{Finding, patch};
-use crate::graph::spec::{Entity, PropertyType};
-use crate::graph::validate::value::{Fit, expected, fit};
-use crate::plan::{Nulls, Plan};
+use crate::graph::spec::Property;
+use crate::plan::{Plan, Read, Role, innermost};
 use crate::problem::Stage;
-use crate::task::evidence::{Seen, at, dotted};
-use crate::untrusted::{bounded, quoted};
+use crate::task::evidence::{Seen, dotted};
+use crate::untrusted::quoted;
 
-/// The paths of the key and the properties. Nothing is said about one whose property isn't known: it has no type, and goes.
-pub(super) fn check(mappings: &[Mapping<'_>], entity: &Entity, known: &Known<'_>) -> Vec<Finding> {
-    let sound = mappings.iter().filter(|it| it.is_sound(known)).map(Mapping::path);
-    let search = Search::new(known, &entity.name, sound);
-    let key = mappings.iter().find(|it| it.is_key).map_or(&[][..], Mapping::path);
-    let live = Live::new(key, known);
-    let judged = mappings.iter().filter(|it| it.is_key || it.property.is_some());
-    judged
-        .filter_map(|mapping| {
-            if !known.admits_path(mapping.path()) {
-                return unknown(mapping, entity, known, &search);
-            }
-            not_scalar(mapping, known, &search).or_else(|| mismatch(mapping, known, &search, &live))
-        })
-        .collect()
+/// A path of the plan that is looked at.
+pub(super) struct Place<'p> {
+    /// Pointer to what says it.
+    pub(super) pointer: String,
+    pub(super) reference: &'p Reference,
+    pub(super) for_each: Option<&'p ForEach>,
+    /// The template that it is written in.
+    pub(super) template: Option<&'p Template>,
+    /// Whether conversions may follow, and whether there are any.
+    pub(super) has_chain: Option<bool>,
 }
 
-/// The session, the span and the text that a model still has to read. The defaults need not exist: an event without them
-/// belongs to no session and claims no span.
-pub(super) fn roles(plan: &Plan, known: &Known<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut role = |at: &str, path: &[String], name: Option<&str>| {
-        if name.is_some_and(|name| path == [name]) {
-            return;
-        }
-        let search = Search::new(known, "", []);
-        let sought = Sought { given: path, name, property_type: None, is_key: false };
-        if !known.admits_path(path) {
-            let nearest = search.slip(&sought);
-            // The ids of sessions and spans are on every event: few samples are enough to tell.
-            let is_told = name.is_some() || !known.is_thin() || known.is_blocked(path);
-            if is_told || nearest.as_ref().is_some_and(Nearest::is_clear_slip) {
-                findings.push(repath(unknown_at(at, path, known), at, nearest));
-            }
-        } else if name.is_some() && !known.admits(path, None) && known.values(path).next().is_some()
-        {
-            let finding = no_scalar(at, path, known);
-            findings.push(repath(finding, at, search.named(&sought)));
-        }
-    };
-    role("/session_id_path", plan.session_id_path(), Some("session_id"));
-    if let Some(span) = plan.span_handling() {
-        role("/span_handling/span_id_path", span.span_id_path(), Some("span_id"));
-        if let Some(path) = span.partial_when_path() {
-            role("/span_handling/partial_when_path", path, None);
-        }
-    }
-    findings
+/// What is looked for at it.
+pub(super) struct Aim<'p> {
+    /// What the value is called.
+    pub(super) name: Option<&'p str>,
+    /// The property that it is for.
+    pub(super) property: Option<&'p Property>,
+    pub(super) is_key: bool,
+    /// What is removed from the plan to be rid of the path, where it can be.
+    pub(super) removable: Option<String>,
+    /// Whether events always have what is looked for, so that few samples are enough to tell.
+    pub(super) is_always_there: bool,
+    /// The paths of which it is one alternative: such a one may be there for events that no sample is of, unless it is another
+    /// path misspelt, and not that of a further alternative.
+    pub(super) alternatives: Vec<&'p Reference>,
 }
 
-fn unknown(
-    mapping: &Mapping<'_>,
-    entity: &Entity,
-    known: &Known<'_>,
+/// An unknown path, and what it leads through where that is an array.
+pub(super) struct Unknown {
+    pub(super) finding: Finding,
+    pub(super) through: Option<(Iteration, Vec<String>)>,
+}
+
+/// What is wrong with a path that isn't there; nothing where it may be, all the same.
+pub(super) fn unknown(
+    place: &Place<'_>,
+    aim: &Aim<'_>,
     search: &Search<'_, '_>,
-) -> Option<Finding> {
-    let at = format!("{}/source_path", mapping.at);
-    let finding = unknown_at(&at, mapping.path(), known);
-    // A key of another property than the entity's is renamed; its type is the key's then.
-    let key = entity.key_properties().next().filter(|_| mapping.is_key);
-    let property = key.or(mapping.property);
-    let sought = Sought {
-        given: mapping.path(),
-        name: Some(property.map_or(mapping.field.property_name(), |it| &it.logical_name)),
-        property_type: property.map(|it| &it.property_type),
-        is_key: mapping.is_key,
-    };
-    let nearest = search.slip(&sought);
-    let is_slip = nearest.as_ref().is_some_and(Nearest::is_clear_slip);
-    if known.is_thin() && !is_slip && !known.is_blocked(mapping.path()) {
+    scopes: &Scopes<'_>,
+) -> Option<Unknown> {
+    let Place { pointer, reference, for_each, .. } = place;
+    let known = scopes.at(*for_each, reference.level)?;
+    let path = &reference.path;
+    if known.admits_path(path) {
         return None;
     }
-    Some(match nearest {
-        Some(nearest) => repath(finding, &at, Some(nearest)),
-        None if mapping.is_key => finding,
-        None => finding.perhaps(patch::remove(&mapping.at)),
+    let finding = unknown_at(pointer, path, known);
+    let told = |finding| Some(Unknown { finding, through: None });
+    // Where little is known, one key may well be in several objects.
+    let is_telling = !known.is_thin() || path.len() > 1;
+    let is_alternative = aim.alternatives.len() > 1;
+    let meant = relocate(reference, *for_each, scopes).filter(|meant| match meant {
+        Meant::Reference(new) => is_telling && !aim.alternatives.contains(&new),
+        Meant::Element { .. } | Meant::Json { .. } => is_telling && !is_alternative,
+    });
+    match &meant {
+        Some(Meant::Element { iteration, rest }) => {
+            let finding = through(pointer, iteration, rest);
+            return Some(Unknown { finding, through: Some((iteration.clone(), rest.clone())) });
+        }
+        Some(Meant::Reference(new)) => {
+            let deepest = innermost(*for_each);
+            return told(match rewritten(pointer, reference, new, deepest, place.template) {
+                Some(patch) => finding.mended_by(patch),
+                None => finding,
+            });
+        }
+        Some(Meant::Json { path, rest }) => {
+            if let (Some(has_chain), Some(at)) =
+                (place.has_chain, pointer.strip_suffix("/source_path"))
+            {
+                return told(finding.mended_by(parsed(at, path, rest, has_chain)));
+            }
+            return told(finding);
+        }
+        None => {}
+    }
+    let sought = Sought {
+        given: path,
+        name: aim.property.map(|it| it.logical_name.as_str()).or(aim.name),
+        property_type: aim
+            .property
+            .map(|it| &it.property_type)
+            .filter(|_| place.has_chain != Some(true)),
+        is_key: aim.is_key,
+    };
+    let nearest = search.slip(&sought).filter(|nearest| {
+        let level = reference.level;
+        !aim.alternatives.iter().any(|it| it.level == level && it.path == nearest.path)
+    });
+    let is_slip = nearest.as_ref().is_some_and(Nearest::is_clear_slip);
+    let is_told = aim.is_always_there || !known.is_thin() || known.is_blocked(path);
+    if !is_slip && (!is_told || is_alternative) {
+        return None;
+    }
+    let proposed = nearest.and_then(|nearest| {
+        let new = Reference { path: nearest.path, level: reference.level };
+        let deepest = innermost(*for_each);
+        let patch = rewritten(pointer, reference, &new, deepest, place.template)?;
+        Some((patch, nearest.certain))
+    });
+    told(match (proposed, &aim.removable) {
+        (None, Some(removable)) => finding.perhaps(patch::remove(removable)),
+        (proposed, _) => propose(finding, proposed),
     })
 }
 
 fn unknown_at(at: &str, path: &[String], known: &Known<'_>) -> Finding {
-    let count = known.samples().map_or(0, |samples| samples.count());
+    let count = known.count();
     let or_declared =
         if known.evidence().has_schema() { ", and the event schema doesn't declare" } else { "" };
     Finding::new(
         Stage::Fit,
         UNKNOWN_PATH,
         at,
-        format!("a path that events of type {} have", quoted(known.event_type())),
+        format!("a path that {} have", known.of()),
         format!("{}, which none of {count} samples has{or_declared}", shown(path)),
     )
 }
 
-/// A key has to be a scalar in at least one sample, or no event ever gives a node.
-fn not_scalar(
-    mapping: &Mapping<'_>,
-    known: &Known<'_>,
-    search: &Search<'_, '_>,
-) -> Option<Finding> {
-    if !mapping.is_key || known.admits(mapping.path(), None) {
-        return None;
-    }
-    let at = format!("{}/source_path", mapping.at);
-    let finding = no_scalar(&at, mapping.path(), known);
-    Some(repath(finding, &at, inside(mapping, search)))
+/// A path that leads through an array.
+fn through(at: &str, iteration: &Iteration, rest: &[String]) -> Finding {
+    let array = shown(&iteration.path);
+    let inside = if rest.is_empty() { "each element".to_owned() } else { shown(rest) };
+    Finding::new(
+        Stage::Fit,
+        MISSING_FOR_EACH,
+        at,
+        format!("a for_each over the array {array}, and {inside} inside of it"),
+        format!("a path through the array {array}, which leads nowhere"),
+    )
 }
 
-fn no_scalar(at: &str, path: &[String], known: &Known<'_>) -> Finding {
-    let found = known
-        .values(path)
-        .next()
-        .map_or_else(|| known.declared_kinds(path).to_string(), |(_, value)| described(value));
+/// A session or span id, or a key, that is never a scalar.
+pub(super) fn no_scalar(at: &str, path: &[String], known: &Known<'_>) -> Finding {
+    let found = known.values(path).next().map_or_else(
+        || known.declared_kinds(path).to_string(),
+        |(_, value)| super::types::described(value),
+    );
     let finding = Finding::new(
         Stage::Fit,
         PATH_NOT_SCALAR,
@@ -135,112 +165,89 @@ fn no_scalar(at: &str, path: &[String], known: &Known<'_>) -> Finding {
     show(finding, known.values(path).map(|(seen, _)| seen))
 }
 
-/// The samples that give a node: those with a key. Without any, all of them, and the evidence is weak.
-struct Live<'p> {
-    key: &'p [String],
-    some: bool,
+/// The paths that are read for something else than a property: conditions, the session, spans, ids of edges. The defaults
+/// need not exist: an event without them belongs to no session and claims no span.
+pub(super) fn roles(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Finding> {
+    let reads = plan.reads();
+    let of_roles = reads.iter().filter(|read| {
+        matches!(read.role, Role::Gate | Role::When | Role::Session | Role::Span | Role::EdgeId)
+    });
+    of_roles.filter_map(|read| role(read, plan, scopes)).collect()
 }
 
-impl<'p> Live<'p> {
-    fn new(key: &'p [String], known: &Known<'_>) -> Self {
-        Self { key, some: known.values(key).any(|(_, value)| is_scalar(value)) }
-    }
-
-    fn has(&self, seen: &Seen) -> bool {
-        !self.some || at(seen.event(), self.key).is_some_and(is_scalar)
-    }
-}
-
-fn mismatch(
-    mapping: &Mapping<'_>,
-    known: &Known<'_>,
-    search: &Search<'_, '_>,
-    live: &Live<'_>,
-) -> Option<Finding> {
-    let property_type = mapping.property_type()?;
-    let kept = mapping.field.nulls() == Nulls::Keep;
-    let path = mapping.path();
-    let samples = known.samples()?;
-    let values: Vec<(&Seen, &Value)> = samples
-        .seen(path)
-        .filter(|(seen, value)| live.has(seen) && (kept || !value.is_null()))
-        .collect();
-    let fails = |(_, value): &&(&Seen, &Value)| fit(property_type, value) != Fit::Valid;
-    let failing: Vec<(&Seen, &Value)> = values.iter().filter(fails).copied().collect();
-    let source = format!("{}/source_path", mapping.at);
-    let wanted = format!(
-        "{} for {} ({})",
-        expected(property_type),
-        quoted(mapping.field.property_name()),
-        bounded(property_type.as_str(), 40)
-    );
-    // What the schema declares is no value: words for types are used loosely in schemas, and samples decide.
-    let (_, value) = failing.first()?;
-    if !live.some && failing.len() < values.len() {
+fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
+    let path = read.reference.path.as_slice();
+    let name = match read.role {
+        Role::Session => Some("session_id"),
+        Role::Span if read.pointer.ends_with("/span_id_path") => Some("span_id"),
+        _ => None,
+    };
+    if name.is_some_and(|name| path == [name]) {
         return None;
     }
-    let code = match fit(property_type, value) {
-        Fit::Unsupported => UNSUPPORTED_TYPE,
-        Fit::Valid | Fit::Mismatch => TYPE_MISMATCH,
+    let known = scopes.at(read.for_each, read.reference.level)?;
+    let search = Search::new(known, "", []);
+    let template = plan.edges().iter().enumerate().find_map(|(index, edge)| {
+        let is_its = read.pointer == format!("{}/edge_id", plan.edge_pointer(index));
+        edge.edge_id().filter(|_| is_its)
+    });
+    let place = Place {
+        pointer: read.pointer.clone(),
+        reference: &read.reference,
+        for_each: read.for_each,
+        template,
+        has_chain: None,
     };
-    let observed = format!(
-        "{} at {}, in {} of {} samples with a value there",
-        described(value),
-        shown(path),
-        failing.len(),
-        values.len()
-    );
-    let event = smallest(failing.iter().map(|(seen, _)| *seen));
-    let only_null = failing.iter().all(|(_, value)| value.is_null());
-    let place = if only_null { format!("{}/nulls", mapping.at) } else { source.clone() };
-    let mut finding = Finding::new(Stage::Fit, code, place, wanted, observed);
-    finding.event = event;
-    if only_null {
-        return Some(finding.mended_by(patch::remove(&format!("{}/nulls", mapping.at))));
+    let aim = Aim {
+        name,
+        property: None,
+        is_key: false,
+        removable: None,
+        is_always_there: name.is_some(),
+        alternatives: Vec::new(),
+    };
+    if let Some(unknown) = unknown(&place, &aim, &search, scopes) {
+        return Some(unknown.finding);
     }
-    if matches!(property_type, PropertyType::Unsupported(_)) {
-        return Some(finding.perhaps(patch::remove(&mapping.at)));
+    // An id has to be a scalar somewhere.
+    if name.is_none() || known.admits(path, None) || known.values(path).next().is_none() {
+        return None;
     }
-    Some(repath(finding, &source, inside(mapping, search)))
+    let sought = Sought { given: path, name, property_type: None, is_key: false };
+    let finding = no_scalar(&read.pointer, path, known);
+    Some(repath(finding, &read.pointer, search.named(&sought)))
 }
 
-/// What to read instead of a path of the wrong type: something inside of it, or what has the property's name.
-fn inside(mapping: &Mapping<'_>, search: &Search<'_, '_>) -> Option<Nearest> {
-    let name = mapping.property.map_or(mapping.field.property_name(), |it| &it.logical_name);
-    let sought = Sought {
-        given: mapping.path(),
-        name: Some(name),
-        property_type: mapping.property_type(),
-        is_key: mapping.is_key,
-    };
-    if let Some(named) = search.named(&sought).filter(|it| it.certain) {
-        return Some(named);
-    }
-    let slip = search.slip(&sought)?;
-    let is_inside = slip.path.starts_with(mapping.path());
-    let said = likeness::affinity(name, &slip.path) > likeness::affinity(name, mapping.path());
-    (is_inside || said).then_some(Nearest { certain: slip.certain && is_inside, ..slip })
-}
-
-fn repath(finding: Finding, at: &str, nearest: Option<Nearest>) -> Finding {
+pub(super) fn repath(finding: Finding, at: &str, nearest: Option<Nearest>) -> Finding {
     propose(finding, nearest.map(|it| (patch::replace(at, &it.path), it.certain)))
 }
 
-fn show<'s>(finding: Finding, samples: impl Iterator<Item = &'s Seen>) -> Finding {
+pub(super) fn show<'s>(finding: Finding, samples: impl Iterator<Item = &'s Seen>) -> Finding {
     match smallest(samples) {
         Some(event) => finding.shown_by(event),
         None => finding,
     }
 }
 
-/// A value of an event, as far as a finding repeats it: of text, only how long it is.
-fn described(value: &Value) -> String {
-    match value {
-        Value::String(text) => format!("a string of {} characters", text.chars().count()),
-        value => crate::graph::text::described(value),
-    }
+/// A path as a finding shows it.
+pub(super) fn shown(path: &[String]) -> String {
+    if path.is_empty() { "the element itself".to_owned() } else { quoted(&dotted(path)) }
 }
 
-pub(super) fn shown(path: &[String]) -> String {
-    quoted(&dotted(path))
+/// The searches of the mappings of one node or edge: at each level, for what none of them reads that is sound.
+pub(super) fn searches<'k, 't>(
+    mappings: &'k [Mapping<'k>],
+    for_each: Option<&ForEach>,
+    owner: &'k str,
+    scopes: &'k Scopes<'t>,
+) -> Vec<Search<'k, 't>> {
+    let levels = (0..=innermost(for_each).0).map(crate::expr::Level);
+    let search = |level| {
+        let known = scopes.at(for_each, level)?;
+        let sound = mappings
+            .iter()
+            .filter(move |it| it.plain().is_some_and(|it| it.level == level) && it.is_sound(known));
+        Some(Search::new(known, owner, sound.map(Mapping::path)))
+    };
+    levels.map_while(search).collect()
 }

@@ -93,10 +93,8 @@ fn is_map<'v>(evidence: &Evidence, path: &Path, values: impl Iterator<Item = &'v
         }
     }
     // Integers and other numbers are numbers.
-    let of_one_kind = match kinds.iter().collect::<Vec<_>>().as_slice() {
-        [] | [_] | [Kind::Integer, Kind::Number] => true,
-        _ => false,
-    };
+    let kinds: Vec<Kind> = kinds.iter().collect();
+    let of_one_kind = kinds.len() < 2 || matches!(kinds.as_slice(), [Kind::Integer, Kind::Number]);
     let are_data = || keys.iter().filter(|key| redact::is_data(key)).count() * 2 > keys.len();
     let vary = || objects > 1 && total * 2 <= keys.len() * objects;
     keys.len() >= MIN_KEYS && of_one_kind && (are_data() || vary())

@@ -17,7 +17,7 @@ pub use collections::Collection;
 pub use kind::{Kind, Kinds};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
 pub use step::Step;
-pub(crate) use step::{shown_steps, values_at};
+pub(crate) use step::{ENTRY_VALUE, shown_steps, values_at};
 
 use crate::expr::ForEach;
 use crate::task::Samples;

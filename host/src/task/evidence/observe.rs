@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 
 use super::step::{ENTRY_KEY, ENTRY_VALUE};
 use super::{Kind, Kinds, Path, Step, at, redact};
-use crate::expr::{ForEach, Iteration, Over};
+use crate::expr::{ForEach, Iteration, Level, Over};
 use crate::task::Sample;
 
 /// How many paths of one event type are listed. Events whose keys are data have no end of them.
@@ -39,7 +39,9 @@ pub enum Visibility {
 pub struct Seen {
     line: usize,
     bytes: usize,
-    event: Value,
+    event: Arc<Value>,
+    /// The event that an element is of, and the element of the outer iteration.
+    outer: Vec<Arc<Value>>,
     /// What is left of it for whoever may not see everything, where that is less.
     shown: Option<Value>,
     /// Where it is in the event, without the elements: keys tell which values are about people.
@@ -64,7 +66,7 @@ impl Seen {
     /// [hidden](super::Evidence::hide). Worked out when it is first asked for.
     #[must_use]
     pub fn text(&self) -> &str {
-        let shown = self.shown.as_ref().unwrap_or(&self.event);
+        let shown = self.shown.as_ref().unwrap_or(self.event.as_ref());
         self.text.get_or_init(|| redact::value(&self.root, shown))
     }
 
@@ -74,30 +76,39 @@ impl Seen {
         &self.event
     }
 
+    /// What paths of a level start at: the event itself at the first; of an element, what it is in, and at its own level
+    /// the element.
+    #[must_use]
+    pub fn at_level(&self, level: Level) -> Option<&Value> {
+        let levels = self.outer.iter().chain(std::iter::once(&self.event));
+        levels.map(Arc::as_ref).nth(usize::from(level.0))
+    }
+
     /// What an iteration goes over, each as a sample of its own.
     fn elements(&self, for_each: &ForEach) -> Vec<Self> {
-        let mut outer = vec![(Cow::Borrowed(&self.event), self.shown.as_ref().map(Cow::Borrowed))];
+        let mut found = vec![(self.outer.clone(), self.event.clone(), self.shown.clone())];
         for iteration in for_each.levels() {
             let mut inner = Vec::new();
-            for (event, shown) in &outer {
-                for element in elements(event, iteration) {
-                    let shown =
-                        shown.as_ref().map(|shown| Cow::Owned(element.shown(shown, iteration)));
-                    inner.push((Cow::Owned(element.value.into_owned()), shown));
+            for (outer, event, shown) in found {
+                let outer: Vec<_> = outer.into_iter().chain([event.clone()]).collect();
+                for element in elements(&event, iteration) {
+                    let shown = shown.as_ref().map(|shown| element.shown(shown, iteration));
+                    inner.push((outer.clone(), Arc::new(element.value.into_owned()), shown));
                 }
             }
-            outer = inner;
+            found = inner;
         }
         let root: Path = for_each.levels().flat_map(|it| it.path.iter().cloned()).collect();
-        let seen = |(event, shown): (Cow<'_, Value>, Option<Cow<'_, Value>>)| Self {
+        let seen = |(outer, event, shown): (Vec<Arc<Value>>, Arc<Value>, Option<Value>)| Self {
             line: self.line,
             bytes: event.to_string().len(),
-            event: event.into_owned(),
-            shown: shown.map(Cow::into_owned),
+            event,
+            outer,
+            shown,
             root: root.clone(),
             text: OnceLock::new(),
         };
-        outer.into_iter().map(seen).collect()
+        found.into_iter().map(seen).collect()
     }
 }
 
@@ -171,7 +182,8 @@ impl SampleEvents {
         let Ok(event) = serde_json::from_str::<Value>(sample.text()) else { return };
         self.observe(&mut Path::new(), &event);
         let (line, bytes, text) = (sample.line(), sample.text().len(), OnceLock::new());
-        self.samples.push(Seen { line, bytes, event, shown: None, root: Path::new(), text });
+        let (event, outer, root) = (Arc::new(event), Vec::new(), Path::new());
+        self.samples.push(Seen { line, bytes, event, outer, shown: None, root, text });
     }
 
     /// What an iteration goes over in these samples, as samples of their own, in their order; `None` where there is nothing.
@@ -254,7 +266,7 @@ impl SampleEvents {
     /// Takes what is denied out of the texts of the samples.
     pub(super) fn hide(&mut self, visibility: &dyn Fn(&[Step]) -> Visibility) {
         for seen in &mut self.samples {
-            let mut shown = seen.event.clone();
+            let mut shown = Value::clone(&seen.event);
             if remove(&mut shown, &mut Vec::new(), visibility) {
                 seen.shown = Some(shown);
                 seen.text = OnceLock::new();

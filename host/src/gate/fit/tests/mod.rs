@@ -1,5 +1,7 @@
 //! The gate by itself; what it makes of faults at large is measured in `tests/faults`.
 
+mod language;
+
 use serde_json::{Value, json};
 
 use super::{CODES, fit};

@@ -1,0 +1,225 @@
+//! One edge of the plan.
+
+use json_patch::Patch;
+use serde_json::Value;
+
+use super::keys::{self, Keys};
+use super::mapping::Mapping;
+use super::names::{self, LEAD, Owner, SLIP, alike, best, likely_entity, list, propose};
+use super::scope::Scopes;
+use super::values::{self, Group};
+use super::{UNKNOWN_RELATIONSHIP, WRONG_ENDPOINT};
+use crate::expr::Condition;
+use crate::finding::{Finding, patch};
+use crate::graph::GraphSpec;
+use crate::graph::spec::{Entity, Relationship};
+use crate::plan::{EdgeRule, Endpoint, FieldMapping, Form, NodeRule, Plan};
+use crate::problem::Stage;
+use crate::untrusted::quoted;
+
+/// The edges of a plan, and what they are held to.
+pub(super) struct Edges<'c, 't> {
+    pub(super) plan: &'c Plan,
+    pub(super) graph: &'c GraphSpec,
+    pub(super) scopes: &'c Scopes<'t>,
+    /// The plan as it is written.
+    pub(super) written: &'c Value,
+    pub(super) has_samples: bool,
+}
+
+impl Edges<'_, '_> {
+    /// Its relationship, ends and properties; and where there are samples, its paths and the values there.
+    pub(super) fn check(&self, index: usize) -> Vec<Finding> {
+        let Some(edge) = self.plan.edges().get(index) else { return Vec::new() };
+        let at = self.plan.edge_pointer(index);
+        let mut findings = Vec::new();
+        let relationship = self.graph.relationship(edge.relationship_name());
+        match relationship {
+            None => findings.push(self.unknown_relationship(&at, edge)),
+            Some(relationship) => findings.extend(self.ends(&at, edge, relationship)),
+        }
+        for (end, endpoint) in [("from", edge.from()), ("to", edge.to())] {
+            if let Endpoint::External { entity_name, key_fields } = endpoint {
+                let at = format!("{at}/{end}");
+                findings.extend(self.external(&at, edge, entity_name, key_fields));
+            }
+        }
+        let Some(relationship) = relationship else { return findings };
+        let mapping = |(place, field)| Mapping {
+            at: format!("{at}/property_fields/{place}"),
+            field,
+            property: relationship.property(FieldMapping::property_name(field)),
+            is_key: false,
+            for_each: edge.for_each(),
+        };
+        let mappings: Vec<Mapping<'_>> =
+            edge.property_fields().iter().enumerate().map(mapping).collect();
+        let owner = Owner { name: &relationship.name, properties: &relationship.properties };
+        findings.extend(names::properties(&mappings, owner, &[], self.scopes));
+        findings.extend(self.values(edge, &mappings, None));
+        findings
+    }
+
+    /// An end that some other event describes: its entity and its key.
+    fn external(
+        &self,
+        at: &str,
+        edge: &EdgeRule,
+        entity_name: &str,
+        key_fields: &[FieldMapping],
+    ) -> Vec<Finding> {
+        let Some(entity) = self.graph.entity(entity_name) else {
+            let at = format!("{at}/entity_name");
+            let finding = names::no_entity(at.clone(), entity_name, self.graph);
+            let key = key_fields.first().map(FieldMapping::property_name);
+            let likely = likely_entity(Some(entity_name), key, &[], self.graph);
+            let likely = likely.map(|(it, certain)| (patch::replace(&at, &it.name), certain));
+            return vec![propose(finding, likely)];
+        };
+        let at = format!("{at}/key_fields");
+        let mapping = |(place, field)| Mapping {
+            at: format!("{at}/{place}"),
+            field,
+            property: entity.property(FieldMapping::property_name(field)),
+            is_key: true,
+            for_each: edge.for_each(),
+        };
+        let mappings: Vec<Mapping<'_>> = key_fields.iter().enumerate().map(mapping).collect();
+        let keys = Keys {
+            at: at.clone(),
+            form: Form::Long,
+            mappings: &mappings,
+            rest: None,
+            entity,
+            for_each: edge.for_each(),
+            written: self.written,
+        };
+        let (mut findings, _) = keys::check(&keys, self.scopes);
+        findings.extend(self.values(edge, &mappings, Some(entity)));
+        findings
+    }
+
+    /// The values of an end's key, or of the edge's properties. Nothing is worked out where a condition of the edge, or of
+    /// a node that it names, doesn't hold.
+    fn values(
+        &self,
+        edge: &EdgeRule,
+        mappings: &[Mapping<'_>],
+        entity: Option<&Entity>,
+    ) -> Vec<Finding> {
+        if !self.has_samples {
+            return Vec::new();
+        }
+        let nodes = [edge.from(), edge.to()].into_iter().filter_map(|end| self.node(end));
+        let conditions: Vec<&Condition> = self
+            .plan
+            .when()
+            .into_iter()
+            .chain(edge.when())
+            .chain(nodes.filter_map(NodeRule::when))
+            .collect();
+        let group = Group {
+            mappings,
+            key_properties: entity.into_iter().flat_map(Entity::key_properties).collect(),
+            owner: entity.map_or("", |entity| &entity.name),
+            for_each: edge.for_each(),
+            conditions,
+        };
+        values::check(&group, self.scopes).findings
+    }
+
+    fn node(&self, end: &Endpoint) -> Option<&NodeRule> {
+        match end {
+            Endpoint::Node(node) => self.plan.nodes().get(*node),
+            Endpoint::External { .. } => None,
+        }
+    }
+
+    /// The entity of an end, where the graph has it: what follows from an unknown one isn't said.
+    fn entity(&self, end: &Endpoint) -> Option<&str> {
+        let name = match end {
+            Endpoint::Node(_) => self.node(end)?.entity_name(),
+            Endpoint::External { entity_name, .. } => entity_name,
+        };
+        self.graph.entity(name).map(|entity| entity.name.as_str())
+    }
+
+    fn unknown_relationship(&self, at: &str, edge: &EdgeRule) -> Finding {
+        let found = edge.relationship_name();
+        let at = format!("{at}/relationship_name");
+        let names = list(self.graph.relationships().iter().map(|it| it.name.as_str()));
+        let expected = format!("a relationship of the graph: {names}");
+        let finding = Finding::new(Stage::Fit, UNKNOWN_RELATIONSHIP, &at, expected, quoted(found));
+        let joins = |it: &&Relationship| {
+            self.entity(edge.from()).is_none_or(|from| from == it.from_entity)
+                && self.entity(edge.to()).is_none_or(|to| to == it.to_entity)
+        };
+        let joining: Vec<&Relationship> = self.graph.relationships().iter().filter(joins).collect();
+        let near = best(joining.iter().map(|it| (alike(found, &it.name), *it)));
+        let likely = match (near, joining.as_slice()) {
+            (Some((score, it, lead)), _) if score >= SLIP && lead >= LEAD => Some((it, true)),
+            (_, [only]) => Some((*only, false)),
+            _ => None,
+        };
+        propose(finding, likely.map(|(it, certain)| (patch::replace(&at, &it.name), certain)))
+    }
+
+    /// Ends of other entities than the relationship joins.
+    fn ends(&self, at: &str, edge: &EdgeRule, relationship: &Relationship) -> Vec<Finding> {
+        let Relationship { from_entity, to_entity, .. } = relationship;
+        let (from, to) = (self.entity(edge.from()), self.entity(edge.to()));
+        let is_wrong = |entity: Option<&str>, wanted: &str| entity.is_some_and(|it| it != wanted);
+        let wrong = (is_wrong(from, from_entity), is_wrong(to, to_entity));
+        let finding = |end: &str, wanted: &str, found: Option<&str>| {
+            let expected = format!(
+                "a node of {}, which {} has at this end",
+                quoted(wanted),
+                quoted(&relationship.name)
+            );
+            let observed = format!("one of {}", quoted(found.unwrap_or_default()));
+            Finding::new(Stage::Fit, WRONG_ENDPOINT, format!("{at}/{end}"), expected, observed)
+        };
+        if wrong.0 && from == Some(to_entity) && to == Some(from_entity) {
+            return vec![finding("from", from_entity, from).mended_by(swapped(at))];
+        }
+        let mut findings = Vec::new();
+        for (end, endpoint, is_wrong, wanted) in
+            [("from", edge.from(), wrong.0, from_entity), ("to", edge.to(), wrong.1, to_entity)]
+        {
+            if is_wrong {
+                let finding = finding(end, wanted, self.entity(endpoint));
+                let meant = self.meant(at, end, edge, wanted);
+                findings.push(propose(finding, meant));
+            }
+        }
+        findings
+    }
+
+    /// The one node of the right entity, or else the one relationship that joins what the edge does.
+    fn meant(&self, at: &str, end: &str, edge: &EdgeRule, wanted: &str) -> Option<(Patch, bool)> {
+        let nodes = self.plan.nodes().iter();
+        let of_entity: Vec<&NodeRule> = nodes.filter(|it| it.entity_name() == wanted).collect();
+        if let [only] = of_entity.as_slice() {
+            let is_external =
+                self.node(if end == "from" { edge.from() } else { edge.to() }).is_none();
+            let named = patch::replace(&format!("{at}/{end}"), only.name());
+            return Some((named, !is_external && only.for_each() == edge.for_each()));
+        }
+        let joins = |it: &&Relationship| {
+            Some(it.from_entity.as_str()) == self.entity(edge.from())
+                && Some(it.to_entity.as_str()) == self.entity(edge.to())
+        };
+        let joining: Vec<&Relationship> = self.graph.relationships().iter().filter(joins).collect();
+        match joining.as_slice() {
+            [only] => Some((patch::replace(&format!("{at}/relationship_name"), &only.name), false)),
+            _ => None,
+        }
+    }
+}
+
+/// What turns an edge around.
+fn swapped(at: &str) -> Patch {
+    let [from, to, aside] = ["from", "to", "aside"].map(|name| format!("{at}/{name}"));
+    let there = patch::both(patch::rename(&from, &aside), patch::rename(&to, &from));
+    patch::both(there, patch::rename(&aside, &to))
+}

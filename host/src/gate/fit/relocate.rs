@@ -1,0 +1,201 @@
+//! Paths that are right from somewhere else: from the event or the parent, inside of an array, or in the JSON of a string.
+
+use serde_json::{Value, json};
+
+use super::keys::from;
+use super::scope::Scopes;
+use crate::expr::{ForEach, Iteration, Level, Over, Piece, Reference, Template};
+use crate::finding::patch;
+use crate::plan::innermost;
+use crate::task::evidence::{ENTRY_VALUE, Evidence, Path, at};
+
+/// How long a path may be that is looked for elsewhere.
+const MAX_KEYS: usize = 32;
+
+/// What was meant by a path that isn't there.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Meant {
+    /// Another reference, of whatever level.
+    Reference(Reference),
+    /// What is at `rest` of each element of something at the same level.
+    Element { iteration: Iteration, rest: Path },
+    /// What is at `rest` in the JSON that the string at `path` holds.
+    Json { path: Path, rest: Path },
+}
+
+/// What a path that isn't known where it starts would be somewhere else. Nothing is guessed: what is found is there.
+pub(super) fn relocate(
+    reference: &Reference,
+    for_each: Option<&ForEach>,
+    scopes: &Scopes<'_>,
+) -> Option<Meant> {
+    if reference.path.is_empty() || reference.path.len() > MAX_KEYS {
+        return None;
+    }
+    let plain = without_indices(&reference.path);
+    let forms: Vec<&Path> =
+        if plain == reference.path { vec![&reference.path] } else { vec![&reference.path, &plain] };
+    let inside = forms.iter().find_map(|path| in_element(path, for_each, scopes));
+    let elsewhere = || from_elsewhere(reference, for_each, scopes);
+    let known = scopes.at(for_each, reference.level)?;
+    let array = || {
+        let (evidence, types) = (known.evidence(), known.event_types());
+        forms.iter().find_map(|path| through_array(path, evidence, types))
+    };
+    let text = || in_json(&reference.path, known.evidence(), known.event_types());
+    inside.or_else(elsewhere).map(Meant::Reference).or_else(array).or_else(text)
+}
+
+/// A path without the places of elements: `["items", "0", "id"]`, `["items[]", "id"]`, `["items", "*", "id"]`.
+fn without_indices(path: &[String]) -> Path {
+    let is_index = |key: &str| {
+        let key = key.trim_start_matches('[').trim_end_matches(']');
+        key.is_empty() || key == "*" || key.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut plain = Path::new();
+    for (place, key) in path.iter().enumerate() {
+        let bare = match key.strip_suffix(']').and_then(|key| key.rsplit_once('[')) {
+            Some((bare, index)) if is_index(index) => bare,
+            _ => key,
+        };
+        let is_place = place > 0 && is_index(key);
+        if !bare.is_empty() && !is_place {
+            plain.push(bare.to_owned());
+        }
+    }
+    plain
+}
+
+/// A path that begins with that of the array it is an element of, or is that of an entry's value without saying so.
+fn in_element(
+    path: &[String],
+    for_each: Option<&ForEach>,
+    scopes: &Scopes<'_>,
+) -> Option<Reference> {
+    let for_each = for_each?;
+    let mut prefixes: Vec<(Path, u8)> = Vec::new();
+    let mut whole = Path::new();
+    for (level, iteration) in (1..).zip(for_each.levels()) {
+        whole.extend(iteration.path.iter().cloned());
+        prefixes.push((whole.clone(), level));
+        prefixes.push((iteration.path.clone(), level));
+    }
+    let entry = [&[ENTRY_VALUE.to_owned()], path].concat();
+    let level = for_each.level();
+    let is_entry = for_each.levels().last().is_some_and(|it| it.over == Over::Entries);
+    if is_entry && scopes.at(Some(for_each), level)?.has(&entry) {
+        return Some(Reference { path: entry, level });
+    }
+    // The deepest first: what is in an inner element is in an outer one, too.
+    prefixes.iter().rev().find_map(|(prefix, level)| {
+        let rest = path.strip_prefix(prefix.as_slice())?;
+        let level = Level(*level);
+        let is_there = !prefix.is_empty() && scopes.at(Some(for_each), level)?.has(rest);
+        is_there.then(|| Reference { path: rest.to_vec(), level })
+    })
+}
+
+/// The same path from another level, where it is there at one alone.
+fn from_elsewhere(
+    reference: &Reference,
+    for_each: Option<&ForEach>,
+    scopes: &Scopes<'_>,
+) -> Option<Reference> {
+    let levels = (0..=innermost(for_each).0).map(Level).filter(|level| *level != reference.level);
+    let has =
+        |level: &Level| scopes.at(for_each, *level).is_some_and(|known| known.has(&reference.path));
+    let mut found = levels.filter(has);
+    let (first, second) = (found.next()?, found.next());
+    second.is_none().then(|| Reference { path: reference.path.clone(), level: first })
+}
+
+/// A path that leads through an array: what is left of it is in an element.
+fn through_array(path: &[String], evidence: &Evidence, types: &[&str]) -> Option<Meant> {
+    (1..path.len()).rev().find_map(|length| {
+        let (array, rest) = path.split_at_checked(length)?;
+        let events = types.iter().filter_map(|name| evidence.of(name));
+        let mut values = events.flat_map(|events| events.seen(array)).map(|(_, value)| value);
+        let is_there = values.any(|value| {
+            let mut elements = value.as_array().into_iter().flatten();
+            elements.any(|element| at(element, rest).is_some())
+        });
+        let iteration = Iteration { over: Over::Array, path: array.to_vec() };
+        is_there.then(|| Meant::Element { iteration, rest: rest.to_vec() })
+    })
+}
+
+/// A path that leads into a string that holds JSON.
+fn in_json(path: &[String], evidence: &Evidence, types: &[&str]) -> Option<Meant> {
+    (1..path.len()).rev().find_map(|length| {
+        let (text, rest) = path.split_at_checked(length)?;
+        if !evidence.holds_json(types, text) {
+            return None;
+        }
+        let events = types.iter().filter_map(|name| evidence.of(name));
+        let mut values = events.flat_map(|events| events.seen(text)).map(|(_, value)| value);
+        let is_there = values.any(|value| {
+            let parsed = value.as_str().and_then(|it| serde_json::from_str::<Value>(it).ok());
+            parsed.is_some_and(|parsed| at(&parsed, rest).is_some())
+        });
+        is_there.then(|| Meant::Json { path: text.to_vec(), rest: rest.to_vec() })
+    })
+}
+
+/// What makes a plan read another reference, where what is at `pointer` says so; `None` where that can't be written there.
+pub(super) fn rewritten(
+    pointer: &str,
+    old: &Reference,
+    new: &Reference,
+    deepest: Level,
+    template: Option<&Template>,
+) -> Option<json_patch::Patch> {
+    if let Some(template) = template {
+        let text = template_with(template, old, new, deepest)?;
+        return Some(patch::replace(pointer, text));
+    }
+    let path = patch::replace(pointer, &new.path);
+    if old.level == new.level {
+        return Some(path);
+    }
+    let (base, field) = pointer.rsplit_once('/')?;
+    let takes_from = matches!(field, "source_path" | "span_id_path");
+    let from = match (takes_from, from(new.level, deepest)) {
+        (false, _) => return None,
+        (true, Some(from)) => patch::add(&format!("{base}/from"), from),
+        (true, None) => patch::remove(&format!("{base}/from")),
+    };
+    Some(if old.path == new.path { from } else { patch::both(path, from) })
+}
+
+/// A template with one path in the place of another; `None` where it would be read in another way.
+fn template_with(
+    template: &Template,
+    old: &Reference,
+    new: &Reference,
+    deepest: Level,
+) -> Option<String> {
+    let piece = |piece: &Piece| match piece {
+        Piece::Value(reference) if reference == old => Piece::Value(new.clone()),
+        piece => piece.clone(),
+    };
+    let wanted = Template::of(template.pieces().iter().map(piece).collect());
+    let read = Template::parse(wanted.text(), deepest).ok()?;
+    (read == wanted).then(|| wanted.text().to_owned())
+}
+
+/// What makes a mapping read JSON inside of a string: `at` is the object with its path, `has_chain` whether it has
+/// conversions.
+pub(super) fn parsed(
+    at: &str,
+    path: &[String],
+    rest: &[String],
+    has_chain: bool,
+) -> json_patch::Patch {
+    let step = json!({"parse_json": rest});
+    let path = patch::replace(&format!("{at}/source_path"), path);
+    let convert = match has_chain {
+        true => patch::add(&format!("{at}/convert/0"), step),
+        false => patch::add(&format!("{at}/convert"), json!([step])),
+    };
+    patch::both(path, convert)
+}

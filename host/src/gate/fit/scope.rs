@@ -1,0 +1,181 @@
+//! Where the paths of a plan start: at the events, and at the elements that each `for_each` goes over.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::known::{Known, is_scalar};
+use super::mapping::Mapping;
+use crate::expr::{Condition, Evaluator, ForEach, Level, Lookup, Reference};
+use crate::plan::{Plan, innermost};
+use crate::task::evidence::{Evidence, Seen, Step, at, shown_steps};
+use crate::untrusted::quoted;
+
+/// How many iterations are looked into; nothing is said about paths inside of others.
+const MAX_ITERATIONS: usize = 64;
+
+/// What samples and schema say about the elements of all iterations of a plan.
+pub(super) struct Elements {
+    all: Vec<(ForEach, Evidence)>,
+}
+
+impl Elements {
+    pub(super) fn new(plan: &Plan, evidence: &Evidence) -> Self {
+        let nodes = plan.nodes().iter().filter_map(|node| node.for_each());
+        let edges = plan.edges().iter().filter_map(|edge| edge.for_each());
+        let spans = plan.span_rules().iter().filter_map(|rule| rule.for_each());
+        let all: BTreeSet<ForEach> =
+            nodes.chain(edges).chain(spans).flat_map(|it| [it.outer(), it.clone()]).collect();
+        // Of all event types: what those of another type have may be in these, too.
+        let types: Vec<&str> = evidence.event_types().map(|(name, _)| name).collect();
+        let known = |for_each: ForEach| {
+            let evidence = evidence.elements(&types, &for_each);
+            (for_each, evidence)
+        };
+        Self { all: all.into_iter().take(MAX_ITERATIONS).map(known).collect() }
+    }
+}
+
+/// What is known at every level of every iteration of a plan.
+pub(super) struct Scopes<'t> {
+    event: Known<'t>,
+    elements: Vec<(&'t ForEach, Known<'t>)>,
+}
+
+impl<'t> Scopes<'t> {
+    pub(super) fn new(
+        evidence: &'t Evidence,
+        elements: &'t Elements,
+        event_types: &[&'t str],
+    ) -> Self {
+        let known = |(for_each, evidence): &'t (ForEach, Evidence)| {
+            let of = quoted(&shown_steps(&Step::elements(for_each)));
+            let known = Known::of_types(evidence, event_types.to_vec());
+            (for_each, known.called(format!("elements {of}")))
+        };
+        Self {
+            event: Known::of_types(evidence, event_types.to_vec()),
+            elements: elements.all.iter().map(known).collect(),
+        }
+    }
+
+    /// What is known of events.
+    pub(super) fn event(&self) -> &Known<'t> {
+        &self.event
+    }
+
+    /// What is known of what paths of a level start at.
+    pub(super) fn at(&self, for_each: Option<&ForEach>, level: Level) -> Option<&Known<'t>> {
+        let wanted = match (level, for_each) {
+            (Level::EVENT, _) => return Some(&self.event),
+            (_, None) => return None,
+            (level, Some(for_each)) if level == for_each.level() => for_each.clone(),
+            (_, Some(for_each)) => for_each.outer(),
+        };
+        self.elements.iter().find(|(it, _)| **it == wanted).map(|(_, known)| known)
+    }
+
+    /// What is known of what the path of a mapping starts at; of the innermost level where it has none.
+    pub(super) fn of(&self, mapping: &Mapping<'_>) -> Option<&Known<'t>> {
+        let level = mapping.plain().map_or(innermost(mapping.for_each), |it| it.level);
+        self.at(mapping.for_each, level)
+    }
+
+    /// The samples, or elements, for which all these conditions hold.
+    pub(super) fn site(
+        &self,
+        for_each: Option<&ForEach>,
+        conditions: &[&Condition],
+    ) -> Option<Site<'t>> {
+        let level = innermost(for_each);
+        let tests: Vec<Test> = conditions.iter().map(|it| Test::new(it)).collect();
+        let seen = self.at(for_each, level)?.seen();
+        let seen = seen.filter(|seen| tests.iter().all(|test| test.holds(seen))).collect();
+        Some(Site { seen, has_keys: true })
+    }
+}
+
+/// The samples, or elements, that something of a plan is made of.
+pub(super) struct Site<'t> {
+    seen: Vec<&'t Seen>,
+    has_keys: bool,
+}
+
+impl<'t> Site<'t> {
+    /// Those that have all these keys; without any, all of them, and the evidence is weak.
+    pub(super) fn with_keys(self, keys: &[&Reference]) -> Self {
+        let is_key = |seen: &Seen, key: &Reference| {
+            seen.at_level(key.level).and_then(|root| at(root, &key.path)).is_some_and(is_scalar)
+        };
+        let having = self.seen.iter().filter(|seen| keys.iter().all(|key| is_key(seen, key)));
+        let having: Vec<&Seen> = having.copied().collect();
+        if having.is_empty() {
+            Self { has_keys: false, ..self }
+        } else {
+            Self { seen: having, has_keys: true }
+        }
+    }
+
+    /// Whether there are any with all their keys.
+    pub(super) fn has_keys(&self) -> bool {
+        self.has_keys
+    }
+
+    /// The values at a path, null included: each once, however many elements are inside of what has it.
+    pub(super) fn values(&self, reference: &Reference) -> Vec<(&'t Seen, &'t Value)> {
+        let mut values: Vec<(&Seen, &Value)> = Vec::new();
+        for seen in &self.seen {
+            let found = seen.at_level(reference.level).and_then(|root| at(root, &reference.path));
+            let Some(value) = found else { continue };
+            if values.last().is_none_or(|(_, last)| !std::ptr::eq(*last, value)) {
+                values.push((*seen, value));
+            }
+        }
+        values
+    }
+}
+
+/// A condition, made ready.
+struct Test {
+    evaluator: Evaluator,
+    references: Vec<Reference>,
+}
+
+impl Test {
+    fn new(condition: &Condition) -> Self {
+        let mut references = Vec::new();
+        let evaluator = Evaluator::for_condition(condition, &mut |reference| {
+            references.push(reference.clone());
+            references.len() - 1
+        });
+        Self { evaluator, references }
+    }
+
+    fn holds(&self, seen: &Seen) -> bool {
+        let value = |reference: &Reference| {
+            at(seen.at_level(reference.level)?, &reference.path).map(compared)
+        };
+        let values = Values(self.references.iter().map(value).collect());
+        // There is fuel enough for anything: samples are the caller's own.
+        let mut fuel = u64::MAX;
+        self.evaluator.holds(&values, &mut fuel).unwrap_or(true)
+    }
+}
+
+/// The JSON of a value as far as conditions look at it: of arrays and objects, whether they are empty.
+fn compared(value: &Value) -> String {
+    match value {
+        Value::Array(elements) if !elements.is_empty() => "[0]".to_owned(),
+        Value::Object(fields) if !fields.is_empty() => r#"{"":0}"#.to_owned(),
+        value => value.to_string(),
+    }
+}
+
+/// Values by their number.
+struct Values(Vec<Option<String>>);
+
+impl Lookup for Values {
+    fn value(&self, index: usize) -> Option<&[u8]> {
+        self.0.get(index)?.as_deref().map(str::as_bytes)
+    }
+}
