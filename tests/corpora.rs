@@ -12,10 +12,13 @@ mod rule;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use retort::gate::smoke::{Samples, SmokeOptions};
 use retort::graph::extraction::Extraction;
 use retort::graph::{ValidateOptions, validate};
+use retort::pipeline::{Pipeline, Request};
 use retort::plan::eval::eval;
 use retort::sandbox::{Limits, Runner, Sandbox};
+use retort::task::Task;
 
 use crate::support::rendered;
 
@@ -126,6 +129,25 @@ fn rendered_modules_extract_what_the_rules_want() {
             of_rule
                 .push(format!("{failed_conversions} failed conversions, with a cause: {known:?}"));
         }
+    }
+    assert_none(&failures);
+}
+
+/// Paths, types and entities are what samples and graph specs say, and every limit holds.
+#[test]
+fn plans_pass_every_gate() {
+    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let smoke = SmokeOptions { allow_external_endpoints: true, ..SmokeOptions::default() };
+    let mut failures = BTreeMap::new();
+    for rule in Rule::all() {
+        let Some(graph) = rule.graph.clone() else { continue };
+        let samples: Vec<&str> = rule.events_of_plan().map(|it| it.text.as_str()).collect();
+        let samples = Samples::parse(&samples.join("\n"), "samples").unwrap();
+        let task = Task::new(graph, samples, None, None);
+        let plan = serde_json::to_string(&rule.plan).unwrap();
+        let accepted = pipeline
+            .accept(&Request { plan: &plan, task: &task, smoke: smoke.clone() }, &mut |_| {});
+        failures.insert(rule.path(), accepted.err().iter().map(ToString::to_string).collect());
     }
     assert_none(&failures);
 }

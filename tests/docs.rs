@@ -148,7 +148,16 @@ fn the_design_names_every_directory_of_the_source() {
     }
 }
 
-/// What the documents link to within the project is there.
+/// What links call a heading: `## Which events` is `#which-events`.
+fn has_heading(document: &str, anchor: &str) -> bool {
+    document.lines().filter(|line| line.starts_with('#')).any(|line| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'));
+        kept.map(|it| if it == ' ' { '-' } else { it }).collect::<String>() == anchor
+    })
+}
+
+/// What the documents link to within the project is there, headings too.
 #[test]
 fn links_lead_somewhere() {
     for (name, folder) in
@@ -156,8 +165,15 @@ fn links_lead_somewhere() {
     {
         let text = document(name);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            if !link.contains("://") {
-                assert!(workspace_root().join(folder).join(link).exists(), "{name}: {link}");
+            if link.contains("://") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let path = if file.is_empty() { name.into() } else { Path::new(folder).join(file) };
+            assert!(workspace_root().join(&path).exists(), "{name}: {link}");
+            if !anchor.is_empty() {
+                let target = fs::read_to_string(workspace_root().join(&path)).unwrap();
+                assert!(has_heading(&target, anchor), "{name}: {link}");
             }
         }
     }

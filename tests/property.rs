@@ -188,9 +188,9 @@ fn the_generators_reach_what_they_are_for() {
         seen.partial += found.partially_handled_span_ids.len();
     }
     assert!(
-        seen.events > 120
-            && seen.nodes > 250
-            && seen.several > 50
+        seen.events > 150
+            && seen.nodes > 200
+            && seen.several > 30
             && seen.edges > 40
             && seen.properties > 500
             && seen.full > 40

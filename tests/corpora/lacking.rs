@@ -12,8 +12,7 @@ const EVENTS: usize = 3;
 /// Events of a rule, each with one value removed, null, or emptied, of those that the plan might read.
 pub(super) fn variants(rule: &Rule) -> BTreeSet<String> {
     let plan = serde_json::to_string(&rule.plan).unwrap();
-    let of_plan = |event_type: &str| rule.plan.event_types().matches(event_type);
-    let events: Vec<_> = rule.events.iter().filter(|it| of_plan(&it.event_type)).collect();
+    let events: Vec<_> = rule.events_of_plan().collect();
     let mut variants = BTreeSet::new();
     for event in events.iter().step_by(events.len().div_ceil(EVENTS)) {
         let event: Value = serde_json::from_str(&event.text).unwrap();

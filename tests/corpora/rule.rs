@@ -124,8 +124,6 @@ impl Rule {
         let plan = plan.unwrap_or_else(|error| panic!("{corpus}/{name}: {error}"));
         let events: Vec<Event> =
             read(&data.join(&listing.events)).lines().map(Event::read).collect();
-        let of_plan = events.iter().filter(|it| plan.event_types().matches(&it.event_type)).count();
-        assert!(of_plan > 0, "{corpus}/{name}: no events");
         let causes = listing.declined.iter().map(|it| &it.cause);
         let mut causes = causes.chain(listing.unreadable.iter().map(|it| &it.cause));
         assert!(causes.all(|cause| !cause.is_empty()), "{corpus}/{name}: a cause");
@@ -144,7 +142,7 @@ impl Rule {
             }
         };
         let graph = graph.map(|it| it.unwrap_or_else(|error| panic!("{corpus}/{name}: {error}")));
-        Self {
+        let rule = Self {
             corpus,
             name,
             plan,
@@ -154,11 +152,18 @@ impl Rule {
             json_text: listing.json_text,
             unreadable: listing.unreadable,
             declined: listing.declined,
-        }
+        };
+        assert!(rule.events_of_plan().next().is_some(), "{}: no events", rule.path());
+        rule
     }
 
     pub(super) fn path(&self) -> String {
         format!("{}/{}", self.corpus, self.name)
+    }
+
+    /// The events of its types.
+    pub(super) fn events_of_plan(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(|it| self.plan.event_types().matches(&it.event_type))
     }
 
     /// Why there is nothing to be extracted from an event.

@@ -366,7 +366,8 @@ fn what_is_outside_an_element_is_written_once() {
     // The header and four slots, 52 rows of four, once `s`, twice `t`, twice the template, and the numbers.
     let texts = 1002 + 2 * 1002 + 2 * 2003 + (10 + 2 * 40 + 2);
     assert_eq!(block.len(), 8 + 12 * 4 + 12 * 4 * 52 + texts);
-    assert!(spent.fuel < 60_000, "{}", spent.fuel);
+    // Twice the template, which takes tens of thousands, and not once for each row.
+    assert!(spent.fuel < 200_000, "{}", spent.fuel);
 }
 
 #[test]

@@ -104,7 +104,7 @@ pub(super) const TABLE: &[Explanation] = &[
         Plan,
         "outside_for_each",
         "A path is empty or starts at the parent, and stands where no `for_each` says what \
-         element that is.",
+         element that is; or a `for_each` is to go over the event itself or over an entry itself.",
         "Write the path from the root of the event, or go over the elements with a `for_each`.",
     ),
     Explanation::new(

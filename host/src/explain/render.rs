@@ -15,7 +15,7 @@ pub(super) const TABLE: &[Explanation] = &[
         Render,
         "plan_too_large",
         "The names in the plan are so long, or so many, that no result could hold its constant \
-         text.",
-        "Shorten the names, or map fewer properties.",
+         text, or that its module would be larger than what passes the static gate.",
+        "Shorten the names, or map fewer properties; split the plan if it needs more.",
     ),
 ];

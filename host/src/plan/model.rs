@@ -8,8 +8,8 @@ use crate::expr::{
 
 /// Which events become which nodes, edges and claims on spans. Made by [`parse`](super::parse()) alone.
 ///
-/// Serialises to the normalised form: every field in the order of the documentation, what is at its default left out save
-/// for the fields of the short form.
+/// Serialises to the normalised form: every field in one order, and none that is at its default save for `property_fields` of
+/// the short form, `session_id_path` and `span_handling` with its paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub(super) event_types: EventTypes,

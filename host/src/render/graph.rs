@@ -8,6 +8,8 @@
 //! An item checks that it fits before its first byte is written. Where it doesn't, it gives back a negative number, and the
 //! extractor gives up.
 
+use std::collections::HashSet;
+
 use super::lower::{Claim, Edge, Id, Lowered, Node, Value};
 use super::parts::{NEXT_PROPERTY, Part, Parts};
 use super::text::{comment, indent};
@@ -164,7 +166,8 @@ impl Items<'_, '_, '_> {
         let mut unless: Vec<String> = edge.when.map(write::not_truthy).into_iter().collect();
         unless.extend(edge.edge_id.map(write::not_scalar));
         unless.extend(missing(&edge.from).chain(missing(&edge.to)));
-        unless.dedup();
+        let mut seen = HashSet::new();
+        unless.retain(|reason| seen.insert(reason.clone()));
         let item = Item {
             name: format!("edge_{index}"),
             about: format!("edges[{index}]: \"{}\"", comment(relationship)),

@@ -135,7 +135,7 @@ impl Samples {
         self.samples.iter()
     }
 
-    /// The first of `event_types`, types or prefixes as in a plan, that no sample matches.
+    /// The first of `event_types`, types or prefixes as a plan writes them, that no sample matches.
     #[must_use]
     pub fn uncovered<'a>(&self, event_types: &'a [String]) -> Option<&'a str> {
         let missing = |event_type: &&String| {

@@ -17,7 +17,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 pub use chain::{Chain, Converted, MAX_TEXT_BYTES};
-pub use pattern::{Group, Pattern};
+pub use pattern::{Group, Pattern, PatternBudget};
 pub use read::{ConversionError, ConversionFault};
 
 use super::fuel::{self, Cost};

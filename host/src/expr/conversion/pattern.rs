@@ -20,8 +20,14 @@ const MAX_PROGRAM_BYTES: usize = 256 << 10;
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 /// Bytes that each table may take that is made of a program, ahead of searches or in their course.
 const MAX_TABLE_BYTES: usize = 256 << 10;
+/// Bytes that the programs of all patterns of a plan have at most.
+const MAX_PROGRAMS_BYTES: usize = 4 << 20;
+/// Bytes that their texts have at most: reading one can take as long as compiling a program of 256 times its size.
+const MAX_TEXTS_BYTES: usize = 16 << 10;
 /// Width times bytes of text that one search takes on: some 50 milliseconds for the worst patterns that were found.
 const MAX_WORK: usize = 2 << 20;
+const ADVICE: &str =
+    "smaller counts in repetitions help, and classes without Unicode, such as [0-9A-Za-z_] for \\w";
 /// Units of fuel for each byte of text and each unit of width.
 const FUEL_PER_WIDTH: u64 = 16;
 
@@ -33,9 +39,51 @@ pub struct Pattern {
     group: Option<Group>,
     /// The group as its number.
     number: usize,
-    program_bytes: usize,
     width: usize,
     regex: Regex,
+}
+
+/// What is left for all patterns of a plan or a section: 4 MiB of programs and 16 KiB of text at first. What is read and
+/// compiled takes from it, also where it is refused then; so no plan keeps its reader busy for longer than a second or two.
+#[derive(Clone, Debug)]
+pub struct PatternBudget {
+    /// None once a pattern was refused because there wasn't enough left.
+    left: Option<Left>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    programs: usize,
+    texts: usize,
+}
+
+impl Default for PatternBudget {
+    fn default() -> Self {
+        Self { left: Some(Left { programs: MAX_PROGRAMS_BYTES, texts: MAX_TEXTS_BYTES }) }
+    }
+}
+
+impl PatternBudget {
+    /// Whether a pattern was refused because there wasn't enough left; so will be all that follow.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.left.is_none()
+    }
+
+    fn take(&mut self, program: usize, text: usize) -> Result<(), ConversionError> {
+        self.left = self.left.and_then(|left| {
+            let programs = left.programs.checked_sub(program)?;
+            Some(Left { programs, texts: left.texts.checked_sub(text)? })
+        });
+        if !self.is_spent() {
+            return Ok(());
+        }
+        let message = format!(
+            "expected patterns with at most {MAX_PROGRAMS_BYTES} bytes of program and {MAX_TEXTS_BYTES} of text in all, \
+             found more; {ADVICE}"
+        );
+        Err(ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message))
+    }
 }
 
 /// Which group of a pattern.
@@ -51,21 +99,28 @@ impl Pattern {
     /// Bytes of the longest text that a pattern of usual size is matched against.
     pub const MAX_TEXT_BYTES: usize = 64 << 10;
 
-    /// Compiles a pattern.
+    /// Compiles a pattern, within a budget that other patterns have a part in.
     ///
     /// # Errors
     /// [`ConversionError`]: it isn't one, it has no such group, or it or its program is too large.
-    pub(super) fn new(text: String, group: Option<Group>) -> Result<Self, ConversionError> {
+    pub(super) fn new(
+        text: String,
+        group: Option<Group>,
+        budget: &mut PatternBudget,
+    ) -> Result<Self, ConversionError> {
         if text.len() > MAX_PATTERN_BYTES {
             return Err(too_large("bytes", MAX_PATTERN_BYTES, text.len()));
         }
+        budget.take(0, text.len())?;
         let hir = syntax::parse(&text).map_err(|error| no_pattern(&error))?;
         let groups = hir.properties().explicit_captures_len();
         if groups > MAX_GROUPS {
             return Err(too_large("groups", MAX_GROUPS, groups));
         }
         let config = thompson::Config::new().nfa_size_limit(Some(MAX_COMPILED_BYTES));
-        let program = match NFA::compiler().configure(config).build_from_hir(&hir) {
+        let program = NFA::compiler().configure(config).build_from_hir(&hir);
+        budget.take(program.as_ref().map_or(MAX_COMPILED_BYTES, NFA::memory_usage), 0)?;
+        let program = match program {
             Ok(program) if program.memory_usage() <= MAX_PROGRAM_BYTES => program,
             Ok(program) => return Err(too_large_program(program.memory_usage())),
             Err(error) if error.size_limit().is_some() => return Err(endless_program()),
@@ -83,8 +138,7 @@ impl Pattern {
             Err(error) => return Err(no_pattern(&error)),
         };
         let number = group_number(&regex, group.as_ref())?;
-        let program_bytes = program.memory_usage();
-        Ok(Self { text, group, number, program_bytes, width: width(&program), regex })
+        Ok(Self { text, group, number, width: width(&program), regex })
     }
 
     /// The pattern.
@@ -97,12 +151,6 @@ impl Pattern {
     #[must_use]
     pub fn group(&self) -> Option<&Group> {
         self.group.as_ref()
-    }
-
-    /// Bytes that its compiled program has.
-    #[must_use]
-    pub fn program_bytes(&self) -> usize {
-        self.program_bytes
     }
 
     /// Bytes of the longest text that it is matched against: [`MAX_TEXT_BYTES`](Self::MAX_TEXT_BYTES), and less for a
@@ -219,10 +267,7 @@ fn endless_program() -> ConversionError {
 }
 
 fn too_large(what: &str, most: usize, found: impl fmt::Display) -> ConversionError {
-    let message = format!(
-        "expected a pattern with at most {most} {what}, found {found}; smaller counts in repetitions help, and classes \
-         without Unicode, such as [0-9A-Za-z_] for \\w"
-    );
+    let message = format!("expected a pattern with at most {most} {what}, found {found}; {ADVICE}");
     ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message)
 }
 
@@ -230,10 +275,10 @@ fn too_large(what: &str, most: usize, found: impl fmt::Display) -> ConversionErr
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::super::read::ConversionFault;
-    use super::{Group, Pattern};
+    use super::{Group, Pattern, PatternBudget};
 
     fn pattern(text: &str) -> Result<Pattern, (ConversionFault, String)> {
-        Pattern::new(text.to_owned(), None).map_err(|error| {
+        Pattern::new(text.to_owned(), None, &mut PatternBudget::default()).map_err(|error| {
             assert_eq!(error.at, ".regex.pattern");
             assert!(!error.message.contains('\n'), "{}", error.message);
             (error.fault, error.message)
@@ -300,9 +345,27 @@ mod tests {
         for (group, found) in
             [(Group::Number(2), "found 2"), (Group::Name("b".into()), "found \"b\"")]
         {
-            let error = Pattern::new("(?<a>.)".into(), Some(group)).unwrap_err();
+            let error = Pattern::new("(?<a>.)".into(), Some(group), &mut PatternBudget::default())
+                .unwrap_err();
             assert_eq!((error.at.as_str(), error.fault), (".regex.group", ConversionFault::Value));
             assert!(error.message.contains(found), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn all_patterns_of_a_plan_share_one_budget() {
+        let long = format!("(?:{}){{0}}", "a".repeat(4_000));
+        for (text, refused_at) in
+            [(r"\w{14}", 17), (r"\w{50}", 4), (r"a{4294967295}", 4), (&long, 4)]
+        {
+            let mut budget = PatternBudget::default();
+            let in_all = (0..).find(|_| {
+                let error = Pattern::new(text.to_owned(), None, &mut budget).err();
+                error.is_some_and(|error| error.message.contains("in all"))
+            });
+            assert_eq!(in_all, Some(refused_at), "{text}");
+            assert!(budget.is_spent());
+            assert!(Pattern::new("a".into(), None, &mut budget).is_err());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Conversion, Group, Pattern};
+use super::{Conversion, Group, Pattern, PatternBudget};
 use crate::untrusted::quoted;
 
 /// Why a value is no conversion.
@@ -47,15 +47,26 @@ impl ConversionError {
 }
 
 impl Conversion {
-    /// Reads one step of a chain.
+    /// Reads a step that stands alone.
     ///
     /// # Errors
     /// [`ConversionError`], the first thing that is wrong.
     pub fn from_json(value: &Value) -> Result<Self, ConversionError> {
+        Self::from_json_within(value, &mut PatternBudget::default())
+    }
+
+    /// Reads one step of a chain, whose pattern, if it has one, takes from the budget of all patterns.
+    ///
+    /// # Errors
+    /// [`ConversionError`], the first thing that is wrong.
+    pub fn from_json_within(
+        value: &Value,
+        budget: &mut PatternBudget,
+    ) -> Result<Self, ConversionError> {
         match value {
             Value::String(name) => simple(name),
             Value::Object(fields) if fields.len() == 1 => match fields.iter().next() {
-                Some((name, arguments)) => with_arguments(name, arguments),
+                Some((name, arguments)) => with_arguments(name, arguments, budget),
                 None => Err(no_step()),
             },
             _ => Err(no_step()),
@@ -98,7 +109,11 @@ fn unknown(name: &str) -> ConversionError {
     ConversionError::new("", ConversionFault::Value, message)
 }
 
-fn with_arguments(name: &str, arguments: &Value) -> Result<Conversion, ConversionError> {
+fn with_arguments(
+    name: &str,
+    arguments: &Value,
+    budget: &mut PatternBudget,
+) -> Result<Conversion, ConversionError> {
     match name {
         "split" => {
             let fields = object(name, arguments, &["separator", "index"])?;
@@ -115,7 +130,7 @@ fn with_arguments(name: &str, arguments: &Value) -> Result<Conversion, Conversio
             let fields = object(name, arguments, &["pattern", "group"])?;
             let text = text(name, fields, "pattern")?;
             let group = fields.get("group").map(group).transpose()?;
-            Pattern::new(text, group).map(Conversion::Regex)
+            Pattern::new(text, group, budget).map(Conversion::Regex)
         }
         "parse_json" => {
             let expected = "expected an array of strings that are not empty";

@@ -32,13 +32,7 @@ impl<'e> Row<'e> {
     /// The rows of a `for_each`, in the order of the elements; without one there is one row, the event.
     pub(super) fn rows(&self, for_each: Option<&ForEach>) -> Vec<Self> {
         let mut rows = vec![self.clone()];
-        let mut around = None;
         for iteration in for_each.into_iter().flat_map(ForEach::levels) {
-            // An entry isn't gone over itself, only what is in it.
-            if around == Some(Over::Entries) && iteration.path.is_empty() {
-                return Vec::new();
-            }
-            around = Some(iteration.over);
             rows =
                 rows.iter().flat_map(|row| row.elements(iteration.over, &iteration.path)).collect();
         }

@@ -69,7 +69,8 @@ impl Reader {
                 break;
             }
             let Some(fields) = self.any_object(&here, value) else { break };
-            levels.push(self.iteration(&here, fields, levels.is_empty()));
+            let around = levels.last().map(|it: &Iteration| it.over);
+            levels.push(self.iteration(&here, fields, around));
             next = fields.get("for_each").map(|value| (here.field("for_each"), value));
         }
         let mut levels = levels.into_iter();
@@ -83,7 +84,7 @@ impl Reader {
         }
     }
 
-    fn iteration(&mut self, at: &Place, fields: &Fields, is_outer: bool) -> Iteration {
+    fn iteration(&mut self, at: &Place, fields: &Fields, around: Option<Over>) -> Iteration {
         let (over, name) = match fields.contains_key("array") {
             false if fields.contains_key("entries") => (Over::Entries, "entries"),
             _ => (Over::Array, "array"),
@@ -92,21 +93,22 @@ impl Reader {
         self.field_names(at, fields, FOR_EACH_FIELDS, missing);
         self.exclusive(at, fields, &["array", "entries"]);
         let place = at.field(name);
-        // The element of the iteration outside may itself be what this one goes over.
-        let path = fields.get(name).map(|value| {
-            if is_outer { self.outer_path(&place, value) } else { self.segments(&place, value) }
-        });
+        let path = fields.get(name).map(|value| self.path_to_elements(&place, value, around));
         Iteration { over, path: path.unwrap_or_default() }
     }
 
-    fn outer_path(&mut self, at: &Place, value: &Value) -> Vec<String> {
+    /// The path to what is gone over, from the elements of the iteration around it: those of an array may be it themselves.
+    fn path_to_elements(&mut self, at: &Place, value: &Value, around: Option<Over>) -> Vec<String> {
         let path = self.segments(at, value);
-        if matches!(value, Value::Array(segments) if segments.is_empty()) {
-            self.note(
-                Code::OutsideForEach,
-                at,
-                "expected at least one segment, found none: the event itself has no elements",
-            );
+        let is_empty = matches!(value, Value::Array(segments) if segments.is_empty());
+        let reason = match around {
+            Some(Over::Array) => return path,
+            Some(Over::Entries) => "an entry has a key and a value, and nothing else to go over",
+            None => "the event itself has no elements",
+        };
+        if is_empty {
+            let message = format!("expected at least one segment, found none: {reason}");
+            self.note(Code::OutsideForEach, at, message);
         }
         path
     }

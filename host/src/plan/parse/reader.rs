@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::super::error::{Place, PlanParseError, PlanParseErrorCode as Code, kind};
 use super::super::names::is_identifier;
 use super::fields::{Field, unknown_field};
+use crate::expr::conversion::PatternBudget;
 use crate::untrusted::quoted;
 
 /// Entries of a list in which a plan chooses between things.
@@ -15,8 +16,8 @@ pub(super) const MAX_ENTRIES: usize = 64;
 #[derive(Default)]
 pub(super) struct Reader {
     problems: Vec<PlanParseError>,
-    /// Bytes that the programs of all patterns have so far.
-    pub(super) program_bytes: usize,
+    /// What is left for the programs of all patterns.
+    pub(super) patterns: PatternBudget,
 }
 
 /// The fields of an object.

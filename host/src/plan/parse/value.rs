@@ -12,12 +12,6 @@ use crate::expr::{Conversion, Expression, Level, Reference, Source, Template};
 /// The ways to write a value, of which an object has one.
 pub(super) const SOURCES: &[&str] = &["source_path", "constant", "template", "coalesce"];
 
-/// Bytes that the programs of all patterns of a plan have at most: compiling them takes time, and they take memory.
-const MAX_PROGRAM_BYTES: usize = 4 << 20;
-
-/// What a pattern counts that is refused for its size: finding that out takes time too.
-const REFUSED_PROGRAM_BYTES: usize = 256 << 10;
-
 /// Levels that values nest at most: one is inside of no `coalesce`.
 const MAX_DEPTH: usize = 8;
 
@@ -101,40 +95,19 @@ impl Reader {
         let wanted = "an array of conversions";
         let mut steps = Vec::new();
         for (index, step) in self.items(at, value, wanted, (1, MAX_ENTRIES)).iter().enumerate() {
-            let is_pattern = step.get("regex").is_some();
-            if is_pattern && self.program_bytes > MAX_PROGRAM_BYTES {
+            // One pattern too many is told of, and those behind it aren't compiled.
+            if self.patterns.is_spent() && step.get("regex").is_some() {
                 continue;
             }
-            let place = at.item(index);
-            match Conversion::from_json(step) {
-                Ok(step) => {
-                    self.count_program(&place, &step);
-                    steps.push(step);
-                }
+            match Conversion::from_json_within(step, &mut self.patterns) {
+                Ok(step) => steps.push(step),
                 Err(error) => {
-                    let code = code(&error);
-                    if code == Code::PatternTooLarge {
-                        self.program_bytes += REFUSED_PROGRAM_BYTES;
-                    }
-                    self.note(code, &place.inside(&error.at), error.message);
+                    let place = at.item(index).inside(&error.at);
+                    self.note(code(&error), &place, error.message);
                 }
             }
         }
         steps
-    }
-
-    /// Notes the pattern with which those of the plan become too large together. Those behind it aren't compiled.
-    fn count_program(&mut self, at: &Place, step: &Conversion) {
-        let Conversion::Regex(pattern) = step else { return };
-        self.program_bytes += pattern.program_bytes();
-        if self.program_bytes > MAX_PROGRAM_BYTES {
-            let message = format!(
-                "expected patterns whose programs have at most {MAX_PROGRAM_BYTES} bytes in the whole plan, found {} \
-                 up to this one",
-                self.program_bytes
-            );
-            self.note(Code::PatternTooLarge, &at.field("regex").field("pattern"), message);
-        }
     }
 }
 

@@ -114,8 +114,8 @@ fn what_a_field_says_that_plans_lack_is_not_dropped_in_silence() {
         ("description", json!("orders")),
         ("version", json!(2)),
         ("only_if", Value::Null),
-        ("edges", json!([])),
-        ("when", json!({})),
+        ("links", json!([])),
+        ("filter", json!({})),
     ] {
         assert_eq!(mended(odd(name, content)), (right(), vec![]), "{name}");
     }
