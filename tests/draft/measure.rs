@@ -1,10 +1,11 @@
-//! Drafts against gold.
+//! Drafts against gold: where the main node's values are read, and what comes of the other nodes and the edges.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
-use retort::plan::Plan;
+use retort::plan::{FieldMapping, Partial, Plan, SpanRule, eval};
 use retort::task::evidence::{at, dotted};
 use retort::task::{EventSchema, Rule, Task};
 use serde_json::{Map, Value};
@@ -73,8 +74,9 @@ impl Case {
         let pairs = self.pairs();
         let mut sums = Sums { rules: 1, wanted: self.wanted.len(), ..Sums::default() };
         let raw_of = |gold: &Value, name: &str| raw(gold).and_then(|it| it.get(name).cloned());
-        for field in plan.property_fields() {
-            let (name, path) = (field.property_name(), field.source_path());
+        let main = plan.nodes().first().unwrap();
+        for field in main.property_fields() {
+            let (name, path) = (field.property_name(), path(field));
             let mut differing = None;
             for (event, gold) in &pairs {
                 let found = at(event, path).filter(|it| !it.is_null());
@@ -102,7 +104,7 @@ impl Case {
             }
         }
         for name in &self.wanted {
-            if !plan.property_fields().iter().any(|it| it.property_name() == name) {
+            if !main.property_fields().iter().any(|it| it.property_name() == name) {
                 sums.wrong.push(format!("{name} is missing"));
             }
             let with_value =
@@ -121,21 +123,21 @@ impl Case {
             }
             usize::from(right)
         };
-        let key = plan.key_field();
-        let key_right = all("key", dotted(key.source_path()), &|event, gold| {
+        let key = plan.nodes().first().and_then(|main| main.key_fields().first()).unwrap();
+        let key_right = all("key", dotted(path(key)), &|event, gold| {
             let Some(raw) = raw(gold) else { return true };
-            at(event, key.source_path()) == raw.get(key.property_name())
+            at(event, path(key)) == raw.get(key.property_name())
         });
         let session = all("session", dotted(plan.session_id_path()), &|event, gold| {
             at(event, plan.session_id_path()).and_then(Value::as_str) == gold["session_id"].as_str()
         });
-        let span = plan.span_handling();
+        let span = plan.span_rules().first();
         let path = |path: Option<&[String]>| path.map_or_else(String::new, dotted);
-        let span_right = all("span", path(span.map(|it| it.span_id_path())), &|event, gold| {
-            span.and_then(|it| at(event, it.span_id_path())).and_then(Value::as_str)
-                == gold["span_id"].as_str()
+        let span_id = span.map(|it| it.span_id().path.as_slice());
+        let span_right = all("span", path(span_id), &|event, gold| {
+            span_id.and_then(|it| at(event, it)).and_then(Value::as_str) == gold["span_id"].as_str()
         });
-        let partial = span.and_then(|it| it.partial_when_path());
+        let partial = span.and_then(partial);
         let partial_right = all("free text", path(partial), &|event, gold| {
             let text = partial.and_then(|path| at(event, path)).and_then(Value::as_str);
             let spans =
@@ -147,6 +149,34 @@ impl Case {
         sums.session = session;
         sums.span = span_right;
         sums.partial = partial_right;
+    }
+
+    /// Compares what a plan makes of the events, the main nodes apart, with the gold's other nodes and edges.
+    pub(super) fn compare_extended(&self, plan: &Plan) -> Facts {
+        let main = plan.nodes().first().unwrap().entity_name();
+        let mut sums = Facts::default();
+        for (event, gold) in self.pairs() {
+            let made = eval::eval(plan, &event.to_string()).unwrap();
+            let mut drafted = BTreeSet::new();
+            for node in made.nodes.iter().filter(|node| node.entity_name != main) {
+                for property in &node.properties {
+                    drafted
+                        .insert(format!("{} {}={}", node.node_id, property.name, property.value));
+                }
+            }
+            for edge in &made.edges {
+                let (from, to) = (&edge.from_node_id, &edge.to_node_id);
+                drafted.insert(format!("{from} -{}-> {to}", edge.relationship_name));
+            }
+            let wanted = wanted(gold);
+            sums.add(&Facts {
+                wanted: wanted.len(),
+                drafted: drafted.len(),
+                right: wanted.intersection(&drafted).count(),
+                wrong: wanted.symmetric_difference(&drafted).cloned().collect(),
+            });
+        }
+        sums
     }
 
     /// The events with their gold.
@@ -166,6 +196,65 @@ impl Case {
         }
         assert_eq!(gold.count(), 0, "{}: gold is in the order of the events", self.name);
         pairs
+    }
+}
+
+/// What the gold says of the nodes beside the main one, and of edges.
+fn wanted(gold: &Value) -> BTreeSet<String> {
+    let mut wanted = BTreeSet::new();
+    for node in gold["extended_nodes"].as_array().unwrap() {
+        for (name, value) in node["properties"].as_object().unwrap() {
+            wanted.insert(format!("{} {name}={value}", node["node_id"].as_str().unwrap()));
+        }
+    }
+    for edge in gold["extended_edges"].as_array().unwrap() {
+        let [from, name, to] = ["from", "relationship", "to"].map(|it| edge[it].as_str().unwrap());
+        wanted.insert(format!("{from} -{name}-> {to}"));
+    }
+    wanted
+}
+
+/// Properties of nodes and ends of edges, counted over events.
+#[derive(Default)]
+pub(super) struct Facts {
+    wanted: usize,
+    drafted: usize,
+    right: usize,
+    pub(super) wrong: Vec<String>,
+}
+
+impl Facts {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.wanted += other.wanted;
+        self.drafted += other.drafted;
+        self.right += other.right;
+        self.wrong.extend(other.wrong.iter().cloned());
+    }
+
+    pub(super) fn f1(&self) -> f64 {
+        f1(self.right, self.drafted, self.wanted)
+    }
+
+    pub(super) fn row(&self, name: &str) -> String {
+        let Self { wanted, drafted, right, .. } = self;
+        let (precision, recall) = (ratio(*right, *drafted), ratio(*right, *wanted));
+        let f1 = self.f1();
+        format!(
+            "  {name:<20} {right:>5} {drafted:>7} {wanted:>6}  {precision:>9.3} {recall:>6.3} {f1:>5.3}\n"
+        )
+    }
+}
+
+/// The path of a mapping that has nothing but one, and perhaps conversions.
+pub(super) fn path(field: &FieldMapping) -> &[String] {
+    &field.reference().unwrap().path
+}
+
+/// Where the text is that makes a span partially handled.
+pub(super) fn partial(span: &SpanRule) -> Option<&[String]> {
+    match span.partial() {
+        Some(Partial::Truthy(reference)) => Some(&reference.path),
+        _ => None,
     }
 }
 
@@ -190,6 +279,11 @@ fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
+fn f1(right: usize, drafted: usize, wanted: usize) -> f64 {
+    let (precision, recall) = (ratio(right, drafted), ratio(right, wanted));
+    if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
+}
+
 impl Sums {
     pub(super) fn add(&mut self, other: &Self) {
         for (mine, theirs) in [
@@ -210,8 +304,7 @@ impl Sums {
     }
 
     pub(super) fn f1(&self) -> f64 {
-        let (precision, recall) = (ratio(self.right, self.drafted), ratio(self.right, self.wanted));
-        if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
+        f1(self.right, self.drafted, self.wanted)
     }
 
     /// Whether key, session, span and free text are right in every rule.

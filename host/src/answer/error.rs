@@ -4,7 +4,6 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::feedback;
-use super::pointer::pointer;
 use crate::diagnose::{self, ParseReport};
 use crate::fence;
 use crate::finding::Finding;
@@ -64,10 +63,10 @@ impl AnswerError {
     pub(super) fn not_a_plan(json: &str, value: &Value) -> Self {
         let mut problems = plan::problems_of_value(value);
         let mut diagnostic = first(&problems);
-        feedback::violations(value, &mut diagnostic);
-        feedback::beyond_schema(&problems, &mut diagnostic);
+        feedback::others(&problems, &mut diagnostic);
+        feedback::violations(value, &problems, &mut diagnostic);
         problems.truncate(MAX_PROBLEMS);
-        let findings = problems.iter().map(|problem| finding(problem, value)).collect();
+        let findings = problems.iter().map(finding).collect();
         echo(json, &mut diagnostic);
         let text = Some(json.to_owned());
         Self::of_problems(problems, findings, diagnostic, text)
@@ -76,7 +75,7 @@ impl AnswerError {
     /// Text in which there is no JSON object.
     pub(super) fn not_json(text: &str) -> Self {
         let problems = plan::problems(text);
-        let findings = problems.iter().map(|problem| finding(problem, &Value::Null)).collect();
+        let findings = problems.iter().map(finding).collect();
         let mut diagnostic = first(&problems);
         if let Some(fault) = serde_json::from_str::<Value>(text).err() {
             feedback::surroundings(text, &fault, &mut diagnostic);
@@ -133,7 +132,7 @@ impl AnswerError {
             format!("expected at most {allowed} {what}, found {used}"),
             &format!("at most {allowed} {what}"),
             &used.to_string(),
-            "Answer with the plan alone, and with no more properties than the entity has.",
+            "Answer with the plan alone, and with no more properties than the entities have.",
             text,
         )
     }
@@ -191,8 +190,7 @@ fn echo(text: &str, diagnostic: &mut String) {
     diagnostic.push_str(fence::block("json", &shown).trim_end());
 }
 
-fn finding(problem: &PlanParseError, value: &Value) -> Finding {
-    let pointer = pointer(problem, value);
+fn finding(problem: &PlanParseError) -> Finding {
     let (expected, observed) = match problem.message.split_once(", found ") {
         Some((expected, observed)) => {
             (expected.trim_start_matches("expected ").to_owned(), observed.to_owned())
@@ -208,7 +206,7 @@ fn finding(problem: &PlanParseError, value: &Value) -> Finding {
     Finding::new(
         Stage::Plan,
         problem.code.as_str(),
-        bounded(&pointer, QUOTED_CHARS),
+        bounded(&problem.pointer, QUOTED_CHARS),
         expected,
         observed,
     )

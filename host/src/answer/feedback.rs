@@ -1,5 +1,6 @@
 //! All that is wrong with an answer, for the model that gave it.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use jsonschema::error::ValidationErrorKind;
@@ -7,7 +8,7 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
 use crate::fence;
-use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
+use crate::plan::PlanParseError;
 use crate::untrusted::sanitize;
 
 /// Entries that a list shows before it counts the rest.
@@ -45,26 +46,33 @@ impl Entries {
     }
 }
 
-/// Adds all violations of the plan's schema, each with the place in the answer and the part of the schema that it
-/// concerns.
-pub(super) fn violations(value: &Value, text: &mut String) {
+/// Adds the problems behind the first one, which has been told.
+pub(super) fn others(problems: &[PlanParseError], text: &mut String) {
+    let mut entries = Entries::default();
+    for it in problems.iter().skip(1) {
+        entries.push(|_| format!("{}: {}", place(&it.path), it.message));
+    }
+    section("Other problems", &entries, text);
+}
+
+/// Adds the violations of the plan's schema that none of the problems tells of, each with the place in the answer and the
+/// part of the schema that it concerns. A problem at, above or below a place tells of it: alternatives fail as a whole for
+/// what is wrong in one of them.
+pub(super) fn violations(value: &Value, problems: &[PlanParseError], text: &mut String) {
+    let told: BTreeSet<&str> = problems.iter().map(|it| it.pointer.as_str()).collect();
     let mut violations = Entries::default();
     for error in VALIDATOR.iter_errors(value) {
-        collect(&error, &mut violations);
+        collect(&error, &told, &mut violations);
     }
     section("Violations of the schema", &violations, text);
 }
 
-/// Adds what no schema can say.
-pub(super) fn beyond_schema(problems: &[PlanParseError], text: &mut String) {
-    let mut entries = Entries::default();
-    let is_beyond = |it: &&PlanParseError| {
-        matches!(it.code, Code::InvalidIdentifier | Code::DuplicatePropertyName)
-    };
-    for it in problems.iter().filter(is_beyond) {
-        entries.push(|_| format!("{}: {}", sanitize(&it.path, QUOTED_CHARS), it.message));
-    }
-    section("Beyond the schema", &entries, text);
+fn is_told(pointer: &str, told: &BTreeSet<&str>) -> bool {
+    let ends = pointer.match_indices('/').map(|(end, _)| end).chain([pointer.len()]);
+    let mut above = ends.filter_map(|end| pointer.get(..end));
+    let inside = format!("{pointer}/");
+    above.any(|it| told.contains(it))
+        || told.range(inside.as_str()..).next().is_some_and(|it| it.starts_with(&inside))
 }
 
 /// Adds what stands around the place where a text stops being JSON.
@@ -81,30 +89,36 @@ pub(super) fn surroundings(text: &str, fault: &serde_json::Error, diagnostic: &m
     }
 }
 
-/// A violation as an entry of a list; a part of the schema that stands in an entry already isn't repeated. Of alternatives, the one that the value is meant for is gone into: the one that
-/// takes its type.
-fn collect(error: &ValidationError<'_>, entries: &mut Entries) {
-    if let ValidationErrorKind::AnyOf { context } = error.kind() {
+/// A violation as an entry of a list; a part of the schema that stands in an entry already isn't repeated. Of alternatives,
+/// the one that the value is meant for is gone into: the one that takes its type.
+fn collect(error: &ValidationError<'_>, told: &BTreeSet<&str>, entries: &mut Entries) {
+    if is_told(error.instance_path().as_str(), told) {
+        return;
+    }
+    if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
+        error.kind()
+    {
         let is_for_another_type = |other: &ValidationError<'_>| {
             other.instance_path() == error.instance_path()
                 && matches!(other.kind(), ValidationErrorKind::Type { .. })
         };
         let mut meant = context.iter().filter(|errors| !errors.iter().any(is_for_another_type));
         if let (Some(errors), None) = (meant.next(), meant.next()) {
-            errors.iter().for_each(|error| collect(error, entries));
+            errors.iter().for_each(|error| collect(error, told, entries));
             return;
         }
     }
     entries.push(|shown| {
-        let place = match error.instance_path().as_str() {
-            "" => "the plan".to_owned(),
-            place => sanitize(place, QUOTED_CHARS),
-        };
         let violation = sanitize(&error.masked_with("the value").to_string(), QUOTED_CHARS);
         let part = format!("\n    schema {}", part(error.schema_path().as_str()));
         let is_new = !shown.iter().any(|entry| entry.ends_with(&part));
+        let place = place(error.instance_path().as_str());
         format!("{place}: {violation}{}", if is_new { &part } else { "" })
     });
+}
+
+fn place(path: &str) -> String {
+    if path.is_empty() { "the plan".to_owned() } else { sanitize(path, QUOTED_CHARS) }
 }
 
 /// The part of the schema that a keyword belongs to, in at most a few hundred characters: of an object, the keyword and
@@ -136,30 +150,61 @@ fn section(heading: &str, entries: &Entries, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use serde_json::{Value, json};
 
-    use super::violations;
+    use super::{is_told, others, violations};
+    use crate::plan::problems_of_value;
 
     fn told(value: &Value) -> String {
         let mut text = String::new();
-        violations(value, &mut text);
+        others(&problems_of_value(value), &mut text);
+        violations(value, &problems_of_value(value), &mut text);
         text
     }
 
     #[test]
-    fn only_ten_violations_are_listed() {
+    fn only_ten_problems_are_listed() {
         let text = told(&json!({"property_fields": vec![json!(null); 20]}));
-        assert!(text.contains("\nViolations of the schema (24):\n"), "{text}");
-        assert!(text.ends_with("\n  ... and 14 more (truncated)"), "{text}");
+        assert!(text.starts_with("\n\nOther problems ("), "{text}");
+        assert!(text.ends_with(" more (truncated)"), "{text}");
         assert_eq!(text.matches("\n  - ").count(), 10);
     }
 
     #[test]
+    fn violations_alone_are_listed_with_the_part_of_the_schema() {
+        let mut text = String::new();
+        violations(&json!({"property_fields": vec![json!(null); 20]}), &[], &mut text);
+        assert!(text.contains("\nViolations of the schema ("), "{text}");
+        assert!(text.ends_with(" more (truncated)"), "{text}");
+        assert_eq!(text.matches("\n    schema #/$defs/field_mapping").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn what_is_told_of_a_place_is_told_of_what_is_above_and_below_it() {
+        let told = BTreeSet::from(["/nodes/1/when", "/nodes/10"]);
+        for (pointer, expected) in [
+            ("", true),
+            ("/nodes", true),
+            ("/nodes/1", true),
+            ("/nodes/1/when", true),
+            ("/nodes/1/when/all/0", true),
+            ("/nodes/10/name", true),
+            ("/nodes/1/whenever", false),
+            ("/nodes/2", false),
+            ("/edges", false),
+        ] {
+            assert_eq!(is_told(pointer, &told), expected, "{pointer}");
+        }
+    }
+
+    #[test]
     fn a_plan_violates_nothing() {
-        assert_eq!(
-            told(&json!({"event_type": "e", "target_entity_name": "E", "function_name": "f",
-            "key_field": {"property_name": "p", "source_path": ["a"]}, "span_handling": null})),
-            ""
-        );
+        let plan = json!({"event_type": "e", "target_entity_name": "E", "function_name": "f",
+            "key_field": {"property_name": "p", "source_path": ["a"]}, "span_handling": null});
+        let mut text = String::new();
+        violations(&plan, &[], &mut text);
+        assert_eq!(text, "");
     }
 }

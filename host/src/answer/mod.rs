@@ -2,16 +2,15 @@
 //!
 //! Models wrap JSON in fences and words, and are cut off. Before the [strict parser](crate::plan::parse()) stands a lenient
 //! step that [takes the one JSON object out](AnswerFormat::Lenient) of what is around it, and never guesses at meaning.
-//! What still isn't a plan is told in full: [`AnswerError::diagnostic`] holds the first problem in the parser's format,
-//! then all violations of the schema with the part of it that each concerns, what no schema can say, and the answer
-//! itself, fenced, if it is short: a longer one is quoted by the prompt that the diagnostic goes into.
+//! What still isn't a plan is told in full: [`AnswerError::diagnostic`] holds the parser's first problem in the format of the
+//! contract, then its others, what the schema says beyond them, with the part of it that it concerns, and the answer itself,
+//! fenced, if it is short: a longer one is quoted by the prompt that the diagnostic goes into.
 //!
 //! # Bounds
 //! JSON of more than [`MAX_BYTES`], and a plan of more than [`MAX_PROPERTIES`], are refused before anything else.
 
 mod error;
 mod feedback;
-mod pointer;
 mod take;
 
 use serde_json::Value;
@@ -25,7 +24,7 @@ use take::{Taken, take};
 /// How long the JSON of an answer may be, in bytes.
 pub const MAX_BYTES: usize = 256 << 10;
 
-/// How many properties the plan of an answer may have, besides the key.
+/// How many properties the plan of an answer may have, in all its nodes and edges, besides their keys.
 pub const MAX_PROPERTIES: usize = 1_024;
 
 /// How an answer is read.
@@ -68,7 +67,7 @@ pub struct Answer {
 ///  "key_field": {"property_name": "id", "source_path": ["content", "id"]}}
 /// ```"#;
 /// let answer = read(text, &FinishReason::Stop, AnswerFormat::Lenient)?;
-/// assert_eq!(answer.plan.event_type(), "placed");
+/// assert_eq!(answer.plan.function_name(), "read_order");
 ///
 /// let error = read(&text[..100], &FinishReason::Length, AnswerFormat::Lenient).unwrap_err();
 /// assert_eq!(error.code, "truncated_response");
@@ -105,5 +104,8 @@ pub fn read(
 }
 
 fn properties(value: &Value) -> usize {
-    value.get("property_fields").and_then(Value::as_array).map_or(0, Vec::len)
+    let fields =
+        |value: &Value| value.get("property_fields").and_then(Value::as_array).map_or(0, Vec::len);
+    let listed = |key: &str| value.get(key).and_then(Value::as_array).into_iter().flatten();
+    fields(value) + listed("nodes").chain(listed("edges")).map(fields).sum::<usize>()
 }

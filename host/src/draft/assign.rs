@@ -15,8 +15,11 @@ pub(super) const GOOD_ENOUGH: f64 = 0.55;
 /// The same for the key, without which there is no plan at all.
 const KEY_GOOD_ENOUGH: f64 = 0.3;
 
-/// By how much a path whose values aren't of the type has to be ahead for it to be the one that is meant.
+/// By how much a path whose values can't be had in the type has to be ahead for it to be the one that is meant.
 const UNFIT_LEAD: f64 = 0.1;
+
+/// What is left of the score of a path whose values have to be converted: one whose values are of the type is meant rather.
+const CONVERTED: f64 = 0.95;
 
 /// How much of the score of a property that every event is said to have hangs on the share of samples that have it.
 const REQUIRED: f64 = 0.25;
@@ -45,76 +48,203 @@ pub(super) struct Choice {
     pub(super) candidates: Vec<Candidate>,
     /// The chosen one, if any.
     pub(super) chosen: Option<usize>,
+    /// Whether the paths start at the event, though those of other properties start at an element.
+    pub(super) from_event: bool,
 }
 
 impl Choice {
+    pub(super) fn candidate(&self) -> Option<&Candidate> {
+        self.chosen.and_then(|index| self.candidates.get(index))
+    }
+
     pub(super) fn path(&self) -> Option<&Path> {
-        self.chosen.and_then(|index| self.candidates.get(index)).map(|it| &it.path)
+        self.candidate().map(|it| &it.path)
+    }
+
+    fn score(&self) -> f64 {
+        self.candidate().map_or(0.0, |it| it.score)
     }
 }
 
-/// Where key and properties are found.
+/// Where the values of an entity are.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment {
-    pub(super) key: Choice,
+    /// The properties of the key, in the order of the graph spec; each has a path.
+    pub(super) keys: Vec<Choice>,
     /// In the order of the graph spec.
     pub(super) properties: Vec<Choice>,
-    /// The object that the entity is; empty for the event itself.
+    /// The object that the entity is; empty for the event, or the element, itself.
     pub(super) anchor: Path,
 }
 
-/// Finds paths for the properties of an entity; `None` where its key is nowhere to be found.
-pub(super) fn assign(brief: &Brief, entity: &Entity, survey: &Survey<'_>) -> Option<Assignment> {
-    let key = entity.key_properties().next()?;
-    let scorer = Scorer::new(survey);
-    let hints: BTreeMap<&str, String> = entity
-        .properties
-        .iter()
-        .filter_map(|it| Some((it.logical_name.as_str(), brief.of(&it.logical_name)?.words()?)))
-        .collect();
-    let wanted: Vec<&Property> = entity
-        .properties
-        .iter()
-        .filter(|it| it.logical_name != key.logical_name && is_identifier(&it.logical_name))
-        .filter(|it| !brief.lists_properties || brief.of(&it.logical_name).is_some())
-        .collect();
+impl Assignment {
+    pub(super) fn choices(&self) -> impl Iterator<Item = &Choice> {
+        self.keys.iter().chain(&self.properties)
+    }
 
-    let free: Vec<(&Property, Vec<Candidate>)> =
-        wanted.iter().map(|it| (*it, scorer.rank(&aim(it, false, entity, &hints), None))).collect();
-    let key_free = named(brief, key, survey)
-        .unwrap_or_else(|| scorer.rank(&aim(key, true, entity, &hints), None));
-    let anchor = anchor(&entity.name, &key_free, &free, survey);
-    let ranked = |property: &Property, is_key: bool, floor: f64| Choice {
-        name: property.logical_name.clone(),
-        candidates: named(brief, property, survey).unwrap_or_else(|| {
-            let mut found = scorer.rank(&aim(property, is_key, entity, &hints), Some(&anchor));
+    pub(super) fn choice_mut(&mut self, index: usize) -> Option<&mut Choice> {
+        match index.checked_sub(self.keys.len()) {
+            None => self.keys.get_mut(index),
+            Some(property) => self.properties.get_mut(property),
+        }
+    }
+
+    /// How well the entity was found, from 0 to 1: its key counts as much as all other properties.
+    pub(super) fn quality(&self) -> f64 {
+        let key = mean(self.keys.iter().map(Choice::score));
+        let Some(key) = key else { return 0.0 };
+        mean(self.properties.iter().map(Choice::score)).map_or(key, |rest| f64::midpoint(key, rest))
+    }
+}
+
+/// The mean; `None` of nothing.
+fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = scores.fold((0.0, 0.0), |(count, sum), score| (count + 1.0, sum + score));
+    (count > 0.0).then(|| sum / count)
+}
+
+/// Where the values of an entity are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Within<'a> {
+    /// Anywhere in the event: which object the entity is, its properties tell.
+    Event,
+    /// In this object, and in objects in it.
+    Object(&'a [String]),
+    /// Beside other things in this object, under keys that say what they are of: `customer_name`.
+    Beside(&'a [String]),
+}
+
+impl Within<'_> {
+    fn admits(self, entity: &str, path: &[String]) -> bool {
+        match self {
+            Self::Event => true,
+            Self::Object(object) => path.starts_with(object),
+            Self::Beside(object) => path.split_last().is_some_and(|(last, above)| {
+                let kind = words(entity);
+                above == object
+                    && kind
+                        .last()
+                        .is_some_and(|kind| words(last).iter().any(|it| it.alike(kind) >= SAME))
+            }),
+        }
+    }
+}
+
+/// Looks for paths for an entity's properties.
+pub(super) struct Assigner<'a> {
+    pub(super) brief: &'a Brief,
+    pub(super) entity: &'a Entity,
+    pub(super) survey: &'a Survey<'a>,
+    pub(super) within: Within<'a>,
+    /// What is known of a property elsewhere in the event, where nothing is found for it here.
+    pub(super) elsewhere: &'a dyn Fn(&str) -> Option<Candidate>,
+}
+
+impl Assigner<'_> {
+    /// Finds the paths; `None` where a part of the key is nowhere to be found.
+    pub(super) fn assign(&self) -> Option<Assignment> {
+        let Self { brief, entity, survey, .. } = *self;
+        let scorer = Scorer::new(survey);
+        let hints: BTreeMap<&str, String> = entity
+            .properties
+            .iter()
+            .filter_map(|it| Some((it.logical_name.as_str(), brief.of(&it.logical_name)?.words()?)))
+            .collect();
+        let keys: Vec<&Property> = entity.key_properties().collect();
+        let is_key = |it: &Property| keys.iter().any(|key| key.logical_name == it.logical_name);
+        let wanted: Vec<&Property> = entity
+            .properties
+            .iter()
+            .filter(|it| !is_key(it) && is_identifier(&it.logical_name))
+            .filter(|it| !brief.lists_properties || brief.of(&it.logical_name).is_some())
+            .collect();
+        let anchor = match self.within {
+            Within::Object(object) | Within::Beside(object) => object.to_vec(),
+            Within::Event => {
+                let free: Vec<(&Property, Vec<Candidate>)> = wanted
+                    .iter()
+                    .map(|it| (*it, scorer.rank(&aim(it, false, entity, &hints), None)))
+                    .collect();
+                let of_key = |key: &&Property| {
+                    named(brief, key, survey)
+                        .unwrap_or_else(|| scorer.rank(&aim(key, true, entity, &hints), None))
+                };
+                let of_keys: Vec<Vec<Candidate>> = keys.iter().map(of_key).collect();
+                anchor(&entity.name, &of_keys, &free, survey)
+            }
+        };
+        let choice =
+            |property: &&Property, is_key: bool| self.choice(property, is_key, &hints, &anchor);
+        let mut keys: Vec<Choice> = keys.iter().map(|it| choice(it, true)).collect();
+        share_out(&mut keys, BTreeSet::new());
+        for key in keys.iter_mut().filter(|it| it.chosen.is_none()) {
+            self.look_elsewhere(key);
+        }
+        if keys.is_empty() || keys.iter().any(|it| it.chosen.is_none()) {
+            return None;
+        }
+        let taken: BTreeSet<Path> =
+            keys.iter().filter(|it| !it.from_event).filter_map(Choice::path).cloned().collect();
+        let mut properties: Vec<Choice> = wanted.iter().map(|it| choice(it, false)).collect();
+        share_out(&mut properties, taken);
+        for property in properties.iter_mut().filter(|it| it.chosen.is_none()) {
+            self.look_elsewhere(property);
+        }
+        Some(Assignment { keys, properties, anchor })
+    }
+
+    fn look_elsewhere(&self, choice: &mut Choice) {
+        if let Some(found) = (self.elsewhere)(&choice.name) {
+            choice.candidates = vec![found];
+            choice.chosen = Some(0);
+            choice.from_event = true;
+        }
+    }
+
+    /// The paths that a property may have.
+    fn choice(
+        &self,
+        property: &Property,
+        is_key: bool,
+        hints: &BTreeMap<&str, String>,
+        anchor: &[String],
+    ) -> Choice {
+        let Self { brief, entity, survey, .. } = *self;
+        let ranked = || {
+            let aim = aim(property, is_key, entity, hints);
+            let admits = |path: &[String]| self.within.admits(&entity.name, path);
+            let mut found = Scorer::new(survey).rank_among(&aim, Some(anchor), admits);
+            for candidate in found.iter_mut().filter(|it| !it.fits_type && it.is_usable()) {
+                candidate.score *= CONVERTED;
+            }
             if required(brief, property) {
                 prefer_present(&mut found, survey);
             }
-            // Where the values that are meant aren't of the type, others that are aren't meant.
-            let best =
-                |fits| found.iter().find(|it| it.fits_type == fits).map_or(0.0, |it| it.score);
+            // Where the values that are meant can't be had in the type, others that can aren't meant.
+            let best = |usable| {
+                let scores = found.iter().filter(|it| it.is_usable() == usable).map(|it| it.score);
+                scores.fold(0.0, f64::max)
+            };
             if best(false) - best(true) > UNFIT_LEAD {
                 found.clear();
             }
-            found.retain(|it| it.fits_type && it.score >= floor);
-            if is_key {
+            let floor = if is_key { KEY_GOOD_ENOUGH } else { GOOD_ENOUGH };
+            found.retain(|it| it.is_usable() && it.score >= floor);
+            if is_key && matches!(self.within, Within::Event) {
                 let hint = hints.get(property.logical_name.as_str()).map_or("", String::as_str);
                 found.retain(|it| !is_of_all_events(&it.path, &property.logical_name, hint));
             }
+            found.sort_by(|a, b| b.score.total_cmp(&a.score));
             found.truncate(MAX_CHOICES);
             found
-        }),
-        chosen: None,
-    };
-    let mut key = ranked(key, true, KEY_GOOD_ENOUGH);
-    key.chosen = (!key.candidates.is_empty()).then_some(0);
-    let taken: BTreeSet<Path> = key.path().cloned().into_iter().collect();
-    key.chosen?;
-    let mut properties: Vec<Choice> =
-        wanted.iter().map(|it| ranked(it, false, GOOD_ENOUGH)).collect();
-    share_out(&mut properties, taken);
-    Some(Assignment { key, properties, anchor })
+        };
+        Choice {
+            name: property.logical_name.clone(),
+            candidates: named(brief, property, survey).unwrap_or_else(ranked),
+            chosen: None,
+            from_event: false,
+        }
+    }
 }
 
 fn required(brief: &Brief, property: &Property) -> bool {
@@ -127,8 +257,6 @@ fn prefer_present(candidates: &mut [Candidate], survey: &Survey<'_>) {
         let coverage = survey.place(&candidate.path).map_or(0.0, |place| place.coverage);
         candidate.score *= 1.0 - REQUIRED * (1.0 - coverage);
     }
-    candidates
-        .sort_by(|a, b| b.fits_type.cmp(&a.fits_type).then_with(|| b.score.total_cmp(&a.score)));
 }
 
 fn aim<'a>(
@@ -157,27 +285,28 @@ fn is_of_all_events(path: &[String], name: &str, hint: &str) -> bool {
     !name.contains(word) && !hint.contains(word)
 }
 
-/// The path that the rule names for a property, unless the samples show that its values aren't of the type: then no plan
-/// with it can be accepted.
+/// The path that the rule names for a property, unless the samples show that its values can't be had in the type: then no
+/// plan with it can be accepted.
 fn named(brief: &Brief, property: &Property, survey: &Survey<'_>) -> Option<Vec<Candidate>> {
     let path = brief.of(&property.logical_name)?.path.clone()?;
-    let fits = survey.values_fit(&path, &property.property_type) != Some(false);
-    let candidate = Candidate { path, score: NAMED, fits_type: true };
-    Some(if fits { vec![candidate] } else { Vec::new() })
+    let fits_type = survey.values_fit(&path, &property.property_type) != Some(false);
+    let convert = survey.conversion(&path, &property.property_type);
+    let candidate = Candidate { path, score: NAMED, fits_type, convert };
+    Some(if candidate.is_usable() { vec![candidate] } else { Vec::new() })
 }
 
 /// The object that the entity is: the one in which most of its properties are, whose name is the entity's, and which has
 /// the key.
 fn anchor(
     entity: &str,
-    key: &[Candidate],
+    keys: &[Vec<Candidate>],
     properties: &[(&Property, Vec<Candidate>)],
     survey: &Survey<'_>,
 ) -> Path {
     let mut votes: BTreeMap<&[String], f64> = BTreeMap::new();
     let mut vote = |candidates: &'_ [Candidate], name: &[Word], weight: f64| {
         let mut best: BTreeMap<Path, f64> = BTreeMap::new();
-        for candidate in candidates.iter().filter(|it| it.fits_type) {
+        for candidate in candidates.iter().filter(|it| it.is_usable()) {
             let Some((_, parent)) = candidate.path.split_last() else { continue };
             // `issue_id` is a property of something else than an issue.
             let of_parent = parent.last().is_some_and(|key| {
@@ -196,7 +325,9 @@ fn anchor(
             }
         }
     };
-    vote(key, &[], OBJECT_KEY);
+    for key in keys {
+        vote(key, &[], OBJECT_KEY);
+    }
     for (property, candidates) in properties {
         vote(candidates, &words(&property.logical_name), 1.0);
     }

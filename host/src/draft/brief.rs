@@ -90,7 +90,7 @@ impl Brief {
         let mut reader = Reader { graph, entity, evidence, brief: Self::default() };
         reader.object(rule, &[], MAX_DEPTH);
         let mut brief = reader.brief;
-        super::narrative::add(&mut brief, entity, evidence);
+        super::narrative::add(&mut brief, graph, entity, evidence);
         brief
     }
 

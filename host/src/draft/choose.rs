@@ -1,14 +1,14 @@
 //! Which entity and which events a rule is about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::prose;
 use crate::graph::spec::{Entity, GraphSpec};
 use crate::matching::{Aim, Scorer, Survey, Wanted, Word, words};
 use crate::task::Samples;
-use crate::task::evidence::{Evidence, at};
+use crate::task::evidence::{Evidence, Path, at};
 use crate::task::{EventSchema, Task};
 
 /// How deep a rule is searched for texts.
@@ -16,6 +16,12 @@ const MAX_DEPTH: usize = 16;
 
 /// How alike a word of a name and a word of a text have to be.
 const SAME: f64 = 0.9;
+
+/// How many event types a plan lists.
+const MAX_TYPES: usize = 64;
+
+/// Keys under which a rule says which events it applies to.
+const APPLYING: &[&str] = &["applies", "condition", "filter", "if", "trigger", "when", "where"];
 
 /// What makes a condition of a path and a value.
 const COMPARING: &[&str] = &["=", " is ", " equals ", " equal to "];
@@ -113,13 +119,24 @@ fn suits(entity: &Entity, survey: &Survey<'_>) -> f64 {
 pub(super) struct Events {
     /// Of each type that the rule names and samples have, the one with the most samples first; never empty.
     pub(super) event_types: Vec<String>,
+    /// The same as a plan writes it: a prefix where the rule has one, or the types.
+    pub(super) patterns: Vec<String>,
+    /// What the rule says has to hold of them.
+    pub(super) when: Option<Value>,
     /// What is known of them: of those samples alone that the rule's conditions hold for, where it has any.
     pub(super) evidence: Evidence,
 }
 
 /// Finds the events that a rule is about.
-pub(super) fn events(task: &Task, texts: &[&str], entity: &Entity) -> Events {
-    let evidence = conditioned(task, texts).unwrap_or_else(|| task.evidence().clone());
+pub(super) fn events(
+    task: &Task,
+    rule: &Map<String, Value>,
+    texts: &[&str],
+    entity: &Entity,
+) -> Events {
+    let narrowed = Conditions::read(task, texts);
+    let evidence = narrowed.evidence(task).unwrap_or_else(|| task.evidence().clone());
+    let said = Conditions::read(task, &applying(rule, task.evidence()));
     let counts: BTreeMap<&str, usize> =
         evidence.event_types().map(|(name, events)| (name, events.count())).collect();
     let named = |how: &dyn Fn(&str, &str) -> bool| -> Vec<String> {
@@ -129,6 +146,9 @@ pub(super) fn events(task: &Task, texts: &[&str], entity: &Entity) -> Events {
     let mut event_types = named(&|text, name| text == name || is_quoted(text, name));
     if event_types.is_empty() {
         event_types = named(&prose::mentions);
+    }
+    if event_types.is_empty() && !said.is_empty() {
+        event_types = counts.keys().map(|name| (*name).to_owned()).collect();
     }
     if event_types.is_empty() {
         event_types = named(&|text, name| {
@@ -144,7 +164,50 @@ pub(super) fn events(task: &Task, texts: &[&str], entity: &Entity) -> Events {
     }
     event_types
         .sort_by_key(|name| (std::cmp::Reverse(counts.get(name.as_str()).copied()), name.clone()));
-    Events { event_types, evidence }
+    let patterns = patterns(texts, &event_types);
+    Events { event_types, patterns, when: said.to_json(), evidence }
+}
+
+/// Event types as a plan writes them: the prefix that the rule gives, if it covers all of them, or a list of them.
+fn patterns(texts: &[&str], event_types: &[String]) -> Vec<String> {
+    let covers = |prefix: &&str| {
+        prefix.ends_with('.') && event_types.iter().all(|name| name.starts_with(prefix))
+    };
+    let given = |text: &&str| {
+        let starred = text.split_whitespace().flat_map(|part| {
+            let part = part.trim_matches(|c: char| !c.is_alphanumeric() && c != '*');
+            part.strip_suffix('*')
+        });
+        let opened = prose::quoted(text).into_iter().filter(|_| speaks_of_beginnings(text));
+        let starred_quotes = prose::quoted(text).into_iter().filter_map(|it| it.strip_suffix('*'));
+        let all = starred.chain(opened).chain(starred_quotes);
+        all.filter(covers).max_by_key(|it| it.len()).map(str::to_owned)
+    };
+    if let Some(prefix) = texts.iter().find_map(given) {
+        return vec![format!("{prefix}*")];
+    }
+    let mut types = event_types.to_vec();
+    types.truncate(MAX_TYPES);
+    types.sort();
+    types
+}
+
+fn speaks_of_beginnings(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    ["starts with", "begins with", "start with", "begin with"].iter().any(|it| lower.contains(it))
+}
+
+/// The texts of a rule that say which events it applies to: those under keys that say so, and sentences that name a type of
+/// events.
+fn applying<'r>(rule: &'r Map<String, Value>, evidence: &Evidence) -> Vec<&'r str> {
+    let applies = |key: &str| super::brief::is_any(&words(key), APPLYING);
+    let mut found: Vec<&str> =
+        rule.iter().filter(|(key, _)| applies(key)).filter_map(|(_, it)| it.as_str()).collect();
+    let prose = rule.iter().filter(|(key, _)| !applies(key)).filter_map(|(_, it)| it.as_str());
+    let names_type =
+        |text: &&str| evidence.event_types().any(|(name, _)| prose::mentions(text, name));
+    found.extend(prose.flat_map(|text| text.split(['\n', ';'])).filter(names_type));
+    found
 }
 
 /// Whether a text names an event type between quotation marks, or by what it begins with: `'order.'`, `order.*`.
@@ -154,49 +217,74 @@ fn is_quoted(text: &str, name: &str) -> bool {
         let cut = stem.len() < part.len() || open || !stem.ends_with(char::is_alphanumeric);
         stem == name || (cut && !stem.is_empty() && name.starts_with(stem))
     };
-    let lower = text.to_lowercase();
-    let open = ["starts with", "begins with", "start with", "begin with"]
-        .iter()
-        .any(|it| lower.contains(it));
+    let open = speaks_of_beginnings(text);
     prose::quoted(text).into_iter().any(|part| begins(part, open))
         || text
             .split_whitespace()
             .any(|part| part.len() > 1 && part.ends_with('*') && begins(part, false))
 }
 
-/// The evidence of those samples that have the value which a text of the rule asks for: `content.kind == 'refund'`.
-/// `None` where no text does, or no sample has it.
-fn conditioned(task: &Task, texts: &[&str]) -> Option<Evidence> {
-    let conditions: Vec<_> = texts
-        .iter()
-        .filter(|text| COMPARING.iter().any(|it| text.contains(it)))
-        .flat_map(|text| {
-            let literals = prose::quoted(text);
-            prose::paths(text, task.evidence())
-                .into_iter()
-                .filter(|path| path.as_slice() != ["event_type"])
-                .flat_map(move |path| {
-                    literals.clone().into_iter().map(move |it| (path.clone(), it))
-                })
-        })
-        .filter(|(path, literal)| holds_somewhere(task, path, literal))
-        .collect();
-    if conditions.is_empty() {
-        return None;
-    }
-    let mut lines = String::new();
-    for (_, events) in task.evidence().event_types() {
-        for seen in events.samples() {
-            let value = |path| at(seen.event(), path).and_then(Value::as_str);
-            if conditions.iter().all(|(path, literal)| value(path) == Some(literal)) {
-                lines.push_str(&seen.event().to_string());
-                lines.push('\n');
+/// The values that texts of a rule ask for: `content.kind == 'refund'`.
+#[derive(Debug, Default)]
+struct Conditions(BTreeMap<Path, BTreeSet<String>>);
+
+impl Conditions {
+    /// Those of which some sample has the value.
+    fn read(task: &Task, texts: &[&str]) -> Self {
+        let mut conditions = Self::default();
+        for text in texts.iter().filter(|text| COMPARING.iter().any(|it| text.contains(it))) {
+            let paths = prose::paths(text, task.evidence());
+            for path in paths.into_iter().filter(|path| path.as_slice() != ["event_type"]) {
+                for literal in prose::quoted(text) {
+                    if holds_somewhere(task, &path, literal) {
+                        let values = conditions.0.entry(path.clone()).or_default();
+                        values.insert(literal.to_owned());
+                    }
+                }
             }
         }
+        conditions
     }
-    let samples = Samples::parse(&lines, "samples").ok()?;
-    let schema: Option<&EventSchema> = task.event_schema();
-    Some(Evidence::new(&samples, schema))
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The evidence of those samples for which they hold; `None` where there are none of either.
+    fn evidence(&self, task: &Task) -> Option<Evidence> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut lines = String::new();
+        for (_, events) in task.evidence().event_types() {
+            for seen in events.samples() {
+                let holds = |(path, values): (&Path, &BTreeSet<String>)| {
+                    let value = at(seen.event(), path).and_then(Value::as_str);
+                    value.is_some_and(|value| values.contains(value))
+                };
+                if self.0.iter().all(holds) {
+                    lines.push_str(&seen.event().to_string());
+                    lines.push('\n');
+                }
+            }
+        }
+        let samples = Samples::parse(&lines, "samples").ok()?;
+        let schema: Option<&EventSchema> = task.event_schema();
+        Some(Evidence::new(&samples, schema))
+    }
+
+    /// As a plan writes them.
+    fn to_json(&self) -> Option<Value> {
+        let test = |(path, values): (&Path, &BTreeSet<String>)| match values.len() {
+            1 => json!({"source_path": path, "equals": values.first()}),
+            _ => json!({"source_path": path, "one_of": values}),
+        };
+        let mut tests: Vec<Value> = self.0.iter().map(test).collect();
+        match tests.len() {
+            0 | 1 => tests.pop(),
+            _ => Some(json!({"all": tests})),
+        }
+    }
 }
 
 fn holds_somewhere(task: &Task, path: &[String], literal: &str) -> bool {

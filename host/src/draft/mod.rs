@@ -2,35 +2,44 @@
 //!
 //! A draft is made in the order in which a person would make it.
 //! 1. *The entity*: the one that the rule names, else the one whose properties the events have.
-//! 2. *The events*: of the types that the rule names, those that there are samples of. A plan is about one type, the one
-//!    with the most samples; the others are evidence too. A condition on a value (`content.kind == 'refund'`) narrows the
-//!    evidence to the samples for which it holds.
-//! 3. *The object that the entity is*, by where its key and its properties are found best.
+//! 2. *The events*: of the types that the rule names, those that there are samples of, or the prefix that it gives. A
+//!    condition on a value (`content.kind == 'refund'`) narrows the evidence to the samples for which it holds, and becomes
+//!    the plan's where the rule says with it which events it applies to.
+//! 3. *The object that the entity is*, by where its key and its properties are found best; or the array, where one has the
+//!    entity's name, and more of it in its elements.
 //! 4. *A path for the key and for each property*: the one that the rule names outright, else the best by [`crate::matching`].
-//!    No path is given twice, unless the rule does so. A property for which nothing is good enough is left out, and so is
-//!    one whose values aren't of its type, like a timestamp that events write in seconds since 1970.
+//!    No path is given twice, unless the rule does so. Values of another type, like moments in seconds since 1970, get the
+//!    conversion that suits all of them. A property for which nothing is good enough is left out.
 //! 5. *Session, span and free text*: named paths, else the usual ones, else what the rule's words lead to.
+//! 6. *Other nodes that the rule asks for*, each in the array or object that is called what it is, and has what it needs; and
+//!    the edges that join them.
 //!
-//! The rule may have any form; the module `brief` tells how it is read. The same task gives the same drafts.
+//! The rule may have any form; the modules `brief` and `children` tell how it is read. The same task gives the same drafts.
 
 mod assign;
 mod brief;
+mod children;
 mod choose;
+mod home;
 mod narrative;
 mod prose;
 mod roles;
+mod sketch;
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
 use thiserror::Error;
 
-use self::assign::{Assignment, Choice};
+use self::assign::{Assigner, Assignment, Within};
 use self::brief::Brief;
-use self::roles::Roles;
-use crate::matching::{Survey, words};
-use crate::plan::{is_identifier, is_reserved};
+use self::children::Child;
+use self::home::{Elements, Home, Search};
+use self::sketch::{Edge, Node, Sketch};
+use crate::graph::spec::Entity;
+use crate::matching::Survey;
 use crate::problem::Coded;
 use crate::task::Task;
-use crate::task::evidence::Path;
 use crate::untrusted::quoted;
 
 /// Why there is no draft.
@@ -90,10 +99,19 @@ impl Drafts {
         let entity = choose::entity(task.graph(), &texts, task.evidence())
             .filter(|entity| entity.key_properties().next().is_some())
             .ok_or(DraftError::NoEntity)?;
-        let events = choose::events(task, &texts, entity);
-        let brief = Brief::read(rule, task.graph(), entity, &events.evidence);
+        let events = choose::events(task, rule, &texts, entity);
+        let (evidence, graph) = (&events.evidence, task.graph());
         let event_types: Vec<&str> = events.event_types.iter().map(String::as_str).collect();
-        let survey = Survey::new(&events.evidence, &event_types);
+        let survey = Survey::new(evidence, &event_types);
+        let children = children::children(rule, graph, entity, evidence);
+        let brief = Brief::read(rule, graph, entity, evidence);
+        let assigner = Assigner {
+            brief: &brief,
+            entity,
+            survey: &survey,
+            within: Within::Event,
+            elsewhere: &|_| None,
+        };
         let no_key = || DraftError::NoKey {
             entity: quoted(&entity.name),
             key: entity
@@ -101,14 +119,34 @@ impl Drafts {
                 .next()
                 .map_or_else(String::new, |it| quoted(&it.logical_name)),
         };
-        let assignment = assign::assign(&brief, entity, &survey).ok_or_else(no_key)?;
-        let roles = roles::roles(&brief, &entity.name, &assignment, &survey, &events.evidence);
-        let event_type = event_types.first().copied().unwrap_or_default();
-        let write = |assignment: &Assignment| plan(event_type, &entity.name, assignment, &roles);
-        Ok(Self {
-            best: write(&assignment),
-            others: alternatives(&assignment).iter().map(write).collect(),
-        })
+        let elements = home::elements(evidence, &event_types);
+        let is_looked_at = |it: &&Elements| !children.is_empty() || it.are(entity, &survey);
+        let surveyed: Vec<(&Elements, Survey<'_>)> = elements
+            .iter()
+            .filter(is_looked_at)
+            .map(|it| (it, Survey::new(&it.evidence, &event_types)))
+            .collect();
+        let search = Search { survey: &survey, elements: &surveyed, main: None };
+        let main = main(entity, assigner.assign(), brief.clone(), &search).ok_or_else(no_key)?;
+        let found = main.assignment().ok_or_else(no_key)?;
+        let roles = roles::roles(&brief, &entity.name, found, &survey, evidence);
+        let search = Search { main: Some((entity, found)), ..search };
+        let homes: Vec<Vec<Home>> = children.iter().map(|child| search.homes(child)).collect();
+        let (mut nodes, mut edges) = (vec![main], Vec::new());
+        for (child, homes) in children.iter().zip(homes) {
+            if !homes.is_empty() {
+                nodes.push(Node { entity: child.entity.name.clone(), homes });
+                edges.extend(edge(child, &nodes));
+            }
+        }
+        let (event_types, when) = (events.patterns, events.when);
+        let sketch = Sketch { event_types, when, nodes, edges, roles };
+        let best = sketch.plan();
+        // Two places for a node may come to the same paths.
+        let mut seen = BTreeSet::from([best.to_string()]);
+        let mut others: Vec<Value> = sketch.alternatives().iter().map(Sketch::plan).collect();
+        others.retain(|plan| seen.insert(plan.to_string()));
+        Ok(Self { best, others })
     }
 
     /// The best one.
@@ -128,66 +166,41 @@ impl Drafts {
     }
 }
 
-/// The assignment with one mapping changed, the change that costs least first: the next path that is free, or for a
-/// property none.
-fn alternatives(assignment: &Assignment) -> Vec<Assignment> {
-    let choices = || std::iter::once(&assignment.key).chain(&assignment.properties);
-    let is_free = |path: &Path| !choices().any(|choice| choice.path() == Some(path));
-    let mut changes: Vec<(f64, usize, Option<usize>)> = Vec::new();
-    for (index, choice) in choices().enumerate() {
-        let Some(chosen) = choice.chosen else { continue };
-        let score = |at: usize| choice.candidates.get(at).map_or(0.0, |it| it.score);
-        let next = choice.candidates.iter().enumerate().skip(chosen + 1);
-        let next = next.filter(|(_, it)| is_free(&it.path)).map(|(at, _)| at).next();
-        match next {
-            Some(next) => changes.push((score(chosen) - score(next), index, Some(next))),
-            None if index > 0 => changes.push((score(chosen), index, None)),
-            None => {}
-        }
+/// By how much what is in an array has to be ahead of what is in the event itself.
+const ELEMENTS_LEAD: f64 = 0.15;
+
+/// The node that the rule is about: one for the event, unless events hold several under its name that have more of it.
+fn main(
+    entity: &Entity,
+    of_event: Option<Assignment>,
+    brief: Brief,
+    search: &Search<'_>,
+) -> Option<Node> {
+    let main = Child { entity, relationship: None, brief, hint: String::new(), path: None };
+    let homes = search.homes_of_main(&main);
+    let best = homes.first().map_or(0.0, |home| home.assignment.quality());
+    match of_event {
+        Some(found) if best - found.quality() <= ELEMENTS_LEAD => Some(Node::event(entity, found)),
+        _ if homes.is_empty() => None,
+        _ => Some(Node { entity: entity.name.clone(), homes }),
     }
-    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let change = |(_, index, next): (f64, usize, Option<usize>)| {
-        let mut other = assignment.clone();
-        let choice = match index.checked_sub(1) {
-            None => Some(&mut other.key),
-            Some(property) => other.properties.get_mut(property),
-        };
-        if let Some(choice) = choice {
-            choice.chosen = next;
-        }
-        other
-    };
-    changes.into_iter().map(change).collect()
 }
 
-fn plan(event_type: &str, entity: &str, assignment: &Assignment, roles: &Roles) -> Value {
-    let mapping = |choice: &Choice| {
-        choice.path().map(|path| json!({"property_name": choice.name, "source_path": path}))
+/// The edge that joins the last of the nodes, which is this child, to another one.
+fn edge(child: &Child<'_>, nodes: &[Node]) -> Option<Edge> {
+    let relationship = child.relationship?;
+    let last = nodes.len().checked_sub(1)?;
+    let others = nodes.get(..last)?;
+    let other = |entity: &str| others.iter().position(|node| node.entity == entity);
+    let (from, to) = if relationship.to_entity == child.entity.name {
+        (other(&relationship.from_entity)?, last)
+    } else {
+        (last, other(&relationship.to_entity)?)
     };
-    let mut plan = json!({
-        "event_type": event_type,
-        "target_entity_name": entity,
-        "function_name": function_name(entity),
-        "key_field": mapping(&assignment.key),
-        "property_fields": assignment.properties.iter().filter_map(mapping).collect::<Vec<_>>(),
-    });
-    if let Some(path) = &roles.session {
-        plan["session_id_path"] = json!(path);
-    }
-    if let Some(path) = &roles.span {
-        plan["span_handling"] = json!({"span_id_path": path});
-        if let Some(partial) = &roles.partial {
-            plan["span_handling"]["partial_when_path"] = json!(partial);
-        }
-    }
-    plan
-}
-
-/// `extract_` and the entity's name in lower case.
-fn function_name(entity: &str) -> String {
-    let parts: Vec<String> = words(entity).iter().map(|word| word.text().to_owned()).collect();
-    let name = format!("extract_{}", parts.join("_"));
-    if is_identifier(&name) && !is_reserved(&name) { name } else { "extract_node".to_owned() }
+    let joins_child = [&relationship.from_entity, &relationship.to_entity]
+        .into_iter()
+        .any(|end| *end == child.entity.name);
+    joins_child.then(|| Edge { relationship: relationship.name.clone(), from, to })
 }
 
 #[cfg(test)]
@@ -234,15 +247,34 @@ entities:
         ] {
             let drafted = draft(&task(rule.clone(), SAMPLE)).expect("a draft");
             let plan = plan::from_value(&drafted).expect("a plan");
-            assert_eq!(plan.key_field().source_path(), ["order", "id"], "{rule}");
+            let key = &drafted["key_field"]["source_path"];
+            assert_eq!((plan.nodes().len(), key), (1, &json!(["order", "id"])), "{rule}");
         }
     }
 
     #[test]
-    fn a_moment_in_seconds_is_no_timestamp() {
-        let drafts = Drafts::new(&task(json!({}), SAMPLE)).expect("a draft");
-        let fields = drafts.best()["property_fields"].as_array().expect("a list");
-        assert_eq!(fields, &[json!({"property_name": "total", "source_path": ["order", "total"]})]);
+    fn a_moment_in_seconds_is_a_timestamp_by_conversion_and_a_count_is_none() {
+        let total = json!({"property_name": "total", "source_path": ["order", "total"]});
+        let placed = json!({"property_name": "placed_at", "source_path": ["order", "placed"], "convert": ["timestamp"]});
+        for (at, expected) in [("1", vec![total.clone()]), ("1767225600", vec![total, placed])] {
+            let sample = SAMPLE.replace("\"total\"", &format!("\"placed\":{at},\"total\""));
+            let drafts = Drafts::new(&task(json!({}), &sample)).expect("a draft");
+            assert_eq!(drafts.best()["property_fields"], json!(expected));
+        }
+    }
+
+    #[test]
+    fn what_events_hold_several_of_is_gone_over() {
+        let sample = r#"{"event_type":"batch","size":2,"orders":[{"id":"a","total":1.5},{"id":"b","total":2.5}]}"#;
+        let drafted = draft(&task(json!({}), sample)).expect("a draft");
+        let node = json!({
+            "entity_name": "Order",
+            "for_each": {"array": ["orders"]},
+            "key_fields": [{"property_name": "order_id", "source_path": ["id"]}],
+            "property_fields": [{"property_name": "total", "source_path": ["total"]}],
+        });
+        assert_eq!(drafted["nodes"], json!([node]));
+        plan::from_value(&drafted).expect("a plan");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What the sentences of a rule say about session, span, free text and properties.
 
 use super::brief::{Brief, Said};
+use super::children::is_about_child;
 use super::prose::{clauses, mentions, paths, sentences};
-use crate::graph::spec::Entity;
+use crate::graph::spec::{Entity, GraphSpec};
 use crate::matching::{Word, words};
 use crate::task::evidence::Evidence;
 
@@ -10,8 +11,9 @@ use crate::task::evidence::Evidence;
 const SAME: f64 = 0.9;
 
 /// Gives what the prose says to what it is about, where the rule's structure hasn't said it already.
-pub(super) fn add(brief: &mut Brief, entity: &Entity, evidence: &Evidence) {
-    let sentences: Vec<String> = brief.prose.iter().flat_map(|text| sentences(text)).collect();
+pub(super) fn add(brief: &mut Brief, graph: &GraphSpec, entity: &Entity, evidence: &Evidence) {
+    let mut sentences: Vec<String> = brief.prose.iter().flat_map(|text| sentences(text)).collect();
+    sentences.retain(|sentence| !is_about_child(sentence, graph, entity));
     let (mut session, mut span, mut partial) = (Said::default(), Said::default(), Said::default());
     for sentence in &sentences {
         if is_about_free_text(sentence) {
@@ -75,6 +77,10 @@ fn properties(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evi
     for property in entity.properties.iter() {
         let name = &property.logical_name;
         let named = words(name);
+        // A list of the properties that are wanted says which.
+        if brief.lists_properties && !brief.properties.contains_key(name) {
+            continue;
+        }
         let said = brief.properties.get(name).cloned().unwrap_or_default();
         let by_name = name.contains('_') || sentence.contains(&format!("`{name}`"));
         if by_name && mentions(sentence, name) {

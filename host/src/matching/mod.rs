@@ -16,19 +16,26 @@
 //! constants of `score`, each with its reason; they were set by judgement, and tests hold them to measured rules. None is
 //! about a name of one business or product, and none should be.
 //!
-//! A path whose values aren't of the property's type is no candidate for a plan. It is still listed, last, because what
-//! is wrong with a plan may be just that.
+//! A path whose values aren't of the property's type is a candidate for a plan only with the conversion that makes them so.
+//! It is listed behind those that fit as they are, because what is wrong with a plan may be just that.
+//!
+//! Things that there are several of in an event, and objects that are an entity of their own, are found by what they are
+//! [called](Called), and by whether the entity's key and properties are in them.
 
+mod conversion;
 mod hint;
+mod home;
 mod score;
 mod survey;
 mod vocabulary;
 mod words;
 
+pub(crate) use home::Called;
 pub(crate) use score::{Aim, Scorer};
 pub(crate) use survey::{Place, Survey};
 pub(crate) use words::{Word, words};
 
+use crate::expr::Conversion;
 use crate::graph::spec::PropertyType;
 use crate::task::evidence::{Evidence, Path};
 
@@ -54,8 +61,19 @@ pub struct Candidate {
     pub path: Path,
     /// How well it suits, from 0 to 1. Above about 0.5 it is likely to be what is meant.
     pub score: f64,
-    /// Whether every value that was seen there is of the property's type.
+    /// Whether every value that was seen there is of the property's type, as it is.
     pub fits_type: bool,
+    /// The conversion that makes every value that was seen there be of the type; where they are of it already, the one
+    /// that writes them alike, like timestamps of several offsets. `None` where there is nothing to do, or nothing helps.
+    pub convert: Option<Conversion>,
+}
+
+impl Candidate {
+    /// Whether the values can be had in the property's type.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        self.fits_type || self.convert.is_some()
+    }
 }
 
 /// The paths where a property may be found, best first: those whose values are of its type before the others, then by

@@ -2,7 +2,7 @@
 
 use super::hint::Hint;
 use super::survey::{Place, Survey};
-use super::vocabulary::{COUNT, FORM, GLUE, IDENTITY, TIME, UNITS};
+use super::vocabulary::{CHECKSUM, COUNT, FORM, GLUE, IDENTITY, TIME, UNITS};
 use super::words::{Word, words};
 use super::{Candidate, Wanted};
 use crate::graph::spec::PropertyType;
@@ -28,6 +28,10 @@ const IN_PARENT: f64 = 0.95;
 const IN_ENTITY: f64 = 0.8;
 /// What it counts to be found in the event type alone: the time of an `order.placed` is when it was placed.
 const IN_EVENT_TYPE: f64 = 0.7;
+/// What it counts for a word for a checksum that the values are checksums.
+const BY_SHAPE: f64 = 0.9;
+/// What being the key explains of a last key that says `id`: whatever a key is called, that is where it is kept.
+const KEY_BY_ID: f64 = 0.85;
 /// What it counts for a word for a moment that the values are moments.
 const BY_TYPE: f64 = 0.9;
 
@@ -81,6 +85,9 @@ const KEY_COVERAGE: f64 = 0.4;
 /// How much of a key's score hangs on how seldom its values repeat. Samples are often about the same few things.
 const KEY_UNIQUENESS: f64 = 0.1;
 
+/// Below this nobody would convert the values of a path.
+const WORTH_CONVERTING: f64 = 0.3;
+
 /// Below this a path has nothing in common with the property.
 const NOTHING: f64 = 0.05;
 
@@ -125,7 +132,7 @@ struct Weights<'a> {
 /// Scores the places of a survey.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scorer<'s> {
-    survey: &'s Survey<'s>,
+    pub(super) survey: &'s Survey<'s>,
 }
 
 impl<'s> Scorer<'s> {
@@ -135,18 +142,33 @@ impl<'s> Scorer<'s> {
 
     /// Every place that may be meant, best first. `anchor` is the object that the entity is, where that is known.
     pub(crate) fn rank(self, aim: &Aim<'_>, anchor: Option<&[String]>) -> Vec<Candidate> {
+        self.rank_among(aim, anchor, |_| true)
+    }
+
+    /// The same of those places alone whose path is admitted.
+    pub(crate) fn rank_among(
+        self,
+        aim: &Aim<'_>,
+        anchor: Option<&[String]>,
+        admits: impl Fn(&[String]) -> bool,
+    ) -> Vec<Candidate> {
         let known: Vec<f64> =
             (0..aim.name.len()).map(|index| self.name_weight(&aim.name, index)).collect();
         let rarity: Vec<f64> = aim.hint.words().map(|word| self.survey.rarity(word)).collect();
         let candidate = |place: &Place| {
             let score = self.score(aim, place, anchor, &Weights { name: &known, hint: &rarity });
-            (score > NOTHING).then(|| Candidate {
-                path: place.path.clone(),
-                score,
-                fits_type: aim.property_type.is_none_or(|it| self.survey.fits(&place.path, it)),
+            (score > NOTHING).then(|| {
+                let to = aim.property_type.filter(|_| score > WORTH_CONVERTING);
+                Candidate {
+                    path: place.path.clone(),
+                    score,
+                    fits_type: aim.property_type.is_none_or(|it| self.survey.fits(&place.path, it)),
+                    convert: to.and_then(|it| self.survey.conversion(&place.path, it)),
+                }
             })
         };
-        let mut found: Vec<Candidate> = self.survey.places().iter().filter_map(candidate).collect();
+        let places = self.survey.places().iter().filter(|place| admits(&place.path));
+        let mut found: Vec<Candidate> = places.filter_map(candidate).collect();
         found.sort_by(|a, b| {
             b.fits_type.cmp(&a.fits_type).then_with(|| b.score.total_cmp(&a.score))
         });
@@ -227,7 +249,9 @@ impl<'s> Scorer<'s> {
             let event =
                 if when { best(word, &self.survey.event_words) * IN_EVENT_TYPE } else { 0.0 };
             let by_type = if aim.is_moment() && word.is_time() { BY_TYPE } else { 0.0 };
-            [leaf, parent, entity, event, by_type].into_iter().fold(0.0, f64::max)
+            let is_shape = word.is_one_of(CHECKSUM) && place.holds_checksums();
+            let by_shape = if is_shape { BY_SHAPE } else { 0.0 };
+            [leaf, parent, entity, event, by_type, by_shape].into_iter().fold(0.0, f64::max)
         };
         let explained = aim.name.iter().enumerate().map(|(index, word)| explained(index, word));
         mean(weights.name.iter().copied().zip(explained))
@@ -237,7 +261,9 @@ impl<'s> Scorer<'s> {
     fn explained_path(self, aim: &Aim<'_>, place: &Place, free: usize) -> f64 {
         let by = |word: &Word, entity: f64| {
             let by_type = if aim.is_moment() && word.is_time() { BY_TYPE } else { 0.0 };
+            let by_role = if aim.is_key && word.text() == "id" { KEY_BY_ID } else { 0.0 };
             [
+                by_role,
                 best(word, &aim.name),
                 best(word, &aim.entity) * entity,
                 best(word, &self.survey.event_words) * BY_EVENT_TYPE,
@@ -307,7 +333,9 @@ fn leaf_known(aim: &Aim<'_>, place: &Place) -> f64 {
     let known = |(index, word): (usize, &Word)| {
         let by_type =
             if aim.is_moment() && (word.is_time() || is_event(word)) { BY_TYPE } else { 0.0 };
-        let known = alike_in_row(leaf, index, &aim.name).max(aim.hint.means(word)).max(by_type);
+        let by_role = if aim.is_key && word.text() == "id" { KEY_BY_ID } else { 0.0 };
+        let known = alike_in_row(leaf, index, &aim.name).max(aim.hint.means(word));
+        let known = known.max(by_type).max(by_role);
         (weight(word), known)
     };
     mean(leaf.iter().enumerate().map(known))
@@ -348,12 +376,12 @@ fn alike_in_row(row: &[Word], index: usize, others: &[Word]) -> f64 {
     if is_pair { 1.0 } else { best(word, others) }
 }
 
-fn best<'w>(word: &Word, others: impl IntoIterator<Item = &'w Word>) -> f64 {
+pub(super) fn best<'w>(word: &Word, others: impl IntoIterator<Item = &'w Word>) -> f64 {
     others.into_iter().map(|other| word.alike(other)).fold(0.0, f64::max)
 }
 
 /// What a word of a name weighs.
-fn weight(word: &Word) -> f64 {
+pub(super) fn weight(word: &Word) -> f64 {
     let classes = [
         (GLUE, GLUE_WEIGHT),
         (TIME, TIME_WEIGHT),
@@ -368,7 +396,7 @@ fn weight(word: &Word) -> f64 {
 }
 
 /// The weighted mean, 0 where nothing weighs anything.
-fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
+pub(super) fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (weights, sum) = weighted.fold((0.0, 0.0), |(weights, sum), (weight, value)| {
         (weights + weight, sum + weight * value)
     });

@@ -2,14 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use super::conversion::{Fitting, fitting};
 use super::vocabulary::WRAPPERS;
 use super::words::{Word, words};
+use crate::expr::Conversion;
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
 use crate::task::evidence::{Evidence, Kind, Kinds, Path};
 
 /// From here on, two words are the same but for their ending.
 const SAME: f64 = 0.9;
+
+/// How many characters a checksum has at least.
+const MIN_CHECKSUM: usize = 32;
 
 /// A path at which scalars occur, or may.
 #[derive(Clone, Debug)]
@@ -26,7 +33,7 @@ pub(crate) struct Place {
     /// The kinds of its values, null apart.
     pub(super) kinds: Kinds,
     /// A few of its values.
-    pub(crate) examples: Vec<serde_json::Value>,
+    pub(crate) examples: Vec<Value>,
     /// What the event schema says about it.
     pub(super) description: Vec<Word>,
 }
@@ -54,16 +61,25 @@ impl Place {
             && self.examples.iter().all(|value| fit(&PropertyType::Timestamp, value) == Fit::Valid)
     }
 
+    /// Whether all its values are checksums: hexadecimal digits, as many as a digest of 128 bits has, or more.
+    pub(super) fn holds_checksums(&self) -> bool {
+        let is_checksum = |value: &Value| {
+            value.as_str().is_some_and(|it| {
+                it.len() >= MIN_CHECKSUM && it.bytes().all(|byte| byte.is_ascii_hexdigit())
+            })
+        };
+        !self.examples.is_empty() && self.examples.iter().all(is_checksum)
+    }
+
     /// Whether none of its values can be an email address, though there are values.
     pub(super) fn lacks_emails(&self) -> bool {
-        let is_email =
-            |value: &serde_json::Value| value.as_str().is_some_and(|it| it.contains('@'));
+        let is_email = |value: &Value| value.as_str().is_some_and(|it| it.contains('@'));
         !self.examples.is_empty() && !self.examples.iter().any(is_email)
     }
 
     /// Whether its text values are addresses of pages; `None` where it has none.
     pub(crate) fn holds_urls(&self) -> Option<bool> {
-        let mut texts = self.examples.iter().filter_map(serde_json::Value::as_str).peekable();
+        let mut texts = self.examples.iter().filter_map(Value::as_str).peekable();
         texts.peek()?;
         Some(texts.all(|text| text.contains("://")))
     }
@@ -73,7 +89,7 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(crate) struct Survey<'e> {
     evidence: &'e Evidence,
-    /// The first is the one that a plan would be about.
+    /// The one with the most samples first.
     event_types: Vec<&'e str>,
     places: Vec<Place>,
     /// In how many places a word occurs.
@@ -89,6 +105,10 @@ impl<'e> Survey<'e> {
             event_types.iter().filter_map(known).map(|(name, _)| name).collect();
         if event_types.is_empty() {
             event_types = evidence.event_types().map(|(name, _)| name).collect();
+        }
+        if event_types.is_empty() {
+            // There are no samples, as of the elements of an array that is always empty: what is declared is all there is.
+            event_types.push("");
         }
         let places = places(evidence, &event_types);
         let mut frequency = BTreeMap::new();
@@ -126,9 +146,8 @@ impl<'e> Survey<'e> {
         if count == 0 { 0.0 } else { 1.0 + (ratio(self.places.len(), count)).max(1.0).ln() }
     }
 
-    /// Whether every value at a path that isn't null is of the type: those in samples of the first event type, which a
-    /// plan would read, or where it has none, those in samples of the others. Where no value was seen, what the schema
-    /// declares decides, and where nothing is declared, anything may be there.
+    /// Whether every value at a path that isn't null is of the type. Where no value was seen, what the schema declares
+    /// decides, and where nothing is declared, anything may be there.
     pub(crate) fn fits(&self, path: &[String], property_type: &PropertyType) -> bool {
         if let Some(fits) = self.values_fit(path, property_type) {
             return fits;
@@ -141,20 +160,34 @@ impl<'e> Survey<'e> {
 
     /// The same, told by samples alone; `None` where no value was seen.
     pub(crate) fn values_fit(&self, path: &[String], property_type: &PropertyType) -> Option<bool> {
-        for event_type in &self.event_types {
-            let mut values = self
-                .evidence
-                .of(event_type)
-                .into_iter()
-                .flat_map(|events| events.seen(path))
-                .map(|(_, value)| value)
-                .filter(|value| !value.is_null())
-                .peekable();
-            if values.peek().is_some() {
-                return Some(values.all(|value| fit(property_type, value) == Fit::Valid));
-            }
+        let mut values = self.values(path).peekable();
+        values.peek()?;
+        Some(values.all(|value| fit(property_type, value) == Fit::Valid))
+    }
+
+    /// The conversion that makes every value at a path be of the type, or be written alike where they are of it already;
+    /// `None` where nothing has to be done, or nothing helps.
+    pub(crate) fn conversion(
+        &self,
+        path: &[String],
+        property_type: &PropertyType,
+    ) -> Option<Conversion> {
+        // A few values tell most often that no conversion will do.
+        let examples = self.place(path).map_or(&[][..], |place| &place.examples);
+        if fitting(property_type, examples.iter()) == Some(Fitting::Unfit) {
+            return None;
         }
-        None
+        match fitting(property_type, self.values(path))? {
+            Fitting::Uniform(step) | Fitting::Converted(step) => Some(step),
+            Fitting::AsTheyAre | Fitting::Unfit => None,
+        }
+    }
+
+    /// The values at a path that aren't null.
+    pub(crate) fn values<'s>(&'s self, path: &'s [String]) -> impl Iterator<Item = &'s Value> {
+        let of_type = |name: &&'e str| self.evidence.of(name);
+        let seen = self.event_types.iter().filter_map(of_type).flat_map(|it| it.seen(path));
+        seen.map(|(_, value)| value).filter(|value| !value.is_null())
     }
 }
 
@@ -177,7 +210,7 @@ struct Sum {
     present: usize,
     distinct: usize,
     kinds: Kinds,
-    examples: Vec<serde_json::Value>,
+    examples: Vec<Value>,
 }
 
 fn places(evidence: &Evidence, event_types: &[&str]) -> Vec<Place> {
@@ -198,7 +231,7 @@ fn places(evidence: &Evidence, event_types: &[&str]) -> Vec<Place> {
         let all = kinds.union(declared);
         let scalar = |kind| !matches!(kind, Kind::Null | Kind::Array | Kind::Object);
         // A plan can't name an empty key.
-        let can_be_named = !path.iter().any(String::is_empty);
+        let can_be_named = !path.is_empty() && !path.iter().any(String::is_empty);
         can_be_named && (all.iter().any(scalar) || !all.iter().any(|kind| kind != Kind::Null))
     };
     sums.retain(|path, sum| is_place(path, sum.kinds));

@@ -78,6 +78,7 @@ pub(super) const GROUPS: &[(f64, &[&str])] = &[
     (0.75, &["type", "kind", "category", "class"]),
     (0.75, &["author", "user", "creator", "writer"]),
     (0.65, &["actor", "user", "principal", "caller", "initiator", "identity"]),
+    (0.75, &["actor", "caller", "initiator", "invoker", "requester", "sender", "trigger"]),
     (0.6, &["owner", "user", "account"]),
     (0.75, &["customer", "client", "buyer"]),
     (0.75, &["vendor", "seller", "supplier", "merchant"]),
@@ -123,6 +124,9 @@ pub(super) const TIME: &[&str] =
 
 /// Words that say that something is counted.
 pub(super) const COUNT: &[&str] = &["count", "number", "total", "quantity"];
+
+/// Words for what identifies contents, written in hexadecimal digits.
+pub(super) const CHECKSUM: &[&str] = &["checksum", "digest", "hash", "oid", "sha"];
 
 /// Words that say in which form a value is written, not what it is of.
 pub(super) const FORM: &[&str] =

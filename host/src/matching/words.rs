@@ -5,7 +5,7 @@ use super::vocabulary::{GROUPS, STOP, TIME, canonical};
 /// How alike two words are that differ in their ending alone: `lock`, `locked`, `locks`.
 const SAME_STEM: f64 = 0.92;
 
-/// How alike a word and its own beginning are: `star`, `stargazers`.
+/// How alike a word and its own beginning are, `star` and `stargazers`, or two words with a long beginning in common.
 const PREFIX: f64 = 0.7;
 
 /// How alike two words are that a slip of the finger tells apart.
@@ -16,6 +16,9 @@ const TYPO_SIMILARITY: f64 = 0.8;
 
 /// The fewest characters by which a beginning tells something of a word.
 const MIN_PREFIX: usize = 4;
+
+/// The fewest bytes that two words have to begin with in common, besides two thirds of the longer one.
+const MIN_SHARED: usize = 7;
 
 /// The fewest characters of a word in which a slip may be looked for: short words are too near each other.
 const MIN_TYPO: usize = 6;
@@ -84,6 +87,11 @@ impl Word {
         let (a, b) = (self.stem.as_str(), other.stem.as_str());
         let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
         if short.len() >= MIN_PREFIX && long.starts_with(short) {
+            return PREFIX;
+        }
+        // `vulnerable`, `vulnerability`.
+        let same = short.bytes().zip(long.bytes()).take_while(|(a, b)| a == b).count();
+        if same >= MIN_SHARED && same * 3 >= long.len() * 2 {
             return PREFIX;
         }
         // Whole words of like length alone: comparing letter by letter takes long.

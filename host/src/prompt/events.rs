@@ -1,15 +1,16 @@
-//! What occurs in the samples: the paths, with kinds, coverage and a few values.
+//! What occurs in the samples: the paths, those inside of arrays too, with kinds, coverage and a few values.
 //!
 //! The event types that the rule speaks of are shown together, since most of what they hold is the same, and the others by
 //! name. Where it speaks of none, each is shown by itself.
 
 use std::collections::BTreeSet;
 
-use super::lines::{FAR, Lines, NAME_CHARS, Wanted};
+use super::lines::{FAR, Lines, NAME_CHARS, Wanted, names, place};
+use crate::expr::{ForEach, Reference};
 use crate::fence;
 use crate::policy::FieldPolicy;
 use crate::task::evidence::redact::{is_data, redacted};
-use crate::task::evidence::{Evidence, Observed, Path, SampleEvents};
+use crate::task::evidence::{Evidence, Observed, Path, SampleEvents, Step, Visibility};
 
 /// How much is shown of all samples together, in characters.
 const EVENTS_CHARS: usize = 48_000;
@@ -20,6 +21,9 @@ const MIN_CHARS: usize = 400;
 /// How many characters the names of other event types may have together.
 const NAMES_CHARS: usize = 4_000;
 
+/// How many arrays and maps are gone into.
+const MAX_COLLECTIONS: usize = 100;
+
 /// How many values of a path are shown.
 const MAX_VALUES: usize = 3;
 
@@ -27,7 +31,8 @@ const INTRODUCTION: &str = "
 ## What occurs in the samples
 
 A line for each path: the path as a plan writes it, the kinds of its values, in how many samples it is, how many
-different values it has, and some of them. A value in angle brackets stands for one of that shape.
+different values it has, and some of them. A value in angle brackets stands for one of that shape. `[]` stands for the
+elements of the array before it, `{}` for the entries of the object: the path behind it starts there, in a `for_each`.
 ";
 
 pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &Wanted) -> String {
@@ -44,7 +49,7 @@ pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &Wanted
     let is_close = |(name, _): &(&str, &SampleEvents)| wanted.closeness(name) == closest;
     let (close, others): (Vec<_>, Vec<_>) = types.into_iter().partition(is_close);
     let mut text = INTRODUCTION.to_owned();
-    let table = Table { policy, wanted };
+    let table = Table { evidence, policy, wanted };
     if closest == FAR {
         let mut left = EVENTS_CHARS;
         for (index, event_type) in close.iter().enumerate() {
@@ -81,11 +86,39 @@ fn name(event_type: &str) -> String {
 
 /// What decides which paths are shown.
 struct Table<'a> {
+    evidence: &'a Evidence,
     policy: &'a FieldPolicy,
     wanted: &'a Wanted,
 }
 
 impl Table<'_> {
+    /// Adds a line for a place; `named` are the keys that say what its values are.
+    fn add(&self, steps: &[Step], named: &[String], seen: &Line<'_>, sums: &mut Sums) {
+        let Line { observed, samples, types } = seen;
+        let keys = names(steps);
+        if self.policy.visibility(steps) == Visibility::Hidden {
+            sums.denied += 1;
+            return;
+        }
+        let Some(mut line) = place(steps).filter(|_| !keys.iter().any(|key| is_data(key))) else {
+            sums.lines.leave_out();
+            return;
+        };
+        line.push_str(&format!(" {} in {} of {samples}{types}", observed.kinds, observed.present));
+        let mut shown = BTreeSet::new();
+        let values: Vec<String> = observed
+            .examples
+            .iter()
+            .map(|value| fence::compact(&redacted(named, value)))
+            .filter(|value| shown.insert(value.clone()))
+            .take(MAX_VALUES)
+            .collect();
+        if !values.is_empty() {
+            line.push_str(&format!(", {} different: {}", observed.distinct, values.join(", ")));
+        }
+        sums.lines.push(self.wanted.rank(&keys), line);
+    }
+
     /// A block of event types that the rule is equally close to, and what isn't in it.
     fn block(&self, types: &[(&str, &SampleEvents)], max_chars: usize) -> String {
         let mut headings = Lines::default();
@@ -96,25 +129,34 @@ impl Table<'_> {
         }
         let (headings, left_out_types) = headings.within(max_chars / 4);
         let together = SampleEvents::together(types.iter().map(|(_, events)| *events));
-        let mut lines = Lines::default();
-        let mut denied = 0;
+        let mut sums = Sums { lines: Lines::default(), denied: 0 };
+        let having = |path: &Path| {
+            let having = types.iter().filter(|(_, it)| it.observed().contains_key(path)).count();
+            match types.len() {
+                all if having < all => format!(", in {having} of {all} event types"),
+                _ => String::new(),
+            }
+        };
         for (path, observed) in together.observed() {
-            let json = fence::path(path);
-            if self.policy.denies(path) {
-                denied += 1;
-            } else if json.chars().count() > NAME_CHARS || path.iter().any(|key| is_data(key)) {
-                lines.leave_out();
-            } else {
-                let having =
-                    types.iter().filter(|(_, it)| it.observed().contains_key(path)).count();
-                let types = match types.len() {
-                    all if having < all => format!(", in {having} of {all} event types"),
-                    _ => String::new(),
-                };
-                let line = line(&json, path, observed, together.count(), &types);
-                lines.push(self.wanted.rank(path), line);
+            let seen = Line { observed, samples: together.count(), types: &having(path) };
+            self.add(&Step::keys(path), path, &seen, &mut sums);
+        }
+        let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
+        for for_each in iterations(self.evidence, &names) {
+            let elements = self.evidence.elements(&names, &for_each);
+            let together = SampleEvents::together(elements.event_types().map(|(_, it)| it));
+            for (path, observed) in together.observed() {
+                let level = for_each.level();
+                let reference = Reference { path: path.clone(), level };
+                let steps = Step::resolved(&reference, Some(&for_each));
+                // Of an element without a name of its own, the array's says what it is.
+                let last = path.last().or_else(|| for_each.levels().last()?.path.last());
+                let named: Path = last.cloned().into_iter().collect();
+                let seen = Line { observed, samples: together.count(), types: "" };
+                self.add(&steps, &named, &seen, &mut sums);
             }
         }
+        let Sums { lines, denied } = sums;
         let (shown, left_out) =
             lines.within(max_chars.saturating_sub(headings.chars().count() + 1));
         let block = fence::block("text", format!("{headings}\n{shown}").trim_end());
@@ -132,18 +174,33 @@ impl Table<'_> {
     }
 }
 
-fn line(json: &str, path: &Path, observed: &Observed, samples: usize, types: &str) -> String {
-    let mut line = format!("{json} {} in {} of {samples}{types}", observed.kinds, observed.present);
-    let mut seen = BTreeSet::new();
-    let values: Vec<String> = observed
-        .examples
-        .iter()
-        .map(|value| fence::compact(&redacted(path, value)))
-        .filter(|value| seen.insert(value.clone()))
-        .take(MAX_VALUES)
-        .collect();
-    if !values.is_empty() {
-        line.push_str(&format!(", {} different: {}", observed.distinct, values.join(", ")));
+/// Lines, and how many there would be but for the policy.
+struct Sums {
+    lines: Lines,
+    denied: usize,
+}
+
+/// What a line tells of a place.
+struct Line<'a> {
+    observed: &'a Observed,
+    /// Of how many.
+    samples: usize,
+    /// In which event types, where that is worth saying.
+    types: &'a str,
+}
+
+/// What there are elements or entries of in these events, and in the elements of arrays.
+fn iterations(evidence: &Evidence, event_types: &[&str]) -> Vec<ForEach> {
+    let mut all = Vec::new();
+    let found =
+        |evidence: &Evidence| evidence.arrays(event_types).into_iter().filter(|it| it.elements > 0);
+    for outer in found(evidence).take(MAX_COLLECTIONS) {
+        let for_each = ForEach::new(outer.iteration.clone(), None);
+        let inside = evidence.elements(event_types, &for_each);
+        all.push(for_each);
+        let nested = found(&inside).take(MAX_COLLECTIONS);
+        all.extend(nested.map(|it| ForEach::new(outer.iteration.clone(), Some(it.iteration))));
     }
-    line
+    all.truncate(MAX_COLLECTIONS);
+    all
 }

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::fence;
+use crate::task::evidence::{Path, Step};
+
 /// The longest name, path or event type that is shown, in characters. A shortened one would be of no use.
 pub(super) const NAME_CHARS: usize = 300;
 
@@ -69,6 +72,44 @@ impl Wanted {
         let class = if is_spelled { 0 } else { 1 + u8::from(!is_named) };
         (class, path.len() + 2 * path.iter().map(unknown).sum::<usize>())
     }
+}
+
+/// Where something is, arrays and maps included: the path to an array, `[]` for its elements, and the path from there;
+/// `{}` stands for the entries of an object, which have a `key` and a `value`. `None` where it is too long to be shown.
+pub(super) fn place(steps: &[Step]) -> Option<String> {
+    let mut text = String::new();
+    let mut keys: Path = Vec::new();
+    let flush = |keys: &mut Path, text: &mut String| {
+        if !keys.is_empty() {
+            let space = if text.is_empty() { "" } else { " " };
+            text.push_str(&format!("{space}{}", fence::path(keys)));
+            keys.clear();
+        }
+    };
+    for step in steps {
+        if let Step::Key(key) = step {
+            keys.push(key.clone());
+            continue;
+        }
+        flush(&mut keys, &mut text);
+        text.push_str(if *step == Step::Element { " []" } else { " {}" });
+        match step {
+            Step::Value => keys.push("value".to_owned()),
+            Step::Name => keys.push("key".to_owned()),
+            Step::Key(_) | Step::Element => {}
+        }
+    }
+    flush(&mut keys, &mut text);
+    (text.chars().count() <= NAME_CHARS).then_some(text)
+}
+
+/// The keys among the steps to a place.
+pub(super) fn names(steps: &[Step]) -> Path {
+    let key = |step: &Step| match step {
+        Step::Key(key) => Some(key.clone()),
+        Step::Element | Step::Value | Step::Name => None,
+    };
+    steps.iter().filter_map(key).collect()
 }
 
 /// The lower, the earlier a line gets its place.

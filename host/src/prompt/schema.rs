@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::lines::{Lines, NAME_CHARS, Wanted};
+use super::lines::{Lines, Wanted, names, place};
 use crate::fence::{self, Escape};
 use crate::policy::FieldPolicy;
 use crate::task::Task;
+use crate::task::evidence::{Step, Visibility};
 
 /// How much of a schema is shown, in characters of indented JSON or of lines.
 const SCHEMA_CHARS: usize = 24_000;
@@ -48,22 +49,23 @@ pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &Wanted) -> Str
     }
     let mut lines = Lines::default();
     let mut denied = 0;
-    for (path, declared) in declared {
-        if policy.denies(path) {
+    let inside = task.evidence().declared_inside().iter().map(|(steps, it)| (steps.clone(), it));
+    let keys = declared.iter().map(|(path, it)| (Step::keys(path), it));
+    for (steps, declared) in keys.chain(inside) {
+        if policy.visibility(&steps) == Visibility::Hidden {
             denied += 1;
             continue;
         }
-        let json = fence::path(path);
-        if json.chars().count() > NAME_CHARS {
+        let Some(mut line) = place(&steps) else {
             lines.leave_out();
             continue;
-        }
-        let mut line = format!("{json} {}", declared.kinds);
+        };
+        line.push_str(&format!(" {}", declared.kinds));
         if let Some(description) = &declared.description {
             line.push_str(": ");
             line.push_str(&fence::quoted(description, DESCRIPTION_CHARS).0);
         }
-        lines.push(wanted.rank(path), line);
+        lines.push(wanted.rank(&names(&steps)), line);
     }
     let (shown, left_out) = lines.within(SCHEMA_CHARS);
     text.push_str(&if is_restricted {
@@ -73,7 +75,8 @@ pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &Wanted) -> Str
     });
     text.push_str(
         " These are the paths that it declares, from the\nevent's root, with the kinds of their values and what is said \
-         about them:\n\n",
+         about them. A path behind `[]` starts at\nan element of the array before it, a path behind `{}` at an entry of \
+         the object before it:\n\n",
     );
     text.push_str(&fence::block("text", &shown));
     if left_out > 0 {
