@@ -4,6 +4,8 @@ mod read;
 mod strict;
 mod write;
 
+pub(in crate::abi) use read::inputs;
+
 use crate::expr::{Condition, Expression, Iteration, OnError, Reference, Source};
 
 /// One value that the extractor is given. Without `rows` it is one slot, with them one for each row.

@@ -1,11 +1,14 @@
 //! The JSON of an input, read. Strict: unknown keys, missing keys and values of another type are refused.
 
-use serde::de::Error;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::strict::Strict;
 use super::{Input, Rows, What};
+use crate::expr::conversion::PatternBudget;
 use crate::expr::{
     Condition, Conversion, Expression, Iteration, JsonType, Level, OnError, Over, Piece, Reference,
     Source, Template, Test,
@@ -14,10 +17,42 @@ use crate::expr::{
 /// What is wrong. The reader of the section escapes and bounds it, and the reader of the JSON adds where.
 type Read<T> = Result<T, String>;
 
-impl<'de> Deserialize<'de> for Input {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+/// Reads the inputs of a section. Their patterns share one budget, or a section of a few kilobytes would take minutes to
+/// read.
+pub(in crate::abi) fn inputs<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Input>, D::Error> {
+    deserializer.deserialize_seq(Inputs)
+}
+
+struct Inputs;
+
+impl<'de> Visitor<'de> for Inputs {
+    type Value = Vec<Input>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of inputs")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<Input>, A::Error> {
+        let mut patterns = PatternBudget::default();
+        let mut inputs = Vec::new();
+        while let Some(input) = elements.next_element_seed(One(&mut patterns))? {
+            inputs.push(input);
+        }
+        Ok(inputs)
+    }
+}
+
+/// One input, within what is left for patterns.
+struct One<'b>(&'b mut PatternBudget);
+
+impl<'de> DeserializeSeed<'de> for One<'_> {
+    type Value = Input;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Input, D::Error> {
         let Strict(value) = Strict::deserialize(deserializer)?;
-        input(&value).map_err(Error::custom)
+        input(&value, self.0).map_err(Error::custom)
     }
 }
 
@@ -31,7 +66,7 @@ impl<'de> Deserialize<'de> for Rows {
 /// The keys one of which says where a value comes from.
 const SOURCES: &[&str] = &["path", "template", "coalesce", "constant"];
 
-fn input(value: &Value) -> Read<Input> {
+fn input(value: &Value, patterns: &mut PatternBudget) -> Read<Input> {
     const ALL: &[&str] = &["path", "template", "coalesce", "constant", "when"];
     const OTHERS: &[&str] = &["level", "as", "rows", "if", "on_error"];
     let fields = object(value, &[ALL, OTHERS])?;
@@ -43,7 +78,7 @@ fn input(value: &Value) -> Read<Input> {
         ("path", keys) if fields.get("as").and_then(Value::as_str) == Some("truthy") => {
             What::Truthy(reference(fields, keys)?)
         }
-        (name, of) => What::Value(expression(fields, name, of)?),
+        (name, of) => What::Value(expression(fields, name, of, patterns)?),
     };
     Ok(Input {
         what,
@@ -70,7 +105,12 @@ fn rows(value: &Value) -> Read<Rows> {
 }
 
 /// A value whose source is under the key `name`.
-fn expression(fields: &Map<String, Value>, name: &str, source: &Value) -> Read<Expression> {
+fn expression(
+    fields: &Map<String, Value>,
+    name: &str,
+    source: &Value,
+    patterns: &mut PatternBudget,
+) -> Read<Expression> {
     if name != "path" {
         without(fields, &["level"], name)?;
     }
@@ -82,7 +122,8 @@ fn expression(fields: &Map<String, Value>, name: &str, source: &Value) -> Read<E
         }
         // As deep as the reader of JSON lets them nest; a section lets them nest less.
         ("coalesce", Value::Array(values)) => {
-            Source::Coalesce(values.iter().map(alternative).collect::<Read<_>>()?)
+            let alternatives = values.iter().map(|value| alternative(value, patterns));
+            Source::Coalesce(alternatives.collect::<Read<_>>()?)
         }
         ("constant", constant) if is_scalar(constant) => Source::Constant(constant.clone()),
         ("constant", found) => return Err(expected(name, "a string, number or boolean", found)),
@@ -92,7 +133,7 @@ fn expression(fields: &Map<String, Value>, name: &str, source: &Value) -> Read<E
         None => Vec::new(),
         Some(Value::String(name)) if name == "json" => Vec::new(),
         Some(Value::Array(steps)) if !steps.is_empty() => {
-            steps.iter().enumerate().map(step).collect::<Read<_>>()?
+            steps.iter().enumerate().map(|it| step(it, patterns)).collect::<Read<_>>()?
         }
         Some(Value::String(name)) => {
             let expected = "expected json, truthy (for a path) or a list";
@@ -103,15 +144,15 @@ fn expression(fields: &Map<String, Value>, name: &str, source: &Value) -> Read<E
     Ok(Expression { source, convert })
 }
 
-fn step((index, value): (usize, &Value)) -> Read<Conversion> {
-    Conversion::from_json(value).map_err(|error| format!("as[{index}]{}: {error}", error.at))
+fn step((index, value): (usize, &Value), patterns: &mut PatternBudget) -> Read<Conversion> {
+    Conversion::from_json_within(value, patterns).map_err(|error| format!("as[{index}]{}: {error}", error.at))
 }
 
 /// One of the values of a `coalesce`.
-fn alternative(value: &Value) -> Read<Expression> {
+fn alternative(value: &Value, patterns: &mut PatternBudget) -> Read<Expression> {
     let fields = object(value, &[SOURCES, &["level", "as"]])?;
     let (name, source) = one_of(fields, SOURCES)?;
-    expression(fields, name, source)
+    expression(fields, name, source, patterns)
 }
 
 fn piece(value: &Value) -> Read<Piece> {

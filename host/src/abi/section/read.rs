@@ -22,7 +22,7 @@ pub(super) fn section(bytes: &[u8]) -> Result<Section, SectionError> {
         abi: ABI_VERSION,
         function: raw.function,
         event_types: raw.event_types,
-        inputs: raw.inputs.into_iter().map(|Object(input)| input).collect(),
+        inputs: raw.inputs,
         rows: raw.rows.into_iter().map(|Object(rows)| rows).collect(),
         on_duplicate: raw.on_duplicate,
     })
@@ -42,7 +42,8 @@ struct Raw {
     _abi: u64,
     function: String,
     event_types: Vec<String>,
-    inputs: Vec<Object<Input>>,
+    #[serde(deserialize_with = "crate::abi::input::inputs")]
+    inputs: Vec<Input>,
     #[serde(default)]
     rows: Vec<Object<Rows>>,
     #[serde(default, deserialize_with = "on_duplicate")]

@@ -202,3 +202,12 @@ fn a_message_says_where_and_stays_on_one_line() {
     let error = Section::parse(hostile.as_bytes()).unwrap_err().to_string();
     assert!(!error.contains('\n') && error.contains("unknown field"), "{error}");
 }
+
+#[test]
+fn the_patterns_of_all_inputs_share_one_budget() {
+    let one = r#"{"path":["a"],"as":[{"regex":{"pattern":"\\w{12}"}}]}"#;
+    let several = |count: usize| inputs(&format!("[{}]", vec![one; count].join(",")));
+    assert!(Section::parse(several(4).as_bytes()).is_ok());
+    // Alone each of them is fine; a thousand would take minutes to compile.
+    assert_eq!(code(&several(1000)), "section_wrong_shape");
+}
