@@ -146,7 +146,7 @@ fn plans_pass_every_gate() {
         let task = Task::new(graph, samples, None, None);
         let plan = serde_json::to_string(&rule.plan).unwrap();
         let accepted = pipeline
-            .accept(&Request { plan: &plan, task: &task, smoke: smoke.clone() }, &mut |_| {});
+            .accept(&Request { plan: &plan, task: &task, smoke: smoke }, &mut |_| {});
         failures.insert(rule.path(), accepted.err().iter().map(ToString::to_string).collect());
     }
     assert_none(&failures);
