@@ -145,8 +145,7 @@ fn plans_pass_every_gate() {
         let samples = Samples::parse(&samples.join("\n"), "samples").unwrap();
         let task = Task::new(graph, samples, None, None);
         let plan = serde_json::to_string(&rule.plan).unwrap();
-        let accepted = pipeline
-            .accept(&Request { plan: &plan, task: &task, smoke: smoke }, &mut |_| {});
+        let accepted = pipeline.accept(&Request { plan: &plan, task: &task, smoke }, &mut |_| {});
         failures.insert(rule.path(), accepted.err().iter().map(ToString::to_string).collect());
     }
     assert_none(&failures);

@@ -9,18 +9,22 @@
 mod case;
 mod inject;
 mod judge;
+mod knowable;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use retort::answer::{self, AnswerFormat};
+use retort::finding::Finding;
 use retort::llm::FinishReason;
 use retort::plan::{self, Plan};
 use serde_json::Value;
 
 use case::Case;
-use inject::{Fault, KINDS};
+use inject::{FEW_PER_KIND, Fault, KINDS, Kind, MAX_PER_KIND, whole as whole_language};
 use judge::Judge;
+use knowable::Right;
 
 /// How the faults of one kind went.
 #[derive(Default)]
@@ -83,11 +87,17 @@ impl Tally {
             (_, _, false, false) => "unmended",
             _ => return,
         };
-        let findings: Vec<String> =
-            judged.findings.iter().map(|it| format!("{} {}", it.pointer, it.code)).collect();
+        let told = |findings: &[Finding]| -> Vec<String> {
+            let patch = |it: &Finding| serde_json::to_string(&it.patch).unwrap();
+            let told = findings
+                .iter()
+                .map(|it| format!("{} {} {} {}", it.pointer, it.code, it.certain, patch(it)));
+            told.take(3).collect()
+        };
+        let (findings, left) = (told(&judged.findings), told(&judged.left));
         let Fault { what, places, .. } = fault;
         self.notes.push(format!(
-            "{note} after {}: {}: {places:?} {what}: {findings:?}",
+            "{note} after {}: {}: {places:?} {what}: {findings:?}, left {left:?}",
             judged.rounds, case.name
         ));
     }
@@ -106,10 +116,16 @@ impl Tally {
     }
 }
 
-/// Whether a plan is the right one. What its function is called is free, where that was taken away.
+/// Whether a plan is the right one. What its function is called is free, where that was taken away, and a node may be given
+/// the name that it has anyway.
 fn is_right(plan: &Plan, right: &Plan, fault: &Fault) -> bool {
     let value = |plan: &Plan| {
         let mut value = serde_json::to_value(plan).unwrap();
+        for node in value.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten() {
+            if node.get("name") == node.get("entity_name") {
+                node.as_object_mut().unwrap().remove("name");
+            }
+        }
         if fault.places.iter().any(|place| place == "/function_name") {
             value["function_name"] = Value::Null;
         }
@@ -122,8 +138,9 @@ fn right_plan(case: &Case) -> Plan {
     plan::from_value(&case.plan).unwrap()
 }
 
-/// Injects every kind of fault into every case: a table, and the sums.
-fn measure(cases: &[Case]) -> (String, Tally) {
+/// Injects every kind of fault into every case: a table, and the sums. Where the rule of `knowable` says which faults can't be
+/// known, no kind does.
+fn measure(cases: &[Case], kinds: &[Kind], most: usize, by_rule: bool) -> (String, Tally) {
     let judge = Judge::new();
     let mut sums = Tally::default();
     let mut table = format!(
@@ -131,15 +148,22 @@ fn measure(cases: &[Case]) -> (String, Tally) {
         "fault", "injected", "unknowable", "rejected", "localised", "mended", "otherwise"
     );
     let mut notes = String::new();
-    for kind in KINDS {
+    let rights: Vec<Right<'_>> = cases.iter().map(Right::new).collect();
+    for kind in kinds {
         let mut tally = Tally::default();
-        for case in cases {
-            let right = right_plan(case);
-            for fault in kind.inject(case) {
-                tally.count(&judge, case, &right, &fault);
+        for (case, right) in cases.iter().zip(&rights) {
+            for mut fault in kind.inject(case, most) {
+                if by_rule {
+                    fault.unknowable = right.unknowable(&fault.text);
+                }
+                // What says the same in other words is no fault.
+                if plan::parse(&fault.text).is_ok_and(|plan| is_right(&plan, &right.plan, &fault)) {
+                    continue;
+                }
+                tally.count(&judge, case, &right.plan, &fault);
             }
         }
-        assert!(tally.detectable() > 0, "{}: nothing was injected", kind.name);
+        assert!(tally.injected > 0, "{}: nothing was injected", kind.name);
         table += &tally.row(kind.name);
         for note in &tally.notes {
             writeln!(notes, "{}: {note}", kind.name).unwrap();
@@ -157,14 +181,19 @@ fn measure(cases: &[Case]) -> (String, Tally) {
 }
 
 fn check(sums: &Tally) {
-    let detectable = sums.detectable() as f64;
     assert_eq!(sums.rejected, sums.detectable(), "a fault that can be known passes");
-    assert!(
-        sums.localised as f64 >= 0.95 * detectable,
-        "{} of {detectable} localised",
-        sums.localised
-    );
-    assert!(sums.mended as f64 >= 0.80 * detectable, "{} of {detectable} mended", sums.mended);
+    check_most(sums);
+}
+
+/// What is asked where some faults pass that could be known: the gate takes an alternative, of a `coalesce` or an `any`, for
+/// what events have that aren't among the samples, and says little of elements of which there are only a few.
+fn check_most(sums: &Tally) {
+    let detectable = sums.detectable() as f64;
+    let is_at_least = |part: usize, share: f64| part as f64 >= share * detectable;
+    assert!(is_at_least(sums.rejected, 0.97), "{} of {detectable} rejected", sums.rejected);
+    assert!(is_at_least(sums.localised, 0.95), "{} of {detectable} localised", sums.localised);
+    assert!(is_at_least(sums.mended, 0.80), "{} of {detectable} mended", sums.mended);
+    assert!(!is_at_least(sums.otherwise, 0.04), "{} of {detectable} otherwise", sums.otherwise);
 }
 
 fn right_plans_pass(cases: &[Case]) {
@@ -187,7 +216,7 @@ fn right_plans_pass_and_are_not_altered() {
 
 #[test]
 fn faults_in_the_examples_are_found_and_mended() {
-    let (table, sums) = measure(&Case::examples());
+    let (table, sums) = measure(&Case::examples(), KINDS, MAX_PER_KIND, false);
     eprintln!("{table}");
     check(&sums);
     insta::with_settings!({ snapshot_path => "faults" }, {
@@ -198,9 +227,33 @@ fn faults_in_the_examples_are_found_and_mended() {
 #[test]
 fn faults_in_plans_over_real_events_are_found_and_mended() {
     let Some(cases) = Case::corpora() else { return };
-    let (table, sums) = measure(&cases);
+    let (table, sums) = measure(&cases, KINDS, MAX_PER_KIND, false);
     eprintln!("{table}");
     check(&sums);
+}
+
+#[test]
+fn right_plans_of_the_whole_language_pass() {
+    right_plans_pass(&Case::whole_examples());
+    right_plans_pass(&Case::whole_corpora().unwrap_or_default());
+}
+
+#[test]
+fn faults_in_the_whole_language_are_found_and_mended() {
+    let (table, sums) = measure(&Case::whole_examples(), whole_language::KINDS, MAX_PER_KIND, true);
+    eprintln!("{table}");
+    check(&sums);
+    insta::with_settings!({ snapshot_path => "faults" }, {
+        insta::assert_snapshot!("whole", table);
+    });
+}
+
+#[test]
+fn faults_in_whole_plans_over_real_events_are_found_and_mended() {
+    let Some(cases) = Case::whole_corpora() else { return };
+    let (table, sums) = measure(&cases, whole_language::KINDS, FEW_PER_KIND, true);
+    eprintln!("{table}");
+    check_most(&sums);
 }
 
 /// What stands around a plan is taken off, and what was cut off is not made up: neither is a fault that could be mended.

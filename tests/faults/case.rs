@@ -1,9 +1,9 @@
 //! Right plans, with the tasks that they are right for.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use retort::gate::smoke::Samples;
+use retort::gate::smoke::{Samples, SmokeOptions};
 use retort::graph::extraction::{Extraction, Node, Property};
 use retort::graph::{GraphSpec, ValidateOptions, validate};
 use retort::plan;
@@ -11,6 +11,7 @@ use retort::task::evidence::at;
 use retort::task::{EventSchema, Task};
 use serde_json::{Value, json};
 
+use super::whole::external;
 use crate::support::{shared, workspace_root};
 
 /// Samples of one rule that are taken: the first ones.
@@ -21,23 +22,26 @@ pub(super) struct Case {
     pub(super) name: String,
     pub(super) plan: Value,
     pub(super) task: Task,
+    pub(super) smoke: SmokeOptions,
 }
 
 impl Case {
     /// The example projects, which every checkout has.
     pub(super) fn examples() -> Vec<Self> {
-        let folder = |name: &str| workspace_root().join("examples").join(name);
-        let case = |name: &str| {
-            let folder = folder(name);
-            let task = Task::new(
-                GraphSpec::parse(&read(&folder.join("graph.yaml")), "graph.yaml").unwrap(),
-                Samples::parse(&read(&folder.join("samples.ndjson")), "samples").unwrap(),
-                None,
-                Some(EventSchema::parse(&read(&folder.join("schema.json")), "schema").unwrap()),
-            );
-            Self { name: name.to_owned(), plan: json_of(&folder.join("plan.json")), task }
-        };
-        ["agent-decision", "cloud-audit", "github-webhook"].map(case).into()
+        ["agent-decision", "cloud-audit", "github-webhook"].map(Self::example).into()
+    }
+
+    /// An example project.
+    pub(super) fn example(name: &str) -> Self {
+        let folder = workspace_root().join("examples").join(name);
+        let task = Task::new(
+            GraphSpec::parse(&read(&folder.join("graph.yaml")), "graph.yaml").unwrap(),
+            Samples::parse(&read(&folder.join("samples.ndjson")), "samples").unwrap(),
+            None,
+            Some(EventSchema::parse(&read(&folder.join("schema.json")), "schema").unwrap()),
+        );
+        let plan = json_of(&folder.join("plan.json"));
+        Self { name: name.to_owned(), plan, task, smoke: external() }
     }
 
     /// The rules over real events, cut down to [their core](core); `None` where the events aren't there.
@@ -71,7 +75,7 @@ impl Case {
         let schema = observed.exists().then(|| EventSchema::parse(&read(&observed), name).unwrap());
         let plan = core(plan, samples.iter().next().unwrap().event_type());
         let task = Task::new(graph(data, name), samples, None, schema);
-        let mut case = Self { name: name.to_owned(), plan, task };
+        let mut case = Self { name: name.to_owned(), plan, task, smoke: SmokeOptions::default() };
         case.leave_out_what_needs_conversion();
         case.leave_out_what_nobody_knows();
         case
@@ -256,10 +260,10 @@ pub(super) fn path_of(value: &Value) -> Vec<String> {
     value.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
 }
 
-fn read(file: &PathBuf) -> String {
+pub(super) fn read(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-fn json_of(file: &PathBuf) -> Value {
+pub(super) fn json_of(file: &Path) -> Value {
     serde_json::from_str(&read(file)).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }

@@ -3,13 +3,17 @@
 mod names;
 mod paths;
 mod shape;
+pub(super) mod whole;
 
 use serde_json::Value;
 
 use super::case::Case;
 
 /// How many faults of one kind are made in one plan.
-const MAX_PER_KIND: usize = 12;
+pub(super) const MAX_PER_KIND: usize = 12;
+
+/// How many of them, where there are many plans and many kinds.
+pub(super) const FEW_PER_KIND: usize = 4;
 
 /// A right plan with one fault.
 pub(super) struct Fault {
@@ -54,11 +58,11 @@ pub(super) const KINDS: &[Kind] = &[
 ];
 
 impl Kind {
-    /// Every fault of this kind in the case's plan; of very many, some, evenly spread.
-    pub(super) fn inject(&self, case: &Case) -> Vec<Fault> {
+    /// Every fault of this kind in the case's plan; of more than `most`, some, evenly spread.
+    pub(super) fn inject(&self, case: &Case, most: usize) -> Vec<Fault> {
         let mut faults = Vec::new();
         (self.make)(case, &mut faults);
-        let step = faults.len().div_ceil(MAX_PER_KIND).max(1);
+        let step = faults.len().div_ceil(most).max(1);
         faults.into_iter().step_by(step).collect()
     }
 }

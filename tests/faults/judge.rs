@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use retort::finding::Finding;
-use retort::gate::smoke::SmokeOptions;
 use retort::pipeline::{Pipeline, Request, Turned};
 use retort::plan::{self, Plan};
-use retort::problem::Stage;
+use retort::problem::{Problem, Stage};
 use retort::repair::mechanical::{mend, plan_findings, smoke_findings};
 use retort::sandbox::Limits;
 use serde_json::Value;
@@ -21,6 +20,8 @@ const ROUNDS: usize = 4;
 pub(super) struct Judged {
     /// What the first gate that turned it down found; empty where none did.
     pub(super) findings: Vec<Finding>,
+    /// What was found in the end; empty where it passed.
+    pub(super) left: Vec<Finding>,
     /// The plan that passed all gates in the end.
     pub(super) passed: Option<Plan>,
     /// How often it was mended.
@@ -42,24 +43,25 @@ impl Judge {
     /// Takes a text through the gates, and through them again when it was mended.
     pub(super) fn judge(&self, case: &Case, answer: &str) -> Judged {
         let mut text = answer.to_owned();
-        let mut first = None;
+        let (mut first, mut left) = (None, Vec::new());
         for rounds in 0..=ROUNDS {
             let findings = match self.gates(case, &text) {
                 Ok(plan) => {
                     let findings = first.unwrap_or_default();
-                    return Judged { findings, passed: Some(plan), rounds };
+                    return Judged { findings, left: Vec::new(), passed: Some(plan), rounds };
                 }
                 Err(findings) => findings,
             };
             assert!(!findings.is_empty(), "{}: turned down for nothing: {text}", case.name);
             let mended = mend(&text, &findings);
-            first.get_or_insert(findings);
+            first.get_or_insert_with(|| findings.clone());
+            left = findings;
             match mended {
                 Some(mended) => text = mended.text,
                 None => break,
             }
         }
-        Judged { findings: first.unwrap_or_default(), passed: None, rounds: ROUNDS }
+        Judged { findings: first.unwrap_or_default(), left, passed: None, rounds: ROUNDS }
     }
 
     fn gates(&self, case: &Case, text: &str) -> Result<Plan, Vec<Finding>> {
@@ -71,7 +73,7 @@ impl Judge {
         if self.passed.borrow().contains(&key) {
             return Ok(plan);
         }
-        let request = Request { plan: text, task: &case.task, smoke: SmokeOptions::default() };
+        let request = Request { plan: text, task: &case.task, smoke: case.smoke };
         match self.pipeline.accept(&request, &mut |_| {}) {
             Ok(accepted) => {
                 assert_eq!(accepted.plan(), &plan, "a plan that passes is not altered");
@@ -80,7 +82,7 @@ impl Judge {
             }
             Err(Turned::Fit(unfit)) => Err(unfit.findings().to_vec()),
             Err(Turned::Smoke(failed)) => Err(smoke_findings(&plan, &failed, &case.task)),
-            Err(other) => panic!("{}: {other}: {text}", case.name),
+            Err(other) => Err(other.problems().iter().map(unplaced).collect()),
         }
     }
 }
@@ -96,4 +98,15 @@ fn unread(case: &Case, text: &str, error: &plan::PlanParseError) -> Vec<Finding>
         )];
     };
     plan_findings(&value, &plan::problems(text), &case.task)
+}
+
+/// What turns down a plan for what can't be made of it.
+fn unplaced(problem: &Problem) -> Finding {
+    Finding::new(
+        problem.stage,
+        problem.code,
+        "",
+        "a plan that this gate lets pass",
+        &problem.message,
+    )
 }

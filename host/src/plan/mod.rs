@@ -26,7 +26,6 @@
 
 mod error;
 pub mod eval;
-mod first;
 mod model;
 mod names;
 mod normal;
@@ -40,7 +39,6 @@ pub use model::{
     Plan, SpanRule, innermost,
 };
 pub use names::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, is_identifier, is_reserved};
-pub(crate) use parse::{Field, KEY_FIELDS, PLAN_FIELDS, PROPERTY_FIELDS, SPAN_FIELDS};
 pub use parse::{from_value, parse, problems, problems_of_value};
 pub use reads::{Read, Role};
 pub use schema::{SCHEMA_TEXT, schema};

@@ -115,20 +115,29 @@ fn is_of_the_answer(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::JsonInvalid | FailureKind::CommandFailed)
 }
 
-/// What a finding is about, by the name of the property if it is about one.
+/// What a finding is about: by the name of the property if it is about one, and that of the node or edge that has it, where
+/// the plan lists these.
 fn subject(plan: &Value, finding: &Finding) -> String {
     let pointer = finding.pointer.as_str();
     let mut place = pointer;
+    let mut property = None;
     loop {
-        let name =
-            plan.pointer(place).and_then(|it| it.get("property_name")).and_then(Value::as_str);
-        if let Some(name) = name {
-            return format!("Property `{}`", sanitize(name, NAME_CHARS));
+        let name = |field: &str| {
+            let name = plan.pointer(place)?.get(field)?.as_str()?;
+            Some(sanitize(name, NAME_CHARS))
+        };
+        property = property.or_else(|| name("property_name"));
+        if let Some(owner) = name("relationship_name").or_else(|| name("entity_name")) {
+            return match property {
+                Some(property) => format!("Property `{property}` of `{owner}`"),
+                None => format!("`{owner}`, in the plan at {pointer}"),
+            };
         }
-        match place.rfind('/') {
-            Some(end) => place = &place[..end],
-            None if pointer.is_empty() => return "The plan".to_owned(),
-            None => return format!("The plan at {pointer}"),
+        match (place.rfind('/'), property.as_deref()) {
+            (Some(end), _) => place = &place[..end],
+            (None, Some(property)) => return format!("Property `{property}`"),
+            (None, None) if pointer.is_empty() => return "The plan".to_owned(),
+            (None, None) => return format!("The plan at {pointer}"),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn missing_field(case: &Case, faults: &mut Vec<Fault>) {
 
 pub(super) fn unknown_field(case: &Case, faults: &mut Vec<Fault>) {
     let mut places =
-        vec![("".to_owned(), "description"), ("".to_owned(), "version"), ("".to_owned(), "edges")];
+        vec![("".to_owned(), "description"), ("".to_owned(), "version"), ("".to_owned(), "labels")];
     for (at, _) in case.mappings() {
         places.extend([(at.clone(), "type"), (at.clone(), "required"), (at, "comment")]);
     }

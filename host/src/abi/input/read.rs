@@ -145,7 +145,8 @@ fn expression(
 }
 
 fn step((index, value): (usize, &Value), patterns: &mut PatternBudget) -> Read<Conversion> {
-    Conversion::from_json_within(value, patterns).map_err(|error| format!("as[{index}]{}: {error}", error.at))
+    Conversion::from_json_within(value, patterns)
+        .map_err(|error| format!("as[{index}]{}: {error}", error.at))
 }
 
 /// One of the values of a `coalesce`.

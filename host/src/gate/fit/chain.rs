@@ -145,17 +145,23 @@ pub(super) fn better(
     };
     let replaced = with(before);
     let appended = with(own);
-    // Steps that take a text apart are there for a reason; those that give a type may be the wrong ones.
-    let (likelier, other) =
-        if gives_type(last) { (replaced, appended) } else { (appended, replaced) };
+    let is_text = *property_type == PropertyType::String;
+    // Steps that take a text apart are there for a reason; those that give a type, or letters of one case where no text is
+    // wanted, may be the wrong ones.
+    let is_wrong =
+        gives_type(last) || (!is_text && matches!(last, Conversion::Lower | Conversion::Upper));
+    let (likelier, other) = if is_wrong { (replaced, appended) } else { (appended, replaced) };
     if values.is_empty() {
         return likelier.map(|steps| (steps, false));
     }
-    let bare = Some(Vec::new()).filter(|_| own.len() == 1);
+    let bare = Some(Vec::new()).filter(|_| own.len() == 1 && gives_type(last));
     let candidates = [
-        (bare.filter(|_| gives_type(last)), true),
+        // A text may be meant to become another one, and what stands there instead doesn't say which.
+        (bare.clone().filter(|_| is_text), false),
         (likelier, true),
-        (other, false),
+        (bare, true),
+        // A single step that doesn't give the type is the wrong one, where one alone does.
+        (other, own.len() == 1 && !is_text),
         (Some(before.to_vec()), false),
         (with(&[]), false),
         (Some(Vec::new()), false),

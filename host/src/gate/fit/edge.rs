@@ -195,25 +195,47 @@ impl Edges<'_, '_> {
         findings
     }
 
-    /// The one node of the right entity, or else the one relationship that joins what the edge does.
+    /// What is meant in place of an end of another entity: the one node of the right one; the entity of an end that some other
+    /// event describes, by its key; or the one relationship that joins what the edge does. Certain where it gives an edge
+    /// that no other edge of the plan is, and nothing else does.
     fn meant(&self, at: &str, end: &str, edge: &EdgeRule, wanted: &str) -> Option<(Patch, bool)> {
         let nodes = self.plan.nodes().iter();
         let of_entity: Vec<&NodeRule> = nodes.filter(|it| it.entity_name() == wanted).collect();
-        if let [only] = of_entity.as_slice() {
-            let is_external =
-                self.node(if end == "from" { edge.from() } else { edge.to() }).is_none();
-            let named = patch::replace(&format!("{at}/{end}"), only.name());
-            return Some((named, !is_external && only.for_each() == edge.for_each()));
+        let endpoint = if end == "from" { edge.from() } else { edge.to() };
+        let ends = (self.entity(edge.from()), self.entity(edge.to()));
+        let mended = if end == "from" { (Some(wanted), ends.1) } else { (ends.0, Some(wanted)) };
+        let mut meant: Vec<Patch> = Vec::new();
+        if let Endpoint::External { key_fields, .. } = endpoint {
+            let declared = self.graph.entity(wanted)?;
+            let is_key = |it: &FieldMapping| {
+                declared.key_properties().any(|key| key.is_named(it.property_name()))
+            };
+            if key_fields.iter().all(is_key) {
+                meant.push(patch::replace(&format!("{at}/{end}/entity_name"), wanted));
+            }
+        } else if let [only] = of_entity.as_slice()
+            && !self.is_there(edge, edge.relationship_name(), mended)
+        {
+            meant.push(patch::replace(&format!("{at}/{end}"), only.name()));
         }
         let joins = |it: &&Relationship| {
-            Some(it.from_entity.as_str()) == self.entity(edge.from())
-                && Some(it.to_entity.as_str()) == self.entity(edge.to())
+            Some(it.from_entity.as_str()) == ends.0 && Some(it.to_entity.as_str()) == ends.1
         };
-        let joining: Vec<&Relationship> = self.graph.relationships().iter().filter(joins).collect();
-        match joining.as_slice() {
-            [only] => Some((patch::replace(&format!("{at}/relationship_name"), &only.name), false)),
-            _ => None,
-        }
+        let joining = self.graph.relationships().iter().filter(joins);
+        let joining = joining.filter(|it| !self.is_there(edge, &it.name, ends));
+        meant
+            .extend(joining.map(|it| patch::replace(&format!("{at}/relationship_name"), &it.name)));
+        let is_only = meant.len() == 1;
+        meant.into_iter().next().map(|patch| (patch, is_only))
+    }
+
+    /// Whether another edge of the plan has this relationship between these entities.
+    fn is_there(&self, edge: &EdgeRule, name: &str, ends: (Option<&str>, Option<&str>)) -> bool {
+        let others = self.plan.edges().iter().filter(|it| !std::ptr::eq(*it, edge));
+        let same = |it: &EdgeRule| {
+            it.relationship_name() == name && (self.entity(it.from()), self.entity(it.to())) == ends
+        };
+        others.into_iter().any(same)
     }
 }
 

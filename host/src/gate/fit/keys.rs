@@ -4,7 +4,7 @@ use json_patch::Patch;
 use serde_json::{Map, Value, json};
 
 use super::mapping::Mapping;
-use super::names::{list, means_key, propose};
+use super::names::{called, list, means_key, propose};
 use super::nearest::{Search, Sought};
 use super::scope::Scopes;
 use super::{COMPOSITE_KEY, WRONG_KEY};
@@ -89,7 +89,7 @@ impl Keys<'_> {
             let rest = patch::add(&format!("{rest}/-"), written);
             return propose(finding, Some((patch::both(to_key, rest), certain)));
         }
-        let renamed = patch::replace(&at, &key.logical_name);
+        let renamed = patch::replace(&at, called(key, name));
         propose(finding, Some((renamed, means_key(name, stated.path(), self.entity, key))))
     }
 
@@ -197,15 +197,20 @@ impl Keys<'_> {
             let name = quoted(&key.logical_name);
             let expected =
                 format!("{name}, which is part of the key of {}", quoted(&self.entity.name));
+            let missing = wanted.iter().filter(|key| !stated.iter().any(|it| is(it, key))).count();
+            // One that the entity has no property for, and one that is missing, are the same.
+            let is_only = stated.len() == wanted.len() && missing == 1;
             let meant = extra.iter().position(|it| {
-                it.property.is_none() && means_key(it.name(), it.path(), self.entity, key)
+                let means = is_only || means_key(it.name(), it.path(), self.entity, key);
+                it.property.is_none() && means
             });
             if let Some(meant) = meant {
                 let mapping = extra.remove(meant);
                 let at = format!("{}/property_name", mapping.at);
                 let finding =
                     Finding::new(Stage::Fit, WRONG_KEY, &at, expected, quoted(mapping.name()));
-                findings.push(finding.mended_by(patch::replace(&at, &key.logical_name)));
+                let meant = called(key, mapping.name());
+                findings.push(finding.mended_by(patch::replace(&at, meant)));
                 continue;
             }
             let names = list(stated.iter().map(|it| it.name()));

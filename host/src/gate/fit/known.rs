@@ -30,11 +30,6 @@ pub(crate) struct Known<'t> {
 }
 
 impl<'t> Known<'t> {
-    /// Of one event type.
-    pub(crate) fn new(evidence: &'t Evidence, event_type: &'t str) -> Self {
-        Self::of_types(evidence, vec![event_type])
-    }
-
     /// Of several event types, whose events a plan reads alike.
     pub(crate) fn of_types(evidence: &'t Evidence, event_types: Vec<&'t str>) -> Self {
         let paths = event_types.iter().flat_map(|name| evidence.paths(name).into_keys()).collect();
@@ -131,11 +126,6 @@ impl<'t> Known<'t> {
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &'t Path> {
         self.paths.iter().copied()
-    }
-
-    /// The samples of the first event type that has any.
-    pub(crate) fn samples(&self) -> Option<&'t SampleEvents> {
-        self.all().next()
     }
 
     /// How many samples there are, or elements.

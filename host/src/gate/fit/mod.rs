@@ -37,6 +37,7 @@
 
 mod chain;
 mod edge;
+pub(crate) mod elements;
 mod event_type;
 mod iterate;
 mod keys;
@@ -196,12 +197,35 @@ pub fn fit(plan: &Plan, task: &Task) -> Result<Fitted, Unfit> {
     if has_samples {
         findings.extend(iterate::check(plan, &scopes));
         findings.extend(paths::roles(plan, &scopes));
+        elements::check(plan, evidence, &types, &mut findings);
     }
+    without_follow_ons(&mut findings);
     if findings.is_empty() {
         return Ok(Fitted { plan: plan.clone() });
     }
     one_path_each(&mut findings);
     Err(Unfit { findings })
+}
+
+/// Where an edge names the wrong node, its paths start elsewhere, and an end of another entity has another key: what is said
+/// of those follows.
+fn without_follow_ons(findings: &mut Vec<Finding>) {
+    let wrong: Vec<String> = findings
+        .iter()
+        .filter(|it| it.code == WRONG_ENDPOINT)
+        .map(|it| it.pointer.clone())
+        .collect();
+    let is_in = |pointer: &str, at: &str| {
+        pointer.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let follows = |finding: &Finding| {
+        wrong.iter().any(|end| {
+            let edge = end.rsplit_once('/').map_or("", |(edge, _)| edge);
+            is_in(&finding.pointer, end)
+                || (finding.code == UNKNOWN_PATH && is_in(&finding.pointer, edge))
+        })
+    };
+    findings.retain(|finding| !follows(finding));
 }
 
 /// Two mappings that are told to read the same path can't both mean it.

@@ -151,7 +151,7 @@ pub(super) fn properties(
             Some((property, certain)) => {
                 let renamed = patch::replace(
                     &format!("{}/property_name", mapping.at),
-                    &property.logical_name,
+                    called(property, mapping.name()),
                 );
                 propose(finding, Some((renamed, certain)))
             }
@@ -206,6 +206,16 @@ pub(crate) fn likely_property<'g>(
         let (said, property, lead) = best(fitting().map(|it| (said(it), it)))?;
         (written.is_none() && said > 0.0).then_some((property, said >= SAID && lead >= SAID))
     })
+}
+
+/// The name of a property that is nearest to what was written: results may use the column's as well as the logical one.
+pub(crate) fn called<'g>(property: &'g Property, written: &str) -> &'g str {
+    let near = |name: &str| likeness::names(written, name);
+    if near(&property.column) > near(&property.logical_name) {
+        &property.column
+    } else {
+        &property.logical_name
+    }
 }
 
 /// How alike two names are. One that has all the words of the other is a short form of it.

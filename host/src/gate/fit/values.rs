@@ -107,7 +107,9 @@ impl One<'_> {
                 let before = found.findings.len();
                 for reference in template.references() {
                     let Some(search) = at(reference) else { continue };
-                    self.unknown(reference, Some(template), search, scopes, found);
+                    // A text may well hold again what other mappings read.
+                    let search = Search::new(search.known(), "", []);
+                    self.unknown(reference, Some(template), &search, scopes, found);
                 }
                 if found.findings.len() == before {
                     found.findings.extend(any.and_then(|it| bench(it).template(self.leaf)));

@@ -17,7 +17,6 @@ use serde_json::Value;
 use super::error::{Place, PlanParseError, PlanParseErrorCode as Code, kind};
 use super::model::Plan;
 use crate::problem::json_fault;
-pub(crate) use fields::{Field, KEY_FIELDS, PLAN_FIELDS, PROPERTY_FIELDS, SPAN_FIELDS};
 use reader::{Reader, expected};
 
 /// Reads a plan from JSON text.

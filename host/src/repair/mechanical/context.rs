@@ -1,73 +1,99 @@
 //! What can be told of a value that should be a plan and isn't yet: the parts of it that can be read, and what they say
 //! about the rest.
 
-use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::gate::fit::likeness;
-use crate::gate::fit::names::{likely_entity, likely_property, means_key};
-use crate::gate::fit::nearest::{Nearest, Search, Sought, forms, is_presentable};
-use crate::gate::fit::{Known, likely_event_type};
-use crate::graph::spec::{Entity, Property};
-use crate::plan::{is_identifier, is_reserved};
+use super::grammar::{Kind, enclosing, kind};
+use super::owner::{Around, Owner, owners};
+use super::scope::Scope;
+use crate::expr::{ForEach, Iteration, Level, Over};
+use crate::gate::fit::{Known, likely_event_type, likeness};
+use crate::plan::{EventPattern, is_identifier, is_reserved};
 use crate::task::Task;
+use crate::task::evidence::Evidence;
 
 /// What can be read of a value that isn't a plan.
 pub(super) struct Parts<'a> {
     value: &'a Value,
     task: &'a Task,
-    entity: Option<(&'a Entity, bool)>,
     event_type: Option<(&'a str, bool)>,
-    paths: Vec<Vec<String>>,
-    known: Known<'a>,
+    types: Vec<&'a str>,
+    owners: Vec<Owner<'a>>,
+    /// What span rules go over, by their pointers.
+    spans: BTreeMap<String, Around>,
+    elements: BTreeMap<ForEach, Evidence>,
 }
 
 impl<'a> Parts<'a> {
     pub(super) fn new(value: &'a Value, task: &'a Task) -> Self {
-        let text = |name: &str| value.get(name).and_then(Value::as_str);
-        let key = value.get("key_field");
-        let mappings =
-            || value.get("property_fields").and_then(Value::as_array).into_iter().flatten();
-        let names: Vec<&str> = mappings().filter_map(name_of).collect();
-        let entity =
-            likely_entity_of(text("target_entity_name"), key.and_then(name_of), &names, task);
-        let source_path = |mapping: &Value| path_of(mapping.get("source_path")?);
-        let key_path = key.and_then(source_path);
-        let others = mappings().filter_map(source_path);
-        let paths: Vec<Vec<String>> = key_path.clone().into_iter().chain(others).collect();
-        let slices: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
-        let written = text("event_type").filter(|name| !name.is_empty());
         let evidence = task.evidence();
-        let stated =
-            evidence.event_types().map(|(name, _)| name).find(|name| Some(*name) == written);
-        let event_type = stated
+        let owners = owners(value, task);
+        let from_event = owners.iter().flat_map(|owner| owner.paths(Level::EVENT));
+        let paths: Vec<&[String]> = from_event.collect();
+        let key = owners.first().and_then(|owner| owner.key_path(Level::EVENT));
+        let written = patterns(value);
+        let matched = || {
+            let types = evidence.event_types().map(|(name, _)| name);
+            types.filter(|name| written.iter().any(|it| it.matches(name)))
+        };
+        let text = value.get("event_type").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let event_type = matched()
+            .next()
             .map(|name| (name, true))
-            .or_else(|| likely_event_type(written, key_path.as_deref(), &slices, evidence));
-        let known = Known::new(evidence, event_type.map_or("", |(name, _)| name));
-        Self { value, task, entity, event_type, paths, known }
+            .or_else(|| likely_event_type(text, key, &paths, evidence));
+        let mut types: Vec<&str> = matched().collect();
+        if types.is_empty() {
+            types.extend(event_type.map(|(name, _)| name));
+        }
+        let spans = spans(value);
+        let mut elements = BTreeMap::new();
+        for around in owners.iter().map(|owner| &owner.around).chain(spans.values()) {
+            let Around::Elements(for_each) = around else { continue };
+            for for_each in [for_each.clone(), for_each.outer()] {
+                elements
+                    .entry(for_each)
+                    .or_insert_with_key(|for_each| evidence.elements(&types, for_each));
+            }
+        }
+        Self { value, task, event_type, types, owners, spans, elements }
+    }
+
+    fn evidence(&self, for_each: Option<&ForEach>) -> Option<&Evidence> {
+        match for_each {
+            None => Some(self.task.evidence()),
+            Some(for_each) => self.elements.get(for_each),
+        }
     }
 }
 
-/// A plan that can't be read, beside the task that it is for. What every problem may be asked for is worked out once.
+/// A plan that can't be read, beside the task that it is for.
 pub(super) struct Context<'p, 'a> {
     pub(super) value: &'a Value,
     parts: &'p Parts<'a>,
-    search: Search<'p, 'a>,
-    free: OnceCell<Vec<&'a Property>>,
+    event: Known<'p>,
+    known: BTreeMap<&'p ForEach, Known<'p>>,
 }
 
 impl<'p, 'a> Context<'p, 'a> {
     pub(super) fn new(parts: &'p Parts<'a>) -> Self {
-        let entity = parts.entity.map_or("", |(entity, _)| entity.name.as_str());
-        let taken = parts.paths.iter().map(Vec::as_slice);
-        let search = Search::new(&parts.known, entity, taken);
-        Self { value: parts.value, parts, search, free: OnceCell::new() }
+        let known = |evidence: &'p Evidence| Known::of_types(evidence, parts.types.clone());
+        Self {
+            value: parts.value,
+            parts,
+            event: known(parts.task.evidence()),
+            known: parts.elements.iter().map(|(each, it)| (each, known(it))).collect(),
+        }
     }
 
-    /// The entity that is stated or meant, and whether that is certain.
-    pub(super) fn entity(&self) -> Option<(&'a Entity, bool)> {
-        self.parts.entity
+    pub(super) fn task(&self) -> &'a Task {
+        self.parts.task
+    }
+
+    /// The types of samples that the plan is for, or seems to be for.
+    pub(super) fn types(&self) -> &[&'a str] {
+        &self.parts.types
     }
 
     /// The event type that is stated or meant, and whether that is certain.
@@ -75,111 +101,125 @@ impl<'p, 'a> Context<'p, 'a> {
         self.parts.event_type
     }
 
-    /// The entity's key, where it has a single one.
-    pub(super) fn key(&self) -> Option<(&'a Property, bool)> {
-        let (entity, certain) = self.parts.entity?;
-        let mut keys = entity.key_properties();
-        let key = keys.next()?;
-        keys.next().is_none().then_some((key, certain))
+    /// Everything that has mappings.
+    pub(super) fn owners(&self) -> &'p [Owner<'a>] {
+        &self.parts.owners
     }
 
-    pub(super) fn known(&self) -> &Known<'a> {
-        &self.parts.known
+    /// What has the mapping, or is the node or edge, at a pointer.
+    pub(super) fn owner(&self, at: &str) -> Option<&'p Owner<'a>> {
+        let kinds = [Kind::External, Kind::Node, Kind::Edge, Kind::Plan];
+        let (at, _) = enclosing(self.value, at, &kinds)?;
+        self.parts.owners.iter().find(|owner| owner.at == at)
     }
 
-    /// The mappings of `property_fields`, whatever they are.
-    pub(super) fn mappings(&self) -> &'a [Value] {
-        let fields = self.value.get("property_fields").and_then(Value::as_array);
-        fields.map_or(&[], Vec::as_slice)
+    /// What is known where a place's paths start; `None` where a `for_each` around it can't be read.
+    pub(super) fn scope(&self, at: &str) -> Option<Scope<'_, 'a>> {
+        let for_each = self.for_each(at)?;
+        let level = self.level(at, for_each);
+        Some(Scope::new(self.owner(at), self.known_at(for_each, level)?, level))
     }
 
-    /// The properties that no mapping names, the key apart.
-    fn free(&self) -> &[&'a Property] {
-        self.free.get_or_init(|| {
-            let Some((entity, _)) = self.parts.entity else { return Vec::new() };
-            let key = self.value.get("key_field").and_then(name_of);
-            let named: Vec<&str> = self.mappings().iter().filter_map(name_of).chain(key).collect();
-            let keys: Vec<&Property> = entity.key_properties().collect();
-            let is_free = |property: &&Property| {
-                !named.iter().any(|name| property.is_named(name))
-                    && !keys.iter().any(|key| std::ptr::eq(*key, *property))
-            };
-            entity.properties.iter().filter(is_free).collect()
-        })
-    }
-
-    /// The property that a path of a mapping without a usable name is for.
-    pub(super) fn property_of(
-        &self,
-        written: Option<&str>,
-        path: &[String],
-    ) -> Option<(&'a Property, bool)> {
-        likely_property(written, path, self.free(), self.known())
-    }
-
-    /// Whether the key was meant by what `key_field` says, if it says anything.
-    pub(super) fn means_key(&self, key: &Property) -> bool {
-        let stated = self.value.get("key_field");
-        let path = stated.and_then(|it| path_of(it.get("source_path")?)).unwrap_or_default();
-        let written = stated.and_then(name_of);
-        let Some((entity, _)) = self.parts.entity else { return false };
-        written.is_none_or(|written| means_key(written, &path, entity, key))
-    }
-
-    /// A path for a property, or for anything of that name.
-    pub(super) fn path_for(&self, name: &str, is_key: bool) -> Option<Nearest> {
-        let property = self.parts.entity.and_then(|(entity, _)| entity.property(name));
-        let property_type = property.map(|it| &it.property_type);
-        self.search.named(&Sought { given: &[], name: Some(name), property_type, is_key })
-    }
-
-    /// A path that was written as one text, and whether there is such a path.
-    pub(super) fn path_in(&self, text: &str) -> Option<(Vec<String>, bool)> {
-        let whole = vec![text.to_owned()];
-        let mut forms = forms(&whole);
-        forms.insert(0, whole);
-        forms.retain(|path| path.iter().all(|segment| is_presentable(segment)));
-        let known = self.known();
-        let mut anywhere = self.parts.task.evidence().event_types();
-        let exists = |path: &Vec<String>| known.has(path);
-        if let Some(path) = forms.iter().find(|path| exists(path)) {
-            return Some((path.clone(), true));
+    /// What is gone over around a place; `None` where that can't be read.
+    pub(super) fn for_each(&self, at: &str) -> Option<Option<&'p ForEach>> {
+        let around = match enclosing(self.value, at, &[Kind::Span]) {
+            Some((span, _)) => self.parts.spans.get(&span)?,
+            None => match self.owner(at) {
+                Some(owner) if !is_about_events(at) => &owner.around,
+                _ => &Around::Event,
+            },
+        };
+        match around {
+            Around::Unread => None,
+            Around::Event => Some(None),
+            Around::Elements(for_each) => Some(Some(for_each)),
         }
-        let elsewhere = anywhere.find_map(|(name, _)| {
-            forms.iter().find(|path| self.parts.task.evidence().knows(name, path))
-        });
-        if let Some(path) = elsewhere {
-            return Some((path.clone(), true));
-        }
-        forms
-            .get(1)
-            .or(forms.first())
-            .filter(|path| path.iter().all(|it| !it.is_empty()))
-            .map(|path| (path.clone(), false))
     }
 
-    /// A name for the function: of the entity, else of the event type.
+    /// The level that a path has, by the `from` beside it.
+    fn level(&self, at: &str, for_each: Option<&ForEach>) -> Level {
+        let innermost = for_each.map_or(Level::EVENT, ForEach::level);
+        let with_path = [Kind::Key, Kind::Property, Kind::Choice, Kind::Condition, Kind::Span];
+        let beside = enclosing(self.value, at, &with_path);
+        let from = beside.and_then(|(at, _)| self.value.pointer(&at)?.get("from")?.as_str());
+        match from {
+            Some("event") => Level::EVENT,
+            Some("parent") => Level(innermost.0.saturating_sub(1)),
+            _ => innermost,
+        }
+    }
+
+    /// What is known of values that paths of a level lead to.
+    pub(super) fn known_at(&self, for_each: Option<&ForEach>, level: Level) -> Option<&Known<'p>> {
+        let Some(for_each) = for_each.filter(|_| !level.is_event()) else {
+            return Some(&self.event);
+        };
+        let outer = for_each.outer();
+        self.known.get(if level == for_each.level() { for_each } else { &outer })
+    }
+
+    pub(super) fn evidence(&self, for_each: Option<&ForEach>) -> Option<&'p Evidence> {
+        self.parts.evidence(for_each)
+    }
+
+    /// A name for the function: of the first entity, else of the event type.
     pub(super) fn function_name(&self) -> String {
-        let of = self.parts.entity.map(|(entity, _)| entity.name.as_str());
-        let of = of.or(self.parts.event_type.map(|(name, _)| name)).unwrap_or("event");
-        format!(
-            "extract_{}",
-            likeness::words(of)
-                .join("_")
-                .replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_")
-        )
+        let of = self.owners().iter().find_map(Owner::entity).map(|(it, _)| it.name.as_str());
+        let of = of.or(self.event_type().map(|(name, _)| name)).unwrap_or("event");
+        let words = likeness::words(of).join("_");
+        format!("extract_{}", words.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_"))
     }
 }
 
-fn likely_entity_of<'a>(
-    written: Option<&str>,
-    key: Option<&str>,
-    names: &[&str],
-    task: &'a Task,
-) -> Option<(&'a Entity, bool)> {
-    let graph = task.graph();
-    let stated = written.and_then(|name| graph.entity(name)).map(|entity| (entity, true));
-    stated.or_else(|| likely_entity(written.filter(|it| !it.is_empty()), key, names, graph))
+/// Whether a place is one of those that are about whole events.
+fn is_about_events(at: &str) -> bool {
+    let first = at.split('/').nth(1).unwrap_or_default();
+    matches!(first, "when" | "session_id_path" | "event_type")
+}
+
+/// How many span rules are looked at.
+const MAX_SPANS: usize = 64;
+
+fn spans(value: &Value) -> BTreeMap<String, Around> {
+    let at = "/span_handling";
+    match value.pointer(at) {
+        Some(Value::Array(rules)) => {
+            let rules = rules.iter().enumerate().take(MAX_SPANS);
+            rules.map(|(i, rule)| (format!("{at}/{i}"), Around::of(rule))).collect()
+        }
+        Some(rule) => BTreeMap::from([(at.to_owned(), Around::of(rule))]),
+        None => BTreeMap::new(),
+    }
+}
+
+fn patterns(value: &Value) -> Vec<EventPattern> {
+    let written = match value.get("event_type") {
+        Some(Value::String(text)) => vec![text.as_str()],
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    written.into_iter().map(EventPattern::new).collect()
+}
+
+/// The iterations that an object writes in `for_each`, if they can be read.
+pub(super) fn for_each_of(written: &Value) -> Option<ForEach> {
+    let outer = iteration(written)?;
+    let inner = match written.get("for_each") {
+        Some(inner) if inner.get("for_each").is_none() => Some(iteration(inner)?),
+        Some(_) => return None,
+        None => None,
+    };
+    Some(ForEach::new(outer, inner))
+}
+
+fn iteration(written: &Value) -> Option<Iteration> {
+    let (over, path) = match (written.get("array"), written.get("entries")) {
+        (Some(path), None) => (Over::Array, path),
+        (None, Some(path)) => (Over::Entries, path),
+        _ => return None,
+    };
+    let keys = path.as_array()?.iter().map(|key| key.as_str().map(str::to_owned));
+    Some(Iteration { over, path: keys.collect::<Option<_>>()? })
 }
 
 /// The name of a mapping, as far as it has one.
@@ -210,4 +250,15 @@ pub(super) fn identifier(name: &str, prefix: &str) -> String {
 /// The object that is at a pointer.
 pub(super) fn object_at<'v>(value: &'v Value, pointer: &str) -> Option<&'v Map<String, Value>> {
     value.pointer(pointer).and_then(Value::as_object)
+}
+
+/// A pointer's parent, and its last name.
+pub(super) fn split(pointer: &str) -> Option<(&str, String)> {
+    let (parent, name) = pointer.rsplit_once('/')?;
+    Some((parent, name.replace("~1", "/").replace("~0", "~")))
+}
+
+/// The kind of the object around a place.
+pub(super) fn parent_kind(value: &Value, at: &str) -> Option<Kind> {
+    kind(value, split(at)?.0)
 }

@@ -1,6 +1,9 @@
 //! Two mappings of one name.
 
+use serde_json::Value;
+
 use super::context::{Context, name_of, path_of};
+use super::owner::Owner;
 use super::plan::Remedy;
 use crate::finding::patch;
 use crate::gate::fit::likeness;
@@ -9,46 +12,61 @@ use crate::gate::fit::likeness;
 /// plainly another property's. Where the first is the key and shouldn't be, the key is renamed.
 pub(super) fn duplicate(context: &Context<'_, '_>, at: &str) -> Remedy {
     let mapping_at = at.strip_suffix("/property_name")?;
-    let later = context.value.pointer(mapping_at)?;
+    let owner = context.owner(mapping_at)?;
+    let mappings = mappings(owner);
+    let place = mappings.iter().position(|(it, _)| it == mapping_at)?;
+    let (_, later) = mappings.get(place)?;
     let name = name_of(later)?;
-    let index: usize = mapping_at.strip_prefix("/property_fields/")?.parse().ok()?;
-    let is_same = |it: &&serde_json::Value| name_of(it) == Some(name);
-    let key = context.value.get("key_field").filter(is_same);
-    if key.is_some()
-        && let Some((it, certain)) = context.key()
+    let (earlier_at, earlier) =
+        mappings.iter().take(place).find(|(_, it)| name_of(it) == Some(name))?;
+    let is_key = |at: &str| owner.keys().iter().any(|(it, _)| it == at);
+    if is_key(earlier_at)
+        && let Some((it, certain)) = owner.key(earlier_at)
         && !it.is_named(name)
-        && !context.mappings().iter().filter_map(name_of).any(|name| it.is_named(name))
+        && !owner.names().any(|name| it.is_named(name))
     {
-        let certain = certain && context.means_key(it);
-        return Some((patch::replace("/key_field/property_name", &it.logical_name), certain));
+        let certain = certain && owner.means_key(earlier_at, it);
+        let at = format!("{earlier_at}/property_name");
+        return Some((patch::replace(&at, &it.logical_name), certain));
     }
-    let first = context.mappings().iter().take(index).position(|it| is_same(&it));
-    let earlier = key.or_else(|| context.mappings().get(first?))?;
-    let path = |mapping: &serde_json::Value| mapping.get("source_path").and_then(path_of);
-    let (earlier, later) = (path(earlier)?, path(later)?);
+    if is_key(mapping_at) && is_key(earlier_at) {
+        // Of a key of several properties, the other one was meant.
+        let (it, certain) = owner.key(mapping_at).filter(|(it, _)| !it.is_named(name))?;
+        return Some((patch::replace(at, &it.logical_name), certain));
+    }
     let gone = patch::remove(mapping_at);
-    if earlier == later {
+    let same = |field: &str| earlier.get(field) == later.get(field);
+    if ["source_path", "from", "constant", "template", "coalesce"].into_iter().all(same) {
         return Some((gone, true));
     }
-    if let Some((property, certain)) = context.property_of(None, &later) {
+    let path = |mapping: &Value| mapping.get("source_path").and_then(path_of);
+    let scope = context.scope(mapping_at)?;
+    let (Some(before), Some(after)) = (path(earlier), path(later)) else {
+        return Some((gone, false));
+    };
+    if let Some((property, certain)) = scope.property_of(None, &after) {
         return Some((patch::replace(at, &property.logical_name), certain));
     }
-    if let Some(first) = first.filter(|_| key.is_none())
-        && let Some((property, certain)) = context.property_of(None, &earlier)
+    if !is_key(earlier_at)
+        && let Some((property, certain)) = scope.property_of(None, &before)
     {
-        let at = format!("/property_fields/{first}/property_name");
+        let at = format!("{earlier_at}/property_name");
         return Some((patch::replace(&at, &property.logical_name), certain));
     }
-    let known = context.known();
-    let property_type =
-        context.entity().and_then(|(it, _)| it.property(name)).map(|it| &it.property_type);
+    let known = scope.known();
+    let property_type = owner.property(name).map(|it| &it.property_type);
     let is_sound = |path: &[String]| known.has(path) && known.admits(path, property_type);
     let says_it = |path: &[String]| likeness::affinity(name, path);
-    match (is_sound(&earlier), is_sound(&later)) {
+    match (is_sound(&before), is_sound(&after)) {
         (true, false) => Some((gone, true)),
-        (false, true) if key.is_none() => {
-            first.map(|first| (patch::remove(&format!("/property_fields/{first}")), true))
-        }
-        _ => Some((gone, says_it(&earlier) > says_it(&later))),
+        (false, true) if !is_key(earlier_at) => Some((patch::remove(earlier_at), true)),
+        _ => Some((gone, says_it(&before) > says_it(&after))),
     }
+}
+
+/// All mappings with their pointers, those of the key first.
+fn mappings<'a>(owner: &Owner<'a>) -> Vec<(String, &'a Value)> {
+    let properties = owner.properties().iter().enumerate();
+    let properties = properties.map(|(i, it)| (format!("{}/property_fields/{i}", owner.at), it));
+    owner.keys().into_iter().chain(properties).collect()
 }

@@ -27,7 +27,8 @@ pub struct Mended {
 ///
 /// All pointers are into the text as it is: items are taken out of arrays last, those of inner arrays first, and those of
 /// one array from its end. Of two patches for one place, or for a place and one inside of it, the first counts; the other's
-/// finding will show again if it still holds. Patches that put something between the items of an array, move an item, copy
+/// finding will show again if it still holds. A patch whose operations are about one another, or that puts something between
+/// the items of an array or moves an item, has all of the innermost object or array around it to itself. Patches that copy
 /// or test are left out.
 #[must_use]
 pub fn mend(text: &str, findings: &[Finding]) -> Option<Mended> {
@@ -36,8 +37,13 @@ pub fn mend(text: &str, findings: &[Finding]) -> Option<Mended> {
     let mut changed = Places::default();
     let (mut operations, mut removals) = (Vec::new(), Vec::new());
     for patch in certain.take(MAX_PATCHES) {
-        if !changed.admit(patch, &before) {
-            continue;
+        match changed.admit(patch, &before) {
+            None => continue,
+            Some(Manner::InOrder) => {
+                operations.extend(patch.0.iter().cloned());
+                continue;
+            }
+            Some(Manner::Each) => {}
         }
         for operation in &patch.0 {
             match (operation, item_index(&before, operation.path())) {
@@ -74,19 +80,32 @@ struct Places(BTreeSet<Vec<String>>);
 
 impl Places {
     /// Takes in the places of a patch, if it applies to the value and meets nothing that is changed already.
-    fn admit(&mut self, patch: &Patch, value: &Value) -> bool {
+    fn admit(&mut self, patch: &Patch, value: &Value) -> Option<Manner> {
         let places: Option<Vec<Vec<Place>>> =
             patch.0.iter().map(|operation| places(operation, value)).collect();
-        let Some(places) = places else { return false };
         let mut own = Self::default();
-        for place in places.into_iter().flatten() {
-            if self.meets(&place) || own.meets(&place) {
-                return false;
-            }
-            own.0.insert(place.names);
+        let is_each = places.is_some_and(|places| {
+            places.into_iter().flatten().all(|place| {
+                let is_free = !own.meets(&place);
+                own.0.insert(place.names);
+                is_free
+            })
+        });
+        let manner = if is_each { Manner::Each } else { Manner::InOrder };
+        if !is_each {
+            json_patch::patch(&mut value.clone(), patch).ok()?;
+            own.0 = BTreeSet::from([around(patch)?]);
+        }
+        let is_free = |names: &Vec<String>| {
+            let is_end = names.last().is_some_and(|it| it == "-") && is_each;
+            let is_end = is_end && parent(names, value).is_some_and(Value::is_array);
+            !self.meets(&Place { names: names.clone(), is_end })
+        };
+        if !own.0.iter().all(is_free) {
+            return None;
         }
         self.0.append(&mut own.0);
-        true
+        Some(manner)
     }
 
     /// Whether one of these is the place, around it, or inside of it.
@@ -100,6 +119,49 @@ impl Places {
             || around.any(|it| self.0.contains(it))
             || next.is_some_and(|it| it.starts_with(names))
     }
+}
+
+/// How the operations of a patch are applied.
+enum Manner {
+    /// Each by itself, removals last.
+    Each,
+    /// One after the other.
+    InOrder,
+}
+
+/// The names of the innermost object or array around everything that a patch changes. `None` where an operation is of those
+/// that aren't applied.
+fn around(patch: &Patch) -> Option<Vec<String>> {
+    let mut around: Option<Vec<String>> = None;
+    for operation in &patch.0 {
+        let ends = match operation {
+            PatchOperation::Move(it) => vec![names(&it.from), names(&it.path)],
+            PatchOperation::Add(_) | PatchOperation::Remove(_) | PatchOperation::Replace(_) => {
+                vec![names(operation.path())]
+            }
+            PatchOperation::Copy(_) | PatchOperation::Test(_) => return None,
+        };
+        for mut end in ends {
+            end.pop();
+            around = Some(match around {
+                None => end,
+                Some(before) => {
+                    let same = before.iter().zip(&end).take_while(|(a, b)| a == b).count();
+                    before.into_iter().take(same).collect()
+                }
+            });
+        }
+    }
+    around
+}
+
+/// What a place is in.
+fn parent<'v>(names: &[String], value: &'v Value) -> Option<&'v Value> {
+    let (_, parent) = names.split_last()?;
+    parent.iter().try_fold(value, |value, name| match value {
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        value => value.get(name),
+    })
 }
 
 /// The places that an operation changes. `None` where it doesn't apply to the value, or isn't of those that can be applied
@@ -239,8 +301,33 @@ mod tests {
             patch::add("/7/-", 5),
         ];
         assert_eq!(mended(&value, patches), Some(json!({"7": [2, 5]})));
-        assert_eq!(mended(&value, vec![patch::add("/7/0", 0)]), None);
-        assert_eq!(mended(&value, vec![patch::rename("/7/0", "/a")]), None);
+    }
+
+    #[test]
+    fn what_is_about_one_thing_is_done_in_order_and_alone() {
+        let value = json!({"a": [0, 1, 2], "b": {"from": 1, "to": 2}, "c": [0, 1]});
+        let turned = patch::both(
+            patch::both(patch::rename("/b/from", "/b/x"), patch::rename("/b/to", "/b/from")),
+            patch::rename("/b/x", "/b/to"),
+        );
+        let patches = vec![
+            patch::rename("/a/2", "/a/0"),
+            patch::replace("/a/1", "lost"),
+            turned,
+            patch::replace("/b/to", "lost"),
+            patch::add("/c/1", "between"),
+            patch::remove("/c/0"),
+        ];
+        let expected = json!({"a": [2, 0, 1], "b": {"from": 2, "to": 1}, "c": [0, "between", 1]});
+        assert_eq!(mended(&value, patches), Some(expected));
+        // What doesn't apply is left out, and takes no place.
+        let patches = vec![patch::add("/a/7", 7), patch::replace("/a/0", 1)];
+        let expected = json!({"a": [1, 1, 2], "b": {"from": 1, "to": 2}, "c": [0, 1]});
+        assert_eq!(mended(&value, patches), Some(expected));
+        assert_eq!(
+            mended(&json!({"a": [1]}), vec![patch::rename("/a/0", "/b")]),
+            Some(json!({"a": [], "b": 1}))
+        );
     }
 
     #[test]

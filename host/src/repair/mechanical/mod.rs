@@ -17,17 +17,29 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod cause;
+mod conflicts;
 mod context;
+mod conversions;
 mod duplicates;
+mod edges;
 mod fields;
+mod grammar;
+mod levels;
 mod mend;
+mod owner;
+mod place;
 mod plan;
+mod scope;
+mod shape;
 mod smoke;
+mod template;
 mod values;
 
+pub use cause::likely_cause;
 pub use mend::{Mended, mend};
 pub use plan::plan_findings;
-pub use smoke::{likely_cause, smoke_findings};
+pub use smoke::smoke_findings;
 
 #[cfg(test)]
 mod tests;

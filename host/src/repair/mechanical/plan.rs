@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::context::{Context, Parts};
 use super::fields::Fields;
-use super::{duplicates, values};
+use super::{conflicts, conversions, duplicates, edges, levels, values};
 use crate::finding::{Finding, patch};
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 use crate::problem::{Coded, Stage};
@@ -31,15 +31,14 @@ pub(super) type Remedy = Option<(json_patch::Patch, bool)>;
 /// not counted anywhere here.
 #[must_use]
 pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) -> Vec<Finding> {
-    if let Some(finding) = wrapped(value, problems) {
+    if let Some(finding) = wrapped(value, problems).or_else(|| lengthened(value, problems)) {
         return vec![finding];
     }
     let parts = Parts::new(value, task);
     let context = Context::new(&parts);
     let fields = Fields::new(value, problems);
     let is_absent = |problem: &PlanParseError| {
-        problem.code == Code::MissingRequiredField
-            && !fields.is_renamed_to(&pointer(value, &problem.path))
+        problem.code == Code::MissingRequiredField && !fields.is_renamed_to(&problem.pointer)
     };
     // To complete a plan that lacks more than one field would be to write it.
     let lacks_much = problems.iter().filter(|problem| is_absent(problem)).count() > 1;
@@ -48,19 +47,20 @@ pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) ->
         if findings.len() == MAX_FINDINGS {
             break;
         }
-        let at = pointer(value, &problem.path);
+        let at = problem.pointer.as_str();
+        if problem.code == Code::MissingRequiredField && fields.is_renamed_to(at) {
+            continue;
+        }
         let remedy = match problem.code {
-            Code::UnknownField => fields.unknown(&at),
-            Code::MissingRequiredField if fields.is_renamed_to(&at) => continue,
-            Code::MissingRequiredField => values::missing(&context, &at)
+            Code::UnknownField => match values::step_around(at) {
+                Some(step) => conversions::step(&context, step),
+                None => fields.unknown(at),
+            },
+            Code::MissingRequiredField => values::missing(&context, at)
                 .map(|(patch, certain)| (patch, certain && !lacks_much)),
-            Code::WrongType | Code::EmptyString | Code::EmptyPath => values::misfit(&context, &at),
-            Code::InvalidIdentifier => values::invalid_name(&context, &at),
-            Code::InvalidValue => values::invalid_nulls(&context, &at),
-            Code::DuplicatePropertyName => duplicates::duplicate(&context, &at),
-            _ => None,
+            code => remedy(&context, code, at),
         };
-        let mut finding = described(problem, &at);
+        let mut finding = described(problem, at);
         if problem.code == Code::UnknownField && matches!(remedy, Some((_, false))) {
             SAYS_MORE.clone_into(&mut finding.expected);
         }
@@ -73,6 +73,70 @@ pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) ->
     findings
 }
 
+fn remedy(context: &Context<'_, '_>, code: Code, at: &str) -> Remedy {
+    match code {
+        Code::WrongType | Code::EmptyString | Code::EmptyPath | Code::TooFewItems => {
+            values::misfit(context, at)
+        }
+        Code::InvalidIdentifier => values::invalid_name(context, at),
+        Code::InvalidValue => values::invalid_word(context, at),
+        Code::DuplicatePropertyName => duplicates::duplicate(context, at),
+        Code::DuplicateItem => Some((patch::remove(at), true)),
+        Code::ConflictingFields => conflicts::conflicting(context, at),
+        Code::UnusedField => conflicts::unused(context, at),
+        Code::InvalidTemplate => values::invalid_template(context, at),
+        Code::OutsideForEach => {
+            edges::wrong_end(context, at).or_else(|| levels::outside(context, at))
+        }
+        Code::ForEachMismatch => edges::wrong_end(context, at),
+        Code::UnknownNode => edges::end_meant(context, at),
+        Code::InvalidPattern => {
+            values::step_around(at).and_then(|step| conversions::step(context, step))
+        }
+        Code::UnknownField
+        | Code::MissingRequiredField
+        | Code::InvalidJson
+        | Code::WrongRootType
+        | Code::TooManyItems
+        | Code::PatternTooLarge
+        | Code::TooDeep
+        | Code::DuplicateNodeName => None,
+    }
+}
+
+/// Fields of the short form beside some that only nodes have: the node that they stand for, in a list.
+fn lengthened(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
+    let fields = value.as_object().filter(|fields| !fields.contains_key("nodes"))?;
+    let only_nodes_have = |name: &str| match name {
+        "for_each" => true,
+        "key_fields" => {
+            fields.get(name).and_then(Value::as_array).is_some_and(|keys| keys.len() > 1)
+        }
+        _ => false,
+    };
+    let (at, name) = ["for_each", "key_fields"]
+        .into_iter()
+        .find(|name| fields.contains_key(*name) && only_nodes_have(name))
+        .map(|name| (format!("/{name}"), name))?;
+    let problem = problems.iter().find(|problem| problem.pointer == at)?;
+    let entity = fields.get("target_entity_name").or_else(|| fields.get("entity_name"))?;
+    let node = conflicts::long_form(fields, entity)?;
+    let moved = [
+        "target_entity_name",
+        "entity_name",
+        "key_field",
+        "key_fields",
+        "property_fields",
+        "for_each",
+        "name",
+    ];
+    let gone = moved.into_iter().filter(|field| fields.contains_key(*field));
+    let gone = gone.map(|field| patch::remove(&format!("/{field}"))).reduce(patch::both)?;
+    let mut finding = described(problem, &at);
+    finding.expected = format!("a node in a list `nodes` to have `{name}`");
+    Some(finding.mended_by(patch::both(gone, patch::add("/nodes", [node]))))
+}
+
 /// A plan inside of something else: the only item of an array, or the only field of an object.
 fn wrapped(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
     let inner = match value {
@@ -83,7 +147,8 @@ fn wrapped(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
         Value::Object(fields) if fields.len() == 1 => fields.values().next()?,
         _ => return None,
     };
-    let is_plan = inner.get("key_field").is_some() && inner.get("event_type").is_some();
+    let says = |name: &str| inner.get(name).is_some();
+    let is_plan = says("event_type") && (says("key_field") || says("nodes"));
     let problem = problems.first().filter(|_| is_plan)?;
     Some(described(problem, "").mended_by(patch::replace("", inner)))
 }
@@ -109,54 +174,4 @@ fn bounded_pointer(at: &str) -> String {
         return at.to_owned();
     }
     bounded(at, MAX_POINTER)
-}
-
-/// A problem's path as a JSON Pointer. All names in it are those of plans but the last, which may hold anything.
-pub(super) fn pointer(value: &Value, path: &str) -> String {
-    let (mut place, mut at, mut rest) = (Some(value), String::new(), path);
-    while !rest.is_empty() {
-        let is_index = rest.starts_with('[');
-        let fields = place.and_then(Value::as_object);
-        let whole = fields.is_some_and(|fields| fields.contains_key(rest));
-        let end = match rest.find(if is_index { ']' } else { '.' }) {
-            Some(end) if is_index => end + 1,
-            Some(end) if !whole => rest.get(..end).and_then(|it| it.find('[')).unwrap_or(end),
-            None if !whole => rest.find('[').filter(|at| *at > 0).unwrap_or(rest.len()),
-            _ => rest.len(),
-        };
-        let (name, behind) = rest.split_at(end);
-        let name = if is_index { name.trim_matches(['[', ']']) } else { name };
-        place = match (place, name.parse::<usize>()) {
-            (Some(Value::Array(items)), Ok(index)) => items.get(index),
-            (Some(Value::Object(fields)), _) => fields.get(name),
-            _ => None,
-        };
-        at = patch::below(&at, name);
-        rest = behind.strip_prefix('.').unwrap_or(behind);
-    }
-    at
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::pointer;
-
-    #[test]
-    fn paths_of_problems_become_pointers() {
-        let plan =
-            json!({"a.b[0]/~": 1, "property_fields": [{"x[1].y": 2, "source_path": ["a", ""]}]});
-        for (path, expected) in [
-            ("", ""),
-            ("a.b[0]/~", "/a.b[0]~1~0"),
-            ("property_fields[0].x[1].y", "/property_fields/0/x[1].y"),
-            ("property_fields[0].source_path[1]", "/property_fields/0/source_path/1"),
-            ("property_fields[0].property_name", "/property_fields/0/property_name"),
-            ("key_field.property_name", "/key_field/property_name"),
-            ("session_id_path[0]", "/session_id_path/0"),
-        ] {
-            assert_eq!(pointer(&plan, path), expected, "{path}");
-        }
-    }
 }

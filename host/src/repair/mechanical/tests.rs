@@ -114,13 +114,13 @@ fn what_a_field_says_that_plans_lack_is_not_dropped_in_silence() {
         ("description", json!("orders")),
         ("version", json!(2)),
         ("only_if", Value::Null),
-        ("links", json!([])),
-        ("filter", json!({})),
+        ("notes", json!([])),
+        ("when", json!({})),
     ] {
         assert_eq!(mended(odd(name, content)), (right(), vec![]), "{name}");
     }
     for (name, content) in [
-        ("only_if", json!({"path": ["content", "status"], "equals": "new"})),
+        ("skip_if", json!({"path": ["content", "status"], "equals": "new"})),
         ("only_if", json!("content.status == 'new'")),
         ("notes", json!(["only new orders"])),
         ("extra", json!({"a": 1})),
@@ -142,4 +142,23 @@ fn of_very_many_problems_a_hundred_become_findings() {
     let problems = plan::problems_of_value(&plan);
     assert!(problems.len() > 100);
     assert_eq!(plan_findings(&plan, &problems, &task()).len(), 100);
+}
+
+#[test]
+fn braces_of_templates_are_put_right() {
+    for wrong in [
+        "content.order.id}-{content.status}",
+        "{content.order.id-{content.status}",
+        "{content.order.id}-content.status}",
+        "{content.order.id}-{content.status",
+    ] {
+        let mut plan = right();
+        plan["property_fields"][0] = json!({"property_name": "status", "template": wrong});
+        let findings = plan_findings(&plan, &plan::problems_of_value(&plan), &task());
+        let mended = mend(&plan.to_string(), &findings).map(|it| it.text).unwrap_or_default();
+        assert!(
+            mended.contains("\"{content.order.id}-{content.status}\""),
+            "{wrong}: {findings:#?}"
+        );
+    }
 }
