@@ -20,7 +20,7 @@
 //! It is listed behind those that fit as they are, because what is wrong with a plan may be just that.
 //!
 //! Things that there are several of in an event, and objects that are an entity of their own, are found by what they are
-//! [called](Called), and by whether the entity's key and properties are in them.
+//! called, and by whether the entity's key and properties are in them.
 
 mod conversion;
 mod hint;

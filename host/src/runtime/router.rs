@@ -129,8 +129,9 @@ impl<'r> Router<'r> {
         if scan::byte(event, colon) != b':' || scan::byte(event, start) != b'"' {
             return None;
         }
-        let (end, _) = scan::string(event, start + 1).ok()?;
-        event.get(start..end)
+        // Other escapes of the same type would match a shorter prefix: they are resolved first.
+        let (end, escaped) = scan::string(event, start + 1).ok()?;
+        if escaped { None } else { event.get(start..end) }
     }
 
     /// The route of the event's type, beyond doubt. Validates the event.

@@ -12,6 +12,10 @@ use crate::abi::section::Section;
 use crate::gate::inspect::{Inspected, ResetSafety};
 use crate::render::capacities;
 
+/// Bytes of an event that give fuel for what the host works out. The deadline is the guest's alone, so this is what keeps
+/// the host from working on one event for longer than a second or two.
+const PRICED_EVENT_BYTES: usize = 1 << 20;
+
 /// An inspected module compiled in a sandbox. Cheap to clone and to send to other threads.
 #[derive(Clone)]
 pub struct Extractor {
@@ -69,7 +73,8 @@ impl Extractor {
     /// What the block of an event of `bytes` bytes may take.
     pub(super) fn block_limits(&self, bytes: usize) -> BlockLimits {
         let limits = self.sandbox().limits();
-        BlockLimits { bytes: self.input_bytes(), rows: limits.max_rows, fuel: limits.fuel(bytes) }
+        let fuel = limits.fuel(bytes.min(PRICED_EVENT_BYTES));
+        BlockLimits { bytes: self.input_bytes(), rows: limits.max_rows, fuel }
     }
 
     /// Bytes that an input block may have: what the sandbox allows, and no more than a rendered extractor takes.

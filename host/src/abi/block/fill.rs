@@ -1,6 +1,6 @@
 //! The inputs of one event, worked out: records of the slots and of all rows, and the texts that they point to.
 
-use super::writer::{BlockLimits, Spent, push_json};
+use super::writer::{BlockLimits, Spent, push_json, truthy_fuel};
 use super::{BlockError, HEADER_BYTES, Kind, SLOT_BYTES};
 use crate::event::declared::{Cell, Declared, Place, Scope, Take};
 use crate::event::element::{self, Element, Entry, View};
@@ -10,7 +10,7 @@ use crate::untrusted::escaped;
 
 /// Fuel that each row costs, whatever is in it.
 pub const ROW_FUEL: u64 = 50;
-/// Fuel on top for each column of a row, each path that is read in its element, and each iteration within it.
+/// Fuel on top for each column of a row, each key of the paths that are read in its element, and each iteration within it.
 pub const CELL_FUEL: u64 = 10;
 
 /// Where a text is.
@@ -268,7 +268,7 @@ impl<'a> Fill<'a> {
             return Err(self.too_many_rows());
         }
         self.rows += 1;
-        let parts = table.columns.len() + table.trie.len() + table.inner.len();
+        let parts = table.columns.len() + table.trie.size() + table.inner.len();
         self.spend(ROW_FUEL + CELL_FUEL * parts as u64)?;
         self.record_bytes += table.columns.len() * SLOT_BYTES;
         self.check_bytes()?;
@@ -349,7 +349,9 @@ impl<'a> Fill<'a> {
                 if slot.kind == Kind::Absent {
                     return Ok(Worked::default());
                 }
-                self.word(is_truthy(sight.text(*place, slot)))
+                let text = sight.text(*place, slot);
+                self.spend(truthy_fuel(text))?;
+                self.word(is_truthy(text))
             }
             Take::Condition(evaluator, places) => {
                 let values = Values { sight: *sight, places };

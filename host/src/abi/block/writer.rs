@@ -4,7 +4,7 @@ use super::fill::{Fill, Parts, Record};
 use super::{BlockError, DEFAULT_MAX_ROWS, HEADER_BYTES, Kind, SLOT_BYTES};
 use crate::abi::section::{ABI_VERSION, What};
 use crate::event::{Projection, Projector, Slot};
-use crate::expr::is_truthy;
+use crate::expr::{fuel, is_truthy};
 
 /// What a block may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl BlockWriter {
         put(&mut self.block, 0, ABI_VERSION);
         put(&mut self.block, 4, slots as u32);
         if projector.ready().is_plain {
-            self.write_plain(projector, event, projection, limits.bytes)?;
+            self.write_plain(projector, event, projection, limits)?;
         } else {
             self.write_all(projector, event, projection, limits)?;
         }
@@ -87,7 +87,7 @@ impl BlockWriter {
         projector: &Projector,
         event: &[u8],
         projection: &Projection,
-        limit: usize,
+        limits: BlockLimits,
     ) -> Result<(), BlockError> {
         for index in 0..projector.len() {
             let slot = projector.slot_of(projection, index);
@@ -98,6 +98,11 @@ impl BlockWriter {
             let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
             let kind = match projector.what(index) {
                 Some(What::Truthy(_)) => {
+                    let fuel = self.spent.fuel + truthy_fuel(text);
+                    if fuel > limits.fuel {
+                        return Err(BlockError::OutOfFuel { allowed: limits.fuel });
+                    }
+                    self.spent.fuel = fuel;
                     let word: &[u8] = if is_truthy(text) { b"true" } else { b"false" };
                     self.block.extend_from_slice(word);
                     Kind::Boolean
@@ -108,8 +113,9 @@ impl BlockWriter {
                 }
             };
             let length = self.block.len() - offset;
-            if self.block.len() > limit {
-                return Err(BlockError::TooLarge { used: self.block.len(), allowed: limit });
+            if self.block.len() > limits.bytes {
+                let used = self.block.len();
+                return Err(BlockError::TooLarge { used, allowed: limits.bytes });
             }
             // The limit has at most 32 bits.
             let record = Record { kind, offset: offset as u32, length: length as u32 };
@@ -184,5 +190,14 @@ fn put_record(block: &mut [u8], slot: usize, record: Record) {
 fn put(block: &mut [u8], at: usize, value: u32) {
     if let Some(field) = block.get_mut(at..at + 4) {
         field.copy_from_slice(&value.to_le_bytes());
+    }
+}
+
+/// What judging a value costs: nothing where a byte or two tell, as in a string, or where there are few.
+pub(super) fn truthy_fuel(text: &[u8]) -> u64 {
+    const FEW: usize = 64;
+    match text.first() {
+        Some(b'{' | b'[' | b'-' | b'0'..=b'9') if text.len() > FEW => fuel::TEST.of(text.len()),
+        _ => 0,
     }
 }

@@ -13,7 +13,7 @@ use crate::expr::{Condition, Expression, Iteration, OnError, Reference, Source};
 pub struct Input {
     /// What it is.
     pub what: What,
-    /// The iteration that there is a value for each row of, by its place in [`Section::rows`].
+    /// The iteration that there is a value for each row of, by its place in [`Section::rows`](super::section::Section::rows).
     pub rows: Option<usize>,
     /// An earlier input, of the same rows or of none, that has to be true; where it isn't, this one is absent and isn't
     /// worked out.
@@ -38,7 +38,7 @@ pub enum What {
 pub struct Rows {
     /// What it goes over.
     pub iteration: Iteration,
-    /// The iteration outside, by its place in [`Section::rows`]: an earlier one that isn't in another one itself.
+    /// The iteration outside, by its place in [`Section::rows`](super::section::Section::rows): an earlier one that isn't in another one itself.
     pub within: Option<usize>,
     /// An input without rows that has to be true; where it isn't, there are no rows.
     pub only_if: Option<usize>,

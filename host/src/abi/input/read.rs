@@ -35,7 +35,7 @@ impl<'de> Visitor<'de> for Inputs {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<Input>, A::Error> {
-        let mut patterns = PatternBudget::default();
+        let mut patterns = PatternBudget::of_section();
         let mut inputs = Vec::new();
         while let Some(input) = elements.next_element_seed(One(&mut patterns))? {
             inputs.push(input);
@@ -72,10 +72,11 @@ fn input(value: &Value, patterns: &mut PatternBudget) -> Read<Input> {
     let fields = object(value, &[ALL, OTHERS])?;
     let what = match one_of(fields, ALL)? {
         ("when", tested) => {
-            without(fields, &["level", "as"], "a condition")?;
+            without(fields, &["level", "as", "on_error"], "a condition")?;
             What::When(condition(tested)?)
         }
         ("path", keys) if fields.get("as").and_then(Value::as_str) == Some("truthy") => {
+            without(fields, &["on_error"], "a condition")?;
             What::Truthy(reference(fields, keys)?)
         }
         (name, of) => What::Value(expression(fields, name, of, patterns)?),

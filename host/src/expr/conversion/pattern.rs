@@ -24,6 +24,8 @@ const MAX_TABLE_BYTES: usize = 256 << 10;
 const MAX_PROGRAMS_BYTES: usize = 4 << 20;
 /// Bytes that their texts have at most: reading one can take as long as compiling a program of 256 times its size.
 const MAX_TEXTS_BYTES: usize = 16 << 10;
+/// All patterns of a plan: each has tables of its own that it fills while it searches.
+const MAX_PATTERNS: usize = 64;
 /// Width times bytes of text that one search takes on: some 50 milliseconds for the worst patterns that were found.
 const MAX_WORK: usize = 2 << 20;
 const ADVICE: &str =
@@ -43,8 +45,10 @@ pub struct Pattern {
     regex: Regex,
 }
 
-/// What is left for all patterns of a plan or a section: 4 MiB of programs and 16 KiB of text at first. What is read and
-/// compiled takes from it, also where it is refused then; so no plan keeps its reader busy for longer than a second or two.
+/// What is left for all patterns of a plan: 64 of them, 4 MiB of programs and 16 KiB of text at first; and four times as
+/// much for a section, in which a value of a plan may stand several times. What is read and compiled takes from it, also
+/// where it is refused then; so no plan keeps its reader busy for longer than a second or two, and what a module's patterns
+/// need while they search is bounded as well.
 #[derive(Clone, Debug)]
 pub struct PatternBudget {
     /// None once a pattern was refused because there wasn't enough left.
@@ -53,34 +57,59 @@ pub struct PatternBudget {
 
 #[derive(Clone, Copy, Debug)]
 struct Left {
+    patterns: usize,
     programs: usize,
     texts: usize,
 }
 
 impl Default for PatternBudget {
     fn default() -> Self {
-        Self { left: Some(Left { programs: MAX_PROGRAMS_BYTES, texts: MAX_TEXTS_BYTES }) }
+        Self::times(1)
     }
 }
 
 impl PatternBudget {
+    /// The budget of a section.
+    #[must_use]
+    pub fn of_section() -> Self {
+        Self::times(4)
+    }
+
+    fn times(factor: usize) -> Self {
+        Self {
+            left: Some(Left {
+                patterns: factor * MAX_PATTERNS,
+                programs: factor * MAX_PROGRAMS_BYTES,
+                texts: factor * MAX_TEXTS_BYTES,
+            }),
+        }
+    }
+
     /// Whether a pattern was refused because there wasn't enough left; so will be all that follow.
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.left.is_none()
     }
 
-    fn take(&mut self, program: usize, text: usize) -> Result<(), ConversionError> {
+    fn take(
+        &mut self,
+        patterns: usize,
+        program: usize,
+        text: usize,
+    ) -> Result<(), ConversionError> {
         self.left = self.left.and_then(|left| {
-            let programs = left.programs.checked_sub(program)?;
-            Some(Left { programs, texts: left.texts.checked_sub(text)? })
+            Some(Left {
+                patterns: left.patterns.checked_sub(patterns)?,
+                programs: left.programs.checked_sub(program)?,
+                texts: left.texts.checked_sub(text)?,
+            })
         });
         if !self.is_spent() {
             return Ok(());
         }
         let message = format!(
-            "expected patterns with at most {MAX_PROGRAMS_BYTES} bytes of program and {MAX_TEXTS_BYTES} of text in all, \
-             found more; {ADVICE}"
+            "expected at most {MAX_PATTERNS} patterns with {MAX_PROGRAMS_BYTES} bytes of program and {MAX_TEXTS_BYTES} of \
+             text in all, found more; {ADVICE}"
         );
         Err(ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message))
     }
@@ -111,7 +140,7 @@ impl Pattern {
         if text.len() > MAX_PATTERN_BYTES {
             return Err(too_large("bytes", MAX_PATTERN_BYTES, text.len()));
         }
-        budget.take(0, text.len())?;
+        budget.take(1, 0, text.len())?;
         let hir = syntax::parse(&text).map_err(|error| no_pattern(&error))?;
         let groups = hir.properties().explicit_captures_len();
         if groups > MAX_GROUPS {
@@ -119,7 +148,7 @@ impl Pattern {
         }
         let config = thompson::Config::new().nfa_size_limit(Some(MAX_COMPILED_BYTES));
         let program = NFA::compiler().configure(config).build_from_hir(&hir);
-        budget.take(program.as_ref().map_or(MAX_COMPILED_BYTES, NFA::memory_usage), 0)?;
+        budget.take(0, program.as_ref().map_or(MAX_COMPILED_BYTES, NFA::memory_usage), 0)?;
         let program = match program {
             Ok(program) if program.memory_usage() <= MAX_PROGRAM_BYTES => program,
             Ok(program) => return Err(too_large_program(program.memory_usage())),

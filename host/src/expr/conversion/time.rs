@@ -12,11 +12,11 @@ use super::number::Decimal;
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 const PRINTER: DateTimePrinter = DateTimePrinter::new();
 
-/// Decimal places of a second that are kept.
+/// Decimal places of a second that are read.
 const PLACES: usize = 9;
 
 pub(super) fn timestamp(data: Data<'_>) -> Option<Data<'_>> {
-    let mut text = String::with_capacity("2019-05-15T15:20:57.123456789Z".len());
+    let mut text = String::with_capacity("2019-05-15T15:20:57.123456Z".len());
     // With a fraction only where there is one, and without zeros at its end.
     PRINTER.print_datetime(&instant(&data)?, &mut text).ok()?;
     text.push('Z');
@@ -26,7 +26,7 @@ pub(super) fn timestamp(data: Data<'_>) -> Option<Data<'_>> {
 pub(super) fn date(data: Data<'_>) -> Option<Data<'_>> {
     let date = match &data {
         Data::String(text) if text.len() == "2019-05-15".len() => {
-            match calendar_date(&mut Digits(text.as_bytes())) {
+            match calendar_date(&mut Digits(text.as_bytes())).filter(|date| date.year() > 0) {
                 Some(date) => date,
                 // Ten digits are seconds.
                 None => instant(&data)?.date(),
@@ -37,7 +37,7 @@ pub(super) fn date(data: Data<'_>) -> Option<Data<'_>> {
     Some(Data::String(Cow::Owned(date.to_string())))
 }
 
-/// The time in UTC that a value stands for, in the years from 0 to 9999. A time of the calendar all the way: the timestamps
+/// The time in UTC that a value stands for, in the years from 1 to 9999. A time of the calendar all the way: the timestamps
 /// of `jiff` end a day early, and `9999-12-31T23:59:59Z` stands for "never" in many an event.
 fn instant(data: &Data<'_>) -> Option<DateTime> {
     let utc = match data {
@@ -49,7 +49,11 @@ fn instant(data: &Data<'_>) -> Option<DateTime> {
         },
         _ => return None,
     };
-    (utc.year() >= 0).then_some(utc)
+    if utc.year() < 1 {
+        return None;
+    }
+    // To microseconds: what graphs take.
+    utc.with().subsec_nanosecond(utc.subsec_nanosecond() / 1_000 * 1_000).build().ok()
 }
 
 /// Seconds, milliseconds or microseconds since 1970, told apart by their digits before the point.

@@ -214,7 +214,10 @@ impl Value {
         }
         let mut json = Vec::new();
         match source(&mut json, fuel)? {
-            Evaluated::Value(_) => self.convert(&json, out, fuel),
+            Evaluated::Value(_) => {
+                fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+                self.convert(&json, out, fuel)
+            }
             other => Ok(other),
         }
     }

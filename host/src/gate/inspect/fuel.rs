@@ -6,7 +6,7 @@
 //! sum over *all* its operators, plus the bounds of its callees once per call operator, is an
 //! upper bound; branches only make the true cost smaller.
 //!
-//! A [loop over rows](super::rows) runs its operators, and those of the function that it calls, once for each row. A row
+//! A loop over rows runs its operators, and those of the function that it calls, once for each row. A row
 //! is `stride` bytes of the block at least, so that this costs a fixed amount for each byte of the block. No such loop may
 //! be reached from inside another one.
 //!

@@ -1,5 +1,7 @@
 //! Which spans are handled.
 
+use std::collections::HashSet;
+
 use super::row::Row;
 use crate::plan::model::{Partial, Plan, SpanRule};
 
@@ -12,16 +14,21 @@ pub(super) struct Claims {
 
 pub(super) fn claims(plan: &Plan, event: &Row<'_>) -> Claims {
     let mut claims = Claims::default();
+    let (mut full, mut partial) = (HashSet::new(), HashSet::new());
     for rule in plan.span_rules() {
         for row in event.rows(rule.for_each()) {
             let Some(span_id) = span_id(rule, &row) else { continue };
-            let side = if is_partial(rule, &row) { &mut claims.partial } else { &mut claims.full };
-            if !side.contains(&span_id) {
+            let (side, known) = if is_partial(rule, &row) {
+                (&mut claims.partial, &mut partial)
+            } else {
+                (&mut claims.full, &mut full)
+            };
+            if known.insert(span_id.clone()) {
                 side.push(span_id);
             }
         }
     }
-    claims.full.retain(|span_id| !claims.partial.contains(span_id));
+    claims.full.retain(|span_id| !partial.contains(span_id));
     claims
 }
 
