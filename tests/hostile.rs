@@ -17,7 +17,7 @@ use retort::problem::Coded;
 use retort::sandbox::{Extractor, GuestError, Limits, LoadError, RunError, Runner, Sandbox};
 use wasmtime::{Engine, Instance, Module, Store};
 
-use crate::support::{rendered, workspace_root};
+use crate::support::{rendered, sandbox, workspace_root};
 
 const BAD: &str = r#"{"event_type":"e","bad":true}"#;
 const GOOD: &str = r#"{"event_type":"e","bad":false}"#;
@@ -56,7 +56,7 @@ impl Case {
     }
 
     fn extractor(&self) -> Extractor {
-        Sandbox::new(self.limits.clone()).unwrap().load(&self.inspected).unwrap()
+        sandbox(self.limits.clone()).load(&self.inspected).unwrap()
     }
 }
 
@@ -64,6 +64,7 @@ fn cases() -> Vec<Case> {
     let mut paths: Vec<_> = fs::read_dir(workspace_root().join("tests/hostile"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "wat"))
         .collect();
     paths.sort();
     let read = |path: std::path::PathBuf| {

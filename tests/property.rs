@@ -22,9 +22,9 @@ use retort::sandbox::{Limits, Runner, Sandbox};
 use serde_json::{Value, json};
 
 use self::choices::Choices;
-use crate::support::{rendered, workspace_root};
+use crate::support::{rendered, sandbox, workspace_root};
 
-static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| Sandbox::new(Limits::default()).unwrap());
+static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| sandbox(Limits::default()));
 
 /// A plan made ready in both ways.
 struct Subject {

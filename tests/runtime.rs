@@ -7,6 +7,8 @@ use retort::runtime::{Registry, Stream};
 use retort::sandbox::Limits;
 use serde_json::{Value, json};
 
+use crate::support::sandbox;
+
 /// Puts a guest that declares no input, serves these types and gives a result over several lines.
 fn store_foreign(store: &Store, types: &[String]) {
     let result = "{\r\n \"nodes\": [],\n \"edges\": [],\n\n \"fully_handled_span_ids\": [\"a\\n\"],\n \"partially_handled_span_ids\": []\n}\n";
@@ -63,7 +65,7 @@ fn run(registry: &Registry, events: &str) -> (Vec<Value>, Vec<Value>, [u64; 4]) 
 fn a_foreign_guest_is_routed_by_a_type_that_it_never_sees() {
     let root = tempfile::tempdir().unwrap();
     store_foreign(&Store::open(root.path()).unwrap(), &["one".to_owned(), "two".to_owned()]);
-    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
     let registry = Registry::open(root.path(), &pipeline);
     assert_eq!(registry.failures(), []);
     assert_eq!(registry.event_types().collect::<Vec<_>>(), ["one", "two"]);
@@ -100,7 +102,7 @@ fn a_type_comes_before_a_prefix_and_a_long_prefix_before_a_short_one() {
         let types: Vec<String> = types.iter().map(|it| (*it).to_owned()).collect();
         store_foreign(&store, &types);
     }
-    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
     let registry = Registry::open(root.path(), &pipeline);
     let collisions: Vec<_> =
         registry.failures().iter().map(|it| (it.code.as_str(), it.event_type.as_deref())).collect();
@@ -167,7 +169,7 @@ fn readers_and_writers_that_fail_are_told_apart() {
 
     let root = tempfile::tempdir().unwrap();
     store_foreign(&Store::open(root.path()).unwrap(), &["one".to_owned(), "two".to_owned()]);
-    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
     let registry = Registry::open(root.path(), &pipeline);
     let mut stream = Stream::new(&registry, Broken, Broken);
     let error = stream.run(std::io::BufReader::new(Broken), None).unwrap_err();

@@ -14,10 +14,10 @@ use retort::gate::inspect::{StructuralLimits, inspect};
 use retort::gate::smoke::{Samples, SmokeOptions, SmokeReport, smoke};
 use retort::graph::GraphSpec;
 use retort::problem::Coded;
-use retort::sandbox::{Extractor, Limits, Sandbox};
+use retort::sandbox::{Extractor, Limits};
 use serde_json::{Value, json};
 
-use crate::support::shared;
+use crate::support::{sandbox, shared};
 
 /// Cases that rest on merging the results of all events. Each event is validated by itself, as it is served, so that a
 /// good node of a later event doesn't hide a bad one: (name, number of failures found).
@@ -101,7 +101,7 @@ fn guest(outcomes: &[Does], event_types: &BTreeSet<&str>) -> Vec<u8> {
 
 fn load(module: &[u8], limits: Limits) -> Extractor {
     let inspected = inspect(module, &StructuralLimits::default()).unwrap();
-    Sandbox::new(limits).unwrap().load(&inspected).unwrap()
+    sandbox(limits).load(&inspected).unwrap()
 }
 
 /// The events of a case, each with the number of its outcome; and their types.

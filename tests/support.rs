@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use retort::gate::inspect::{self, Inspected, StructuralLimits};
 use retort::plan::Plan;
+use retort::sandbox::{ForeignModules, Limits, Options, Sandbox};
 use retort::{compile, render};
 
 /// The root of the workspace.
@@ -34,4 +35,10 @@ pub(crate) fn rendered(plan: &Plan) -> Inspected {
     let inspected = inspect::inspect(compiled.module(), &StructuralLimits::default());
     let inspected = inspected.unwrap_or_else(|rejected| panic!("{rejected}"));
     inspect::prove::by_rendering(inspected, &compiled)
+}
+
+/// A sandbox that takes any module that passes the static gate.
+pub(crate) fn sandbox(limits: Limits) -> Sandbox {
+    let foreign = ForeignModules::InProcess;
+    Sandbox::with_options(Options { limits, foreign, ..Options::default() }).unwrap()
 }

@@ -10,7 +10,7 @@ use retort::event::EventError;
 use retort::pipeline::Pipeline;
 use retort::plan::{Plan, eval};
 use retort::problem::Coded;
-use retort::sandbox::{Limits, Observer, RunError, Runner, Step};
+use retort::sandbox::{Observer, RunError, Runner, Step};
 use serde::Serialize;
 
 use super::error::CliError;
@@ -99,7 +99,7 @@ struct Oracle {
 }
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let pipeline = Pipeline::new(Limits::default())?;
+    let pipeline = Pipeline::in_sandbox(files::sandbox()?);
     let loaded = bundle::load(&args.bundle, &Expect::default(), &pipeline)?;
     let events = match read_events(args, pipeline.sandbox().limits().event_bytes)? {
         Ok(events) => events,

@@ -12,7 +12,7 @@ use retort::pipeline::Pipeline;
 use retort::plan::Plan;
 use retort::policy::FieldPolicy;
 use retort::problem::json_fault;
-use retort::sandbox::Limits;
+use retort::sandbox::{ForeignModules, Options, Sandbox};
 use retort::task::{EventSchema, Rule};
 
 use super::error::CliError;
@@ -192,6 +192,12 @@ impl PolicyArg {
 
     /// The gates, with the default limits and the policy.
     pub(super) fn pipeline(&self) -> Result<Pipeline, CliError> {
-        Ok(Pipeline::new(Limits::default())?.with_policy(self.read()?))
+        Ok(Pipeline::in_sandbox(sandbox()?).with_policy(self.read()?))
     }
+}
+
+/// The sandbox of every command.
+pub(super) fn sandbox() -> Result<Sandbox, CliError> {
+    let foreign = ForeignModules::InProcess;
+    Ok(Sandbox::with_options(Options { foreign, ..Options::default() })?)
 }

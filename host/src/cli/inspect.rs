@@ -58,7 +58,7 @@ struct Refused<'a> {
 }
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let pipeline = Pipeline::new(Limits::default())?;
+    let pipeline = Pipeline::in_sandbox(files::sandbox()?);
     match inspected(&args.path, &pipeline)? {
         Ok(inspected) if args.json => {
             let limits =

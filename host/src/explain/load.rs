@@ -12,6 +12,14 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Load,
+        "foreign_module",
+        "The module is not what this host renders a plan to, and the sandbox was not told who \
+         compiles such modules.",
+        "Name a helper program, as the command line does by itself; or load the bundle's plan, \
+         so that it is rendered here.",
+    ),
+    Explanation::new(
+        Load,
         "link_failed",
         "The module asks for an import that the sandbox doesn't have.",
         "Remove the import; the static gate normally names it first.",

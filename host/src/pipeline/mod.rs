@@ -115,11 +115,13 @@ impl Pipeline {
     /// # Errors
     /// [`LoadError::Engine`], when the sandbox can't be built on this machine.
     pub fn new(limits: Limits) -> Result<Self, LoadError> {
-        Ok(Self {
-            sandbox: Sandbox::new(limits)?,
-            structure: StructuralLimits::default(),
-            policy: FieldPolicy::default(),
-        })
+        Ok(Self::in_sandbox(Sandbox::new(limits)?))
+    }
+
+    /// The gates around a sandbox that was built as the host wants it, with the default limits for how modules are built.
+    #[must_use]
+    pub fn in_sandbox(sandbox: Sandbox) -> Self {
+        Self { sandbox, structure: StructuralLimits::default(), policy: FieldPolicy::default() }
     }
 
     /// The same gates for a tenant whose policy says which fields may be read. It holds for plans, and for the declared

@@ -5,9 +5,9 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, OptLevel, WasmBacktraceDetails};
+use wasmtime::{Config, Engine, OptLevel, PoolingAllocationConfig, WasmBacktraceDetails};
 
-use super::{Extractor, Limits, LoadError};
+use super::{Allocator, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool};
 use crate::gate::inspect::Inspected;
 
 /// How often the clock behind deadlines ticks. A deadline is exact to one tick.
@@ -17,6 +17,9 @@ const TICK: Duration = Duration::from_millis(10);
 /// guest that overflows its thread's stack rather than its own ends the process.
 const MAX_STACK_BYTES: usize = 1 << 20;
 
+/// Bytes of a page of memory.
+const PAGE: usize = 64 << 10;
+
 /// An engine with its limits. Cheap to clone; the clones are the same sandbox.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
@@ -25,18 +28,38 @@ pub struct Sandbox {
 
 #[derive(Debug)]
 struct Inner {
-    engine: Engine,
+    shared: Arc<Shared>,
     limits: Limits,
+    isolation: Isolation,
+    foreign: ForeignModules,
+}
+
+/// What the sandboxes of several tenants have in common.
+#[derive(Debug)]
+struct Shared {
+    engine: Engine,
+    stack_bytes: usize,
+    /// Bytes that the memory of a pool's slot has, where there is a pool.
+    slot_bytes: Option<usize>,
     _ticker: Ticker,
 }
 
 impl Sandbox {
-    /// An engine in which every guest has these limits.
+    /// An engine in which every guest has these limits, and all else is as [`Options::default`] says.
+    ///
+    /// # Errors
+    /// As [`with_options`](Self::with_options).
+    pub fn new(limits: Limits) -> Result<Self, LoadError> {
+        Self::with_options(Options { limits, ..Options::default() })
+    }
+
+    /// An engine built so.
     ///
     /// # Errors
     /// [`LoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
     /// this machine, or no thread can be started.
-    pub fn new(limits: Limits) -> Result<Self, LoadError> {
+    pub fn with_options(options: Options) -> Result<Self, LoadError> {
+        let Options { limits, isolation, allocator, foreign } = options;
         if limits.stack_bytes > MAX_STACK_BYTES {
             let message = format!(
                 "a stack of {} bytes, at most {MAX_STACK_BYTES} are safe",
@@ -44,9 +67,37 @@ impl Sandbox {
             );
             return Err(LoadError::Engine { message });
         }
-        let engine = Engine::new(&config(&limits)).map_err(LoadError::engine)?;
+        let engine = Engine::new(&config(&limits, allocator)).map_err(LoadError::engine)?;
         let ticker = Ticker::start(&engine)?;
-        Ok(Self { inner: Arc::new(Inner { engine, limits, _ticker: ticker }) })
+        let slot_bytes = match allocator {
+            Allocator::OnDemand => None,
+            Allocator::Pooling(_) => Some(slot_bytes(&limits)),
+        };
+        let stack_bytes = limits.stack_bytes;
+        let shared = Arc::new(Shared { engine, stack_bytes, slot_bytes, _ticker: ticker });
+        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign }) })
+    }
+
+    /// A sandbox for another tenant, on the same engine: its guests have limits of their own and come from the same
+    /// allocator.
+    ///
+    /// # Errors
+    /// [`LoadError::Engine`], when its guests would have another size of stack, or larger memories than the pool's slots:
+    /// those belong to the engine.
+    pub fn for_tenant(&self, limits: Limits, isolation: Isolation) -> Result<Self, LoadError> {
+        let shared = Arc::clone(&self.inner.shared);
+        if limits.stack_bytes != shared.stack_bytes {
+            let (asked, given) = (limits.stack_bytes, shared.stack_bytes);
+            let message = format!("a stack of {asked} bytes, the engine is built for {given}");
+            return Err(LoadError::Engine { message });
+        }
+        if let Some(given) = shared.slot_bytes.filter(|given| limits.memory_bytes > *given) {
+            let asked = limits.memory_bytes;
+            let message = format!("{asked} bytes of memory, the pool's slots have {given}");
+            return Err(LoadError::Engine { message });
+        }
+        let foreign = self.inner.foreign.clone();
+        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign }) })
     }
 
     /// The limits of every guest in here.
@@ -63,8 +114,20 @@ impl Sandbox {
         Extractor::load(self.clone(), inspected)
     }
 
+    /// For how long an instance of a reset-safe module may serve.
+    #[must_use]
+    pub fn isolation(&self) -> Isolation {
+        self.inner.isolation
+    }
+
+    /// Who compiles modules that this host did not render.
+    #[must_use]
+    pub fn foreign(&self) -> &ForeignModules {
+        &self.inner.foreign
+    }
+
     pub(super) fn engine(&self) -> &Engine {
-        &self.inner.engine
+        &self.inner.shared.engine
     }
 
     /// The deadline in ticks of the engine's clock: one more than fit, because the first one may come at once.
@@ -74,7 +137,7 @@ impl Sandbox {
     }
 }
 
-fn config(limits: &Limits) -> Config {
+fn config(limits: &Limits, allocator: Allocator) -> Config {
     let mut config = Config::new();
     config
         .consume_fuel(true)
@@ -95,6 +158,30 @@ fn config(limits: &Limits) -> Config {
         .wasm_backtrace_max_frames(None)
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
         .generate_address_map(false);
+    if let Allocator::Pooling(pool) = allocator {
+        config.allocation_strategy(pooling(limits, pool));
+    }
+    config
+}
+
+fn slot_bytes(limits: &Limits) -> usize {
+    limits.memory_bytes.div_ceil(PAGE).saturating_mul(PAGE)
+}
+
+/// A pool whose slots hold what the static gate and the limits let a guest have: one memory and at most one table.
+fn pooling(limits: &Limits, pool: Pool) -> PoolingAllocationConfig {
+    let mut config = PoolingAllocationConfig::new();
+    config
+        .total_core_instances(pool.instances)
+        .total_memories(pool.instances)
+        .total_tables(pool.instances)
+        .total_stacks(0)
+        .total_gc_heaps(0)
+        .max_memories_per_module(1)
+        .max_tables_per_module(1)
+        .max_memory_size(slot_bytes(limits))
+        .table_elements(limits.table_elements)
+        .linear_memory_keep_resident(pool.keep_resident);
     config
 }
 

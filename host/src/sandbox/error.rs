@@ -23,6 +23,11 @@ pub enum LoadError {
         /// What wasmtime says.
         message: String,
     },
+    /// This host did not render the module, and nobody is named who compiles such.
+    #[error(
+        "this host did not render the module, and no helper is named that compiles such modules"
+    )]
+    Foreign,
     /// The module asks for an import that isn't there.
     #[error("the module can't be linked: {message}")]
     Link {
@@ -33,7 +38,8 @@ pub enum LoadError {
 
 impl LoadError {
     /// Every code of this stage.
-    pub const CODES: &'static [&'static str] = &["engine_failed", "load_failed", "link_failed"];
+    pub const CODES: &'static [&'static str] =
+        &["engine_failed", "load_failed", "foreign_module", "link_failed"];
 
     pub(super) fn engine(error: wasmtime::Error) -> Self {
         Self::Engine { message: format!("{error:#}") }
@@ -53,6 +59,7 @@ impl Coded for LoadError {
         match self {
             Self::Engine { .. } => "engine_failed",
             Self::Module { .. } => "load_failed",
+            Self::Foreign => "foreign_module",
             Self::Link { .. } => "link_failed",
         }
     }

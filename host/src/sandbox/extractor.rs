@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use wasmtime::{InstancePre, Linker, Module};
+use wasmtime::{InstancePre, Linker};
 
 use super::guest::Guest;
+use super::native;
 use super::store::Limiter;
-use super::{GuestError, LoadError, Runner, Sandbox};
+use super::{GuestError, Isolation, LoadError, Runner, Sandbox};
 use crate::abi::block::BlockLimits;
 use crate::abi::section::Section;
 use crate::gate::inspect::{Inspected, ResetSafety};
@@ -37,8 +38,7 @@ impl std::fmt::Debug for Extractor {
 
 impl Extractor {
     pub(super) fn load(sandbox: Sandbox, inspected: &Inspected) -> Result<Self, LoadError> {
-        let module =
-            Module::from_binary(sandbox.engine(), inspected.wasm()).map_err(LoadError::module)?;
+        let module = native::compile(&sandbox, inspected)?;
         let ready =
             Linker::new(sandbox.engine()).instantiate_pre(&module).map_err(LoadError::link)?;
         let is_reset_safe = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
@@ -62,6 +62,11 @@ impl Extractor {
     #[must_use]
     pub fn is_reset_safe(&self) -> bool {
         self.inner.is_reset_safe
+    }
+
+    /// Whether its runners keep an instance from event to event.
+    pub(super) fn keeps_instances(&self) -> bool {
+        self.is_reset_safe() && self.sandbox().isolation() != Isolation::PerEvent
     }
 
     /// Something that runs this extractor over events, on one thread.

@@ -9,6 +9,8 @@ mod error;
 mod extractor;
 mod guest;
 mod limits;
+mod native;
+mod options;
 mod runner;
 mod store;
 
@@ -16,6 +18,7 @@ pub use engine::Sandbox;
 pub use error::{GuestError, LoadError, RunError};
 pub use extractor::Extractor;
 pub use limits::Limits;
+pub use options::{Allocator, ForeignModules, Isolation, Options, Pool};
 pub use runner::{Observer, Outcome, Runner, Step};
 
 /// The version of the wasmtime that fuel figures come from: another version may count differently.

@@ -1,15 +1,15 @@
 //! From an event to a checked result.
 
 use super::guest::{Guest, Returned};
-use super::{Extractor, RunError};
+use super::{Extractor, Isolation, RunError};
 use crate::abi::block::{BlockWriter, Spent};
 use crate::abi::result::{self, Reducer, Shape};
 use crate::event::{EVENT_TYPE, Projection, Projector};
 
 /// Runs one extractor over events, on one thread.
 ///
-/// A reset-safe extractor keeps its instance from event to event; any other gets a fresh one for each. After a call that
-/// failed the instance is thrown away in any case.
+/// A reset-safe extractor keeps its instance from event to event, as far as the sandbox's [`Isolation`] lets it; any other
+/// gets a fresh one for each. After a call that failed the instance is thrown away in any case.
 #[derive(Debug)]
 pub struct Runner {
     extractor: Extractor,
@@ -94,6 +94,13 @@ impl Runner {
         &self.extractor
     }
 
+    /// Ends a batch: where instances serve one batch each, the next event gets a fresh one.
+    pub fn begin_batch(&mut self) {
+        if self.extractor.sandbox().isolation() == Isolation::PerBatch {
+            self.guest = None;
+        }
+    }
+
     /// Reads one event, runs the extractor and checks its result.
     ///
     /// # Errors
@@ -151,7 +158,7 @@ impl Runner {
         let limits = self.extractor.block_limits(event.len());
         let block = self.writer.write(&self.projector, event, &self.projection, limits)?;
         observer.ended(Step::CopyIn);
-        let keeps = self.extractor.is_reset_safe();
+        let keeps = self.extractor.keeps_instances();
         let (guest, fresh) = match &mut self.guest {
             Some(guest) if keeps => (guest, false),
             place => (place.insert(self.extractor.instantiate()?), true),

@@ -1,0 +1,91 @@
+//! How a sandbox is built: what is limited, what is shared between events, and who compiles what nobody vouches for.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::Limits;
+
+/// How a sandbox is built. The default is the strictest that costs nothing: every limit on, instances kept only where they
+/// are proven to keep nothing, and modules that this host did not render refused rather than compiled in its process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What a guest may use.
+    pub limits: Limits,
+    /// For how long one instance may serve.
+    pub isolation: Isolation,
+    /// Where instances come from.
+    pub allocator: Allocator,
+    /// Who compiles modules that this host did not render.
+    pub foreign: ForeignModules,
+}
+
+/// For how long one instance of an extractor may serve. It says the most that is shared: a module that isn't proven to be
+/// reset-safe gets a fresh instance for every event, whatever stands here, so the result of an event never depends on those
+/// before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// A fresh instance for every event.
+    PerEvent,
+    /// A fresh instance for every batch, as [`Runner::begin_batch`](super::Runner::begin_batch) marks them.
+    PerBatch,
+    /// One instance for as long as its runner lives and no call fails. The default.
+    #[default]
+    Warm,
+}
+
+impl Isolation {
+    /// All of them, the strictest first.
+    pub const ALL: [Self; 3] = [Self::PerEvent, Self::PerBatch, Self::Warm];
+
+    /// The name in files and options: `per-event`, `per-batch` or `warm`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PerEvent => "per-event",
+            Self::PerBatch => "per-batch",
+            Self::Warm => "warm",
+        }
+    }
+}
+
+/// Where instances come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Allocator {
+    /// Memory is mapped for each instance and unmapped after it. The default: nothing is reserved.
+    #[default]
+    OnDemand,
+    /// A pool of slots is reserved once.
+    Pooling(Pool),
+}
+
+/// A pool of instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// How many instances there can be at one time, over all threads. Default 64.
+    pub instances: u32,
+    /// Bytes of a slot's memory that are zeroed by hand when it is free again, instead of being given back to the system.
+    /// Default 64 KiB.
+    pub keep_resident: usize,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self { instances: 64, keep_resident: 64 << 10 }
+    }
+}
+
+/// Who compiles modules that this host did not render. Compiling is where a small module does most harm: the static gate
+/// bounds it, and a process of its own bounds what the gate's authors did not foresee.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ForeignModules {
+    /// Nobody: they are refused. The default.
+    #[default]
+    Refuse,
+    /// A program that speaks the helper's protocol, under limits on its memory and time: the `retort` binary, or one whose
+    /// main function calls `sandbox::helper::serve`.
+    Helper(PathBuf),
+    /// This process does. Then nothing but the static gate bounds the time and the memory that compiling takes.
+    InProcess,
+}
