@@ -113,6 +113,7 @@ mod tests {
         crate::event::EventError::CODES,
         crate::sandbox::LoadError::CODES,
         crate::sandbox::GuestError::CODES,
+        crate::sandbox::RunError::CODES,
         crate::task::SamplesError::CODES,
         crate::task::TaskError::CODES,
         crate::prompt::PromptError::CODES,
