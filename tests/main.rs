@@ -26,5 +26,6 @@ mod property;
 mod render;
 mod retry;
 mod runtime;
+mod selftest;
 mod smoke;
 mod support;
