@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use wasmtime::{Config, Engine, OptLevel, PoolingAllocationConfig, WasmBacktraceDetails};
 
-use super::{Allocator, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool};
+use super::cache::NativeCache;
+use super::{
+    Allocator, CacheReport, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool,
+};
 use crate::gate::inspect::Inspected;
 
 /// How often the clock behind deadlines ticks. A deadline is exact to one tick.
@@ -41,6 +44,7 @@ struct Shared {
     stack_bytes: usize,
     /// Bytes that the memory of a pool's slot has, where there is a pool.
     slot_bytes: Option<usize>,
+    cache: Option<NativeCache>,
     _ticker: Ticker,
 }
 
@@ -59,7 +63,7 @@ impl Sandbox {
     /// [`LoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
     /// this machine, or no thread can be started.
     pub fn with_options(options: Options) -> Result<Self, LoadError> {
-        let Options { limits, isolation, allocator, foreign } = options;
+        let Options { limits, isolation, allocator, foreign, cache } = options;
         if limits.stack_bytes > MAX_STACK_BYTES {
             let message = format!(
                 "a stack of {} bytes, at most {MAX_STACK_BYTES} are safe",
@@ -74,7 +78,8 @@ impl Sandbox {
             Allocator::Pooling(_) => Some(slot_bytes(&limits)),
         };
         let stack_bytes = limits.stack_bytes;
-        let shared = Arc::new(Shared { engine, stack_bytes, slot_bytes, _ticker: ticker });
+        let cache = cache.map(|cache| NativeCache::open(cache, &engine));
+        let shared = Arc::new(Shared { engine, stack_bytes, slot_bytes, cache, _ticker: ticker });
         Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign }) })
     }
 
@@ -124,6 +129,16 @@ impl Sandbox {
     #[must_use]
     pub fn foreign(&self) -> &ForeignModules {
         &self.inner.foreign
+    }
+
+    /// How the cache of native code has served this engine's sandboxes. Without a cache nothing is counted.
+    #[must_use]
+    pub fn cache_report(&self) -> CacheReport {
+        self.cache().map(NativeCache::report).unwrap_or_default()
+    }
+
+    pub(super) fn cache(&self) -> Option<&NativeCache> {
+        self.inner.shared.cache.as_ref()
     }
 
     pub(super) fn engine(&self) -> &Engine {

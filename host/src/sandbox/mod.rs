@@ -4,6 +4,7 @@
 //! gives the extractor its declared inputs and checks what comes back. Engines and extractors are shared between threads, a
 //! runner belongs to one.
 
+mod cache;
 mod engine;
 mod error;
 mod extractor;
@@ -14,6 +15,7 @@ mod options;
 mod runner;
 mod store;
 
+pub use cache::{Cache, CacheReport, CacheWarning};
 pub use engine::Sandbox;
 pub use error::{GuestError, LoadError, RunError};
 pub use extractor::Extractor;
