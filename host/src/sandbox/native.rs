@@ -14,7 +14,7 @@ pub(super) fn compile(sandbox: &Sandbox, inspected: &Inspected) -> Result<Module
     let Some(cache) = sandbox.cache() else {
         return Module::from_binary(engine, wasm).map_err(LoadError::module);
     };
-    if let Some(module) = cache.get(wasm, |code| deserialized(engine, code)) {
+    if let Some(module) = cache.get(wasm, |code| deserialized(engine, code).ok()) {
         return Ok(module);
     }
     let code = serialized(engine, wasm)?;

@@ -96,31 +96,25 @@ impl NativeCache {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What `using` makes of the native code that this host once made of `wasm`, or `None` where there is none that is fit
-    /// for use. What `using` refuses counts as unfit.
-    pub(super) fn get<T, E: std::fmt::Display>(
-        &self,
-        wasm: &[u8],
-        using: impl FnOnce(&[u8]) -> Result<T, E>,
-    ) -> Option<T> {
+    /// What `using` makes of the native code that this host once made of `wasm`; `None` where there is none that is fit for
+    /// use, or `using` can't use it: a pool may be too small for a module that another engine took.
+    pub(super) fn get<T>(&self, wasm: &[u8], using: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
         let open = self.open.as_ref()?;
         let name = open.identity.name(wasm);
         let found = open.read(&name, self.settings.max_bytes, wasm, using);
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = found.unwrap_or_else(|unfit| {
+            if !matches!(unfit, Unfit::Missing) {
+                let path = self.settings.directory.join(name.as_str());
+                report.warn(CacheWarning::EntryRefused { path, reason: unfit.to_string() });
+            }
+            None
+        });
         match found {
-            Ok(module) => {
-                report.hits += 1;
-                Some(module)
-            }
-            Err(unfit) => {
-                report.misses += 1;
-                if !matches!(unfit, Unfit::Missing) {
-                    let path = self.settings.directory.join(name.as_str());
-                    report.warn(CacheWarning::EntryRefused { path, reason: unfit.to_string() });
-                }
-                None
-            }
+            Some(_) => report.hits += 1,
+            None => report.misses += 1,
         }
+        found
     }
 
     /// Keeps what was made of `wasm`, in place of whatever is there for it.
@@ -136,18 +130,15 @@ impl NativeCache {
 }
 
 impl Open {
-    fn read<T, E: std::fmt::Display>(
+    fn read<T>(
         &self,
         name: &EntryName,
         max_bytes: u64,
         wasm: &[u8],
-        using: impl FnOnce(&[u8]) -> Result<T, E>,
-    ) -> Result<T, Unfit> {
+        using: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Unfit> {
         let bytes = self.dir.read(name.as_str(), max_bytes)?;
-        let code = entry::opened(&bytes, &self.key, &self.identity, wasm)?;
-        using(code).map_err(|error| {
-            Unfit::Content(crate::untrusted::escaped(&format!("wasmtime refuses it: {error}")))
-        })
+        Ok(using(entry::opened(&bytes, &self.key, &self.identity, wasm)?))
     }
 
     fn write(
