@@ -134,6 +134,7 @@ mod tests {
         crate::bundle::BundleError::CODES,
         crate::bundle::LoadCode::CODES,
         crate::runtime::StreamError::CODES,
+        crate::selftest::SelftestError::CODES,
     ];
 
     #[test]
