@@ -5,6 +5,7 @@
 
 mod answer;
 mod bundle;
+mod cache;
 mod cli;
 mod corpora;
 mod diagnostics;

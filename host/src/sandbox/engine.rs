@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use wasmtime::{Config, Engine, OptLevel, PoolingAllocationConfig, WasmBacktraceDetails};
 
+use super::cache::NativeCache;
 use super::wasi::Granted;
 use super::{
-    Allocator, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool, Wasi,
+    Allocator, CacheReport, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool,
+    Wasi,
 };
 use crate::gate::inspect::Inspected;
 
@@ -45,6 +47,7 @@ struct Shared {
     stack_bytes: usize,
     /// Bytes that the memory of a pool's slot has, where there is a pool.
     slot_bytes: Option<usize>,
+    cache: Option<NativeCache>,
     _ticker: Ticker,
 }
 
@@ -63,7 +66,7 @@ impl Sandbox {
     /// [`LoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
     /// this machine, or no thread can be started; [`LoadError::Directory`], when a directory can't be granted.
     pub fn with_options(options: Options) -> Result<Self, LoadError> {
-        let Options { limits, isolation, allocator, foreign, wasi } = options;
+        let Options { limits, isolation, allocator, foreign, wasi, cache } = options;
         let granted = Granted::check(wasi)?;
         if limits.stack_bytes > MAX_STACK_BYTES {
             let message = format!(
@@ -79,7 +82,8 @@ impl Sandbox {
             Allocator::Pooling(_) => Some(slot_bytes(&limits)),
         };
         let stack_bytes = limits.stack_bytes;
-        let shared = Arc::new(Shared { engine, stack_bytes, slot_bytes, _ticker: ticker });
+        let cache = cache.map(|cache| NativeCache::open(cache, &engine));
+        let shared = Arc::new(Shared { engine, stack_bytes, slot_bytes, cache, _ticker: ticker });
         Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
     }
 
@@ -156,6 +160,16 @@ impl Sandbox {
 
     pub(super) fn granted(&self) -> &Granted {
         &self.inner.granted
+    }
+
+    /// How the cache of native code has served this engine's sandboxes. Without a cache nothing is counted.
+    #[must_use]
+    pub fn cache_report(&self) -> CacheReport {
+        self.cache().map(NativeCache::report).unwrap_or_default()
+    }
+
+    pub(super) fn cache(&self) -> Option<&NativeCache> {
+        self.inner.shared.cache.as_ref()
     }
 
     pub(super) fn engine(&self) -> &Engine {

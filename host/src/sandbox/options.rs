@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Limits, Wasi};
+use super::{Cache, Limits, Wasi};
 
 /// How a sandbox is built. The default is the strictest that costs nothing: every limit on, instances kept only where they
 /// are proven to keep nothing, and modules that this host did not render refused rather than compiled in its process.
@@ -20,6 +20,8 @@ pub struct Options {
     pub foreign: ForeignModules,
     /// What guests may import of WASI, and which directories they may read.
     pub wasi: Wasi,
+    /// Where native code is kept for the next time; by default nowhere.
+    pub cache: Option<Cache>,
 }
 
 /// For how long one instance of an extractor may serve. It says the most that is shared: a module that isn't proven to be
