@@ -1,10 +1,10 @@
 //! A module made ready: native code, its declaration, and how it may be run.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use wasmtime::{InstancePre, Linker};
 
-use super::guest::Guest;
+use super::guest::{Exports, Guest};
 use super::native;
 use super::store::Limiter;
 use super::{GuestError, Isolation, LoadError, Runner, Sandbox};
@@ -28,6 +28,9 @@ struct Inner {
     section: Section,
     is_reset_safe: bool,
     ready: InstancePre<Limiter>,
+    exports: Exports,
+    /// Where the blocks of a reset-safe module go, once an instance has said so.
+    buffer: OnceLock<u32>,
 }
 
 impl std::fmt::Debug for Extractor {
@@ -43,7 +46,10 @@ impl Extractor {
             Linker::new(sandbox.engine()).instantiate_pre(&module).map_err(LoadError::link)?;
         let is_reset_safe = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
         let section = inspected.section().clone();
-        Ok(Self { inner: Arc::new(Inner { sandbox, section, is_reset_safe, ready }) })
+        let exports = Exports::of(&module, section.function())?;
+        let buffer = OnceLock::new();
+        let inner = Inner { sandbox, section, is_reset_safe, ready, exports, buffer };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// What the module declares.
@@ -100,6 +106,14 @@ impl Extractor {
 
     pub(super) fn instantiate(&self) -> Result<Guest, GuestError> {
         Guest::new(self)
+    }
+
+    pub(super) fn exports(&self) -> &Exports {
+        &self.inner.exports
+    }
+
+    pub(super) fn buffer(&self) -> &OnceLock<u32> {
+        &self.inner.buffer
     }
 
     pub(super) fn ready(&self) -> &InstancePre<Limiter> {

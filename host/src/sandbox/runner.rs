@@ -94,9 +94,12 @@ impl Runner {
         &self.extractor
     }
 
-    /// Ends a batch: where instances serve one batch each, the next event gets a fresh one.
+    /// Ends a batch. Where an instance may serve no longer than one, the instance is given up, and the next event gets a fresh
+    /// one; a warm instance stays.
     pub fn begin_batch(&mut self) {
-        if self.extractor.sandbox().isolation() == Isolation::PerBatch {
+        let outlives_batches = self.extractor.keeps_instances()
+            && self.extractor.sandbox().isolation() == Isolation::Warm;
+        if !outlives_batches {
             self.guest = None;
         }
     }
@@ -161,7 +164,11 @@ impl Runner {
         let keeps = self.extractor.keeps_instances();
         let (guest, fresh) = match &mut self.guest {
             Some(guest) if keeps => (guest, false),
-            place => (place.insert(self.extractor.instantiate()?), true),
+            place => {
+                // The old instance goes first: the new one may take its place in the pool.
+                *place = None;
+                (place.insert(self.extractor.instantiate()?), true)
+            }
         };
         observer.ended(Step::Instantiate);
         let placed = guest.put(&self.extractor, block, fresh);
@@ -179,3 +186,6 @@ impl std::fmt::Debug for Guest {
         f.write_str("Guest")
     }
 }
+
+#[cfg(test)]
+mod tests;
