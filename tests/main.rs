@@ -18,6 +18,7 @@ mod faults;
 mod graph;
 mod hostile;
 mod inspect;
+mod isolation;
 mod llm;
 mod pipeline_policy;
 mod plan;
