@@ -5,3 +5,4 @@ mod bad_input;
 mod commands;
 mod project;
 mod streams;
+mod tenant;

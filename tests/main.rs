@@ -28,3 +28,4 @@ mod retry;
 mod runtime;
 mod smoke;
 mod support;
+mod tenant;

@@ -120,6 +120,7 @@ pub mod retry;
 pub mod runtime;
 pub mod sandbox;
 pub mod task;
+pub mod tenant;
 mod untrusted;
 
 #[cfg(doctest)]

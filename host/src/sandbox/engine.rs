@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// The largest stack that a guest may be given: the standard library gives threads 2 MiB, and the host needs some of it. A
 /// guest that overflows its thread's stack rather than its own ends the process.
-const MAX_STACK_BYTES: usize = 1 << 20;
+pub(crate) const MAX_STACK_BYTES: usize = 1 << 20;
 
 /// Bytes of a page of memory.
 const PAGE: usize = 64 << 10;

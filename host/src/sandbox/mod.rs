@@ -14,6 +14,7 @@ mod options;
 mod runner;
 mod store;
 
+pub(crate) use engine::MAX_STACK_BYTES;
 pub use engine::Sandbox;
 pub use error::{GuestError, LoadError, RunError};
 pub use extractor::Extractor;

@@ -60,8 +60,9 @@ pub enum Allocator {
     Pooling(Pool),
 }
 
-/// A pool of instances.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A pool of instances. A missing key in the serialised form means its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Pool {
     /// How many instances there can be at one time, over all threads. Default 64.
     pub instances: u32,
