@@ -26,6 +26,7 @@ mod property;
 mod render;
 mod retry;
 mod runtime;
+mod selftest;
 mod smoke;
 mod support;
 mod tenant;
