@@ -31,3 +31,4 @@ mod runtime;
 mod selftest;
 mod smoke;
 mod support;
+mod tenant;

@@ -128,6 +128,7 @@ mod tests {
         crate::retry::Reason::CODES,
         crate::policy::PolicyError::CODES,
         crate::policy::Denied::CODES,
+        crate::tenant::TenantError::CODES,
         crate::gate::fit::CODES,
         crate::gate::smoke::CODES,
         crate::graph::spec::GraphSpecError::CODES,

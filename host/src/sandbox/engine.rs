@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// The largest stack that a guest may be given: the standard library gives threads 2 MiB, and the host needs some of it. A
 /// guest that overflows its thread's stack rather than its own ends the process.
-const MAX_STACK_BYTES: usize = 1 << 20;
+pub(crate) const MAX_STACK_BYTES: usize = 1 << 20;
 
 /// Bytes that a memory can have at most: what addresses of 32 bits reach.
 const MAX_MEMORY_BYTES: usize = 1 << 32;

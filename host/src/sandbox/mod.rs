@@ -18,6 +18,7 @@ mod wasi;
 mod worker;
 
 pub use cache::{Cache, CacheReport, CacheWarning};
+pub(crate) use engine::MAX_STACK_BYTES;
 pub use engine::Sandbox;
 pub use error::{GuestError, LoadError, RunError};
 pub use extractor::Extractor;

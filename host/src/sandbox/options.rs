@@ -65,8 +65,9 @@ pub enum Allocator {
 }
 
 /// A pool of instances: places for them that are reserved once, and made as new after each. Address space is what it takes, 4 GiB
-/// and some for each place; memory is used only where guests write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// and some for each place; memory is used only where guests write. A missing key in the serialised form means its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Pool {
     /// How many instances there can be at one time, over all threads. Default 64. Each runner that has run an event holds one
     /// until its next event or [`Runner::begin_batch`](super::Runner::begin_batch), a warm one for as long as it lives; an event
