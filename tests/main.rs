@@ -29,3 +29,4 @@ mod runtime;
 mod selftest;
 mod smoke;
 mod support;
+mod wasi;

@@ -13,6 +13,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("output_too_large", "output_bytes"),
     ("too_many_rows", "max_rows"),
     ("event_too_large", "event_bytes"),
+    ("log_exceeded", "log_bytes"),
 ];
 
 /// The fields of [`StructuralLimits`](crate::gate::inspect::StructuralLimits) behind codes.
@@ -23,6 +24,7 @@ const STRUCTURE: &[(&str, &str)] = &[
     ("too_many_types", "types"),
     ("too_many_params", "params"),
     ("too_many_results", "results"),
+    ("too_many_imports", "imports"),
     ("too_many_functions", "functions"),
     ("table_too_large", "table_entries"),
     ("memory_too_large", "memory_bytes"),
