@@ -32,3 +32,4 @@ mod selftest;
 mod smoke;
 mod support;
 mod tenant;
+mod wasi;

@@ -24,6 +24,7 @@ const STRUCTURE: &[(&str, &str)] = &[
     ("too_many_types", "types"),
     ("too_many_params", "params"),
     ("too_many_results", "results"),
+    ("too_many_imports", "imports"),
     ("too_many_functions", "functions"),
     ("table_too_large", "table_entries"),
     ("memory_too_large", "memory_bytes"),
