@@ -121,6 +121,7 @@ pub mod runtime;
 pub mod sandbox;
 pub mod selftest;
 pub mod task;
+pub mod tenant;
 mod untrusted;
 
 #[cfg(doctest)]
