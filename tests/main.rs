@@ -17,6 +17,7 @@ mod faults;
 mod graph;
 mod hostile;
 mod inspect;
+mod limits;
 mod llm;
 mod pipeline_policy;
 mod plan;

@@ -196,8 +196,10 @@ impl PolicyArg {
     }
 }
 
-/// The sandbox of every command.
+/// The sandbox of every command. Modules that weren't rendered here are compiled by this very program, in a process of its
+/// own.
 pub(super) fn sandbox() -> Result<Sandbox, CliError> {
-    let foreign = ForeignModules::InProcess;
+    let program = std::env::current_exe().map_err(CliError::Runtime)?;
+    let foreign = ForeignModules::Helper(program);
     Ok(Sandbox::with_options(Options { foreign, ..Options::default() })?)
 }
