@@ -40,6 +40,9 @@ pub struct Limits {
     pub compile_ms: u64,
     /// Bytes of address space that such a process may have, its own program included. Default 512 MiB.
     pub compile_memory_bytes: usize,
+    /// Bytes that a guest may write to its standard output and standard error for one event. Default 64 KiB: a panic's message
+    /// and a good deal of what a developer prints.
+    pub log_bytes: usize,
 }
 
 impl Default for Limits {
@@ -57,6 +60,7 @@ impl Default for Limits {
             event_bytes: crate::event::DEFAULT_MAX_EVENT_BYTES,
             compile_ms: 10_000,
             compile_memory_bytes: 512 << 20,
+            log_bytes: 64 << 10,
         }
     }
 }
