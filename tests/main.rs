@@ -19,6 +19,7 @@ mod graph;
 mod hostile;
 mod inspect;
 mod isolation;
+mod limits;
 mod llm;
 mod pipeline_policy;
 mod plan;

@@ -213,8 +213,10 @@ impl PolicyArg {
     }
 }
 
-/// How the sandbox of every command is built, where no policy says otherwise.
+/// How the sandbox of every command is built, where no policy says otherwise. Modules that weren't rendered here are compiled
+/// by this very program, in a process of its own.
 pub(super) fn options() -> Result<Options, CliError> {
-    let foreign = ForeignModules::InProcess;
+    let program = std::env::current_exe().map_err(CliError::Runtime)?;
+    let foreign = ForeignModules::Helper(program);
     Ok(Options { foreign, ..Options::default() })
 }

@@ -6,6 +6,7 @@
 mod bench;
 mod check;
 mod compile;
+mod compile_module;
 mod diagnose;
 mod error;
 mod events;
@@ -63,6 +64,8 @@ enum Command {
     Graph(graph::Args),
     Diagnose(diagnose::Args),
     Explain(explain::Args),
+    #[command(hide = true)]
+    CompileModule(compile_module::Args),
 }
 
 /// How a command ended that could do its work.
@@ -96,6 +99,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Graph(args) => graph::main(&args),
         Command::Diagnose(args) => diagnose::main(&args),
         Command::Explain(args) => explain::main(&args),
+        Command::CompileModule(args) => return compile_module::main(&args),
     };
     match outcome {
         Ok(Verdict::Pass) => ExitCode::SUCCESS,

@@ -39,6 +39,7 @@ mod report;
 mod result;
 mod run;
 mod setting;
+mod step;
 mod stopped;
 
 use std::path::PathBuf;
