@@ -5,6 +5,7 @@
 
 mod answer;
 mod bundle;
+mod cache;
 mod cli;
 mod corpora;
 mod diagnostics;
@@ -17,6 +18,7 @@ mod faults;
 mod graph;
 mod hostile;
 mod inspect;
+mod isolation;
 mod llm;
 mod pipeline_policy;
 mod plan;

@@ -4,6 +4,7 @@
 //! together, so that no code can be reported that `retort explain` doesn't know.
 
 mod bundle;
+mod cache;
 mod compile;
 mod event;
 mod fit;
@@ -56,6 +57,7 @@ const TABLES: &[&[Explanation]] = &[
     render::TABLE,
     compile::TABLE,
     inspect::TABLE,
+    cache::TABLE,
     load::TABLE,
     event::TABLE,
     run::TABLE,
@@ -111,6 +113,7 @@ mod tests {
         crate::abi::block::BlockError::CODES,
         crate::abi::result::ResultError::CODES,
         crate::event::EventError::CODES,
+        crate::sandbox::CacheWarning::CODES,
         crate::sandbox::LoadError::CODES,
         crate::sandbox::GuestError::CODES,
         crate::sandbox::RunError::CODES,

@@ -96,6 +96,14 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Run,
+        "pool_exhausted",
+        "All instances of the pool were in use when the event came, so that there was none for \
+         its extractor. Nothing is wrong with the event or the extractor.",
+        "Reserve more instances than there are runners at one time, or end a runner's batch when \
+         it has nothing to do.",
+    ),
+    Explanation::new(
+        Run,
         "result_not_json",
         "What the extractor returned is not JSON. The message gives the offset and the path.",
         "Escape what is copied into strings, and copy only scalars where a scalar belongs.",

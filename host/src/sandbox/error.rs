@@ -105,6 +105,12 @@ pub enum GuestError {
         /// Elements that it may have.
         allowed: usize,
     },
+    /// There are as many instances as there can be, so that it got none. It did nothing wrong.
+    #[error("all {allowed} instances of the pool are in use")]
+    PoolExhausted {
+        /// Instances that there can be at one time.
+        allowed: u32,
+    },
     /// Its stack is full.
     #[error("the extractor's stack overflowed its {allowed} bytes")]
     StackOverflow {
@@ -182,6 +188,7 @@ impl GuestError {
         "deadline_exceeded",
         "memory_exceeded",
         "table_exceeded",
+        "pool_exhausted",
         "stack_overflow",
         "unreachable",
         "out_of_bounds",
@@ -205,6 +212,7 @@ impl GuestError {
             | Self::LogExceeded { used, allowed }
             | Self::OutputTooLarge { used, allowed } => (*used as u64, *allowed as u64),
             Self::Deadline { allowed_ms } => (*allowed_ms, *allowed_ms),
+            Self::PoolExhausted { allowed } => (u64::from(*allowed), u64::from(*allowed)),
             Self::StackOverflow { allowed } => (*allowed as u64, *allowed as u64),
             _ => return None,
         };
@@ -219,6 +227,7 @@ impl Coded for GuestError {
             Self::Deadline { .. } => "deadline_exceeded",
             Self::Memory { .. } => "memory_exceeded",
             Self::Table { .. } => "table_exceeded",
+            Self::PoolExhausted { .. } => "pool_exhausted",
             Self::StackOverflow { .. } => "stack_overflow",
             Self::Unreachable => "unreachable",
             Self::OutOfBounds => "out_of_bounds",

@@ -1,10 +1,10 @@
 //! A module made ready: native code, its declaration, and how it may be run.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use wasmtime::{InstancePre, Linker};
 
-use super::guest::Guest;
+use super::guest::{Exports, Guest};
 use super::native;
 use super::store::State;
 use super::wasi::{self, Log};
@@ -30,6 +30,9 @@ struct Inner {
     is_reset_safe: bool,
     imports_wasi: bool,
     ready: InstancePre<State>,
+    exports: Exports,
+    /// Where the blocks of a reset-safe module go, once an instance has said so.
+    buffer: OnceLock<u32>,
 }
 
 impl std::fmt::Debug for Extractor {
@@ -52,7 +55,10 @@ impl Extractor {
         let is_proven = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
         let is_reset_safe = is_proven && !imports_wasi;
         let section = inspected.section().clone();
-        Ok(Self { inner: Arc::new(Inner { sandbox, section, is_reset_safe, imports_wasi, ready }) })
+        let exports = Exports::of(&module, section.function())?;
+        let buffer = OnceLock::new();
+        let inner = Inner { sandbox, section, is_reset_safe, imports_wasi, ready, exports, buffer };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// What the module declares.
@@ -115,6 +121,14 @@ impl Extractor {
 
     pub(super) fn instantiate(&self, log: Option<&Log>) -> Result<Guest, GuestError> {
         Guest::new(self, log)
+    }
+
+    pub(super) fn exports(&self) -> &Exports {
+        &self.inner.exports
+    }
+
+    pub(super) fn buffer(&self) -> &OnceLock<u32> {
+        &self.inner.buffer
     }
 
     pub(super) fn ready(&self) -> &InstancePre<State> {

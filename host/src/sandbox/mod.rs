@@ -4,6 +4,7 @@
 //! gives the extractor its declared inputs and checks what comes back. Engines and extractors are shared between threads, a
 //! runner belongs to one.
 
+mod cache;
 mod engine;
 mod error;
 mod extractor;
@@ -16,6 +17,7 @@ mod store;
 mod wasi;
 mod worker;
 
+pub use cache::{Cache, CacheReport, CacheWarning};
 pub(crate) use engine::MAX_STACK_BYTES;
 pub use engine::Sandbox;
 pub use error::{GuestError, LoadError, RunError};

@@ -105,9 +105,12 @@ impl Runner {
         self.log.as_ref().map(Log::bytes).unwrap_or_default()
     }
 
-    /// Ends a batch: where instances serve one batch each, the next event gets a fresh one.
+    /// Ends a batch. Where an instance may serve no longer than one, the instance is given up, and the next event gets a fresh
+    /// one; a warm instance stays.
     pub fn begin_batch(&mut self) {
-        if self.extractor.sandbox().isolation() == Isolation::PerBatch {
+        let outlives_batches = self.extractor.keeps_instances()
+            && self.extractor.sandbox().isolation() == Isolation::Warm;
+        if !outlives_batches {
             self.guest = None;
         }
     }
@@ -184,7 +187,11 @@ impl Runner {
         let keeps = self.extractor.keeps_instances();
         let (guest, fresh) = match &mut self.guest {
             Some(guest) if keeps => (guest, false),
-            place => (place.insert(self.extractor.instantiate(self.log.as_ref())?), true),
+            place => {
+                // The old instance goes first: the new one may take its place in the pool.
+                *place = None;
+                (place.insert(self.extractor.instantiate(self.log.as_ref())?), true)
+            }
         };
         observer.ended(Step::Instantiate);
         let placed = guest.put(&self.extractor, block, fresh);
@@ -202,3 +209,6 @@ impl std::fmt::Debug for Guest {
         f.write_str("Guest")
     }
 }
+
+#[cfg(test)]
+mod tests;

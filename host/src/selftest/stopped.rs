@@ -44,7 +44,6 @@ const STRUCTURE: &[(&str, &str)] = &[
 /// What gates look at, by how codes begin; the first that fits.
 const GATES: &[(&str, &str)] = &[
     ("import", "inspect: imports"),
-    ("wasi", "inspect: imports"),
     ("start_function", "inspect: start"),
     ("export", "inspect: exports"),
     ("memory_", "inspect: memory"),
