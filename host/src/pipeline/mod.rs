@@ -202,12 +202,12 @@ impl Pipeline {
         Ok(prove::by_rendering(inspected, compiled))
     }
 
-    /// Inspects bytes that nothing vouches for.
+    /// Inspects bytes that nothing vouches for. They are reset-safe if the [verifier](prove::by_verification) finds a proof.
     ///
     /// # Errors
     /// [`Turned::Inspect`].
     pub fn inspect_bytes(&self, module: &[u8]) -> Result<Inspected, Turned> {
-        Ok(inspect(module, &self.structure)?)
+        Ok(prove::by_verification(inspect(module, &self.structure)?))
     }
 
     /// Loads an inspected module into the sandbox.
