@@ -240,12 +240,13 @@ impl Pipeline {
         Ok(prove::by_rendering(inspected, compiled))
     }
 
-    /// Inspects bytes that nothing vouches for.
+    /// Inspects bytes that nothing vouches for. They are reset-safe if the [verifier](prove::by_verification) finds a proof.
     ///
     /// # Errors
     /// [`Turned::Inspect`].
     pub fn inspect_bytes(&self, module: &[u8]) -> Result<Inspected, Turned> {
-        Ok(inspect_granting(module, &self.structure, self.sandbox.wasi().grant)?)
+        let inspected = inspect_granting(module, &self.structure, self.sandbox.wasi().grant)?;
+        Ok(prove::by_verification(inspected))
     }
 
     /// Loads an inspected module into the sandbox.
