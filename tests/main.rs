@@ -5,6 +5,7 @@
 
 mod answer;
 mod bundle;
+mod cache;
 mod cli;
 mod corpora;
 mod diagnostics;
@@ -18,6 +19,7 @@ mod fuzz;
 mod graph;
 mod hostile;
 mod inspect;
+mod isolation;
 mod llm;
 mod pipeline_policy;
 mod plan;
@@ -27,5 +29,7 @@ mod property;
 mod render;
 mod retry;
 mod runtime;
+mod selftest;
 mod smoke;
 mod support;
+mod tenant;

@@ -124,6 +124,16 @@ fn bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..most)
 }
 
+/// A plan that bytes choose.
+pub(crate) fn any_plan(bytes: &[u8]) -> Plan {
+    a_plan(bytes).0
+}
+
+/// An event for a plan, perhaps only nearly, that bytes choose.
+pub(crate) fn an_event(plan: &Plan, bytes: &[u8]) -> String {
+    event::event(plan, &mut Choices::new(bytes))
+}
+
 fn a_plan(bytes: &[u8]) -> (Plan, Value) {
     let json = plan::plan(&mut Choices::new(bytes));
     let plan = plans::from_value(&json).unwrap_or_else(|error| panic!("{error}: {json}"));

@@ -119,7 +119,9 @@ pub mod repair;
 pub mod retry;
 pub mod runtime;
 pub mod sandbox;
+pub mod selftest;
 pub mod task;
+pub mod tenant;
 mod untrusted;
 
 #[cfg(doctest)]

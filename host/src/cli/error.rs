@@ -8,13 +8,13 @@ use retort::diagnose::{DiagnoseError, sanitize};
 use retort::gate::smoke::SamplesError;
 use retort::graph::GraphSpecError;
 use retort::llm::LlmError;
-use retort::policy::PolicyError;
 use retort::problem::Coded;
 use retort::prompt::PromptError;
 use retort::retry::ArgumentError;
 use retort::runtime::StreamError;
 use retort::sandbox::LoadError;
 use retort::task::TaskError;
+use retort::tenant::TenantError;
 use thiserror::Error;
 
 /// Wrong usage or wrong input, or something outside that failed: the command ends with 2.
@@ -83,7 +83,7 @@ pub(super) enum CliError {
     #[error(transparent)]
     Prompt(#[from] PromptError),
     #[error(transparent)]
-    Policy(#[from] PolicyError),
+    Policy(#[from] TenantError),
     #[error("the asynchronous runtime can't be started: {0}")]
     Runtime(io::Error),
     #[error("interrupted: nothing was stored")]

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::check::{Artifact, bundle_problem};
 use super::error::CliError;
+use super::files::PolicyArg;
 use super::{Outcome, Verdict, files, talk};
 
 /// Show what a module is: sections, inputs, limits, proof, fuel bound, sizes
@@ -25,6 +26,8 @@ pub(super) struct Args {
     /// What to inspect
     #[arg(value_name = "PATH")]
     path: PathBuf,
+    #[command(flatten)]
+    policy: PolicyArg,
     /// Print one JSON object instead
     #[arg(long)]
     json: bool,
@@ -58,7 +61,7 @@ struct Refused<'a> {
 }
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let pipeline = Pipeline::in_sandbox(files::sandbox()?);
+    let pipeline = args.policy.pipeline()?;
     match inspected(&args.path, &pipeline)? {
         Ok(inspected) if args.json => {
             let limits =

@@ -13,6 +13,7 @@ mod explain;
 mod files;
 mod graph;
 mod inspect;
+mod junit;
 mod model;
 mod plan;
 mod project;
