@@ -15,6 +15,7 @@ mod event;
 mod examples;
 mod extraction;
 mod faults;
+mod fuzz;
 mod graph;
 mod hostile;
 mod inspect;
