@@ -194,7 +194,7 @@ fn fresh_memory_holds_nothing_of_other_guests() {
         for isolation in Isolation::ALL {
             let limits = Limits { fuel_base: 10_000_000, ..Limits::default() };
             let foreign = ForeignModules::InProcess;
-            let options = Options { limits, isolation, allocator, foreign };
+            let options = Options { limits, isolation, allocator, foreign, ..Options::default() };
             let sandbox = Sandbox::with_options(options).unwrap();
             let extractors = modules.each_ref().map(|module| sandbox.load(module).unwrap());
             for turn in 0..12 {

@@ -27,5 +27,6 @@ mod property;
 mod render;
 mod retry;
 mod runtime;
+mod selftest;
 mod smoke;
 mod support;

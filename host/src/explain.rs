@@ -113,6 +113,7 @@ mod tests {
         crate::event::EventError::CODES,
         crate::sandbox::LoadError::CODES,
         crate::sandbox::GuestError::CODES,
+        crate::sandbox::RunError::CODES,
         crate::task::SamplesError::CODES,
         crate::task::TaskError::CODES,
         crate::prompt::PromptError::CODES,
@@ -131,6 +132,7 @@ mod tests {
         crate::bundle::BundleError::CODES,
         crate::bundle::LoadCode::CODES,
         crate::runtime::StreamError::CODES,
+        crate::selftest::SelftestError::CODES,
     ];
 
     #[test]

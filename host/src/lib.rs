@@ -119,6 +119,7 @@ pub mod repair;
 pub mod retry;
 pub mod runtime;
 pub mod sandbox;
+pub mod selftest;
 pub mod task;
 mod untrusted;
 

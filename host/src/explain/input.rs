@@ -5,6 +5,12 @@ use super::{Explanation, Stage::Input};
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Input,
+        "case_invalid",
+        "A file of the hostile corpus that is built in can't be read as a case.",
+        "Use a released build; in a checkout, correct the file that the message names.",
+    ),
+    Explanation::new(
+        Input,
         "file_not_found",
         "There is nothing by the name that was given.",
         "Check the path; paths in a project file are relative to its folder.",
@@ -38,6 +44,20 @@ pub(super) const TABLE: &[Explanation] = &[
         "file_too_large",
         "The file is larger than what is read of one that has to be held whole.",
         "Name the right file; give events to `retort run`, which reads files of any size.",
+    ),
+    Explanation::new(
+        Input,
+        "honest_event_failed",
+        "An event of the self-test's honest tenant fails under the limits that are configured, so that \
+         nothing can be said about what others do to it.",
+        "Allow more: the message names the limit.",
+    ),
+    Explanation::new(
+        Input,
+        "honest_extractor_failed",
+        "The extractor of the self-test's honest tenant doesn't pass the gates under the limits that \
+         are configured.",
+        "Allow more: the message names the gate and the limit.",
     ),
     Explanation::new(
         Input,
@@ -104,6 +124,12 @@ pub(super) const TABLE: &[Explanation] = &[
         "sample_without_event_type",
         "A sample is not an object with a non-empty string `event_type`.",
         "Add the event type; bundles are chosen by it.",
+    ),
+    Explanation::new(
+        Input,
+        "selftest_failed",
+        "The system refused the self-test a thread or a temporary directory.",
+        "Read the system's reason in the message; check limits on threads and the directory for temporary files.",
     ),
     Explanation::new(
         Input,

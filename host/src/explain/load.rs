@@ -5,6 +5,14 @@ use super::{Explanation, Stage::Load};
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Load,
+        "directory_refused",
+        "A directory that guests are to read can't be granted: it isn't there, it is too large, or \
+         the grant doesn't include files.",
+        "Read the reason in the message; grant a directory of at most 10,000 entries, by an \
+         absolute path for guests, with the grant `files`.",
+    ),
+    Explanation::new(
+        Load,
         "engine_failed",
         "The sandbox can't be set up on this machine: its virtual machine or a thread could not \
          be started.",

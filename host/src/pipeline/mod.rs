@@ -20,7 +20,7 @@ use crate::bundle::{
 };
 use crate::compile::{Compiled, compile};
 use crate::gate::fit::{Fitted, fit};
-use crate::gate::inspect::{Inspected, StructuralLimits, inspect, prove};
+use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
 use crate::gate::smoke::{SmokeOptions, Smoked, smoke};
 use crate::graph::spec::GraphSpec;
 use crate::plan::{self, Plan};
@@ -207,7 +207,7 @@ impl Pipeline {
     /// # Errors
     /// [`Turned::Inspect`].
     pub fn inspect_bytes(&self, module: &[u8]) -> Result<Inspected, Turned> {
-        Ok(inspect(module, &self.structure)?)
+        Ok(inspect_granting(module, &self.structure, self.sandbox.wasi().grant)?)
     }
 
     /// Loads an inspected module into the sandbox.

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use wasmtime::{Config, Enabled, Engine, OptLevel, PoolingAllocationConfig, WasmBacktraceDetails};
 
-use super::{Allocator, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool};
+use super::wasi::Granted;
+use super::{
+    Allocator, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool, Wasi,
+};
 use crate::gate::inspect::Inspected;
 
 /// How often the clock behind deadlines ticks. A deadline is exact to one tick.
@@ -38,6 +41,7 @@ struct Inner {
     limits: Limits,
     isolation: Isolation,
     foreign: ForeignModules,
+    granted: Granted,
 }
 
 /// What the sandboxes of several tenants have in common.
@@ -63,9 +67,10 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`LoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
-    /// this machine, or no thread can be started.
+    /// this machine, or no thread can be started; [`LoadError::Directory`], when a directory can't be granted.
     pub fn with_options(options: Options) -> Result<Self, LoadError> {
-        let Options { limits, isolation, allocator, foreign } = options;
+        let Options { limits, isolation, allocator, foreign, wasi } = options;
+        let granted = Granted::check(wasi)?;
         if limits.stack_bytes > MAX_STACK_BYTES {
             let message = format!(
                 "a stack of {} bytes, at most {MAX_STACK_BYTES} are safe",
@@ -81,11 +86,11 @@ impl Sandbox {
         };
         let stack_bytes = limits.stack_bytes;
         let shared = Arc::new(Shared { engine, stack_bytes, pool, _ticker: ticker });
-        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign }) })
+        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
     }
 
     /// A sandbox for another tenant, on the same engine: its guests have limits of their own and come from the same
-    /// allocator.
+    /// allocator. Of WASI they have what these here have, without the directories.
     ///
     /// # Errors
     /// [`LoadError::Engine`], when its guests would have another size of stack: that belongs to the engine.
@@ -97,7 +102,24 @@ impl Sandbox {
             return Err(LoadError::Engine { message });
         }
         let foreign = self.inner.foreign.clone();
-        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign }) })
+        let granted = self.inner.granted.for_another_tenant();
+        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
+    }
+
+    /// The same sandbox with another grant of WASI, on the same engine.
+    ///
+    /// # Errors
+    /// [`LoadError::Directory`], when a directory can't be granted.
+    pub fn with_wasi(&self, wasi: Wasi) -> Result<Self, LoadError> {
+        let Inner { shared, limits, isolation, foreign, .. } = &*self.inner;
+        let inner = Inner {
+            shared: Arc::clone(shared),
+            limits: limits.clone(),
+            isolation: *isolation,
+            foreign: foreign.clone(),
+            granted: Granted::check(wasi)?,
+        };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The limits of every guest in here.
@@ -124,6 +146,16 @@ impl Sandbox {
     #[must_use]
     pub fn foreign(&self) -> &ForeignModules {
         &self.inner.foreign
+    }
+
+    /// What its guests may import of WASI, and which directories they may read.
+    #[must_use]
+    pub fn wasi(&self) -> &Wasi {
+        self.inner.granted.wasi()
+    }
+
+    pub(super) fn granted(&self) -> &Granted {
+        &self.inner.granted
     }
 
     pub(super) fn engine(&self) -> &Engine {

@@ -28,6 +28,14 @@ pub enum LoadError {
         "this host did not render the module, and no helper is named that compiles such modules"
     )]
     Foreign,
+    /// A directory can't be granted.
+    #[error("{directory} can't be granted to guests: {message}")]
+    Directory {
+        /// Where it is.
+        directory: String,
+        /// What is wrong with it or with the grant.
+        message: String,
+    },
     /// The module asks for an import that isn't there.
     #[error("the module can't be linked: {message}")]
     Link {
@@ -39,7 +47,7 @@ pub enum LoadError {
 impl LoadError {
     /// Every code of this stage.
     pub const CODES: &'static [&'static str] =
-        &["engine_failed", "load_failed", "foreign_module", "link_failed"];
+        &["engine_failed", "load_failed", "foreign_module", "directory_refused", "link_failed"];
 
     pub(super) fn engine(error: wasmtime::Error) -> Self {
         Self::Engine { message: format!("{error:#}") }
@@ -60,6 +68,7 @@ impl Coded for LoadError {
             Self::Engine { .. } => "engine_failed",
             Self::Module { .. } => "load_failed",
             Self::Foreign => "foreign_module",
+            Self::Directory { .. } => "directory_refused",
             Self::Link { .. } => "link_failed",
         }
     }
@@ -120,6 +129,20 @@ pub enum GuestError {
     /// An indirect call that has no function, or one of another type.
     #[error("the extractor made an indirect call that has no function of its type")]
     IndirectCall,
+    /// It ended itself through WASI's `proc_exit`, whatever the status.
+    #[error("the extractor exited with status {status} instead of giving a result")]
+    Exit {
+        /// Its exit status.
+        status: i32,
+    },
+    /// It wrote more to its standard output and standard error than it may.
+    #[error("the extractor wrote {used} bytes to its log, {allowed} are allowed")]
+    LogExceeded {
+        /// Bytes written, those that were one too many included.
+        used: usize,
+        /// Bytes that it may write.
+        allowed: usize,
+    },
     /// Another trap.
     #[error("the extractor trapped: {trap}")]
     Trap {
@@ -171,6 +194,8 @@ impl GuestError {
         "out_of_bounds",
         "division",
         "indirect_call",
+        "exit",
+        "log_exceeded",
         "trap",
         "bad_buffer",
         "bad_result",
@@ -184,6 +209,7 @@ impl GuestError {
             Self::OutOfFuel { allowed } => (*allowed, *allowed),
             Self::Memory { used, allowed }
             | Self::Table { used, allowed }
+            | Self::LogExceeded { used, allowed }
             | Self::OutputTooLarge { used, allowed } => (*used as u64, *allowed as u64),
             Self::Deadline { allowed_ms } => (*allowed_ms, *allowed_ms),
             Self::PoolExhausted { allowed } => (u64::from(*allowed), u64::from(*allowed)),
@@ -207,6 +233,8 @@ impl Coded for GuestError {
             Self::OutOfBounds => "out_of_bounds",
             Self::Division => "division",
             Self::IndirectCall => "indirect_call",
+            Self::Exit { .. } => "exit",
+            Self::LogExceeded { .. } => "log_exceeded",
             Self::Trap { .. } => "trap",
             Self::BadBuffer { .. } => "bad_buffer",
             Self::BadResult { .. } => "bad_result",
@@ -252,15 +280,40 @@ pub enum RunError {
     /// The guest gave something that isn't a result.
     #[error(transparent)]
     Result(#[from] ResultError),
+    /// One of these, of a guest that had written something to its log.
+    #[error("{error}; its log ends with: {log}")]
+    Logged {
+        /// What happened.
+        error: Box<RunError>,
+        /// The end of the log, escaped and bounded.
+        log: String,
+    },
+    /// The thread of a [`Worker`](super::Worker) is gone.
+    #[error("the worker's thread is gone")]
+    Worker,
 }
 
 impl RunError {
+    /// Every code that an event may end in besides those of its parts.
+    pub const CODES: &'static [&'static str] = &["worker_failed"];
+
+    /// This error with the end of the log, where the guest has written to one.
+    pub(super) fn with_log(self, log: Option<&super::Log>) -> Self {
+        match log.and_then(super::Log::message) {
+            Some(log) => Self::Logged { error: Box::new(self), log },
+            None => self,
+        }
+    }
+
     /// This error as data.
     #[must_use]
     pub fn problem(&self) -> Problem {
         let stage = match self {
             Self::Event(_) => Stage::Event,
-            Self::Input(_) | Self::Guest(_) | Self::Result(_) => Stage::Run,
+            Self::Logged { error, .. } => {
+                return Problem { message: self.to_string(), ..error.problem() };
+            }
+            Self::Input(_) | Self::Guest(_) | Self::Result(_) | Self::Worker => Stage::Run,
         };
         let problem = Problem::new(stage, self.code(), self.to_string());
         match self {
@@ -270,7 +323,7 @@ impl RunError {
             Self::Input(error) => limited(problem, error.usage()),
             Self::Guest(error) => limited(problem, error.usage()),
             Self::Result(error) => problem.at(error.path()),
-            Self::Event(_) => problem,
+            Self::Event(_) | Self::Logged { .. } | Self::Worker => problem,
         }
     }
 }
@@ -289,6 +342,8 @@ impl Coded for RunError {
             Self::Input(error) => error.code(),
             Self::Guest(error) => error.code(),
             Self::Result(error) => error.code(),
+            Self::Logged { error, .. } => error.code(),
+            Self::Worker => "worker_failed",
         }
     }
 }

@@ -8,7 +8,8 @@ use wasmtime::{
 };
 
 use super::error::trapped;
-use super::store::Limiter;
+use super::store::State;
+use super::wasi::{self, Log};
 use super::{Extractor, GuestError, LoadError};
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT};
 
@@ -39,7 +40,7 @@ impl Exports {
 
 /// An instance with its store. After an error it must not be called again: the store is as the trap left it.
 pub(super) struct Guest {
-    store: Store<Limiter>,
+    store: Store<State>,
     instance: Instance,
     memory: Memory,
     extract: TypedFunc<(u32, u32), u64>,
@@ -61,15 +62,16 @@ pub(super) struct Returned {
 }
 
 impl Guest {
-    /// A fresh instance, initialised. Its fuel and its deadline are those of a call without input.
-    pub(super) fn new(extractor: &Extractor) -> Result<Self, GuestError> {
+    /// A fresh instance, initialised. Its fuel and its deadline are those of a call without input. `log` takes what it writes.
+    pub(super) fn new(extractor: &Extractor, log: Option<&Log>) -> Result<Self, GuestError> {
         let sandbox = extractor.sandbox();
         let limits = sandbox.limits();
         let fuel = limits.fuel(0);
         let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
 
-        let mut store = Store::new(sandbox.engine(), Limiter::new(limits));
-        store.limiter(|limiter| limiter);
+        let wasi = log.map(|log| wasi::Host::new(sandbox.granted(), log)).transpose()?;
+        let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
+        store.limiter(|state| &mut state.limiter);
         store.set_fuel(fuel).map_err(failed)?;
         store.set_epoch_deadline(sandbox.deadline_ticks());
         let instance = extractor.ready().instantiate(&mut store);
@@ -201,7 +203,7 @@ impl Guest {
 
 /// An instance's exported function.
 fn function<P: WasmParams, R: WasmResults>(
-    store: &mut Store<Limiter>,
+    store: &mut Store<State>,
     instance: Instance,
     export: &ModuleExport,
 ) -> wasmtime::Result<TypedFunc<P, R>> {

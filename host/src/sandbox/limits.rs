@@ -35,6 +35,9 @@ pub struct Limits {
     pub max_rows: usize,
     /// Bytes of an event. Default 16 MiB.
     pub event_bytes: usize,
+    /// Bytes that a guest may write to its standard output and standard error for one event. Default 64 KiB: a panic's message
+    /// and a good deal of what a developer prints.
+    pub log_bytes: usize,
 }
 
 impl Default for Limits {
@@ -50,6 +53,7 @@ impl Default for Limits {
             output_bytes: crate::render::ROWS_OUTPUT_CAPACITY as usize,
             max_rows: crate::abi::block::DEFAULT_MAX_ROWS,
             event_bytes: crate::event::DEFAULT_MAX_EVENT_BYTES,
+            log_bytes: 64 << 10,
         }
     }
 }

@@ -13,6 +13,8 @@ mod native;
 mod options;
 mod runner;
 mod store;
+mod wasi;
+mod worker;
 
 pub use engine::Sandbox;
 pub use error::{GuestError, LoadError, RunError};
@@ -20,6 +22,8 @@ pub use extractor::Extractor;
 pub use limits::Limits;
 pub use options::{Allocator, ForeignModules, Isolation, Options, Pool};
 pub use runner::{Observer, Outcome, Runner, Step};
+pub use wasi::{Directory, Log, Wasi};
+pub use worker::{OwnedOutcome, Worker};
 
 /// The version of the wasmtime that fuel figures come from: another version may count differently.
 pub const WASMTIME_VERSION: &str = "48.0.8";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Limits;
+use super::{Limits, Wasi};
 
 /// How a sandbox is built. The default is the strictest that costs nothing: every limit on, instances kept only where they
 /// are proven to keep nothing, and modules that this host did not render refused rather than compiled in its process.
@@ -18,6 +18,8 @@ pub struct Options {
     pub allocator: Allocator,
     /// Who compiles modules that this host did not render.
     pub foreign: ForeignModules,
+    /// What guests may import of WASI, and which directories they may read.
+    pub wasi: Wasi,
 }
 
 /// For how long one instance of an extractor may serve. It says the most that is shared: a module that isn't proven to be
