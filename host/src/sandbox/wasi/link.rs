@@ -72,7 +72,19 @@ fn core(linker: &mut Linker<State>) -> Result<()> {
     link!(linker, environ_get(list: i32, bytes: i32));
     link!(linker, environ_sizes_get(count: i32, bytes: i32));
     link!(linker, clock_time_get(clock: i32, precision: i64, time: i32));
-    link!(linker, random_get(place: i32, length: i32), length);
+    let price_of_random = price("random_get");
+    linker.func_wrap(
+        WASI_MODULE,
+        "random_get",
+        move |mut guest: Guest<'_>, place: i32, length: i32| -> Result<i32> {
+            spend(&mut guest, price_of_random + bytes(length))?;
+            within(&mut guest, |host, memory| {
+                // They are made before it is known whether they fit.
+                memory.as_slice(GuestPtr::<[u8]>::new((place as u32, length as u32)))?;
+                preview1::random_get(&mut host.context, memory, place, length)
+            })
+        },
+    )?;
     let price_of_write = price("fd_write");
     linker.func_wrap(
         WASI_MODULE,
