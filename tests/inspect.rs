@@ -469,7 +469,7 @@ fn flipped_bits_never_panic_and_what_passes_compiles() {
 }
 
 /// A module generated from `seed`: with a guest's exports and features, or with anything at all.
-fn generated(seed: &[u8], like_a_guest: bool) -> Option<Vec<u8>> {
+pub(crate) fn generated(seed: &[u8], like_a_guest: bool) -> Option<Vec<u8>> {
     let mut unstructured = Unstructured::new(seed);
     let config = if like_a_guest {
         wasm_smith::Config {

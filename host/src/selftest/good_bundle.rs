@@ -6,13 +6,13 @@ use tempfile::TempDir;
 
 use super::attempt::Attempt;
 use super::setting::Setting;
-use crate::bundle::{self, Expect, LoadError, Loaded};
-use crate::pipeline::{Admitted, Pipeline, Stored};
+use crate::bundle::{self, Expect};
+use crate::pipeline::{Pipeline, Stored};
 use crate::problem::{Coded, Problem, Stage};
 
 /// A bundle of the honest tenant's plan, in a directory that goes when this does.
 pub(super) struct GoodBundle {
-    _root: TempDir,
+    root: TempDir,
     stored: Stored,
     pipeline: Pipeline,
 }
@@ -25,22 +25,27 @@ impl GoodBundle {
             .store_bundle(root.path())
             .map_err(|turned| Attempt::failed(format!("a good bundle: {turned}")))?;
         let pipeline = Pipeline::in_sandbox(setting.engine().clone());
-        Ok(Self { _root: root, stored, pipeline })
+        Ok(Self { root, stored, pipeline })
     }
 
-    /// Its directory, in a directory of bundles that holds no other.
+    /// The directory of bundles, which holds no other.
+    pub(super) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Its directory.
     pub(super) fn path(&self) -> &Path {
         &self.stored.path
     }
 
-    /// Loads it as it is now.
-    pub(super) fn load(&self) -> Result<Loaded<Admitted>, LoadError> {
-        bundle::load(self.path(), &Expect::default(), &self.pipeline)
+    /// The gates that it passed, and has to pass again.
+    pub(super) fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
     }
 
     /// Loads it as it is now, as the end of a case.
     pub(super) fn attempt(&self) -> Result<Attempt, Attempt> {
-        match self.load() {
+        match bundle::load(self.path(), &Expect::default(), &self.pipeline) {
             Ok(_) => Ok(Attempt::passed()),
             Err(error) => {
                 Err(Attempt::stopped(Problem::new(Stage::Bundle, error.code(), error.to_string())))

@@ -41,11 +41,14 @@ const STRUCTURE: &[(&str, &str)] = &[
     ("too_many_loop_locals", "loop_locals"),
     ("too_many_branch_values", "branch_values"),
     ("too_many_module_branch_values", "module_branch_values"),
+    ("too_many_imports", "imports"),
 ];
 
 /// What gates look at, by how codes begin; the first that fits.
 const GATES: &[(&str, &str)] = &[
     ("import", "inspect: imports"),
+    ("wasi", "inspect: imports"),
+    ("exit", "wasi: exit"),
     ("start_function", "inspect: start"),
     ("export", "inspect: exports"),
     ("memory_", "inspect: memory"),
