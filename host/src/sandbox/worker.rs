@@ -111,6 +111,8 @@ impl OwnedOutcome {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
     use super::*;
     use crate::problem::Coded;
 

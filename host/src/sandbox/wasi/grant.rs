@@ -138,6 +138,8 @@ fn bounded(root: &Path) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
     use super::*;
 
     fn refusal(wasi: Wasi) -> String {

@@ -288,6 +288,8 @@ fn pointer_outside(error: wasmtime::Error) -> wasmtime::Error {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
     use wasmtime::Store;
 
     use super::*;

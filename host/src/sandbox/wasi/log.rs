@@ -114,6 +114,8 @@ impl StdoutStream for Log {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
     use super::*;
 
     #[test]
