@@ -3,5 +3,7 @@
 mod asked;
 mod bad_input;
 mod commands;
+mod junit;
 mod project;
 mod streams;
+mod tenant;

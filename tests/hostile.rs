@@ -1,167 +1,14 @@
-//! Guests that mean harm: `hostile/*.wat` are modules that pass the static gate, with what the sandbox says to them.
-//!
-//! The head of a case: `;; expect: code` for the bad event, or `ok`; optionally `;; good: code` where the good event can't
-//! do better, `;; limits: {..}` (fields of `Limits` other than the defaults), `;; event: ..` and `;; good-event: ..`
-//! in place of the usual ones, `;; path: ..` and `;; says: ..` for the report, and `;; leaks` for a guest that carries
-//! something from one call to the next if it is let.
+//! A runner of a rendered extractor, which keeps its instance, under limits that events break.
 
-use std::collections::BTreeSet;
-use std::fs;
-
-use retort::abi::block::BlockError;
-use retort::abi::result::ResultError;
-use retort::event::EventError;
-use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
 use retort::plan::{self, Plan};
 use retort::problem::Coded;
-use retort::sandbox::{Extractor, GuestError, Limits, LoadError, RunError, Runner, Sandbox};
-use wasmtime::{Engine, Instance, Module, Store};
+use retort::sandbox::{Limits, LoadError, RunError, Runner, Sandbox};
 
-use crate::support::{rendered, sandbox, workspace_root};
-
-const BAD: &str = r#"{"event_type":"e","bad":true}"#;
-const GOOD: &str = r#"{"event_type":"e","bad":false}"#;
-
-struct Case {
-    name: String,
-    inspected: Inspected,
-    limits: Limits,
-    bad: (String, String),
-    good: (String, String),
-    path: Option<String>,
-    says: Vec<String>,
-    leaks: bool,
-}
-
-impl Case {
-    fn read(name: String, text: &str) -> Self {
-        let heads = |key: &str| -> Vec<String> {
-            let prefix = format!(";; {key}: ");
-            text.lines().filter_map(|line| Some(line.strip_prefix(&prefix)?.to_owned())).collect()
-        };
-        let head =
-            |key: &str, default: &str| heads(key).pop().unwrap_or_else(|| default.to_owned());
-        let wasm = wat::parse_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let inspected = inspect(&wasm, &StructuralLimits::default());
-        Self {
-            inspected: inspected.unwrap_or_else(|rejected| panic!("{name}: {rejected}")),
-            limits: serde_json::from_str(&head("limits", "{}")).unwrap(),
-            bad: (head("event", BAD), head("expect", "")),
-            good: (head("good-event", GOOD), head("good", "ok")),
-            path: heads("path").pop(),
-            says: heads("says"),
-            leaks: text.lines().any(|line| line == ";; leaks"),
-            name,
-        }
-    }
-
-    fn extractor(&self) -> Extractor {
-        sandbox(self.limits.clone()).load(&self.inspected).unwrap()
-    }
-}
-
-fn cases() -> Vec<Case> {
-    let mut paths: Vec<_> = fs::read_dir(workspace_root().join("tests/hostile"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "wat"))
-        .collect();
-    paths.sort();
-    let read = |path: std::path::PathBuf| {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        Case::read(name, &fs::read_to_string(&path).unwrap())
-    };
-    paths.into_iter().map(read).collect()
-}
+use crate::support::rendered;
 
 /// The code of what a runner makes of an event.
 fn code(runner: &mut Runner, event: &[u8]) -> &'static str {
     runner.run(event).map_or_else(|error| error.code(), |_| "ok")
-}
-
-/// What is wrong with how a case went, if anything.
-fn fault(case: &Case) -> Option<String> {
-    let extractor = case.extractor();
-    assert!(!extractor.is_reset_safe(), "{}: nothing vouches for it", case.name);
-    let mut runner = extractor.runner();
-    let (bad, expect) = (case.bad.0.as_bytes(), case.bad.1.as_str());
-    let (good, expect_good) = (case.good.0.as_bytes(), case.good.1.as_str());
-    for (event, expect) in [(good, expect_good), (bad, expect), (good, expect_good), (bad, expect)]
-    {
-        let found = code(&mut runner, event);
-        if found != expect {
-            return Some(format!("expected {expect}, got {found}"));
-        }
-    }
-    let Err(error) = runner.run(bad) else { return None };
-    let problem = error.problem();
-    if problem.message.contains(|c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c))
-    {
-        return Some(format!("a message that isn't one line of plain text: {:?}", problem.message));
-    }
-    if case.path.as_deref().is_some_and(|path| problem.path.as_deref() != Some(path)) {
-        return Some(format!("found at {:?}", problem.path));
-    }
-    let silent = case.says.iter().find(|part| !problem.message.contains(*part))?;
-    Some(format!("`{}` doesn't say `{silent}`", problem.message))
-}
-
-#[test]
-fn hostile_guests_get_their_codes_and_the_next_event_is_served() {
-    let faults: Vec<String> = cases()
-        .iter()
-        .filter_map(|case| Some(format!("{}: {}", case.name, fault(case)?)))
-        .collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
-#[test]
-fn every_way_to_fail_has_a_case() {
-    let codes = [GuestError::CODES, ResultError::CODES, BlockError::CODES, EventError::CODES];
-    let listed: BTreeSet<&str> = codes.into_iter().flatten().copied().collect();
-    let cases = cases();
-    let mut seen: BTreeSet<&str> = cases.iter().map(|case| case.bad.1.as_str()).collect();
-    seen.remove("ok");
-    // Text in a case is UTF-8, so an event that isn't stands in a test below.
-    seen.insert("event_not_utf8");
-    // What wasmtime calls by another name needs a feature that guests don't have.
-    seen.insert("trap");
-    assert_eq!(listed, seen);
-}
-
-/// Two calls of one instance with the block of the bad event: the bytes of both results.
-fn called_twice(wasm: &[u8]) -> [Vec<u8>; 2] {
-    let mut block: Vec<u8> = [1_u32, 1, 2, 20, 4].into_iter().flat_map(u32::to_le_bytes).collect();
-    block.extend(b"true");
-    let engine = Engine::default();
-    let mut store = Store::new(&engine, ());
-    let instance = Instance::new(&mut store, &Module::new(&engine, wasm).unwrap(), &[]).unwrap();
-    let memory = instance.get_memory(&mut store, "memory").unwrap();
-    let extract = instance.get_typed_func::<(u32, u32), u64>(&mut store, "extract").unwrap();
-    [(); 2].map(|()| {
-        memory.write(&mut store, 1024, &block).unwrap();
-        let packed = extract.call(&mut store, (1024, 24)).unwrap();
-        let (address, length) = ((packed >> 32) as usize, packed as u32 as usize);
-        memory.data(&store)[address..address + length].to_vec()
-    })
-}
-
-#[test]
-fn a_guest_that_keeps_state_answers_as_if_each_event_were_the_first() {
-    let mut leaks = 0;
-    for case in cases().into_iter().filter(|case| case.leaks) {
-        let [first, second] = called_twice(case.inspected.wasm());
-        assert_ne!(first, second, "{}: leaks nothing, so shows nothing", case.name);
-        let extractor = case.extractor();
-        let mut runner = extractor.runner();
-        let answers: Vec<Vec<u8>> = [BAD, GOOD, BAD, BAD, GOOD]
-            .iter()
-            .map(|event| runner.run(event.as_bytes()).unwrap().json.to_vec())
-            .collect();
-        assert!(answers.iter().all(|answer| *answer == first), "{}: {answers:?}", case.name);
-        leaks += 1;
-    }
-    assert!(leaks > 0);
 }
 
 fn plan() -> Plan {
@@ -264,16 +111,4 @@ fn an_engine_that_cannot_be_built_is_an_error_of_its_own() {
         assert_eq!(error.code(), "engine_failed");
         assert!(LoadError::CODES.contains(&error.code()));
     }
-}
-
-#[test]
-fn the_largest_stack_that_may_be_given_fits_a_thread() {
-    let text =
-        fs::read_to_string(workspace_root().join("tests/hostile/stack_overflow.wat")).unwrap();
-    let mut case = Case::read("stack_overflow".to_owned(), &text);
-    case.limits.stack_bytes = 1 << 20;
-    case.limits.fuel_base = u64::MAX;
-    let thread = std::thread::Builder::new().stack_size(2 << 20);
-    let run = move || code(&mut case.extractor().runner(), BAD.as_bytes());
-    assert_eq!(thread.spawn(run).unwrap().join().unwrap(), "stack_overflow");
 }

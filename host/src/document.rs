@@ -1,6 +1,7 @@
 //! Documents that people write: YAML or JSON, within bounds.
 
 use serde::de::DeserializeOwned;
+use serde_path_to_error::{Deserializer, Track};
 
 use crate::untrusted::bounded;
 
@@ -17,6 +18,8 @@ const MAX_NODES: usize = 200_000;
 const MAX_ALIASED_EVENTS: usize = 20_000;
 /// How much of a parser's message is kept, in characters.
 const MESSAGE_CHARS: usize = 400;
+/// How much of the path to a wrong value is kept, in characters.
+const PATH_CHARS: usize = 200;
 
 /// Why a text is no document.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,6 +76,31 @@ impl<'a> Document<'a> {
             Syntax::Yaml => serde_saphyr::from_str_with_options(self.text, yaml_options())
                 .map_err(|error| yaml_problem(&error)),
         }
+    }
+
+    /// The path to the value that makes [`read`](Self::read) fail, like `limits.deadline_ms`; `None` where that is the
+    /// document itself, or nothing does.
+    pub(crate) fn fault<T: DeserializeOwned>(&self) -> Option<String> {
+        let mut track = Track::new();
+        let is_read = match self.syntax {
+            Syntax::Json => {
+                let mut json = serde_json::Deserializer::from_str(self.text);
+                T::deserialize(Deserializer::new(&mut json, &mut track)).is_ok()
+            }
+            Syntax::Yaml => serde_saphyr::with_deserializer_from_str_with_options(
+                self.text,
+                yaml_options(),
+                |yaml| T::deserialize(Deserializer::new(yaml, &mut track)),
+            )
+            .is_ok(),
+        };
+        if is_read {
+            return None;
+        }
+        // Printed as `.` where it has no segments.
+        Some(track.path().to_string())
+            .filter(|path| path != ".")
+            .map(|path| bounded(&path, PATH_CHARS))
     }
 }
 

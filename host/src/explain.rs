@@ -4,6 +4,7 @@
 //! together, so that no code can be reported that `retort explain` doesn't know.
 
 mod bundle;
+mod cache;
 mod compile;
 mod event;
 mod fit;
@@ -56,6 +57,7 @@ const TABLES: &[&[Explanation]] = &[
     render::TABLE,
     compile::TABLE,
     inspect::TABLE,
+    cache::TABLE,
     load::TABLE,
     event::TABLE,
     run::TABLE,
@@ -112,8 +114,10 @@ mod tests {
         crate::abi::block::BlockError::CODES,
         crate::abi::result::ResultError::CODES,
         crate::event::EventError::CODES,
+        crate::sandbox::CacheWarning::CODES,
         crate::sandbox::LoadError::CODES,
         crate::sandbox::GuestError::CODES,
+        crate::sandbox::RunError::CODES,
         crate::task::SamplesError::CODES,
         crate::task::TaskError::CODES,
         crate::prompt::PromptError::CODES,
@@ -125,6 +129,7 @@ mod tests {
         crate::retry::Reason::CODES,
         crate::policy::PolicyError::CODES,
         crate::policy::Denied::CODES,
+        crate::tenant::TenantError::CODES,
         crate::gate::fit::CODES,
         crate::gate::smoke::CODES,
         crate::graph::spec::GraphSpecError::CODES,
@@ -132,6 +137,7 @@ mod tests {
         crate::bundle::BundleError::CODES,
         crate::bundle::LoadCode::CODES,
         crate::runtime::StreamError::CODES,
+        crate::selftest::SelftestError::CODES,
     ];
 
     #[test]

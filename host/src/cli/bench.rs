@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use retort::bundle::{self, Expect};
 use retort::event::EventError;
-use retort::pipeline::Pipeline;
 use retort::plan::{Plan, eval};
 use retort::problem::Coded;
 use retort::sandbox::{Observer, RunError, Runner, Step};
 use serde::Serialize;
 
 use super::error::CliError;
+use super::files::PolicyArg;
 use super::{Outcome, Verdict, events, files, talk};
 
 /// Measure a bundle on real events, on one core
@@ -33,6 +33,8 @@ pub(super) struct Args {
     #[arg(long = "events", id = "runs", value_name = "N", default_value_t = 100_000,
         value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
+    #[command(flatten)]
+    policy: PolicyArg,
     /// Print one JSON object instead
     #[arg(long)]
     json: bool,
@@ -99,7 +101,7 @@ struct Oracle {
 }
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let pipeline = Pipeline::in_sandbox(files::sandbox()?);
+    let pipeline = args.policy.pipeline()?;
     let loaded = bundle::load(&args.bundle, &Expect::default(), &pipeline)?;
     let events = match read_events(args, pipeline.sandbox().limits().event_bytes)? {
         Ok(events) => events,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use retort::bundle::{self, Expect};
 use retort::compile::{compile, compile_text};
-use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::gate::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
 use retort::graph::GraphSpec;
 use retort::pipeline::{Pipeline, StageTime, Turned};
 use retort::plan::Plan;
@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::compile::StageReport;
 use super::error::CliError;
 use super::files::{GraphSource, PolicyArg};
+use super::junit::{Case, Failure, Junit};
 use super::{Outcome, Verdict, files, talk};
 
 /// Run all gates again on a bundle, a module, a WAT file or a plan
@@ -44,6 +45,9 @@ pub(super) struct Args {
     /// Let edges lead to nodes of other events
     #[arg(long)]
     allow_external_endpoints: bool,
+    /// Write a report in JUnit's format, with a test case for each stage and each sample
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Print one JSON object instead
     #[arg(long)]
     json: bool,
@@ -53,6 +57,7 @@ const EXAMPLES: &str = "\
 Examples:
   retort check bundles/0f3a.. --samples events.ndjson
   retort check extractor.wasm --samples events.ndjson --graph graph.yaml --json
+  retort check bundles/0f3a.. --samples events.ndjson --junit report.xml
   retort check plan.json --samples events.ndjson --graph graph.yaml";
 
 /// What is checked.
@@ -87,8 +92,42 @@ struct Report {
     problems: Vec<Problem>,
 }
 
+impl Report {
+    /// A suite of the stages, and one of the samples that were run.
+    fn junit(&self, origin: &str, samples: &[SampleRun]) -> Junit {
+        let mut junit = Junit::new("retort check");
+        // The stage that turned it down is the last one, and all the problems are its own.
+        let failure = self.problems.first().map(|first| Failure {
+            code: first.code.to_owned(),
+            message: talk::told(origin, first),
+            details: self.problems.iter().map(|problem| talk::told(origin, problem)).collect(),
+        });
+        let stages = self.stages.iter().map(|report| Case {
+            name: report.stage.as_str().to_owned(),
+            ms: Some(report.ms),
+            verdict: failure.clone().filter(|_| !report.ok).into(),
+        });
+        junit.suite(origin, stages);
+        let failure = |failure: &SampleFailure| Failure {
+            code: failure.code.to_owned(),
+            message: failure.message.clone().unwrap_or_default(),
+            details: Vec::new(),
+        };
+        let samples = samples.iter().map(|sample| Case {
+            name: format!("line {}: {}", sample.line, sample.event_type),
+            ms: None,
+            verdict: sample.failure.as_ref().map(failure).into(),
+        });
+        junit.suite(&format!("{origin}: samples"), samples);
+        junit
+    }
+}
+
 pub(super) fn main(args: &Args) -> Outcome {
     let artifact = Artifact::of(&args.path)?;
+    if let Some(junit) = &args.junit {
+        files::guard_inputs(junit, &[&args.path, &args.samples], "--junit")?;
+    }
     let samples = files::read_samples(&args.samples)?;
     let graph = args.graph.read()?;
     let options = SmokeOptions {
@@ -102,6 +141,7 @@ pub(super) fn main(args: &Args) -> Outcome {
         schema: args.schema.as_deref().map(files::read_event_schema).transpose()?,
         options,
         stages: Vec::new(),
+        sample_runs: Vec::new(),
         is_talking: !args.json,
     };
     let problems = match artifact {
@@ -123,6 +163,9 @@ pub(super) fn main(args: &Args) -> Outcome {
     .unwrap_or_default();
     let report = Report { ok: problems.is_empty(), stages: check.stages, problems };
     let origin = files::name(&args.path);
+    if let Some(path) = &args.junit {
+        report.junit(&origin, &check.sample_runs).write(path)?;
+    }
     if args.json {
         talk::print_json(&report)?;
     } else {
@@ -150,6 +193,7 @@ struct Check {
     schema: Option<EventSchema>,
     options: SmokeOptions,
     stages: Vec<StageReport>,
+    sample_runs: Vec<SampleRun>,
     is_talking: bool,
 }
 
@@ -228,10 +272,18 @@ impl Check {
     }
 
     fn smoke(&mut self, extractor: &Extractor, plan: Option<&Plan>) -> Checked<()> {
-        self.stage(Stage::Smoke, |check| {
-            let graph = check.graph.as_ref();
-            check.pipeline.smoke(extractor, plan, &check.samples, graph, check.options)
-        })
-        .map(drop)
+        let mut runs = Vec::new();
+        let smoked = self.stage(Stage::Smoke, |check| {
+            let (samples, graph) = (&check.samples, check.graph.as_ref());
+            let smoked = check.pipeline.smoke(extractor, plan, samples, graph, check.options);
+            runs = match &smoked {
+                Ok(smoked) => smoked.samples().to_vec(),
+                Err(Turned::Smoke(failed)) => failed.samples().to_vec(),
+                Err(_) => Vec::new(),
+            };
+            smoked
+        });
+        self.sample_runs = runs;
+        smoked.map(drop)
     }
 }

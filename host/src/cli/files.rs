@@ -10,10 +10,10 @@ use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
 use retort::pipeline::Pipeline;
 use retort::plan::Plan;
-use retort::policy::FieldPolicy;
 use retort::problem::json_fault;
-use retort::sandbox::{ForeignModules, Options, Sandbox};
+use retort::sandbox::{ForeignModules, Options};
 use retort::task::{EventSchema, Rule};
+use retort::tenant::TenantPolicy;
 
 use super::error::CliError;
 
@@ -64,6 +64,23 @@ pub(super) fn open_events(path: &Path) -> Result<impl BufRead, CliError> {
 /// Whether a path can be opened, without reading from it.
 pub(super) fn probe(path: &Path, expected: &'static str) -> Result<(), CliError> {
     if is_stdin(path) { Ok(()) } else { open_file(path, expected).map(drop) }
+}
+
+/// Whether two paths are there and mean one file.
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b && a.is_file())
+}
+
+/// Refuses to write a file that is read as well. `role` names the flag that says where to write.
+pub(super) fn guard_inputs(
+    written: &Path,
+    read: &[&Path],
+    role: &'static str,
+) -> Result<(), CliError> {
+    match read.iter().find(|path| !is_stdin(path) && is_same_file(written, path)) {
+        Some(path) => Err(CliError::OutputIsInput { path: path.to_path_buf(), role }),
+        None => Ok(()),
+    }
 }
 
 fn refused(path: &Path, expected: &'static str, source: io::Error) -> CliError {
@@ -175,29 +192,32 @@ impl GraphSource {
     }
 }
 
-/// What may be read.
+/// What the tenant may do.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct PolicyArg {
-    /// Field policy: what may be read of events (JSON or YAML)
+    /// The tenant's policy: what may be read of events, limits, isolation (JSON or YAML)
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Option<PathBuf>,
 }
 
 impl PolicyArg {
     /// The policy; the default one where none is named.
-    pub(super) fn read(&self) -> Result<FieldPolicy, CliError> {
-        let Some(path) = &self.policy else { return Ok(FieldPolicy::default()) };
-        Ok(FieldPolicy::parse(&read_text(path, "a field policy")?, &name(path))?)
+    pub(super) fn read(&self) -> Result<TenantPolicy, CliError> {
+        let Some(path) = &self.policy else { return Ok(TenantPolicy::default()) };
+        let policy = TenantPolicy::parse(&read_text(path, "a policy")?, &name(path))?;
+        Ok(policy.in_folder(path.parent().unwrap_or(Path::new(""))))
     }
 
-    /// The gates, with the default limits and the policy.
+    /// The gates, as the policy says.
     pub(super) fn pipeline(&self) -> Result<Pipeline, CliError> {
-        Ok(Pipeline::in_sandbox(sandbox()?).with_policy(self.read()?))
+        Ok(Pipeline::of_tenant(&self.read()?, options()?)?)
     }
 }
 
-/// The sandbox of every command.
-pub(super) fn sandbox() -> Result<Sandbox, CliError> {
-    let foreign = ForeignModules::InProcess;
-    Ok(Sandbox::with_options(Options { foreign, ..Options::default() })?)
+/// How the sandbox of every command is built, where no policy says otherwise. Modules that weren't rendered here are compiled
+/// by this very program, in a process of its own.
+pub(super) fn options() -> Result<Options, CliError> {
+    let program = std::env::current_exe().map_err(CliError::Runtime)?;
+    let foreign = ForeignModules::Helper(program);
+    Ok(Options { foreign, ..Options::default() })
 }

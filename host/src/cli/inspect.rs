@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::check::{Artifact, bundle_problem};
 use super::error::CliError;
+use super::files::PolicyArg;
 use super::{Outcome, Verdict, files, talk};
 
 /// Show what a module is: sections, inputs, limits, proof, fuel bound, sizes
@@ -28,6 +29,8 @@ pub(super) struct Args {
     /// What to inspect
     #[arg(value_name = "PATH")]
     path: PathBuf,
+    #[command(flatten)]
+    policy: PolicyArg,
     /// Print what is proven of it, how, and where the verifier got stuck if it did
     #[arg(long)]
     proof: bool,
@@ -83,7 +86,7 @@ struct Refused<'a> {
 }
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let pipeline = Pipeline::in_sandbox(files::sandbox()?);
+    let pipeline = args.policy.pipeline()?;
     match inspected(&args.path, &pipeline)? {
         Ok(inspected) if args.proof => {
             let proven = Proven::of(&inspected);

@@ -135,7 +135,7 @@ impl Project {
 
     /// What may be read.
     pub(super) fn field_policy(&self) -> Result<FieldPolicy, CliError> {
-        self.policy.read()
+        Ok(self.policy.read()?.fields().clone())
     }
 
     /// The gates, with the project's policy.

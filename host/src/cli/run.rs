@@ -69,8 +69,9 @@ pub(super) fn main(args: &Args) -> Outcome {
     // Nothing is created or overwritten before all that is read has been found.
     for path in &args.events {
         files::probe(path, "a file of events")?;
-        overwrites(args.out.as_deref(), path, "--out")?;
-        overwrites(args.rejects.as_deref(), path, "--rejects")?;
+        for (written, role) in [(&args.out, "--out"), (&args.rejects, "--rejects")] {
+            written.iter().try_for_each(|written| files::guard_inputs(written, &[path], role))?;
+        }
     }
     // Both are opened before either is emptied, so that a wrong path costs no earlier results.
     let is_new = args.out.as_deref().filter(|path| !path.exists());
@@ -80,7 +81,7 @@ pub(super) fn main(args: &Args) -> Outcome {
         is_new.map(fs::remove_file);
     })?;
     if let (Some(out), Some(rejects)) = (&args.out, &args.rejects)
-        && (out == rejects || is_same_file(out, rejects))
+        && (out == rejects || files::is_same_file(out, rejects))
     {
         return Err(CliError::OutputTwice { path: out.clone() });
     }
@@ -125,20 +126,6 @@ fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError>
         return Err(CliError::NoBundles(root.to_owned()));
     }
     Ok(registry)
-}
-
-fn overwrites(written: Option<&Path>, read: &Path, role: &'static str) -> Result<(), CliError> {
-    match written {
-        Some(written) if !files::is_stdin(read) && is_same_file(written, read) => {
-            Err(CliError::OutputIsInput { path: read.to_owned(), role })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Whether two paths are there and mean one file.
-pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b && a.is_file())
 }
 
 /// A file to write, with its path.

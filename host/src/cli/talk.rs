@@ -36,13 +36,18 @@ pub(super) fn coded(code: &str, text: impl Display) {
 
 /// A problem that a gate found. `origin` names what was checked.
 pub(super) fn problem(origin: &str, problem: &Problem) {
+    coded(problem.code, told(origin, problem));
+}
+
+/// What is told of a problem, besides its code.
+pub(super) fn told(origin: &str, problem: &Problem) -> String {
     let place = problem.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default();
     let figures = match (problem.used, problem.allowed) {
         (Some(used), Some(allowed)) => format!(" (used {used}, allowed {allowed})"),
         _ => String::new(),
     };
-    let Problem { code, stage, message, .. } = problem;
-    coded(code, format_args!("{origin}: {stage}: {place}{message}{figures}"));
+    let Problem { stage, message, .. } = problem;
+    format!("{origin}: {stage}: {place}{message}{figures}")
 }
 
 /// Text on stdout.

@@ -5,6 +5,12 @@ use super::{Explanation, Stage::Input};
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Input,
+        "case_invalid",
+        "A file of the hostile corpus that is built in can't be read as a case.",
+        "Use a released build; in a checkout, correct the file that the message names.",
+    ),
+    Explanation::new(
+        Input,
         "file_not_found",
         "There is nothing by the name that was given.",
         "Check the path; paths in a project file are relative to its folder.",
@@ -41,6 +47,20 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Input,
+        "honest_event_failed",
+        "An event of the self-test's honest tenant fails under the limits that are configured, so that \
+         nothing can be said about what others do to it.",
+        "Allow more: the message names the limit.",
+    ),
+    Explanation::new(
+        Input,
+        "honest_extractor_failed",
+        "The extractor of the self-test's honest tenant doesn't pass the gates under the limits that \
+         are configured.",
+        "Allow more: the message names the gate and the limit.",
+    ),
+    Explanation::new(
+        Input,
         "interrupted",
         "The user interrupted the command before a model had written a plan that passes.",
         "Run it again; with --record, what was answered so far can be replayed.",
@@ -63,6 +83,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Input,
+        "no_cases",
+        "No case of the hostile corpus has the text of --filter in its name or attack.",
+        "Use `retort selftest --list` to see all of them.",
+    ),
+    Explanation::new(
+        Input,
         "no_events",
         "The file holds no events.",
         "Name a file with one JSON object a line.",
@@ -72,6 +98,12 @@ pub(super) const TABLE: &[Explanation] = &[
         "no_samples",
         "The file holds no sample events.",
         "Write at least one event of the plan's type into it, one JSON object a line.",
+    ),
+    Explanation::new(
+        Input,
+        "not_stopped",
+        "An attack of the hostile corpus ended otherwise than it has to on this machine and in this configuration. The message says in what way.",
+        "Don't serve untrusted extractors in this configuration. If it is the default one, report it as SECURITY.md says.",
     ),
     Explanation::new(
         Input,
@@ -104,6 +136,12 @@ pub(super) const TABLE: &[Explanation] = &[
         "sample_without_event_type",
         "A sample is not an object with a non-empty string `event_type`.",
         "Add the event type; bundles are chosen by it.",
+    ),
+    Explanation::new(
+        Input,
+        "selftest_failed",
+        "The system refused the self-test a thread or a temporary directory.",
+        "Read the system's reason in the message; check limits on threads and the directory for temporary files.",
     ),
     Explanation::new(
         Input,

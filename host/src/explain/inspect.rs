@@ -64,10 +64,16 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Inspect,
         "import_refused",
-        "The module imports something. A guest of this version gets its inputs in memory and \
-         imports nothing.",
-        "Remove the import; for a Rust guest, build without the standard library's system \
-         calls.",
+        "The module imports something that isn't a function of WASI preview 1. A guest gets its \
+         inputs in memory, and nothing else from the host.",
+        "Remove the import that the message names.",
+    ),
+    Explanation::new(
+        Inspect,
+        "import_type",
+        "The module imports something by the name of a function of WASI that is of another type \
+         or kind.",
+        "Import the function with the type that the message gives, as any toolchain does.",
     ),
     Explanation::new(
         Inspect,
@@ -260,6 +266,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Inspect,
+        "too_many_imports",
+        "The module imports more than a guest may; no more functions are granted than fit.",
+        "Import each function once.",
+    ),
+    Explanation::new(
+        Inspect,
         "too_many_locals",
         "A function has more locals than a guest's may have; what compiling costs grows with \
          them.",
@@ -405,5 +417,13 @@ pub(super) const TABLE: &[Explanation] = &[
         "The module doesn't begin with the hand-written functions of a template that this \
          host knows, byte for byte.",
         UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "wasi_refused",
+        "The module imports a function of WASI that this host doesn't grant to guests: one that \
+         reaches out of the sandbox, waits, or reads files where no directory is granted.",
+        "Do without what the message names; docs/wasi.md lists what can be granted. A policy may \
+         grant the reading of files.",
     ),
 ];

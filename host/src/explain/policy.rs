@@ -23,9 +23,15 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Policy,
+        "policy_limit_out_of_range",
+        "A limit of the policy says what could not limit anything, or what nothing could run under.",
+        "Write a figure within the range that the message gives, or leave the limit out to have the host's.",
+    ),
+    Explanation::new(
+        Policy,
         "policy_syntax",
         "The policy is not YAML or JSON, or of another shape. Nothing is ignored silently, since a misspelt key would let through what it should deny.",
-        "Correct it where the message says; a policy has `deny`, `explicit` and `whole_event`.",
+        "Correct it where the message says; a policy has `deny`, `explicit`, `whole_event`, `limits`, `structure`, `isolation`, `wasi` and `allocator`.",
     ),
     Explanation::new(
         Policy,

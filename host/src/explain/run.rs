@@ -45,6 +45,13 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Run,
+        "exit",
+        "The extractor ended itself through WASI's `proc_exit`, as a program would, so that there is \
+         no result.",
+        "Return a result instead of exiting; return an empty one to decline an event.",
+    ),
+    Explanation::new(
+        Run,
         "indirect_call",
         "The extractor called through a table, and there was no function of that type.",
         "Correct the table or the index; in a guest from a compiler this is a defect of it.",
@@ -55,6 +62,12 @@ pub(super) const TABLE: &[Explanation] = &[
         "The declared inputs of this event are together larger than a guest may be given.",
         "Declare narrower paths, so that the extractor gets the fields that it needs and not \
          what is around them.",
+    ),
+    Explanation::new(
+        Run,
+        "log_exceeded",
+        "The extractor wrote more to its standard output and standard error for one event than it may.",
+        "Print less, or raise `log_bytes`.",
     ),
     Explanation::new(
         Run,
@@ -80,6 +93,14 @@ pub(super) const TABLE: &[Explanation] = &[
         "output_too_large",
         "The extractor returned a longer result than it may.",
         "Emit less for each event, or read fewer fields.",
+    ),
+    Explanation::new(
+        Run,
+        "pool_exhausted",
+        "All instances of the pool were in use when the event came, so that there was none for \
+         its extractor. Nothing is wrong with the event or the extractor.",
+        "Reserve more instances than there are runners at one time, or end a runner's batch when \
+         it has nothing to do.",
     ),
     Explanation::new(
         Run,
@@ -142,5 +163,11 @@ pub(super) const TABLE: &[Explanation] = &[
         "unreachable",
         "The extractor executed `unreachable`, which is how a panic or an abort ends.",
         "Handle the case in which it gives up; return an empty result to decline an event.",
+    ),
+    Explanation::new(
+        Run,
+        "worker_failed",
+        "The thread that runs the extractor is gone, so that the event was not served.",
+        "Make a new worker of the same extractor; report how it came about, it should not.",
     ),
 ];

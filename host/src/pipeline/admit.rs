@@ -2,7 +2,7 @@
 
 use super::Pipeline;
 use crate::bundle::{Manifest, ModuleGate, ModuleRefusal};
-use crate::gate::inspect::{Inspected, Proof, Rejected, ResetSafety, inspect, prove};
+use crate::gate::inspect::{Inspected, Proof, Rejected, ResetSafety, inspect_granting, prove};
 use crate::plan::{self, Plan};
 use crate::problem::Coded;
 use crate::sandbox::Extractor;
@@ -47,8 +47,9 @@ impl ModuleGate for Pipeline {
         plan: &[u8],
         manifest: &Manifest,
     ) -> Result<Admitted, ModuleRefusal> {
-        let mut inspected =
-            inspect(module, &self.structure).map_err(|rejected| refusal(&rejected, manifest))?;
+        let grant = self.sandbox.wasi().grant;
+        let mut inspected = inspect_granting(module, &self.structure, grant)
+            .map_err(|rejected| refusal(&rejected, manifest))?;
         let section = inspected.section();
         if section.function() != manifest.function_name() {
             return Err(ModuleRefusal::FunctionNotFound(format!(

@@ -20,16 +20,17 @@ use crate::bundle::{
 };
 use crate::compile::{Compiled, compile};
 use crate::gate::fit::{Fitted, fit};
-use crate::gate::inspect::{Inspected, StructuralLimits, inspect, prove};
+use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
 use crate::gate::smoke::{SmokeOptions, Smoked, smoke};
 use crate::graph::spec::GraphSpec;
 use crate::plan::{self, Plan};
 use crate::policy::FieldPolicy;
 use crate::problem::Stage;
 use crate::render::{TEMPLATE_VERSION, render};
-use crate::sandbox::{Extractor, Limits, LoadError, Sandbox};
+use crate::sandbox::{Extractor, Limits, LoadError, Options, Sandbox};
 use crate::task::evidence::Evidence;
 use crate::task::{Samples, Task};
+use crate::tenant::TenantPolicy;
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "1";
@@ -131,6 +132,43 @@ impl Pipeline {
         Self { policy, ..self }
     }
 
+    /// The same gates with other limits for how modules are built.
+    #[must_use]
+    pub fn with_structure(self, structure: StructuralLimits) -> Self {
+        Self { structure, ..self }
+    }
+
+    /// The gates for one tenant, in a sandbox with an engine of its own. What the tenant's policy doesn't say is as `host`
+    /// has it.
+    ///
+    /// # Errors
+    /// As [`Sandbox::with_options`].
+    pub fn of_tenant(tenant: &TenantPolicy, host: Options) -> Result<Self, LoadError> {
+        let structure = tenant.structure(&StructuralLimits::default());
+        let sandbox = Sandbox::with_options(tenant.options(host))?;
+        Ok(Self { sandbox, structure, policy: tenant.fields().clone() })
+    }
+
+    /// The gates for another tenant, on the same engine. What the tenant's policy doesn't say is as it is here, but for the
+    /// fields that may be read, which are the policy's, and directories, which no two tenants share unasked.
+    ///
+    /// # Errors
+    /// [`LoadError::Directory`], when a directory of the policy can't be granted; [`LoadError::Engine`], when its extractors would have another size of stack, or larger memories than the pool's
+    /// slots: those belong to the engine. Which allocator there is belongs to it as well, so the policy's isn't looked at.
+    pub fn for_tenant(&self, tenant: &TenantPolicy) -> Result<Self, LoadError> {
+        let limits = tenant.limits(self.sandbox.limits());
+        let isolation = tenant.isolation().unwrap_or(self.sandbox.isolation());
+        let sandbox = self.sandbox.for_tenant(limits, isolation)?;
+        Ok(Self {
+            sandbox: match tenant.wasi() {
+                Some(wasi) => sandbox.with_wasi(wasi.clone())?,
+                None => sandbox,
+            },
+            structure: tenant.structure(&self.structure),
+            policy: tenant.fields().clone(),
+        })
+    }
+
     /// What may be read.
     #[must_use]
     pub fn policy(&self) -> &FieldPolicy {
@@ -207,7 +245,8 @@ impl Pipeline {
     /// # Errors
     /// [`Turned::Inspect`].
     pub fn inspect_bytes(&self, module: &[u8]) -> Result<Inspected, Turned> {
-        Ok(prove::by_verification(inspect(module, &self.structure)?))
+        let inspected = inspect_granting(module, &self.structure, self.sandbox.wasi().grant)?;
+        Ok(prove::by_verification(inspected))
     }
 
     /// Loads an inspected module into the sandbox.

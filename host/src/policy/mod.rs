@@ -63,6 +63,7 @@ use crate::task::evidence::{Step, Visibility};
 
 pub use denied::Denied;
 pub use read::PolicyError;
+pub(crate) use read::{Entry, Written, read};
 
 use relation::{AnyKey, Relation, relation};
 

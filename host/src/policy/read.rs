@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
@@ -90,51 +90,67 @@ impl Coded for PolicyError {
 }
 
 pub(super) fn policy(text: &str, origin: &str) -> Result<FieldPolicy, PolicyError> {
+    read::<Written>(text, origin)?.policy(origin)
+}
+
+/// A document that says what a policy does, or more.
+pub(crate) fn read<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, PolicyError> {
     let origin = bounded(origin, ORIGIN_CHARS);
-    let written: Written = Document::new(text, &origin)
-        .and_then(|document| document.read())
-        .map_err(|error| match error {
-            DocumentError::TooLarge { used, allowed } => {
-                PolicyError::TooLarge { origin: origin.clone(), used, allowed }
-            }
-            DocumentError::Syntax { line, column, message } => {
-                PolicyError::Syntax { origin: origin.clone(), line, column, message }
-            }
-        })?;
-    let restrictions = |list: &'static str, entries: Vec<Entry>| {
-        entries
-            .into_iter()
-            .enumerate()
-            .map(|(index, entry)| {
-                entry.restriction().map_err(|found| PolicyError::InvalidPath {
-                    origin: origin.clone(),
-                    at: format!("{list}[{index}].path"),
-                    found,
-                })
-            })
-            .collect::<Result<Vec<_>, _>>()
+    let refused = |error| match error {
+        DocumentError::TooLarge { used, allowed } => {
+            PolicyError::TooLarge { origin: origin.clone(), used, allowed }
+        }
+        DocumentError::Syntax { line, column, message } => {
+            PolicyError::Syntax { origin: origin.clone(), line, column, message }
+        }
     };
-    Ok(FieldPolicy {
-        deny: restrictions("deny", written.deny)?,
-        explicit: restrictions("explicit", written.explicit)?,
-        whole_event: written.whole_event,
+    let document = Document::new(text, &origin).map_err(refused)?;
+    document.read().map_err(|error| match (refused(error), document.fault::<T>()) {
+        (PolicyError::Syntax { origin, line, column, message }, Some(path)) => {
+            PolicyError::Syntax { origin, line, column, message: format!("{path}: {message}") }
+        }
+        (error, _) => error,
     })
 }
 
 /// A policy as it is written.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+pub(crate) struct Written {
     #[serde(default)]
-    deny: Vec<Entry>,
+    pub(crate) deny: Vec<Entry>,
     #[serde(default)]
-    explicit: Vec<Entry>,
+    pub(crate) explicit: Vec<Entry>,
     #[serde(default)]
-    whole_event: bool,
+    pub(crate) whole_event: bool,
+}
+
+impl Written {
+    /// The policy that is meant.
+    pub(crate) fn policy(self, origin: &str) -> Result<FieldPolicy, PolicyError> {
+        let restrictions = |list: &'static str, entries: Vec<Entry>| {
+            entries
+                .into_iter()
+                .enumerate()
+                .map(|(index, entry)| {
+                    entry.restriction().map_err(|found| PolicyError::InvalidPath {
+                        origin: bounded(origin, ORIGIN_CHARS),
+                        at: format!("{list}[{index}].path"),
+                        found,
+                    })
+                })
+                .collect::<Result<Vec<_>, _>>()
+        };
+        Ok(FieldPolicy {
+            deny: restrictions("deny", self.deny)?,
+            explicit: restrictions("explicit", self.explicit)?,
+            whole_event: self.whole_event,
+        })
+    }
 }
 
 /// An entry of a list: a path alone, or with a reason.
-struct Entry {
+pub(crate) struct Entry {
     path: WrittenPath,
     reason: Option<String>,
 }

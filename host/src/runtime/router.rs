@@ -94,6 +94,11 @@ impl<'r> Router<'r> {
         Ok(Routed::Served(Served { index, route, event_type, outcome }))
     }
 
+    /// Ends a batch of all runners, as [`Runner::begin_batch`] does.
+    pub fn begin_batch(&mut self) {
+        self.runners.iter_mut().flatten().for_each(Runner::begin_batch);
+    }
+
     /// Which route the event takes; its runner has projected the event. `None` if there is none.
     fn project(&mut self, event: &[u8]) -> Result<Option<usize>, RunError> {
         if let Some(text) = self.guess(event)

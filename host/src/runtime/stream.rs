@@ -1,6 +1,7 @@
 //! Lines of JSON in, lines of JSON out.
 
 use std::io::{self, BufRead, Write};
+use std::num::NonZeroU64;
 
 use serde::Serialize;
 use thiserror::Error;
@@ -34,6 +35,10 @@ pub struct Stream<'r, O, J> {
     line: Vec<u8>,
     summary: Summary,
     limit: usize,
+    /// Events of a batch, where a batch isn't a whole input.
+    batch: Option<NonZeroU64>,
+    /// Events that the batch has had.
+    in_batch: u64,
 }
 
 /// Why a stream stopped.
@@ -152,7 +157,18 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
             line: Vec::new(),
             summary: Summary::default(),
             limit: registry.max_event_bytes(),
+            batch: None,
+            in_batch: 0,
         }
+    }
+
+    /// The same stream, with a new batch after every `events` events, bad ones included, and not only with each input. It
+    /// matters where a sandbox's instances may serve one batch each
+    /// ([`Isolation::PerBatch`](crate::sandbox::Isolation::PerBatch)); the results are the same in any case.
+    #[must_use]
+    pub fn with_batches(mut self, events: NonZeroU64) -> Self {
+        self.batch = Some(events);
+        self
     }
 
     /// The same stream, with every result held to `specs`, one for each event type that the registry serves, in that
@@ -163,7 +179,7 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         self
     }
 
-    /// Takes all events of one input. `file` names it in what is written.
+    /// Takes all events of one input, which begins a batch. `file` names it in what is written.
     ///
     /// # Errors
     /// [`StreamError`], when the input or a writer fails; never for what an event is or does.
@@ -174,6 +190,7 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         };
         let mut lines = Lines::new(input, self.limit);
         let mut last = 0;
+        self.begin_batch();
         loop {
             if lines.is_drained() {
                 // The next read may wait for long.
@@ -183,6 +200,10 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
                 lines.next_line().map_err(|source| StreamError::Read { line: last, source })?;
             let Some(line) = line else { return self.flush() };
             self.summary.events += 1;
+            if self.batch.is_some_and(|batch| self.in_batch >= batch.get()) {
+                self.begin_batch();
+            }
+            self.in_batch += 1;
             match line {
                 Line::Whole { number, text } => {
                     last = number;
@@ -213,6 +234,11 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
     pub fn flush(&mut self) -> Result<(), StreamError> {
         self.out.flush().map_err(|source| StreamError::Results { source })?;
         self.rejects.flush().map_err(|source| StreamError::Rejects { source })
+    }
+
+    fn begin_batch(&mut self) {
+        self.router.begin_batch();
+        self.in_batch = 0;
     }
 
     fn event(

@@ -5,9 +5,14 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, OptLevel, PoolingAllocationConfig, WasmBacktraceDetails};
+use wasmtime::{Config, Enabled, Engine, OptLevel, PoolingAllocationConfig, WasmBacktraceDetails};
 
-use super::{Allocator, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool};
+use super::cache::NativeCache;
+use super::wasi::Granted;
+use super::{
+    Allocator, CacheReport, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool,
+    Wasi,
+};
 use crate::gate::inspect::Inspected;
 
 /// How often the clock behind deadlines ticks. A deadline is exact to one tick.
@@ -15,10 +20,16 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// The largest stack that a guest may be given: the standard library gives threads 2 MiB, and the host needs some of it. A
 /// guest that overflows its thread's stack rather than its own ends the process.
-const MAX_STACK_BYTES: usize = 1 << 20;
+pub(crate) const MAX_STACK_BYTES: usize = 1 << 20;
 
-/// Bytes of a page of memory.
-const PAGE: usize = 64 << 10;
+/// Bytes that a memory can have at most: what addresses of 32 bits reach.
+const MAX_MEMORY_BYTES: usize = 1 << 32;
+
+/// Elements that a table in a pool can have. The static gate and the limits of a tenant allow far fewer.
+const MAX_TABLE_ELEMENTS: usize = 1 << 20;
+
+/// Bytes that the host's part of an instance can have. What decides is how many functions and globals the static gate allows.
+const MAX_INSTANCE_BYTES: usize = 16 << 20;
 
 /// An engine with its limits. Cheap to clone; the clones are the same sandbox.
 #[derive(Clone, Debug)]
@@ -32,6 +43,7 @@ struct Inner {
     limits: Limits,
     isolation: Isolation,
     foreign: ForeignModules,
+    granted: Granted,
 }
 
 /// What the sandboxes of several tenants have in common.
@@ -39,8 +51,9 @@ struct Inner {
 struct Shared {
     engine: Engine,
     stack_bytes: usize,
-    /// Bytes that the memory of a pool's slot has, where there is a pool.
-    slot_bytes: Option<usize>,
+    /// The pool that instances come from, where there is one.
+    pool: Option<Pool>,
+    cache: Option<NativeCache>,
     _ticker: Ticker,
 }
 
@@ -57,9 +70,10 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`LoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
-    /// this machine, or no thread can be started.
+    /// this machine, or no thread can be started; [`LoadError::Directory`], when a directory can't be granted.
     pub fn with_options(options: Options) -> Result<Self, LoadError> {
-        let Options { limits, isolation, allocator, foreign } = options;
+        let Options { limits, isolation, allocator, foreign, wasi, cache } = options;
+        let granted = Granted::check(wasi)?;
         if limits.stack_bytes > MAX_STACK_BYTES {
             let message = format!(
                 "a stack of {} bytes, at most {MAX_STACK_BYTES} are safe",
@@ -69,21 +83,21 @@ impl Sandbox {
         }
         let engine = Engine::new(&config(&limits, allocator)).map_err(LoadError::engine)?;
         let ticker = Ticker::start(&engine)?;
-        let slot_bytes = match allocator {
+        let pool = match allocator {
             Allocator::OnDemand => None,
-            Allocator::Pooling(_) => Some(slot_bytes(&limits)),
+            Allocator::Pooling(pool) => Some(pool),
         };
         let stack_bytes = limits.stack_bytes;
-        let shared = Arc::new(Shared { engine, stack_bytes, slot_bytes, _ticker: ticker });
-        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign }) })
+        let cache = cache.map(|cache| NativeCache::open(cache, &engine));
+        let shared = Arc::new(Shared { engine, stack_bytes, pool, cache, _ticker: ticker });
+        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
     }
 
     /// A sandbox for another tenant, on the same engine: its guests have limits of their own and come from the same
-    /// allocator.
+    /// allocator. Of WASI they have what these here have, without the directories.
     ///
     /// # Errors
-    /// [`LoadError::Engine`], when its guests would have another size of stack, or larger memories than the pool's slots:
-    /// those belong to the engine.
+    /// [`LoadError::Engine`], when its guests would have another size of stack: that belongs to the engine.
     pub fn for_tenant(&self, limits: Limits, isolation: Isolation) -> Result<Self, LoadError> {
         let shared = Arc::clone(&self.inner.shared);
         if limits.stack_bytes != shared.stack_bytes {
@@ -91,13 +105,25 @@ impl Sandbox {
             let message = format!("a stack of {asked} bytes, the engine is built for {given}");
             return Err(LoadError::Engine { message });
         }
-        if let Some(given) = shared.slot_bytes.filter(|given| limits.memory_bytes > *given) {
-            let asked = limits.memory_bytes;
-            let message = format!("{asked} bytes of memory, the pool's slots have {given}");
-            return Err(LoadError::Engine { message });
-        }
         let foreign = self.inner.foreign.clone();
-        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign }) })
+        let granted = self.inner.granted.for_another_tenant();
+        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
+    }
+
+    /// The same sandbox with another grant of WASI, on the same engine.
+    ///
+    /// # Errors
+    /// [`LoadError::Directory`], when a directory can't be granted.
+    pub fn with_wasi(&self, wasi: Wasi) -> Result<Self, LoadError> {
+        let Inner { shared, limits, isolation, foreign, .. } = &*self.inner;
+        let inner = Inner {
+            shared: Arc::clone(shared),
+            limits: limits.clone(),
+            isolation: *isolation,
+            foreign: foreign.clone(),
+            granted: Granted::check(wasi)?,
+        };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The limits of every guest in here.
@@ -126,8 +152,33 @@ impl Sandbox {
         &self.inner.foreign
     }
 
+    /// What its guests may import of WASI, and which directories they may read.
+    #[must_use]
+    pub fn wasi(&self) -> &Wasi {
+        self.inner.granted.wasi()
+    }
+
+    pub(super) fn granted(&self) -> &Granted {
+        &self.inner.granted
+    }
+
+    /// How the cache of native code has served this engine's sandboxes. Without a cache nothing is counted.
+    #[must_use]
+    pub fn cache_report(&self) -> CacheReport {
+        self.cache().map(NativeCache::report).unwrap_or_default()
+    }
+
+    pub(super) fn cache(&self) -> Option<&NativeCache> {
+        self.inner.shared.cache.as_ref()
+    }
+
     pub(super) fn engine(&self) -> &Engine {
         &self.inner.shared.engine
+    }
+
+    /// How many instances there can be at one time, where they come from a pool.
+    pub(super) fn pool_instances(&self) -> Option<u32> {
+        self.inner.shared.pool.map(|pool| pool.instances)
     }
 
     /// The deadline in ticks of the engine's clock: one more than fit, because the first one may come at once.
@@ -138,11 +189,21 @@ impl Sandbox {
 }
 
 fn config(limits: &Limits, allocator: Allocator) -> Config {
+    let mut config = compiler();
+    config.max_wasm_stack(limits.stack_bytes);
+    if let Allocator::Pooling(pool) = allocator {
+        config.allocation_strategy(pooling(pool));
+    }
+    config
+}
+
+/// What decides which native code modules become. It depends on nothing, so that an engine takes code that another process
+/// of the same build has compiled.
+pub(super) fn compiler() -> Config {
     let mut config = Config::new();
     config
         .consume_fuel(true)
         .epoch_interruption(true)
-        .max_wasm_stack(limits.stack_bytes)
         // The same features as the static gate admits.
         .wasm_features(wasmtime::WasmFeatures::all(), false)
         .wasm_features(
@@ -158,18 +219,12 @@ fn config(limits: &Limits, allocator: Allocator) -> Config {
         .wasm_backtrace_max_frames(None)
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
         .generate_address_map(false);
-    if let Allocator::Pooling(pool) = allocator {
-        config.allocation_strategy(pooling(limits, pool));
-    }
     config
 }
 
-fn slot_bytes(limits: &Limits) -> usize {
-    limits.memory_bytes.div_ceil(PAGE).saturating_mul(PAGE)
-}
-
-/// A pool whose slots hold what the static gate and the limits let a guest have: one memory and at most one table.
-fn pooling(limits: &Limits, pool: Pool) -> PoolingAllocationConfig {
+/// A pool for whatever passes the static gate, which allows one memory and one table: what a guest may have of them is for the
+/// limits of its tenant to say, in the same words and with the same code as without a pool.
+fn pooling(pool: Pool) -> PoolingAllocationConfig {
     let mut config = PoolingAllocationConfig::new();
     config
         .total_core_instances(pool.instances)
@@ -179,9 +234,16 @@ fn pooling(limits: &Limits, pool: Pool) -> PoolingAllocationConfig {
         .total_gc_heaps(0)
         .max_memories_per_module(1)
         .max_tables_per_module(1)
-        .max_memory_size(slot_bytes(limits))
-        .table_elements(limits.table_elements)
-        .linear_memory_keep_resident(pool.keep_resident);
+        .max_memory_size(MAX_MEMORY_BYTES)
+        .table_elements(MAX_TABLE_ELEMENTS)
+        .max_core_instance_size(MAX_INSTANCE_BYTES)
+        // A slot that served a module has its constants in place: while there are others, it waits for that module.
+        .max_unused_warm_slots(pool.instances)
+        .linear_memory_keep_resident(pool.keep_resident)
+        .decommit_batch_size(pool.batch)
+        // Asks the kernel which pages were written. A page that was swapped out in between has been reported to be left as it
+        // is, which would show one guest's bytes to the next.
+        .pagemap_scan(Enabled::No);
     config
 }
 

@@ -28,6 +28,34 @@ pub enum LoadError {
         "this host did not render the module, and no helper is named that compiles such modules"
     )]
     Foreign,
+    /// Compiling the module took longer than it may. The process that did it is gone.
+    #[error("the module took {used_ms} ms to compile, {allowed_ms} are allowed")]
+    CompileDeadline {
+        /// Milliseconds that it took until it was given up.
+        used_ms: u64,
+        /// Milliseconds that it may take.
+        allowed_ms: u64,
+    },
+    /// Compiling the module took more memory than it may. The process that did it is gone.
+    #[error("the module takes more than {allowed} bytes of memory to compile")]
+    CompileMemory {
+        /// Bytes of address space that compiling may take.
+        allowed: usize,
+    },
+    /// The process that was to compile the module failed.
+    #[error("the helper that compiles modules failed: {message}")]
+    Helper {
+        /// What is known about it, escaped.
+        message: String,
+    },
+    /// A directory can't be granted.
+    #[error("{directory} can't be granted to guests: {message}")]
+    Directory {
+        /// Where it is.
+        directory: String,
+        /// What is wrong with it or with the grant.
+        message: String,
+    },
     /// The module asks for an import that isn't there.
     #[error("the module can't be linked: {message}")]
     Link {
@@ -38,8 +66,32 @@ pub enum LoadError {
 
 impl LoadError {
     /// Every code of this stage.
-    pub const CODES: &'static [&'static str] =
-        &["engine_failed", "load_failed", "foreign_module", "link_failed"];
+    pub const CODES: &'static [&'static str] = &[
+        "engine_failed",
+        "load_failed",
+        "foreign_module",
+        "compile_deadline_exceeded",
+        "compile_memory_exceeded",
+        "helper_failed",
+        "directory_refused",
+        "link_failed",
+    ];
+
+    /// What was used of a limit and what was allowed, where this error is about a limit. Of memory it is known only that no
+    /// less was used.
+    #[must_use]
+    pub fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::CompileDeadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
+            Self::CompileMemory { allowed } => Some((*allowed as u64, *allowed as u64)),
+            Self::Engine { .. }
+            | Self::Module { .. }
+            | Self::Foreign
+            | Self::Directory { .. }
+            | Self::Helper { .. }
+            | Self::Link { .. } => None,
+        }
+    }
 
     pub(super) fn engine(error: wasmtime::Error) -> Self {
         Self::Engine { message: format!("{error:#}") }
@@ -60,6 +112,10 @@ impl Coded for LoadError {
             Self::Engine { .. } => "engine_failed",
             Self::Module { .. } => "load_failed",
             Self::Foreign => "foreign_module",
+            Self::CompileDeadline { .. } => "compile_deadline_exceeded",
+            Self::CompileMemory { .. } => "compile_memory_exceeded",
+            Self::Helper { .. } => "helper_failed",
+            Self::Directory { .. } => "directory_refused",
             Self::Link { .. } => "link_failed",
         }
     }
@@ -96,6 +152,12 @@ pub enum GuestError {
         /// Elements that it may have.
         allowed: usize,
     },
+    /// There are as many instances as there can be, so that it got none. It did nothing wrong.
+    #[error("all {allowed} instances of the pool are in use")]
+    PoolExhausted {
+        /// Instances that there can be at one time.
+        allowed: u32,
+    },
     /// Its stack is full.
     #[error("the extractor's stack overflowed its {allowed} bytes")]
     StackOverflow {
@@ -114,6 +176,20 @@ pub enum GuestError {
     /// An indirect call that has no function, or one of another type.
     #[error("the extractor made an indirect call that has no function of its type")]
     IndirectCall,
+    /// It ended itself through WASI's `proc_exit`, whatever the status.
+    #[error("the extractor exited with status {status} instead of giving a result")]
+    Exit {
+        /// Its exit status.
+        status: i32,
+    },
+    /// It wrote more to its standard output and standard error than it may.
+    #[error("the extractor wrote {used} bytes to its log, {allowed} are allowed")]
+    LogExceeded {
+        /// Bytes written, those that were one too many included.
+        used: usize,
+        /// Bytes that it may write.
+        allowed: usize,
+    },
     /// Another trap.
     #[error("the extractor trapped: {trap}")]
     Trap {
@@ -159,11 +235,14 @@ impl GuestError {
         "deadline_exceeded",
         "memory_exceeded",
         "table_exceeded",
+        "pool_exhausted",
         "stack_overflow",
         "unreachable",
         "out_of_bounds",
         "division",
         "indirect_call",
+        "exit",
+        "log_exceeded",
         "trap",
         "bad_buffer",
         "bad_result",
@@ -177,8 +256,10 @@ impl GuestError {
             Self::OutOfFuel { allowed } => (*allowed, *allowed),
             Self::Memory { used, allowed }
             | Self::Table { used, allowed }
+            | Self::LogExceeded { used, allowed }
             | Self::OutputTooLarge { used, allowed } => (*used as u64, *allowed as u64),
             Self::Deadline { allowed_ms } => (*allowed_ms, *allowed_ms),
+            Self::PoolExhausted { allowed } => (u64::from(*allowed), u64::from(*allowed)),
             Self::StackOverflow { allowed } => (*allowed as u64, *allowed as u64),
             _ => return None,
         };
@@ -193,11 +274,14 @@ impl Coded for GuestError {
             Self::Deadline { .. } => "deadline_exceeded",
             Self::Memory { .. } => "memory_exceeded",
             Self::Table { .. } => "table_exceeded",
+            Self::PoolExhausted { .. } => "pool_exhausted",
             Self::StackOverflow { .. } => "stack_overflow",
             Self::Unreachable => "unreachable",
             Self::OutOfBounds => "out_of_bounds",
             Self::Division => "division",
             Self::IndirectCall => "indirect_call",
+            Self::Exit { .. } => "exit",
+            Self::LogExceeded { .. } => "log_exceeded",
             Self::Trap { .. } => "trap",
             Self::BadBuffer { .. } => "bad_buffer",
             Self::BadResult { .. } => "bad_result",
@@ -243,15 +327,40 @@ pub enum RunError {
     /// The guest gave something that isn't a result.
     #[error(transparent)]
     Result(#[from] ResultError),
+    /// One of these, of a guest that had written something to its log.
+    #[error("{error}; its log ends with: {log}")]
+    Logged {
+        /// What happened.
+        error: Box<RunError>,
+        /// The end of the log, escaped and bounded.
+        log: String,
+    },
+    /// The thread of a [`Worker`](super::Worker) is gone.
+    #[error("the worker's thread is gone")]
+    Worker,
 }
 
 impl RunError {
+    /// Every code that an event may end in besides those of its parts.
+    pub const CODES: &'static [&'static str] = &["worker_failed"];
+
+    /// This error with the end of the log, where the guest has written to one.
+    pub(super) fn with_log(self, log: Option<&super::Log>) -> Self {
+        match log.and_then(super::Log::message) {
+            Some(log) => Self::Logged { error: Box::new(self), log },
+            None => self,
+        }
+    }
+
     /// This error as data.
     #[must_use]
     pub fn problem(&self) -> Problem {
         let stage = match self {
             Self::Event(_) => Stage::Event,
-            Self::Input(_) | Self::Guest(_) | Self::Result(_) => Stage::Run,
+            Self::Logged { error, .. } => {
+                return Problem { message: self.to_string(), ..error.problem() };
+            }
+            Self::Input(_) | Self::Guest(_) | Self::Result(_) | Self::Worker => Stage::Run,
         };
         let problem = Problem::new(stage, self.code(), self.to_string());
         match self {
@@ -261,7 +370,7 @@ impl RunError {
             Self::Input(error) => limited(problem, error.usage()),
             Self::Guest(error) => limited(problem, error.usage()),
             Self::Result(error) => problem.at(error.path()),
-            Self::Event(_) => problem,
+            Self::Event(_) | Self::Logged { .. } | Self::Worker => problem,
         }
     }
 }
@@ -280,6 +389,8 @@ impl Coded for RunError {
             Self::Input(error) => error.code(),
             Self::Guest(error) => error.code(),
             Self::Result(error) => error.code(),
+            Self::Logged { error, .. } => error.code(),
+            Self::Worker => "worker_failed",
         }
     }
 }

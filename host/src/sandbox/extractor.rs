@@ -1,12 +1,13 @@
 //! A module made ready: native code, its declaration, and how it may be run.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use wasmtime::{InstancePre, Linker};
 
-use super::guest::Guest;
+use super::guest::{Exports, Guest};
 use super::native;
-use super::store::Limiter;
+use super::store::State;
+use super::wasi::{self, Log};
 use super::{GuestError, Isolation, LoadError, Runner, Sandbox};
 use crate::abi::block::BlockLimits;
 use crate::abi::section::Section;
@@ -27,7 +28,11 @@ struct Inner {
     sandbox: Sandbox,
     section: Section,
     is_reset_safe: bool,
-    ready: InstancePre<Limiter>,
+    imports_wasi: bool,
+    ready: InstancePre<State>,
+    exports: Exports,
+    /// Where the blocks of a reset-safe module go, once an instance has said so.
+    buffer: OnceLock<u32>,
 }
 
 impl std::fmt::Debug for Extractor {
@@ -39,11 +44,21 @@ impl std::fmt::Debug for Extractor {
 impl Extractor {
     pub(super) fn load(sandbox: Sandbox, inspected: &Inspected) -> Result<Self, LoadError> {
         let module = native::compile(&sandbox, inspected)?;
-        let ready =
-            Linker::new(sandbox.engine()).instantiate_pre(&module).map_err(LoadError::link)?;
-        let is_reset_safe = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
+        let imports_wasi = module.imports().next().is_some();
+        let linker = if imports_wasi {
+            wasi::linker(sandbox.engine(), sandbox.wasi().grant).map_err(LoadError::link)?
+        } else {
+            Linker::new(sandbox.engine())
+        };
+        let ready = linker.instantiate_pre(&module).map_err(LoadError::link)?;
+        // The state of a clock or of open files is no part of any proof.
+        let is_proven = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
+        let is_reset_safe = is_proven && !imports_wasi;
         let section = inspected.section().clone();
-        Ok(Self { inner: Arc::new(Inner { sandbox, section, is_reset_safe, ready }) })
+        let exports = Exports::of(&module, section.function())?;
+        let buffer = OnceLock::new();
+        let inner = Inner { sandbox, section, is_reset_safe, imports_wasi, ready, exports, buffer };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// What the module declares.
@@ -62,6 +77,12 @@ impl Extractor {
     #[must_use]
     pub fn is_reset_safe(&self) -> bool {
         self.inner.is_reset_safe
+    }
+
+    /// Whether it imports functions of WASI.
+    #[must_use]
+    pub fn imports_wasi(&self) -> bool {
+        self.inner.imports_wasi
     }
 
     /// Whether its runners keep an instance from event to event.
@@ -98,11 +119,19 @@ impl Extractor {
         if self.is_reset_safe() { allowed.min(capacity as usize) } else { allowed }
     }
 
-    pub(super) fn instantiate(&self) -> Result<Guest, GuestError> {
-        Guest::new(self)
+    pub(super) fn instantiate(&self, log: Option<&Log>) -> Result<Guest, GuestError> {
+        Guest::new(self, log)
     }
 
-    pub(super) fn ready(&self) -> &InstancePre<Limiter> {
+    pub(super) fn exports(&self) -> &Exports {
+        &self.inner.exports
+    }
+
+    pub(super) fn buffer(&self) -> &OnceLock<u32> {
+        &self.inner.buffer
+    }
+
+    pub(super) fn ready(&self) -> &InstancePre<State> {
         &self.inner.ready
     }
 }

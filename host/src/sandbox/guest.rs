@@ -2,18 +2,47 @@
 
 use std::ops::Range;
 
-use wasmtime::{Memory, Store, TypedFunc};
+use wasmtime::{
+    Extern, Instance, Memory, Module, ModuleExport, PoolConcurrencyLimitError, Store, TypedFunc,
+    WasmParams, WasmResults,
+};
 
 use super::error::trapped;
-use super::store::Limiter;
-use super::{Extractor, GuestError};
+use super::store::State;
+use super::wasi::{self, Log};
+use super::{Extractor, GuestError, LoadError};
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT};
+
+/// Where a module's exports are, so that no instance has to look for them by name.
+pub(super) struct Exports {
+    memory: ModuleExport,
+    buffer: ModuleExport,
+    extract: ModuleExport,
+    initialize: Option<ModuleExport>,
+}
+
+impl Exports {
+    /// The exports of a module whose extractor is named `function`.
+    pub(super) fn of(module: &Module, function: &str) -> Result<Self, LoadError> {
+        let export = |name: &str| {
+            // The static gate has checked that they are there and of the right types.
+            let missing = || LoadError::Link { message: format!("no `{name}` is exported") };
+            module.get_export_index(name).ok_or_else(missing)
+        };
+        Ok(Self {
+            memory: export(MEMORY_EXPORT)?,
+            buffer: export(BUFFER_EXPORT)?,
+            extract: export(function)?,
+            initialize: module.get_export_index(INITIALIZE_EXPORT),
+        })
+    }
+}
 
 /// An instance with its store. After an error it must not be called again: the store is as the trap left it.
 pub(super) struct Guest {
-    store: Store<Limiter>,
+    store: Store<State>,
+    instance: Instance,
     memory: Memory,
-    buffer: TypedFunc<u32, u32>,
     extract: TypedFunc<(u32, u32), u64>,
     /// Where blocks go, when one place serves all of up to so many bytes.
     place: Option<(u32, usize)>,
@@ -33,36 +62,57 @@ pub(super) struct Returned {
 }
 
 impl Guest {
-    /// A fresh instance, initialised. Its fuel and its deadline are those of a call without input.
-    pub(super) fn new(extractor: &Extractor) -> Result<Self, GuestError> {
+    /// A fresh instance, initialised. Its fuel and its deadline are those of a call without input. `log` takes what it writes.
+    pub(super) fn new(extractor: &Extractor, log: Option<&Log>) -> Result<Self, GuestError> {
         let sandbox = extractor.sandbox();
         let limits = sandbox.limits();
         let fuel = limits.fuel(0);
         let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
 
-        let mut store = Store::new(sandbox.engine(), Limiter::new(limits));
-        store.limiter(|limiter| limiter);
+        let wasi = log.map(|log| wasi::Host::new(sandbox.granted(), log)).transpose()?;
+        let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
+        store.limiter(|state| &mut state.limiter);
         store.set_fuel(fuel).map_err(failed)?;
         store.set_epoch_deadline(sandbox.deadline_ticks());
-        let instance = extractor.ready().instantiate(&mut store).map_err(failed)?;
-        if let Some(initialize) = instance.get_func(&mut store, INITIALIZE_EXPORT) {
-            let initialize = initialize.typed::<(), ()>(&store).map_err(failed)?;
+        let instance = extractor.ready().instantiate(&mut store);
+        let instance = instance.map_err(|error| match sandbox.pool_instances() {
+            Some(allowed) if error.is::<PoolConcurrencyLimitError>() => {
+                GuestError::PoolExhausted { allowed }
+            }
+            _ => failed(error),
+        })?;
+        let exports = extractor.exports();
+        if let Some(initialize) = &exports.initialize {
+            let initialize =
+                function::<(), ()>(&mut store, instance, initialize).map_err(failed)?;
             initialize.call(&mut store, ()).map_err(failed)?;
         }
-        // The static gate has checked that all three are there and of these types.
-        let memory = instance
-            .get_memory(&mut store, MEMORY_EXPORT)
-            .ok_or_else(|| GuestError::Trap { trap: "no memory is exported".to_owned() })?;
-        let buffer = instance.get_typed_func(&mut store, BUFFER_EXPORT).map_err(failed)?;
-        let function = extractor.section().function();
-        let extract = instance.get_typed_func(&mut store, function).map_err(failed)?;
-        let mut guest = Self { store, memory, buffer, extract, place: None };
+        let Some(Extern::Memory(memory)) = instance.get_module_export(&mut store, &exports.memory)
+        else {
+            return Err(GuestError::Trap { trap: "no memory is exported".to_owned() });
+        };
+        let extract = function(&mut store, instance, &exports.extract).map_err(failed)?;
+        let mut guest = Self { store, instance, memory, extract, place: None };
         if extractor.is_reset_safe() {
-            // A rendered extractor has one buffer for all blocks that it takes, so it is asked once, for the largest.
+            // A rendered extractor has one buffer for all blocks that it takes, the same in every instance: so it is asked once,
+            // for the largest.
             let most = extractor.input_bytes();
-            guest.place = Some((guest.buffer_for(extractor, most, fuel)?, most));
+            let address = match extractor.buffer().get() {
+                Some(address) => *address,
+                None => {
+                    let address = guest.buffer_for(extractor, most, fuel)?;
+                    *extractor.buffer().get_or_init(|| address)
+                }
+            };
+            guest.place = Some((address, most));
         }
         Ok(guest)
+    }
+
+    /// Its whole memory, for tests to leave something in.
+    #[cfg(test)]
+    pub(super) fn memory(&mut self) -> &mut [u8] {
+        self.memory.data_mut(&mut self.store)
     }
 
     /// Asks the guest where a block of `length` bytes may go.
@@ -74,10 +124,11 @@ impl Guest {
     ) -> Result<u32, GuestError> {
         let limits = extractor.sandbox().limits();
         let asked = u32::try_from(length).unwrap_or(u32::MAX);
-        let address = self
-            .buffer
-            .call(&mut self.store, asked)
-            .map_err(|error| trapped(&error, limits, fuel))?;
+        let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
+        let buffer = &extractor.exports().buffer;
+        let buffer =
+            function::<u32, u32>(&mut self.store, self.instance, buffer).map_err(failed)?;
+        let address = buffer.call(&mut self.store, asked).map_err(failed)?;
         let memory = self.memory.data_size(&self.store);
         if address == 0 || (address as usize).saturating_add(length) > memory {
             return Err(GuestError::BadBuffer { address, length, memory });
@@ -147,5 +198,17 @@ impl Guest {
     /// The bytes at a place that [`extract`](Self::extract) returned.
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         self.memory.data(&self.store).get(range).unwrap_or_default()
+    }
+}
+
+/// An instance's exported function.
+fn function<P: WasmParams, R: WasmResults>(
+    store: &mut Store<State>,
+    instance: Instance,
+    export: &ModuleExport,
+) -> wasmtime::Result<TypedFunc<P, R>> {
+    match instance.get_module_export(&mut *store, export) {
+        Some(Extern::Func(function)) => function.typed(&*store),
+        _ => Err(wasmtime::Error::msg("an export is no function")),
     }
 }

@@ -4,22 +4,30 @@
 //! gives the extractor its declared inputs and checks what comes back. Engines and extractors are shared between threads, a
 //! runner belongs to one.
 
+mod cache;
 mod engine;
 mod error;
 mod extractor;
 mod guest;
+pub mod helper;
 mod limits;
 mod native;
 mod options;
 mod runner;
 mod store;
+mod wasi;
+mod worker;
 
+pub use cache::{Cache, CacheReport, CacheWarning};
+pub(crate) use engine::MAX_STACK_BYTES;
 pub use engine::Sandbox;
 pub use error::{GuestError, LoadError, RunError};
 pub use extractor::Extractor;
 pub use limits::Limits;
 pub use options::{Allocator, ForeignModules, Isolation, Options, Pool};
 pub use runner::{Observer, Outcome, Runner, Step};
+pub use wasi::{Directory, Log, Wasi};
+pub use worker::{OwnedOutcome, Worker};
 
 /// The version of the wasmtime that fuel figures come from: another version may count differently.
 pub const WASMTIME_VERSION: &str = "48.0.8";

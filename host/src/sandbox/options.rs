@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Limits;
+use super::{Cache, Limits, Wasi};
 
 /// How a sandbox is built. The default is the strictest that costs nothing: every limit on, instances kept only where they
 /// are proven to keep nothing, and modules that this host did not render refused rather than compiled in its process.
@@ -18,6 +18,10 @@ pub struct Options {
     pub allocator: Allocator,
     /// Who compiles modules that this host did not render.
     pub foreign: ForeignModules,
+    /// What guests may import of WASI, and which directories they may read.
+    pub wasi: Wasi,
+    /// Where native code is kept for the next time; by default nowhere.
+    pub cache: Option<Cache>,
 }
 
 /// For how long one instance of an extractor may serve. It says the most that is shared: a module that isn't proven to be
@@ -60,19 +64,28 @@ pub enum Allocator {
     Pooling(Pool),
 }
 
-/// A pool of instances.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A pool of instances: places for them that are reserved once, and made as new after each. Address space is what it takes, 4 GiB
+/// and some for each place; memory is used only where guests write. A missing key in the serialised form means its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Pool {
-    /// How many instances there can be at one time, over all threads. Default 64.
+    /// How many instances there can be at one time, over all threads. Default 64. Each runner that has run an event holds one
+    /// until its next event or [`Runner::begin_batch`](super::Runner::begin_batch), a warm one for as long as it lives; an event
+    /// that finds none free fails with the code `pool_exhausted`.
     pub instances: u32,
-    /// Bytes of a slot's memory that are zeroed by hand when it is free again, instead of being given back to the system.
-    /// Default 64 KiB.
+    /// Bytes at the start of a memory that are made as new by writing over them. What lies behind is given back to the system,
+    /// which brings a new page in when it is touched next. Default 16 KiB: that is where a rendered extractor keeps its constants
+    /// and where its input block begins, and each page more that is written over costs every instance.
     pub keep_resident: usize,
+    /// How many memories are given back to the system at a time, on each of the machine's processors. Default 16: one call for
+    /// many is what makes instances cheap. Until then what a guest wrote stays where nobody can read it but this
+    /// process: no memory is used again before it was given back.
+    pub batch: usize,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self { instances: 64, keep_resident: 64 << 10 }
+        Self { instances: 64, keep_resident: 16 << 10, batch: 16 }
     }
 }
 

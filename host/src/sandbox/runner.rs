@@ -1,7 +1,7 @@
 //! From an event to a checked result.
 
 use super::guest::{Guest, Returned};
-use super::{Extractor, Isolation, RunError};
+use super::{Extractor, Isolation, Log, RunError};
 use crate::abi::block::{BlockWriter, Spent};
 use crate::abi::result::{self, Reducer, Shape};
 use crate::event::{EVENT_TYPE, Projection, Projector};
@@ -18,6 +18,8 @@ pub struct Runner {
     writer: BlockWriter,
     reducer: Reducer,
     guest: Option<Guest>,
+    /// What the guest writes, if it imports WASI at all.
+    log: Option<Log>,
     /// The slot that holds the event type.
     event_type: usize,
 }
@@ -77,7 +79,9 @@ impl Runner {
         };
         let event_type = declared.unwrap_or(projector.len());
         let projector = projector.with_max_event_bytes(extractor.sandbox().limits().event_bytes);
+        let log_bytes = extractor.sandbox().limits().log_bytes;
         Self {
+            log: extractor.imports_wasi().then(|| Log::new(log_bytes)),
             extractor,
             projector,
             projection: Projection::default(),
@@ -94,9 +98,19 @@ impl Runner {
         &self.extractor
     }
 
-    /// Ends a batch: where instances serve one batch each, the next event gets a fresh one.
+    /// What the guest wrote to its standard output and standard error for the last event: the guest's bytes, whatever they are,
+    /// at most [`Limits::log_bytes`](super::Limits::log_bytes) of them.
+    #[must_use]
+    pub fn log(&self) -> Vec<u8> {
+        self.log.as_ref().map(Log::bytes).unwrap_or_default()
+    }
+
+    /// Ends a batch. Where an instance may serve no longer than one, the instance is given up, and the next event gets a fresh
+    /// one; a warm instance stays.
     pub fn begin_batch(&mut self) {
-        if self.extractor.sandbox().isolation() == Isolation::PerBatch {
+        let outlives_batches = self.extractor.keeps_instances()
+            && self.extractor.sandbox().isolation() == Isolation::Warm;
+        if !outlives_batches {
             self.guest = None;
         }
     }
@@ -140,6 +154,18 @@ impl Runner {
         event: &[u8],
         observer: &mut O,
     ) -> Result<Outcome<'_>, RunError> {
+        let log = self.log.clone();
+        if let Some(log) = &log {
+            log.clear();
+        }
+        self.checked(event, observer).map_err(|error| error.with_log(log.as_ref()))
+    }
+
+    fn checked<O: Observer>(
+        &mut self,
+        event: &[u8],
+        observer: &mut O,
+    ) -> Result<Outcome<'_>, RunError> {
         let Returned { range, fuel } = self.call(event, observer)?;
         observer.ended(Step::Guest);
         let json = self.guest.as_ref().map_or(&[][..], |guest| guest.bytes(range));
@@ -161,7 +187,11 @@ impl Runner {
         let keeps = self.extractor.keeps_instances();
         let (guest, fresh) = match &mut self.guest {
             Some(guest) if keeps => (guest, false),
-            place => (place.insert(self.extractor.instantiate()?), true),
+            place => {
+                // The old instance goes first: the new one may take its place in the pool.
+                *place = None;
+                (place.insert(self.extractor.instantiate(self.log.as_ref())?), true)
+            }
         };
         observer.ended(Step::Instantiate);
         let placed = guest.put(&self.extractor, block, fresh);
@@ -179,3 +209,6 @@ impl std::fmt::Debug for Guest {
         f.write_str("Guest")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,26 @@
-//! What a store holds for the host: the limiter that every growth of a guest has to ask.
+//! What a store holds for the host: the limiter that every growth of a guest has to ask, and its WASI if it has one.
 
 use wasmtime::ResourceLimiter;
 
-use super::{GuestError, Limits};
+use super::{GuestError, Limits, wasi};
+
+/// The host's side of one instance.
+pub(super) struct State {
+    pub(super) limiter: Limiter,
+    /// In a box, since most guests have none.
+    wasi: Option<Box<wasi::Host>>,
+}
+
+impl State {
+    pub(super) fn new(limits: &Limits, wasi: Option<wasi::Host>) -> Self {
+        Self { limiter: Limiter::new(limits), wasi: wasi.map(Box::new) }
+    }
+
+    /// What the functions of WASI work on; nothing for a guest that imports none.
+    pub(super) fn wasi(&mut self) -> Option<&mut wasi::Host> {
+        self.wasi.as_deref_mut()
+    }
+}
 
 /// Counts what all memories and all tables of a store have together.
 #[derive(Debug)]

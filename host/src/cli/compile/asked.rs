@@ -11,9 +11,9 @@ use retort::task::Task;
 use serde::Serialize;
 
 use super::super::error::CliError;
+use super::super::files::is_same_file;
 use super::super::model::ModelArgs;
 use super::super::project::Project;
-use super::super::run::is_same_file;
 use super::super::{Outcome, Verdict, runtime, talk};
 use super::{BundleReport, print_path, store};
 

@@ -51,9 +51,9 @@ Models (--model, or `model` in retort.toml; draft where nothing is said):
 /// One stage in a report.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct StageReport {
-    stage: Stage,
-    ok: bool,
-    ms: f64,
+    pub(super) stage: Stage,
+    pub(super) ok: bool,
+    pub(super) ms: f64,
 }
 
 impl From<StageTime> for StageReport {

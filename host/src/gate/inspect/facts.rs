@@ -34,6 +34,9 @@ pub struct Facts {
     pub module_bytes: u64,
     /// The sections, in the order of the binary.
     pub sections: Vec<SectionFact>,
+    /// The functions of WASI preview 1 that it imports, in the order of the binary. Left out where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<&'static str>,
     /// The exports, in the order of the binary.
     pub exports: Vec<ExportFact>,
     /// Pages of 64 KiB that the memory begins with.

@@ -25,6 +25,8 @@ pub struct StructuralLimits {
     /// Results of a function type. Default 1; the multi-value proposal is off, so that more than one
     /// is refused whatever stands here.
     pub results: u64,
+    /// Imports, of functions that the host grants. Default 32: every function that some grant allows, and some of them twice.
+    pub imports: u64,
     /// Functions defined in the module. Default 4096.
     pub functions: u64,
     /// Entries that a table starts with; it can't grow, for want of an instruction. Default 4096.
@@ -78,6 +80,7 @@ impl Default for StructuralLimits {
             types: 512,
             params: 32,
             results: 1,
+            imports: 32,
             functions: 4096,
             table_entries: 4096,
             memory_bytes: 16 << 20,
@@ -108,6 +111,7 @@ pub enum Limit {
     Types,
     Params,
     Results,
+    Imports,
     Functions,
     TableEntries,
     MemoryBytes,
@@ -137,6 +141,7 @@ impl Limit {
             Self::Types => limits.types,
             Self::Params => limits.params,
             Self::Results => limits.results,
+            Self::Imports => limits.imports,
             Self::Functions => limits.functions,
             Self::TableEntries => limits.table_entries,
             Self::MemoryBytes => limits.memory_bytes,
@@ -166,6 +171,7 @@ impl Limit {
             Self::Types => "too_many_types",
             Self::Params => "too_many_params",
             Self::Results => "too_many_results",
+            Self::Imports => "too_many_imports",
             Self::Functions => "too_many_functions",
             Self::TableEntries => "table_too_large",
             Self::MemoryBytes => "memory_too_large",
@@ -194,6 +200,7 @@ impl Limit {
             Self::Types => "types",
             Self::Params => "parameters",
             Self::Results => "results",
+            Self::Imports => "imports",
             Self::Functions => "functions",
             Self::TableEntries => "table entries",
             Self::MemoryBytes => "bytes of memory",

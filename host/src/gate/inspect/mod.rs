@@ -3,7 +3,7 @@
 //! [`inspect`] takes any bytes. It bounds the module's structure ([`StructuralLimits`]), since the cost of
 //! compiling isn't bounded by size; validates it against WebAssembly with only the proposals that guests
 //! need ([`features`]); and checks it against the ABI: one `retort` section, one memory with a maximum, exports
-//! of the right types, no imports, no start function. All problems come back at once. What passes is an
+//! of the right types, no start function, and no imports but those of WASI that the host grants ([`Grant`]). All problems come back at once. What passes is an
 //! [`Inspected`], which nothing else can make.
 
 use std::sync::Arc;
@@ -16,6 +16,7 @@ mod body;
 mod calls;
 mod facts;
 pub mod fuel;
+mod imports;
 mod limits;
 mod problem;
 pub mod prove;
@@ -25,6 +26,7 @@ pub mod verify;
 
 pub use facts::{ExportFact, Facts, SectionFact};
 pub use fuel::{FuelBound, OPERATOR_COST};
+pub use imports::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 pub use limits::{Limit, StructuralLimits};
 pub use problem::{CODES, Fault, InspectProblem, MAX_PROBLEMS, Rejected};
 pub use prove::{Proof, ResetSafety};
@@ -100,15 +102,27 @@ impl Inspected {
     }
 }
 
-/// Inspects a module in time and space linear in the size that `limits` allow.
+/// Inspects a module in time and space linear in the size that `limits` allow, under the default [`Grant`].
 ///
 /// # Errors
 /// Everything that is wrong with it, at most [`MAX_PROBLEMS`] listed and the rest counted. What merely follows
 /// from another problem isn't reported: nothing is missing from a module that breaks off, and no
 /// section is validated after the first invalid one (function bodies are, each by itself).
 pub fn inspect(wasm: &[u8], limits: &StructuralLimits) -> Result<Inspected, Rejected> {
+    inspect_granting(wasm, limits, Grant::default())
+}
+
+/// The same, for a host that grants so much of WASI to its guests.
+///
+/// # Errors
+/// As [`inspect`].
+pub fn inspect_granting(
+    wasm: &[u8],
+    limits: &StructuralLimits,
+    grant: Grant,
+) -> Result<Inspected, Rejected> {
     before_reading(wasm, limits)?;
-    let mut survey = Survey::of(wasm, limits);
+    let mut survey = Survey::of(wasm, limits, grant);
     let section = abi::check(&mut survey);
     survey.totals();
     let problems = std::mem::take(&mut survey.problems);
@@ -160,6 +174,7 @@ fn facts(wasm: &[u8], survey: &Survey<'_>, section: Option<&Section>) -> Facts {
     Facts {
         module_bytes: wasm.len() as u64,
         sections: survey.sections.clone(),
+        imports: survey.granted_imports.clone(),
         exports: exports.iter().map(|export| export_fact(survey, export)).collect(),
         memory_min_pages: memory.map_or(0, |memory| memory.initial),
         memory_max_pages: memory.and_then(|memory| memory.maximum).unwrap_or(0),

@@ -56,9 +56,25 @@ pub enum Fault {
         /// How much is allowed.
         allowed: u64,
     },
-    /// An import: guests of this version have none.
-    #[error("a guest imports nothing")]
+    /// An import from anywhere but WASI preview 1.
+    #[error("a guest imports nothing but functions of {module}", module = super::WASI_MODULE)]
     Import,
+    /// A function of WASI that this host doesn't grant.
+    #[error("a guest can't import {function} of WASI: {reason}")]
+    WasiRefused {
+        /// Its name, escaped.
+        function: String,
+        /// What is against it.
+        reason: &'static str,
+    },
+    /// An import by the name of a function of WASI that is something else.
+    #[error("expected {expected}, got {found}")]
+    ImportType {
+        /// The type that the function has.
+        expected: String,
+        /// What the module says it is.
+        found: String,
+    },
     /// A start function: it would run before the host set anything up.
     #[error("a guest has no start function; use _initialize")]
     StartFunction,
@@ -129,6 +145,7 @@ pub const CODES: &[&str] = &[
     "too_many_types",
     "too_many_params",
     "too_many_results",
+    "too_many_imports",
     "too_many_functions",
     "table_too_large",
     "memory_too_large",
@@ -146,6 +163,8 @@ pub const CODES: &[&str] = &[
     "too_many_branch_values",
     "too_many_module_branch_values",
     "import_refused",
+    "wasi_refused",
+    "import_type",
     "start_function",
     "memory_missing",
     "memory_count",
@@ -167,6 +186,8 @@ impl Coded for Fault {
             Self::Invalid { .. } => "invalid_module",
             Self::OverLimit { limit, .. } => limit.code(),
             Self::Import => "import_refused",
+            Self::WasiRefused { .. } => "wasi_refused",
+            Self::ImportType { .. } => "import_type",
             Self::StartFunction => "start_function",
             Self::MemoryMissing => "memory_missing",
             Self::MemoryCount { .. } => "memory_count",

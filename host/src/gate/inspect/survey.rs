@@ -8,6 +8,7 @@ use wasmparser::{
 use super::body::{self, Code, Shape};
 use super::facts::SectionFact;
 use super::fuel::OPERATOR_COST;
+use super::imports::{self, Grant};
 use super::limits::{Limit, StructuralLimits};
 use super::problem::{Fault, Place, Problems};
 use crate::abi::section::SECTION_NAME;
@@ -19,6 +20,7 @@ pub(super) const PAGE_BYTES: u64 = 64 << 10;
 /// is a problem that says so.
 pub(super) struct Survey<'a> {
     limits: &'a StructuralLimits,
+    grant: Grant,
     /// Gone once the module is known to be invalid: what comes after would be follow-on errors.
     validator: Option<Validator>,
     allocations: FuncValidatorAllocations,
@@ -35,6 +37,8 @@ pub(super) struct Survey<'a> {
     function_types: Vec<u32>,
     imported_functions: usize,
     pub(super) imported_memories: usize,
+    /// Names of the functions of WASI that it imports and may import.
+    pub(super) granted_imports: Vec<&'static str>,
     /// Bodies by function index, imported functions first.
     pub(super) functions: Vec<Option<Code>>,
     pub(super) memories: Vec<MemoryType>,
@@ -47,9 +51,10 @@ pub(super) struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     /// Walks over `wasm`, whose size has been checked.
-    pub(super) fn of(wasm: &'a [u8], limits: &'a StructuralLimits) -> Self {
+    pub(super) fn of(wasm: &'a [u8], limits: &'a StructuralLimits, grant: Grant) -> Self {
         let mut survey = Self {
             limits,
+            grant,
             validator: Some(Validator::new_with_features(super::features())),
             allocations: FuncValidatorAllocations::default(),
             problems: Problems::default(),
@@ -62,6 +67,7 @@ impl<'a> Survey<'a> {
             function_types: Vec::new(),
             imported_functions: 0,
             imported_memories: 0,
+            granted_imports: Vec::new(),
             functions: Vec::new(),
             memories: Vec::new(),
             tables: 0,
@@ -229,10 +235,10 @@ impl<'a> Survey<'a> {
     }
 
     fn imports(&mut self, section: &wasmparser::ImportSectionReader<'a>) -> Result<bool> {
+        let within = imports::within(self, section.count(), self.limits.imports);
         for import in section.clone().into_imports() {
             let import = import?;
-            let (module, name) = (import.module.to_owned(), import.name.to_owned());
-            self.problems.push(Place::Import { module, name }, Fault::Import);
+            imports::check(self, &import, self.grant);
             match import.ty {
                 TypeRef::Func(ty) | TypeRef::FuncExact(ty) => {
                     self.imported_functions += 1;
@@ -243,7 +249,7 @@ impl<'a> Survey<'a> {
                 TypeRef::Table(_) | TypeRef::Global(_) | TypeRef::Tag(_) => {}
             }
         }
-        Ok(true)
+        Ok(within)
     }
 
     fn memories(&mut self, section: &wasmparser::MemorySectionReader<'a>) -> Result<bool> {
@@ -370,7 +376,11 @@ impl<'a> Survey<'a> {
 
     /// The type of a function by index, where it is known.
     pub(super) fn function_type(&self, function: u32) -> Option<&FuncType> {
-        let ty = *self.function_types.get(function as usize)?;
+        self.type_at(*self.function_types.get(function as usize)?)
+    }
+
+    /// The function type at an index, where it is known.
+    pub(super) fn type_at(&self, ty: u32) -> Option<&FuncType> {
         self.types.get(ty as usize)?.as_ref()
     }
 

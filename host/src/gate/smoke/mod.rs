@@ -11,7 +11,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 pub use crate::task::{Sample, Samples, SamplesError};
-pub use report::{SmokeReport, ValidationFailure};
+pub use report::{SampleFailure, SampleRun, SmokeReport, ValidationFailure};
 
 use crate::abi::result::ResultError;
 use crate::graph::extraction::Extraction;
@@ -45,6 +45,7 @@ impl Default for SmokeOptions {
 pub struct Smoked {
     extractor: Extractor,
     report: SmokeReport,
+    samples: Vec<SampleRun>,
     max_fuel: u64,
 }
 
@@ -61,6 +62,12 @@ impl Smoked {
         &self.report
     }
 
+    /// How each sample went, in their order.
+    #[must_use]
+    pub fn samples(&self) -> &[SampleRun] {
+        &self.samples
+    }
+
     /// The most fuel that a sample took.
     #[must_use]
     pub fn max_fuel(&self) -> u64 {
@@ -75,6 +82,7 @@ impl Smoked {
     .report.events_processed, .report.events_with_nonempty_result, .report.validation_failures.len())]
 pub struct SmokeFailed {
     report: Box<SmokeReport>,
+    samples: Vec<SampleRun>,
     problems: Vec<Problem>,
 }
 
@@ -83,6 +91,12 @@ impl SmokeFailed {
     #[must_use]
     pub fn report(&self) -> &SmokeReport {
         &self.report
+    }
+
+    /// How each sample went, in their order.
+    #[must_use]
+    pub fn samples(&self) -> &[SampleRun] {
+        &self.samples
     }
 
     /// The same as data, in the order of the events; at most 100.
@@ -116,6 +130,7 @@ pub fn smoke(
             min_nonempty_results: options.min_nonempty_results,
             ..SmokeReport::default()
         },
+        samples: Vec::new(),
         problems: Vec::new(),
         nonempty: BTreeSet::new(),
         max_fuel: 0,
@@ -132,6 +147,7 @@ struct Run<'a> {
     spec: Option<&'a GraphSpec>,
     options: SmokeOptions,
     report: SmokeReport,
+    samples: Vec<SampleRun>,
     problems: Vec<Problem>,
     nonempty: BTreeSet<&'a str>,
     max_fuel: u64,
@@ -140,6 +156,11 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn sample(&mut self, runner: &mut Runner, sample: &'a Sample) {
         self.report.events_processed += 1;
+        self.samples.push(SampleRun {
+            line: sample.line(),
+            event_type: sample.event_type().to_owned(),
+            failure: None,
+        });
         match runner.run(sample.text().as_bytes()) {
             Ok(outcome) => {
                 self.max_fuel = self.max_fuel.max(outcome.fuel);
@@ -205,7 +226,14 @@ impl<'a> Run<'a> {
     }
 
     fn note(&mut self, sample: &Sample, mut problem: Problem) {
-        if self.problems.len() < MAX_PROBLEMS {
+        let is_kept = self.problems.len() < MAX_PROBLEMS;
+        if let Some(SampleRun { failure, .. }) = self.samples.last_mut() {
+            failure.get_or_insert_with(|| SampleFailure {
+                code: problem.code,
+                message: is_kept.then(|| problem.message.clone()),
+            });
+        }
+        if is_kept {
             problem.message = format!("sample on line {}: {}", sample.line(), problem.message);
             self.problems.push(problem);
         }
@@ -244,10 +272,12 @@ impl<'a> Run<'a> {
             Ok(Smoked {
                 extractor: extractor.clone(),
                 report: self.report,
+                samples: self.samples,
                 max_fuel: self.max_fuel,
             })
         } else {
-            Err(SmokeFailed { report: Box::new(self.report), problems: self.problems })
+            let Self { report, samples, problems, .. } = self;
+            Err(SmokeFailed { report: Box::new(report), samples, problems })
         }
     }
 }

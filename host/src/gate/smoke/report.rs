@@ -40,6 +40,26 @@ impl SmokeReport {
     }
 }
 
+/// How one sample went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SampleRun {
+    /// The line that it stands on, from 1.
+    pub line: usize,
+    /// Its event type.
+    pub event_type: String,
+    /// The first thing that was wrong with it.
+    pub failure: Option<SampleFailure>,
+}
+
+/// What was wrong with a sample.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SampleFailure {
+    /// The stable code.
+    pub code: &'static str,
+    /// What is wrong, for a person; kept where the run's problems are.
+    pub message: Option<String>,
+}
+
 /// One failure of the graph validator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValidationFailure {

@@ -1,0 +1,183 @@
+//! What a host grants of WASI: the functions, and the directories that may be read.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::gate::inspect::Grant;
+use crate::sandbox::LoadError;
+
+/// Most directories that may be granted.
+const MAX_DIRECTORIES: usize = 16;
+
+/// Most entries of a granted directory, those of the directories in it included. Reading a directory goes through all its
+/// entries in one call, which nothing interrupts.
+const MAX_ENTRIES: usize = 10_000;
+
+/// How deep directories may stand inside a granted one.
+const MAX_DEPTH: usize = 32;
+
+/// Most bytes of the path that a guest sees.
+const MAX_GUEST_PATH: usize = 255;
+
+/// What a sandbox grants its guests of WASI. The default is [`Grant::Core`] without a directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wasi {
+    /// The functions that a guest may import.
+    pub grant: Grant,
+    /// The directories that it may read. They need [`Grant::Files`].
+    pub directories: Vec<Directory>,
+}
+
+/// A directory with reference data that guests may read.
+///
+/// Grant one that nobody but the host writes to, and that stays as it is while the sandbox lives. What guests read there is what
+/// stands there: an event's result is as repeatable as the directory is. A guest sees names, contents, sizes and times of
+/// files. Links are followed inside the directory and never out of it; pipes, devices and sockets can't be opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Directory {
+    /// Where it is on this machine.
+    pub host: PathBuf,
+    /// The absolute path by which guests know it, such as `/data`.
+    pub guest: String,
+}
+
+impl Directory {
+    /// A directory of this machine under the path by which guests know it.
+    #[must_use]
+    pub fn new(host: impl Into<PathBuf>, guest: impl Into<String>) -> Self {
+        Self { host: host.into(), guest: guest.into() }
+    }
+}
+
+/// A grant whose directories have been looked at.
+#[derive(Clone, Debug, Default)]
+pub(in crate::sandbox) struct Granted {
+    wasi: Wasi,
+}
+
+impl Granted {
+    /// Checks what a host wants to grant, and fixes where its directories are.
+    pub(in crate::sandbox) fn check(mut wasi: Wasi) -> Result<Self, LoadError> {
+        if wasi.directories.len() > MAX_DIRECTORIES {
+            let message =
+                format!("{} directories, at most {MAX_DIRECTORIES}", wasi.directories.len());
+            let directory = wasi.directories[MAX_DIRECTORIES].host.display().to_string();
+            return Err(LoadError::Directory { directory, message });
+        }
+        let mut seen = BTreeSet::new();
+        for directory in &mut wasi.directories {
+            let refused = |message: String| LoadError::Directory {
+                directory: directory.host.display().to_string(),
+                message,
+            };
+            if wasi.grant != Grant::Files {
+                let grant = wasi.grant.as_str();
+                return Err(refused(format!("the grant is `{grant}`, a directory needs `files`")));
+            }
+            guest_path(&directory.guest).map_err(refused)?;
+            if !seen.insert(directory.guest.clone()) {
+                return Err(refused(format!("`{}` stands twice", directory.guest)));
+            }
+            // Where it is doesn't change with the process's current directory.
+            let host = directory.host.canonicalize().map_err(|error| refused(error.to_string()))?;
+            bounded(&host).map_err(refused)?;
+            directory.host = host;
+        }
+        Ok(Self { wasi })
+    }
+
+    /// What another tenant of the same host gets: the same functions, but for reading files, and no directory.
+    pub(in crate::sandbox) fn for_another_tenant(&self) -> Self {
+        let grant = self.wasi.grant.min(Grant::Core);
+        Self { wasi: Wasi { grant, directories: Vec::new() } }
+    }
+
+    pub(in crate::sandbox) fn wasi(&self) -> &Wasi {
+        &self.wasi
+    }
+}
+
+fn guest_path(path: &str) -> Result<(), String> {
+    if !path.starts_with('/') || path.contains('\0') || path.len() > MAX_GUEST_PATH {
+        let path = crate::untrusted::quoted(path);
+        return Err(format!(
+            "expected an absolute path for guests of at most {MAX_GUEST_PATH} bytes, got {path}"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether reading the directory is bounded.
+fn bounded(root: &Path) -> Result<(), String> {
+    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let mut entries = 0;
+    let mut pending = vec![(root.to_owned(), 1)];
+    while let Some((path, depth)) = pending.pop() {
+        for entry in fs::read_dir(&path).map_err(|error| failed(&path, error))? {
+            let entry = entry.map_err(|error| failed(&path, error))?;
+            entries += 1;
+            if entries > MAX_ENTRIES {
+                return Err(format!("more than {MAX_ENTRIES} entries"));
+            }
+            // The type of a link itself, so that nothing is followed.
+            if entry.file_type().map_err(|error| failed(&path, error))?.is_dir() {
+                if depth == MAX_DEPTH {
+                    return Err(format!("directories more than {MAX_DEPTH} deep"));
+                }
+                pending.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(wasi: Wasi) -> String {
+        match Granted::check(wasi) {
+            Err(LoadError::Directory { message, .. }) => message,
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_grant_names_directories_that_are_there_and_bounded() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_owned();
+        let files = |directories| Wasi { grant: Grant::Files, directories };
+        Granted::check(files(vec![Directory::new(&root, "/data")])).unwrap();
+
+        let core = Wasi { directories: vec![Directory::new(&root, "/data")], ..Wasi::default() };
+        assert_eq!(refusal(core), "the grant is `core`, a directory needs `files`");
+        let twice = vec![Directory::new(&root, "/data"), Directory::new(&root, "/data")];
+        assert_eq!(refusal(files(twice)), "`/data` stands twice");
+        let relative = refusal(files(vec![Directory::new(&root, "data")]));
+        assert!(relative.contains("expected an absolute path"), "{relative}");
+        let gone = refusal(files(vec![Directory::new(root.join("gone"), "/data")]));
+        assert!(gone.contains("No such file"), "{gone}");
+        let many = (0..17).map(|n| Directory::new(&root, format!("/{n}"))).collect();
+        assert_eq!(refusal(files(many)), "17 directories, at most 16");
+
+        let deep: PathBuf = (0..MAX_DEPTH).map(|_| "d").collect();
+        fs::create_dir_all(root.join(deep)).unwrap();
+        let deep = refusal(files(vec![Directory::new(&root, "/data")]));
+        assert_eq!(deep, "directories more than 32 deep");
+    }
+
+    #[test]
+    fn another_tenant_reads_no_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let directories = vec![Directory::new(dir.path(), "/data")];
+        let granted = Granted::check(Wasi { grant: Grant::Files, directories }).unwrap();
+        assert_eq!(*granted.for_another_tenant().wasi(), Wasi::default());
+        let none = Granted::check(Wasi { grant: Grant::None, directories: vec![] }).unwrap();
+        assert_eq!(none.for_another_tenant().wasi().grant, Grant::None);
+    }
+}

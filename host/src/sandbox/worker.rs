@@ -1,0 +1,124 @@
+//! An extractor on a thread of its own, for callers that must not be held up.
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Extractor, LoadError, Outcome, RunError};
+use crate::abi::result::Shape;
+
+/// How many events wait for a worker before its callers do.
+const QUEUE: usize = 16;
+
+/// Runs one extractor over events on a thread of its own. A guest may compute until its deadline; called on the thread of an
+/// asynchronous runtime, it would hold up whatever else is to run there.
+///
+/// Events are served one after the other, in the order in which they come; for more at a time, make more workers of the same
+/// extractor. Dropping a worker ends its thread as soon as the event that it works on is done, which nothing waits for.
+///
+/// # Example: an event in an asynchronous function
+/// ```
+/// # use retort::sandbox::{Extractor, OwnedOutcome, RunError, Worker};
+/// async fn serve(worker: &Worker, event: &str) -> Result<OwnedOutcome, RunError> {
+///     worker.run(event.as_bytes().to_vec()).await
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Worker {
+    jobs: mpsc::Sender<Job>,
+}
+
+/// The result of one event, by itself. See [`Outcome`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedOutcome {
+    /// The result: UTF-8 JSON of the shape of ABI version 1.
+    pub json: Vec<u8>,
+    /// How much is in it.
+    pub shape: Shape,
+    /// The fuel that it took, that for conversions and rows included.
+    pub fuel: u64,
+    /// The part of it that values, conversions and rows took before the guest was called.
+    pub conversion_fuel: u64,
+    /// How many conversions failed and left their value out.
+    pub failed_conversions: u32,
+    /// What the guest wrote to its standard output and standard error.
+    pub log: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Job {
+    event: Vec<u8>,
+    reply: oneshot::Sender<Result<OwnedOutcome, RunError>>,
+}
+
+impl Worker {
+    /// Starts a thread for an extractor, before which up to 16 events may wait.
+    ///
+    /// # Errors
+    /// [`LoadError::Engine`], when the system has no thread to give.
+    pub fn new(extractor: Extractor) -> Result<Self, LoadError> {
+        Self::with_queue(extractor, QUEUE)
+    }
+
+    /// The same, with room for `events` events that wait; for one at least.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_queue(extractor: Extractor, events: usize) -> Result<Self, LoadError> {
+        let (jobs, waiting) = mpsc::channel(events.clamp(1, mpsc_capacity()));
+        std::thread::Builder::new()
+            .name("retort-worker".to_owned())
+            .spawn(move || serve(&extractor, waiting))
+            .map_err(|error| LoadError::Engine { message: error.to_string() })?;
+        Ok(Self { jobs })
+    }
+
+    /// Runs one event. Waits, without holding up its thread, while the queue is full and until the event is done. An event whose
+    /// future is dropped before its turn isn't run.
+    ///
+    /// # Errors
+    /// As [`Runner::run`](super::Runner::run), and [`RunError::Worker`] if the thread is gone.
+    pub async fn run(&self, event: Vec<u8>) -> Result<OwnedOutcome, RunError> {
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(Job { event, reply }).await.map_err(|_| RunError::Worker)?;
+        answer.await.map_err(|_| RunError::Worker)?
+    }
+}
+
+/// The most events that a channel can hold.
+const fn mpsc_capacity() -> usize {
+    tokio::sync::Semaphore::MAX_PERMITS
+}
+
+fn serve(extractor: &Extractor, mut waiting: mpsc::Receiver<Job>) {
+    let mut runner = extractor.runner();
+    while let Some(Job { event, reply }) = waiting.blocking_recv() {
+        if reply.is_closed() {
+            continue;
+        }
+        let outcome = runner.run(&event).map(OwnedOutcome::of);
+        let outcome = outcome.map(|outcome| OwnedOutcome { log: runner.log(), ..outcome });
+        // Whoever asked may have gone in the meantime.
+        let _ = reply.send(outcome);
+    }
+}
+
+impl OwnedOutcome {
+    fn of(outcome: Outcome<'_>) -> Self {
+        let Outcome { json, shape, fuel, conversion_fuel, failed_conversions } = outcome;
+        let json = json.to_vec();
+        Self { json, shape, fuel, conversion_fuel, failed_conversions, log: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Coded;
+
+    #[tokio::test]
+    async fn a_worker_whose_thread_is_gone_says_so() {
+        let (jobs, waiting) = mpsc::channel(1);
+        drop(waiting);
+        let error = Worker { jobs }.run(Vec::new()).await.unwrap_err();
+        assert_eq!((&error, error.code()), (&RunError::Worker, "worker_failed"));
+    }
+}

@@ -1,0 +1,26 @@
+//! Cases that are answers of a model: read as it would be, then through all gates.
+
+use super::Case;
+use super::attempt::Attempt;
+use super::setting::Setting;
+use crate::answer::{AnswerFormat, read};
+use crate::gate::smoke::SmokeOptions;
+use crate::llm::FinishReason;
+use crate::problem::{Problem, Stage};
+
+pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+    let answer =
+        read(&case.body()?, &FinishReason::Stop, AnswerFormat::default()).map_err(|error| {
+            let mut problems = error.to_problems();
+            if problems.iter().all(|problem| problem.code != error.code) {
+                problems.insert(0, Problem::new(Stage::Model, error.code, error.to_string()));
+            }
+            Attempt::stopped_by_one(problems, case.expect())
+        })?;
+    let pipeline = setting.pipeline(case)?;
+    let options = SmokeOptions::default();
+    match pipeline.accept_plan(&answer.plan, setting.task(), options, &mut |_| {}) {
+        Ok(_) => Ok(Attempt::passed()),
+        Err(turned) => Err(Attempt::turned_down(&turned, case.expect())),
+    }
+}

@@ -1,0 +1,77 @@
+//! How a case went, before it is judged.
+
+use super::CaseError;
+use crate::pipeline::Turned;
+use crate::problem::{Coded, Problem, Stage};
+use crate::sandbox::LoadError;
+
+/// How a case went.
+#[derive(Debug, Default)]
+pub(super) struct Attempt {
+    /// What stopped it; `None` where nothing did.
+    pub(super) problem: Option<Problem>,
+    /// What else isn't as it has to be.
+    pub(super) faults: Vec<String>,
+}
+
+impl Attempt {
+    /// Nothing stopped it.
+    pub(super) fn passed() -> Self {
+        Self::default()
+    }
+
+    /// This stopped it.
+    pub(super) fn stopped(problem: Problem) -> Self {
+        Self { problem: Some(problem), faults: Vec::new() }
+    }
+
+    /// Several things stopped it: the one that was expected is among them, or the first one counts.
+    pub(super) fn stopped_by_one(problems: Vec<Problem>, expect: &str) -> Self {
+        let index = problems.iter().position(|problem| problem.code == expect).unwrap_or(0);
+        Self { problem: problems.into_iter().nth(index), faults: Vec::new() }
+    }
+
+    /// A candidate was turned down.
+    pub(super) fn turned_down(turned: &Turned, expect: &str) -> Self {
+        Self::stopped_by_one(turned.problems(), expect)
+    }
+
+    /// The case couldn't be tried at all.
+    pub(super) fn failed(fault: impl Into<String>) -> Self {
+        Self { problem: None, faults: vec![fault.into()] }
+    }
+
+    /// The same attack on two extractors. What stopped it is what stopped it first; a second code is a fault.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        let (first, second) = (self.code(), other.code());
+        if other.problem.is_some() && self.problem.is_some() && first != second {
+            self.faults.push(format!("{first} from one extractor, {second} from another"));
+        }
+        self.problem = self.problem.or(other.problem);
+        self.faults.extend(other.faults);
+        self
+    }
+
+    /// The code that it ended in.
+    pub(super) fn code(&self) -> &'static str {
+        self.problem.as_ref().map_or("ok", |problem| problem.code)
+    }
+}
+
+impl From<CaseError> for Attempt {
+    fn from(error: CaseError) -> Self {
+        Self::failed(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Attempt {
+    fn from(error: std::io::Error) -> Self {
+        Self::failed(error.to_string())
+    }
+}
+
+impl From<LoadError> for Attempt {
+    fn from(error: LoadError) -> Self {
+        Self::stopped(Problem::new(Stage::Load, error.code(), error.to_string()))
+    }
+}

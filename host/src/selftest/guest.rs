@@ -1,0 +1,139 @@
+//! Cases that are guests: through the static gate, into the sandbox, and over events.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::Case;
+use super::attempt::Attempt;
+use super::setting::Setting;
+use crate::problem::Problem;
+use crate::sandbox::{Extractor, Runner};
+use crate::untrusted::bounded;
+
+/// How many times its deadline an event may take, besides a second: a machine may have more to do.
+const DEADLINES: u32 = 4;
+
+/// Much of what `rustc` says is enough to know what it wants.
+const COMPILER_CHARS: usize = 2_000;
+
+/// A guest in the text format.
+pub(super) fn from_text(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+    from_bytes(setting, case, &Setting::compiled(&case.body()?)?)
+}
+
+/// A guest as the digits of its bytes.
+pub(super) fn from_hexadecimal(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+    let digits: String = case.body()?.split_whitespace().collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
+    let odd = !digits.len().is_multiple_of(2);
+    match bytes.filter(|_| !odd) {
+        Some(bytes) => from_bytes(setting, case, &bytes),
+        None => Err(Attempt::failed("the body isn't pairs of hexadecimal digits")),
+    }
+}
+
+/// A guest in Rust.
+pub(super) fn from_rust(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+    let Some(rustc) = &setting.config().rustc else {
+        return Err(Attempt::failed("no rustc is named"));
+    };
+    let folder = tempfile::tempdir()?;
+    let (source, module) = (folder.path().join("guest.rs"), folder.path().join("guest.wasm"));
+    fs::write(&source, case.body()?)?;
+    let output = Command::new(rustc)
+        .args(["--edition", "2024", "--crate-name", "guest", "--crate-type", "cdylib"])
+        .args(["--target", "wasm32-wasip1", "-C", "opt-level=s", "-C", "strip=debuginfo"])
+        .args(["-C", "panic=abort", "-C", "link-arg=--max-memory=16777216", "-o"])
+        .arg(&module)
+        .arg(&source)
+        .output()?;
+    if !output.status.success() {
+        let said = bounded(&String::from_utf8_lossy(&output.stderr), COMPILER_CHARS);
+        return Err(Attempt::failed(format!("rustc: {said}")));
+    }
+    from_bytes(setting, case, &fs::read(&module)?)
+}
+
+/// A guest as its bytes.
+pub(super) fn from_bytes(setting: &Setting, case: &Case, wasm: &[u8]) -> Result<Attempt, Attempt> {
+    let inspected = setting.inspected(case, wasm)?;
+    let extractor = setting.sandbox(case)?.load(&inspected)?;
+    let events = [case.event()?, case.good_event()?];
+    Ok(serve(setting, case, &extractor, events.each_ref().map(|event| event.as_bytes())))
+}
+
+/// What an event came to.
+type Answer = Result<Vec<u8>, Problem>;
+
+fn code(answer: &Answer) -> &'static str {
+    answer.as_ref().map_or_else(|problem| problem.code, |_| "ok")
+}
+
+/// Runs the good event and the bad one in turns, over the end of a batch, and compares what comes of them: each time the
+/// same, as if each event were the first.
+pub(super) fn serve(
+    setting: &Setting,
+    case: &Case,
+    extractor: &Extractor,
+    [bad, good]: [&[u8]; 2],
+) -> Attempt {
+    let deadline = extractor.sandbox().limits().deadline();
+    let mut turns = Turns { deadline, faults: Vec::new() };
+    let mut runner = extractor.runner();
+    let first_good = turns.answer(&mut runner, good);
+    let first_bad = turns.answer(&mut runner, bad);
+    for is_first_batch in [true, false] {
+        if !is_first_batch {
+            runner.begin_batch();
+        }
+        for (event, first) in [(good, &first_good), (bad, &first_bad)] {
+            let again = turns.answer(&mut runner, event);
+            turns.compare(first, &again);
+        }
+    }
+    if first_bad.is_ok() {
+        let alone = turns.answer(&mut extractor.runner(), bad);
+        turns.compare(&first_bad, &alone);
+    }
+    let found = code(&first_good);
+    if setting.config().is_exact() && found != case.good() {
+        turns.faults.push(format!("the good event: expected {}, got {found}", case.good()));
+    }
+    Attempt { problem: first_bad.err(), faults: turns.faults }
+}
+
+/// The events of a case, and what went wrong with them.
+struct Turns {
+    deadline: Duration,
+    faults: Vec<String>,
+}
+
+impl Turns {
+    fn answer(&mut self, runner: &mut Runner, event: &[u8]) -> Answer {
+        let start = Instant::now();
+        let answer = match runner.run(event) {
+            Ok(outcome) => Ok(outcome.json.to_vec()),
+            Err(error) => Err(error.problem()),
+        };
+        let (took, deadline) = (start.elapsed(), self.deadline);
+        if took > deadline.saturating_mul(DEADLINES).saturating_add(Duration::from_secs(1)) {
+            let (took, deadline) = (took.as_millis(), deadline.as_millis());
+            self.faults.push(format!("an event took {took} ms, the deadline is {deadline} ms"));
+        }
+        answer
+    }
+
+    fn compare(&mut self, first: &Answer, again: &Answer) {
+        match (first, again) {
+            (Ok(first), Ok(again)) if first == again => {}
+            (Err(first), Err(again)) if first.code == again.code => {}
+            (Ok(_), Ok(_)) => self.faults.push("the same event got another result".to_owned()),
+            _ => {
+                let (first, again) = (code(first), code(again));
+                self.faults.push(format!("first {first}, then {again} for the same event"));
+            }
+        }
+    }
+}

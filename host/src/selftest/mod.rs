@@ -1,0 +1,136 @@
+//! The hostile corpus, and what runs it against this machine and configuration.
+//!
+//! [`corpus`] gives the cases, which are built into the library: one file is one attack, and says in its head which stable
+//! code stops it. [`run`] sets each of them off, on a thread of its own, beside the extractors of an honest tenant on the
+//! same engine. A case is stopped when
+//!
+//! - it ends in the code that its head names, every time, and what is said about it is one line of plain text,
+//! - the events that are meant to work do, before it and after it, with the same results,
+//! - the honest tenant's results are what they were, byte for byte,
+//! - it ended in time, nothing panicked, and the process has given back the memory that it took.
+//!
+//! # Example
+//! ```
+//! use retort::sandbox::{ForeignModules, Options};
+//! use retort::selftest::{self, Config};
+//!
+//! let options = Options { foreign: ForeignModules::InProcess, ..Options::default() };
+//! let config = Config { options, filter: Some("stall/loop".to_owned()), ..Config::default() };
+//! let report = selftest::run(&selftest::corpus()?, &config, &mut |_| {})?;
+//! assert_eq!(report.cases[0].observed, "out_of_fuel");
+//! assert!(report.ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod answer;
+mod attempt;
+mod bundle;
+mod case;
+mod corpus;
+mod event;
+mod expand;
+mod good_bundle;
+mod guest;
+mod honest;
+mod manifest;
+mod memory;
+mod plan;
+mod report;
+mod result;
+mod run;
+mod setting;
+mod step;
+mod stopped;
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+pub use case::{Case, CaseError, Kind};
+pub use corpus::corpus;
+pub use report::{CaseReport, Report, Skipped};
+pub use run::run;
+
+use crate::gate::inspect::{Grant, StructuralLimits};
+use crate::pipeline::Turned;
+use crate::problem::Coded;
+use crate::sandbox::{ForeignModules, Limits, LoadError, Options, RunError};
+
+/// What the corpus is run against.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The sandbox. Its limits are those of a case that sets none. Directories that it grants aren't granted to cases.
+    pub options: Options,
+    /// How modules may be built, in a case that says nothing of it.
+    pub structure: StructuralLimits,
+    /// Runs only cases whose name or attack contains this text. Default all.
+    pub filter: Option<String>,
+    /// A `rustc` with the target `wasm32-wasip1`. Without one the cases in Rust are skipped.
+    pub rustc: Option<PathBuf>,
+    /// Whether the resident memory of this process is held to what it was before. For a process that does nothing else at
+    /// the time; where the system doesn't tell, nothing is held to anything. Default no.
+    pub watch_memory: bool,
+}
+
+impl Config {
+    /// Whether a case is run.
+    #[must_use]
+    pub fn selects(&self, case: &Case) -> bool {
+        let Some(filter) = &self.filter else { return true };
+        case.name().contains(filter.as_str()) || case.attack().contains(filter.as_str())
+    }
+
+    /// Whether each case has to end in the very code that it names. The codes are those under the default limits; under
+    /// others an attack may run into another limit first, and any code stops it.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.options.limits == Limits::default()
+            && self.structure == StructuralLimits::default()
+            && self.options.foreign != ForeignModules::Refuse
+            && self.options.wasi.grant != Grant::None
+    }
+}
+
+/// Why the corpus couldn't be run. What a single case does is never such an error.
+#[derive(Debug, Error)]
+pub enum SelftestError {
+    /// A case can't be read.
+    #[error(transparent)]
+    Case(#[from] CaseError),
+    /// The sandbox can't be built as configured.
+    #[error(transparent)]
+    Sandbox(#[from] LoadError),
+    /// The honest tenant's plan doesn't pass the gates as configured.
+    #[error("the honest tenant's extractor doesn't pass under this configuration: {0}")]
+    HonestExtractor(Box<Turned>),
+    /// An honest event fails as configured.
+    #[error("the honest tenant's events fail under this configuration: {0}")]
+    HonestEvent(#[from] RunError),
+    /// A thread or a directory for the cases can't be made.
+    #[error("the system refused what the cases need: {0}")]
+    System(#[from] std::io::Error),
+}
+
+impl SelftestError {
+    /// Every code of its own; it may carry one of [`LoadError`] as well.
+    pub const CODES: &'static [&'static str] =
+        &["case_invalid", "honest_extractor_failed", "honest_event_failed", "selftest_failed"];
+}
+
+impl Coded for SelftestError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Case(_) => "case_invalid",
+            Self::Sandbox(error) => error.code(),
+            Self::HonestExtractor(_) => "honest_extractor_failed",
+            Self::HonestEvent(_) => "honest_event_failed",
+            Self::System(_) => "selftest_failed",
+        }
+    }
+}
+
+impl From<Turned> for SelftestError {
+    fn from(turned: Turned) -> Self {
+        Self::HonestExtractor(Box::new(turned))
+    }
+}

@@ -1,0 +1,118 @@
+//! What cases are run in: the engine that all tenants share, and what is known of the graph that plans are about.
+
+use std::path::Path;
+
+use super::attempt::Attempt;
+use super::{Case, Config, SelftestError};
+use crate::bundle::Store;
+use crate::compile::compile_text;
+use crate::gate::inspect::{Grant, Inspected, inspect_granting};
+use crate::gate::smoke::SmokeOptions;
+use crate::graph::GraphSpec;
+use crate::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
+use crate::problem::{Coded, Problem, Stage};
+use crate::sandbox::{LoadError, Options, Sandbox, Wasi};
+use crate::task::{Samples, Task};
+
+/// The plan of the honest tenant, which the bundles of cases are made from.
+pub(super) const PLAN: &str = include_str!("honest/plan.json");
+
+/// The graph that it is about, and that of plans and answers in the corpus.
+const GRAPH: &str = include_str!("honest/graph.yaml");
+
+/// The sample events of both.
+const SAMPLES: &str = include_str!("honest/samples.ndjson");
+
+/// Where a case runs.
+#[derive(Debug)]
+pub(super) struct Setting {
+    config: Config,
+    engine: Sandbox,
+    task: Task,
+}
+
+impl Setting {
+    pub(super) fn new(config: &Config) -> Result<Self, SelftestError> {
+        let options = without_files(config.options.clone());
+        let config = Config { options, ..config.clone() };
+        let engine = Sandbox::with_options(config.options.clone())?;
+        let graph = GraphSpec::parse(GRAPH, "graph.yaml")
+            .expect("the corpus's graph spec is built in, and a test reads it");
+        let samples = Samples::parse(SAMPLES, "samples.ndjson")
+            .expect("the corpus's samples are built in, and a test reads them");
+        let task = Task::new(graph, samples, None, None);
+        Ok(Self { config, engine, task })
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The sandbox of the honest tenant.
+    pub(super) fn engine(&self) -> &Sandbox {
+        &self.engine
+    }
+
+    /// The sandbox of a case: that of another tenant of the same engine, unless its limits need an engine of their own.
+    pub(super) fn sandbox(&self, case: &Case) -> Result<Sandbox, LoadError> {
+        let options = &self.config.options;
+        let limits = case.limits(&options.limits);
+        match self.engine.for_tenant(limits.clone(), options.isolation) {
+            Ok(sandbox) => Ok(sandbox),
+            Err(_) => Sandbox::with_options(Options { limits, ..options.clone() }),
+        }
+    }
+
+    /// The gates of a case.
+    pub(super) fn pipeline(&self, case: &Case) -> Result<Pipeline, LoadError> {
+        Ok(Pipeline::in_sandbox(self.sandbox(case)?))
+    }
+
+    /// What plans are held to.
+    pub(super) fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The honest tenant's extractor, inspected and proved.
+    pub(super) fn rendered(&self) -> Result<Inspected, Turned> {
+        let pipeline = Pipeline::in_sandbox(self.engine.clone());
+        pipeline.inspect(&pipeline.build(&pipeline.plan(PLAN)?)?)
+    }
+
+    /// Takes the honest tenant's plan through all gates.
+    pub(super) fn accept(&self, pipeline: &Pipeline) -> Result<Accepted, Turned> {
+        let request = Request { plan: PLAN, task: &self.task, smoke: SmokeOptions::default() };
+        pipeline.accept(&request, &mut |_| {})
+    }
+
+    /// Stores a good bundle in the directory `root`.
+    pub(super) fn store_bundle(&self, root: &Path) -> Result<Stored, Turned> {
+        let pipeline = Pipeline::in_sandbox(self.engine.clone());
+        let accepted = self.accept(&pipeline)?;
+        let created_at = jiff::Timestamp::UNIX_EPOCH;
+        pipeline.store(&accepted, &Store::open(root)?, created_at, &mut |_| {})
+    }
+
+    /// Takes text of a guest to bytes.
+    pub(super) fn compiled(text: &str) -> Result<Vec<u8>, Attempt> {
+        compile_text(text).map_err(|error| {
+            Attempt::stopped(Problem::new(Stage::Compile, error.code(), error.to_string()))
+        })
+    }
+
+    /// Takes bytes through the static gate of a case.
+    pub(super) fn inspected(&self, case: &Case, wasm: &[u8]) -> Result<Inspected, Attempt> {
+        let structure = case.structure(&self.config.structure);
+        let grant = self.config.options.wasi.grant;
+        inspect_granting(wasm, &structure, grant).map_err(|rejected| {
+            let problems = rejected.problems().iter().map(Problem::from).collect();
+            Attempt::stopped_by_one(problems, case.expect())
+        })
+    }
+}
+
+/// The same, without the directories that a tenant may read: they are no hostile guest's.
+fn without_files(options: Options) -> Options {
+    let grant = options.wasi.grant.min(Grant::Core);
+    Options { wasi: Wasi { grant, ..Wasi::default() }, ..options }
+}

@@ -1,0 +1,267 @@
+//! The cache of native code: what this host wrote is used again, and nothing else ever is.
+
+mod attacks;
+mod directory;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
+use retort::plan;
+use retort::problem::Coded as _;
+use retort::sandbox::{
+    Allocator, Cache, CacheReport, ForeignModules, Isolation, Limits, LoadError, Options, Pool,
+    Sandbox,
+};
+
+use crate::support::{rendered, workspace_root};
+
+const EVENT: &[u8] = br#"{"event_type":"e","k":1,"v":"x"}"#;
+
+/// An extractor whose result names `entity`, so that one can be told from the other.
+fn extractor(entity: &str) -> Inspected {
+    let plan = format!(
+        r#"{{"event_type": "e", "target_entity_name": "{entity}", "function_name": "f",
+            "key_field": {{"property_name": "k", "source_path": ["k"]}},
+            "property_fields": [{{"property_name": "v", "source_path": ["v"]}}]}}"#,
+    );
+    rendered(&plan::parse(&plan).unwrap())
+}
+
+/// A directory for a cache, and an extractor of which there may be an entry.
+struct Host {
+    root: tempfile::TempDir,
+    extractor: Inspected,
+    max_bytes: Option<u64>,
+}
+
+impl Host {
+    fn new() -> Self {
+        Self { root: tempfile::tempdir().unwrap(), extractor: extractor("E"), max_bytes: None }
+    }
+
+    /// A host whose cache has an entry of its extractor.
+    fn warmed() -> Self {
+        let host = Self::new();
+        let report = host.serve();
+        assert_eq!((report.hits, report.misses, report.warnings.len()), (0, 1, 0), "{report:?}");
+        host
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.root.path().join("cache")
+    }
+
+    fn key(&self) -> PathBuf {
+        self.directory().join("key")
+    }
+
+    /// The entries that there are.
+    fn entries(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.directory()).unwrap().map(|entry| entry.unwrap().path());
+        let mut entries: Vec<_> =
+            entries.filter(|path| path.extension().is_some_and(|end| end == "native")).collect();
+        entries.sort();
+        entries
+    }
+
+    fn entry(&self) -> PathBuf {
+        let mut entries = self.entries();
+        assert_eq!(entries.len(), 1, "{entries:?}");
+        entries.remove(0)
+    }
+
+    fn cache(&self) -> Cache {
+        let mut cache = Cache::new(self.directory());
+        cache.max_bytes = self.max_bytes.unwrap_or(cache.max_bytes);
+        cache
+    }
+
+    fn sandbox(&self) -> Sandbox {
+        let cache = Some(self.cache());
+        Sandbox::with_options(Options { cache, ..Options::default() }).unwrap()
+    }
+
+    /// Loads the extractor as a new process would, has it serve an event rightly, and gives what the cache says to that.
+    fn serve(&self) -> CacheReport {
+        serve(&self.sandbox(), &self.extractor, "E")
+    }
+
+    /// What the cache says to a load now, which it must not have an entry for, and then that it has one again.
+    fn rebuilt(&self) -> Vec<(&'static str, String)> {
+        let report = self.serve();
+        assert_eq!((report.hits, report.misses), (0, 1), "{report:?}");
+        let again = self.serve();
+        assert_eq!((again.hits, again.misses, again.warnings.len()), (1, 0, 0), "{again:?}");
+        report.warnings.iter().map(|warning| (warning.code(), warning.to_string())).collect()
+    }
+}
+
+fn serve(sandbox: &Sandbox, extractor: &Inspected, entity: &str) -> CacheReport {
+    let mut runner = sandbox.load(extractor).unwrap().runner();
+    let json = String::from_utf8(runner.run(EVENT).unwrap().json.to_vec()).unwrap();
+    assert!(json.contains(&format!(r#""entity_name":"{entity}""#)), "{json}");
+    sandbox.cache_report()
+}
+
+#[test]
+fn a_module_is_compiled_once() {
+    let host = Host::warmed();
+    for _ in 0..2 {
+        let report = host.serve();
+        assert_eq!((report.hits, report.misses, report.warnings.len()), (1, 0, 0), "{report:?}");
+    }
+    assert_eq!(host.entries().len(), 1);
+}
+
+#[test]
+fn what_comes_from_the_cache_serves_as_what_is_compiled_does() {
+    let host = Host::warmed();
+    let compiled = Sandbox::new(Limits::default()).unwrap();
+    let run = |sandbox: &Sandbox| {
+        let mut runner = sandbox.load(&host.extractor).unwrap().runner();
+        let outcome = runner.run(EVENT).unwrap();
+        (outcome.json.to_vec(), outcome.fuel)
+    };
+    assert_eq!(run(&host.sandbox()), run(&compiled));
+    // Limits hold in it: they are compiled in.
+    let limits = Limits { fuel_base: 10, fuel_per_byte: 0, ..Limits::default() };
+    let sandbox =
+        Sandbox::with_options(Options { limits, cache: Some(host.cache()), ..Options::default() })
+            .unwrap();
+    let mut runner = sandbox.load(&host.extractor).unwrap().runner();
+    assert_eq!(runner.run(EVENT).unwrap_err().code(), "out_of_fuel");
+    assert_eq!(sandbox.cache_report().hits, 1);
+}
+
+#[test]
+fn tenants_of_an_engine_share_its_cache() {
+    let host = Host::warmed();
+    let sandbox = host.sandbox();
+    let tenant = sandbox.for_tenant(Limits::default(), Isolation::PerEvent).unwrap();
+    assert_eq!(serve(&tenant, &host.extractor, "E").hits, 1);
+    assert_eq!(serve(&sandbox, &host.extractor, "E").hits, 2);
+}
+
+#[test]
+fn a_module_that_nobody_may_compile_does_not_come_from_the_cache_either() {
+    let text = fs::read_to_string(workspace_root().join("tests/cache/foreign.wat")).unwrap();
+    let wasm = wat::parse_str(text).unwrap();
+    let foreign = inspect(&wasm, &StructuralLimits::default()).unwrap();
+    let host = Host::new();
+    let with = |foreign| {
+        let cache = Some(host.cache());
+        Sandbox::with_options(Options { cache, foreign, ..Options::default() }).unwrap()
+    };
+    for misses in [1, 0] {
+        let trusting = with(ForeignModules::InProcess);
+        trusting.load(&foreign).unwrap();
+        assert_eq!(trusting.cache_report().misses, misses);
+    }
+    let refusing = with(ForeignModules::Refuse);
+    assert_eq!(refusing.load(&foreign).unwrap_err(), LoadError::Foreign);
+    assert_eq!(refusing.cache_report(), CacheReport::default());
+}
+
+/// An engine with a pool whose slots have this many bytes.
+fn pooled(host: &Host, memory_bytes: usize) -> Sandbox {
+    let limits = Limits { memory_bytes, ..Limits::default() };
+    let allocator = Allocator::Pooling(Pool { instances: 4, ..Pool::default() });
+    let cache = Some(host.cache());
+    Sandbox::with_options(Options { limits, allocator, cache, ..Options::default() }).unwrap()
+}
+
+#[test]
+fn engines_that_compile_differently_have_entries_of_their_own() {
+    let host = Host::warmed();
+    for _ in 0..2 {
+        // Whether an engine with a pool compiles as one without is wasmtime's affair.
+        let report = serve(&pooled(&host, Limits::default().memory_bytes), &host.extractor, "E");
+        assert!(report.warnings.is_empty(), "{report:?}");
+    }
+    let report = host.serve();
+    assert_eq!((report.hits, report.warnings.len()), (1, 0), "{report:?}");
+}
+
+#[test]
+fn an_entry_that_an_engine_has_no_room_for_is_not_blamed() {
+    let host = Host::warmed();
+    let sandbox = pooled(&host, 1 << 20);
+    let error = sandbox.load(&host.extractor).unwrap_err();
+    assert_eq!(error.code(), "load_failed");
+    assert!(error.to_string().contains("does not fit in pooling allocator"), "{error}");
+    let report = sandbox.cache_report();
+    assert_eq!((report.hits, report.misses, report.warnings.len()), (0, 1, 0), "{report:?}");
+    assert_eq!(host.serve().hits, 1);
+}
+
+#[test]
+fn the_oldest_entries_make_room() {
+    let mut host = Host::warmed();
+    let bytes = fs::metadata(host.entry()).unwrap().len();
+    let oldest = host.entry();
+    // Room for two and a bit: the sizes of the others differ from the first by a few bytes at most.
+    host.max_bytes = Some(bytes * 5 / 2);
+    for entity in ["F", "G"] {
+        // File times may be coarse.
+        let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
+        for entry in host.entries() {
+            let file = fs::File::options().write(true).open(&entry).unwrap();
+            let is_oldest = entry == oldest;
+            file.set_modified(long_ago + std::time::Duration::from_secs(u64::from(!is_oldest)))
+                .unwrap();
+        }
+        let report = serve(&host.sandbox(), &extractor(entity), entity);
+        assert!(report.warnings.is_empty(), "{report:?}");
+    }
+    assert_eq!(host.entries().len(), 2);
+    assert!(!oldest.exists(), "the oldest is gone");
+    let sandbox = host.sandbox();
+    serve(&sandbox, &extractor("F"), "F");
+    assert_eq!(serve(&sandbox, &extractor("G"), "G").hits, 2);
+}
+
+#[test]
+fn an_entry_that_does_not_fit_is_not_kept() {
+    let mut host = Host::new();
+    host.max_bytes = Some(1000);
+    let report = host.serve();
+    assert_eq!(report.misses, 1);
+    let [warning] = report.warnings.as_slice() else { panic!("{report:?}") };
+    assert_eq!(warning.code(), "cache_entry_not_kept");
+    assert!(warning.to_string().contains("expected at most 1000 bytes"), "{warning}");
+    assert!(host.entries().is_empty());
+}
+
+/// Many sandboxes at once, as so many processes: files and locks are all that they have in common.
+#[test]
+fn writers_at_once_do_not_get_in_each_others_way() {
+    let host = Host::new();
+    let reports: Vec<CacheReport> = std::thread::scope(|scope| {
+        let serve_all = |at: usize| {
+            let host = &host;
+            move || {
+                let sandbox = host.sandbox();
+                for i in 0..4 {
+                    let entity = ["E", "F", "G", "H"][(i + at) % 4];
+                    serve(&sandbox, &extractor(entity), entity);
+                }
+                sandbox.cache_report()
+            }
+        };
+        let threads: Vec<_> = (0..8).map(|at| scope.spawn(serve_all(at))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for report in &reports {
+        assert_eq!(report.hits + report.misses, 4);
+        assert!(report.warnings.is_empty(), "{report:?}");
+    }
+    assert_eq!(host.entries().len(), 4);
+    assert_eq!(host.serve().hits, 1);
+    let names: Vec<_> = names(&host.directory());
+    assert_eq!(names.len(), 6, "four entries, the key and the lock: {names:?}");
+}
+
+fn names(directory: &Path) -> Vec<std::ffi::OsString> {
+    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+}

@@ -1,0 +1,11 @@
+;; attack: a buffer that ends where the memory does
+;; expect: ok
+
+(module
+  (memory (export "memory") 1 1)
+  (func (export "retort_buffer") (param $length i32) (result i32) (i32.sub (i32.const 65536) (local.get $length)))
+  (func $extract (export "extract") (param $block i32) (param $size i32) (result i64)
+    (i64.const 0x0000_0010_0000_0053)) ;; the empty result: at 16, 83 bytes
+  (data (i32.const 16) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[],\"partially_handled_span_ids\":[]}")
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[{\"path\":[\"bad\"],\"as\":\"truthy\"}]}")
+)

@@ -1,0 +1,13 @@
+;; attack: refuses the block of a bad event, which has 24 bytes; that of a good one has 25
+;; expect: bad_buffer
+;; says: gave address 0 for 24 bytes
+
+(module
+  (memory (export "memory") 1 1)
+  (func (export "retort_buffer") (param $length i32) (result i32)
+    (select (i32.const 0) (i32.const 1024) (i32.eq (local.get $length) (i32.const 24))))
+  (func $extract (export "extract") (param $block i32) (param $size i32) (result i64)
+    (i64.const 0x0000_0010_0000_0053)) ;; the empty result: at 16, 83 bytes
+  (data (i32.const 16) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[],\"partially_handled_span_ids\":[]}")
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[{\"path\":[\"bad\"],\"as\":\"truthy\"}]}")
+)

@@ -1,0 +1,4 @@
+;; attack: comments inside each other
+;; expect: syntax_error
+
+{{100000*(;}}

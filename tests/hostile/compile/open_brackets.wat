@@ -1,0 +1,4 @@
+;; attack: a million open brackets
+;; expect: syntax_error
+
+{{1000000*(}}

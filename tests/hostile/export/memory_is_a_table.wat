@@ -1,0 +1,10 @@
+;; attack: a table by the name of the memory
+;; expect: export_kind
+
+(module
+  (memory 1 1)
+  (table (export "memory") 1 1 funcref)
+  (func (export "retort_buffer") (param $length i32) (result i32) (i32.const 1024))
+  (func (export "extract") (param i32 i32) (result i64) (i64.const 0))
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[{\"path\":[\"bad\"],\"as\":\"truthy\"}]}")
+)

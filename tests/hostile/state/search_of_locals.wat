@@ -1,0 +1,41 @@
+;; attack: looks for values in locals that it has not set
+;; expect: ok
+
+(module
+  (memory (export "memory") 1 1)
+  (func $dirty (local i64 i64 i64 i64 i64 i64 i64 i64)
+    (local.set 0 (i64.const -1))
+    (local.set 1 (i64.const -1))
+    (local.set 2 (i64.const -1))
+    (local.set 3 (i64.const -1))
+    (local.set 4 (i64.const -1))
+    (local.set 5 (i64.const -1))
+    (local.set 6 (i64.const -1))
+    (local.set 7 (i64.const -1)))
+  (func (export "retort_buffer") (param $length i32) (result i32) (i32.const 1024))
+  (func $extract (export "extract") (param $block i32) (param $size i32) (result i64)
+    (local $l0 i64) (local $l1 i64) (local $l2 i64) (local $l3 i64) (local $l4 i64) (local $l5 i64) (local $l6 i64) (local $l7 i64) (local $l8 i64) (local $l9 i64) (local $l10 i64) (local $l11 i64) (local $l12 i64) (local $l13 i64) (local $l14 i64) (local $l15 i64)
+    ;; Slot 0 has the text `true` in a bad event and `false` in a good one.
+    (if (i32.eq (i32.load offset=16 (local.get $block)) (i32.const 4))
+      (then
+        (if (i64.ne (local.get $l0) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l1) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l2) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l3) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l4) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l5) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l6) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l7) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l8) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l9) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l10) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l11) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l12) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l13) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l14) (i64.const 0)) (then (unreachable)))
+        (if (i64.ne (local.get $l15) (i64.const 0)) (then (unreachable)))
+        (call $dirty)))
+    (i64.const 0x0000_0010_0000_0053)) ;; the empty result: at 16, 83 bytes
+  (data (i32.const 16) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[],\"partially_handled_span_ids\":[]}")
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[{\"path\":[\"bad\"],\"as\":\"truthy\"}]}")
+)

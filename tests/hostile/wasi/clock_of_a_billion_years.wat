@@ -1,0 +1,18 @@
+;; attack: waits, by looking at the clock, until a billion years are over
+;; expect: out_of_fuel
+
+(module
+  (import "wasi_snapshot_preview1" "clock_time_get" (func $clock_time_get (param i32 i64 i32) (result i32)))
+  (memory (export "memory") 1 1)
+  (func (export "retort_buffer") (param $length i32) (result i32) (i32.const 1024))
+  (func $extract (export "extract") (param $block i32) (param $size i32) (result i64)
+    (local $at i32)
+    ;; Slot 0 has the text `true` in a bad event and `false` in a good one.
+    (if (i32.eq (i32.load offset=16 (local.get $block)) (i32.const 4))
+      (then
+        (loop $again
+          (drop (call $clock_time_get (i32.const 1) (i64.const 0) (i32.const 200)))
+          (br_if $again (i64.lt_u (i64.load (i32.const 200)) (i64.const 9000000000000000000))))))
+    (i64.const 0x0000_0010_0000_0053)) ;; the empty result: at 16, 83 bytes
+  (data (i32.const 16) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[],\"partially_handled_span_ids\":[]}")
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[{\"path\":[\"bad\"],\"as\":\"truthy\"}]}"))

@@ -1,0 +1,21 @@
+;; attack: writes to the terminal of whoever reads the report, and then fails
+;; expect: unreachable
+;; says: its log ends with: \u{1b}[2J\u{1b}]0;owned\u{7}\nok: 0 problems\u{202e}
+
+(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1 1)
+  (func (export "retort_buffer") (param $length i32) (result i32) (i32.const 1024))
+  (func $extract (export "extract") (param $block i32) (param $size i32) (result i64)
+    (local $at i32)
+    ;; Slot 0 has the text `true` in a bad event and `false` in a good one.
+    (if (i32.eq (i32.load offset=16 (local.get $block)) (i32.const 4))
+      (then
+        (i32.store (i32.const 200) (i32.const 300))
+        (i32.store (i32.const 204) (i32.const 40))
+        (drop (call $fd_write (i32.const 2) (i32.const 200) (i32.const 1) (i32.const 208)))
+        (unreachable)))
+    (i64.const 0x0000_0010_0000_0053)) ;; the empty result: at 16, 83 bytes
+  (data (i32.const 16) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[],\"partially_handled_span_ids\":[]}")
+  (data (i32.const 300) "\1b[2J\1b]0;owned\07\0aok: 0 problems\e2\80\ae\0a\0a\0a\0a\0a")
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[{\"path\":[\"bad\"],\"as\":\"truthy\"}]}"))

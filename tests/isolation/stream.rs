@@ -1,0 +1,103 @@
+//! Streams in every mode, with batches of every size.
+
+use std::num::NonZeroU64;
+use std::path::Path;
+
+use retort::bundle::{Contents, Store, Versions};
+use retort::pipeline::Pipeline;
+use retort::runtime::{Registry, Stream};
+use retort::sandbox::{Allocator, Isolation, Limits, Options, Pool, Sandbox};
+use retort::{compile, plan, render};
+use serde_json::json;
+
+use super::ways;
+
+/// Puts the bundle of a rendered extractor for events of one type.
+fn store_rendered(root: &Path, event_type: &str) {
+    let text = json!({
+        "event_type": event_type, "target_entity_name": "Thing", "function_name": "read",
+        "key_field": {"property_name": "key", "source_path": ["k"]},
+    })
+    .to_string();
+    let source = render::render(&plan::parse(&text).unwrap()).unwrap();
+    let compiled = compile::compile(source).unwrap();
+    let contents = Contents {
+        module_name: "extractor",
+        function_name: "read",
+        event_types: &[event_type.to_owned()],
+        plan: text.as_bytes(),
+        source: compiled.source().text().as_bytes(),
+        module: compiled.module(),
+        graph: b"{}",
+        limits: b"{}",
+        event_schema: None,
+        rule: None,
+        versions: Versions {
+            abi: 1,
+            compiler_package: "1",
+            template: "1",
+            transcript_builder: "1",
+        },
+    };
+    Store::open(root).unwrap().put(&contents, jiff::Timestamp::UNIX_EPOCH).unwrap();
+}
+
+/// Two bundles, and events for them in turns.
+fn two_bundles() -> (tempfile::TempDir, String) {
+    let root = tempfile::tempdir().unwrap();
+    let events = (0..12).map(|number| {
+        let event_type = ["one", "two"][number % 2];
+        format!("{{\"event_type\":\"{event_type}\",\"k\":{number}}}\n")
+    });
+    let events = events.collect();
+    store_rendered(root.path(), "one");
+    store_rendered(root.path(), "two");
+    (root, events)
+}
+
+/// The lines of results, and the codes of rejects.
+fn run(
+    root: &Path,
+    events: &str,
+    (isolation, allocator): (Isolation, Allocator),
+    batch: Option<u64>,
+) -> (String, Vec<(&'static str, u64)>) {
+    let options = Options { limits: Limits::default(), isolation, allocator, ..Options::default() };
+    let pipeline = Pipeline::in_sandbox(Sandbox::with_options(options).unwrap());
+    let registry = Registry::open(root, &pipeline);
+    assert_eq!((registry.failures().len(), registry.bundles()), (0, 2));
+    let mut out = Vec::new();
+    let mut stream = Stream::new(&registry, &mut out, std::io::sink());
+    if let Some(events) = batch.and_then(NonZeroU64::new) {
+        stream = stream.with_batches(events);
+    }
+    stream.run(events.as_bytes(), None).unwrap();
+    let rejects = stream.summary().rejects.iter().map(|(code, count)| (*code, *count)).collect();
+    drop(stream);
+    (String::from_utf8(out).unwrap(), rejects)
+}
+
+#[test]
+fn batches_of_any_size_give_the_same_results_in_any_mode() {
+    let (root, events) = two_bundles();
+    let expected = run(root.path(), &events, (Isolation::Warm, Allocator::OnDemand), None);
+    assert_eq!((expected.0.lines().count(), expected.1.len()), (12, 0));
+    for way in ways() {
+        for batch in [None, Some(1), Some(5), Some(100)] {
+            assert_eq!(run(root.path(), &events, way, batch), expected, "{way:?} {batch:?}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_ends_with_its_instances() {
+    let (root, events) = two_bundles();
+    // One instance at a time: who has it keeps the other bundle waiting.
+    let pool = Allocator::Pooling(Pool { instances: 1, ..Pool::default() });
+    let failed = |isolation, batch| run(root.path(), &events, (isolation, pool), batch).1;
+    assert_eq!(failed(Isolation::PerBatch, None), [("pool_exhausted", 6)]);
+    assert_eq!(failed(Isolation::PerBatch, Some(1)), []);
+    assert_eq!(failed(Isolation::PerBatch, Some(2)), [("pool_exhausted", 6)]);
+    assert_eq!(failed(Isolation::PerEvent, Some(1)), []);
+    assert_eq!(failed(Isolation::Warm, Some(1)), [("pool_exhausted", 6)]);
+}

@@ -1,0 +1,223 @@
+//! Tenants' policies: `tenant/refused.yaml` are texts that are none.
+
+use std::fs;
+
+use retort::bundle::{self, Expect, Store};
+use retort::gate::inspect::StructuralLimits;
+use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::graph::GraphSpec;
+use retort::pipeline::{Pipeline, Request};
+use retort::policy::FieldPolicy;
+use retort::problem::{Coded, Stage};
+use retort::sandbox::{Allocator, Isolation, Limits, Options, Pool};
+use retort::task::Task;
+use retort::tenant::{TenantError, TenantPolicy};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::support::workspace_root;
+
+const PLAN: &str = r#"{
+  "event_type": "placed", "target_entity_name": "Order", "function_name": "read_order",
+  "key_field": {"property_name": "id", "source_path": ["content", "id"]}
+}"#;
+const EVENT: &str = r#"{"event_type":"placed","session_id":"s","content":{"id":"a"}}"#;
+
+fn task() -> Task {
+    let graph =
+        "entities: [{name: Order, keys: {primary: [id]}, properties: [{name: id, type: string}]}]";
+    let samples = Samples::parse(EVENT, "samples").unwrap();
+    Task::new(GraphSpec::parse(graph, "graph.yaml").unwrap(), samples, None, None)
+}
+
+fn tenant(text: &str) -> TenantPolicy {
+    TenantPolicy::parse(text, "policy.yaml").unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(workspace_root().join(path)).unwrap()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refused {
+    text: String,
+    #[serde(default)]
+    origin: String,
+    code: String,
+    path: Option<String>,
+    says: Option<String>,
+}
+
+fn refused(path: &str) -> Vec<Refused> {
+    serde_saphyr::from_str(&read(path)).unwrap()
+}
+
+#[test]
+fn what_is_no_policy_of_a_tenant_is_refused() {
+    for case in refused("tests/tenant/refused.yaml") {
+        let text = &case.text;
+        let Err(error) = TenantPolicy::parse(text, &case.origin) else {
+            panic!("{text}: not refused")
+        };
+        assert_eq!(error.code(), case.code, "{text}: {error}");
+        if let Some(path) = case.path {
+            assert_eq!(error.path(), Some(path), "{text}: {error}");
+        }
+        let says = case.says.unwrap_or_default();
+        assert!(error.to_string().contains(&says), "{text}: expected {says:?} in: {error}");
+        let problem = error.problem();
+        assert_eq!((problem.stage, problem.code), (Stage::Policy, error.code()));
+        if let TenantError::OutOfRange { found, most, .. } = error {
+            assert_eq!((problem.used, problem.allowed), (Some(found), Some(most)));
+        }
+    }
+}
+
+#[test]
+fn a_field_policy_is_a_policy_of_a_tenant() {
+    let mut policies = 0;
+    for entry in fs::read_dir(workspace_root().join("tests/policy")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let case: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            let text = case["policy"].to_string();
+            let fields = FieldPolicy::parse(&text, "policy.json").unwrap();
+            let read = TenantPolicy::parse(&text, "policy.json").unwrap();
+            assert_eq!(read, TenantPolicy::from(fields), "{}", path.display());
+            policies += 1;
+        }
+    }
+    assert!(policies > 10);
+    for case in refused("tests/policy/refused.yaml") {
+        let error = TenantPolicy::parse(&case.text, &case.origin).unwrap_err();
+        let same = FieldPolicy::parse(&case.text, &case.origin).unwrap_err();
+        assert_eq!((error.code(), error.path()), (same.code(), same.path()), "{}", case.text);
+    }
+}
+
+/// The names of all limits.
+fn names(limits: impl serde::Serialize) -> Vec<String> {
+    let value = serde_json::to_value(limits).unwrap();
+    value.as_object().unwrap().keys().cloned().collect()
+}
+
+#[test]
+fn every_limit_can_be_given_by_its_name_alone() {
+    let host = Limits { fuel_base: 77, ..Limits::default() };
+    for name in names(&host) {
+        let given = tenant(&format!("limits: {{{name}: 4321}}"));
+        let mut expected = serde_json::to_value(&host).unwrap();
+        expected[&name] = json!(4321);
+        assert_eq!(serde_json::to_value(given.limits(&host)).unwrap(), expected);
+        assert_eq!(given.structure(&StructuralLimits::default()), StructuralLimits::default());
+    }
+    let host = StructuralLimits { types: 7, ..StructuralLimits::default() };
+    for name in names(&host) {
+        let given = tenant(&format!("structure: {{{name}: 4321}}"));
+        let mut expected = serde_json::to_value(&host).unwrap();
+        expected[&name] = json!(4321);
+        assert_eq!(serde_json::to_value(given.structure(&host)).unwrap(), expected);
+    }
+}
+
+#[test]
+fn an_empty_policy_leaves_the_host_s_options() {
+    let host = Options {
+        limits: Limits { deadline_ms: 7, ..Limits::default() },
+        isolation: Isolation::PerBatch,
+        allocator: Allocator::Pooling(Pool { instances: 3, ..Pool::default() }),
+        ..Options::default()
+    };
+    assert_eq!(tenant("{}").options(host.clone()), host);
+    let all =
+        tenant("limits: {deadline_ms: 9}\nisolation: warm\nallocator: {pooling: {instances: 5}}\n");
+    let expected = Options {
+        limits: Limits { deadline_ms: 9, ..Limits::default() },
+        isolation: Isolation::Warm,
+        allocator: Allocator::Pooling(Pool { instances: 5, ..Pool::default() }),
+        ..host.clone()
+    };
+    assert_eq!(all.options(host.clone()), expected);
+    assert_eq!(tenant("allocator: on-demand").options(host).allocator, Allocator::OnDemand);
+    assert_eq!(tenant("allocator: pooling").allocator(), Some(Allocator::Pooling(Pool::default())));
+}
+
+#[test]
+fn tenants_on_one_engine_have_limits_of_their_own() {
+    let host = Pipeline::new(Limits::default()).unwrap();
+    let task = task();
+    let request = Request { plan: PLAN, task: &task, smoke: SmokeOptions::default() };
+    let starved = host.for_tenant(&tenant("limits: {fuel_base: 10, fuel_per_byte: 0}")).unwrap();
+    let narrow = host.for_tenant(&tenant("structure: {module_bytes: 100}")).unwrap();
+    let denied = host.for_tenant(&tenant("deny: [content.id]")).unwrap();
+    let small = host.for_tenant(&tenant("limits: {event_bytes: 20}\nisolation: per-event"));
+    let small = small.unwrap();
+    assert_eq!(small.sandbox().isolation(), Isolation::PerEvent);
+    for (pipeline, code) in [
+        (&starved, "out_of_fuel"),
+        (&narrow, "module_too_large"),
+        (&denied, "path_denied"),
+        (&small, "event_too_large"),
+    ] {
+        let turned = pipeline.accept(&request, &mut |_| {}).unwrap_err();
+        assert_eq!(turned.code(), code, "{turned}");
+        assert!(host.accept(&request, &mut |_| {}).is_ok(), "the host's own limits hold for it");
+    }
+    // What isn't said is as the host has it, not as the tenant before.
+    let after = starved.for_tenant(&tenant("limits: {fuel_per_byte: 1000}")).unwrap();
+    assert_eq!(after.sandbox().limits().fuel_base, 10);
+    assert_eq!(denied.for_tenant(&tenant("{}")).unwrap().policy(), &FieldPolicy::default());
+}
+
+#[test]
+fn what_belongs_to_the_engine_is_not_a_tenant_s_to_change() {
+    let options = Options { allocator: Allocator::Pooling(Pool::default()), ..Options::default() };
+    let host = Pipeline::of_tenant(&TenantPolicy::default(), options).unwrap();
+    for text in ["limits: {stack_bytes: 1000}", "limits: {memory_bytes: 33554432}"] {
+        let error = host.for_tenant(&tenant(text)).unwrap_err();
+        assert_eq!(error.code(), "engine_failed", "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_tenant_s_limits_hold_for_bundles_that_another_one_made() {
+    let root = tempfile::tempdir().unwrap();
+    let host = Pipeline::new(Limits::default()).unwrap();
+    let task = task();
+    let request = Request { plan: PLAN, task: &task, smoke: SmokeOptions::default() };
+    let accepted = host.accept(&request, &mut |_| {}).unwrap();
+    let store = Store::open(root.path()).unwrap();
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    let stored = host.store(&accepted, &store, now, &mut |_| {}).unwrap();
+    let narrow = host.for_tenant(&tenant("structure: {module_bytes: 100}")).unwrap();
+    let error = bundle::load(&stored.path, &Expect::default(), &narrow).unwrap_err();
+    assert_eq!(error.code(), "module_rejected", "{error}");
+    let starved = host.for_tenant(&tenant("limits: {fuel_base: 10, fuel_per_byte: 0}")).unwrap();
+    let loaded = bundle::load(&stored.path, &Expect::default(), &starved).unwrap();
+    let mut runner = loaded.module().extractor().runner();
+    assert_eq!(runner.run(EVENT.as_bytes()).unwrap_err().code(), "out_of_fuel");
+}
+
+/// No figure that a policy may give panics, overflows or reserves what it says ahead.
+#[test]
+fn the_largest_figures_of_a_policy_still_serve() {
+    let mut most = json!({});
+    for name in names(Limits::default()) {
+        let text = format!("limits: {{{name}: {}}}", u64::MAX);
+        most[&name] = match TenantPolicy::parse(&text, "policy.yaml") {
+            Ok(_) => json!(u64::MAX),
+            Err(TenantError::OutOfRange { most, .. }) => json!(most),
+            Err(error) => panic!("{error}"),
+        };
+    }
+    let structure: Value =
+        names(StructuralLimits::default()).into_iter().map(|name| (name, u64::MAX)).collect();
+    let text = json!({"limits": most, "structure": structure}).to_string();
+    let policy = TenantPolicy::parse(&text, "policy.json").unwrap();
+    let pipeline = Pipeline::of_tenant(&policy, Options::default()).unwrap();
+    let task = task();
+    let request = Request { plan: PLAN, task: &task, smoke: SmokeOptions::default() };
+    let accepted = pipeline.accept(&request, &mut |_| {}).unwrap();
+    assert!(accepted.smoked().max_fuel() > 0);
+}
