@@ -227,8 +227,9 @@ impl State {
                 Ok(())
             }
             _ => {
-                let message =
-                    format!("expected to write at most {done} bytes behind the last point, got {at}");
+                let message = format!(
+                    "expected to write at most {done} bytes behind the last point, got {at}"
+                );
                 Err(Unproven::new(Obligation::Store, message))
             }
         }
