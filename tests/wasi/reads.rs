@@ -27,11 +27,11 @@ fn answer() -> String {
         std::fs::write("/data/new.txt", "").err(),
         std::fs::OpenOptions::new().append(true).open("/data/countries.txt").err(),
         std::fs::read("/data/../../etc/passwd").err(),
-        std::fs::read("/etc/passwd").err(),
     ]
     .into_iter()
     .map(|error| format!("{:?}", error.unwrap().kind()))
     .collect();
+    assert!(std::fs::read("/etc/passwd").is_err());
     let said = format!("{names:?} {size} {} {refused:?}", countries.trim_end()).replace('"', "'");
     format!(
         r#"{{"nodes":[],"edges":[],"fully_handled_span_ids":["{said}"],"partially_handled_span_ids":[]}}"#

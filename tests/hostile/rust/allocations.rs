@@ -1,7 +1,6 @@
 // attack: allocates until there is no memory left
-// expect: unreachable
+// expect: memory_exceeded
 // limits: {"fuel_base":1000000000}
-// says: memory allocation of 100000 bytes failed
 
 #[used]
 #[unsafe(link_section = "retort")]

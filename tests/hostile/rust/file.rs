@@ -1,6 +1,6 @@
 // attack: reads the users of the machine
 // expect: wasi_refused
-// says: a guest can't import path_open of WASI
+// says: of WASI: it needs the grant of files
 
 #[used]
 #[unsafe(link_section = "retort")]

@@ -1,5 +1,5 @@
 ;; attack: asks for 4 GiB of random bytes, with fuel for them
-;; expect: trap
+;; expect: out_of_bounds
 ;; limits: {"fuel_base":1000000000000}
 
 (module

@@ -21,6 +21,9 @@ use crate::sandbox::store::State;
 /// Fuel of a byte that is written, read or filled, or part of a path or a list of buffers.
 const BYTE: u64 = 1;
 
+/// How many random bytes are made at a time.
+const RANDOM_PIECE: u32 = 64 << 10;
+
 type Guest<'a> = Caller<'a, State>;
 type Result<T> = wasmtime::Result<T>;
 
@@ -72,7 +75,15 @@ fn core(linker: &mut Linker<State>) -> Result<()> {
     link!(linker, environ_get(list: i32, bytes: i32));
     link!(linker, environ_sizes_get(count: i32, bytes: i32));
     link!(linker, clock_time_get(clock: i32, precision: i64, time: i32));
-    link!(linker, random_get(place: i32, length: i32), length);
+    let price_of_random = price("random_get");
+    linker.func_wrap(
+        WASI_MODULE,
+        "random_get",
+        move |mut guest: Guest<'_>, place: i32, length: i32| -> Result<i32> {
+            spend(&mut guest, price_of_random + bytes(length))?;
+            within(&mut guest, |host, memory| random(host, memory, place as u32, length as u32))
+        },
+    )?;
     let price_of_write = price("fd_write");
     linker.func_wrap(
         WASI_MODULE,
@@ -142,6 +153,24 @@ fn files(linker: &mut Linker<State>) -> Result<()> {
     )?;
     linker.func_wrap(WASI_MODULE, "path_open", path_open)?;
     Ok(())
+}
+
+/// Fills a range of the guest's memory, piece by piece: all that is asked for at once is made before it is known whether it
+/// fits, and takes as much memory of the host.
+fn random(host: &mut Host, memory: &mut GuestMemory<'_>, place: u32, length: u32) -> Result<i32> {
+    memory.as_slice(GuestPtr::<[u8]>::new((place, length)))?;
+    let mut done = 0;
+    while done < length {
+        let piece = RANDOM_PIECE.min(length - done);
+        // The range is in the memory, so that the sum is an address.
+        let at = place + done;
+        let errno = preview1::random_get(&mut host.context, memory, at as i32, piece as i32)?;
+        if errno != 0 {
+            return Ok(errno);
+        }
+        done += piece;
+    }
+    Ok(Errno::Success as i32)
 }
 
 /// Opens a regular file or a directory. Anything else is refused before it is opened: opening a pipe waits for whoever
