@@ -6,7 +6,7 @@ use super::attempt::Attempt;
 use super::{Case, Config, SelftestError};
 use crate::bundle::Store;
 use crate::compile::compile_text;
-use crate::gate::inspect::{Grant, Inspected, inspect_granting};
+use crate::gate::inspect::{Grant, Inspected, inspect_granting, prove};
 use crate::gate::smoke::SmokeOptions;
 use crate::graph::GraphSpec;
 use crate::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
@@ -100,14 +100,17 @@ impl Setting {
         })
     }
 
-    /// Takes bytes through the static gate of a case.
+    /// Takes bytes through the static gate of a case, as a bundle's module would be.
     pub(super) fn inspected(&self, case: &Case, wasm: &[u8]) -> Result<Inspected, Attempt> {
         let structure = case.structure(&self.config.structure);
         let grant = self.config.options.wasi.grant;
-        inspect_granting(wasm, &structure, grant).map_err(|rejected| {
-            let problems = rejected.problems().iter().map(Problem::from).collect();
-            Attempt::stopped_by_one(problems, case.expect())
-        })
+        match inspect_granting(wasm, &structure, grant) {
+            Ok(inspected) => Ok(prove::by_verification(inspected)),
+            Err(rejected) => {
+                let problems = rejected.problems().iter().map(Problem::from).collect();
+                Err(Attempt::stopped_by_one(problems, case))
+            }
+        }
     }
 }
 
