@@ -176,6 +176,10 @@ fn unsaid(case: &Case, problem: &crate::problem::Problem) -> Option<String> {
     if case.path().is_some_and(|path| problem.path.as_deref() != Some(path)) {
         return Some(format!("found at {:?}, not at {:?}", problem.path, case.path()));
     }
-    let silent = case.says().iter().find(|part| !problem.message.contains(*part))?;
-    Some(format!("`{}` doesn't say `{silent}`", problem.message))
+    let said = match &problem.path {
+        Some(path) => format!("{path}: {}", problem.message),
+        None => problem.message.clone(),
+    };
+    let silent = case.says().iter().find(|part| !said.contains(*part))?;
+    Some(format!("`{said}` doesn't say `{silent}`"))
 }

@@ -8,12 +8,12 @@ use super::good_bundle::GoodBundle;
 use super::{Case, Config, SelftestError};
 use crate::bundle::Store;
 use crate::compile::compile_text;
-use crate::gate::inspect::{Inspected, inspect};
+use crate::gate::inspect::{Grant, Inspected, inspect_granting};
 use crate::gate::smoke::SmokeOptions;
 use crate::graph::GraphSpec;
 use crate::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
 use crate::problem::{Coded, Problem, Stage};
-use crate::sandbox::{LoadError, Options, Sandbox};
+use crate::sandbox::{LoadError, Options, Sandbox, Wasi};
 use crate::task::{Samples, Task};
 
 /// The plan of the honest tenant, which the bundles of cases are made from.
@@ -36,13 +36,15 @@ pub(super) struct Setting {
 
 impl Setting {
     pub(super) fn new(config: &Config) -> Result<Self, SelftestError> {
+        let options = without_files(config.options.clone());
+        let config = Config { options, ..config.clone() };
         let engine = Sandbox::with_options(config.options.clone())?;
         let graph = GraphSpec::parse(GRAPH, "graph.yaml")
             .expect("the corpus's graph spec is built in, and a test reads it");
         let samples = Samples::parse(SAMPLES, "samples.ndjson")
             .expect("the corpus's samples are built in, and a test reads them");
         let task = Task::new(graph, samples, None, None);
-        Ok(Self { config: config.clone(), engine, task, good_bundle: OnceLock::new() })
+        Ok(Self { config, engine, task, good_bundle: OnceLock::new() })
     }
 
     pub(super) fn config(&self) -> &Config {
@@ -112,9 +114,17 @@ impl Setting {
 
     /// Takes bytes through the static gate of a case.
     pub(super) fn inspected(&self, case: &Case, wasm: &[u8]) -> Result<Inspected, Attempt> {
-        inspect(wasm, &case.structure(&self.config.structure)).map_err(|rejected| {
+        let structure = case.structure(&self.config.structure);
+        let grant = self.config.options.wasi.grant;
+        inspect_granting(wasm, &structure, grant).map_err(|rejected| {
             let problems = rejected.problems().iter().map(Problem::from).collect();
             Attempt::stopped_by_one(problems, case.expect())
         })
     }
+}
+
+/// The same, without the directories that a tenant may read: they are no hostile guest's.
+fn without_files(options: Options) -> Options {
+    let grant = options.wasi.grant.min(Grant::Core);
+    Options { wasi: Wasi { grant, ..Wasi::default() }, ..options }
 }

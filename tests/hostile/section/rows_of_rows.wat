@@ -1,6 +1,6 @@
-;; attack: an array of 300 arrays of 300 elements, as rows of rows
+;; attack: an array of 66,000 arrays, as rows of rows
 ;; expect: too_many_rows
-;; event: {"event_type":"e","a":[{{69999*[1],}}[1]]}
+;; event: {"event_type":"e","a":[{{65599*[1],}}[1]]}
 ;; good-event: {"event_type":"e","a":[[1]]}
 
 (module
