@@ -1,12 +1,14 @@
 //! What cases are run in: the engine that all tenants share, and what is known of the graph that plans are about.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::attempt::Attempt;
+use super::good_bundle::GoodBundle;
 use super::{Case, Config, SelftestError};
 use crate::bundle::Store;
 use crate::compile::compile_text;
-use crate::gate::inspect::{Grant, Inspected, inspect_granting};
+use crate::gate::inspect::{Grant, Inspected, inspect_granting, prove};
 use crate::gate::smoke::SmokeOptions;
 use crate::graph::GraphSpec;
 use crate::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
@@ -29,6 +31,7 @@ pub(super) struct Setting {
     config: Config,
     engine: Sandbox,
     task: Task,
+    good_bundle: OnceLock<GoodBundle>,
 }
 
 impl Setting {
@@ -41,7 +44,7 @@ impl Setting {
         let samples = Samples::parse(SAMPLES, "samples.ndjson")
             .expect("the corpus's samples are built in, and a test reads them");
         let task = Task::new(graph, samples, None, None);
-        Ok(Self { config, engine, task })
+        Ok(Self { config, engine, task, good_bundle: OnceLock::new() })
     }
 
     pub(super) fn config(&self) -> &Config {
@@ -85,6 +88,15 @@ impl Setting {
         pipeline.accept(&request, &mut |_| {})
     }
 
+    /// The bundle that cases have copies of.
+    pub(super) fn good_bundle(&self) -> Result<&GoodBundle, Attempt> {
+        if let Some(made) = self.good_bundle.get() {
+            return Ok(made);
+        }
+        let made = GoodBundle::made(self)?;
+        Ok(self.good_bundle.get_or_init(|| made))
+    }
+
     /// Stores a good bundle in the directory `root`.
     pub(super) fn store_bundle(&self, root: &Path) -> Result<Stored, Turned> {
         let pipeline = Pipeline::in_sandbox(self.engine.clone());
@@ -100,14 +112,17 @@ impl Setting {
         })
     }
 
-    /// Takes bytes through the static gate of a case.
+    /// Takes bytes through the static gate of a case, as a bundle's module would be.
     pub(super) fn inspected(&self, case: &Case, wasm: &[u8]) -> Result<Inspected, Attempt> {
         let structure = case.structure(&self.config.structure);
         let grant = self.config.options.wasi.grant;
-        inspect_granting(wasm, &structure, grant).map_err(|rejected| {
-            let problems = rejected.problems().iter().map(Problem::from).collect();
-            Attempt::stopped_by_one(problems, case.expect())
-        })
+        match inspect_granting(wasm, &structure, grant) {
+            Ok(inspected) => Ok(prove::by_verification(inspected)),
+            Err(rejected) => {
+                let problems = rejected.problems().iter().map(Problem::from).collect();
+                Err(Attempt::stopped_by_one(problems, case))
+            }
+        }
     }
 }
 

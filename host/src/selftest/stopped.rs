@@ -14,6 +14,8 @@ const LIMITS: &[(&str, &str)] = &[
     ("too_many_rows", "max_rows"),
     ("event_too_large", "event_bytes"),
     ("log_exceeded", "log_bytes"),
+    ("compile_deadline_exceeded", "compile_ms"),
+    ("compile_memory_exceeded", "compile_memory_bytes"),
 ];
 
 /// The fields of [`StructuralLimits`](crate::gate::inspect::StructuralLimits) behind codes.
