@@ -118,7 +118,7 @@ fn stale_memory_shows_up_only_where_a_case_says_so() {
     let mut wrong = Vec::new();
     let mut leaks = 0;
     for case in cases() {
-        let subject = Subject::of(&lab, &case.inspected).unwrap();
+        let subject = Subject::of(&lab, &prove::by_verification(case.inspected.clone())).unwrap();
         let difference = subject.difference(&lab, &blocks(&case.inspected, &case.events), 9);
         leaks += usize::from(case.leaks);
         let is_verified = case.expect == "verified";

@@ -285,6 +285,30 @@ fn inspect_shows_a_module() {
 }
 
 #[test]
+fn inspect_says_what_is_proven() {
+    let project = Project::new();
+    let proof = json_of(&project.retort(["inspect", "plan.json", "--proof", "--json"]));
+    assert_keys(&proof, &["ok", "reset_safety", "verifier", "fuel_bound", "wasmtime"]);
+    assert_eq!(proof["reset_safety"]["proven"]["how"], "rendered");
+    assert_eq!(proof["verifier"]["verified"]["template"], "wat-1");
+
+    // As text it is a module that nobody vouches for.
+    let source = project.retort(["render", "plan.json"]).stdout;
+    project.write("order.wat", &source);
+    let shown = project.retort(["inspect", "order.wat", "--proof"]);
+    assert!(shown.stdout.contains("reset-safe: verified in the binary"), "{shown:?}");
+    project.write(
+        "order.wat",
+        &source.replace("(local.get $quote) (i32.const 1)", "(local.get $quote) (i32.const 0)"),
+    );
+    let shown = project.retort(["inspect", "order.wat", "--proof"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(shown.stdout.starts_with("proof        none: "), "{shown:?}");
+    let why = "unproven_template: func[3] $put_text: expected $put_text of a known template";
+    assert!(shown.stdout.contains(why), "{shown:?}");
+}
+
+#[test]
 fn graph_check_lists_failures() {
     let project = Project::new();
     project.write(

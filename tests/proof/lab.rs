@@ -2,7 +2,7 @@
 
 use retort::abi::block::BlockWriter;
 use retort::event::{Projection, Projector};
-use retort::gate::inspect::{FuelBound, Inspected, OPERATOR_COST, features};
+use retort::gate::inspect::{FuelBound, Inspected, OPERATOR_COST, ResetSafety, features};
 use wasmparser::{DataKind, Operator, Parser, Payload};
 use wasmtime::{Config, Engine, Instance, Memory, Module, Store, TypedFunc, WasmFeatures};
 
@@ -72,6 +72,8 @@ pub(super) struct Subject {
     function: String,
     data: Vec<(usize, Vec<u8>)>,
     bound: Option<FuelBound>,
+    /// Whether all that is copied in bulk becomes part of the result.
+    is_proven: bool,
 }
 
 struct Guest {
@@ -90,6 +92,7 @@ impl Subject {
             function: inspected.section().function().to_owned(),
             data: data(inspected.wasm()),
             bound: inspected.facts().fuel_bound,
+            is_proven: inspected.reset_safety() != ResetSafety::Unproven,
         };
         subject.guest(lab).map(|_| subject)
     }
@@ -135,9 +138,17 @@ impl Subject {
             let (address, length) = ((packed >> 32) as usize, *packed as u32 as usize);
             memory.get(address..address + length).map(<[u8]>::to_vec)
         });
-        // A result that is whole tells what was copied in bulk; any other may have copied as much as there is room for.
-        let most = memory.len() as u64;
-        let bound = self.bound.map(|bound| bound.of_event(block.len() as u64, most));
+        // A result that was written tells what was copied in bulk; without one it is what there is room for.
+        let constant = self.data.iter().map(|(start, bytes)| start + bytes.len()).max();
+        let bulk = match (&returned, &bytes) {
+            (Ok(packed), Some(bytes))
+                if self.is_proven && Some((packed >> 32) as usize) >= constant =>
+            {
+                bytes.len()
+            }
+            _ => memory.len(),
+        };
+        let bound = self.bound.map(|bound| bound.of_event(block.len() as u64, bulk as u64));
         let broken = bound.filter(|bound| fuel > *bound);
         let broken = broken.map(|bound| format!("{fuel} units of fuel, at most {bound} were said"));
         (Shown { returned, bytes, fuel }, broken)

@@ -135,7 +135,7 @@ fn mutants_of_bytes() {
         let original = foreign(&wasm);
         let places = places(&wasm);
         let mut random = Random::new(number as u64 + 10);
-        for _ in 0..rounds(1500) {
+        for _ in 0..rounds(800) {
             let mut mutant = wasm.clone();
             for _ in 0..=random.below(8) / 6 {
                 let at = places[random.below(places.len())];
@@ -180,7 +180,7 @@ fn mutants_of_operators() {
         let lines: Vec<&str> = text.lines().collect();
         let code: Vec<usize> = (0..lines.len()).filter(|line| is_operator(lines[*line])).collect();
         let mut random = Random::new(number as u64 + 20);
-        for _ in 0..rounds(1000) {
+        for _ in 0..rounds(600) {
             let mut mutant: Vec<String> = lines.iter().map(ToString::to_string).collect();
             for _ in 0..=random.below(8) / 5 {
                 change(&mut mutant, &code, &mut random);

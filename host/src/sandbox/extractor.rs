@@ -114,7 +114,7 @@ impl Extractor {
         self.within_capacity(self.sandbox().limits().output_bytes, capacity)
     }
 
-    /// Only rendered extractors are proven to be reset-safe.
+    /// What is proven to be reset-safe has these capacities.
     fn within_capacity(&self, allowed: usize, capacity: u32) -> usize {
         if self.is_reset_safe() { allowed.min(capacity as usize) } else { allowed }
     }
