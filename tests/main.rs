@@ -26,6 +26,7 @@ mod pipeline_policy;
 mod plan;
 mod policy;
 mod prompt;
+mod proof;
 mod property;
 mod render;
 mod retry;

@@ -12,7 +12,8 @@ use retort::gate::inspect::{
 };
 use retort::problem::Coded;
 use retort::sandbox::{
-    Directory, Extractor, ForeignModules, Limits, Options, RunError, Sandbox, Wasi, Worker,
+    Directory, Extractor, ForeignModules, GuestError, Limits, Options, RunError, Sandbox, Wasi,
+    Worker,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -155,7 +156,7 @@ fn a_log_is_that_of_one_event_and_ends_in_the_message_of_a_failure() {
     for _ in 0..2 {
         let error = runner.run(EVENT).unwrap_err();
         assert_eq!(error.code(), "unreachable");
-        assert!(matches!(&error, RunError::Logged { error, .. } if error.code() == "unreachable"));
+        assert_eq!(*error.cause(), RunError::Guest(GuestError::Unreachable));
         let problem = error.problem();
         let message = r"the extractor executed `unreachable`; its log ends with: so\n\u{1b}[31m!";
         assert_eq!((problem.code, problem.message.as_str()), ("unreachable", message));

@@ -182,8 +182,7 @@ pub(super) fn main(args: &Args) -> Outcome {
 
 /// Why a bundle isn't loaded, with the file at fault.
 pub(super) fn bundle_problem(error: &bundle::LoadError) -> Problem {
-    let place = error.path().display().to_string();
-    Problem::new(Stage::Bundle, error.code(), error.detail()).at(place)
+    Problem::new(Stage::Bundle, error.code(), error.detail()).at(error.place())
 }
 
 struct Check {

@@ -51,6 +51,13 @@ impl ModuleGate for Pipeline {
         let mut inspected = inspect_granting(module, &self.structure, grant)
             .map_err(|rejected| refusal(&rejected, manifest))?;
         let section = inspected.section();
+        if section.abi() != manifest.versions().abi {
+            return Err(ModuleRefusal::Rejected(format!(
+                "the manifest says version {} of the ABI, the module declares {}",
+                manifest.versions().abi,
+                section.abi(),
+            )));
+        }
         if section.function() != manifest.function_name() {
             return Err(ModuleRefusal::FunctionNotFound(format!(
                 "expected function `{}`, the module declares `{}`",

@@ -344,6 +344,16 @@ impl RunError {
     /// Every code that an event may end in besides those of its parts.
     pub const CODES: &'static [&'static str] = &["worker_failed"];
 
+    /// What happened, without what the guest wrote to its log: never [`RunError::Logged`].
+    #[must_use]
+    pub fn cause(&self) -> &Self {
+        let mut cause = self;
+        while let Self::Logged { error, .. } = cause {
+            cause = error;
+        }
+        cause
+    }
+
     /// This error with the end of the log, where the guest has written to one.
     pub(super) fn with_log(self, log: Option<&super::Log>) -> Self {
         match log.and_then(super::Log::message) {

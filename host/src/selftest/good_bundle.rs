@@ -1,31 +1,46 @@
 //! The good bundle that cases change, and loading what they made of it.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use super::attempt::Attempt;
 use super::setting::Setting;
 use crate::bundle::{self, Expect};
-use crate::pipeline::{Pipeline, Stored};
+use crate::pipeline::Pipeline;
 use crate::problem::{Coded, Problem, Stage};
 
 /// A bundle of the honest tenant's plan, in a directory that goes when this does.
+#[derive(Debug)]
 pub(super) struct GoodBundle {
     root: TempDir,
-    stored: Stored,
+    path: PathBuf,
     pipeline: Pipeline,
 }
 
 impl GoodBundle {
-    /// Stores one.
-    pub(super) fn store(setting: &Setting) -> Result<Self, Attempt> {
+    /// Takes the plan through all gates and stores what comes of it.
+    pub(super) fn made(setting: &Setting) -> Result<Self, Attempt> {
         let root = tempfile::tempdir()?;
         let stored = setting
             .store_bundle(root.path())
             .map_err(|turned| Attempt::failed(format!("a good bundle: {turned}")))?;
         let pipeline = Pipeline::in_sandbox(setting.engine().clone());
-        Ok(Self { root, stored, pipeline })
+        Ok(Self { root, path: stored.path, pipeline })
+    }
+
+    /// A copy of the one that was made for all cases.
+    pub(super) fn store(setting: &Setting) -> Result<Self, Attempt> {
+        let original = setting.good_bundle()?;
+        let root = tempfile::tempdir()?;
+        let path = root.path().join(original.path.file_name().unwrap_or_default());
+        fs::create_dir(&path)?;
+        for entry in fs::read_dir(&original.path)? {
+            let entry = entry?;
+            fs::copy(entry.path(), path.join(entry.file_name()))?;
+        }
+        Ok(Self { root, path, pipeline: original.pipeline.clone() })
     }
 
     /// The directory of bundles, which holds no other.
@@ -35,7 +50,7 @@ impl GoodBundle {
 
     /// Its directory.
     pub(super) fn path(&self) -> &Path {
-        &self.stored.path
+        &self.path
     }
 
     /// The gates that it passed, and has to pass again.

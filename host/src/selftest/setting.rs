@@ -1,8 +1,10 @@
 //! What cases are run in: the engine that all tenants share, and what is known of the graph that plans are about.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::attempt::Attempt;
+use super::good_bundle::GoodBundle;
 use super::{Case, Config, SelftestError};
 use crate::bundle::Store;
 use crate::compile::compile_text;
@@ -29,6 +31,7 @@ pub(super) struct Setting {
     config: Config,
     engine: Sandbox,
     task: Task,
+    good_bundle: OnceLock<GoodBundle>,
 }
 
 impl Setting {
@@ -41,7 +44,7 @@ impl Setting {
         let samples = Samples::parse(SAMPLES, "samples.ndjson")
             .expect("the corpus's samples are built in, and a test reads them");
         let task = Task::new(graph, samples, None, None);
-        Ok(Self { config, engine, task })
+        Ok(Self { config, engine, task, good_bundle: OnceLock::new() })
     }
 
     pub(super) fn config(&self) -> &Config {
@@ -83,6 +86,15 @@ impl Setting {
     pub(super) fn accept(&self, pipeline: &Pipeline) -> Result<Accepted, Turned> {
         let request = Request { plan: PLAN, task: &self.task, smoke: SmokeOptions::default() };
         pipeline.accept(&request, &mut |_| {})
+    }
+
+    /// The bundle that cases have copies of.
+    pub(super) fn good_bundle(&self) -> Result<&GoodBundle, Attempt> {
+        if let Some(made) = self.good_bundle.get() {
+            return Ok(made);
+        }
+        let made = GoodBundle::made(self)?;
+        Ok(self.good_bundle.get_or_init(|| made))
     }
 
     /// Stores a good bundle in the directory `root`.

@@ -3,37 +3,19 @@
 //! Code that isn't a loop over rows has neither loops nor blocks, so that one pass from the first operator to the last sees
 //! every path: where branches meet, what is known is what holds on both.
 
-use wasmparser::{BlockType, MemArg, Operator, OperatorsReader, ValType};
+use wasmparser::{BlockType, Operator, OperatorsReader, ValType};
 
 use super::Found;
+use super::arithmetic::name;
+use super::call::Callee;
 use super::module::{Module, OUTPUT_GLOBAL};
 use super::reason::{Obligation, Unproven};
 use super::state::{MayFail, Names, State};
-use super::value::{Field, Known, OUTPUT, Slot, Value};
+use super::value::{OUTPUT, Value};
 use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
 
-const HEADER: u32 = HEADER_BYTES as u32;
-const RECORD: u32 = SLOT_BYTES as u32;
-
-/// What a function that can be called does, as far as its callers have to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Callee {
-    /// Generated code has no business to call it.
-    None,
-    /// `copy_long(to, from, length)`.
-    CopyLong,
-    /// `put_text(to, block, slot)`: writes from `to` on, gives the address behind.
-    PutText,
-    /// `open_list(first, to)`: writes a bracket at `first`, or behind `to` if that is the same; gives the address behind.
-    OpenList,
-    /// `room(to, need)`: any number.
-    Room,
-    /// `too_large(over)`: no address, and a length.
-    TooLarge,
-    /// A generated one: `(block, to)`, or with a row `(block, row, to)`, of which it reads so many bytes. Writes from `to`
-    /// on, and gives the address behind or, if it may, a negative number.
-    Writer { row: Option<u32>, may_fail: MayFail },
-}
+pub(super) const HEADER: u32 = HEADER_BYTES as u32;
+pub(super) const RECORD: u32 = SLOT_BYTES as u32;
 
 /// What a generated function is, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,22 +102,22 @@ struct Open {
     first: Option<State>,
 }
 
-struct Interpreter<'f, 'm, 'a> {
-    context: &'f Context<'m, 'a>,
+pub(super) struct Interpreter<'f, 'm, 'a> {
+    pub(super) context: &'f Context<'m, 'a>,
     role: Role,
-    names: Names,
+    pub(super) names: Names,
     /// What is known here; nothing behind a return.
     now: Option<State>,
     open: Vec<Open>,
     /// Whether the operator before pushed a constant.
-    literal: bool,
+    pub(super) literal: bool,
     /// Bytes of its row that the function reads.
-    row: u32,
+    pub(super) row: u32,
     may_fail: MayFail,
-    found: &'f mut Found,
+    pub(super) found: &'f mut Found,
 }
 
-fn fault(obligation: Obligation, message: &str) -> Unproven {
+pub(super) fn fault(obligation: Obligation, message: &str) -> Unproven {
     Unproven::new(obligation, message)
 }
 
@@ -252,276 +234,8 @@ impl Interpreter<'_, '_, '_> {
     }
 
     /// Pushes a number of which nothing more is known.
-    fn number(&mut self, now: &mut State) {
+    pub(super) fn number(&mut self, now: &mut State) {
         now.push(Value::Number(self.names.next()));
-    }
-
-    /// Operators that compute, and neither trap nor touch the memory.
-    fn arithmetic(&mut self, now: &mut State, operator: &Operator<'_>) -> Result<(), Unproven> {
-        let unary = matches!(
-            operator,
-            Operator::I32Eqz
-                | Operator::I64Eqz
-                | Operator::I64ExtendI32U
-                | Operator::I64ExtendI32S
-                | Operator::I32WrapI64
-        );
-        let result = if unary {
-            let value = now.pop()?;
-            match operator {
-                Operator::I32Eqz => value.negated(),
-                Operator::I64ExtendI32U => value.widened(),
-                _ => None,
-            }
-        } else {
-            if !is_binary(operator) {
-                let message =
-                    format!("expected an operator of generated code, got {}", name(operator));
-                return Err(Unproven::new(Obligation::Operator, message));
-            }
-            let (right, left) = (now.pop()?, now.pop()?);
-            match operator {
-                Operator::I32Add => {
-                    let behind = now.behind(&left, &right, &mut self.names);
-                    behind.or_else(|| left.plus(&right))
-                }
-                Operator::I32Sub => left.minus(&right),
-                Operator::I32Eq => left.equals(&right),
-                Operator::I32Ne => left.equals(&right).and_then(|equal| equal.negated()),
-                Operator::I32LeU => left.at_most(&right),
-                Operator::I32GtU => left.at_most(&right).and_then(|most| most.negated()),
-                Operator::I32LtS => left.is_less(&right),
-                Operator::I32And => left.and(&right),
-                Operator::I32Or => left.or(&right),
-                Operator::I64Shl => left.shifted(&right),
-                Operator::I64Or => left.packed(&right),
-                _ => None,
-            }
-        };
-        match result {
-            Some(value) => now.push(value),
-            None => self.number(now),
-        }
-        Ok(())
-    }
-
-    /// The record and the field that a load of four bytes reads; no record for the block's header.
-    fn field(
-        &mut self,
-        now: &mut State,
-        memarg: &MemArg,
-    ) -> Result<(Option<Slot>, Field), Unproven> {
-        let (address, what) = match now.pop()? {
-            Value::Block(from) => (u64::from(from) + memarg.offset, "the input block"),
-            Value::Row(from) => (u64::from(from) + memarg.offset, "the row"),
-            _ => {
-                let message =
-                    "expected an address in the input block or in a row, got another value";
-                return Err(fault(Obligation::Load, message));
-            }
-        };
-        self.found.loads += 1;
-        let in_row = what == "the row";
-        let at = u32::try_from(address).ok();
-        if !in_row && at.is_some_and(|at| at <= HEADER - 4) {
-            return Ok((None, Field::Kind));
-        }
-        let record = at
-            .and_then(|at| at.checked_sub(if in_row { 0 } else { HEADER }))
-            .map(|at| (at / RECORD, at % RECORD));
-        let slot = match record {
-            Some((index, _)) if in_row => {
-                self.reads_row(index)?;
-                Some(Slot::Column(index))
-            }
-            Some((index, _)) if index < self.context.inputs => Some(Slot::Input(index)),
-            _ => None,
-        };
-        let field = match record {
-            Some((_, 0)) => Some(Field::Kind),
-            Some((_, 4)) => Some(Field::Offset),
-            Some((_, 8)) => Some(Field::Length),
-            _ => None,
-        };
-        match (slot, field) {
-            (Some(slot), Some(field)) => Ok((Some(slot), field)),
-            _ => {
-                let message = format!(
-                    "expected a field of one of {} records in {what}, got 4 bytes at {address}",
-                    self.context.inputs
-                );
-                Err(Unproven::new(Obligation::Load, message))
-            }
-        }
-    }
-
-    /// Takes note that the function reads this record of its row.
-    fn reads_row(&mut self, index: u32) -> Result<(), Unproven> {
-        // Fewer columns than inputs: what is beyond is refused here, so that nothing overflows.
-        if index >= self.context.inputs {
-            let message = format!("expected a record of the row, got number {index}");
-            return Err(Unproven::new(Obligation::Load, message));
-        }
-        self.row = self.row.max((index + 1) * RECORD);
-        Ok(())
-    }
-
-    fn load_wide(&mut self, now: &mut State, memarg: &MemArg, width: u64) -> Result<(), Unproven> {
-        let address = now.pop()?;
-        match address {
-            Value::Text(slot) if now.has_bytes(slot, memarg.offset.saturating_add(width)) => {
-                self.found.loads += 1;
-            }
-            Value::Text(_) => {
-                let message = "expected bytes of a text whose length is known here, got others";
-                return Err(fault(Obligation::Load, message));
-            }
-            address if width == 4 => {
-                now.push(address);
-                self.field(now, memarg)?;
-            }
-            _ => {
-                let message = "expected the address of a text, got another value";
-                return Err(fault(Obligation::Load, message));
-            }
-        }
-        self.number(now);
-        Ok(())
-    }
-
-    fn load_vector(&mut self, now: &mut State, memarg: &MemArg) -> Result<(), Unproven> {
-        let known = match now.pop()? {
-            Value::Const(address) => {
-                let address = u64::from(address.cast_unsigned()) + memarg.offset;
-                let bytes = self.context.module.filled_from(address);
-                if bytes == 0 {
-                    let message = format!("expected constant text, got address {address}");
-                    return Err(Unproven::new(Obligation::Load, message));
-                }
-                Known::Bytes(bytes.min(16))
-            }
-            Value::Text(slot) if memarg.offset == 0 => Known::Text(slot),
-            _ => {
-                let message = "expected constant text or the text of a record, got another address";
-                return Err(fault(Obligation::Load, message));
-            }
-        };
-        self.found.loads += 1;
-        now.push(Value::Vector(known));
-        Ok(())
-    }
-
-    /// `memory.copy`: of constant text alone, with its length as a literal, which is how the bound on fuel counts it.
-    fn copy(&mut self, now: &mut State) -> Result<(), Unproven> {
-        let (length, from, to) = (now.pop()?, now.pop()?, now.pop()?);
-        let (Value::Const(length), Value::Const(from)) = (length, from) else {
-            let message = "expected a copy of constant text, got another";
-            return Err(fault(Obligation::Load, message));
-        };
-        let (length, from) = (length.cast_unsigned(), u64::from(from.cast_unsigned()));
-        if self.context.module.filled_from(from) < length {
-            let message = format!("expected constant text, got {length} bytes at address {from}");
-            return Err(Unproven::new(Obligation::Load, message));
-        }
-        if !self.literal {
-            return Err(fault(Obligation::Bulk, "expected the length of the copy to be a literal"));
-        }
-        self.found.copies += 1;
-        now.copy_constant(&to, length)
-    }
-
-    fn call(&mut self, now: &mut State, function: u32) -> Result<(), Unproven> {
-        let Some(callee) = self.context.callees.get(function as usize) else {
-            let message = format!("expected a function in front of this one, got func[{function}]");
-            return Err(Unproven::new(Obligation::Call, message));
-        };
-        self.found.calls += 1;
-        match *callee {
-            Callee::None => {
-                let message = format!("func[{function}] is none that generated code calls");
-                return Err(Unproven::new(Obligation::Call, message));
-            }
-            Callee::CopyLong => {
-                let (length, from, to) = (now.pop()?, now.pop()?, now.pop()?);
-                match (from, length) {
-                    (Value::Text(slot), Value::Field(of, Field::Length)) if slot == of => {
-                        now.copy_text(&to, slot)?;
-                    }
-                    _ => {
-                        let message =
-                            "expected the text of a record and its length, got other values";
-                        return Err(fault(Obligation::Call, message));
-                    }
-                }
-            }
-            Callee::PutText => {
-                let (slot, block, to) = (now.pop()?, now.pop()?, now.pop()?);
-                self.is_block(&block)?;
-                self.is_record(&slot)?;
-                let behind = now.hand_over(&to, false, &mut self.names)?;
-                now.push(behind);
-            }
-            Callee::OpenList => {
-                let (to, first) = (now.pop()?, now.pop()?);
-                if !matches!(first, Value::Out { .. }) {
-                    let message = "expected an address in the result, got another value";
-                    return Err(fault(Obligation::Call, message));
-                }
-                let behind = now.hand_over(&to, false, &mut self.names)?;
-                now.push(behind);
-            }
-            Callee::Room => {
-                now.pop()?;
-                now.pop()?;
-                self.number(now);
-            }
-            Callee::TooLarge => {
-                now.pop()?;
-                now.push(Value::Refusal);
-            }
-            Callee::Writer { row, may_fail } => {
-                let to = now.pop()?;
-                if let Some(bytes) = row {
-                    self.is_row(&now.pop()?)?;
-                    self.row = self.row.max(bytes);
-                }
-                self.is_block(&now.pop()?)?;
-                let behind = now.hand_over(&to, may_fail, &mut self.names)?;
-                now.push(behind);
-            }
-        }
-        Ok(())
-    }
-
-    fn is_block(&self, value: &Value) -> Result<(), Unproven> {
-        match value {
-            Value::Block(0) => Ok(()),
-            _ => Err(fault(
-                Obligation::Call,
-                "expected the input block's address, got another value",
-            )),
-        }
-    }
-
-    fn is_row(&self, value: &Value) -> Result<(), Unproven> {
-        match value {
-            Value::Row(0) => Ok(()),
-            _ => Err(fault(Obligation::Call, "expected the row's address, got another value")),
-        }
-    }
-
-    fn is_record(&mut self, value: &Value) -> Result<(), Unproven> {
-        match value {
-            Value::Block(at) => {
-                let at = at.checked_sub(HEADER);
-                if at.is_some_and(|at| at % RECORD == 0 && at / RECORD < self.context.inputs) {
-                    return Ok(());
-                }
-            }
-            Value::Row(at) if at % RECORD == 0 => return self.reads_row(at / RECORD),
-            _ => {}
-        }
-        Err(fault(Obligation::Call, "expected the address of a record, got another value"))
     }
 
     /// What a function gives back, on the top of the stack.
@@ -558,47 +272,4 @@ impl Interpreter<'_, '_, '_> {
             }
         }
     }
-}
-
-/// Whether an operator computes a number of two.
-fn is_binary(operator: &Operator<'_>) -> bool {
-    matches!(
-        operator,
-        Operator::I32Eq
-            | Operator::I32Ne
-            | Operator::I32LtS
-            | Operator::I32LtU
-            | Operator::I32GtS
-            | Operator::I32GtU
-            | Operator::I32LeS
-            | Operator::I32LeU
-            | Operator::I32GeS
-            | Operator::I32GeU
-            | Operator::I32Add
-            | Operator::I32Sub
-            | Operator::I32And
-            | Operator::I32Or
-            | Operator::I32Xor
-            | Operator::I32Shl
-            | Operator::I32ShrU
-            | Operator::I64Eq
-            | Operator::I64Ne
-            | Operator::I64LtU
-            | Operator::I64GtU
-            | Operator::I64LeU
-            | Operator::I64GeU
-            | Operator::I64Add
-            | Operator::I64Sub
-            | Operator::I64And
-            | Operator::I64Or
-            | Operator::I64Xor
-            | Operator::I64Shl
-            | Operator::I64ShrU
-    )
-}
-
-/// An operator's name, without what belongs to it.
-fn name(operator: &Operator<'_>) -> String {
-    let text = format!("{operator:?}");
-    text.split([' ', '{']).next().unwrap_or_default().to_owned()
 }

@@ -9,6 +9,9 @@
 //! [`state`]), each after those that it calls. Loops are taken in one form alone, over the rows of a column that the module
 //! declares. What isn't understood isn't proven.
 
+mod access;
+mod arithmetic;
+mod call;
 mod function;
 mod module;
 mod reason;
@@ -21,7 +24,8 @@ use wasmparser::{FunctionBody, OperatorsReader, ValType};
 
 pub use self::reason::{Obligation, Unproven};
 
-use self::function::{Callee, Context, Role};
+use self::call::Callee;
+use self::function::{Context, Role};
 use self::module::Module;
 use super::Inspected;
 use super::rows::{Matcher, RowLoop};

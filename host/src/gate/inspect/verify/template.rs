@@ -1,14 +1,14 @@
 //! The hand-written functions of the templates that are known, and what the proof takes from them.
 //!
 //! Their bodies are compared byte for byte; what they do was proven by hand (docs/proof.md) and is what
-//! [`Callee`](super::function::Callee) says of them. They come first in a module, and the constants that they name are its
+//! [`Callee`] says of them. They come first in a module, and the constants that they name are its
 //! first globals, so that the same bytes mean the same.
 
 use std::sync::LazyLock;
 
 use wasmparser::{Parser, Payload};
 
-use super::function::Callee;
+use super::call::Callee;
 use super::module::Module;
 use super::reason::{Obligation, Unproven};
 use crate::compile::compile_text;
