@@ -1,4 +1,4 @@
-;; attack: writes to the terminal of whoever reads the report
+;; attack: writes to the terminal of whoever reads the report, by the name of a function
 ;; expect: wasi_refused
 ;; says: a guest can't import \u{1b}]0;owned\u{7} of WASI
 

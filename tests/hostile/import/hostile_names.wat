@@ -1,4 +1,4 @@
-;; attack: writes to the terminal of whoever reads the report
+;; attack: writes to the terminal of whoever reads the report, by the name of a module
 ;; expect: import_refused
 ;; path: import "\u{1b}[2J\nerror: none, all checks passed"."\u{202e}"
 

@@ -1,4 +1,4 @@
-;; attack: waits for the disk
+;; attack: waits for the disk to have the data
 ;; expect: wasi_refused
 ;; says: a guest can't import fd_datasync of WASI: no grant allows it
 

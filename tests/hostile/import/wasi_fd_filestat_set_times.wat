@@ -1,4 +1,4 @@
-;; attack: forges the times of a file
+;; attack: forges the times of an open file
 ;; expect: wasi_refused
 ;; says: a guest can't import fd_filestat_set_times of WASI: no grant allows it
 

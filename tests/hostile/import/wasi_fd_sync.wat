@@ -1,4 +1,4 @@
-;; attack: waits for the disk
+;; attack: waits for the disk to have data and directory
 ;; expect: wasi_refused
 ;; says: a guest can't import fd_sync of WASI: no grant allows it
 

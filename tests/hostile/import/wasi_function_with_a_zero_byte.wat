@@ -1,4 +1,4 @@
-;; attack: hopes that a name ends at its first zero byte
+;; attack: hopes that the name of a function ends at its first zero byte
 ;; expect: wasi_refused
 ;; says: fd_write\0 of WASI
 

@@ -1,4 +1,4 @@
-;; attack: forges the times of a file
+;; attack: forges the times of a file by its path
 ;; expect: wasi_refused
 ;; says: a guest can't import path_filestat_set_times of WASI: no grant allows it
 

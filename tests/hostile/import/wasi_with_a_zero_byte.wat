@@ -1,4 +1,4 @@
-;; attack: hopes that a name ends at its first zero byte
+;; attack: hopes that the name of a module ends at its first zero byte
 ;; expect: import_refused
 
 (module

@@ -1,4 +1,4 @@
-;; attack: growing beyond its own maximum is refused by -1 and costs nothing: asked for often enough, it would add up to more than the sandbox allows
+;; attack: asks for more than its own maximum, often enough to add up to more than the sandbox allows if it were counted
 ;; expect: ok
 
 (module
