@@ -1,4 +1,4 @@
-;; attack: one value more inside the other than there may be
+;; attack: one value of a section more inside the other than there may be
 ;; expect: section_inputs
 
 (module

@@ -1,4 +1,4 @@
-;; attack: one condition more inside the other than there may be
+;; attack: one condition of a section more inside the other than there may be
 ;; expect: section_inputs
 
 (module

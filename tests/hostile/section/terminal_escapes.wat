@@ -1,4 +1,4 @@
-;; attack: terminal escapes in an unknown key, for the message that names it
+;; attack: terminal escapes in an unknown key of a section, for the message that names it
 ;; expect: section_wrong_shape
 
 (module
