@@ -5,5 +5,6 @@ mod bad_input;
 mod commands;
 mod junit;
 mod project;
+mod selftest;
 mod streams;
 mod tenant;

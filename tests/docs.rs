@@ -11,7 +11,9 @@ use retort::event::{Projection, Projector};
 use retort::expr::Conversion;
 use retort::expr::fuel::COSTS;
 use retort::gate::inspect::StructuralLimits;
-use retort::sandbox::Limits;
+use retort::pipeline::Pipeline;
+use retort::sandbox::{Limits, Options};
+use retort::tenant::TenantPolicy;
 use serde_json::Value;
 
 use crate::support::workspace_root;
@@ -136,6 +138,17 @@ fn plans_in_documents_are_plans() {
 }
 
 #[test]
+fn the_policy_of_the_readme_is_one() {
+    let policies = blocks(below(&document("README.md"), "## A tenant's policy"), "yaml");
+    let [policy] = policies.as_slice() else { panic!("{policies:?}") };
+    let policy = TenantPolicy::parse(policy, "policy.yaml").unwrap();
+    assert_eq!(policy.fields().denied().len(), 1);
+    assert_eq!(policy.limits(&Limits::default()).deadline_ms, 200);
+    let pipeline = Pipeline::of_tenant(&policy, Options::default()).unwrap();
+    assert_eq!(pipeline.structure().module_bytes, 262_144);
+}
+
+#[test]
 fn the_design_names_every_directory_of_the_source() {
     let design = document("DESIGN.md");
     let table = below(&design, "| directory | stage |");
@@ -163,9 +176,11 @@ fn links_lead_somewhere() {
     for (name, folder) in [
         ("README.md", ""),
         ("DESIGN.md", ""),
+        ("SECURITY.md", ""),
         ("docs/abi.md", "docs"),
         ("docs/plan.md", "docs"),
         ("docs/proof.md", "docs"),
+        ("docs/wasi.md", "docs"),
     ] {
         let text = document(name);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
@@ -269,6 +284,7 @@ fn the_readme_shows_every_command() {
         "graph check",
         "diagnose",
         "explain",
+        "selftest",
     ] {
         assert!(
             commands.contains(&format!("retort {command} "))

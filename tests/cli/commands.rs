@@ -46,6 +46,7 @@ fn every_help_has_an_example() {
         &["graph", "check"],
         &["diagnose"],
         &["explain"],
+        &["selftest"],
     ] {
         let ended = retort(command.iter().chain(&["--help"]));
         let example = format!("\n  retort {}", command.join(" "));

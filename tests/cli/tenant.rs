@@ -100,3 +100,75 @@ fn a_project_names_it() {
     assert_eq!(ended.code, 1, "{ended:?}");
     assert_eq!(report["problems"][0]["code"], json!("output_too_large"), "{report}");
 }
+
+/// A guest that looks for a file in `/data`, and traps where there is none.
+const READER: &str = r#"(module
+  (@custom "retort" "{\"abi\":1,\"function\":\"f\",\"event_types\":[\"order_placed\"],\"inputs\":[]}")
+  (import "wasi_snapshot_preview1" "path_filestat_get"
+    (func $stat (param i32 i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 2 2)
+  (data (i32.const 64) "rates.csv")
+  (data (i32.const 256) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[\"s\"],\"partially_handled_span_ids\":[]}")
+  (func (export "retort_buffer") (param i32) (result i32) (i32.const 65536))
+  (func (export "f") (param i32 i32) (result i64)
+    (if (call $stat (i32.const 3) (i32.const 0) (i32.const 64) (i32.const 9) (i32.const 1024))
+      (then unreachable))
+    (i64.or (i64.shl (i64.const 256) (i64.const 32)) (i64.const 86))))"#;
+
+#[test]
+fn a_directory_is_granted_by_it_alone() {
+    let project = Project::new();
+    project.write("reader.wat", READER);
+    std::fs::create_dir_all(project.path("conf/data")).unwrap();
+    project.write("conf/data/rates.csv", "EUR,1\n");
+    let samples = project.write("one.ndjson", r#"{"event_type":"order_placed"}"#);
+    let check = |policy: &str| {
+        project.write("conf/policy.yaml", policy);
+        project.retort([
+            "check",
+            "reader.wat",
+            "--samples",
+            &samples,
+            "--policy",
+            "conf/policy.yaml",
+        ])
+    };
+    // Its paths are those of its own folder.
+    let granted = check("wasi: {grant: files, directories: [{host: data, guest: /data}]}");
+    assert_eq!(granted.code, 0, "{granted:?}");
+    let alone = check("wasi: {grant: files}");
+    assert!(alone.code == 1 && alone.stderr.contains("error[unreachable]"), "{alone:?}");
+    for policy in ["{}", "wasi: {grant: core}", "wasi: {grant: none}"] {
+        let refused = check(policy);
+        assert_eq!(refused.code, 1, "{policy}: {refused:?}");
+        assert!(refused.stderr.contains("error[wasi_refused]"), "{policy}: {refused:?}");
+    }
+    let missing = check("wasi: {grant: files, directories: [{host: nowhere, guest: /data}]}");
+    assert!(missing.code == 2 && missing.stderr.contains("nowhere"), "{missing:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn native_code_is_kept_where_it_says() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (project, bundle) = compiled();
+    let run = ["run", "--bundles", "out", "events.ndjson", "--cache", "native"];
+    let first = project.retort(run);
+    let kept = |project: &Project| {
+        project.tree().into_iter().filter(|name| name.starts_with("native/")).count()
+    };
+    let entries = kept(&project);
+    assert!(first.code == 0 && entries >= 2, "{first:?}: {:?}", project.tree());
+    let bench = ["bench", &bundle, "events.ndjson", "--events", "10", "--cache", "native"];
+    for command in [&run[..], &bench] {
+        let again = project.retort(command.iter().copied());
+        assert_eq!((again.code, kept(&project)), (0, entries), "{again:?}");
+        assert!(!again.stderr.contains("warning"), "{again:?}");
+    }
+    // Open to others: it isn't used, and that is said.
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(project.path("native"), open).unwrap();
+    let told = project.retort(run);
+    assert_eq!((told.code, &told.stdout), (0, &first.stdout));
+    assert!(told.stderr.contains("warning[cache_unusable]: "), "{told:?}");
+}

@@ -13,7 +13,7 @@ use retort::sandbox::{Observer, RunError, Runner, Step};
 use serde::Serialize;
 
 use super::error::CliError;
-use super::files::PolicyArg;
+use super::files::{CacheArg, PolicyArg};
 use super::{Outcome, Verdict, events, files, talk};
 
 /// Measure a bundle on real events, on one core
@@ -35,6 +35,8 @@ pub(super) struct Args {
     runs: u64,
     #[command(flatten)]
     policy: PolicyArg,
+    #[command(flatten)]
+    cache: CacheArg,
     /// Print one JSON object instead
     #[arg(long)]
     json: bool,
@@ -101,8 +103,9 @@ struct Oracle {
 }
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let pipeline = args.policy.pipeline()?;
+    let pipeline = args.cache.pipeline(&args.policy)?;
     let loaded = bundle::load(&args.bundle, &Expect::default(), &pipeline)?;
+    args.cache.tell(&pipeline);
     let events = match read_events(args, pipeline.sandbox().limits().event_bytes)? {
         Ok(events) => events,
         Err((line, error)) => return Ok(failed(args, line, &error)),

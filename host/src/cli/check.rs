@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::compile::StageReport;
 use super::error::CliError;
-use super::files::{GraphSource, PolicyArg};
+use super::files::{CacheArg, GraphSource, PolicyArg};
 use super::junit::{Case, Failure, Junit};
 use super::{Outcome, Verdict, files, talk};
 
@@ -39,6 +39,8 @@ pub(super) struct Args {
     graph: GraphSource,
     #[command(flatten)]
     policy: PolicyArg,
+    #[command(flatten)]
+    cache: CacheArg,
     /// Of a plan: what the events look like (JSON), beside what the samples show
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
@@ -135,7 +137,7 @@ pub(super) fn main(args: &Args) -> Outcome {
         ..SmokeOptions::default()
     };
     let mut check = Check {
-        pipeline: args.policy.pipeline()?,
+        pipeline: args.cache.pipeline(&args.policy)?,
         samples,
         graph,
         schema: args.schema.as_deref().map(files::read_event_schema).transpose()?,
@@ -161,6 +163,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     }
     .err()
     .unwrap_or_default();
+    args.cache.tell(&check.pipeline);
     let report = Report { ok: problems.is_empty(), stages: check.stages, problems };
     let origin = files::name(&args.path);
     if let Some(path) = &args.junit {

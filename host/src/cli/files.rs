@@ -11,11 +11,12 @@ use retort::graph::GraphSpec;
 use retort::pipeline::Pipeline;
 use retort::plan::Plan;
 use retort::problem::json_fault;
-use retort::sandbox::{ForeignModules, Options};
+use retort::sandbox::{Cache, CacheReport, ForeignModules, Options};
 use retort::task::{EventSchema, Rule};
 use retort::tenant::TenantPolicy;
 
 use super::error::CliError;
+use super::talk;
 
 /// How much of a file that has to be held whole is read: 256 MiB.
 const MAX_BYTES: u64 = 256 << 20;
@@ -152,7 +153,7 @@ pub(super) fn read_plan(path: &Path) -> Result<Option<Plan>, CliError> {
                 problems.push(first);
             }
             for problem in problems {
-                super::talk::problem(&name(path), &problem.into());
+                talk::problem(&name(path), &problem.into());
             }
             Ok(None)
         }
@@ -210,7 +211,32 @@ impl PolicyArg {
 
     /// The gates, as the policy says.
     pub(super) fn pipeline(&self) -> Result<Pipeline, CliError> {
-        Ok(Pipeline::of_tenant(&self.read()?, options()?)?)
+        CacheArg::default().pipeline(self)
+    }
+}
+
+/// Where native code is kept between runs.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct CacheArg {
+    /// Keep native code between runs in this directory, which must be this user's alone
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+}
+
+impl CacheArg {
+    /// The gates, as a policy says, with the cache.
+    pub(super) fn pipeline(&self, policy: &PolicyArg) -> Result<Pipeline, CliError> {
+        let cache = self.cache.as_ref().map(Cache::new);
+        Ok(Pipeline::of_tenant(&policy.read()?, Options { cache, ..options()? })?)
+    }
+
+    /// Says on stderr what about the cache isn't as it should be.
+    pub(super) fn tell(&self, pipeline: &Pipeline) {
+        let CacheReport { warnings, more_warnings, .. } = pipeline.sandbox().cache_report();
+        warnings.iter().for_each(talk::warning);
+        if more_warnings > 0 {
+            talk::note(format_args!("{more_warnings} more warnings of the cache"));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use retort::problem::Coded;
 use retort::runtime::{Registry, Stream, Summary};
 
 use super::error::CliError;
-use super::files::PolicyArg;
+use super::files::{CacheArg, PolicyArg};
 use super::{Outcome, Verdict, files, talk};
 
 /// Run bundles over events, one JSON object a line
@@ -38,6 +38,8 @@ pub(super) struct Args {
     out: Option<PathBuf>,
     #[command(flatten)]
     policy: PolicyArg,
+    #[command(flatten)]
+    cache: CacheArg,
     /// Hold every result to the graph spec of its bundle
     #[arg(long)]
     check_graph: bool,
@@ -56,8 +58,9 @@ Examples:
 const WRITE_BUFFER: usize = 64 << 10;
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let pipeline = args.policy.pipeline()?;
+    let pipeline = args.cache.pipeline(&args.policy)?;
     let registry = open_registry(&args.bundles, &pipeline)?;
+    args.cache.tell(&pipeline);
     let specs = if args.check_graph {
         Some(registry.graph_specs().map_err(|error| CliError::GraphSpec { error })?)
     } else {

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::error::CliError;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const NOTE: Style = AnsiColor::Cyan.on_default().bold();
 
 /// One line on stderr. Colours are taken out where that isn't a terminal.
@@ -27,6 +28,11 @@ pub(super) fn note(text: impl Display) {
 /// An error with its code.
 pub(super) fn error(error: &(impl Coded + Display)) {
     coded(error.code(), error);
+}
+
+/// Something that isn't as it should be and stops nothing, with its code.
+pub(super) fn warning(warning: &(impl Coded + Display)) {
+    say(format_args!("{WARNING}warning[{}]{WARNING:#}: {warning}", warning.code()));
 }
 
 /// A code with what is said of it.

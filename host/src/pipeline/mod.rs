@@ -153,8 +153,9 @@ impl Pipeline {
     /// fields that may be read, which are the policy's, and directories, which no two tenants share unasked.
     ///
     /// # Errors
-    /// [`LoadError::Directory`], when a directory of the policy can't be granted; [`LoadError::Engine`], when its extractors would have another size of stack, or larger memories than the pool's
-    /// slots: those belong to the engine. Which allocator there is belongs to it as well, so the policy's isn't looked at.
+    /// [`LoadError::Directory`], when a directory of the policy can't be granted; [`LoadError::Engine`], when its extractors
+    /// would have another size of stack: that belongs to the engine. Which allocator there is belongs to it as well, so the
+    /// policy's isn't looked at.
     pub fn for_tenant(&self, tenant: &TenantPolicy) -> Result<Self, LoadError> {
         let limits = tenant.limits(self.sandbox.limits());
         let isolation = tenant.isolation().unwrap_or(self.sandbox.isolation());

@@ -96,6 +96,12 @@ const RANGES: &[Range] = &[
         reason: "a deadline is what stops an event at last, so there is always one, of a day at most",
     },
     Range {
+        name: "compile_ms",
+        least: 1,
+        most: 86_400_000,
+        reason: "a compiler has to come to an end, within a day at most",
+    },
+    Range {
         name: "stack_bytes",
         least: 0,
         most: MAX_STACK_BYTES as u64,
