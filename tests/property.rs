@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use retort::abi::block::BlockWriter;
 use retort::event::{Projection, Projector};
-use retort::gate::inspect::{FuelBound, StructuralLimits, inspect};
+use retort::gate::inspect::{FuelBound, StructuralLimits, inspect, prove};
 use retort::graph::extraction::Extraction;
 use retort::plan::{self as plans, Plan, eval::eval};
 use retort::problem::Coded;
@@ -45,6 +45,10 @@ impl Subject {
         let warm = SANDBOX.load(&proven).unwrap();
         let fresh = SANDBOX.load(&unproven).unwrap();
         assert!(warm.is_reset_safe() && !fresh.is_reset_safe());
+        // The verifier finds the same proof in the binary, with the same bound.
+        let verified = prove::by_verification(unproven);
+        assert!(verified.unproven().is_none(), "{:?}", verified.unproven());
+        assert_eq!(verified.facts().fuel_bound, proven.facts().fuel_bound);
         let mut rejecting = serde_json::to_value(&plan).unwrap();
         rejecting["on_duplicate"] = json!("reject");
         Self {

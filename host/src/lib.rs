@@ -91,7 +91,7 @@
 //! # Features
 //! - `http`, on by default: the clients of models that are reached over HTTP.
 //!
-//! There is no `unsafe`.
+//! There is one `unsafe`: native code is made a module again, in `sandbox/native.rs`, where this host has compiled it.
 
 pub mod abi;
 pub mod answer;

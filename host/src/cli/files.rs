@@ -204,7 +204,8 @@ impl PolicyArg {
     /// The policy; the default one where none is named.
     pub(super) fn read(&self) -> Result<TenantPolicy, CliError> {
         let Some(path) = &self.policy else { return Ok(TenantPolicy::default()) };
-        Ok(TenantPolicy::parse(&read_text(path, "a policy")?, &name(path))?)
+        let policy = TenantPolicy::parse(&read_text(path, "a policy")?, &name(path))?;
+        Ok(policy.in_folder(path.parent().unwrap_or(Path::new(""))))
     }
 
     /// The gates, as the policy says.
@@ -213,8 +214,10 @@ impl PolicyArg {
     }
 }
 
-/// How the sandbox of every command is built, where no policy says otherwise.
+/// How the sandbox of every command is built, where no policy says otherwise. Modules that weren't rendered here are compiled
+/// by this very program, in a process of its own.
 pub(super) fn options() -> Result<Options, CliError> {
-    let foreign = ForeignModules::InProcess;
+    let program = std::env::current_exe().map_err(CliError::Runtime)?;
+    let foreign = ForeignModules::Helper(program);
     Ok(Options { foreign, ..Options::default() })
 }

@@ -5,6 +5,20 @@ use super::{Explanation, Stage::Load};
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Load,
+        "compile_deadline_exceeded",
+        "The helper process that compiles the module to native code took longer than \
+         `compile_ms`, and was ended.",
+        "Look for bodies with very many branches over very many locals; or raise the limit.",
+    ),
+    Explanation::new(
+        Load,
+        "compile_memory_exceeded",
+        "The helper process that compiles the module to native code asked for more memory than \
+         `compile_memory_bytes`, and ended.",
+        "Look for bodies with very many branches over very many locals; or raise the limit.",
+    ),
+    Explanation::new(
+        Load,
         "directory_refused",
         "A directory that guests are to read can't be granted: it isn't there, it is too large, or \
          the grant doesn't include files.",
@@ -25,6 +39,13 @@ pub(super) const TABLE: &[Explanation] = &[
          compiles such modules.",
         "Name a helper program, as the command line does by itself; or load the bundle's plan, \
          so that it is rendered here.",
+    ),
+    Explanation::new(
+        Load,
+        "helper_failed",
+        "The helper process that compiles modules could not be started, is of another build than \
+         the host, or ended without a reply.",
+        "Read the reason in the message; name a helper program of the same build as the host.",
     ),
     Explanation::new(
         Load,

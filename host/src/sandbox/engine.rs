@@ -189,11 +189,21 @@ impl Sandbox {
 }
 
 fn config(limits: &Limits, allocator: Allocator) -> Config {
+    let mut config = compiler();
+    config.max_wasm_stack(limits.stack_bytes);
+    if let Allocator::Pooling(pool) = allocator {
+        config.allocation_strategy(pooling(pool));
+    }
+    config
+}
+
+/// What decides which native code modules become. It depends on nothing, so that an engine takes code that another process
+/// of the same build has compiled.
+pub(super) fn compiler() -> Config {
     let mut config = Config::new();
     config
         .consume_fuel(true)
         .epoch_interruption(true)
-        .max_wasm_stack(limits.stack_bytes)
         // The same features as the static gate admits.
         .wasm_features(wasmtime::WasmFeatures::all(), false)
         .wasm_features(
@@ -209,9 +219,6 @@ fn config(limits: &Limits, allocator: Allocator) -> Config {
         .wasm_backtrace_max_frames(None)
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
         .generate_address_map(false);
-    if let Allocator::Pooling(pool) = allocator {
-        config.allocation_strategy(pooling(pool));
-    }
     config
 }
 

@@ -28,6 +28,26 @@ pub enum LoadError {
         "this host did not render the module, and no helper is named that compiles such modules"
     )]
     Foreign,
+    /// Compiling the module took longer than it may. The process that did it is gone.
+    #[error("the module took {used_ms} ms to compile, {allowed_ms} are allowed")]
+    CompileDeadline {
+        /// Milliseconds that it took until it was given up.
+        used_ms: u64,
+        /// Milliseconds that it may take.
+        allowed_ms: u64,
+    },
+    /// Compiling the module took more memory than it may. The process that did it is gone.
+    #[error("the module takes more than {allowed} bytes of memory to compile")]
+    CompileMemory {
+        /// Bytes of address space that compiling may take.
+        allowed: usize,
+    },
+    /// The process that was to compile the module failed.
+    #[error("the helper that compiles modules failed: {message}")]
+    Helper {
+        /// What is known about it, escaped.
+        message: String,
+    },
     /// A directory can't be granted.
     #[error("{directory} can't be granted to guests: {message}")]
     Directory {
@@ -46,8 +66,32 @@ pub enum LoadError {
 
 impl LoadError {
     /// Every code of this stage.
-    pub const CODES: &'static [&'static str] =
-        &["engine_failed", "load_failed", "foreign_module", "directory_refused", "link_failed"];
+    pub const CODES: &'static [&'static str] = &[
+        "engine_failed",
+        "load_failed",
+        "foreign_module",
+        "compile_deadline_exceeded",
+        "compile_memory_exceeded",
+        "helper_failed",
+        "directory_refused",
+        "link_failed",
+    ];
+
+    /// What was used of a limit and what was allowed, where this error is about a limit. Of memory it is known only that no
+    /// less was used.
+    #[must_use]
+    pub fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::CompileDeadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
+            Self::CompileMemory { allowed } => Some((*allowed as u64, *allowed as u64)),
+            Self::Engine { .. }
+            | Self::Module { .. }
+            | Self::Foreign
+            | Self::Directory { .. }
+            | Self::Helper { .. }
+            | Self::Link { .. } => None,
+        }
+    }
 
     pub(super) fn engine(error: wasmtime::Error) -> Self {
         Self::Engine { message: format!("{error:#}") }
@@ -68,6 +112,9 @@ impl Coded for LoadError {
             Self::Engine { .. } => "engine_failed",
             Self::Module { .. } => "load_failed",
             Self::Foreign => "foreign_module",
+            Self::CompileDeadline { .. } => "compile_deadline_exceeded",
+            Self::CompileMemory { .. } => "compile_memory_exceeded",
+            Self::Helper { .. } => "helper_failed",
             Self::Directory { .. } => "directory_refused",
             Self::Link { .. } => "link_failed",
         }
@@ -296,6 +343,16 @@ pub enum RunError {
 impl RunError {
     /// Every code that an event may end in besides those of its parts.
     pub const CODES: &'static [&'static str] = &["worker_failed"];
+
+    /// What happened, without what the guest wrote to its log: never [`RunError::Logged`].
+    #[must_use]
+    pub fn cause(&self) -> &Self {
+        let mut cause = self;
+        while let Self::Logged { error, .. } = cause {
+            cause = error;
+        }
+        cause
+    }
 
     /// This error with the end of the log, where the guest has written to one.
     pub(super) fn with_log(self, log: Option<&super::Log>) -> Self {

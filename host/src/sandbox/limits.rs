@@ -35,6 +35,11 @@ pub struct Limits {
     pub max_rows: usize,
     /// Bytes of an event. Default 16 MiB.
     pub event_bytes: usize,
+    /// Wall-clock time to compile a module in a [helper process](super::helper), its start included, in milliseconds.
+    /// Default 10,000.
+    pub compile_ms: u64,
+    /// Bytes of address space that such a process may have, its own program included. Default 512 MiB.
+    pub compile_memory_bytes: usize,
     /// Bytes that a guest may write to its standard output and standard error for one event. Default 64 KiB: a panic's message
     /// and a good deal of what a developer prints.
     pub log_bytes: usize,
@@ -53,6 +58,8 @@ impl Default for Limits {
             output_bytes: crate::render::ROWS_OUTPUT_CAPACITY as usize,
             max_rows: crate::abi::block::DEFAULT_MAX_ROWS,
             event_bytes: crate::event::DEFAULT_MAX_EVENT_BYTES,
+            compile_ms: 10_000,
+            compile_memory_bytes: 512 << 20,
             log_bytes: 64 << 10,
         }
     }

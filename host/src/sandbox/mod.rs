@@ -9,6 +9,7 @@ mod engine;
 mod error;
 mod extractor;
 mod guest;
+pub mod helper;
 mod limits;
 mod native;
 mod options;

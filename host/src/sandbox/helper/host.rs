@@ -1,0 +1,186 @@
+//! The host's side: starts a helper, gives it a module, and waits no longer than it may take.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use wasmtime::Engine;
+
+use super::protocol::{REPLY_HEAD_BYTES, Reply, Request};
+use super::{COMMAND, MAX_CODE_BYTES};
+use crate::sandbox::{Limits, LoadError};
+use crate::untrusted::escaped;
+
+/// Bytes of a helper's stderr that are read.
+const SAID_BYTES: u64 = 4096;
+
+/// How often is looked whether a helper that broke off has ended.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// What the standard library says on stderr before it aborts a process that was refused memory.
+const OUT_OF_MEMORY: &str = "memory allocation of ";
+
+/// A number that engines have in common whose code is compatible, within one build of this library.
+pub(super) fn compatibility(engine: &Engine) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Has `program` compile a module: native code, serialised, that `engine` takes.
+pub(in crate::sandbox) fn compile(
+    program: &Path,
+    engine: &Engine,
+    wasm: &Arc<[u8]>,
+    limits: &Limits,
+) -> Result<Vec<u8>, LoadError> {
+    let started = Instant::now();
+    let allowed = Duration::from_millis(limits.compile_ms);
+    let request = Request {
+        compatibility: compatibility(engine),
+        memory_bytes: limits.compile_memory_bytes as u64,
+        // For a helper whose host is gone: the host itself is more exact.
+        cpu_seconds: allowed.as_secs().saturating_add(1),
+    };
+    let mut helper = Helper::start(program)?;
+    let talk = helper.talk(request, Arc::clone(wasm))?;
+    let late = || {
+        let used = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let allowed_ms = limits.compile_ms;
+        LoadError::CompileDeadline { used_ms: used.max(allowed_ms), allowed_ms }
+    };
+    let Talk { reply, said } = match talk.recv_timeout(allowed) {
+        Ok(talk) => talk,
+        Err(RecvTimeoutError::Timeout) => return Err(late()),
+        Err(RecvTimeoutError::Disconnected) => return Err(failed("its pipes broke")),
+    };
+    if reply.len() > REPLY_HEAD_BYTES + MAX_CODE_BYTES {
+        return Err(failed(format!("it gave more than {MAX_CODE_BYTES} bytes of code")));
+    }
+    let out_of_memory = || LoadError::CompileMemory { allowed: limits.compile_memory_bytes };
+    match Reply::from_bytes(reply) {
+        Some(Reply::Code(code)) => Ok(code),
+        Some(Reply::Refused(message)) => Err(LoadError::Module { message: escaped(&message) }),
+        Some(Reply::OutOfMemory) => Err(out_of_memory()),
+        Some(Reply::Failed(message)) => Err(failed(message)),
+        None => {
+            let status = helper.ended(started, allowed).ok_or_else(late)?;
+            let said = String::from_utf8_lossy(&said);
+            match status.signal().and_then(Signal::from_named_raw) {
+                Some(Signal::XCPU) => Err(late()),
+                Some(Signal::ABORT) if said.contains(OUT_OF_MEMORY) => Err(out_of_memory()),
+                _ => Err(failed(ending(status, &said))),
+            }
+        }
+    }
+}
+
+fn failed(message: impl AsRef<str>) -> LoadError {
+    LoadError::Helper { message: escaped(message.as_ref()) }
+}
+
+fn ending(status: ExitStatus, said: &str) -> String {
+    match said.lines().map(str::trim).find(|line| !line.is_empty()) {
+        Some(line) => format!("it ended with {status}, and said {line}"),
+        None => format!("it ended with {status}, without a reply"),
+    }
+}
+
+/// What came out of a helper.
+struct Talk {
+    reply: Vec<u8>,
+    said: Vec<u8>,
+}
+
+/// A process that is killed, with all that it started, and waited for when this is dropped.
+struct Helper(Child);
+
+impl Helper {
+    fn start(program: &Path) -> Result<Self, LoadError> {
+        let unable = |error: std::io::Error| {
+            failed(format!("could not start {}: {error}", program.display()))
+        };
+        // Its directory is another one.
+        let program = std::path::absolute(program).map_err(unable)?;
+        let child = Command::new(program)
+            .arg(COMMAND)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        child.map(Self).map_err(unable)
+    }
+
+    /// Begins to write to the helper and to read from it. That goes on in a thread of its own: where the pipes are held
+    /// open by somebody else, it is left behind.
+    fn talk(&mut self, request: Request, wasm: Arc<[u8]>) -> Result<Receiver<Talk>, LoadError> {
+        let pipes = (self.0.stdin.take(), self.0.stdout.take(), self.0.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(failed("it has no pipes"));
+        };
+        let (send, receive) = channel();
+        let talk = move || {
+            // Nobody listens any more when the time was over first.
+            let _ = send.send(talk(&request, &wasm, stdin, stdout, stderr));
+        };
+        std::thread::Builder::new()
+            .name("retort-helper".to_owned())
+            .spawn(talk)
+            .map_err(|error| failed(format!("no thread for it: {error}")))?;
+        Ok(receive)
+    }
+
+    /// How it ended, if it does so in time.
+    fn ended(&mut self, started: Instant, allowed: Duration) -> Option<ExitStatus> {
+        loop {
+            if let Ok(Some(status)) = self.0.try_wait() {
+                return Some(status);
+            }
+            if started.elapsed() >= allowed {
+                return None;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            let leader = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
+            // Both fail only where there is nothing left to kill.
+            if let Some(leader) = leader {
+                let _ = kill_process_group(leader, Signal::KILL);
+            }
+            let _ = self.0.kill();
+        }
+        // It was killed or has ended, so that this doesn't wait; it fails only where it was waited for already.
+        let _ = self.0.wait();
+    }
+}
+
+/// What fails in here shows in what is missing of the reply.
+fn talk(
+    request: &Request,
+    wasm: &[u8],
+    mut stdin: ChildStdin,
+    stdout: ChildStdout,
+    stderr: ChildStderr,
+) -> Talk {
+    let _ = stdin.write_all(&request.to_bytes()).and_then(|()| stdin.write_all(wasm));
+    drop(stdin);
+    let (mut reply, mut said) = (Vec::new(), Vec::new());
+    let most = (REPLY_HEAD_BYTES + MAX_CODE_BYTES) as u64 + 1;
+    let _ = stdout.take(most).read_to_end(&mut reply);
+    let _ = stderr.take(SAID_BYTES).read_to_end(&mut said);
+    Talk { reply, said }
+}

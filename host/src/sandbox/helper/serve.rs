@@ -1,0 +1,91 @@
+//! The helper's side: limits itself, compiles one module, and ends.
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use wasmtime::Engine;
+
+use super::protocol::{REQUEST_BYTES, Reply, Request};
+use crate::sandbox::engine::compiler;
+
+/// The standard streams: no other file is opened.
+const DESCRIPTORS: u64 = 3;
+
+/// Does the work of a helper: reads one request and one module from stdin, and writes the reply to stdout. Nothing else may
+/// have been read from stdin or written to stdout before.
+///
+/// The calling process limits itself for good, so it should end with what this returns, which is success when the reply
+/// could be written, whatever it says.
+#[must_use]
+pub fn serve() -> ExitCode {
+    let reply = answer(&mut io::stdin().lock()).unwrap_or_else(Reply::Failed);
+    let (head, content) = reply.to_parts();
+    let mut out = io::stdout().lock();
+    let written = out.write_all(&head).and_then(|()| out.write_all(content));
+    match written.and_then(|()| out.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever asked is gone, or has read enough.
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn answer(input: &mut impl Read) -> Result<Reply, String> {
+    let mut head = [0; REQUEST_BYTES];
+    input.read_exact(&mut head).map_err(|error| format!("expected a request: {error}"))?;
+    let request = Request::from_bytes(&head)
+        .ok_or_else(|| "expected a request of version 1 of the protocol".to_owned())?;
+    confine(&request).map_err(|error| format!("could not limit itself: {error}"))?;
+    let mut wasm = Vec::new();
+    input
+        .take(request.memory_bytes)
+        .read_to_end(&mut wasm)
+        .map_err(|error| format!("expected a module: {error}"))?;
+    Ok(compile(&wasm, request.compatibility))
+}
+
+fn compile(wasm: &[u8], compatibility: u64) -> Reply {
+    let engine = match Engine::new(&compiler()) {
+        Ok(engine) => engine,
+        Err(error) => return refusal(&error, Reply::Failed),
+    };
+    if super::host::compatibility(&engine) != compatibility {
+        return Reply::Failed("it is of another build than the host".to_owned());
+    }
+    match engine.precompile_module(wasm) {
+        Ok(code) => Reply::Code(code),
+        Err(error) => refusal(&error, Reply::Refused),
+    }
+}
+
+fn refusal(error: &wasmtime::Error, otherwise: fn(String) -> Reply) -> Reply {
+    if error.is::<wasmtime::OutOfMemory>() {
+        Reply::OutOfMemory
+    } else {
+        otherwise(format!("{error:#}"))
+    }
+}
+
+/// Gives up what compiling doesn't need, for good. Where the host has less itself, that stays.
+fn confine(request: &Request) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    }
+    for (resource, most) in [
+        (Resource::As, request.memory_bytes),
+        (Resource::Cpu, request.cpu_seconds),
+        (Resource::Nofile, DESCRIPTORS),
+        (Resource::Nproc, 0),
+        (Resource::Fsize, 0),
+        (Resource::Core, 0),
+    ] {
+        let maximum = getrlimit(resource).maximum;
+        let within = |most: u64| Some(maximum.map_or(most, |given| given.min(most)));
+        // Where both are the same, it isn't told by a signal of its own that time is over.
+        let above = most.saturating_add(u64::from(resource == Resource::Cpu));
+        setrlimit(resource, Rlimit { current: within(most), maximum: within(above) })?;
+    }
+    Ok(())
+}
