@@ -67,7 +67,7 @@ pub(crate) const TARGETS: [Target; 8] = [
         name: "gate",
         run: gate::target,
         seeds: seeds::modules,
-        kind: mutate::Kind::Bytes,
+        kind: mutate::Kind::Module,
         runs: 600,
     },
     Target {

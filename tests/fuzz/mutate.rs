@@ -4,12 +4,15 @@ use std::ops::Range;
 
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+use wasm_mutate::WasmMutate;
 
 /// Of what kind inputs are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Text that is JSON, or holds some: its values and tokens are moved about.
     Json,
+    /// A module, which is changed as its structure allows, or as any bytes.
+    Module,
     /// Any bytes.
     Bytes,
 }
@@ -96,10 +99,10 @@ impl Mutator {
         let mut input = seeds[self.below(seeds.len())].clone();
         for _ in 0..=[0, 0, 0, 1, 1, 2, 4][self.below(7)] {
             let other = &seeds[self.below(seeds.len())];
-            if self.kind == Kind::Json && self.below(4) > 0 {
-                self.change_json(&mut input, other);
-            } else {
-                self.change_bytes(&mut input, other);
+            match (self.kind, self.below(4)) {
+                (Kind::Json, 1..) => self.change_json(&mut input, other),
+                (Kind::Module, 2..) => self.change_module(&mut input),
+                _ => self.change_bytes(&mut input, other),
             }
         }
         input.truncate(MOST_BYTES);
@@ -149,25 +152,39 @@ impl Mutator {
         }
     }
 
+    /// Another module, where the mutator reads this one and finds something to change.
+    fn change_module(&mut self, input: &mut Vec<u8>) {
+        const FUEL: u64 = 1000;
+        let mut mutate = WasmMutate::default();
+        mutate.seed(self.rng.next_u64()).fuel(FUEL);
+        let changed = mutate.run(input).ok().and_then(|mut modules| modules.next()?.ok());
+        if let Some(changed) = changed {
+            *input = changed;
+        }
+    }
+
     fn change_json(&mut self, input: &mut Vec<u8>, other: &[u8]) {
         let here = self.value(input);
-        match self.below(6) {
+        match self.below(9) {
             0 => drop(input.drain(here)),
-            1 => {
-                let from = self.value(other);
+            1..=4 => {
+                // Of the same kind, if one is met soon: so most of what a text means is left.
+                let like = |from: &Range<usize>| other.get(from.start) == input.get(here.start);
+                let met = [(); 8].map(|()| self.value(other));
+                let from = met.iter().find(|from| like(from)).unwrap_or(&met[0]).clone();
                 input.splice(here, other[from].iter().copied());
             }
-            2 => {
+            5 => {
                 let from = self.value(input);
                 let copy = input[from].to_vec();
                 input.splice(here, copy);
             }
-            3 => {
+            6 => {
                 // Once more, as another element or member.
                 let copy = [b",", &input[here.clone()]].concat();
                 input.splice(here.end..here.end, copy);
             }
-            4 => {
+            7 => {
                 let token = TOKENS[self.below(TOKENS.len())];
                 input.splice(here, token.iter().copied());
             }

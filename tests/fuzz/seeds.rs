@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use retort::abi::section;
 use retort::plan::{self, eval::eval};
+use retort::selftest::{Kind as CaseKind, corpus};
 use retort::{compile, render};
 use serde_json::Value;
 
@@ -51,13 +52,26 @@ fn within(wanted: impl Fn(&Value) -> Option<Vec<u8>>) -> Vec<Vec<u8>> {
     found
 }
 
+/// The bodies of the hostile cases of a kind; long ones would cost as much as all others.
+fn hostile(kind: CaseKind) -> Vec<String> {
+    const MOST_BYTES: usize = 32 << 10;
+    let cases = corpus().unwrap().into_iter().filter(|case| case.kind() == kind);
+    cases.filter_map(|case| case.body().ok()).filter(|body| body.len() <= MOST_BYTES).collect()
+}
+
+fn hostile_bytes(kind: CaseKind) -> impl Iterator<Item = Vec<u8>> {
+    hostile(kind).into_iter().map(String::into_bytes)
+}
+
 fn is_plan(value: &Value) -> bool {
     value.get("function_name").is_some() && value.get("event_type").is_some()
 }
 
 /// Plans, and what nearly is one.
 pub(super) fn plans() -> Vec<Vec<u8>> {
-    within(|value| is_plan(value).then(|| value.to_string().into_bytes()))
+    let mut seeds = within(|value| is_plan(value).then(|| value.to_string().into_bytes()));
+    seeds.extend(hostile_bytes(CaseKind::Plan));
+    seeds
 }
 
 /// Answers of models.
@@ -66,6 +80,7 @@ pub(super) fn answers() -> Vec<Vec<u8>> {
         let text = value.get("text").filter(|_| value.get("expect").is_some())?;
         Some(text.as_str()?.as_bytes().to_vec())
     });
+    seeds.extend(hostile_bytes(CaseKind::Answer));
     let fenced = plans().into_iter().step_by(8);
     seeds.extend(fenced.map(|plan| [b"The plan:\n```json\n", &*plan, b"\n```\n"].concat()));
     seeds
@@ -82,6 +97,7 @@ pub(super) fn events() -> Vec<Vec<u8>> {
         let text = fs::read_to_string(path).unwrap();
         seeds.extend(text.lines().take(5).map(|line| line.as_bytes().to_vec()));
     }
+    seeds.extend(hostile_bytes(CaseKind::Event));
     seeds.extend(crate::event::OWN.iter().map(|event| event.as_bytes().to_vec()));
     seeds
 }
@@ -94,6 +110,7 @@ pub(super) fn results() -> Vec<Vec<u8>> {
         let event = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
         Some(serde_json::to_vec(&eval(&plan, &event).ok()?).unwrap())
     });
+    seeds.extend(hostile_bytes(CaseKind::Result));
     seeds.push(crate::property::result::RESULT.as_bytes().to_vec());
     seeds.push(
         br#"{"nodes":[{"node_id":"a","entity_name":"E","labels":[],"properties":[]},
@@ -107,13 +124,11 @@ pub(super) fn results() -> Vec<Vec<u8>> {
 /// Modules: the cases of the gate, hostile guests, and rendered plans.
 pub(super) fn modules() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for folder in ["tests/inspect", "tests/hostile"] {
-        for path in files(&workspace_root().join(folder), "wat") {
-            // What a case repeats is left as it is written, and then it isn't WebAssembly.
-            let Ok(wasm) = wat::parse_file(path) else { continue };
-            seeds.push(wasm);
-        }
+    for path in files(&workspace_root().join("tests/inspect"), "wat") {
+        seeds.push(wat::parse_file(path).unwrap());
     }
+    seeds.extend(hostile(CaseKind::Wat).iter().filter_map(|text| wat::parse_str(text).ok()));
+    seeds.extend(hostile(CaseKind::Module).iter().filter_map(|text| from_hex(text)));
     for plan in plans() {
         let plan = std::str::from_utf8(&plan).ok().and_then(|text| plan::parse(text).ok());
         let source = plan.and_then(|plan| render::render(&plan).ok());
@@ -125,6 +140,13 @@ pub(super) fn modules() -> Vec<Vec<u8>> {
     seeds.retain(|wasm| wasm.len() < 16 << 10);
     assert!(seeds.iter().any(|wasm| contains(wasm, section::SECTION_NAME.as_bytes())));
     seeds
+}
+
+/// The bytes of a module in hexadecimal, if it is no more than that.
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).ok();
+    digits.chunks(2).map(byte).collect()
 }
 
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
