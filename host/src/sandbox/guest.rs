@@ -69,7 +69,7 @@ impl Guest {
         let fuel = limits.fuel(0);
         let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
 
-        let wasi = log.map(|log| wasi::Host::new(sandbox.granted(), log)).transpose()?;
+        let wasi = log.map(|log| wasi::Host::new(sandbox.granted(), log, limits)).transpose()?;
         let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
         store.limiter(|state| &mut state.limiter);
         store.set_fuel(fuel).map_err(failed)?;

@@ -11,8 +11,8 @@
     ;; Slot 0 has the text `true` in a bad event and `false` in a good one.
     (if (i32.eq (i32.load offset=16 (local.get $block)) (i32.const 4))
       (then
-        ;; 48 is the number of too little memory: such a list is refused before it is read.
-        (if (i32.ne (call $fd_write (i32.const 1) (i32.const 0) (i32.const -1) (i32.const 208)) (i32.const 48))
+        ;; 28 is the number of an invalid argument: such a list is refused before it is read.
+        (if (i32.ne (call $fd_write (i32.const 1) (i32.const 0) (i32.const -1) (i32.const 208)) (i32.const 28))
           (then (unreachable)))))
     (i64.const 0x0000_0010_0000_0053)) ;; the empty result: at 16, 83 bytes
   (data (i32.const 16) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[],\"partially_handled_span_ids\":[]}")

@@ -1,4 +1,4 @@
-;; attack: gives lists as long as its memory, of buffers without a byte, over and over
+;; attack: gives lists as long as they may be, of buffers without a byte, over and over
 ;; expect: deadline_exceeded
 ;; limits: {"fuel_base":1000000000000,"deadline_ms":100}
 
@@ -12,7 +12,7 @@
     (if (i32.eq (i32.load offset=16 (local.get $block)) (i32.const 4))
       (then
         (loop $again
-          (drop (call $fd_write (i32.const 1) (i32.const 2048) (i32.const 120000) (i32.const 208)))
+          (drop (call $fd_write (i32.const 1) (i32.const 2048) (i32.const 1024) (i32.const 208)))
           (br $again))))
     (i64.const 0x0000_0010_0000_0053)) ;; the empty result: at 16, 83 bytes
   (data (i32.const 16) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[],\"partially_handled_span_ids\":[]}")

@@ -1,11 +1,13 @@
 //! What a store holds for a guest that imports WASI.
 
+use std::time::Instant;
+
 use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
 
 use super::deterministic::{VirtualClock, random};
 use super::{Granted, Log};
-use crate::sandbox::GuestError;
+use crate::sandbox::{GuestError, Limits};
 
 /// Most files and directories that an instance may have open, besides the granted ones: descriptors are the whole process's.
 pub(super) const MAX_OPEN: usize = 32;
@@ -16,10 +18,19 @@ pub(in crate::sandbox) struct Host {
     pub(super) log: Log,
     /// How many files and directories the guest has open.
     pub(super) open: usize,
+    /// When the call has to be over; `None` where that is later than there is time.
+    ends: Option<Instant>,
+    allowed_ms: u64,
 }
 
 impl Host {
-    pub(in crate::sandbox) fn new(granted: &Granted, log: &Log) -> Result<Self, GuestError> {
+    /// The host's side of an instance whose call begins now.
+    pub(in crate::sandbox) fn new(
+        granted: &Granted,
+        log: &Log,
+        limits: &Limits,
+    ) -> Result<Self, GuestError> {
+        let ends = Instant::now().checked_add(limits.deadline());
         let clock = VirtualClock::default();
         let mut builder = WasiCtxBuilder::new();
         // Standard input is closed; there is no environment, no argument and no network unless somebody adds them.
@@ -42,6 +53,17 @@ impl Host {
                 },
             )?;
         }
-        Ok(Self { context: builder.build_p1(), log: log.clone(), open: 0 })
+        let (context, log, allowed_ms) = (builder.build_p1(), log.clone(), limits.deadline_ms);
+        Ok(Self { context, log, open: 0, ends, allowed_ms })
+    }
+
+    /// Whether there is time left. The engine's clock stops the code of a guest and nothing that the host does for it.
+    pub(super) fn in_time(&self) -> Result<(), GuestError> {
+        match self.ends {
+            Some(ends) if Instant::now() > ends => {
+                Err(GuestError::Deadline { allowed_ms: self.allowed_ms })
+            }
+            _ => Ok(()),
+        }
     }
 }

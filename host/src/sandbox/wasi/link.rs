@@ -21,6 +21,9 @@ use crate::sandbox::store::State;
 /// Fuel of a byte that is written, read or filled, or part of a path or a list of buffers.
 const BYTE: u64 = 1;
 
+/// Most buffers of one call, as many as Linux takes: going through them takes time even where none has a byte.
+const MAX_BUFFERS: u32 = 1024;
+
 /// How many random bytes are made at a time.
 const RANDOM_PIECE: u32 = 64 << 10;
 
@@ -91,6 +94,9 @@ fn core(linker: &mut Linker<State>) -> Result<()> {
         move |mut guest: Guest<'_>, fd: i32, list: i32, count: i32, written: i32| -> Result<i32> {
             spend(&mut guest, price_of_write + buffers(count))?;
             let (errno, bytes) = within(&mut guest, |host, memory| {
+                if count as u32 > MAX_BUFFERS {
+                    return Ok((Errno::Inval as i32, 0));
+                }
                 let before = host.log.len();
                 let written =
                     preview1::fd_write(&mut host.context, memory, fd, list, count, written);
@@ -126,6 +132,9 @@ fn files(linker: &mut Linker<State>) -> Result<()> {
         move |mut guest: Guest<'_>, fd: i32, list: i32, count: i32, read: i32| -> Result<i32> {
             spend(&mut guest, price_of_read + buffers(count))?;
             let (errno, bytes) = within(&mut guest, |host, memory| {
+                if count as u32 > MAX_BUFFERS {
+                    return Ok((Errno::Inval as i32, 0));
+                }
                 let errno =
                     ready(preview1::fd_read(&mut host.context, memory, fd, list, count, read))??;
                 let bytes =
@@ -161,6 +170,7 @@ fn random(host: &mut Host, memory: &mut GuestMemory<'_>, place: u32, length: u32
     memory.as_slice(GuestPtr::<[u8]>::new((place, length)))?;
     let mut done = 0;
     while done < length {
+        host.in_time()?;
         let piece = RANDOM_PIECE.min(length - done);
         // The range is in the memory, so that the sum is an address.
         let at = place + done;
@@ -262,6 +272,7 @@ fn within<T>(
         let trap = "the extractor has no WASI".to_owned();
         return Err(GuestError::Trap { trap }.into());
     };
+    host.in_time()?;
     // What is copied for one call is never more than the guest has.
     host.context.set_hostcall_fuel(bytes.len());
     run(host, &mut GuestMemory::Unshared(bytes)).map_err(pointer_outside)
