@@ -153,7 +153,7 @@ impl Stored {
 }
 
 /// The text of a manifest with its own digest set right.
-fn sealed(mut manifest: Value) -> String {
+pub(crate) fn sealed(mut manifest: Value) -> String {
     let text = |value: &Value| format!("{}\n", serde_json::to_string_pretty(value).unwrap());
     if let Some(files) = manifest.get_mut("files").and_then(Value::as_object_mut) {
         files.remove("manifest.json");

@@ -5,6 +5,7 @@ mod directory;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
 use retort::plan;
@@ -28,16 +29,32 @@ fn extractor(entity: &str) -> Inspected {
     rendered(&plan::parse(&plan).unwrap())
 }
 
+/// Where a host has its directories: in one of its own that goes when this does, or in one that is given.
+enum Root {
+    Own(tempfile::TempDir),
+    Given(PathBuf),
+}
+
+impl Root {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Own(root) => root.path(),
+            Self::Given(path) => path,
+        }
+    }
+}
+
 /// A directory for a cache, and an extractor of which there may be an entry.
 struct Host {
-    root: tempfile::TempDir,
+    root: Root,
     extractor: Inspected,
     max_bytes: Option<u64>,
 }
 
 impl Host {
     fn new() -> Self {
-        Self { root: tempfile::tempdir().unwrap(), extractor: extractor("E"), max_bytes: None }
+        let root = Root::Own(tempfile::tempdir().unwrap());
+        Self { root, extractor: extractor("E"), max_bytes: None }
     }
 
     /// A host whose cache has an entry of its extractor.
@@ -233,33 +250,76 @@ fn an_entry_that_does_not_fit_is_not_kept() {
     assert!(host.entries().is_empty());
 }
 
-/// Many sandboxes at once, as so many processes: files and locks are all that they have in common.
+/// Serves four extractors in this order of its own, from a cache that others use at the same time.
+fn serve_four(host: &Host, at: usize) -> CacheReport {
+    let sandbox = host.sandbox();
+    for i in 0..4 {
+        let entity = ["E", "F", "G", "H"][(i + at) % 4];
+        serve(&sandbox, &extractor(entity), entity);
+    }
+    sandbox.cache_report()
+}
+
+/// What has to be there after many wrote at once: whole entries, and nothing besides.
+fn assert_whole(host: &Host) {
+    assert_eq!(host.entries().len(), 4);
+    let report = serve_four(host, 0);
+    assert_eq!((report.hits, report.warnings.len()), (4, 0), "{report:?}");
+    let names = names(&host.directory());
+    assert_eq!(names.len(), 6, "four entries, the key and the lock: {names:?}");
+}
+
 #[test]
-fn writers_at_once_do_not_get_in_each_others_way() {
+fn threads_at_once_do_not_get_in_each_others_way() {
     let host = Host::new();
     let reports: Vec<CacheReport> = std::thread::scope(|scope| {
-        let serve_all = |at: usize| {
-            let host = &host;
-            move || {
-                let sandbox = host.sandbox();
-                for i in 0..4 {
-                    let entity = ["E", "F", "G", "H"][(i + at) % 4];
-                    serve(&sandbox, &extractor(entity), entity);
-                }
-                sandbox.cache_report()
-            }
-        };
-        let threads: Vec<_> = (0..8).map(|at| scope.spawn(serve_all(at))).collect();
+        let threads: Vec<_> = (0..8)
+            .map(|at| {
+                scope.spawn({
+                    let host = &host;
+                    move || serve_four(host, at)
+                })
+            })
+            .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     for report in &reports {
         assert_eq!(report.hits + report.misses, 4);
         assert!(report.warnings.is_empty(), "{report:?}");
     }
-    assert_eq!(host.entries().len(), 4);
-    assert_eq!(host.serve().hits, 1);
-    let names: Vec<_> = names(&host.directory());
-    assert_eq!(names.len(), 6, "four entries, the key and the lock: {names:?}");
+    assert_whole(&host);
+}
+
+/// Names the directory that a process of the test below is to work in.
+const ROOT: &str = "RETORT_TEST_CACHE_ROOT";
+
+/// One of the processes of the test below; by itself it does nothing.
+#[test]
+fn as_one_of_several_processes() {
+    let Some(root) = std::env::var_os(ROOT) else { return };
+    let host = Host { root: Root::Given(root.into()), ..Host::new() };
+    let report = serve_four(&host, std::process::id() as usize);
+    assert_eq!(report.hits + report.misses, 4);
+    assert!(report.warnings.is_empty(), "{report:?}");
+}
+
+#[test]
+fn processes_at_once_do_not_get_in_each_others_way() {
+    let host = Host::new();
+    let start = || {
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "cache::as_one_of_several_processes"])
+            .env(ROOT, host.root.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    for child in [start(), start(), start(), start()] {
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+    assert_whole(&host);
 }
 
 fn names(directory: &Path) -> Vec<std::ffi::OsString> {

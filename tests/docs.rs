@@ -160,9 +160,13 @@ fn has_heading(document: &str, anchor: &str) -> bool {
 /// What the documents link to within the project is there, headings too.
 #[test]
 fn links_lead_somewhere() {
-    for (name, folder) in
-        [("README.md", ""), ("DESIGN.md", ""), ("docs/abi.md", "docs"), ("docs/plan.md", "docs")]
-    {
+    for (name, folder) in [
+        ("README.md", ""),
+        ("DESIGN.md", ""),
+        ("docs/abi.md", "docs"),
+        ("docs/plan.md", "docs"),
+        ("docs/proof.md", "docs"),
+    ] {
         let text = document(name);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             if link.contains("://") {

@@ -11,7 +11,7 @@ use crate::support::shared;
 mod rows;
 
 /// Events of our own that hold everything the mutations should meet.
-const OWN: &[&str] = &[
+pub(crate) const OWN: &[&str] = &[
     r#"{"event_type":"a","content":{"id":"d\u00e9\ud83d\ude42","n":-0.5e+10,"list":[1,[2,{"k":null}],[]],"t":true},"x":{}}"#,
     r#" { "a" : { "b" : { "c" : 1 } , "b" : 5 } , "\u0061" : { "b" : "last" } , "e\"sc" : "\\" } "#,
     r#"{"long":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\naaaaaaaaaaaaaaaaaaaaaa","z":[{"":0},{" ":"été"}],"max":1.7976931348623157e308}"#,
@@ -135,7 +135,7 @@ fn paths<'a>(
 }
 
 /// Projects paths of `event` that occur and paths that don't, and compares with what `serde_json` reads.
-fn same_values(event: &[u8], value: &Value) -> Result<(), TestCaseError> {
+pub(crate) fn same_values(event: &[u8], value: &Value) -> Result<(), TestCaseError> {
     let mut found = vec![(Vec::new(), value)];
     paths(value, &mut Vec::new(), &mut found);
     let mut inputs: Vec<Input> = Vec::new();

@@ -137,12 +137,17 @@ fn defaults_are_inclusive() {
     fn repeat(n: u64, text: &str) -> String {
         text.repeat(usize::try_from(n).unwrap())
     }
-    let uses: [(Limit, Using); 18] = [
+    let uses: [(Limit, Using); 19] = [
         (Limit::CustomSections, |n| guest(&repeat(n - 1, r#"(@custom "x" "")"#))),
         (Limit::CustomSectionBytes, |n| guest(&format!(r#"(@custom "x" "{}")"#, repeat(n, "x")))),
         (Limit::Types, |n| guest(&repeat(n - 2, "(type (func))"))),
         (Limit::Params, |n| guest(&format!("(type (func (param {})))", repeat(n, "i32 ")))),
         (Limit::Results, |n| guest(&format!("(type (func (result {})))", repeat(n, "i32 ")))),
+        (Limit::Imports, |n| {
+            let import = r#"(import "wasi_snapshot_preview1" "proc_exit" (func (param i32)))"#;
+            let imports = format!("(module {}", repeat(n, import));
+            wat::parse_str(text(1, "i64.const 0", "").replacen("(module", &imports, 1)).unwrap()
+        }),
         (Limit::Functions, |n| guest(&repeat(n - 2, "(func)"))),
         (Limit::TableEntries, |n| guest(&format!("(table {n} funcref)"))),
         (Limit::Globals, |n| guest(&repeat(n, "(global i32 (i32.const 0))"))),
@@ -464,7 +469,7 @@ fn flipped_bits_never_panic_and_what_passes_compiles() {
 }
 
 /// A module generated from `seed`: with a guest's exports and features, or with anything at all.
-fn generated(seed: &[u8], like_a_guest: bool) -> Option<Vec<u8>> {
+pub(crate) fn generated(seed: &[u8], like_a_guest: bool) -> Option<Vec<u8>> {
     let mut unstructured = Unstructured::new(seed);
     let config = if like_a_guest {
         wasm_smith::Config {

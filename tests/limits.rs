@@ -27,7 +27,7 @@ fn module(section: &str, memory: &str, functions: &str) -> Inspected {
             (data (i32.const 16) "{EMPTY}")
             (func (export "retort_buffer") (param i32) (result i32) (i32.const 1024))
             {functions})"#,
-        section.replace('"', "\\\"")
+        section.replace('\n', " ").replace('"', "\\\"")
     );
     let wasm = wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}"));
     inspect(&wasm, &StructuralLimits::default()).unwrap_or_else(|rejected| panic!("{rejected}"))

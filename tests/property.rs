@@ -2,10 +2,10 @@
 //!
 //! `property/*.json` are cases that once showed something: a plan, and events as they were written.
 
-mod choices;
+pub(crate) mod choices;
 mod event;
 mod plan;
-mod result;
+pub(crate) mod result;
 
 use std::fs;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use retort::abi::block::BlockWriter;
 use retort::event::{Projection, Projector};
-use retort::gate::inspect::{FuelBound, StructuralLimits, inspect};
+use retort::gate::inspect::{FuelBound, StructuralLimits, inspect, prove};
 use retort::graph::extraction::Extraction;
 use retort::plan::{self as plans, Plan, eval::eval};
 use retort::problem::Coded;
@@ -45,6 +45,10 @@ impl Subject {
         let warm = SANDBOX.load(&proven).unwrap();
         let fresh = SANDBOX.load(&unproven).unwrap();
         assert!(warm.is_reset_safe() && !fresh.is_reset_safe());
+        // The verifier finds the same proof in the binary, with the same bound.
+        let verified = prove::by_verification(unproven);
+        assert!(verified.unproven().is_none(), "{:?}", verified.unproven());
+        assert_eq!(verified.facts().fuel_bound, proven.facts().fuel_bound);
         let mut rejecting = serde_json::to_value(&plan).unwrap();
         rejecting["on_duplicate"] = json!("reject");
         Self {
@@ -140,6 +144,20 @@ fn a_plan(bytes: &[u8]) -> (Plan, Value) {
     (plan, json)
 }
 
+/// Holds the extractor of a plan to the oracle, over events; plan and events are made of bytes. Whether anything was extracted.
+pub(crate) fn agrees(plan: &[u8], events: &[&[u8]]) -> Result<bool, TestCaseError> {
+    let (plan, json) = a_plan(plan);
+    let mut subject = Subject::new(plan);
+    let mut found = false;
+    for bytes in events {
+        let event = event::event(&subject.plan, &mut Choices::new(bytes));
+        let verdict = subject.check(&event);
+        let verdict = verdict.map_err(|error| TestCaseError::fail(format!("{error}\n{json}")))?;
+        found |= verdict.is_ok_and(|extraction| !extraction.is_empty());
+    }
+    Ok(found)
+}
+
 proptest! {
     // Each plan has to be compiled to native code.
     #![proptest_config(config(0.5))]
@@ -149,14 +167,8 @@ proptest! {
         plan in bytes(1000),
         drafts in prop::collection::vec(bytes(1500), 1..16),
     ) {
-        let (plan, json) = a_plan(&plan);
-        let mut subject = Subject::new(plan);
-        for draft in drafts {
-            let event = event::event(&subject.plan, &mut Choices::new(&draft));
-            if let Err(error) = subject.check(&event) {
-                return Err(TestCaseError::fail(format!("{error}\n{json}")));
-            }
-        }
+        let drafts: Vec<&[u8]> = drafts.iter().map(Vec::as_slice).collect();
+        agrees(&plan, &drafts)?;
     }
 }
 

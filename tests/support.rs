@@ -1,6 +1,9 @@
 //! Where cases are found.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 
 use retort::gate::inspect::{self, Inspected, StructuralLimits};
 use retort::plan::Plan;
@@ -41,4 +44,39 @@ pub(crate) fn rendered(plan: &Plan) -> Inspected {
 pub(crate) fn sandbox(limits: Limits) -> Sandbox {
     let foreign = ForeignModules::InProcess;
     Sandbox::with_options(Options { limits, foreign, ..Options::default() }).unwrap()
+}
+
+/// A `rustc` that compiles for `wasm32-wasip1`: the one that `RETORT_RUSTC` names, or the one that a script beside the checkout
+/// finds. `None` (said on stderr) where there is none.
+pub(crate) fn rustc() -> Option<PathBuf> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || {
+        if let Some(named) = std::env::var_os("RETORT_RUSTC") {
+            return Some(named.into());
+        }
+        let output = Command::new(shared("tools/wasm-rustc")?).output().ok()?;
+        let path = String::from_utf8(output.stdout).ok()?;
+        (output.status.success() && !path.trim().is_empty()).then(|| path.trim().into())
+    };
+    let found = FOUND.get_or_init(find).clone();
+    if found.is_none() {
+        eprintln!("skipped: no rustc for wasm32-wasip1: guests in Rust are not built");
+    }
+    found
+}
+
+/// A guest in Rust, compiled as docs/wasi.md says. `None` where there is nothing to compile it with.
+pub(crate) fn rust_guest(path: &str) -> Option<Vec<u8>> {
+    let rustc = rustc()?;
+    let folder = tempfile::tempdir().unwrap();
+    let module = folder.path().join("guest.wasm");
+    let output = Command::new(rustc)
+        .args(["--edition", "2024", "--crate-name", "guest", "--crate-type", "cdylib"])
+        .args(["--target", "wasm32-wasip1", "-C", "opt-level=s", "-C", "panic=abort"])
+        .args(["-C", "strip=debuginfo", "-C", "link-arg=--max-memory=16777216", "-o"])
+        .args([&module, &workspace_root().join(path)])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{path}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(fs::read(module).unwrap())
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use retort::compile;
-use retort::gate::inspect::{self, StructuralLimits};
+use retort::gate::inspect::{self, Inspected, StructuralLimits};
 use retort::plan::{self, Plan};
 use retort::render;
 use retort::sandbox::{Extractor, Limits, Sandbox};
@@ -76,12 +76,20 @@ impl Dataset {
     #[must_use]
     pub fn extractor(&self) -> Extractor {
         let sandbox = Sandbox::new(Limits::default()).expect("an engine");
+        sandbox.load(&self.inspected()).expect("the module loads")
+    }
+
+    /// The plan, through every gate before the sandbox.
+    ///
+    /// # Panics
+    /// When a gate refuses the plan.
+    #[must_use]
+    pub fn inspected(&self) -> Inspected {
         let source = render::render(&self.plan).expect("the plan renders");
         let compiled = compile::compile(source).expect("the source compiles");
         let inspected = inspect::inspect(compiled.module(), &StructuralLimits::default())
             .expect("the module is admitted");
-        let proved = inspect::prove::by_rendering(inspected, &compiled);
-        sandbox.load(&proved).expect("the module loads")
+        inspect::prove::by_rendering(inspected, &compiled)
     }
 }
 

@@ -4,4 +4,6 @@
 
 pub mod by_hand;
 pub mod dataset;
+pub mod guests;
 pub mod native;
+pub mod turns;

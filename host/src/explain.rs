@@ -109,6 +109,7 @@ mod tests {
         crate::render::RenderError::CODES,
         crate::compile::CompileError::CODES,
         crate::gate::inspect::CODES,
+        &crate::gate::inspect::Unproven::CODES,
         crate::abi::section::CODES,
         crate::abi::block::BlockError::CODES,
         crate::abi::result::ResultError::CODES,

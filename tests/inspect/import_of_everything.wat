@@ -1,5 +1,5 @@
 ;; expect: import_refused, import_refused, import_refused
-;; says: import "a\nb"."g"
+;; says: import "a\nb"."g": a guest imports nothing but functions of wasi_snapshot_preview1
 ;; Each import is a problem of its own; one memory is there, so that none is missing.
 
 (module

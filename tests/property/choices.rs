@@ -2,12 +2,12 @@
 
 /// A list of bytes, of which each choice takes one. The first of what there is to choose from is the plainest, and it is
 /// what is chosen once there are no bytes left: so fewer and smaller bytes make simpler cases.
-pub(super) struct Choices<'b> {
+pub(crate) struct Choices<'b> {
     bytes: std::slice::Iter<'b, u8>,
 }
 
 impl<'b> Choices<'b> {
-    pub(super) fn new(bytes: &'b [u8]) -> Self {
+    pub(crate) fn new(bytes: &'b [u8]) -> Self {
         Self { bytes: bytes.iter() }
     }
 
@@ -16,16 +16,16 @@ impl<'b> Choices<'b> {
     }
 
     /// A number below `count`, which is 256 at most.
-    pub(super) fn below(&mut self, count: usize) -> usize {
+    pub(crate) fn below(&mut self, count: usize) -> usize {
         usize::from(self.next()) % count
     }
 
     /// Yes in `of` of 256 cases.
-    pub(super) fn chance(&mut self, of: u16) -> bool {
+    pub(crate) fn chance(&mut self, of: u16) -> bool {
         u16::from(self.next()) + of >= 256
     }
 
-    pub(super) fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
+    pub(crate) fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
         &all[self.below(all.len())]
     }
 }
@@ -60,7 +60,7 @@ const ODD_KEYS: &[&str] = &[
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 ];
 
-pub(super) fn key(choices: &mut Choices<'_>) -> String {
+pub(crate) fn key(choices: &mut Choices<'_>) -> String {
     if choices.chance(64) {
         (*choices.pick(ODD_KEYS)).to_owned()
     } else {
@@ -69,7 +69,7 @@ pub(super) fn key(choices: &mut Choices<'_>) -> String {
 }
 
 /// Texts that something is made of, or that look like it.
-pub(super) const TEXTS: &[&str] = &[
+pub(crate) const TEXTS: &[&str] = &[
     "a",
     "b",
     "",
@@ -93,7 +93,7 @@ pub(super) const TEXTS: &[&str] = &[
 ];
 
 /// Numbers as an event writes them.
-pub(super) const NUMBERS: &[&str] = &[
+pub(crate) const NUMBERS: &[&str] = &[
     "1",
     "0",
     "-0",

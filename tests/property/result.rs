@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::config;
 
 /// A result that uses all of the shape.
-const RESULT: &str = r#"{"nodes": [{"node_id":"s:E:k=1","entity_name":"E","labels":["E","F"],
+pub(crate) const RESULT: &str = r#"{"nodes": [{"node_id":"s:E:k=1","entity_name":"E","labels":["E","F"],
     "properties":[{"name":"k","value":-1.5e3},{"name":"v","value":{"a":[1,null,{"b":"\u0041\n"}]}}]}],
   "edges":[{"edge_id":"x","relationship_name":"R","from_node_id":"a","to_node_id":"b","properties":[]}],
   "fully_handled_span_ids":["s"],"partially_handled_span_ids":["t","u"]}"#;
@@ -197,29 +197,38 @@ fn are_strings(text: &str) -> bool {
     serde_json::from_str::<Vec<String>>(text).is_ok()
 }
 
+/// Holds the check of a text to what serde makes of it.
+pub(crate) fn agrees(text: &str) -> Result<(), TestCaseError> {
+    let verdict = result::check(text.as_bytes());
+    prop_assert_eq!(verdict.is_ok(), is_result(text), "{:?}: {}", verdict, text);
+    match verdict {
+        Ok(shape) => {
+            let found: Extraction = serde_json::from_str(text).unwrap();
+            prop_assert_eq!(
+                (shape.nodes, shape.edges, shape.fully_handled, shape.partially_handled),
+                (
+                    found.nodes.len(),
+                    found.edges.len(),
+                    found.fully_handled_span_ids.len(),
+                    found.partially_handled_span_ids.len()
+                )
+            );
+        }
+        Err(error) => {
+            let is_json = serde_json::from_str::<Value>(text).is_ok();
+            let expected = if is_json { "result_wrong_shape" } else { error.code() };
+            prop_assert_eq!(error.code(), expected, "{}", text);
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(config(16.0))]
 
     #[test]
     fn the_check_accepts_exactly_what_serde_does(edits in prop::collection::vec(edit(), 0..5)) {
-        let text = edited(&edits);
-        let verdict = result::check(text.as_bytes());
-        prop_assert_eq!(verdict.is_ok(), is_result(&text), "{:?}: {}", verdict, text);
-        match verdict {
-            Ok(shape) => {
-                let found: Extraction = serde_json::from_str(&text).unwrap();
-                prop_assert_eq!(
-                    (shape.nodes, shape.edges, shape.fully_handled, shape.partially_handled),
-                    (found.nodes.len(), found.edges.len(), found.fully_handled_span_ids.len(),
-                     found.partially_handled_span_ids.len())
-                );
-            }
-            Err(error) => {
-                let is_json = serde_json::from_str::<Value>(&text).is_ok();
-                let expected = if is_json { "result_wrong_shape" } else { error.code() };
-                prop_assert_eq!(error.code(), expected, "{}", text);
-            }
-        }
+        agrees(&edited(&edits))?;
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileType};
 
-use super::error::{LoadCode, LoadError};
+use super::error::{LoadCode, LoadError, shown};
 use super::load::{Expect, Loaded, ModuleGate, load_from};
 use super::manifest::VALUE_CHARS;
 use super::read::kind_name;
@@ -39,6 +39,15 @@ pub struct LoadFailure {
     pub event_type: Option<String>,
 }
 
+impl LoadFailure {
+    /// The [`path`](Self::path) for a message: escaped and bounded, since anybody may have named what lies in a directory
+    /// of bundles.
+    #[must_use]
+    pub fn place(&self) -> String {
+        shown(&self.path)
+    }
+}
+
 impl crate::problem::Coded for LoadFailure {
     fn code(&self) -> &'static str {
         self.code.as_str()
@@ -47,7 +56,7 @@ impl crate::problem::Coded for LoadFailure {
 
 impl std::fmt::Display for LoadFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}: {}", self.code(), self.path.display(), self.detail)
+        write!(f, "{}: {}: {}", self.code(), self.place(), self.detail)
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::contents::Part;
 use crate::problem::Coded;
+use crate::untrusted::sanitize;
 
 /// Why a bundle was not stored. What was there before is untouched.
 #[derive(Debug, thiserror::Error)]
@@ -121,11 +122,18 @@ impl fmt::Display for LoadCode {
 
 /// Why one bundle was not loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {detail}", path.display())]
+#[error("{}: {detail}", shown(path))]
 pub struct LoadError {
     code: LoadCode,
     path: PathBuf,
     detail: String,
+}
+
+/// A path for a message: anybody may have named what lies in a directory of bundles.
+pub(super) fn shown(path: &Path) -> String {
+    /// As long as a path may be on most systems.
+    const MAX_CHARS: usize = 4096;
+    sanitize(&path.display().to_string(), MAX_CHARS)
 }
 
 impl LoadError {
@@ -143,6 +151,12 @@ impl LoadError {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// [`path`](Self::path) for a message: escaped and bounded.
+    #[must_use]
+    pub fn place(&self) -> String {
+        shown(&self.path)
     }
 
     /// What was expected and what was found. Text of the bundle in it is escaped and bounded.

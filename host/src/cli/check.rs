@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use retort::bundle::{self, Expect};
 use retort::compile::{compile, compile_text};
-use retort::gate::smoke::{SampleRun, Samples, SmokeOptions};
+use retort::gate::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
 use retort::graph::GraphSpec;
 use retort::pipeline::{Pipeline, StageTime, Turned};
 use retort::plan::Plan;
@@ -97,24 +97,26 @@ impl Report {
     fn junit(&self, origin: &str, samples: &[SampleRun]) -> Junit {
         let mut junit = Junit::new("retort check");
         // The stage that turned it down is the last one, and all the problems are its own.
+        let failure = self.problems.first().map(|first| Failure {
+            code: first.code.to_owned(),
+            message: talk::told(origin, first),
+            details: self.problems.iter().map(|problem| talk::told(origin, problem)).collect(),
+        });
         let stages = self.stages.iter().map(|report| Case {
             name: report.stage.as_str().to_owned(),
             ms: Some(report.ms),
-            failure: self.problems.first().filter(|_| !report.ok).map(|first| Failure {
-                code: first.code.to_owned(),
-                message: talk::told(origin, first),
-                details: self.problems.iter().map(|problem| talk::told(origin, problem)).collect(),
-            }),
+            verdict: failure.clone().filter(|_| !report.ok).into(),
         });
         junit.suite(origin, stages);
+        let failure = |failure: &SampleFailure| Failure {
+            code: failure.code.to_owned(),
+            message: failure.message.clone().unwrap_or_default(),
+            details: Vec::new(),
+        };
         let samples = samples.iter().map(|sample| Case {
             name: format!("line {}: {}", sample.line, sample.event_type),
             ms: None,
-            failure: sample.failure.as_ref().map(|failure| Failure {
-                code: failure.code.to_owned(),
-                message: failure.message.clone().unwrap_or_default(),
-                details: Vec::new(),
-            }),
+            verdict: sample.failure.as_ref().map(failure).into(),
         });
         junit.suite(&format!("{origin}: samples"), samples);
         junit
@@ -180,8 +182,7 @@ pub(super) fn main(args: &Args) -> Outcome {
 
 /// Why a bundle isn't loaded, with the file at fault.
 pub(super) fn bundle_problem(error: &bundle::LoadError) -> Problem {
-    let place = error.path().display().to_string();
-    Problem::new(Stage::Bundle, error.code(), error.detail()).at(place)
+    Problem::new(Stage::Bundle, error.code(), error.detail()).at(error.place())
 }
 
 struct Check {

@@ -13,6 +13,7 @@ use retort::prompt::PromptError;
 use retort::retry::ArgumentError;
 use retort::runtime::StreamError;
 use retort::sandbox::LoadError;
+use retort::selftest::SelftestError;
 use retort::task::TaskError;
 use retort::tenant::TenantError;
 use thiserror::Error;
@@ -84,6 +85,12 @@ pub(super) enum CliError {
     Prompt(#[from] PromptError),
     #[error(transparent)]
     Policy(#[from] TenantError),
+    #[error(transparent)]
+    Selftest(#[from] SelftestError),
+    #[error(
+        "expected a case of the corpus, found none with `{filter}` in its name or attack: `retort selftest --list` prints all of them"
+    )]
+    NoCases { filter: String },
     #[error("the asynchronous runtime can't be started: {0}")]
     Runtime(io::Error),
     #[error("interrupted: nothing was stored")]
@@ -120,6 +127,8 @@ impl CliError {
         "project_incomplete",
         "unknown_artifact",
         "no_bundles",
+        "no_cases",
+        super::selftest::NOT_STOPPED,
         "output_is_input",
         "stdin_twice",
         "no_events",
@@ -166,6 +175,8 @@ impl Coded for CliError {
             Self::Argument(error) => error.code(),
             Self::Prompt(error) => error.code(),
             Self::Policy(error) => error.code(),
+            Self::Selftest(error) => error.code(),
+            Self::NoCases { .. } => "no_cases",
             Self::Runtime(_) => "engine_failed",
             Self::Interrupted => "interrupted",
             Self::Refused { code, .. } => code,

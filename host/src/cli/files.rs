@@ -204,7 +204,8 @@ impl PolicyArg {
     /// The policy; the default one where none is named.
     pub(super) fn read(&self) -> Result<TenantPolicy, CliError> {
         let Some(path) = &self.policy else { return Ok(TenantPolicy::default()) };
-        Ok(TenantPolicy::parse(&read_text(path, "a policy")?, &name(path))?)
+        let policy = TenantPolicy::parse(&read_text(path, "a policy")?, &name(path))?;
+        Ok(policy.in_folder(path.parent().unwrap_or(Path::new(""))))
     }
 
     /// The gates, as the policy says.

@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use retort::bundle::{self, Expect};
 use retort::compile::compile_text;
-use retort::gate::inspect::{FuelBound, Inspected, Proof, ResetSafety, StructuralLimits};
+use retort::gate::inspect::verify::{Found, verify};
+use retort::gate::inspect::{
+    FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified,
+};
 use retort::pipeline::{Pipeline, Turned};
-use retort::problem::Problem;
+use retort::problem::{Coded, Problem};
 use retort::sandbox::{Limits, WASMTIME_VERSION};
 use serde::Serialize;
 
@@ -28,6 +31,9 @@ pub(super) struct Args {
     path: PathBuf,
     #[command(flatten)]
     policy: PolicyArg,
+    /// Print what is proven of it, how, and where the verifier got stuck if it did
+    #[arg(long)]
+    proof: bool,
     /// Print one JSON object instead
     #[arg(long)]
     json: bool,
@@ -36,7 +42,8 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   retort inspect bundles/0f3a..
-  retort inspect extractor.wasm --json";
+  retort inspect extractor.wasm --json
+  retort inspect extractor.wasm --proof";
 
 #[derive(Serialize)]
 struct Passed<'a> {
@@ -54,6 +61,24 @@ struct AllLimits<'a> {
     structure: &'a StructuralLimits,
 }
 
+/// What `--proof` prints.
+#[derive(Serialize)]
+struct Proven<'a> {
+    ok: bool,
+    reset_safety: ResetSafety,
+    verifier: Verifier,
+    fuel_bound: Option<&'a FuelBound>,
+    wasmtime: &'static str,
+}
+
+/// What the verifier says, whether or not something else has proven the module.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verifier {
+    Verified(Verified),
+    Unproven(Unproven),
+}
+
 #[derive(Serialize)]
 struct Refused<'a> {
     ok: bool,
@@ -63,6 +88,15 @@ struct Refused<'a> {
 pub(super) fn main(args: &Args) -> Outcome {
     let pipeline = args.policy.pipeline()?;
     match inspected(&args.path, &pipeline)? {
+        Ok(inspected) if args.proof => {
+            let proven = Proven::of(&inspected);
+            if args.json {
+                talk::print_json(&proven)?;
+            } else {
+                talk::print(&proven.described())?;
+            }
+            Ok(Verdict::Pass)
+        }
         Ok(inspected) if args.json => {
             let limits =
                 AllLimits { run: pipeline.sandbox().limits(), structure: pipeline.structure() };
@@ -123,12 +157,7 @@ fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::
     let types: Vec<String> = section.event_types().iter().map(|name| quoted(name)).collect();
     writeln!(text, "event types  {}", types.join(", "))?;
     writeln!(text, "abi          {}", section.abi())?;
-    let proof = match inspected.reset_safety() {
-        ResetSafety::Proven { how: Proof::Rendered } => {
-            "reset-safe: this host renders the plan to the same bytes; instances are kept warm"
-        }
-        ResetSafety::Unproven => "none: every event gets a fresh instance",
-    };
+    let proof = summary(inspected.reset_safety());
     writeln!(text, "proof        {proof}")?;
     writeln!(text, "fuel bound   {}", fuel_bound(facts.fuel_bound.as_ref()))?;
     let (base, each) = (limits.fuel_base, limits.fuel_per_byte);
@@ -170,6 +199,66 @@ fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::
         writeln!(text, "  {count:>8} {what}")?;
     }
     Ok(())
+}
+
+/// A proof in a line.
+fn summary(safety: ResetSafety) -> &'static str {
+    match safety {
+        ResetSafety::Proven { how: Proof::Rendered } => {
+            "reset-safe: this host renders the plan to the same bytes; instances are kept warm"
+        }
+        ResetSafety::Proven { how: Proof::Verified(_) } => {
+            "reset-safe: verified in the binary; instances are kept warm"
+        }
+        ResetSafety::Unproven => "none: every event gets a fresh instance",
+    }
+}
+
+impl<'a> Proven<'a> {
+    fn of(inspected: &'a Inspected) -> Self {
+        Self {
+            ok: true,
+            reset_safety: inspected.reset_safety(),
+            verifier: match verify(inspected) {
+                Ok(verified) => Verifier::Verified(verified),
+                Err(unproven) => Verifier::Unproven(unproven),
+            },
+            fuel_bound: inspected.facts().fuel_bound.as_ref(),
+            wasmtime: WASMTIME_VERSION,
+        }
+    }
+
+    fn described(&self) -> String {
+        let verifier = match &self.verifier {
+            Verifier::Verified(Verified { template, found }) => {
+                format!("a proof: the functions of template {template}\n{}", went_through(found))
+            }
+            Verifier::Unproven(unproven) => format!("{}: {unproven}\n", unproven.code()),
+        };
+        format!(
+            "proof        {}\nverifier     {verifier}fuel bound   {}\n",
+            summary(self.reset_safety),
+            fuel_bound(self.fuel_bound)
+        )
+    }
+}
+
+/// What the verifier went through.
+fn went_through(found: &Found) -> String {
+    let mut text = String::new();
+    for (count, what) in [
+        (found.functions, "generated functions"),
+        (found.row_loops, "of them loops over rows"),
+        (found.calls, "calls of functions in front"),
+        (found.loads, "loads of constant text, records and texts of the block"),
+        (found.stores, "stores behind what is written"),
+        (found.copies, "copies of constant text"),
+        (found.returns, "returns of what is written"),
+    ] {
+        // Writing to a string can't fail.
+        let _ = writeln!(text, "  {count:>8} {what}");
+    }
+    text
 }
 
 /// A declaration as the section has it, which docs/abi.md explains.

@@ -14,10 +14,25 @@ pub(super) struct Junit(Report);
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) ms: Option<f64>,
-    pub(super) failure: Option<Failure>,
+    pub(super) verdict: CaseVerdict,
+}
+
+/// What came of it.
+pub(super) enum CaseVerdict {
+    Passed,
+    Failed(Failure),
+    /// It couldn't be tried; why.
+    Skipped(String),
+}
+
+impl From<Option<Failure>> for CaseVerdict {
+    fn from(failure: Option<Failure>) -> Self {
+        failure.map_or(Self::Passed, Self::Failed)
+    }
 }
 
 /// Why it failed.
+#[derive(Clone)]
 pub(super) struct Failure {
     /// The stable code.
     pub(super) code: String,
@@ -57,9 +72,14 @@ impl Junit {
 
 impl Case {
     fn tested(self, class: &str) -> TestCase {
-        let status = match self.failure {
-            None => TestCaseStatus::success(),
-            Some(Failure { code, message, details }) => {
+        let status = match self.verdict {
+            CaseVerdict::Passed => TestCaseStatus::success(),
+            CaseVerdict::Skipped(reason) => {
+                let mut status = TestCaseStatus::skipped();
+                status.set_message(reason);
+                status
+            }
+            CaseVerdict::Failed(Failure { code, message, details }) => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
                 status.set_type(code).set_message(message);
                 if !details.is_empty() {

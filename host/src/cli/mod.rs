@@ -23,6 +23,7 @@ mod render;
 mod repair;
 mod run;
 mod runtime;
+mod selftest;
 mod talk;
 
 use std::process::ExitCode;
@@ -47,6 +48,7 @@ Examples:
   retort compile my-project             A rule or a plan, through every gate, to a bundle on disk
   retort run --bundles bundles e.ndjson Events in, nodes and edges out
   retort explain out_of_fuel            What a code means, and what to do
+  retort selftest --all                 What attacks do to this machine and configuration
 
 Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done: wrong usage or input, no answer, no disk.";
 
@@ -66,6 +68,7 @@ enum Command {
     Explain(explain::Args),
     #[command(hide = true)]
     CompileModule(compile_module::Args),
+    Selftest(selftest::Args),
 }
 
 /// How a command ended that could do its work.
@@ -100,6 +103,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Diagnose(args) => diagnose::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::CompileModule(args) => return compile_module::main(&args),
+        Command::Selftest(args) => selftest::main(&args),
     };
     match outcome {
         Ok(Verdict::Pass) => ExitCode::SUCCESS,

@@ -119,7 +119,7 @@ fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError>
     }
     let registry = Registry::open(root, pipeline);
     for failure in registry.failures() {
-        let text = format_args!("{}: {}", failure.path.display(), failure.detail);
+        let text = format_args!("{}: {}", failure.place(), failure.detail);
         talk::coded(failure.code(), text);
     }
     if registry.is_empty() {

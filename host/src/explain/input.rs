@@ -83,6 +83,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Input,
+        "no_cases",
+        "No case of the hostile corpus has the text of --filter in its name or attack.",
+        "Use `retort selftest --list` to see all of them.",
+    ),
+    Explanation::new(
+        Input,
         "no_events",
         "The file holds no events.",
         "Name a file with one JSON object a line.",
@@ -92,6 +98,12 @@ pub(super) const TABLE: &[Explanation] = &[
         "no_samples",
         "The file holds no sample events.",
         "Write at least one event of the plan's type into it, one JSON object a line.",
+    ),
+    Explanation::new(
+        Input,
+        "not_stopped",
+        "An attack of the hostile corpus ended otherwise than it has to on this machine and in this configuration. The message says in what way.",
+        "Don't serve untrusted extractors in this configuration. If it is the default one, report it as SECURITY.md says.",
     ),
     Explanation::new(
         Input,

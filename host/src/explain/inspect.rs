@@ -5,6 +5,9 @@ use super::{Explanation, Stage::Inspect};
 const LIMIT: &str = "Make the module smaller in that dimension. The limit is the host's; `retort inspect --json` prints \
                      all limits of a module that is within them.";
 
+const UNPROVEN: &str = "Nothing has to be done: an unproven module gets a fresh instance for each event. To have instances kept, \
+                        render the plan again with this version.";
+
 pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Inspect,
@@ -306,6 +309,114 @@ pub(super) const TABLE: &[Explanation] = &[
         "The module has more function types than a guest may have; what compiling costs grows \
          with it.",
         LIMIT,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_areas",
+        "The areas for input and output are not as large as this host's, or don't lie \
+         behind each other, so the module can't be proven to be reset-safe.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_bulk",
+        "What is copied in bulk does not become part of the result, so that nothing \
+         bounds the fuel for it.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_call",
+        "A function calls one that does not stand in front of it, or hands it values that \
+         are not known to be what it takes.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_data",
+        "A data segment lies over another one or in an area that is written to, so that \
+         constant text may not be constant.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_exports",
+        "The module exports more than the binary interface asks for, or `retort_buffer` \
+         is not its first function.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_globals",
+        "The globals are not the four constants of a rendered module; a global that can \
+         change may carry data from event to event.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_join",
+        "Two branches leave the result at different points, and nothing says which one it \
+         is.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_load",
+        "A function reads memory of which it isn't known that the module or the host \
+         wrote it for this event. It may be what another event left there.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_loop",
+        "A loop does not go over the rows of a declared iteration in the one form that \
+         rendered modules have.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_memory",
+        "The memory may grow, is missing, or is larger than the proof deals with.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_operator",
+        "A function uses an operator that generated code has no need of.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_result",
+        "A function may return an address or a length of what was not written in this \
+         call.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_sections",
+        "The module has sections that no rendered one has, such as imports, tables or a \
+         start function.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_signature",
+        "A function has parameters, results or locals that no generated function has.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_store",
+        "A function writes somewhere else than behind what it has written of the result.",
+        UNPROVEN,
+    ),
+    Explanation::new(
+        Inspect,
+        "unproven_template",
+        "The module doesn't begin with the hand-written functions of a template that this \
+         host knows, byte for byte.",
+        UNPROVEN,
     ),
     Explanation::new(
         Inspect,

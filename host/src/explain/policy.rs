@@ -31,7 +31,7 @@ pub(super) const TABLE: &[Explanation] = &[
         Policy,
         "policy_syntax",
         "The policy is not YAML or JSON, or of another shape. Nothing is ignored silently, since a misspelt key would let through what it should deny.",
-        "Correct it where the message says; a policy has `deny`, `explicit`, `whole_event`, `limits`, `structure`, `isolation` and `allocator`.",
+        "Correct it where the message says; a policy has `deny`, `explicit`, `whole_event`, `limits`, `structure`, `isolation`, `wasi` and `allocator`.",
     ),
     Explanation::new(
         Policy,

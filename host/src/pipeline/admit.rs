@@ -37,7 +37,7 @@ impl Admitted {
 }
 
 /// The gate that a bundle's module passes when it is loaded: inspected again, held to the manifest, and kept warm only if
-/// this host renders the bundle's plan to the very same bytes.
+/// this host renders the bundle's plan to the very same bytes, or the verifier finds a proof in the binary.
 impl ModuleGate for Pipeline {
     type Module = Admitted;
 
@@ -51,6 +51,13 @@ impl ModuleGate for Pipeline {
         let mut inspected = inspect_granting(module, &self.structure, grant)
             .map_err(|rejected| refusal(&rejected, manifest))?;
         let section = inspected.section();
+        if section.abi() != manifest.versions().abi {
+            return Err(ModuleRefusal::Rejected(format!(
+                "the manifest says version {} of the ABI, the module declares {}",
+                manifest.versions().abi,
+                section.abi(),
+            )));
+        }
         if section.function() != manifest.function_name() {
             return Err(ModuleRefusal::FunctionNotFound(format!(
                 "expected function `{}`, the module declares `{}`",
@@ -67,6 +74,8 @@ impl ModuleGate for Pipeline {
         if let Some(compiled) = plan.as_ref().and_then(|plan| self.build(plan).ok()) {
             inspected = prove::by_rendering(inspected, &compiled);
         }
+        // What another version of the renderer made may be proven all the same.
+        inspected = prove::by_verification(inspected);
         let is_rendered =
             matches!(inspected.reset_safety(), ResetSafety::Proven { how: Proof::Rendered });
         // A module that is what its plan is rendered to reads what the plan does, scalars as properties have to be.

@@ -142,7 +142,7 @@ impl Pipeline {
     /// has it.
     ///
     /// # Errors
-    /// [`LoadError::Engine`], when the sandbox can't be built on this machine.
+    /// As [`Sandbox::with_options`].
     pub fn of_tenant(tenant: &TenantPolicy, host: Options) -> Result<Self, LoadError> {
         let structure = tenant.structure(&StructuralLimits::default());
         let sandbox = Sandbox::with_options(tenant.options(host))?;
@@ -150,16 +150,20 @@ impl Pipeline {
     }
 
     /// The gates for another tenant, on the same engine. What the tenant's policy doesn't say is as it is here, but for the
-    /// fields that may be read: those are the policy's.
+    /// fields that may be read, which are the policy's, and directories, which no two tenants share unasked.
     ///
     /// # Errors
-    /// [`LoadError::Engine`], when its extractors would have another size of stack, or larger memories than the pool's
+    /// [`LoadError::Directory`], when a directory of the policy can't be granted; [`LoadError::Engine`], when its extractors would have another size of stack, or larger memories than the pool's
     /// slots: those belong to the engine. Which allocator there is belongs to it as well, so the policy's isn't looked at.
     pub fn for_tenant(&self, tenant: &TenantPolicy) -> Result<Self, LoadError> {
         let limits = tenant.limits(self.sandbox.limits());
         let isolation = tenant.isolation().unwrap_or(self.sandbox.isolation());
+        let sandbox = self.sandbox.for_tenant(limits, isolation)?;
         Ok(Self {
-            sandbox: self.sandbox.for_tenant(limits, isolation)?,
+            sandbox: match tenant.wasi() {
+                Some(wasi) => sandbox.with_wasi(wasi.clone())?,
+                None => sandbox,
+            },
             structure: tenant.structure(&self.structure),
             policy: tenant.fields().clone(),
         })
@@ -236,12 +240,13 @@ impl Pipeline {
         Ok(prove::by_rendering(inspected, compiled))
     }
 
-    /// Inspects bytes that nothing vouches for.
+    /// Inspects bytes that nothing vouches for. They are reset-safe if the [verifier](prove::by_verification) finds a proof.
     ///
     /// # Errors
     /// [`Turned::Inspect`].
     pub fn inspect_bytes(&self, module: &[u8]) -> Result<Inspected, Turned> {
-        Ok(inspect_granting(module, &self.structure, self.sandbox.wasi().grant)?)
+        let inspected = inspect_granting(module, &self.structure, self.sandbox.wasi().grant)?;
+        Ok(prove::by_verification(inspected))
     }
 
     /// Loads an inspected module into the sandbox.

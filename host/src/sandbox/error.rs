@@ -385,6 +385,16 @@ impl RunError {
         Ok(())
     }
 
+    /// What happened, without what the guest wrote to its log: never [`RunError::Logged`].
+    #[must_use]
+    pub fn cause(&self) -> &Self {
+        let mut cause = self;
+        while let Self::Logged { error, .. } = cause {
+            cause = error;
+        }
+        cause
+    }
+
     /// This error with the end of the log, where the guest has written to one.
     pub(super) fn with_log(self, log: Option<&super::Log>) -> Self {
         match log.and_then(super::Log::message) {

@@ -74,8 +74,8 @@ pub struct Pool {
     /// that finds none free fails with the code `pool_exhausted`.
     pub instances: u32,
     /// Bytes at the start of a memory that are made as new by writing over them. What lies behind is given back to the system,
-    /// which brings a new page in when it is touched next. Default 16 KiB: that is where a rendered extractor keeps its constants
-    /// and where its input block begins, and each page more that is written over costs every instance.
+    /// which brings a new page in when it is touched next. Default 16 KiB: that is where a rendered extractor keeps its constants,
+    /// and each page more that is written over costs every instance.
     pub keep_resident: usize,
     /// How many memories are given back to the system at a time, on each of the machine's processors. Default 16: one call for
     /// many is what makes instances cheap. Until then what a guest wrote stays where nobody can read it but this

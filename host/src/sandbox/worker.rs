@@ -108,3 +108,17 @@ impl OwnedOutcome {
         Self { json, shape, fuel, conversion_fuel, failed_conversions, log: Vec::new() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Coded;
+
+    #[tokio::test]
+    async fn a_worker_whose_thread_is_gone_says_so() {
+        let (jobs, waiting) = mpsc::channel(1);
+        drop(waiting);
+        let error = Worker { jobs }.run(Vec::new()).await.unwrap_err();
+        assert_eq!((&error, error.code()), (&RunError::Worker, "worker_failed"));
+    }
+}

@@ -15,12 +15,12 @@ pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt
             if problems.iter().all(|problem| problem.code != error.code) {
                 problems.insert(0, Problem::new(Stage::Model, error.code, error.to_string()));
             }
-            Attempt::stopped_by_one(problems, case.expect())
+            Attempt::stopped_by_one(problems, case)
         })?;
     let pipeline = setting.pipeline(case)?;
     let options = SmokeOptions::default();
     match pipeline.accept_plan(&answer.plan, setting.task(), options, &mut |_| {}) {
         Ok(_) => Ok(Attempt::passed()),
-        Err(turned) => Err(Attempt::turned_down(&turned, case.expect())),
+        Err(turned) => Err(Attempt::turned_down(&turned, case)),
     }
 }

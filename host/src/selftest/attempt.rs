@@ -1,6 +1,6 @@
 //! How a case went, before it is judged.
 
-use super::CaseError;
+use super::{Case, CaseError};
 use crate::pipeline::Turned;
 use crate::problem::{Coded, Problem, Stage};
 use crate::sandbox::LoadError;
@@ -25,15 +25,20 @@ impl Attempt {
         Self { problem: Some(problem), faults: Vec::new() }
     }
 
-    /// Several things stopped it: the one that was expected is among them, or the first one counts.
-    pub(super) fn stopped_by_one(problems: Vec<Problem>, expect: &str) -> Self {
-        let index = problems.iter().position(|problem| problem.code == expect).unwrap_or(0);
+    /// Several things stopped it: what was expected is among them, or the first one counts.
+    pub(super) fn stopped_by_one(problems: Vec<Problem>, case: &Case) -> Self {
+        let is_expected = |problem: &Problem| problem.code == case.expect();
+        let index = problems
+            .iter()
+            .position(|problem| is_expected(problem) && unsaid(case, problem).is_none())
+            .or_else(|| problems.iter().position(is_expected))
+            .unwrap_or(0);
         Self { problem: problems.into_iter().nth(index), faults: Vec::new() }
     }
 
     /// A candidate was turned down.
-    pub(super) fn turned_down(turned: &Turned, expect: &str) -> Self {
-        Self::stopped_by_one(turned.problems(), expect)
+    pub(super) fn turned_down(turned: &Turned, case: &Case) -> Self {
+        Self::stopped_by_one(turned.problems(), case)
     }
 
     /// The case couldn't be tried at all.
@@ -72,6 +77,23 @@ impl From<std::io::Error> for Attempt {
 
 impl From<LoadError> for Attempt {
     fn from(error: LoadError) -> Self {
-        Self::stopped(Problem::new(Stage::Load, error.code(), error.to_string()))
+        let problem = Problem::new(Stage::Load, error.code(), error.to_string());
+        Self::stopped(match error.usage() {
+            Some((used, allowed)) => problem.limit(used, allowed),
+            None => problem,
+        })
     }
+}
+
+/// What the head says of the report and the report doesn't.
+pub(super) fn unsaid(case: &Case, problem: &Problem) -> Option<String> {
+    if case.path().is_some_and(|path| problem.path.as_deref() != Some(path)) {
+        return Some(format!("found at {:?}, not at {:?}", problem.path, case.path()));
+    }
+    let said = match &problem.path {
+        Some(path) => format!("{path}: {}", problem.message),
+        None => problem.message.clone(),
+    };
+    let silent = case.says().iter().find(|part| !said.contains(*part))?;
+    Some(format!("`{said}` doesn't say `{silent}`"))
 }

@@ -4,11 +4,26 @@ use super::Case;
 use super::attempt::Attempt;
 use super::good_bundle::GoodBundle;
 use super::setting::Setting;
+use super::step::Step;
+use crate::bundle::{Expect, discover};
+use crate::problem::{Coded as _, Problem, Stage};
+use crate::untrusted::escaped;
 
+/// Takes the steps of a case, then loads the bundle by itself; and where that goes well, with the whole directory of bundles:
+/// what is refused then is what the case is about.
 pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
     let good = GoodBundle::store(setting)?;
-    if let Some(step) = case.body()?.lines().next() {
-        return Err(Attempt::failed(format!("there is no step `{step}`")));
+    for line in case.body()?.lines() {
+        Step::parse(line)
+            .and_then(|step| step.take(&good))
+            .map_err(|reason| Attempt::failed(format!("`{}`: {reason}", escaped(line))))?;
     }
-    good.attempt()
+    let attempt = good.attempt()?;
+    let found = discover(good.root(), &Expect::default(), None, good.pipeline());
+    match found.failures.first() {
+        None => Ok(attempt),
+        Some(failure) => {
+            Err(Attempt::stopped(Problem::new(Stage::Bundle, failure.code(), failure.to_string())))
+        }
+    }
 }

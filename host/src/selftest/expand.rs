@@ -45,18 +45,14 @@ fn repetition(text: &str) -> Option<(usize, &str, &str)> {
 pub(super) fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        match escape(rest) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &rest[4..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let (before, from) = rest.split_at(at);
+        bytes.extend_from_slice(before);
+        let (byte, length) = escape(from).map_or((b'\\', 1), |byte| (byte, 4));
+        bytes.push(byte);
+        rest = &from[length..];
     }
+    bytes.extend_from_slice(rest);
     bytes
 }
 

@@ -1,46 +1,66 @@
 //! The good bundle that cases change, and loading what they made of it.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use super::attempt::Attempt;
 use super::setting::Setting;
-use crate::bundle::{self, Expect, LoadError, Loaded};
-use crate::pipeline::{Admitted, Pipeline, Stored};
+use crate::bundle::{self, Expect};
+use crate::pipeline::Pipeline;
 use crate::problem::{Coded, Problem, Stage};
 
 /// A bundle of the honest tenant's plan, in a directory that goes when this does.
+#[derive(Debug)]
 pub(super) struct GoodBundle {
-    _root: TempDir,
-    stored: Stored,
+    root: TempDir,
+    path: PathBuf,
     pipeline: Pipeline,
 }
 
 impl GoodBundle {
-    /// Stores one.
-    pub(super) fn store(setting: &Setting) -> Result<Self, Attempt> {
+    /// Takes the plan through all gates and stores what comes of it.
+    pub(super) fn made(setting: &Setting) -> Result<Self, Attempt> {
         let root = tempfile::tempdir()?;
         let stored = setting
             .store_bundle(root.path())
             .map_err(|turned| Attempt::failed(format!("a good bundle: {turned}")))?;
         let pipeline = Pipeline::in_sandbox(setting.engine().clone());
-        Ok(Self { _root: root, stored, pipeline })
+        Ok(Self { root, path: stored.path, pipeline })
     }
 
-    /// Its directory, in a directory of bundles that holds no other.
+    /// A copy of the one that was made for all cases.
+    pub(super) fn store(setting: &Setting) -> Result<Self, Attempt> {
+        let original = setting.good_bundle()?;
+        let root = tempfile::tempdir()?;
+        let path = root.path().join(original.path.file_name().unwrap_or_default());
+        fs::create_dir(&path)?;
+        for entry in fs::read_dir(&original.path)? {
+            let entry = entry?;
+            fs::copy(entry.path(), path.join(entry.file_name()))?;
+        }
+        Ok(Self { root, path, pipeline: original.pipeline.clone() })
+    }
+
+    /// The directory of bundles, which holds no other.
+    pub(super) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Its directory.
     pub(super) fn path(&self) -> &Path {
-        &self.stored.path
+        &self.path
     }
 
-    /// Loads it as it is now.
-    pub(super) fn load(&self) -> Result<Loaded<Admitted>, LoadError> {
-        bundle::load(self.path(), &Expect::default(), &self.pipeline)
+    /// The gates that it passed, and has to pass again.
+    pub(super) fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
     }
 
     /// Loads it as it is now, as the end of a case.
     pub(super) fn attempt(&self) -> Result<Attempt, Attempt> {
-        match self.load() {
+        match bundle::load(self.path(), &Expect::default(), &self.pipeline) {
             Ok(_) => Ok(Attempt::passed()),
             Err(error) => {
                 Err(Attempt::stopped(Problem::new(Stage::Bundle, error.code(), error.to_string())))

@@ -44,7 +44,8 @@ pub(super) fn from_rust(setting: &Setting, case: &Case) -> Result<Attempt, Attem
     fs::write(&source, case.body()?)?;
     let output = Command::new(rustc)
         .args(["--edition", "2024", "--crate-name", "guest", "--crate-type", "cdylib"])
-        .args(["--target", "wasm32-wasip1", "-C", "opt-level=s", "-C", "strip=debuginfo", "-o"])
+        .args(["--target", "wasm32-wasip1", "-C", "opt-level=s", "-C", "panic=abort"])
+        .args(["-C", "strip=debuginfo", "-C", "link-arg=--max-memory=16777216", "-o"])
         .arg(&module)
         .arg(&source)
         .output()?;

@@ -39,6 +39,7 @@ mod report;
 mod result;
 mod run;
 mod setting;
+mod step;
 mod stopped;
 
 use std::path::PathBuf;
@@ -50,7 +51,7 @@ pub use corpus::corpus;
 pub use report::{CaseReport, Report, Skipped};
 pub use run::run;
 
-use crate::gate::inspect::StructuralLimits;
+use crate::gate::inspect::{Grant, StructuralLimits};
 use crate::pipeline::Turned;
 use crate::problem::Coded;
 use crate::sandbox::{ForeignModules, Limits, LoadError, Options, RunError};
@@ -58,7 +59,7 @@ use crate::sandbox::{ForeignModules, Limits, LoadError, Options, RunError};
 /// What the corpus is run against.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// The sandbox. Its limits are those of a case that sets none.
+    /// The sandbox. Its limits are those of a case that sets none. Directories that it grants aren't granted to cases.
     pub options: Options,
     /// How modules may be built, in a case that says nothing of it.
     pub structure: StructuralLimits,
@@ -86,6 +87,7 @@ impl Config {
         self.options.limits == Limits::default()
             && self.structure == StructuralLimits::default()
             && self.options.foreign != ForeignModules::Refuse
+            && self.options.wasi.grant != Grant::None
     }
 }
 

@@ -6,13 +6,13 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::attempt::Attempt;
+use super::attempt::{Attempt, unsaid};
 use super::honest::Honest;
 use super::memory::Resident;
 use super::setting::Setting;
 use super::{Case, CaseReport, Config, Kind, Report, SelftestError, Skipped};
 use super::{answer, bundle, event, guest, manifest, plan, result, stopped};
-use crate::sandbox::Allocator;
+use crate::sandbox::{Allocator, ForeignModules};
 use crate::untrusted::{escaped, is_hidden};
 
 /// The stack of the thread that a case runs on: what the standard library gives threads.
@@ -20,6 +20,10 @@ const STACK_BYTES: usize = 2 << 20;
 
 /// How long a case may take besides its deadlines: for compiling, and for machines with more to do.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What stops a module that is too much for a compiler in a process of its own. In this one, nothing would.
+const COMPILER_CODES: [&str; 3] =
+    ["compile_deadline_exceeded", "compile_memory_exceeded", "helper_failed"];
 
 /// How many deadlines a case may take: each of its events may run into one.
 const PATIENT_DEADLINES: u32 = 20;
@@ -41,8 +45,8 @@ pub fn run(
     let before = config.watch_memory.then(Resident::now).flatten();
     let mut report = Report::default();
     for case in cases.iter().filter(|case| config.selects(case)) {
-        if case.kind() == Kind::Rust && config.rustc.is_none() {
-            let reason = "no rustc for wasm32-wasip1 is named".to_owned();
+        if let Some(reason) = lacking(case, config) {
+            let reason = reason.to_owned();
             report.skipped.push(Skipped { case: case.name().to_owned(), reason });
             continue;
         }
@@ -55,6 +59,18 @@ pub fn run(
         report.cases.push(judged);
     }
     Ok(report)
+}
+
+/// What a case needs and the configuration doesn't have.
+fn lacking(case: &Case, config: &Config) -> Option<&'static str> {
+    let in_process = config.options.foreign == ForeignModules::InProcess;
+    if case.kind() == Kind::Rust && config.rustc.is_none() {
+        Some("no rustc for wasm32-wasip1 is named")
+    } else if in_process && COMPILER_CODES.contains(&case.expect()) {
+        Some("modules are compiled in this process, which it would harm")
+    } else {
+        None
+    }
 }
 
 /// How a thread ended.
@@ -169,13 +185,4 @@ fn judge(
         ok: faults.is_empty(),
         reason: (!faults.is_empty()).then(|| faults.join("; ")),
     }
-}
-
-/// What the head says of the report and the report doesn't.
-fn unsaid(case: &Case, problem: &crate::problem::Problem) -> Option<String> {
-    if case.path().is_some_and(|path| problem.path.as_deref() != Some(path)) {
-        return Some(format!("found at {:?}, not at {:?}", problem.path, case.path()));
-    }
-    let silent = case.says().iter().find(|part| !problem.message.contains(*part))?;
-    Some(format!("`{}` doesn't say `{silent}`", problem.message))
 }

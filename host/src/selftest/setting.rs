@@ -1,17 +1,19 @@
 //! What cases are run in: the engine that all tenants share, and what is known of the graph that plans are about.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::attempt::Attempt;
+use super::good_bundle::GoodBundle;
 use super::{Case, Config, SelftestError};
 use crate::bundle::Store;
 use crate::compile::compile_text;
-use crate::gate::inspect::{Inspected, inspect};
+use crate::gate::inspect::{Grant, Inspected, inspect_granting, prove};
 use crate::gate::smoke::SmokeOptions;
 use crate::graph::GraphSpec;
 use crate::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
 use crate::problem::{Coded, Problem, Stage};
-use crate::sandbox::{LoadError, Options, Sandbox};
+use crate::sandbox::{LoadError, Options, Sandbox, Wasi};
 use crate::task::{Samples, Task};
 
 /// The plan of the honest tenant, which the bundles of cases are made from.
@@ -29,17 +31,20 @@ pub(super) struct Setting {
     config: Config,
     engine: Sandbox,
     task: Task,
+    good_bundle: OnceLock<GoodBundle>,
 }
 
 impl Setting {
     pub(super) fn new(config: &Config) -> Result<Self, SelftestError> {
+        let options = without_files(config.options.clone());
+        let config = Config { options, ..config.clone() };
         let engine = Sandbox::with_options(config.options.clone())?;
         let graph = GraphSpec::parse(GRAPH, "graph.yaml")
             .expect("the corpus's graph spec is built in, and a test reads it");
         let samples = Samples::parse(SAMPLES, "samples.ndjson")
             .expect("the corpus's samples are built in, and a test reads them");
         let task = Task::new(graph, samples, None, None);
-        Ok(Self { config: config.clone(), engine, task })
+        Ok(Self { config, engine, task, good_bundle: OnceLock::new() })
     }
 
     pub(super) fn config(&self) -> &Config {
@@ -83,6 +88,15 @@ impl Setting {
         pipeline.accept(&request, &mut |_| {})
     }
 
+    /// The bundle that cases have copies of.
+    pub(super) fn good_bundle(&self) -> Result<&GoodBundle, Attempt> {
+        if let Some(made) = self.good_bundle.get() {
+            return Ok(made);
+        }
+        let made = GoodBundle::made(self)?;
+        Ok(self.good_bundle.get_or_init(|| made))
+    }
+
     /// Stores a good bundle in the directory `root`.
     pub(super) fn store_bundle(&self, root: &Path) -> Result<Stored, Turned> {
         let pipeline = Pipeline::in_sandbox(self.engine.clone());
@@ -98,11 +112,22 @@ impl Setting {
         })
     }
 
-    /// Takes bytes through the static gate of a case.
+    /// Takes bytes through the static gate of a case, as a bundle's module would be.
     pub(super) fn inspected(&self, case: &Case, wasm: &[u8]) -> Result<Inspected, Attempt> {
-        inspect(wasm, &case.structure(&self.config.structure)).map_err(|rejected| {
-            let problems = rejected.problems().iter().map(Problem::from).collect();
-            Attempt::stopped_by_one(problems, case.expect())
-        })
+        let structure = case.structure(&self.config.structure);
+        let grant = self.config.options.wasi.grant;
+        match inspect_granting(wasm, &structure, grant) {
+            Ok(inspected) => Ok(prove::by_verification(inspected)),
+            Err(rejected) => {
+                let problems = rejected.problems().iter().map(Problem::from).collect();
+                Err(Attempt::stopped_by_one(problems, case))
+            }
+        }
     }
+}
+
+/// The same, without the directories that a tenant may read: they are no hostile guest's.
+fn without_files(options: Options) -> Options {
+    let grant = options.wasi.grant.min(Grant::Core);
+    Options { wasi: Wasi { grant, ..Wasi::default() }, ..options }
 }

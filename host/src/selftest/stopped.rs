@@ -15,6 +15,9 @@ const LIMITS: &[(&str, &str)] = &[
     ("output_too_large", "output_bytes"),
     ("too_many_rows", "max_rows"),
     ("event_too_large", "event_bytes"),
+    ("log_exceeded", "log_bytes"),
+    ("compile_deadline_exceeded", "compile_ms"),
+    ("compile_memory_exceeded", "compile_memory_bytes"),
 ];
 
 /// The fields of [`StructuralLimits`](crate::gate::inspect::StructuralLimits) behind codes.
@@ -25,6 +28,7 @@ const STRUCTURE: &[(&str, &str)] = &[
     ("too_many_types", "types"),
     ("too_many_params", "params"),
     ("too_many_results", "results"),
+    ("too_many_imports", "imports"),
     ("too_many_functions", "functions"),
     ("table_too_large", "table_entries"),
     ("memory_too_large", "memory_bytes"),
@@ -41,11 +45,14 @@ const STRUCTURE: &[(&str, &str)] = &[
     ("too_many_loop_locals", "loop_locals"),
     ("too_many_branch_values", "branch_values"),
     ("too_many_module_branch_values", "module_branch_values"),
+    ("too_many_imports", "imports"),
 ];
 
 /// What gates look at, by how codes begin; the first that fits.
 const GATES: &[(&str, &str)] = &[
     ("import", "inspect: imports"),
+    ("wasi", "inspect: imports"),
+    ("exit", "wasi: exit"),
     ("start_function", "inspect: start"),
     ("export", "inspect: exports"),
     ("memory_", "inspect: memory"),

@@ -9,6 +9,7 @@
 //! | `limits` | what an extractor may use, by name | [`Limits`] |
 //! | `structure` | how its module may be built, by name | [`StructuralLimits`] |
 //! | `isolation` | for how long an instance serves: `per-event`, `per-batch` or `warm` | [`Isolation`] |
+//! | `wasi` | what guests may import of WASI, `grant: none`, `core` or `files`, and the `directories` that they may read, `{host, guest}` | [`Wasi`] |
 //! | `allocator` | where instances come from: `on-demand`, `pooling` or `{pooling: {instances, keep_resident}}` | [`Allocator`] |
 //!
 //! A key or a limit that isn't known is refused, and so is a figure that could not limit: a misspelt limit would be none.
@@ -43,13 +44,15 @@
 mod figures;
 mod read;
 
+use std::path::Path;
+
 pub use read::TenantError;
 
 use figures::Figures;
 
 use crate::gate::inspect::StructuralLimits;
 use crate::policy::FieldPolicy;
-use crate::sandbox::{Allocator, Isolation, Limits, Options};
+use crate::sandbox::{Allocator, Isolation, Limits, Options, Wasi};
 
 /// What a host grants one tenant. The default leaves everything as the host has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +61,7 @@ pub struct TenantPolicy {
     limits: Figures<Limits>,
     structure: Figures<StructuralLimits>,
     isolation: Option<Isolation>,
+    wasi: Option<Wasi>,
     allocator: Option<Allocator>,
 }
 
@@ -97,6 +101,23 @@ impl TenantPolicy {
         self.isolation
     }
 
+    /// What guests may import of WASI and which directories they may read, where the policy says so. It is the whole grant,
+    /// and adds nothing to the host's.
+    #[must_use]
+    pub fn wasi(&self) -> Option<&Wasi> {
+        self.wasi.as_ref()
+    }
+
+    /// The same policy, with the paths of this machine that it names taken as those of a file in `folder`. Otherwise they
+    /// are relative to the process's current directory.
+    #[must_use]
+    pub fn in_folder(mut self, folder: &Path) -> Self {
+        for directory in self.wasi.iter_mut().flat_map(|wasi| &mut wasi.directories) {
+            directory.host = folder.join(&directory.host);
+        }
+        self
+    }
+
     /// Where instances come from, where the policy says so. An engine is built for one allocator, so this holds for a
     /// tenant with an engine of its own.
     #[must_use]
@@ -111,6 +132,7 @@ impl TenantPolicy {
             limits: self.limits(&host.limits),
             isolation: self.isolation.unwrap_or(host.isolation),
             allocator: self.allocator.unwrap_or(host.allocator),
+            wasi: self.wasi.clone().unwrap_or(host.wasi),
             ..host
         }
     }

@@ -12,7 +12,7 @@ use super::figures::Figures;
 use crate::gate::inspect::StructuralLimits;
 use crate::policy::{self, Entry, PolicyError};
 use crate::problem::{Coded, Problem, Stage};
-use crate::sandbox::{Allocator, Isolation, Limits, MAX_STACK_BYTES, Pool};
+use crate::sandbox::{Allocator, Isolation, Limits, MAX_STACK_BYTES, Pool, Wasi};
 use crate::untrusted::bounded;
 
 /// How much of the name of a text is repeated, in characters.
@@ -141,7 +141,8 @@ const RANGES: &[Range] = &[
 
 pub(super) fn policy(text: &str, origin: &str) -> Result<TenantPolicy, TenantError> {
     let written: Written = policy::read(text, origin)?;
-    let Written { deny, explicit, whole_event, limits, structure, isolation, allocator } = written;
+    let Written { deny, explicit, whole_event, limits, structure, isolation, wasi, allocator } =
+        written;
     for (name, found) in limits.given() {
         let range = RANGES.iter().find(|range| range.name == name);
         if let Some(Range { least, most, reason, .. }) =
@@ -159,7 +160,7 @@ pub(super) fn policy(text: &str, origin: &str) -> Result<TenantPolicy, TenantErr
     }
     let fields = policy::Written { deny, explicit, whole_event }.policy(origin)?;
     let allocator = allocator.map(|WrittenAllocator(allocator)| allocator);
-    Ok(TenantPolicy { fields, limits, structure, isolation, allocator })
+    Ok(TenantPolicy { fields, limits, structure, isolation, wasi, allocator })
 }
 
 /// A policy as it is written.
@@ -177,6 +178,7 @@ struct Written {
     #[serde(default)]
     structure: Figures<StructuralLimits>,
     isolation: Option<Isolation>,
+    wasi: Option<Wasi>,
     allocator: Option<WrittenAllocator>,
 }
 

@@ -1,6 +1,6 @@
 ;; attack: writes to the terminal of whoever reads the report
 ;; expect: import_refused
-;; says: import "\u{1b}[2J\nerror: none, all checks passed"."\u{202e}"
+;; path: import "\u{1b}[2J\nerror: none, all checks passed"."\u{202e}"
 
 (module
   (import "\1b[2J\0aerror: none, all checks passed" "\e2\80\ae" (func))

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 /// Longer names than this are equal or they aren't: comparing letter by letter takes the product of the lengths.
 const MAX_CHARS: usize = 64;
 
+/// So much of a name is looked at where spelling is left aside: names are compared with every path that is known.
+const MAX_SPELLED_CHARS: usize = 1024;
+
 /// What a segment costs that only one of two paths has.
 const GAP: f64 = 0.5;
 
@@ -13,7 +16,8 @@ const SLIP: f64 = 0.5;
 
 /// A name without what spelling conventions differ in: letter case and separators.
 pub(crate) fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let spelled = name.chars().take(MAX_SPELLED_CHARS);
+    spelled.filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// The words of a name, in lower case: `authorLogin`, `author_login` and `author-login` have the same ones.
@@ -21,7 +25,7 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut within = false;
     let mut was_lower = false;
-    for c in name.chars() {
+    for c in name.chars().take(MAX_SPELLED_CHARS) {
         let begins = !within || (was_lower && c.is_uppercase());
         within = c.is_alphanumeric();
         was_lower = c.is_lowercase() || c.is_numeric();

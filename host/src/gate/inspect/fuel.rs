@@ -16,12 +16,12 @@
 //! more may be charged more: it can't succeed in any memory that a guest may have. `_initialize` isn't part of the bound: it
 //! runs once for an instance.
 //!
-//! A rendered extractor copies in bulk nothing but slices of its result, one behind the other, and only after it has
-//! checked that they fit. So what it copies in bulk has at most the bytes of the result, and where the result is too large
-//! or empty, at most its capacity.
+//! An extractor that is [proven](super::prove) copies in bulk nothing but slices of its result, one behind the other. So what
+//! it copies in bulk has at most the bytes of the result; where the result is too large or empty, at most those of the memory
+//! behind the beginning of its output area, and of a rendered one, which checks before it copies, at most its capacity.
 //!
 //! Of code with another loop, recursion or an indirect call on the way, nothing is said; nor of loops over rows in a module
-//! that isn't [proven](super::prove) to be rendered, because there nothing says that what is counted is rows.
+//! that isn't proven, because there nothing says that what is counted is rows.
 
 use serde::Serialize;
 use wasmtime::OperatorCost;
@@ -83,7 +83,7 @@ impl FuelBound {
     }
 
     /// The bound for an event with an input block of `block` bytes, whose bulk operations of non-constant length handle
-    /// `bulk` bytes together. Those of a rendered extractor handle at most the bytes of its result.
+    /// `bulk` bytes together. Those of a proven extractor handle at most the bytes of its result.
     #[must_use]
     pub fn of_event(&self, block: u64, bulk: u64) -> u64 {
         self.base

@@ -59,6 +59,9 @@ pub struct WasiFunction {
     pub name: &'static str,
     /// The least grant that allows it.
     pub grant: Grant,
+    /// Fuel of a call. Each byte that it writes, reads or fills costs one more, and so does each of a path or a list of buffers
+    /// that it is given.
+    pub fuel: u64,
     /// Types of its parameters.
     params: &'static [ValType],
     /// Types of its results.
@@ -81,6 +84,15 @@ impl WasiFunction {
     }
 }
 
+/// Fuel of leaving the guest and coming back.
+const CALL: u64 = 200;
+
+/// Fuel of asking the file system, a look-up by path included.
+const FILE_CALL: u64 = 5_000;
+
+/// Fuel of going through a whole directory, which is done for every call whatever it gives back.
+const LISTING: u64 = 100_000;
+
 const I: ValType = ValType::I32;
 const L: ValType = ValType::I64;
 
@@ -89,11 +101,11 @@ const fn core(
     params: &'static [ValType],
     results: &'static [ValType],
 ) -> WasiFunction {
-    WasiFunction { name, grant: Grant::Core, params, results }
+    WasiFunction { name, grant: Grant::Core, fuel: CALL, params, results }
 }
 
-const fn files(name: &'static str, params: &'static [ValType]) -> WasiFunction {
-    WasiFunction { name, grant: Grant::Files, params, results: &[I] }
+const fn files(name: &'static str, fuel: u64, params: &'static [ValType]) -> WasiFunction {
+    WasiFunction { name, grant: Grant::Files, fuel, params, results: &[I] }
 }
 
 /// Every function that some grant allows, by grant and then by name.
@@ -106,16 +118,16 @@ pub const WASI_FUNCTIONS: &[WasiFunction] = &[
     core("fd_write", &[I, I, I, I], &[I]),
     core("proc_exit", &[I], &[]),
     core("random_get", &[I, I], &[I]),
-    files("fd_close", &[I]),
-    files("fd_fdstat_get", &[I, I]),
-    files("fd_filestat_get", &[I, I]),
-    files("fd_prestat_dir_name", &[I, I, I]),
-    files("fd_prestat_get", &[I, I]),
-    files("fd_read", &[I, I, I, I]),
-    files("fd_readdir", &[I, I, I, L, I]),
-    files("fd_seek", &[I, L, I, I]),
-    files("path_filestat_get", &[I, I, I, I, I]),
-    files("path_open", &[I, I, I, I, I, L, L, I, I]),
+    files("fd_close", CALL, &[I]),
+    files("fd_fdstat_get", FILE_CALL, &[I, I]),
+    files("fd_filestat_get", FILE_CALL, &[I, I]),
+    files("fd_prestat_dir_name", CALL, &[I, I, I]),
+    files("fd_prestat_get", CALL, &[I, I]),
+    files("fd_read", FILE_CALL, &[I, I, I, I]),
+    files("fd_readdir", LISTING, &[I, I, I, L, I]),
+    files("fd_seek", FILE_CALL, &[I, L, I, I]),
+    files("path_filestat_get", FILE_CALL, &[I, I, I, I, I]),
+    files("path_open", FILE_CALL, &[I, I, I, I, I, L, L, I, I]),
 ];
 
 /// Judges one import of a module, and notes it if it is granted.

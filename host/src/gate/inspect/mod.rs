@@ -22,6 +22,7 @@ mod problem;
 pub mod prove;
 mod rows;
 mod survey;
+pub mod verify;
 
 pub use facts::{ExportFact, Facts, SectionFact};
 pub use fuel::{FuelBound, OPERATOR_COST};
@@ -29,6 +30,7 @@ pub use imports::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 pub use limits::{Limit, StructuralLimits};
 pub use problem::{CODES, Fault, InspectProblem, MAX_PROBLEMS, Rejected};
 pub use prove::{Proof, ResetSafety};
+pub use verify::{Unproven, Verified};
 
 use crate::abi::section::{BUFFER_EXPORT, Section};
 use problem::{Place, Problems};
@@ -59,10 +61,12 @@ pub struct Inspected {
     wasm: Arc<[u8]>,
     section: Section,
     facts: Facts,
-    /// The bound on fuel that holds once the module is proven to be rendered.
+    /// The bound on fuel that holds once loops are proven to go over rows.
     #[serde(skip)]
-    bound_if_rendered: Option<FuelBound>,
+    bound_if_proven: Option<FuelBound>,
     reset_safety: ResetSafety,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unproven: Option<Unproven>,
 }
 
 impl Inspected {
@@ -89,6 +93,12 @@ impl Inspected {
     #[must_use]
     pub fn reset_safety(&self) -> ResetSafety {
         self.reset_safety
+    }
+
+    /// Why the [verifier](verify) found no proof; `None` where there is one, or where it wasn't asked.
+    #[must_use]
+    pub fn unproven(&self) -> Option<&Unproven> {
+        self.unproven.as_ref()
     }
 }
 
@@ -119,14 +129,15 @@ pub fn inspect_granting(
     problems.rejection(|function| survey.function_name(function))?;
     let mut facts = facts(wasm, &survey, section.as_ref());
     // Nothing says yet that what a loop counts is rows.
-    let bound_if_rendered = facts.fuel_bound;
-    facts.fuel_bound = bound_if_rendered.filter(|bound| bound.per_block_byte() == 0);
+    let bound_if_proven = facts.fuel_bound;
+    facts.fuel_bound = bound_if_proven.filter(|bound| bound.per_block_byte() == 0);
     Ok(Inspected {
         wasm: wasm.into(),
         facts,
-        bound_if_rendered,
+        bound_if_proven,
         section: section.expect("a module without a declaration has been rejected"),
         reset_safety: ResetSafety::Unproven,
+        unproven: None,
     })
 }
 

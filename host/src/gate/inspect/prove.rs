@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Inspected;
+use super::verify::{Verified, verify};
 use crate::compile::Compiled;
 
 /// Whether a module's output depends on its input alone.
@@ -12,7 +13,7 @@ use crate::compile::Compiled;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResetSafety {
-    /// Nothing is known: each event or batch gets an instance of its own.
+    /// Nothing is known: each event gets an instance of its own.
     Unproven,
     /// One instance may serve all events.
     Proven {
@@ -27,6 +28,8 @@ pub enum ResetSafety {
 pub enum Proof {
     /// This host's renderer makes the very same bytes of the bundle's plan.
     Rendered,
+    /// The [verifier](super::verify) went through the binary, which another version of the renderer may have made.
+    Verified(Verified),
 }
 
 /// Proves reset-safety, and with it the [bound on fuel](super::fuel), where `rendered` is, byte for byte, the module that was
@@ -35,10 +38,33 @@ pub enum Proof {
 /// That `rendered` is what *this host* makes of a plan is in its type: only [`compile`](crate::compile::compile) makes one,
 /// of nothing but [rendered](crate::render::render) source.
 #[must_use]
-pub fn by_rendering(mut inspected: Inspected, rendered: &Compiled) -> Inspected {
+pub fn by_rendering(inspected: Inspected, rendered: &Compiled) -> Inspected {
     if inspected.wasm[..] == *rendered.module() {
-        inspected.reset_safety = ResetSafety::Proven { how: Proof::Rendered };
-        inspected.facts.fuel_bound = inspected.bound_if_rendered;
+        proven(inspected, Proof::Rendered)
+    } else {
+        inspected
     }
+}
+
+/// Proves reset-safety, and with it the bound on fuel, where the [verifier](super::verify) finds a proof. Where it doesn't,
+/// [`Inspected::unproven`] says why. What is proven already is given back as it was.
+#[must_use]
+pub fn by_verification(mut inspected: Inspected) -> Inspected {
+    if matches!(inspected.reset_safety, ResetSafety::Proven { .. }) {
+        return inspected;
+    }
+    match verify(&inspected) {
+        Ok(verified) => proven(inspected, Proof::Verified(verified)),
+        Err(unproven) => {
+            inspected.unproven = Some(unproven);
+            inspected
+        }
+    }
+}
+
+fn proven(mut inspected: Inspected, how: Proof) -> Inspected {
+    inspected.reset_safety = ResetSafety::Proven { how };
+    inspected.facts.fuel_bound = inspected.bound_if_proven;
+    inspected.unproven = None;
     inspected
 }

@@ -13,14 +13,16 @@
 //! ```
 //!
 //! The host writes `stride` bytes of records for each row, which are a part of the block, so that there are no more rows than
-//! bytes of block divided by the stride. That holds where the slot is a column's, of that stride, which only the renderer
-//! knows: see [`prove`](super::prove).
+//! bytes of block divided by the stride. That holds where the slot is a column's, of that stride: of a rendered module the
+//! renderer knows, of any other the [verifier](super::verify) finds out.
 
 use wasmparser::Operator;
 
 /// A function that calls another one for each row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RowLoop {
+    /// Where the slot of the column has the offset of the first row, counted from the block's first byte.
+    pub(super) head: u64,
     /// The function that it calls.
     pub(super) callee: u32,
     /// Bytes of a row, more than none.
@@ -105,7 +107,6 @@ pub(super) struct Matcher {
     /// Operators that fitted.
     seen: usize,
     differs: bool,
-    first: u64,
     found: RowLoop,
 }
 
@@ -131,10 +132,10 @@ impl Matcher {
             (Step::Get(local), Operator::LocalGet { local_index })
             | (Step::Set(local), Operator::LocalSet { local_index }) => *local_index == local,
             (Step::First, Operator::I32Load { memarg }) => {
-                self.first = memarg.offset;
+                self.found.head = memarg.offset;
                 true
             }
-            (Step::Count, Operator::I32Load { memarg }) => memarg.offset == self.first + 4,
+            (Step::Count, Operator::I32Load { memarg }) => memarg.offset == self.found.head + 4,
             (Step::Const(constant), Operator::I32Const { value }) => *value == constant,
             (Step::Stride, Operator::I32Const { value }) => match u32::try_from(*value) {
                 Ok(stride) if stride > 0 => {
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_form_is_known_with_its_callee_and_its_stride() {
-        assert_eq!(row_loop(FORM), Some(RowLoop { callee: 0, stride: 36 }));
+        assert_eq!(row_loop(FORM), Some(RowLoop { head: 24, callee: 0, stride: 36 }));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use wasmparser::{
     CompositeInnerType, ElementItems, Export, FuncType, FuncValidatorAllocations, FunctionBody,
-    MemoryType, Parser, Payload, Result, TypeRef, Validator,
+    MemoryType, NameSectionReader, Parser, Payload, Result, TypeRef, Validator,
 };
 
 use super::body::{self, Code, Shape};
@@ -31,7 +31,7 @@ pub(super) struct Survey<'a> {
     custom_sections: u64,
     /// Contents of the `retort` sections; of one that is too large, `None`.
     pub(super) declarations: Vec<Option<&'a [u8]>>,
-    names: Option<wasmparser::NameSectionReader<'a>>,
+    names: Option<NameSectionReader<'a>>,
     types: Vec<Option<FuncType>>,
     /// The type index of each function, imported ones first.
     function_types: Vec<u32>,
@@ -389,19 +389,23 @@ impl<'a> Survey<'a> {
         self.functions.iter().skip(self.imported_functions).flatten()
     }
 
-    /// The name that the name section gives to a function. Names are for people: a name section that
-    /// can't be read gives none.
+    /// The name that the name section gives to a function.
     pub(super) fn function_name(&self, function: u32) -> Option<String> {
-        for subsection in self.names.clone()? {
-            if let Ok(wasmparser::Name::Function(names)) = subsection {
-                let mut names = names.into_iter().filter_map(Result::ok);
-                return names
-                    .find(|naming| naming.index == function)
-                    .map(|naming| naming.name.to_owned());
-            }
-        }
-        None
+        function_name(self.names.clone(), function)
     }
+}
+
+/// The name that a name section gives to a function. Names are for people: a section that can't be read gives none.
+pub(super) fn function_name(names: Option<NameSectionReader<'_>>, function: u32) -> Option<String> {
+    for subsection in names? {
+        if let Ok(wasmparser::Name::Function(names)) = subsection {
+            let mut names = names.into_iter().filter_map(Result::ok);
+            return names
+                .find(|naming| naming.index == function)
+                .map(|naming| naming.name.to_owned());
+        }
+    }
+    None
 }
 
 fn branch_values(shape: &Shape, params: u64) -> u64 {

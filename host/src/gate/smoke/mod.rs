@@ -177,8 +177,10 @@ impl<'a> Run<'a> {
                     ),
                 }
             }
-            Err(RunError::Result(error)) => self.wrong_return_type(sample, &error),
-            Err(error) => self.exception(sample, error.problem()),
+            Err(error) => match error.cause() {
+                RunError::Result(error) => self.wrong_return_type(sample, error),
+                _ => self.exception(sample, error.problem()),
+            },
         }
     }
 

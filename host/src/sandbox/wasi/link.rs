@@ -14,21 +14,15 @@ use wiggle::{GuestMemory, GuestPtr, run_in_dummy_executor};
 use super::Host;
 use super::host::MAX_OPEN;
 use crate::abi::section::MEMORY_EXPORT;
-use crate::gate::inspect::{Grant, WASI_MODULE};
+use crate::gate::inspect::{Grant, WASI_MODULE, WasiFunction};
 use crate::sandbox::GuestError;
 use crate::sandbox::store::State;
 
-/// Fuel of every call: what leaving the guest and coming back costs.
-const CALL: u64 = 200;
-
-/// Fuel of a call that asks the file system, a look-up by path included.
-const FILE_CALL: u64 = 5_000;
-
-/// Fuel of a call that goes through a whole directory, whatever it gives back.
-const LISTING: u64 = 100_000;
-
-/// Fuel of a random byte, and of a byte written, read, or part of a list of buffers or a path.
+/// Fuel of a byte that is written, read or filled, or part of a path or a list of buffers.
 const BYTE: u64 = 1;
+
+/// How many random bytes are made at a time.
+const RANDOM_PIECE: u32 = 64 << 10;
 
 type Guest<'a> = Caller<'a, State>;
 type Result<T> = wasmtime::Result<T>;
@@ -45,46 +39,57 @@ pub(in crate::sandbox) fn linker(engine: &Engine, grant: Grant) -> Result<Linker
     Ok(linker)
 }
 
-/// Links a function of `wasmtime-wasi` that is ready at once, at a price.
+/// Links a function of `wasmtime-wasi` at its price and, where a length is named, that of as many bytes.
 macro_rules! link {
-    ($linker:ident, $name:ident($($argument:ident: $ty:ty),*), $price:expr) => {
+    ($linker:ident, $name:ident($($argument:ident: $ty:ty),*) $(, $length:ident)?) => {{
+        let price = price(stringify!($name));
         $linker.func_wrap(
             WASI_MODULE,
             stringify!($name),
-            |mut guest: Guest<'_>, $($argument: $ty),*| -> Result<i32> {
-                spend(&mut guest, $price)?;
+            move |mut guest: Guest<'_>, $($argument: $ty),*| -> Result<i32> {
+                spend(&mut guest, price $(+ bytes($length))?)?;
                 within(&mut guest, |host, memory| {
                     preview1::$name(&mut host.context, memory, $($argument),*)
                 })
             },
         )?
-    };
-    ($linker:ident, async $name:ident($($argument:ident: $ty:ty),*), $price:expr) => {
+    }};
+    ($linker:ident, async $name:ident($($argument:ident: $ty:ty),*) $(, $length:ident)?) => {{
+        let price = price(stringify!($name));
         $linker.func_wrap(
             WASI_MODULE,
             stringify!($name),
-            |mut guest: Guest<'_>, $($argument: $ty),*| -> Result<i32> {
-                spend(&mut guest, $price)?;
+            move |mut guest: Guest<'_>, $($argument: $ty),*| -> Result<i32> {
+                spend(&mut guest, price $(+ bytes($length))?)?;
                 within(&mut guest, |host, memory| {
                     ready(preview1::$name(&mut host.context, memory, $($argument),*))?
                 })
             },
         )?
-    };
+    }};
 }
 
 fn core(linker: &mut Linker<State>) -> Result<()> {
-    link!(linker, args_get(list: i32, bytes: i32), CALL);
-    link!(linker, args_sizes_get(count: i32, bytes: i32), CALL);
-    link!(linker, environ_get(list: i32, bytes: i32), CALL);
-    link!(linker, environ_sizes_get(count: i32, bytes: i32), CALL);
-    link!(linker, clock_time_get(clock: i32, precision: i64, time: i32), CALL);
-    link!(linker, random_get(place: i32, length: i32), CALL + bytes(length));
+    link!(linker, args_get(list: i32, bytes: i32));
+    link!(linker, args_sizes_get(count: i32, bytes: i32));
+    link!(linker, environ_get(list: i32, bytes: i32));
+    link!(linker, environ_sizes_get(count: i32, bytes: i32));
+    link!(linker, clock_time_get(clock: i32, precision: i64, time: i32));
+    let price_of_random = price("random_get");
+    linker.func_wrap(
+        WASI_MODULE,
+        "random_get",
+        move |mut guest: Guest<'_>, place: i32, length: i32| -> Result<i32> {
+            spend(&mut guest, price_of_random + bytes(length))?;
+            within(&mut guest, |host, memory| random(host, memory, place as u32, length as u32))
+        },
+    )?;
+    let price_of_write = price("fd_write");
     linker.func_wrap(
         WASI_MODULE,
         "fd_write",
-        |mut guest: Guest<'_>, fd: i32, list: i32, count: i32, written: i32| -> Result<i32> {
-            spend(&mut guest, CALL + buffers(count))?;
+        move |mut guest: Guest<'_>, fd: i32, list: i32, count: i32, written: i32| -> Result<i32> {
+            spend(&mut guest, price_of_write + buffers(count))?;
             let (errno, bytes) = within(&mut guest, |host, memory| {
                 let before = host.log.len();
                 let written =
@@ -103,22 +108,23 @@ fn core(linker: &mut Linker<State>) -> Result<()> {
 }
 
 fn files(linker: &mut Linker<State>) -> Result<()> {
-    link!(linker, async fd_fdstat_get(fd: i32, stat: i32), FILE_CALL);
-    link!(linker, async fd_filestat_get(fd: i32, stat: i32), FILE_CALL);
-    link!(linker, fd_prestat_get(fd: i32, stat: i32), CALL);
-    link!(linker, fd_prestat_dir_name(fd: i32, path: i32, length: i32), CALL);
-    link!(linker, async fd_readdir(fd: i32, list: i32, length: i32, cookie: i64, used: i32), LISTING);
-    link!(linker, async fd_seek(fd: i32, offset: i64, whence: i32, at: i32), FILE_CALL);
+    link!(linker, async fd_fdstat_get(fd: i32, stat: i32));
+    link!(linker, async fd_filestat_get(fd: i32, stat: i32));
+    link!(linker, fd_prestat_get(fd: i32, stat: i32));
+    link!(linker, fd_prestat_dir_name(fd: i32, path: i32, length: i32));
+    link!(linker, async fd_readdir(fd: i32, list: i32, length: i32, cookie: i64, used: i32));
+    link!(linker, async fd_seek(fd: i32, offset: i64, whence: i32, at: i32));
     link!(
         linker,
         async path_filestat_get(fd: i32, flags: i32, path: i32, length: i32, stat: i32),
-        FILE_CALL + bytes(length)
+        length
     );
+    let price_of_read = price("fd_read");
     linker.func_wrap(
         WASI_MODULE,
         "fd_read",
-        |mut guest: Guest<'_>, fd: i32, list: i32, count: i32, read: i32| -> Result<i32> {
-            spend(&mut guest, FILE_CALL + buffers(count))?;
+        move |mut guest: Guest<'_>, fd: i32, list: i32, count: i32, read: i32| -> Result<i32> {
+            spend(&mut guest, price_of_read + buffers(count))?;
             let (errno, bytes) = within(&mut guest, |host, memory| {
                 let errno =
                     ready(preview1::fd_read(&mut host.context, memory, fd, list, count, read))??;
@@ -130,18 +136,41 @@ fn files(linker: &mut Linker<State>) -> Result<()> {
             Ok(errno)
         },
     )?;
-    linker.func_wrap(WASI_MODULE, "fd_close", |mut guest: Guest<'_>, fd: i32| -> Result<i32> {
-        spend(&mut guest, CALL)?;
-        within(&mut guest, |host, memory| {
-            let errno = ready(preview1::fd_close(&mut host.context, memory, fd))??;
-            if errno == 0 {
-                host.open = host.open.saturating_sub(1);
-            }
-            Ok(errno)
-        })
-    })?;
+    let price_of_close = price("fd_close");
+    linker.func_wrap(
+        WASI_MODULE,
+        "fd_close",
+        move |mut guest: Guest<'_>, fd: i32| -> Result<i32> {
+            spend(&mut guest, price_of_close)?;
+            within(&mut guest, |host, memory| {
+                let errno = ready(preview1::fd_close(&mut host.context, memory, fd))??;
+                if errno == 0 {
+                    host.open = host.open.saturating_sub(1);
+                }
+                Ok(errno)
+            })
+        },
+    )?;
     linker.func_wrap(WASI_MODULE, "path_open", path_open)?;
     Ok(())
+}
+
+/// Fills a range of the guest's memory, piece by piece: all that is asked for at once is made before it is known whether it
+/// fits, and takes as much memory of the host.
+fn random(host: &mut Host, memory: &mut GuestMemory<'_>, place: u32, length: u32) -> Result<i32> {
+    memory.as_slice(GuestPtr::<[u8]>::new((place, length)))?;
+    let mut done = 0;
+    while done < length {
+        let piece = RANDOM_PIECE.min(length - done);
+        // The range is in the memory, so that the sum is an address.
+        let at = place + done;
+        let errno = preview1::random_get(&mut host.context, memory, at as i32, piece as i32)?;
+        if errno != 0 {
+            return Ok(errno);
+        }
+        done += piece;
+    }
+    Ok(Errno::Success as i32)
 }
 
 /// Opens a regular file or a directory. Anything else is refused before it is opened: opening a pipe waits for whoever
@@ -159,7 +188,7 @@ fn path_open(
     flags: i32,
     opened: i32,
 ) -> Result<i32> {
-    spend(&mut guest, FILE_CALL + bytes(length))?;
+    spend(&mut guest, price("path_open") + bytes(length))?;
     within(&mut guest, |host, memory| {
         if host.open >= MAX_OPEN {
             return Ok(Errno::Mfile as i32);
@@ -191,6 +220,11 @@ fn path_open(
 /// The number of an error, or the trap that it is.
 fn errno(error: Error) -> Result<i32> {
     Ok(error.downcast()? as i32)
+}
+
+/// The price of a call of a function that is granted.
+fn price(name: &str) -> u64 {
+    WasiFunction::named(name).map_or(0, |function| function.fuel)
 }
 
 /// The price of so many bytes. Lengths are unsigned; the interface's definition merely has one type of integer.

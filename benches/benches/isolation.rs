@@ -1,0 +1,189 @@
+//! What limits and isolation cost, in one run: no limits, fuel, fuel and deadline; an instance kept, for a batch, for an event;
+//! instances from the system and from a pool.
+
+#![allow(clippy::print_stdout, reason = "the figures are what this prints")]
+
+use std::hint::black_box;
+
+use retort::abi::block::BlockWriter;
+use retort::event::{Projection, Projector};
+use retort::gate::inspect::{Inspected, OPERATOR_COST, features};
+use retort::sandbox::{
+    Allocator, ForeignModules, Isolation, Limits, Options, Pool, Runner, Sandbox,
+};
+use retort_benches::dataset::Dataset;
+use retort_benches::guests;
+use retort_benches::turns::{Figures, Way, take};
+use wasmtime::{Config, Engine, Instance, Linker, Memory, Module, Store, TypedFunc, WasmFeatures};
+
+/// Events of one turn, and how many turns each way has.
+const EVENTS: usize = 300;
+const ROUNDS: usize = 61;
+/// Events of a batch.
+const BATCH: usize = 100;
+
+fn main() {
+    // `cargo test --benches` runs benches with `--test`: nothing is measured then.
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    println!("The call into the guest alone, one instance, nanoseconds");
+    for dataset in Dataset::all() {
+        let event = &dataset.events[dataset.events.len() / 2];
+        let module = dataset.inspected();
+        call(dataset.name, &module, &block(&module, event));
+    }
+    let counting = guests::counting();
+    call("a loop over 4 KiB", &counting, &[7; 4096]);
+
+    println!("\nAn event to a checked result, nanoseconds");
+    for dataset in Dataset::all() {
+        isolation(&dataset);
+    }
+
+    println!("\nA fresh instance of a guest that nothing vouches for, nanoseconds an event");
+    for mebibytes in [1, 16] {
+        allocators(mebibytes);
+    }
+}
+
+fn print(title: &str, figures: &[Figures]) {
+    println!("  {title:36}{:>10}{:>10}{:>10}{:>12}", "median", "fastest", "ratio", "more");
+    for Figures { name, median, fastest, ratio, more } in figures {
+        println!("    {name:34}{median:>10.0}{fastest:>10.0}{ratio:>10.2}{more:>12.0}");
+    }
+}
+
+/// The block that the host writes for an event.
+fn block(module: &Inspected, event: &[u8]) -> Vec<u8> {
+    let projector = Projector::of(module.section());
+    let mut projection = Projection::default();
+    projector.project(event, &mut projection).expect("the events are well");
+    let mut writer = BlockWriter::default();
+    let block = writer.write(&projector, event, &projection, usize::MAX);
+    block.expect("nothing is limited").to_vec()
+}
+
+/// One instance in an engine of wasmtime, with no more around it than it needs.
+struct Bare {
+    store: Store<()>,
+    memory: Memory,
+    address: u32,
+    extract: TypedFunc<(u32, u32), u64>,
+    fuel: bool,
+    deadline: bool,
+}
+
+impl Bare {
+    fn new(module: &Inspected, block: &[u8], fuel: bool, deadline: bool) -> Self {
+        let mut config = Config::new();
+        config
+            .consume_fuel(fuel)
+            .epoch_interruption(deadline)
+            .wasm_features(WasmFeatures::all(), false)
+            .wasm_features(WasmFeatures::from_bits_truncate(features().bits()), true)
+            .cranelift_nan_canonicalization(true)
+            .relaxed_simd_deterministic(true)
+            .operator_cost(OPERATOR_COST);
+        let engine = Engine::new(&config).expect("an engine");
+        let compiled = Module::from_binary(&engine, module.wasm()).expect("it is valid");
+        let mut store = Store::new(&engine, ());
+        if fuel {
+            store.set_fuel(u64::MAX).expect("fuel is on");
+        }
+        if deadline {
+            store.set_epoch_deadline(1 << 40);
+        }
+        let instance: Instance =
+            Linker::new(&engine).instantiate(&mut store, &compiled).expect("it imports nothing");
+        let memory = instance.get_memory(&mut store, "memory").expect("a memory");
+        let function = module.section().function();
+        let extract = instance.get_typed_func(&mut store, function).expect("an extractor");
+        let buffer = instance
+            .get_typed_func::<u32, u32>(&mut store, "retort_buffer")
+            .expect("a function for the buffer");
+        let address = buffer.call(&mut store, block.len() as u32).expect("a buffer");
+        Self { store, memory, address, extract, fuel, deadline }
+    }
+
+    fn call(&mut self, block: &[u8]) -> u64 {
+        if self.fuel {
+            self.store.set_fuel(u64::MAX).expect("fuel is on");
+        }
+        if self.deadline {
+            self.store.set_epoch_deadline(1 << 40);
+        }
+        let start = self.address as usize;
+        self.memory.data_mut(&mut self.store)[start..start + block.len()].copy_from_slice(block);
+        let argument = (self.address, block.len() as u32);
+        self.extract.call(&mut self.store, argument).expect("it doesn't trap")
+    }
+}
+
+fn call(title: &str, module: &Inspected, block: &[u8]) {
+    let settings =
+        [("no limits", false, false), ("fuel", true, false), ("fuel and deadline", true, true)];
+    let ways = settings.map(|(name, fuel, deadline)| -> Way<'_> {
+        let mut bare = Bare::new(module, block, fuel, deadline);
+        let turn =
+            move || (0..20 * EVENTS).for_each(|_| _ = black_box(bare.call(black_box(block))));
+        (name.to_owned(), Box::new(turn))
+    });
+    print(title, &take(ways.into(), ROUNDS, 20 * EVENTS));
+}
+
+fn runner(module: &Inspected, isolation: Isolation, allocator: Allocator) -> Runner {
+    let options = Options {
+        limits: Limits::default(),
+        isolation,
+        allocator,
+        foreign: ForeignModules::InProcess,
+        ..Options::default()
+    };
+    let sandbox = Sandbox::with_options(options).expect("an engine");
+    sandbox.load(module).expect("it loads").runner()
+}
+
+fn allocator_names() -> [(&'static str, Allocator); 2] {
+    [("on demand", Allocator::OnDemand), ("pooling", Allocator::Pooling(Pool::default()))]
+}
+
+fn isolation(dataset: &Dataset) {
+    let module = dataset.inspected();
+    let events: Vec<&Vec<u8>> = dataset.events.iter().cycle().take(EVENTS).collect();
+    let mut ways: Vec<Way<'_>> = Vec::new();
+    for isolation in Isolation::ALL.into_iter().rev() {
+        for (allocator_name, allocator) in allocator_names() {
+            let mut runner = runner(&module, isolation, allocator);
+            let events = &events;
+            let turn = move || {
+                for (index, event) in events.iter().enumerate() {
+                    if index % BATCH == 0 {
+                        runner.begin_batch();
+                    }
+                    black_box(runner.run(black_box(event)).is_ok());
+                }
+            };
+            ways.push((format!("{}, {allocator_name}", isolation.as_str()), Box::new(turn)));
+        }
+    }
+    print(dataset.name, &take(ways, ROUNDS, EVENTS));
+}
+
+fn allocators(mebibytes: u32) {
+    let module = guests::copying(mebibytes);
+    let event = br#"{"event_type":"e","text":"some text that is copied to the result"}"#;
+    let mut allocators: Vec<(String, Allocator)> =
+        allocator_names().map(|(name, allocator)| (name.to_owned(), allocator)).into();
+    for (keep_resident, batch) in [(0, 1), (0, 16), (16, 1), (64, 16), (1024, 16)] {
+        let pool = Pool { keep_resident: keep_resident << 10, batch, ..Pool::default() };
+        let name = format!("pooling, keep {keep_resident} KiB, batch {batch}");
+        allocators.push((name, Allocator::Pooling(pool)));
+    }
+    let ways = allocators.into_iter().map(|(name, allocator)| -> Way<'_> {
+        let mut runner = runner(&module, Isolation::PerEvent, allocator);
+        let turn = move || (0..EVENTS).for_each(|_| _ = black_box(runner.run(event).is_ok()));
+        (name, Box::new(turn))
+    });
+    print(&format!("{mebibytes} MiB of memory"), &take(ways.collect(), ROUNDS, EVENTS));
+}

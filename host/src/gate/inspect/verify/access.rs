@@ -1,0 +1,140 @@
+//! Loads and copies: from constant text, and from the records and texts of the block.
+
+use wasmparser::MemArg;
+
+use super::function::{HEADER, Interpreter, RECORD, fault};
+use super::reason::{Obligation, Unproven};
+use super::state::State;
+use super::value::{Field, Known, Slot, Value};
+
+impl Interpreter<'_, '_, '_> {
+    /// The record and the field that a load of four bytes reads; no record for the block's header.
+    pub(super) fn field(
+        &mut self,
+        now: &mut State,
+        memarg: &MemArg,
+    ) -> Result<(Option<Slot>, Field), Unproven> {
+        let (address, what) = match now.pop()? {
+            Value::Block(from) => (u64::from(from) + memarg.offset, "the input block"),
+            Value::Row(from) => (u64::from(from) + memarg.offset, "the row"),
+            _ => {
+                let message =
+                    "expected an address in the input block or in a row, got another value";
+                return Err(fault(Obligation::Load, message));
+            }
+        };
+        self.found.loads += 1;
+        let in_row = what == "the row";
+        let at = u32::try_from(address).ok();
+        if !in_row && at.is_some_and(|at| at <= HEADER - 4) {
+            return Ok((None, Field::Kind));
+        }
+        let record = at
+            .and_then(|at| at.checked_sub(if in_row { 0 } else { HEADER }))
+            .map(|at| (at / RECORD, at % RECORD));
+        let slot = match record {
+            Some((index, _)) if in_row => {
+                self.reads_row(index)?;
+                Some(Slot::Column(index))
+            }
+            Some((index, _)) if index < self.context.inputs => Some(Slot::Input(index)),
+            _ => None,
+        };
+        let field = match record {
+            Some((_, 0)) => Some(Field::Kind),
+            Some((_, 4)) => Some(Field::Offset),
+            Some((_, 8)) => Some(Field::Length),
+            _ => None,
+        };
+        match (slot, field) {
+            (Some(slot), Some(field)) => Ok((Some(slot), field)),
+            _ => {
+                let message = format!(
+                    "expected a field of one of {} records in {what}, got 4 bytes at {address}",
+                    self.context.inputs
+                );
+                Err(Unproven::new(Obligation::Load, message))
+            }
+        }
+    }
+
+    /// Takes note that the function reads this record of its row.
+    pub(super) fn reads_row(&mut self, index: u32) -> Result<(), Unproven> {
+        // Fewer columns than inputs: what is beyond is refused here, so that nothing overflows.
+        if index >= self.context.inputs {
+            let message = format!("expected a record of the row, got number {index}");
+            return Err(Unproven::new(Obligation::Load, message));
+        }
+        self.row = self.row.max((index + 1) * RECORD);
+        Ok(())
+    }
+
+    pub(super) fn load_wide(
+        &mut self,
+        now: &mut State,
+        memarg: &MemArg,
+        width: u64,
+    ) -> Result<(), Unproven> {
+        let address = now.pop()?;
+        match address {
+            Value::Text(slot) if now.has_bytes(slot, memarg.offset.saturating_add(width)) => {
+                self.found.loads += 1;
+            }
+            Value::Text(_) => {
+                let message = "expected bytes of a text whose length is known here, got others";
+                return Err(fault(Obligation::Load, message));
+            }
+            address if width == 4 => {
+                now.push(address);
+                self.field(now, memarg)?;
+            }
+            _ => {
+                let message = "expected the address of a text, got another value";
+                return Err(fault(Obligation::Load, message));
+            }
+        }
+        self.number(now);
+        Ok(())
+    }
+
+    pub(super) fn load_vector(&mut self, now: &mut State, memarg: &MemArg) -> Result<(), Unproven> {
+        let known = match now.pop()? {
+            Value::Const(address) => {
+                let address = u64::from(address.cast_unsigned()) + memarg.offset;
+                let bytes = self.context.module.filled_from(address);
+                if bytes == 0 {
+                    let message = format!("expected constant text, got address {address}");
+                    return Err(Unproven::new(Obligation::Load, message));
+                }
+                Known::Bytes(bytes.min(16))
+            }
+            Value::Text(slot) if memarg.offset == 0 => Known::Text(slot),
+            _ => {
+                let message = "expected constant text or the text of a record, got another address";
+                return Err(fault(Obligation::Load, message));
+            }
+        };
+        self.found.loads += 1;
+        now.push(Value::Vector(known));
+        Ok(())
+    }
+
+    /// `memory.copy`: of constant text alone, with its length as a literal, which is how the bound on fuel counts it.
+    pub(super) fn copy(&mut self, now: &mut State) -> Result<(), Unproven> {
+        let (length, from, to) = (now.pop()?, now.pop()?, now.pop()?);
+        let (Value::Const(length), Value::Const(from)) = (length, from) else {
+            let message = "expected a copy of constant text, got another";
+            return Err(fault(Obligation::Load, message));
+        };
+        let (length, from) = (length.cast_unsigned(), u64::from(from.cast_unsigned()));
+        if self.context.module.filled_from(from) < length {
+            let message = format!("expected constant text, got {length} bytes at address {from}");
+            return Err(Unproven::new(Obligation::Load, message));
+        }
+        if !self.literal {
+            return Err(fault(Obligation::Bulk, "expected the length of the copy to be a literal"));
+        }
+        self.found.copies += 1;
+        now.copy_constant(&to, length)
+    }
+}

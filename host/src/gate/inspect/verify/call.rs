@@ -1,0 +1,122 @@
+//! Calls: what each function takes, and what it gives back.
+
+use super::function::{HEADER, Interpreter, RECORD, fault};
+use super::reason::{Obligation, Unproven};
+use super::state::{MayFail, State};
+use super::value::{Field, Value};
+
+/// What a function that can be called does, as far as its callers have to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Callee {
+    /// Generated code has no business to call it.
+    None,
+    /// `copy_long(to, from, length)`.
+    CopyLong,
+    /// `put_text(to, block, slot)`: writes from `to` on, gives the address behind.
+    PutText,
+    /// `open_list(first, to)`: writes a bracket at `first`, or behind `to` if that is the same; gives the address behind.
+    OpenList,
+    /// `room(to, need)`: any number.
+    Room,
+    /// `too_large(over)`: no address, and a length.
+    TooLarge,
+    /// A generated one: `(block, to)`, or with a row `(block, row, to)`, of which it reads so many bytes. Writes from `to`
+    /// on, and gives the address behind or, if it may, a negative number.
+    Writer { row: Option<u32>, may_fail: MayFail },
+}
+
+impl Interpreter<'_, '_, '_> {
+    pub(super) fn call(&mut self, now: &mut State, function: u32) -> Result<(), Unproven> {
+        let Some(callee) = self.context.callees.get(function as usize) else {
+            let message = format!("expected a function in front of this one, got func[{function}]");
+            return Err(Unproven::new(Obligation::Call, message));
+        };
+        self.found.calls += 1;
+        match *callee {
+            Callee::None => {
+                let message = format!("func[{function}] is none that generated code calls");
+                return Err(Unproven::new(Obligation::Call, message));
+            }
+            Callee::CopyLong => {
+                let (length, from, to) = (now.pop()?, now.pop()?, now.pop()?);
+                match (from, length) {
+                    (Value::Text(slot), Value::Field(of, Field::Length)) if slot == of => {
+                        now.copy_text(&to, slot)?;
+                    }
+                    _ => {
+                        let message =
+                            "expected the text of a record and its length, got other values";
+                        return Err(fault(Obligation::Call, message));
+                    }
+                }
+            }
+            Callee::PutText => {
+                let (slot, block, to) = (now.pop()?, now.pop()?, now.pop()?);
+                self.is_block(&block)?;
+                self.is_record(&slot)?;
+                let behind = now.hand_over(&to, false, &mut self.names)?;
+                now.push(behind);
+            }
+            Callee::OpenList => {
+                let (to, first) = (now.pop()?, now.pop()?);
+                if !matches!(first, Value::Out { .. }) {
+                    let message = "expected an address in the result, got another value";
+                    return Err(fault(Obligation::Call, message));
+                }
+                let behind = now.hand_over(&to, false, &mut self.names)?;
+                now.push(behind);
+            }
+            Callee::Room => {
+                now.pop()?;
+                now.pop()?;
+                self.number(now);
+            }
+            Callee::TooLarge => {
+                now.pop()?;
+                now.push(Value::Refusal);
+            }
+            Callee::Writer { row, may_fail } => {
+                let to = now.pop()?;
+                if let Some(bytes) = row {
+                    self.is_row(&now.pop()?)?;
+                    self.row = self.row.max(bytes);
+                }
+                self.is_block(&now.pop()?)?;
+                let behind = now.hand_over(&to, may_fail, &mut self.names)?;
+                now.push(behind);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_block(&self, value: &Value) -> Result<(), Unproven> {
+        match value {
+            Value::Block(0) => Ok(()),
+            _ => Err(fault(
+                Obligation::Call,
+                "expected the input block's address, got another value",
+            )),
+        }
+    }
+
+    fn is_row(&self, value: &Value) -> Result<(), Unproven> {
+        match value {
+            Value::Row(0) => Ok(()),
+            _ => Err(fault(Obligation::Call, "expected the row's address, got another value")),
+        }
+    }
+
+    fn is_record(&mut self, value: &Value) -> Result<(), Unproven> {
+        match value {
+            Value::Block(at) => {
+                let at = at.checked_sub(HEADER);
+                if at.is_some_and(|at| at % RECORD == 0 && at / RECORD < self.context.inputs) {
+                    return Ok(());
+                }
+            }
+            Value::Row(at) if at % RECORD == 0 => return self.reads_row(at / RECORD),
+            _ => {}
+        }
+        Err(fault(Obligation::Call, "expected the address of a record, got another value"))
+    }
+}

@@ -1,0 +1,275 @@
+//! One generated function, run over what is known of its values.
+//!
+//! Code that isn't a loop over rows has neither loops nor blocks, so that one pass from the first operator to the last sees
+//! every path: where branches meet, what is known is what holds on both.
+
+use wasmparser::{BlockType, Operator, OperatorsReader, ValType};
+
+use super::Found;
+use super::arithmetic::name;
+use super::call::Callee;
+use super::module::{Module, OUTPUT_GLOBAL};
+use super::reason::{Obligation, Unproven};
+use super::state::{MayFail, Names, State};
+use super::value::{OUTPUT, Value};
+use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
+
+pub(super) const HEADER: u32 = HEADER_BYTES as u32;
+pub(super) const RECORD: u32 = SLOT_BYTES as u32;
+
+/// What a generated function is, by its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// `(block, size)`, gives the packed result.
+    Extractor,
+    /// `(block, to)`.
+    OfEvent,
+    /// `(block, row, to)`.
+    OfRow,
+}
+
+/// What the verifier knows besides the function that it looks at.
+pub(super) struct Context<'m, 'a> {
+    pub(super) module: &'m Module<'a>,
+    /// How many inputs are declared.
+    pub(super) inputs: u32,
+    /// The functions in front of this one.
+    pub(super) callees: &'m [Callee],
+}
+
+/// Goes through a body; gives what callers have to know of it.
+pub(super) fn verify(
+    context: &Context<'_, '_>,
+    body: &wasmparser::FunctionBody<'_>,
+    role: Role,
+    found: &mut Found,
+) -> Result<Callee, Unproven> {
+    let unreadable =
+        |error: wasmparser::Error| Unproven::new(Obligation::Operator, error.message().to_owned());
+    let mut names = Names::default();
+    let base = if role == Role::Extractor { OUTPUT } else { names.next() };
+    let to = Value::Out { base, offset: 0 };
+    let mut locals = match role {
+        Role::Extractor => vec![Value::Block(0), Value::Number(names.next())],
+        Role::OfEvent => vec![Value::Block(0), to],
+        Role::OfRow => vec![Value::Block(0), Value::Row(0), to],
+    };
+    let mut reader = body.get_locals_reader().map_err(unreadable)?;
+    for _ in 0..reader.get_count() {
+        let (count, ty) = reader.read().map_err(unreadable)?;
+        let zero = match ty {
+            ValType::I32 => Value::Const(0),
+            ValType::I64 => Value::Wide(0),
+            other => {
+                let message = format!("expected locals of type i32 and i64, got {other}");
+                return Err(Unproven::new(Obligation::Signature, message));
+            }
+        };
+        // The static gate bounds how many there are.
+        locals.extend(std::iter::repeat_n(zero, count as usize));
+    }
+    let mut operators = reader.get_binary_reader();
+    operators.set_features(super::super::features());
+    let mut operators = OperatorsReader::new(operators);
+    let mut interpreter = Interpreter {
+        context,
+        role,
+        names,
+        now: Some(State::new(locals, base)),
+        open: Vec::new(),
+        literal: false,
+        row: 0,
+        may_fail: false,
+        found,
+    };
+    while !operators.eof() {
+        let offset = operators.original_position();
+        let operator = operators.read().map_err(unreadable)?;
+        interpreter.operator(&operator).map_err(|unproven| unproven.at(offset))?;
+    }
+    let row = (role == Role::OfRow).then_some(interpreter.row);
+    Ok(match role {
+        Role::Extractor => Callee::None,
+        Role::OfEvent | Role::OfRow => Callee::Writer { row, may_fail: interpreter.may_fail },
+    })
+}
+
+/// An `if` that is open.
+struct Open {
+    /// What is known where its condition doesn't hold, until the `else`.
+    otherwise: Option<State>,
+    /// What is known at the end of its first branch, behind the `else`.
+    first: Option<State>,
+}
+
+pub(super) struct Interpreter<'f, 'm, 'a> {
+    pub(super) context: &'f Context<'m, 'a>,
+    role: Role,
+    pub(super) names: Names,
+    /// What is known here; nothing behind a return.
+    now: Option<State>,
+    open: Vec<Open>,
+    /// Whether the operator before pushed a constant.
+    pub(super) literal: bool,
+    /// Bytes of its row that the function reads.
+    pub(super) row: u32,
+    may_fail: MayFail,
+    pub(super) found: &'f mut Found,
+}
+
+pub(super) fn fault(obligation: Obligation, message: &str) -> Unproven {
+    Unproven::new(obligation, message)
+}
+
+impl Interpreter<'_, '_, '_> {
+    fn operator(&mut self, operator: &Operator<'_>) -> Result<(), Unproven> {
+        match operator {
+            Operator::Else => self.otherwise(),
+            Operator::End => self.end(),
+            operator => {
+                let mut now = self
+                    .now
+                    .take()
+                    .ok_or_else(|| fault(Obligation::Operator, "nothing comes here"))?;
+                let goes_on = self.straight(&mut now, operator)?;
+                self.literal = matches!(operator, Operator::I32Const { .. });
+                self.now = goes_on.then_some(now);
+                Ok(())
+            }
+        }
+    }
+
+    fn otherwise(&mut self) -> Result<(), Unproven> {
+        let now = self.now.take();
+        let open = self.open.last_mut();
+        let open = open.ok_or_else(|| fault(Obligation::Operator, "an else without an if"))?;
+        open.first = now;
+        self.now = open.otherwise.take();
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Unproven> {
+        let Some(open) = self.open.pop() else {
+            return match self.now.take() {
+                Some(now) => self.leave(now),
+                None => Ok(()),
+            };
+        };
+        // One of the two is gone: without an else what is known otherwise, with one the first branch.
+        let other = open.otherwise.or(open.first);
+        self.now = match (self.now.take(), other) {
+            (Some(now), Some(other)) => Some(now.join(other, &mut self.names)?),
+            (now, other) => now.or(other),
+        };
+        Ok(())
+    }
+
+    /// An operator that isn't an end; whether anything comes behind it.
+    fn straight(&mut self, now: &mut State, operator: &Operator<'_>) -> Result<bool, Unproven> {
+        match operator {
+            Operator::Nop => {}
+            Operator::Drop => drop(now.pop()?),
+            Operator::LocalGet { local_index } => now.push(now.local(*local_index)?.clone()),
+            Operator::LocalSet { local_index } => {
+                let value = now.pop()?;
+                now.set_local(*local_index, value)?;
+            }
+            Operator::LocalTee { local_index } => {
+                let value = now.pop()?;
+                now.set_local(*local_index, value.clone())?;
+                now.push(value);
+            }
+            Operator::GlobalGet { global_index: OUTPUT_GLOBAL } => {
+                now.push(Value::Out { base: OUTPUT, offset: 0 });
+            }
+            Operator::GlobalGet { .. } => self.number(now),
+            Operator::I32Const { value } => now.push(Value::Const(*value)),
+            Operator::I64Const { value } => now.push(Value::Wide(*value)),
+            Operator::If { blockty: BlockType::Empty } => {
+                let (holds, fails) = now.pop()?.facts();
+                let mut otherwise = now.clone();
+                now.learn(&holds);
+                otherwise.learn(&fails);
+                self.open.push(Open { otherwise: Some(otherwise), first: None });
+            }
+            Operator::Block { .. }
+            | Operator::Loop { .. }
+            | Operator::If { .. }
+            | Operator::Br { .. }
+            | Operator::BrIf { .. }
+            | Operator::BrTable { .. } => {
+                let message = format!(
+                    "expected nothing but ifs without results, outside of loops over rows, got {}",
+                    name(operator)
+                );
+                return Err(Unproven::new(Obligation::Loop, message));
+            }
+            Operator::Return => {
+                let now = now.clone();
+                self.leave(now)?;
+                return Ok(false);
+            }
+            Operator::Call { function_index } => self.call(now, *function_index)?,
+            Operator::V128Load { memarg } => self.load_vector(now, memarg)?,
+            Operator::V128Store { memarg } => {
+                let (vector, address) = (now.pop()?, now.pop()?);
+                now.store_vector(&address, memarg.offset, &vector)?;
+                self.found.stores += 1;
+            }
+            Operator::MemoryCopy { .. } => self.copy(now)?,
+            Operator::I32Load { memarg } => {
+                let (slot, field) = self.field(now, memarg)?;
+                match slot {
+                    Some(slot) => now.push(Value::Field(slot, field)),
+                    None => self.number(now),
+                }
+            }
+            Operator::I64Load32U { memarg } => self.load_wide(now, memarg, 4)?,
+            Operator::I64Load { memarg } => self.load_wide(now, memarg, 8)?,
+            Operator::I64Load16U { memarg } => self.load_wide(now, memarg, 2)?,
+            Operator::I64Load8U { memarg } => self.load_wide(now, memarg, 1)?,
+            operator => self.arithmetic(now, operator)?,
+        }
+        Ok(true)
+    }
+
+    /// Pushes a number of which nothing more is known.
+    pub(super) fn number(&mut self, now: &mut State) {
+        now.push(Value::Number(self.names.next()));
+    }
+
+    /// What a function gives back, on the top of the stack.
+    fn leave(&mut self, mut now: State) -> Result<(), Unproven> {
+        self.found.returns += 1;
+        let value = now.pop()?;
+        now.leave()?;
+        if self.role == Role::Extractor {
+            return self.is_result(&now, &value);
+        }
+        let Some(may_fail) = now.is_end(&value) else {
+            let message =
+                "expected the address up to which the result is written, or a negative number";
+            return Err(fault(Obligation::Returned, message));
+        };
+        self.may_fail |= may_fail;
+        Ok(())
+    }
+
+    fn is_result(&self, now: &State, value: &Value) -> Result<(), Unproven> {
+        let is_fixed = |packed: i64| {
+            let packed = packed.cast_unsigned();
+            let length = packed & u64::from(u32::MAX);
+            u64::from(self.context.module.filled_from(packed >> 32)) >= length
+        };
+        match value {
+            Value::Refusal => Ok(()),
+            Value::Wide(packed) if is_fixed(*packed) => Ok(()),
+            value if now.is_result(value) => Ok(()),
+            _ => {
+                let message = "expected the output area's address and the length of what is written, constant \
+                               text, or no address at all";
+                Err(fault(Obligation::Returned, message))
+            }
+        }
+    }
+}

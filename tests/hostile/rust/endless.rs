@@ -1,0 +1,31 @@
+// attack: computes for ever
+// expect: out_of_fuel
+
+#[used]
+#[unsafe(link_section = "retort")]
+static SECTION: [u8; 92] =
+    *br#"{"abi":1,"function":"extract","event_types":["e"],"inputs":[{"path":["bad"],"as":"truthy"}]}"#;
+
+const EMPTY: &str =
+    r#"{"nodes":[],"edges":[],"fully_handled_span_ids":[],"partially_handled_span_ids":[]}"#;
+
+#[unsafe(no_mangle)]
+extern "C" fn retort_buffer(length: usize) -> *mut u8 {
+    vec![0_u8; length].leak().as_mut_ptr()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn extract(block: *const u8, length: usize) -> u64 {
+    let block = unsafe { std::slice::from_raw_parts(block, length) };
+    // The host wrote one slot, and the text `true` or `false` behind it.
+    let answer = if block.ends_with(b"true") { attack() } else { EMPTY.to_owned() };
+    let answer = answer.leak();
+    (answer.as_ptr() as u64) << 32 | answer.len() as u64
+}
+
+fn attack() -> String {
+    let mut number = 27_u64;
+    loop {
+        number = std::hint::black_box(if number % 2 == 0 { number / 2 } else { 3 * number + 1 });
+    }
+}

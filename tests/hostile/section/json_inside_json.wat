@@ -1,0 +1,12 @@
+;; attack: 1,000 inputs each of which parses 1 MB of JSON inside a string
+;; expect: out_of_fuel
+;; limits: {"fuel_per_byte": 20}
+;; event: {"event_type":"e","a":"[{{500000*1,}}1]"}
+;; good-event: {"event_type":"e","a":"a"}
+
+(module
+  (memory (export "memory") 80 80)
+  (func (export "retort_buffer") (param i32) (result i32) (i32.const 4096))
+  (func (export "extract") (param i32 i32) (result i64) (i64.const 0x0000_0010_0000_0053))
+  (data (i32.const 16) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[],\"partially_handled_span_ids\":[]}")
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[{{999*{\"path\":[\"a\"],\"as\":[{\"parse_json\":[\"k\"]}]},}}{\"path\":[\"a\"],\"as\":[{\"parse_json\":[\"k\"]}]}]}"))
