@@ -389,7 +389,7 @@ fn limits_hold_over_all_iterations() {
     assert!(written(section, &event, fuel(spent.fuel)).is_ok());
     assert_eq!(
         written(section, &event, fuel(spent.fuel - 1)).unwrap_err(),
-        BlockError::OutOfFuel { allowed: spent.fuel - 1 }
+        BlockError::OutOfFuel { used: spent.fuel, allowed: spent.fuel - 1 }
     );
 }
 

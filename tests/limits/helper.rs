@@ -19,7 +19,7 @@ fn module(text: &str, structure: &StructuralLimits) -> Inspected {
 }
 
 fn honest() -> Inspected {
-    let text = fs::read_to_string(workspace_root().join("tests/hostile/ok.wat")).unwrap();
+    let text = fs::read_to_string(workspace_root().join("tests/hostile/output/ok.wat")).unwrap();
     module(&text, &StructuralLimits::default())
 }
 

@@ -84,6 +84,13 @@ impl Element {
         View { trie: Some(trie), slots: &self.slots, entry: &self.entry }
     }
 
+    /// Bytes that are held on to.
+    pub(crate) fn capacity(&self) -> usize {
+        self.entry.capacity()
+            + self.slots.capacity() * size_of::<Slot>()
+            + self.visits.capacity() * size_of::<Visit>()
+    }
+
     fn clear(&mut self, trie: &Trie) {
         self.slots.clear();
         self.slots.resize(trie.len(), Slot::default());

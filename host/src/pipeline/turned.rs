@@ -92,7 +92,11 @@ impl Turned {
             Self::Inspect(rejected) => rejected.problems().iter().map(Problem::from).collect(),
             Self::Fit(unfit) => unfit.findings().iter().map(Problem::from).collect(),
             Self::Smoke(failed) => failed.problems().to_vec(),
-            Self::Render(_) | Self::Load(_) | Self::NoSample { .. } | Self::Bundle(_) => {
+            Self::Load(error) => match error.usage() {
+                Some((used, allowed)) => vec![self.problem().limit(used, allowed)],
+                None => vec![self.problem()],
+            },
+            Self::Render(_) | Self::NoSample { .. } | Self::Bundle(_) => {
                 vec![self.problem()]
             }
         }

@@ -1,9 +1,10 @@
 //! The engine: wasmtime configured for guests that nobody trusts, and the clock behind deadlines.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wasmtime::{Config, Enabled, Engine, OptLevel, PoolingAllocationConfig, WasmBacktraceDetails};
 
@@ -13,10 +14,11 @@ use super::{
     Allocator, CacheReport, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool,
     Wasi,
 };
+use crate::abi::block::Deadline;
 use crate::gate::inspect::Inspected;
 
-/// How often the clock behind deadlines ticks. A deadline is exact to one tick.
-const TICK: Duration = Duration::from_millis(10);
+/// How often the clock behind deadlines ticks, in milliseconds. A deadline is late by two ticks at most, and never early.
+const TICK_MS: u64 = 10;
 
 /// The largest stack that a guest may be given: the standard library gives threads 2 MiB, and the host needs some of it. A
 /// guest that overflows its thread's stack rather than its own ends the process.
@@ -54,6 +56,8 @@ struct Shared {
     /// The pool that instances come from, where there is one.
     pool: Option<Pool>,
     cache: Option<NativeCache>,
+    /// Milliseconds since the engine was built, as of the last tick.
+    clock: Arc<AtomicU64>,
     _ticker: Ticker,
 }
 
@@ -82,14 +86,15 @@ impl Sandbox {
             return Err(LoadError::Engine { message });
         }
         let engine = Engine::new(&config(&limits, allocator)).map_err(LoadError::engine)?;
-        let ticker = Ticker::start(&engine)?;
+        let clock = Arc::new(AtomicU64::new(0));
+        let ticker = Ticker::start(&engine, Arc::clone(&clock))?;
         let pool = match allocator {
             Allocator::OnDemand => None,
             Allocator::Pooling(pool) => Some(pool),
         };
         let stack_bytes = limits.stack_bytes;
         let cache = cache.map(|cache| NativeCache::open(cache, &engine));
-        let shared = Arc::new(Shared { engine, stack_bytes, pool, cache, _ticker: ticker });
+        let shared = Arc::new(Shared { engine, stack_bytes, pool, cache, clock, _ticker: ticker });
         Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
     }
 
@@ -181,11 +186,20 @@ impl Sandbox {
         self.inner.shared.pool.map(|pool| pool.instances)
     }
 
-    /// The deadline in ticks of the engine's clock: one more than fit, because the first one may come at once.
-    pub(super) fn deadline_ticks(&self) -> u64 {
-        let ticks = self.limits().deadline().as_millis().div_ceil(TICK.as_millis());
-        u64::try_from(ticks).unwrap_or(u64::MAX).saturating_add(1)
+    /// What the clock behind deadlines says.
+    pub(super) fn now(&self) -> u64 {
+        self.inner.shared.clock.load(Ordering::Relaxed)
     }
+
+    /// The deadline of an event that came when the clock said `started`.
+    pub(super) fn deadline(&self, started: u64) -> Deadline<'_> {
+        Deadline::new(&self.inner.shared.clock, started, self.limits().deadline_ms, TICK_MS)
+    }
+}
+
+/// Ticks of the engine's epoch until a deadline is over.
+pub(super) fn ticks_left(deadline: Deadline<'_>) -> u64 {
+    deadline.left_ms().div_ceil(TICK_MS)
 }
 
 fn config(limits: &Limits, allocator: Allocator) -> Config {
@@ -255,13 +269,17 @@ struct Ticker {
 }
 
 impl Ticker {
-    fn start(engine: &Engine) -> Result<Self, LoadError> {
+    fn start(engine: &Engine, clock: Arc<AtomicU64>) -> Result<Self, LoadError> {
         let engine = engine.weak();
         let (stop, stopped) = channel();
+        let started = Instant::now();
         let tick = move || {
+            let tick = Duration::from_millis(TICK_MS);
             // The sender is never used: it is dropped to stop this thread.
-            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(TICK) {
+            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(tick) {
                 let Some(engine) = engine.upgrade() else { return };
+                let passed = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                clock.store(passed, Ordering::Relaxed);
                 engine.increment_epoch();
             }
         };

@@ -3,7 +3,7 @@
 use thiserror::Error;
 use wasmtime::Trap;
 
-use crate::abi::block::BlockError;
+use crate::abi::block::{BlockError, Deadline};
 use crate::abi::result::ResultError;
 use crate::event::EventError;
 use crate::problem::{Coded, Problem, Stage};
@@ -127,12 +127,16 @@ pub enum GuestError {
     /// The fuel for this event is spent.
     #[error("the extractor used up its fuel of {allowed}")]
     OutOfFuel {
+        /// The least that it took or was about to take: how much more it was isn't known.
+        used: u64,
         /// The fuel that it was given.
         allowed: u64,
     },
     /// The wall-clock deadline has passed.
-    #[error("the extractor ran past its deadline of {allowed_ms} ms")]
+    #[error("the event took {used_ms} ms when its extractor was stopped, {allowed_ms} are allowed")]
     Deadline {
+        /// Milliseconds that the event had taken, from before it was read on.
+        used_ms: u64,
         /// The deadline in milliseconds.
         allowed_ms: u64,
     },
@@ -253,12 +257,12 @@ impl GuestError {
     #[must_use]
     pub fn usage(&self) -> Option<(u64, u64)> {
         let (used, allowed) = match self {
-            Self::OutOfFuel { allowed } => (*allowed, *allowed),
+            Self::OutOfFuel { used, allowed } => (*used, *allowed),
             Self::Memory { used, allowed }
             | Self::Table { used, allowed }
             | Self::LogExceeded { used, allowed }
             | Self::OutputTooLarge { used, allowed } => (*used as u64, *allowed as u64),
-            Self::Deadline { allowed_ms } => (*allowed_ms, *allowed_ms),
+            Self::Deadline { used_ms, allowed_ms } => (*used_ms, *allowed_ms),
             Self::PoolExhausted { allowed } => (u64::from(*allowed), u64::from(*allowed)),
             Self::StackOverflow { allowed } => (*allowed as u64, *allowed as u64),
             _ => return None,
@@ -290,15 +294,35 @@ impl Coded for GuestError {
     }
 }
 
-/// A trap as the error that it is under `limits` and a fuel budget. A limiter's refusal travels as it is.
-pub(super) fn trapped(error: &wasmtime::Error, limits: &super::Limits, fuel: u64) -> GuestError {
+/// What one event may take of the limits that go by the event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget<'a> {
+    pub(super) fuel: u64,
+    pub(super) stack_bytes: usize,
+    pub(super) deadline: Deadline<'a>,
+}
+
+impl Budget<'_> {
+    pub(super) fn out_of_fuel(&self) -> GuestError {
+        GuestError::OutOfFuel { used: self.fuel.saturating_add(1), allowed: self.fuel }
+    }
+
+    pub(super) fn too_late(&self) -> GuestError {
+        let allowed_ms = self.deadline.allowed_ms();
+        // Two clocks may differ by a tick.
+        GuestError::Deadline { used_ms: self.deadline.used_ms().max(allowed_ms), allowed_ms }
+    }
+}
+
+/// A trap as the error that it is under a budget. A limiter's refusal travels as it is.
+pub(super) fn trapped(error: &wasmtime::Error, budget: &Budget<'_>) -> GuestError {
     if let Some(refused) = error.downcast_ref::<GuestError>() {
         return refused.clone();
     }
     match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => GuestError::OutOfFuel { allowed: fuel },
-        Some(Trap::Interrupt) => GuestError::Deadline { allowed_ms: limits.deadline_ms },
-        Some(Trap::StackOverflow) => GuestError::StackOverflow { allowed: limits.stack_bytes },
+        Some(Trap::OutOfFuel) => budget.out_of_fuel(),
+        Some(Trap::Interrupt) => budget.too_late(),
+        Some(Trap::StackOverflow) => GuestError::StackOverflow { allowed: budget.stack_bytes },
         Some(Trap::UnreachableCodeReached) => GuestError::Unreachable,
         Some(Trap::MemoryOutOfBounds | Trap::HeapMisaligned) => GuestError::OutOfBounds,
         Some(
@@ -327,6 +351,14 @@ pub enum RunError {
     /// The guest gave something that isn't a result.
     #[error(transparent)]
     Result(#[from] ResultError),
+    /// Reading the event, or checking the result, took longer than the event may.
+    #[error("the event took {used_ms} ms, {allowed_ms} are allowed")]
+    Deadline {
+        /// Milliseconds that it had taken.
+        used_ms: u64,
+        /// Milliseconds that it may take.
+        allowed_ms: u64,
+    },
     /// One of these, of a guest that had written something to its log.
     #[error("{error}; its log ends with: {log}")]
     Logged {
@@ -343,6 +375,15 @@ pub enum RunError {
 impl RunError {
     /// Every code that an event may end in besides those of its parts.
     pub const CODES: &'static [&'static str] = &["worker_failed"];
+
+    /// An error if the event's time is over.
+    pub(super) fn if_over(deadline: Deadline<'_>) -> Result<(), Self> {
+        if deadline.is_over() {
+            let (used_ms, allowed_ms) = (deadline.used_ms(), deadline.allowed_ms());
+            return Err(Self::Deadline { used_ms, allowed_ms });
+        }
+        Ok(())
+    }
 
     /// What happened, without what the guest wrote to its log: never [`RunError::Logged`].
     #[must_use]
@@ -370,7 +411,11 @@ impl RunError {
             Self::Logged { error, .. } => {
                 return Problem { message: self.to_string(), ..error.problem() };
             }
-            Self::Input(_) | Self::Guest(_) | Self::Result(_) | Self::Worker => Stage::Run,
+            Self::Input(_)
+            | Self::Guest(_)
+            | Self::Result(_)
+            | Self::Deadline { .. }
+            | Self::Worker => Stage::Run,
         };
         let problem = Problem::new(stage, self.code(), self.to_string());
         match self {
@@ -379,6 +424,7 @@ impl RunError {
             }
             Self::Input(error) => limited(problem, error.usage()),
             Self::Guest(error) => limited(problem, error.usage()),
+            Self::Deadline { used_ms, allowed_ms } => problem.limit(*used_ms, *allowed_ms),
             Self::Result(error) => problem.at(error.path()),
             Self::Event(_) | Self::Logged { .. } | Self::Worker => problem,
         }
@@ -399,6 +445,7 @@ impl Coded for RunError {
             Self::Input(error) => error.code(),
             Self::Guest(error) => error.code(),
             Self::Result(error) => error.code(),
+            Self::Deadline { .. } => "deadline_exceeded",
             Self::Logged { error, .. } => error.code(),
             Self::Worker => "worker_failed",
         }

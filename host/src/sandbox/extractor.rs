@@ -4,18 +4,19 @@ use std::sync::{Arc, OnceLock};
 
 use wasmtime::{InstancePre, Linker};
 
+use super::error::Budget;
 use super::guest::{Exports, Guest};
 use super::native;
 use super::store::State;
 use super::wasi::{self, Log};
 use super::{GuestError, Isolation, LoadError, Runner, Sandbox};
-use crate::abi::block::BlockLimits;
+use crate::abi::block::{BlockLimits, Deadline};
 use crate::abi::section::Section;
 use crate::gate::inspect::{Inspected, ResetSafety};
 use crate::render::capacities;
 
-/// Bytes of an event that give fuel for what the host works out. The deadline is the guest's alone, so this is what keeps
-/// the host from working on one event for longer than a second or two.
+/// Bytes of an event that give fuel for what the host works out: a conversion isn't broken off for the deadline, so this is
+/// what keeps a single one from taking longer than a second or two.
 const PRICED_EVENT_BYTES: usize = 1 << 20;
 
 /// An inspected module compiled in a sandbox. Cheap to clone and to send to other threads.
@@ -119,8 +120,18 @@ impl Extractor {
         if self.is_reset_safe() { allowed.min(capacity as usize) } else { allowed }
     }
 
-    pub(super) fn instantiate(&self, log: Option<&Log>) -> Result<Guest, GuestError> {
-        Guest::new(self, log)
+    /// What an event with a block of `bytes` bytes may take of fuel, stack and time.
+    pub(super) fn budget<'a>(&self, bytes: usize, deadline: Deadline<'a>) -> Budget<'a> {
+        let limits = self.sandbox().limits();
+        Budget { fuel: limits.fuel(bytes), stack_bytes: limits.stack_bytes, deadline }
+    }
+
+    pub(super) fn instantiate(
+        &self,
+        log: Option<&Log>,
+        deadline: Deadline<'_>,
+    ) -> Result<Guest, GuestError> {
+        Guest::new(self, log, deadline)
     }
 
     pub(super) fn exports(&self) -> &Exports {

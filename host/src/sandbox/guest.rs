@@ -7,10 +7,12 @@ use wasmtime::{
     WasmParams, WasmResults,
 };
 
-use super::error::trapped;
+use super::engine::ticks_left;
+use super::error::{Budget, trapped};
 use super::store::State;
 use super::wasi::{self, Log};
 use super::{Extractor, GuestError, LoadError};
+use crate::abi::block::Deadline;
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT};
 
 /// Where a module's exports are, so that no instance has to look for them by name.
@@ -48,11 +50,11 @@ pub(super) struct Guest {
     place: Option<(u32, usize)>,
 }
 
-/// A block in the guest's memory, and the fuel that the event has.
-pub(super) struct Placed {
+/// A block in the guest's memory, and what the event may take.
+pub(super) struct Placed<'a> {
     address: u32,
     length: u32,
-    fuel: u64,
+    budget: Budget<'a>,
 }
 
 /// What a call gave: a range of the guest's memory, and the fuel that it took.
@@ -62,18 +64,22 @@ pub(super) struct Returned {
 }
 
 impl Guest {
-    /// A fresh instance, initialised. Its fuel and its deadline are those of a call without input. `log` takes what it writes.
-    pub(super) fn new(extractor: &Extractor, log: Option<&Log>) -> Result<Self, GuestError> {
+    /// A fresh instance, initialised. Its fuel is that of a call without input, its deadline that of the event that it is
+    /// made for. `log` takes what it writes.
+    pub(super) fn new(
+        extractor: &Extractor,
+        log: Option<&Log>,
+        deadline: Deadline<'_>,
+    ) -> Result<Self, GuestError> {
         let sandbox = extractor.sandbox();
         let limits = sandbox.limits();
-        let fuel = limits.fuel(0);
-        let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
+        let budget = extractor.budget(0, deadline);
+        let failed = |error: wasmtime::Error| trapped(&error, &budget);
 
         let wasi = log.map(|log| wasi::Host::new(sandbox.granted(), log, limits)).transpose()?;
         let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
         store.limiter(|state| &mut state.limiter);
-        store.set_fuel(fuel).map_err(failed)?;
-        store.set_epoch_deadline(sandbox.deadline_ticks());
+        allow(&mut store, &budget)?;
         let instance = extractor.ready().instantiate(&mut store);
         let instance = instance.map_err(|error| match sandbox.pool_instances() {
             Some(allowed) if error.is::<PoolConcurrencyLimitError>() => {
@@ -86,6 +92,7 @@ impl Guest {
             let initialize =
                 function::<(), ()>(&mut store, instance, initialize).map_err(failed)?;
             initialize.call(&mut store, ()).map_err(failed)?;
+            spent(&store, &budget)?;
         }
         let Some(Extern::Memory(memory)) = instance.get_module_export(&mut store, &exports.memory)
         else {
@@ -100,7 +107,7 @@ impl Guest {
             let address = match extractor.buffer().get() {
                 Some(address) => *address,
                 None => {
-                    let address = guest.buffer_for(extractor, most, fuel)?;
+                    let address = guest.buffer_for(extractor, most, &budget)?;
                     *extractor.buffer().get_or_init(|| address)
                 }
             };
@@ -120,11 +127,10 @@ impl Guest {
         &mut self,
         extractor: &Extractor,
         length: usize,
-        fuel: u64,
+        budget: &Budget<'_>,
     ) -> Result<u32, GuestError> {
-        let limits = extractor.sandbox().limits();
         let asked = u32::try_from(length).unwrap_or(u32::MAX);
-        let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
+        let failed = |error: wasmtime::Error| trapped(&error, budget);
         let buffer = &extractor.exports().buffer;
         let buffer =
             function::<u32, u32>(&mut self.store, self.instance, buffer).map_err(failed)?;
@@ -136,25 +142,19 @@ impl Guest {
         Ok(address)
     }
 
-    /// Gives the guest one block. `fresh`: the deadline goes on from instantiation.
-    pub(super) fn put(
+    /// Gives the guest one block.
+    pub(super) fn put<'a>(
         &mut self,
         extractor: &Extractor,
         block: &[u8],
-        fresh: bool,
-    ) -> Result<Placed, GuestError> {
-        let sandbox = extractor.sandbox();
-        let limits = sandbox.limits();
-        let fuel = limits.fuel(block.len());
-        let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
-        self.store.set_fuel(fuel).map_err(failed)?;
-        if !fresh {
-            self.store.set_epoch_deadline(sandbox.deadline_ticks());
-        }
+        deadline: Deadline<'a>,
+    ) -> Result<Placed<'a>, GuestError> {
+        let budget = extractor.budget(block.len(), deadline);
+        allow(&mut self.store, &budget)?;
         let length = block.len();
         let address = match self.place {
             Some((address, capacity)) if length <= capacity => address,
-            _ => self.buffer_for(extractor, length, fuel)?,
+            _ => self.buffer_for(extractor, length, &budget)?,
         };
         let memory = self.memory.data_size(&self.store);
         let start = address as usize;
@@ -163,21 +163,20 @@ impl Guest {
             None => return Err(GuestError::BadBuffer { address, length, memory }),
         }
         // Blocks are limited to far less than 4 GiB.
-        Ok(Placed { address, length: length as u32, fuel })
+        Ok(Placed { address, length: length as u32, budget })
     }
 
     /// Calls the extractor on the block that was [`put`](Self::put) last, and gets the place of its result.
     pub(super) fn extract(
         &mut self,
         extractor: &Extractor,
-        Placed { address, length, fuel }: Placed,
+        Placed { address, length, budget }: Placed<'_>,
     ) -> Result<Returned, GuestError> {
-        let limits = extractor.sandbox().limits();
-        let failed = |error: wasmtime::Error| trapped(&error, limits, fuel);
+        let failed = |error: wasmtime::Error| trapped(&error, &budget);
         let packed = self.extract.call(&mut self.store, (address, length)).map_err(failed)?;
-        let left = self.store.get_fuel().map_err(failed)?;
+        let fuel = spent(&self.store, &budget)?;
         let range = self.result_range(packed, extractor.output_bytes())?;
-        Ok(Returned { range, fuel: fuel - left })
+        Ok(Returned { range, fuel })
     }
 
     /// The place that a packed address and length mean, once it is known to be in the memory.
@@ -199,6 +198,24 @@ impl Guest {
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         self.memory.data(&self.store).get(range).unwrap_or_default()
     }
+}
+
+/// Gives a store what an event may take, or what is left of it. Its fuel is one more than that, so that fuel which is all
+/// gone means that more was taken than allowed: code without loops and calls runs on to its end, and is told afterwards.
+fn allow(store: &mut Store<State>, budget: &Budget<'_>) -> Result<(), GuestError> {
+    if budget.deadline.is_over() {
+        return Err(budget.too_late());
+    }
+    store.set_fuel(budget.fuel.saturating_add(1)).map_err(|error| trapped(&error, budget))?;
+    store.set_epoch_deadline(ticks_left(budget.deadline));
+    Ok(())
+}
+
+/// The fuel that was taken since [`allow`], if it was allowed.
+fn spent(store: &Store<State>, budget: &Budget<'_>) -> Result<u64, GuestError> {
+    let left = store.get_fuel().map_err(|error| trapped(&error, budget))?;
+    let left = left.checked_sub(1).ok_or_else(|| budget.out_of_fuel())?;
+    Ok(budget.fuel.saturating_sub(left))
 }
 
 /// An instance's exported function.

@@ -5,6 +5,20 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// The limits of one sandbox. All are on by default; a missing key in the serialised form means its default.
+///
+/// Every error that is about one of them says what was used and what was allowed
+/// ([`Problem::used`](crate::problem::Problem::used)), the exact figure where it can be known and otherwise the least that
+/// it was.
+///
+/// **Fuel is exact**: an event is served if and only if what it takes is within its fuel. A guest is stopped at the next
+/// function entry, loop head or bulk operation; code without any runs on, is told when it has ended, and its result is
+/// refused. By that a body of 64 KiB, the most that the static gate takes, can overrun its fuel by some 65,000 units at most,
+/// some tens of microseconds.
+///
+/// **The deadline** is one for all of an event: reading it, working its inputs out, making an instance, the call, and
+/// checking the result. It is never early, and at most two ticks of 10 ms late where a guest runs. The host looks at it
+/// before each row, conversion and template, and between the other steps. Those are linear in bytes that are limited
+/// themselves; a single conversion is bounded by its fuel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -14,13 +28,14 @@ pub struct Limits {
     /// Fuel on top for each byte of the input block. Default 1,000: work may grow with what a guest is given, and with
     /// nothing else.
     pub fuel_per_byte: u64,
-    /// Wall-clock time of one call, instantiation included, in milliseconds. Default 1,000. Fuel decides first; this is
-    /// there for what fuel can't see.
+    /// Wall-clock time of one event, from reading it to its checked result, in milliseconds. Default 1,000: the base of fuel is
+    /// gone in a few, so that this only ends what fuel can't see, also on a machine that is busy.
     pub deadline_ms: u64,
     /// Linear memory in bytes. Default 16 MiB: the two capacities of a rendered extractor and room for a guest with an
     /// allocator.
     pub memory_bytes: usize,
-    /// Elements of all tables together. Default 10,000.
+    /// Elements of all tables together. Default 10,000: twice what the static gate lets a table start with. Rendered
+    /// extractors have none, a Rust guest some dozens.
     pub table_elements: usize,
     /// WebAssembly stack in bytes. Default 512 KiB: threads of the host have 2 MiB, and a stack that outgrows its thread
     /// ends the process. More than 1 MiB is refused.
@@ -31,14 +46,18 @@ pub struct Limits {
     /// Bytes of a result. Default 8 MiB, the capacity of a rendered extractor with iterations; one without writes 1 MiB, and
     /// neither writes more whatever stands here.
     pub output_bytes: usize,
-    /// Rows of one event, over all iterations that are declared. Default 65,536.
+    /// Rows of one event, over all iterations that are declared. Default 65,536: more than any event of the corpora that
+    /// Retort was tried on, and as many as fill the input block with a few columns each.
     pub max_rows: usize,
-    /// Bytes of an event. Default 16 MiB.
+    /// Bytes of an event. Default 16 MiB: the largest that the queues which carry events deliver; reading one takes some 20
+    /// ms.
     pub event_bytes: usize,
     /// Wall-clock time to compile a module in a [helper process](super::helper), its start included, in milliseconds.
-    /// Default 10,000.
+    /// Default 10,000: what the static gate takes is compiled in less, but for the very worst module that was found.
     pub compile_ms: u64,
-    /// Bytes of address space that such a process may have, its own program included. Default 512 MiB.
+    /// Bytes of address space that such a process may have, its own program included. Default 512 MiB: the program and a small
+    /// module take less than 64 MiB, the worst that the static gate takes some 200. What this process compiles itself, because
+    /// it has rendered it, is bounded by the renderer.
     pub compile_memory_bytes: usize,
     /// Bytes that a guest may write to its standard output and standard error for one event. Default 64 KiB: a panic's message
     /// and a good deal of what a developer prints.

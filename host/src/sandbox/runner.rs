@@ -2,7 +2,7 @@
 
 use super::guest::{Guest, Returned};
 use super::{Extractor, Isolation, Log, RunError};
-use crate::abi::block::{BlockWriter, Spent};
+use crate::abi::block::{BlockWriter, KEPT_BYTES, Spent};
 use crate::abi::result::{self, Reducer, Shape};
 use crate::event::{EVENT_TYPE, Projection, Projector};
 
@@ -22,6 +22,11 @@ pub struct Runner {
     log: Option<Log>,
     /// The slot that holds the event type.
     event_type: usize,
+    /// What the sandbox's clock said when the last event came.
+    started: u64,
+    /// Whether the instance is given up before the next event: its result was refused, or the event was so large that what
+    /// it has touched of the instance's memory isn't worth keeping.
+    is_over: bool,
 }
 
 /// The result of one event.
@@ -89,6 +94,8 @@ impl Runner {
             reducer: Reducer::default(),
             guest: None,
             event_type,
+            started: 0,
+            is_over: false,
         }
     }
 
@@ -139,6 +146,7 @@ impl Runner {
 
     /// Validates an event and finds the declared inputs in it: the first half of a run.
     pub(crate) fn project(&mut self, event: &[u8]) -> Result<(), RunError> {
+        self.started = self.extractor.sandbox().now();
         Ok(self.projector.project(event, &mut self.projection)?)
     }
 
@@ -166,42 +174,63 @@ impl Runner {
         event: &[u8],
         observer: &mut O,
     ) -> Result<Outcome<'_>, RunError> {
-        let Returned { range, fuel } = self.call(event, observer)?;
+        self.reducer.release();
+        if std::mem::take(&mut self.is_over) {
+            self.guest = None;
+        }
+        RunError::if_over(self.extractor.sandbox().deadline(self.started))?;
+        let called = self.called(event, observer);
+        self.writer.release();
+        let Called { returned: Returned { range, fuel }, block_bytes } = called?;
         observer.ended(Step::Guest);
+        let is_large = block_bytes + range.len() > KEPT_BYTES;
+        // Until the result is found to be one.
+        self.is_over = true;
         let json = self.guest.as_ref().map_or(&[][..], |guest| guest.bytes(range));
         let mut shape = result::check(json)?;
         let mut json = json;
         if let Some(rule) = self.extractor.section().on_duplicate() {
             (json, shape) = self.reducer.reduce(json, shape, rule)?;
         }
+        RunError::if_over(self.extractor.sandbox().deadline(self.started))?;
+        self.is_over = is_large;
         observer.ended(Step::Check);
         let Spent { fuel: conversion_fuel, failed_conversions } = self.writer.spent();
         let fuel = fuel.saturating_add(conversion_fuel);
         Ok(Outcome { json, shape, fuel, conversion_fuel, failed_conversions })
     }
 
-    fn call<O: Observer>(&mut self, event: &[u8], observer: &mut O) -> Result<Returned, RunError> {
+    fn called<O: Observer>(&mut self, event: &[u8], observer: &mut O) -> Result<Called, RunError> {
+        let deadline = self.extractor.sandbox().deadline(self.started);
         let limits = self.extractor.block_limits(event.len());
-        let block = self.writer.write(&self.projector, event, &self.projection, limits)?;
+        let (projector, projection) = (&self.projector, &self.projection);
+        let block = self.writer.write_before(deadline, projector, event, projection, limits)?;
+        let block_bytes = block.len();
         observer.ended(Step::CopyIn);
         let keeps = self.extractor.keeps_instances();
-        let (guest, fresh) = match &mut self.guest {
-            Some(guest) if keeps => (guest, false),
+        let guest = match &mut self.guest {
+            Some(guest) if keeps => guest,
             place => {
                 // The old instance goes first: the new one may take its place in the pool.
                 *place = None;
-                (place.insert(self.extractor.instantiate(self.log.as_ref())?), true)
+                place.insert(self.extractor.instantiate(self.log.as_ref(), deadline)?)
             }
         };
         observer.ended(Step::Instantiate);
-        let placed = guest.put(&self.extractor, block, fresh);
+        let placed = guest.put(&self.extractor, block, deadline);
         observer.ended(Step::CopyIn);
         let returned = placed.and_then(|placed| guest.extract(&self.extractor, placed));
         if returned.is_err() {
             self.guest = None;
         }
-        Ok(returned?)
+        Ok(Called { returned: returned?, block_bytes })
     }
+}
+
+/// A call that went well, and the bytes of its block.
+struct Called {
+    returned: Returned,
+    block_bytes: usize,
 }
 
 impl std::fmt::Debug for Guest {

@@ -7,6 +7,8 @@ const LIMITS: &[(&str, &str)] = &[
     ("out_of_fuel", "fuel_base"),
     ("deadline_exceeded", "deadline_ms"),
     ("memory_exceeded", "memory_bytes"),
+    ("compile_deadline_exceeded", "compile_ms"),
+    ("compile_memory_exceeded", "compile_memory_bytes"),
     ("table_exceeded", "table_elements"),
     ("stack_overflow", "stack_bytes"),
     ("input_too_large", "input_bytes"),

@@ -120,6 +120,12 @@ const RANGES: &[Range] = &[
         reason: "indices of a table have 32 bits",
     },
     Range {
+        name: "compile_ms",
+        least: 1,
+        most: 86_400_000,
+        reason: "a helper that doesn't answer has to be given up at some time, within a day at most",
+    },
+    Range {
         name: "event_bytes",
         least: 0,
         most: u32::MAX as u64,

@@ -22,10 +22,25 @@ pub enum BlockError {
         allowed: usize,
     },
     /// Values and conversions cost more fuel than the event has.
-    #[error("the values and conversions of this event take more than their fuel of {allowed}")]
+    #[error(
+        "the values and conversions of this event take {used} of fuel or more, {allowed} are allowed"
+    )]
     OutOfFuel {
+        /// The fuel that it would have taken so far, with the step that there wasn't enough for; where that isn't known, one
+        /// more than there was.
+        used: u64,
         /// The fuel that the event has.
         allowed: u64,
+    },
+    /// Working the inputs out takes longer than the event may.
+    #[error(
+        "the event took {used_ms} ms when its inputs were not worked out yet, {allowed_ms} are allowed"
+    )]
+    Deadline {
+        /// Milliseconds that the event had taken.
+        used_ms: u64,
+        /// Milliseconds that it may take.
+        allowed_ms: u64,
     },
     /// A conversion failed, and the event is to be turned down for it.
     #[error(
@@ -41,8 +56,13 @@ pub enum BlockError {
 
 impl BlockError {
     /// Every code of this error.
-    pub const CODES: &'static [&'static str] =
-        &["input_too_large", "too_many_rows", "out_of_fuel", "conversion_failed"];
+    pub const CODES: &'static [&'static str] = &[
+        "input_too_large",
+        "too_many_rows",
+        "out_of_fuel",
+        "deadline_exceeded",
+        "conversion_failed",
+    ];
 
     /// What was used of a limit and what was allowed, where this error is about a limit.
     #[must_use]
@@ -50,7 +70,8 @@ impl BlockError {
         match self {
             Self::TooLarge { used, allowed } => Some((*used as u64, *allowed as u64)),
             Self::TooManyRows { allowed } => Some((*allowed as u64 + 1, *allowed as u64)),
-            Self::OutOfFuel { allowed } => Some((*allowed, *allowed)),
+            Self::OutOfFuel { used, allowed } => Some((*used, *allowed)),
+            Self::Deadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
             Self::Conversion { .. } => None,
         }
     }
@@ -62,6 +83,7 @@ impl Coded for BlockError {
             Self::TooLarge { .. } => "input_too_large",
             Self::TooManyRows { .. } => "too_many_rows",
             Self::OutOfFuel { .. } => "out_of_fuel",
+            Self::Deadline { .. } => "deadline_exceeded",
             Self::Conversion { .. } => "conversion_failed",
         }
     }

@@ -1,7 +1,7 @@
 //! The inputs of one event, worked out: records of the slots and of all rows, and the texts that they point to.
 
-use super::writer::{BlockLimits, Spent, push_json, truthy_fuel};
-use super::{BlockError, HEADER_BYTES, Kind, SLOT_BYTES};
+use super::writer::{BlockLimits, Spent, push_json, truthy_fuel, within};
+use super::{BlockError, Deadline, HEADER_BYTES, Kind, SLOT_BYTES};
 use crate::event::declared::{Cell, Declared, Place, Scope, Take};
 use crate::event::element::{self, Element, Entry, View};
 use crate::event::{Projector, Slot};
@@ -59,6 +59,26 @@ pub(super) struct Parts {
     states: Vec<State>,
     /// The elements that are being read, the outer one first.
     elements: [Element; 2],
+}
+
+impl Parts {
+    /// Bytes that are held on to.
+    pub(super) fn capacity(&self) -> usize {
+        let tables = self.tables.iter().map(|table| table.records.capacity()).sum::<usize>();
+        let records = self.records.capacity() + tables;
+        let elements = self.elements.iter().map(Element::capacity).sum::<usize>();
+        records * size_of::<Record>()
+            + self.states.capacity() * size_of::<State>()
+            + self.texts.capacity()
+            + elements
+    }
+
+    /// Gives everything up if it is more than `kept` bytes together.
+    pub(super) fn release(&mut self, kept: usize) {
+        if self.capacity() > kept {
+            *self = Self::default();
+        }
+    }
 }
 
 /// What an input came to last.
@@ -129,6 +149,7 @@ pub(super) struct Fill<'a> {
     declared: &'a Declared,
     event: &'a [u8],
     limits: BlockLimits,
+    deadline: Deadline<'a>,
     parts: &'a mut Parts,
     /// Fuel that is left.
     fuel: u64,
@@ -148,6 +169,7 @@ impl<'a> Fill<'a> {
         projector: &'a Projector,
         event: &'a [u8],
         limits: BlockLimits,
+        deadline: Deadline<'a>,
         parts: &'a mut Parts,
     ) -> Self {
         let declared = projector.ready();
@@ -165,6 +187,7 @@ impl<'a> Fill<'a> {
             declared,
             event,
             limits,
+            deadline,
             parts,
             fuel: limits.fuel,
             failed: 0,
@@ -268,6 +291,7 @@ impl<'a> Fill<'a> {
             return Err(self.too_many_rows());
         }
         self.rows += 1;
+        within(self.deadline)?;
         let parts = table.columns.len() + table.trie.size() + table.inner.len();
         self.spend(ROW_FUEL + CELL_FUEL * parts as u64)?;
         self.record_bytes += table.columns.len() * SLOT_BYTES;
@@ -356,7 +380,7 @@ impl<'a> Fill<'a> {
             Take::Condition(evaluator, places) => {
                 let values = Values { sight: *sight, places };
                 let holds = evaluator.holds(&values, &mut self.fuel);
-                let holds = holds.map_err(|OutOfFuel| self.out_of_fuel())?;
+                let holds = holds.map_err(|OutOfFuel| self.out_of_fuel(1))?;
                 self.word(holds)
             }
             Take::Evaluated(evaluator, places) => self.evaluated(evaluator, places, sight),
@@ -369,10 +393,11 @@ impl<'a> Fill<'a> {
         places: &[Place],
         sight: &Sight<'_>,
     ) -> Result<Worked, BlockError> {
+        within(self.deadline)?;
         let start = self.parts.texts.len();
         let values = Values { sight: *sight, places };
         let evaluated = evaluator.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
-        match evaluated.map_err(|OutOfFuel| self.out_of_fuel())? {
+        match evaluated.map_err(|OutOfFuel| self.out_of_fuel(1))? {
             Evaluated::Absent => Ok(Worked::default()),
             Evaluated::Failed => Ok(Worked { failed: true, ..Worked::default() }),
             Evaluated::Value(json_type) => self.record(kind(json_type), start),
@@ -411,7 +436,7 @@ impl<'a> Fill<'a> {
                 self.fuel = left;
                 Ok(())
             }
-            None => Err(self.out_of_fuel()),
+            None => Err(self.out_of_fuel(fuel - self.fuel)),
         }
     }
 
@@ -424,9 +449,11 @@ impl<'a> Fill<'a> {
         BlockError::TooManyRows { allowed: self.limits.rows }
     }
 
-    fn out_of_fuel(&mut self) -> BlockError {
+    /// There is too little fuel, by at least `missing`.
+    fn out_of_fuel(&mut self, missing: u64) -> BlockError {
         self.fuel = 0;
-        BlockError::OutOfFuel { allowed: self.limits.fuel }
+        let allowed = self.limits.fuel;
+        BlockError::OutOfFuel { used: allowed.saturating_add(missing), allowed }
     }
 
     /// Which input it is whose conversion failed, without anything of the event.

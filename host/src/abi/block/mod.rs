@@ -15,13 +15,15 @@
 //! same string has the same text, whatever way the event wrote it. Numbers, arrays and objects that aren't converted are the
 //! bytes of the event.
 
+mod deadline;
 mod error;
 mod fill;
 mod writer;
 
+pub use deadline::Deadline;
 pub use error::BlockError;
 pub use fill::{CELL_FUEL, ROW_FUEL};
-pub use writer::{BlockLimits, BlockWriter, Spent};
+pub use writer::{BlockLimits, BlockWriter, KEPT_BYTES, Spent};
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

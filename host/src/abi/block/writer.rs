@@ -1,7 +1,7 @@
 //! Blocks, written.
 
 use super::fill::{Fill, Parts, Record};
-use super::{BlockError, DEFAULT_MAX_ROWS, HEADER_BYTES, Kind, SLOT_BYTES};
+use super::{BlockError, DEFAULT_MAX_ROWS, Deadline, HEADER_BYTES, Kind, SLOT_BYTES};
 use crate::abi::section::{ABI_VERSION, What};
 use crate::event::{Projection, Projector, Slot};
 use crate::expr::{fuel, is_truthy};
@@ -33,6 +33,12 @@ pub struct Spent {
     pub failed_conversions: u32,
 }
 
+/// Bytes that a buffer keeps from event to event: 1 MiB, more than almost any event takes.
+pub const KEPT_BYTES: usize = 1 << 20;
+
+/// How many inputs are copied between two looks at the clock.
+const LOOK_EVERY: usize = 16;
+
 /// Writes blocks; keeps its buffers from event to event.
 #[derive(Clone, Debug, Default)]
 pub struct BlockWriter {
@@ -54,6 +60,21 @@ impl BlockWriter {
         projection: &Projection,
         limits: impl Into<BlockLimits>,
     ) -> Result<&[u8], BlockError> {
+        self.write_before(Deadline::NEVER, projector, event, projection, limits)
+    }
+
+    /// The same, given up when the deadline is over.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write), and [`BlockError::Deadline`].
+    pub fn write_before(
+        &mut self,
+        deadline: Deadline<'_>,
+        projector: &Projector,
+        event: &[u8],
+        projection: &Projection,
+        limits: impl Into<BlockLimits>,
+    ) -> Result<&[u8], BlockError> {
         let mut limits = limits.into();
         // Offsets have 32 bits.
         limits.bytes = limits.bytes.min(u32::MAX as usize);
@@ -68,9 +89,9 @@ impl BlockWriter {
         put(&mut self.block, 0, ABI_VERSION);
         put(&mut self.block, 4, slots as u32);
         if projector.ready().is_plain {
-            self.write_plain(projector, event, projection, limits)?;
+            self.write_plain(deadline, projector, event, projection, limits)?;
         } else {
-            self.write_all(projector, event, projection, limits)?;
+            self.write_all(deadline, projector, event, projection, limits)?;
         }
         Ok(&self.block)
     }
@@ -81,9 +102,19 @@ impl BlockWriter {
         self.spent
     }
 
+    /// Gives up what the last block has taken beyond [`KEPT_BYTES`], so that one large event isn't paid for by all that come
+    /// after it.
+    pub fn release(&mut self) {
+        if self.block.capacity() > KEPT_BYTES {
+            self.block = Vec::new();
+        }
+        self.parts.release(KEPT_BYTES);
+    }
+
     /// A declaration without iterations, conditions and conversions: each text is copied behind the others.
     fn write_plain(
         &mut self,
+        deadline: Deadline<'_>,
         projector: &Projector,
         event: &[u8],
         projection: &Projection,
@@ -94,13 +125,16 @@ impl BlockWriter {
             if slot.kind == Kind::Absent {
                 continue;
             }
+            if index % LOOK_EVERY == 0 {
+                within(deadline)?;
+            }
             let offset = self.block.len();
             let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
             let kind = match projector.what(index) {
                 Some(What::Truthy(_)) => {
                     let fuel = self.spent.fuel + truthy_fuel(text);
                     if fuel > limits.fuel {
-                        return Err(BlockError::OutOfFuel { allowed: limits.fuel });
+                        return Err(BlockError::OutOfFuel { used: fuel, allowed: limits.fuel });
                     }
                     self.spent.fuel = fuel;
                     let word: &[u8] = if is_truthy(text) { b"true" } else { b"false" };
@@ -127,12 +161,13 @@ impl BlockWriter {
     /// Any declaration. Where texts are is known once all rows are counted, so they are written beside the block.
     fn write_all(
         &mut self,
+        deadline: Deadline<'_>,
         projector: &Projector,
         event: &[u8],
         projection: &Projection,
         limits: BlockLimits,
     ) -> Result<(), BlockError> {
-        let mut fill = Fill::new(projector, event, limits, &mut self.parts);
+        let mut fill = Fill::new(projector, event, limits, deadline, &mut self.parts);
         let filled = fill.all(projector.view(projection));
         self.spent = fill.spent();
         filled?;
@@ -159,6 +194,14 @@ impl BlockWriter {
         self.block.extend_from_slice(texts);
         Ok(())
     }
+}
+
+pub(super) fn within(deadline: Deadline<'_>) -> Result<(), BlockError> {
+    if deadline.is_over() {
+        let (used_ms, allowed_ms) = (deadline.used_ms(), deadline.allowed_ms());
+        return Err(BlockError::Deadline { used_ms, allowed_ms });
+    }
+    Ok(())
 }
 
 /// The text of a value of the event, a string in its canonical form.
@@ -199,5 +242,46 @@ pub(super) fn truthy_fuel(text: &[u8]) -> u64 {
     match text.first() {
         Some(b'{' | b'[' | b'-' | b'0'..=b'9') if text.len() > FEW => fuel::TEST.of(text.len()),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::section::Section;
+
+    /// Bytes that a writer holds on to.
+    fn held(writer: &BlockWriter) -> usize {
+        writer.block.capacity() + writer.parts.capacity()
+    }
+
+    #[test]
+    fn a_large_event_leaves_no_large_buffers_behind() {
+        let plain = br#"{"abi":1,"function":"f","event_types":["e"],"inputs":[{"path":["a"]}]}"#;
+        let rows = br#"{"abi":1,"function":"f","event_types":["e"],"rows":[{"path":["a"]}],
+            "inputs":[{"path":[],"level":1,"rows":0},{"template":["x",{"path":[],"level":1}],"rows":0}]}"#;
+        let text = format!(r#"{{"a":"{}"}}"#, "x".repeat(3 << 20));
+        let list = format!(r#"{{"a":[{}1]}}"#, "1,".repeat(60_000));
+        let values = format!(r#"{{"a":["{}"]}}"#, "x".repeat(3 << 20));
+        for (section, event) in [(&plain[..], &text), (&rows[..], &list), (&rows[..], &values)] {
+            let section = Section::parse(section).expect("a section");
+            let projector = Projector::of(&section);
+            let mut projection = Projection::default();
+            let mut writer = BlockWriter::default();
+            let mut write = |event: &str| {
+                projector.project(event.as_bytes(), &mut projection).expect("an event");
+                let (event, all) = (event.as_bytes(), usize::MAX);
+                let written = writer.write(&projector, event, &projection, all).map(<[u8]>::len);
+                let before = held(&writer);
+                writer.release();
+                (written.expect("a block"), before, held(&writer))
+            };
+            let (small, before, after) = write(r#"{"a":[1]}"#);
+            assert_eq!(before, after, "a small event's buffers are kept");
+            let (large, before, after) = write(event);
+            assert!(large > KEPT_BYTES && before > 2 * KEPT_BYTES, "{large} {before}");
+            assert!(after <= 2 * KEPT_BYTES, "{after}");
+            assert_eq!(write(r#"{"a":[1]}"#).0, small);
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::{ResultError, Shape};
+use crate::abi::block::KEPT_BYTES;
 use crate::event::{scan, unescape};
 use crate::expr::OnDuplicate;
 use crate::untrusted::quoted;
@@ -63,6 +64,7 @@ impl Reducer {
         shape: Shape,
         rule: OnDuplicate,
     ) -> Result<(&'a [u8], Shape), ResultError> {
+        self.release();
         let spans = shape.fully_handled + shape.partially_handled;
         if shape.nodes <= 1 && shape.edges <= 1 && spans <= 1 {
             return Ok((json, shape));
@@ -85,6 +87,17 @@ impl Reducer {
             partially_handled: left(PARTIAL),
         };
         Ok((&self.text, shape))
+    }
+
+    /// Gives up what the last result has taken beyond 1 MiB of text and 1 MiB of lists.
+    pub fn release(&mut self) {
+        if self.text.capacity() > KEPT_BYTES {
+            self.text = Vec::new();
+        }
+        let items: usize = self.lists.iter().map(|list| list.items.capacity()).sum();
+        if items * size_of::<Item>() > KEPT_BYTES {
+            self.lists = Default::default();
+        }
     }
 
     /// Notes where all elements and their ids are.
@@ -322,5 +335,24 @@ mod tests {
         let nodes: Vec<(&str, &str)> = (0..100_000).map(|_| (r#""\u0061""#, "A")).collect();
         let one = result(&[(r#""\u0061""#, "A")], &[], "", "");
         assert_eq!(reduced(&result(&nodes, &[], "", ""), OnDuplicate::Last), Ok(one));
+    }
+
+    #[test]
+    fn a_large_result_leaves_no_large_buffers_behind() {
+        let ids: Vec<String> = (0..100_000).map(|id| format!("\"{id}\"")).collect();
+        let mut nodes: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "A")).collect();
+        nodes.push(("\"7\"", "B"));
+        let json = result(&nodes, &[], "", "");
+        let shape = check(json.as_bytes()).expect("a result");
+        let mut reducer = Reducer::default();
+        reducer.reduce(json.as_bytes(), shape, OnDuplicate::Last).expect("nothing is refused");
+        let held = |reducer: &Reducer| {
+            let items: usize = reducer.lists.iter().map(|list| list.items.capacity()).sum();
+            (reducer.text.capacity(), items * size_of::<Item>())
+        };
+        let (text, items) = held(&reducer);
+        assert!(text > KEPT_BYTES && items > KEPT_BYTES, "{text} {items}");
+        reducer.release();
+        assert_eq!(held(&reducer), (0, 0));
     }
 }

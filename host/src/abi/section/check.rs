@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    INITIALIZE_EXPORT, Input, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_SEGMENTS, MAX_ROWS,
-    MEMORY_EXPORT, RESERVED_PREFIX, Section, SectionError, What,
+    INITIALIZE_EXPORT, Input, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
+    MAX_PATH_SEGMENTS, MAX_ROWS, MEMORY_EXPORT, RESERVED_PREFIX, Section, SectionError, What,
 };
 use crate::expr::{Condition, Expression, Source, Test};
 use crate::untrusted::quoted;
@@ -31,7 +31,18 @@ impl Section {
         for (index, input) in self.inputs.iter().enumerate() {
             self.check_input(index, input)?;
         }
-        Ok(())
+        self.check_keys()
+    }
+
+    /// How large what the host keeps for the paths can become.
+    fn check_keys(&self) -> Result<(), SectionError> {
+        let inputs = self.inputs.iter().flat_map(Input::references);
+        let inputs = inputs.map(|reference| reference.path.len()).sum::<usize>();
+        let rows = self.rows.iter().map(|rows| rows.iteration.path.len()).sum::<usize>();
+        match inputs + rows {
+            found if found > MAX_PATH_KEYS => Err(SectionError::TooManyKeys { found }),
+            _ => Ok(()),
+        }
     }
 
     fn check_event_types(&self) -> Result<(), SectionError> {

@@ -1,6 +1,8 @@
 //! Why a section is refused.
 
-use super::{ABI_VERSION, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_SEGMENTS, MAX_ROWS};
+use super::{
+    ABI_VERSION, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS, MAX_PATH_SEGMENTS, MAX_ROWS,
+};
 use crate::problem::Coded;
 use crate::untrusted::escaped;
 
@@ -55,6 +57,12 @@ pub enum SectionError {
     #[error("inputs: {found} inputs, at most {MAX_INPUTS} are allowed")]
     TooManyInputs {
         /// How many there are.
+        found: usize,
+    },
+    /// Too many keys in all paths together.
+    #[error("inputs: paths of {found} keys together, at most {MAX_PATH_KEYS} are allowed")]
+    TooManyKeys {
+        /// How many there are, iterations included.
         found: usize,
     },
     /// A path that no accepted event can hold.
@@ -162,6 +170,26 @@ pub const CODES: &[&str] = &[
     "section_rows",
 ];
 
+impl SectionError {
+    /// What was used of a limit and what was allowed, where this error is about a limit.
+    #[must_use]
+    pub fn usage(&self) -> Option<(u64, u64)> {
+        let (used, allowed) = match self {
+            Self::TooManyInputs { found } => (*found, MAX_INPUTS),
+            Self::TooManyKeys { found } => (*found, MAX_PATH_KEYS),
+            Self::PathTooDeep { found, .. } | Self::RowsPathTooDeep { found, .. } => {
+                (*found, MAX_PATH_SEGMENTS)
+            }
+            Self::Entries { found, .. } if *found > 0 => (*found, MAX_ENTRIES),
+            // It isn't gone further into.
+            Self::Nesting { .. } => (MAX_LEVELS + 1, MAX_LEVELS),
+            Self::TooManyRows { found } => (*found, MAX_ROWS),
+            _ => return None,
+        };
+        Some((used as u64, allowed as u64))
+    }
+}
+
 impl Coded for SectionError {
     fn code(&self) -> &'static str {
         match self {
@@ -173,6 +201,7 @@ impl Coded for SectionError {
                 "section_event_types"
             }
             Self::TooManyInputs { .. }
+            | Self::TooManyKeys { .. }
             | Self::PathTooDeep { .. }
             | Self::UnknownRows { .. }
             | Self::LevelTooDeep { .. }

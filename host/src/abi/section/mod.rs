@@ -52,6 +52,10 @@ pub const MAX_INPUTS: usize = 1024;
 /// Most segments of a path: an accepted event nests no deeper.
 pub const MAX_PATH_SEGMENTS: usize = 127;
 
+/// Most keys that all paths of a section may have together, those of iterations and of what values and conditions are made of
+/// included: the host keeps so many places for each event, and clears them.
+pub const MAX_PATH_KEYS: usize = 16_384;
+
 /// Most iterations that a section may declare.
 pub const MAX_ROWS: usize = 16;
 

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use super::{Input, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_SEGMENTS, MAX_ROWS, Section};
+use super::{
+    Input, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS, MAX_PATH_SEGMENTS, MAX_ROWS, Section,
+};
 use crate::problem::Coded;
 
 fn code(json: &str) -> &'static str {
@@ -210,4 +212,23 @@ fn the_patterns_of_all_inputs_share_one_budget() {
     assert!(Section::parse(several(4).as_bytes()).is_ok());
     // Alone each of them is fine; a thousand would take minutes to compile.
     assert_eq!(code(&several(1000)), "section_wrong_shape");
+}
+
+#[test]
+fn the_keys_of_all_paths_are_limited_together() {
+    // Each input has paths of two keys and of 126; an iteration adds its own.
+    let section = |inputs: usize, rows: usize| {
+        let keys = vec!["\"k\""; 126].join(",");
+        let input = format!(r#"{{"coalesce":[{{"path":["a","b"]}},{{"path":[{keys}]}}]}}"#);
+        let row = vec!["\"r\""; rows].join(",");
+        format!(
+            r#"{{"abi":1,"function":"f","event_types":["e"],"rows":[{{"path":[{row}]}}],"inputs":[{}]}}"#,
+            vec![input; inputs].join(",")
+        )
+    };
+    assert_eq!(128 * 128, MAX_PATH_KEYS);
+    assert!(Section::parse(section(127, 126).as_bytes()).is_ok());
+    let error = Section::parse(section(128, 1).as_bytes()).expect_err("one key too many");
+    assert_eq!(error.code(), "section_inputs");
+    assert_eq!(error.usage(), Some((MAX_PATH_KEYS as u64 + 1, MAX_PATH_KEYS as u64)));
 }

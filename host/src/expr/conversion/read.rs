@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 use super::{Conversion, Group, Pattern, PatternBudget};
 use crate::untrusted::quoted;
 
+/// Most keys of the path of `parse_json`: a text that is taken nests no deeper than an event.
+const MAX_KEYS: usize = 256;
+
 /// Why a value is no conversion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -135,7 +138,12 @@ fn with_arguments(
         "parse_json" => {
             let expected = "expected an array of strings that are not empty";
             let fault = || ConversionError::new(".parse_json", ConversionFault::Type, expected);
-            let keys = arguments.as_array().ok_or_else(fault)?.iter();
+            let keys = arguments.as_array().ok_or_else(fault)?;
+            if keys.len() > MAX_KEYS {
+                let message = format!("expected at most {MAX_KEYS} keys, found {}", keys.len());
+                return Err(ConversionError::new(".parse_json", ConversionFault::Value, message));
+            }
+            let keys = keys.iter();
             let key = |key: &Value| key.as_str().filter(|key| !key.is_empty()).map(str::to_owned);
             let path = keys.map(|it| key(it).ok_or_else(fault)).collect::<Result<_, _>>()?;
             Ok(Conversion::ParseJson { path })

@@ -255,17 +255,20 @@ impl InspectProblem {
     /// How much of a limited resource is used, in the limit's unit.
     #[must_use]
     pub fn used(&self) -> Option<u64> {
-        match self.fault {
-            Fault::OverLimit { used, .. } => Some(used),
-            _ => None,
-        }
+        self.usage().map(|(used, _)| used)
     }
 
     /// How much of it is allowed.
     #[must_use]
     pub fn allowed(&self) -> Option<u64> {
-        match self.fault {
-            Fault::OverLimit { allowed, .. } => Some(allowed),
+        self.usage().map(|(_, allowed)| allowed)
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match &self.fault {
+            Fault::OverLimit { used, allowed, .. } => Some((*used, *allowed)),
+            Fault::MemoryCount { found } | Fault::SectionDuplicate { found } => Some((*found, 1)),
+            Fault::Section(error) => error.usage(),
             _ => None,
         }
     }

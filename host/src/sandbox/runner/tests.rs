@@ -89,6 +89,30 @@ fn no_instance_outlives_a_failed_call() {
     }
 }
 
+/// What is kept after an event of this value.
+fn kept_after(value: &str, code: &str) -> bool {
+    let mut runner = runner(Isolation::Warm, Allocator::OnDemand, Limits::default());
+    is_kept(&mut runner, |runner| {
+        let event = format!(r#"{{"event_type":"e","k":1,"v":{value}}}"#);
+        let found = runner.run(event.as_bytes()).map_or_else(|error| error.code(), |_| "ok");
+        assert_eq!(found, code);
+    })
+}
+
+#[test]
+fn no_instance_outlives_a_refused_result() {
+    assert!(kept_after("[[]]", "ok"));
+    // What fits an event is too deep inside a result.
+    assert!(!kept_after(&format!("{}{}", "[".repeat(125), "]".repeat(125)), "result_not_json"));
+}
+
+#[test]
+fn an_instance_is_not_kept_for_what_a_large_event_has_touched() {
+    let text = |bytes: usize| format!("\"{}\"", "x".repeat(bytes));
+    assert!(kept_after(&text(400 << 10), "ok"));
+    assert!(!kept_after(&text(600 << 10), "ok"));
+}
+
 #[test]
 fn a_place_in_a_pool_is_as_new_for_every_instance() {
     let mut first = runner(Isolation::PerEvent, Allocator::OnDemand, Limits::default());

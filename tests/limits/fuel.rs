@@ -1,0 +1,70 @@
+//! Fuel is exact: an event is served if it takes no more than it has, however the code is made that takes it.
+
+use retort::plan;
+use retort::sandbox::{Extractor, Limits, Sandbox};
+
+use super::{NO_INPUTS, doing, figures, load, module, problem};
+use crate::support::rendered;
+
+const EVENT: &str = r#"{"event_type":"e","k":1,"v":"text"}"#;
+
+fn limits(fuel_base: u64) -> Limits {
+    Limits { fuel_base, fuel_per_byte: 0, ..Limits::default() }
+}
+
+/// Holds an extractor to the fuel that it takes, and gives that.
+fn exact(extractor: impl Fn(Limits) -> Extractor) -> u64 {
+    let spent = extractor(limits(1 << 40)).runner().run(EVENT.as_bytes()).unwrap().fuel;
+    let mut enough = extractor(limits(spent)).runner();
+    // The first call of an instance, and the next ones.
+    for _ in 0..2 {
+        assert_eq!(enough.run(EVENT.as_bytes()).unwrap().fuel, spent);
+    }
+    let short = problem(&mut extractor(limits(spent - 1)).runner(), EVENT);
+    assert_eq!(figures(&short), ("out_of_fuel", spent, spent - 1));
+    spent
+}
+
+#[test]
+fn a_rendered_extractor_is_served_with_exactly_what_it_takes() {
+    let plan = plan::parse(
+        r#"{"event_type": "e", "target_entity_name": "E", "function_name": "f",
+            "key_field": {"property_name": "k", "source_path": ["k"]},
+            "property_fields": [{"property_name": "v", "source_path": ["v"]}]}"#,
+    );
+    let rendered = rendered(&plan.unwrap());
+    exact(|limits| Sandbox::new(limits).unwrap().load(&rendered).unwrap());
+}
+
+#[test]
+fn a_loop_is_served_with_exactly_what_it_takes() {
+    let counts = doing(
+        "(local $n i32) (loop $l (br_if $l (i32.lt_u
+            (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 1000))))",
+    );
+    let module = module(NO_INPUTS, "1 1", &counts);
+    assert!(exact(|limits| load(&module, limits)) > 1000);
+}
+
+#[test]
+fn code_without_loops_runs_on_to_its_end_and_is_told_afterwards() {
+    // A body as long as may be: nothing in it looks at the fuel.
+    let straight = doing(&"(drop (i32.const 0))".repeat((64 << 10) / 3 - 20));
+    let module = module(NO_INPUTS, "1 1", &straight);
+    let spent = exact(|limits| load(&module, limits));
+    // So this is the most that can be taken beyond the budget: no instruction costs more than its bytes.
+    assert!((20_000..=64 << 10).contains(&spent), "{spent}");
+    assert_eq!(figures(&problem(&mut load(&module, limits(0)).runner(), EVENT)).2, 0);
+}
+
+#[test]
+fn what_the_host_works_out_says_what_it_would_have_taken() {
+    let section = r#"{"abi":1,"function":"extract","event_types":["e"],
+        "inputs":[{"path":["v"],"convert":["trim","upper"]}]}"#;
+    let module = module(section, "1 1", &doing(""));
+    let mut runner = load(&module, limits(1 << 20)).runner();
+    let used = runner.run(EVENT.as_bytes()).unwrap().conversion_fuel;
+    let allowed = used - 1;
+    let found = problem(&mut load(&module, limits(allowed)).runner(), EVENT);
+    assert_eq!(figures(&found), ("out_of_fuel", used, allowed));
+}
