@@ -1,5 +1,6 @@
 ;; attack: asks the host for no memory at all, without end
 ;; expect: out_of_fuel
+;; limits: {"fuel_base":100000}
 
 (module
   (memory (export "memory") 1 1)
