@@ -38,7 +38,8 @@ fn what_is_made_is_private() {
 /// Things done to the directory before the cache is opened, with what it says of them.
 #[test]
 fn a_directory_that_others_have_a_hand_in_is_not_used() {
-    let attacks: [(&str, fn(&Host), &str); 8] = [
+    type Attack = fn(&Host);
+    let attacks: [(&str, Attack, &str); 8] = [
         ("open to all", |host| set_mode(host, 0o777), "expected the mode 0700, found 0777"),
         ("read by a group", |host| set_mode(host, 0o750), "expected the mode 0700, found 0750"),
         ("searched by others", |host| set_mode(host, 0o701), "expected the mode 0700, found 0701"),

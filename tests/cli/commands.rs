@@ -300,7 +300,7 @@ fn inspect_says_what_is_proven() {
     assert!(shown.stdout.contains("reset-safe: verified in the binary"), "{shown:?}");
     project.write(
         "order.wat",
-        &source.replace("(local.get $quote) (i32.const 1)", "(local.get $quote) (i32.const 0)"),
+        source.replace("(local.get $quote) (i32.const 1)", "(local.get $quote) (i32.const 0)"),
     );
     let shown = project.retort(["inspect", "order.wat", "--proof"]);
     assert_eq!(shown.code, 0, "{shown:?}");

@@ -76,7 +76,7 @@ impl Guest {
         let budget = extractor.budget(0, deadline);
         let failed = |error: wasmtime::Error| trapped(&error, &budget);
 
-        let wasi = log.map(|log| wasi::Host::new(sandbox.granted(), log, limits)).transpose()?;
+        let wasi = log.map(|log| wasi::Host::new(sandbox.granted(), log, deadline)).transpose()?;
         let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
         store.limiter(|state| &mut state.limiter);
         allow(&mut store, &budget)?;

@@ -9,7 +9,7 @@ use crate::sandbox::LoadError;
 #[derive(Debug, Default)]
 pub(super) struct Attempt {
     /// What stopped it; `None` where nothing did.
-    pub(super) problem: Option<Problem>,
+    pub(super) problem: Option<Box<Problem>>,
     /// What else isn't as it has to be.
     pub(super) faults: Vec<String>,
 }
@@ -22,7 +22,7 @@ impl Attempt {
 
     /// This stopped it.
     pub(super) fn stopped(problem: Problem) -> Self {
-        Self { problem: Some(problem), faults: Vec::new() }
+        Self { problem: Some(Box::new(problem)), faults: Vec::new() }
     }
 
     /// Several things stopped it: what was expected is among them, or the first one counts.
@@ -33,7 +33,7 @@ impl Attempt {
             .position(|problem| is_expected(problem) && unsaid(case, problem).is_none())
             .or_else(|| problems.iter().position(is_expected))
             .unwrap_or(0);
-        Self { problem: problems.into_iter().nth(index), faults: Vec::new() }
+        Self { problem: problems.into_iter().nth(index).map(Box::new), faults: Vec::new() }
     }
 
     /// A candidate was turned down.

@@ -101,7 +101,7 @@ pub(super) fn serve(
     if setting.config().is_exact() && found != case.good() {
         turns.faults.push(format!("the good event: expected {}, got {found}", case.good()));
     }
-    Attempt { problem: first_bad.err(), faults: turns.faults }
+    Attempt { problem: first_bad.err().map(Box::new), faults: turns.faults }
 }
 
 /// The events of a case, and what went wrong with them.

@@ -178,7 +178,7 @@ fn judge(
         },
         expected: expect.to_owned(),
         observed: observed.to_owned(),
-        limit: problem.as_ref().map(stopped::by),
+        limit: problem.as_deref().map(stopped::by),
         used: problem.as_ref().and_then(|problem| problem.used),
         allowed: problem.as_ref().and_then(|problem| problem.allowed),
         ms: elapsed.as_secs_f64() * 1e3,

@@ -1,13 +1,14 @@
 //! What a store holds for a guest that imports WASI.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
 
 use super::deterministic::{VirtualClock, random};
 use super::{Granted, Log};
-use crate::sandbox::{GuestError, Limits};
+use crate::abi::block::Deadline;
+use crate::sandbox::GuestError;
 
 /// Most files and directories that an instance may have open, besides the granted ones: descriptors are the whole process's.
 pub(super) const MAX_OPEN: usize = 32;
@@ -18,19 +19,19 @@ pub(in crate::sandbox) struct Host {
     pub(super) log: Log,
     /// How many files and directories the guest has open.
     pub(super) open: usize,
-    /// When the call has to be over; `None` where that is later than there is time.
-    ends: Option<Instant>,
+    /// When the instance was made, and for how much longer the event might take then.
+    began: Instant,
+    left: Duration,
     allowed_ms: u64,
 }
 
 impl Host {
-    /// The host's side of an instance whose call begins now.
+    /// The host's side of an instance that is made now, for an event that has this deadline.
     pub(in crate::sandbox) fn new(
         granted: &Granted,
         log: &Log,
-        limits: &Limits,
+        deadline: Deadline<'_>,
     ) -> Result<Self, GuestError> {
-        let ends = Instant::now().checked_add(limits.deadline());
         let clock = VirtualClock::default();
         let mut builder = WasiCtxBuilder::new();
         // Standard input is closed; there is no environment, no argument and no network unless somebody adds them.
@@ -53,17 +54,23 @@ impl Host {
                 },
             )?;
         }
-        let (context, log, allowed_ms) = (builder.build_p1(), log.clone(), limits.deadline_ms);
-        Ok(Self { context, log, open: 0, ends, allowed_ms })
+        Ok(Self {
+            context: builder.build_p1(),
+            log: log.clone(),
+            open: 0,
+            began: Instant::now(),
+            left: Duration::from_millis(deadline.left_ms()),
+            allowed_ms: deadline.allowed_ms(),
+        })
     }
 
     /// Whether there is time left. The engine's clock stops the code of a guest and nothing that the host does for it.
     pub(super) fn in_time(&self) -> Result<(), GuestError> {
-        match self.ends {
-            Some(ends) if Instant::now() > ends => {
-                Err(GuestError::Deadline { allowed_ms: self.allowed_ms })
-            }
-            _ => Ok(()),
-        }
+        let over = self.began.elapsed().checked_sub(self.left);
+        over.map_or(Ok(()), |over| {
+            let over_ms = u64::try_from(over.as_millis()).unwrap_or(u64::MAX);
+            let used_ms = self.allowed_ms.saturating_add(over_ms);
+            Err(GuestError::Deadline { used_ms, allowed_ms: self.allowed_ms })
+        })
     }
 }
