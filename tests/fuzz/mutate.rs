@@ -152,9 +152,13 @@ impl Mutator {
         }
     }
 
-    /// Another module, where the mutator reads this one and finds something to change.
+    /// Another module, where this one is valid and the mutator finds something to change.
     fn change_module(&mut self, input: &mut Vec<u8>) {
         const FUEL: u64 = 1000;
+        // The mutator takes it for granted that a module is valid.
+        if wasmparser::validate(input).is_err() {
+            return;
+        }
         let mut mutate = WasmMutate::default();
         mutate.seed(self.rng.next_u64()).fuel(FUEL);
         let changed = mutate.run(input).ok().and_then(|mut modules| modules.next()?.ok());
