@@ -38,8 +38,8 @@ fn reading_an_event_is_part_of_its_time() {
 
 #[test]
 fn what_the_host_works_out_is_part_of_its_time() {
-    let section = r#"{"abi":1,"function":"extract","event_types":["e"],"rows":[{"path":["v"]}],
-        "inputs":[{"path":[],"level":1,"rows":0,"convert":["timestamp"]},
+    let section = r#"{"abi":1,"function":"extract","event_types":["e"],"rows":[{"array":["v"]}],
+        "inputs":[{"path":[],"level":1,"rows":0,"as":["timestamp"]},
                   {"template":["x",{"path":[],"level":1}],"rows":0}]}"#;
     let event = format!(
         r#"{{"event_type":"e","v":["{}"]}}"#,

@@ -60,7 +60,7 @@ fn code_without_loops_runs_on_to_its_end_and_is_told_afterwards() {
 #[test]
 fn what_the_host_works_out_says_what_it_would_have_taken() {
     let section = r#"{"abi":1,"function":"extract","event_types":["e"],
-        "inputs":[{"path":["v"],"convert":["trim","upper"]}]}"#;
+        "inputs":[{"path":["v"],"as":["trim","upper"]}]}"#;
     let module = module(section, "1 1", &doing(""));
     let mut runner = load(&module, limits(1 << 20)).runner();
     let used = runner.run(EVENT.as_bytes()).unwrap().conversion_fuel;

@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_large_event_leaves_no_large_buffers_behind() {
         let plain = br#"{"abi":1,"function":"f","event_types":["e"],"inputs":[{"path":["a"]}]}"#;
-        let rows = br#"{"abi":1,"function":"f","event_types":["e"],"rows":[{"path":["a"]}],
+        let rows = br#"{"abi":1,"function":"f","event_types":["e"],"rows":[{"array":["a"]}],
             "inputs":[{"path":[],"level":1,"rows":0},{"template":["x",{"path":[],"level":1}],"rows":0}]}"#;
         let text = format!(r#"{{"a":"{}"}}"#, "x".repeat(3 << 20));
         let list = format!(r#"{{"a":[{}1]}}"#, "1,".repeat(60_000));

@@ -222,7 +222,7 @@ fn the_keys_of_all_paths_are_limited_together() {
         let input = format!(r#"{{"coalesce":[{{"path":["a","b"]}},{{"path":[{keys}]}}]}}"#);
         let row = vec!["\"r\""; rows].join(",");
         format!(
-            r#"{{"abi":1,"function":"f","event_types":["e"],"rows":[{{"path":[{row}]}}],"inputs":[{}]}}"#,
+            r#"{{"abi":1,"function":"f","event_types":["e"],"rows":[{{"array":[{row}]}}],"inputs":[{}]}}"#,
             vec![input; inputs].join(",")
         )
     };
