@@ -50,10 +50,11 @@ fn hostile(path: &Path) -> Option<Guest> {
     let head = |key: &str| -> Option<&str> {
         heads.iter().find_map(|line| line.strip_prefix(key)?.strip_prefix(':')).map(str::trim)
     };
-    let structure = match head("structure") {
-        Some(json) => serde_json::from_str(json).unwrap(),
-        None => StructuralLimits::default(),
-    };
+    // What needs other bounds on its structure is an attack on compilers, and is compiled in a process of its own if at all.
+    if head("structure").is_some() {
+        return None;
+    }
+    let structure = StructuralLimits::default();
     let module = inspect(&wat::parse_str(repeated(&text)?).ok()?, &structure).ok()?;
     if module.wasm().windows(5).any(|bytes| bytes == b"wasi_") {
         return None;
