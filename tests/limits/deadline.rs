@@ -10,7 +10,7 @@ use retort::sandbox::{GuestError, Limits, RunError};
 use super::{NO_INPUTS, doing, figures, load, module};
 
 fn limits(deadline_ms: u64) -> Limits {
-    Limits { deadline_ms, fuel_base: u64::MAX, ..Limits::default() }
+    Limits { deadline_ms, fuel_base: u64::MAX, input_bytes: 64 << 20, ..Limits::default() }
 }
 
 /// What an event ends in that takes far longer than its deadline.
@@ -38,14 +38,15 @@ fn reading_an_event_is_part_of_its_time() {
 
 #[test]
 fn what_the_host_works_out_is_part_of_its_time() {
-    let section = r#"{"abi":1,"function":"extract","event_types":["e"],"rows":[{"array":["v"]}],
-        "inputs":[{"path":[],"level":1,"rows":0,"as":["timestamp"]},
-                  {"template":["x",{"path":[],"level":1}],"rows":0}]}"#;
-    let event = format!(
-        r#"{{"event_type":"e","v":["{}"]}}"#,
-        vec!["2024-05-06T07:08:09.123+02:00"; 60_000].join("\",\"")
+    // Sixty columns of each row, so that little of the time goes into reading the event.
+    let column = r#"{"path":[],"level":1,"rows":0,"as":["timestamp"]}"#;
+    let section = format!(
+        r#"{{"abi":1,"function":"extract","event_types":["e"],"rows":[{{"array":["v"]}}],"inputs":[{}]}}"#,
+        [column; 60].join(",")
     );
-    let error = late(&module(section, "1 1", &doing("")), 60, &event);
+    let times = vec!["2024-05-06T07:08:09.123+02:00"; 5_000].join("\",\"");
+    let event = format!(r#"{{"event_type":"e","v":["{times}"]}}"#);
+    let error = late(&module(&section, "1 1", &doing("")), 60, &event);
     assert!(matches!(error, RunError::Input(BlockError::Deadline { .. })), "{error}");
 }
 
