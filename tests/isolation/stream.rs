@@ -90,14 +90,18 @@ fn batches_of_any_size_give_the_same_results_in_any_mode() {
 }
 
 #[test]
-fn a_batch_ends_with_its_instances() {
+fn bundles_of_one_stream_make_room_for_each_other_in_a_pool() {
     let (root, events) = two_bundles();
-    // One instance at a time: who has it keeps the other bundle waiting.
+    let expected = run(root.path(), &events, (Isolation::Warm, Allocator::OnDemand), None);
+    // One instance at a time: who has it gives it up when the other's event comes.
     let pool = Allocator::Pooling(Pool { instances: 1, ..Pool::default() });
-    let failed = |isolation, batch| run(root.path(), &events, (isolation, pool), batch).1;
-    assert_eq!(failed(Isolation::PerBatch, None), [("pool_exhausted", 6)]);
-    assert_eq!(failed(Isolation::PerBatch, Some(1)), []);
-    assert_eq!(failed(Isolation::PerBatch, Some(2)), [("pool_exhausted", 6)]);
-    assert_eq!(failed(Isolation::PerEvent, Some(1)), []);
-    assert_eq!(failed(Isolation::Warm, Some(1)), [("pool_exhausted", 6)]);
+    for isolation in Isolation::ALL {
+        for batch in [None, Some(1), Some(2)] {
+            assert_eq!(
+                run(root.path(), &events, (isolation, pool), batch),
+                expected,
+                "{isolation:?}"
+            );
+        }
+    }
 }

@@ -89,6 +89,7 @@ impl<'r> Router<'r> {
         let registry = self.registry;
         let Some(index) = self.project(event)? else { return Ok(Routed::Unrouted) };
         let Some(route) = registry.routes().get(index) else { return Ok(Routed::Unrouted) };
+        self.make_room(route);
         let outcome = runner(&mut self.runners, route).extract(event, &mut ())?;
         let event_type = if route.is_prefix { &self.matched } else { &route.event_type };
         Ok(Routed::Served(Served { index, route, event_type, outcome }))
@@ -97,6 +98,20 @@ impl<'r> Router<'r> {
     /// Ends a batch of all runners, as [`Runner::begin_batch`] does.
     pub fn begin_batch(&mut self) {
         self.runners.iter_mut().flatten().for_each(Runner::begin_batch);
+    }
+
+    /// Gives the instances of other bundles up where those of this router have all places of the pool: they would keep theirs
+    /// until an event of their own came.
+    fn make_room(&mut self, route: &Route) {
+        let Some(places) = route.extractor().sandbox().pool_instances() else { return };
+        if runner(&mut self.runners, route).has_instance() {
+            return;
+        }
+        let made = self.runners.iter_mut().flatten();
+        let mut holding: Vec<&mut Runner> = made.filter(|runner| runner.has_instance()).collect();
+        if holding.len() >= places as usize {
+            holding.iter_mut().for_each(|runner| runner.give_up_instance());
+        }
     }
 
     /// Which route the event takes; its runner has projected the event. `None` if there is none.

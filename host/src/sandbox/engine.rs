@@ -182,7 +182,7 @@ impl Sandbox {
     }
 
     /// How many instances there can be at one time, where they come from a pool.
-    pub(super) fn pool_instances(&self) -> Option<u32> {
+    pub(crate) fn pool_instances(&self) -> Option<u32> {
         self.inner.shared.pool.map(|pool| pool.instances)
     }
 

@@ -122,6 +122,16 @@ impl Runner {
         }
     }
 
+    /// Whether an instance is kept, which has a place in the pool if there is one.
+    pub(crate) fn has_instance(&self) -> bool {
+        self.guest.is_some()
+    }
+
+    /// Gives the instance up, whatever could be kept of it.
+    pub(crate) fn give_up_instance(&mut self) {
+        self.guest = None;
+    }
+
     /// Reads one event, runs the extractor and checks its result.
     ///
     /// # Errors

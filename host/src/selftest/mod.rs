@@ -101,7 +101,7 @@ pub enum SelftestError {
     #[error(transparent)]
     Sandbox(#[from] LoadError),
     /// The honest tenant's plan doesn't pass the gates as configured.
-    #[error("the honest tenant's extractor doesn't pass under this configuration: {0}")]
+    #[error("the honest tenant's extractor doesn't pass under this configuration: {}", first_of(.0))]
     HonestExtractor(Box<Turned>),
     /// An honest event fails as configured.
     #[error("the honest tenant's events fail under this configuration: {0}")]
@@ -126,6 +126,14 @@ impl Coded for SelftestError {
             Self::HonestEvent(_) => "honest_event_failed",
             Self::System(_) => "selftest_failed",
         }
+    }
+}
+
+/// The first thing that is wrong, with its code and its figures.
+fn first_of(turned: &Turned) -> String {
+    match turned.problems().first() {
+        Some(problem) => format!("{}: {}", problem.code, problem.message),
+        None => turned.to_string(),
     }
 }
 

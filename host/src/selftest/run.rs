@@ -42,7 +42,7 @@ pub fn run(
 ) -> Result<Report, SelftestError> {
     let setting = Arc::new(Setting::new(config)?);
     let mut honest = Honest::new(&setting)?;
-    let before = config.watch_memory.then(Resident::now).flatten();
+    let mut resident = config.watch_memory.then(Resident::now).flatten();
     let mut report = Report::default();
     for case in cases.iter().filter(|case| config.selects(case)) {
         if let Some(reason) = lacking(case, config) {
@@ -53,7 +53,13 @@ pub fn run(
         let start = Instant::now();
         let ended = alone(&setting, case)?;
         let elapsed = start.elapsed();
-        let around = honest.fault().or_else(|| before.and_then(Resident::fault));
+        let mut around = honest.fault();
+        if around.is_none()
+            && !matches!(ended, Ended::Hangs)
+            && let Some(resident) = &mut resident
+        {
+            around = resident.fault(|| alone(&setting, case).map(drop))?;
+        }
         let judged = judge(case, config, ended, around, elapsed);
         watch(&judged);
         report.cases.push(judged);

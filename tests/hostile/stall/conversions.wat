@@ -3,7 +3,7 @@
 ;; limits: {"fuel_base":100,"fuel_per_byte":0}
 ;; event: {"event_type":"e","s":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}
 ;; good-event: {"event_type":"e"}
-;; says: take more than their fuel of 100
+;; says: 100 are allowed
 
 (module
   (memory (export "memory") 1 1)
