@@ -68,3 +68,27 @@ fn what_the_host_works_out_says_what_it_would_have_taken() {
     let found = problem(&mut load(&module, limits(allowed)).runner(), EVENT);
     assert_eq!(figures(&found), ("out_of_fuel", used, allowed));
 }
+
+#[test]
+fn what_initialisation_takes_is_taken_from_the_event_that_the_instance_is_made_for() {
+    let counting = |to: u32| {
+        format!(
+            "(local $n i32) (loop $l (br_if $l (i32.lt_u
+                (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const {to}))))"
+        )
+    };
+    let initialising = |to: u32| {
+        let initialize = format!(r#"(func (export "_initialize") {})"#, counting(to));
+        let functions = initialize + &doing(&counting(1_000));
+        let module = module(NO_INPUTS, "1 1", &functions);
+        exact(|limits| load(&module, limits))
+    };
+    let (short, long) = (initialising(1_000), initialising(3_000));
+    let call = {
+        let module = module(NO_INPUTS, "1 1", &doing(&counting(1_000)));
+        exact(|limits| load(&module, limits))
+    };
+    let round = (long - short) / 2_000;
+    assert!(round > 0 && long - short == 2_000 * round, "{short} and {long}");
+    assert!((1_000 * round..1_000 * round + 20).contains(&(short - call)), "{call} and {short}");
+}

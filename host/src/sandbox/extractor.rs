@@ -126,12 +126,14 @@ impl Extractor {
         Budget { fuel: limits.fuel(bytes), stack_bytes: limits.stack_bytes, deadline }
     }
 
+    /// A fresh instance for an event with a block of `bytes` bytes.
     pub(super) fn instantiate(
         &self,
         log: Option<&Log>,
+        bytes: usize,
         deadline: Deadline<'_>,
     ) -> Result<Guest, GuestError> {
-        Guest::new(self, log, deadline)
+        Guest::new(self, log, bytes, deadline)
     }
 
     pub(super) fn exports(&self) -> &Exports {

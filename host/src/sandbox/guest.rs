@@ -48,6 +48,8 @@ pub(super) struct Guest {
     extract: TypedFunc<(u32, u32), u64>,
     /// Where blocks go, when one place serves all of up to so many bytes.
     place: Option<(u32, usize)>,
+    /// Fuel that making and initialising it took, until the first event has paid it.
+    unpaid: u64,
 }
 
 /// A block in the guest's memory, and what the event may take.
@@ -64,22 +66,23 @@ pub(super) struct Returned {
 }
 
 impl Guest {
-    /// A fresh instance, initialised. Its fuel is that of a call without input, its deadline that of the event that it is
-    /// made for. `log` takes what it writes.
+    /// A fresh instance, initialised, for an event with a block of `bytes` bytes: out of that event's fuel, and within its
+    /// deadline. `log` takes what it writes.
     pub(super) fn new(
         extractor: &Extractor,
         log: Option<&Log>,
+        bytes: usize,
         deadline: Deadline<'_>,
     ) -> Result<Self, GuestError> {
         let sandbox = extractor.sandbox();
         let limits = sandbox.limits();
-        let budget = extractor.budget(0, deadline);
+        let budget = extractor.budget(bytes, deadline);
         let failed = |error: wasmtime::Error| trapped(&error, &budget);
 
         let wasi = log.map(|log| wasi::Host::new(sandbox.granted(), log, deadline)).transpose()?;
         let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
         store.limiter(|state| &mut state.limiter);
-        allow(&mut store, &budget)?;
+        allow(&mut store, &budget, 0)?;
         let instance = extractor.ready().instantiate(&mut store);
         let instance = instance.map_err(|error| match sandbox.pool_instances() {
             Some(allowed) if error.is::<PoolConcurrencyLimitError>() => {
@@ -92,14 +95,14 @@ impl Guest {
             let initialize =
                 function::<(), ()>(&mut store, instance, initialize).map_err(failed)?;
             initialize.call(&mut store, ()).map_err(failed)?;
-            spent(&store, &budget)?;
         }
+        let unpaid = spent(&store, &budget)?;
         let Some(Extern::Memory(memory)) = instance.get_module_export(&mut store, &exports.memory)
         else {
             return Err(GuestError::Trap { trap: "no memory is exported".to_owned() });
         };
         let extract = function(&mut store, instance, &exports.extract).map_err(failed)?;
-        let mut guest = Self { store, instance, memory, extract, place: None };
+        let mut guest = Self { store, instance, memory, extract, place: None, unpaid };
         if extractor.is_reset_safe() {
             // A rendered extractor has one buffer for all blocks that it takes, the same in every instance: so it is asked once,
             // for the largest.
@@ -150,7 +153,7 @@ impl Guest {
         deadline: Deadline<'a>,
     ) -> Result<Placed<'a>, GuestError> {
         let budget = extractor.budget(block.len(), deadline);
-        allow(&mut self.store, &budget)?;
+        allow(&mut self.store, &budget, std::mem::take(&mut self.unpaid))?;
         let length = block.len();
         let address = match self.place {
             Some((address, capacity)) if length <= capacity => address,
@@ -200,18 +203,20 @@ impl Guest {
     }
 }
 
-/// Gives a store what an event may take, or what is left of it. Its fuel is one more than that, so that fuel which is all
-/// gone means that more was taken than allowed: code without loops and calls runs on to its end, and is told afterwards.
-fn allow(store: &mut Store<State>, budget: &Budget<'_>) -> Result<(), GuestError> {
+/// Gives a store what an event may take, less the fuel that it has taken already. Its fuel is one more than that, so that
+/// fuel which is all gone means that more was taken than allowed: code without loops and calls runs on to its end, and is
+/// told afterwards.
+fn allow(store: &mut Store<State>, budget: &Budget<'_>, taken: u64) -> Result<(), GuestError> {
     if budget.deadline.is_over() {
         return Err(budget.too_late());
     }
-    store.set_fuel(budget.fuel.saturating_add(1)).map_err(|error| trapped(&error, budget))?;
+    let fuel = budget.fuel.saturating_sub(taken).saturating_add(1);
+    store.set_fuel(fuel).map_err(|error| trapped(&error, budget))?;
     store.set_epoch_deadline(ticks_left(budget.deadline));
     Ok(())
 }
 
-/// The fuel that was taken since [`allow`], if it was allowed.
+/// The fuel of a budget that was taken, what had been before [`allow`] included, if it was allowed.
 fn spent(store: &Store<State>, budget: &Budget<'_>) -> Result<u64, GuestError> {
     let left = store.get_fuel().map_err(|error| trapped(&error, budget))?;
     let left = left.checked_sub(1).ok_or_else(|| budget.out_of_fuel())?;

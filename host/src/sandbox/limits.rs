@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// ([`Problem::used`](crate::problem::Problem::used)), the exact figure where it can be known and otherwise the least that
 /// it was.
 ///
-/// **Fuel is exact**: an event is served if and only if what it takes is within its fuel. A guest is stopped at the next
+/// **Fuel is exact**: an event is served if and only if what its guest takes is within its fuel, the initialisation of an
+/// instance that is made for it included. A guest is stopped at the next
 /// function entry, loop head or bulk operation; code without any runs on, is told when it has ended, and its result is
 /// refused. By that a body of 64 KiB, the most that the static gate takes, can overrun its fuel by some 65,000 units at most,
 /// some tens of microseconds.

@@ -37,7 +37,7 @@ pub struct Outcome<'a> {
     pub json: &'a [u8],
     /// How much is in it.
     pub shape: Shape,
-    /// The fuel that it took, that for conversions and rows included.
+    /// The fuel that it took, that for conversions, rows and a fresh instance's initialisation included.
     pub fuel: u64,
     /// The part of it that values, conversions and rows took before the guest was called.
     pub conversion_fuel: u64,
@@ -223,7 +223,11 @@ impl Runner {
             place => {
                 // The old instance goes first: the new one may take its place in the pool.
                 *place = None;
-                place.insert(self.extractor.instantiate(self.log.as_ref(), deadline)?)
+                place.insert(self.extractor.instantiate(
+                    self.log.as_ref(),
+                    block_bytes,
+                    deadline,
+                )?)
             }
         };
         observer.ended(Step::Instantiate);
