@@ -55,7 +55,7 @@ pub(in crate::sandbox) fn compile(
         let allowed_ms = limits.compile_ms;
         LoadError::CompileDeadline { used_ms: used.max(allowed_ms), allowed_ms }
     };
-    let Talk { reply, said } = match talk.recv_timeout(allowed) {
+    let Talk { reply, said } = match talk.recv_timeout(allowed.saturating_sub(started.elapsed())) {
         Ok(talk) => talk,
         Err(RecvTimeoutError::Timeout) => return Err(late()),
         Err(RecvTimeoutError::Disconnected) => return Err(failed("its pipes broke")),
