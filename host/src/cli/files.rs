@@ -243,7 +243,20 @@ impl CacheArg {
 /// How the sandbox of every command is built, where no policy says otherwise. Modules that weren't rendered here are compiled
 /// by this very program, in a process of its own.
 pub(super) fn options() -> Result<Options, CliError> {
-    let program = std::env::current_exe().map_err(CliError::Runtime)?;
+    let program = this_program().map_err(CliError::Runtime)?;
     let foreign = ForeignModules::Helper(program);
     Ok(Options { foreign, ..Options::default() })
+}
+
+/// This very build, also where another one has taken the place of its file.
+#[cfg(target_os = "linux")]
+fn this_program() -> io::Result<PathBuf> {
+    let program = PathBuf::from("/proc/self/exe");
+    program.symlink_metadata().map(|_| program)
+}
+
+/// The file that this program was started from.
+#[cfg(not(target_os = "linux"))]
+fn this_program() -> io::Result<PathBuf> {
+    std::env::current_exe()
 }
