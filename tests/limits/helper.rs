@@ -126,6 +126,29 @@ fn a_helper_that_does_not_answer_is_killed_with_all_it_started() {
 }
 
 #[test]
+fn as_many_helpers_run_at_one_time_as_there_are_processors_and_waiting_is_not_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = script(directory.path(), "slow", "sleep 1; exit 3");
+    // Less than two take behind each other, so that one that waits would be late.
+    let limits = Limits { compile_ms: 1_900, ..Limits::default() };
+    let sandbox = sandbox(ForeignModules::Helper(program), limits);
+    let tenant = sandbox.for_tenant(sandbox.limits().clone(), sandbox.isolation()).unwrap();
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let module = honest();
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for at in 0..=processors {
+            let (module, sandbox) = (&module, if at == 0 { &tenant } else { &sandbox });
+            scope.spawn(move || {
+                let error = sandbox.load(module).unwrap_err();
+                assert_eq!(error.code(), "helper_failed", "{error}");
+            });
+        }
+    });
+    assert!(started.elapsed() >= Duration::from_secs(2), "{:?}", started.elapsed());
+}
+
+#[test]
 fn what_is_no_helper_is_told_as_one_that_failed() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing");

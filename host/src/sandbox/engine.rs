@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use wasmtime::{Config, Enabled, Engine, OptLevel, PoolingAllocationConfig, WasmBacktraceDetails};
 
 use super::cache::NativeCache;
+use super::helper::Slots;
 use super::wasi::Granted;
 use super::{
     Allocator, CacheReport, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool,
@@ -56,6 +57,8 @@ struct Shared {
     /// The pool that instances come from, where there is one.
     pool: Option<Pool>,
     cache: Option<NativeCache>,
+    /// Bounds how many modules are compiled by helpers at one time.
+    helpers: Slots,
     /// Milliseconds since the engine was built, as of the last tick.
     clock: Arc<AtomicU64>,
     _ticker: Ticker,
@@ -94,7 +97,9 @@ impl Sandbox {
         };
         let stack_bytes = limits.stack_bytes;
         let cache = cache.map(|cache| NativeCache::open(cache, &engine));
-        let shared = Arc::new(Shared { engine, stack_bytes, pool, cache, clock, _ticker: ticker });
+        let helpers = Slots::per_processor();
+        let shared = Shared { engine, stack_bytes, pool, cache, helpers, clock, _ticker: ticker };
+        let shared = Arc::new(shared);
         Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
     }
 
@@ -175,6 +180,10 @@ impl Sandbox {
 
     pub(super) fn cache(&self) -> Option<&NativeCache> {
         self.inner.shared.cache.as_ref()
+    }
+
+    pub(super) fn helpers(&self) -> &Slots {
+        &self.inner.shared.helpers
     }
 
     pub(super) fn engine(&self) -> &Engine {

@@ -53,7 +53,8 @@ pub struct Limits {
     /// Bytes of an event. Default 16 MiB: the largest that the queues which carry events deliver; reading one takes some 20
     /// ms.
     pub event_bytes: usize,
-    /// Wall-clock time to compile a module in a [helper process](super::helper), its start included, in milliseconds.
+    /// Wall-clock time to compile a module in a [helper process](super::helper), its start included and waiting for its turn
+    /// not, in milliseconds.
     /// Default 10,000: what the static gate takes is compiled in less, but for the very worst module that was found.
     pub compile_ms: u64,
     /// Bytes of address space that such a process may have, its own program included. Default 512 MiB: the program and a small

@@ -49,7 +49,9 @@ impl<'a> Compiler<'a> {
         let (engine, wasm) = (sandbox.engine(), inspected.wasm());
         match self {
             Self::ThisProcess => engine.precompile_module(wasm).map_err(LoadError::module),
-            Self::Helper(program) => helper::compile(program, engine, wasm, sandbox.limits()),
+            Self::Helper(program) => {
+                helper::compile(program, sandbox.helpers(), engine, wasm, sandbox.limits())
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use wasmtime::Engine;
 
 use super::protocol::{REPLY_HEAD_BYTES, Reply, Request};
-use super::{COMMAND, MAX_CODE_BYTES};
+use super::{COMMAND, MAX_CODE_BYTES, Slots};
 use crate::sandbox::{Limits, LoadError};
 use crate::untrusted::escaped;
 
@@ -33,13 +33,16 @@ pub(super) fn compatibility(engine: &Engine) -> u64 {
     hasher.finish()
 }
 
-/// Has `program` compile a module: native code, serialised, that `engine` takes.
+/// Has `program` compile a module, once there is a place for it: native code, serialised, that `engine` takes.
 pub(in crate::sandbox) fn compile(
     program: &Path,
+    slots: &Slots,
     engine: &Engine,
     wasm: &Arc<[u8]>,
     limits: &Limits,
 ) -> Result<Vec<u8>, LoadError> {
+    // Dropped after the helper, which has ended by then.
+    let _slot = slots.take();
     let started = Instant::now();
     let allowed = Duration::from_millis(limits.compile_ms);
     let request = Request {

@@ -4,9 +4,9 @@
 //! starts the program that [`ForeignModules::Helper`](super::ForeignModules::Helper) names, with [`COMMAND`] as its only
 //! argument, an empty environment, `/` as its directory and three pipes. The helper limits itself before it reads the
 //! module: its address space to [`Limits::compile_memory_bytes`](super::Limits::compile_memory_bytes), its processor time,
-//! and no files, processes or core dumps. It hands back native code, serialised, or why there is none. The sandbox kills
+//! and no files, processes or core dumps. (The kernel doesn't hold root to the limit on processes.) It hands back native code, serialised, or why there is none. The sandbox kills
 //! it when [`Limits::compile_ms`](super::Limits::compile_ms) are over, reads no more than [`MAX_CODE_BYTES`], and waits for
-//! its end in any case.
+//! its end in any case. As many run at one time, for one engine, as there are processors; waiting for a place isn't counted.
 //!
 //! For a small module all that takes some 5 ms more than compiling in this process, of which 3 ms are the start of the program.
 //!
@@ -32,9 +32,11 @@
 mod host;
 mod protocol;
 mod serve;
+mod slots;
 
 pub(super) use host::compile;
 pub use serve::serve;
+pub(super) use slots::Slots;
 
 /// What a helper's program is given as its only argument.
 pub const COMMAND: &str = "compile-module";
