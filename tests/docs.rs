@@ -170,7 +170,15 @@ fn has_heading(document: &str, anchor: &str) -> bool {
     })
 }
 
-/// What the documents link to within the project is there, headings too.
+/// The texts in backticks that are paths of the project, as far as they are spelt out.
+fn paths(document: &str) -> impl Iterator<Item = &str> {
+    let roots = ["tests/", "docs/", "host/", "benches/", "fuzz/"];
+    let lines = document.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let is_path = move |it: &&str| roots.iter().any(|root| it.starts_with(root));
+    lines.filter(is_path).map(|it| it.split_once('*').map_or(it, |(folder, _)| folder))
+}
+
+/// What the documents link to or name by its path within the project is there, headings too.
 #[test]
 fn links_lead_somewhere() {
     for (name, folder) in [
@@ -183,6 +191,9 @@ fn links_lead_somewhere() {
         ("docs/wasi.md", "docs"),
     ] {
         let text = document(name);
+        for path in paths(&text) {
+            assert!(workspace_root().join(path).exists(), "{name}: {path}");
+        }
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             if link.contains("://") {
                 continue;

@@ -140,8 +140,6 @@ fn every_way_to_fail_has_a_case() {
     let listed: BTreeSet<&str> = codes.into_iter().flatten().copied().collect();
     let cases = corpus();
     let mut seen: BTreeSet<&str> = cases.iter().map(Case::expect).collect();
-    // What wasmtime calls by another name needs a feature that guests don't have.
-    seen.insert("trap");
     // No guest does this: the tests of isolation have it.
     seen.insert("pool_exhausted");
     let missing: Vec<&&str> = listed.difference(&seen).collect();

@@ -162,8 +162,14 @@ fn a_log_is_that_of_one_event_and_ends_in_the_message_of_a_failure() {
         assert_eq!((problem.code, problem.message.as_str()), ("unreachable", message));
         assert_eq!(runner.log(), b"so\n\x1b[31m!\n");
     }
-    // An event that never gets to the guest has no log.
-    assert_eq!(runner.run(b"[]").unwrap_err().code(), "event_not_object");
+    // An event that never gets to the guest has no log, nor that of the event before.
+    for (event, code) in [(&b"[]"[..], "event_not_object"), (b"{", "event_not_json")] {
+        assert_eq!(runner.run(EVENT).unwrap_err().code(), "unreachable");
+        let error = runner.run(event).unwrap_err();
+        assert_eq!(error.code(), code);
+        assert!(!matches!(error, RunError::Logged { .. }), "{error}");
+        assert_eq!(runner.log(), b"");
+    }
     let goes_well = doing(FD_WRITE, &writing(2), r#"(data (i32.const 200) "so")"#);
     let mut runner = core(&goes_well, Limits::default()).runner();
     runner.run(EVENT).unwrap();
@@ -191,6 +197,38 @@ fn host_calls_cost_what_the_document_says() {
     let without = doing(FD_WRITE, "", "");
     let around = fuel(&one) - fuel(&without) - (cost + 8 + 10);
     assert!(around < 20, "{around}");
+}
+
+#[test]
+fn a_place_for_a_list_costs_what_the_document_says() {
+    let files = sandbox(Limits::default(), Wasi { grant: Grant::Files, directories: vec![] });
+    let fuel = |text: &str| {
+        let inspected = inspected(&wat::parse_str(text).unwrap(), Grant::Files);
+        files.load(&inspected).unwrap().runner().run(EVENT).unwrap().fuel
+    };
+    for (name, params, rest) in [
+        ("fd_readdir", "i32 i32 i32 i64 i32", "(i64.const 0) (i32.const 200)"),
+        ("fd_prestat_dir_name", "i32 i32 i32", ""),
+    ] {
+        let import = format!(
+            r#"(import "wasi_snapshot_preview1" "{name}" (func $list (param {params}) (result i32)))"#
+        );
+        let [none, some] = [0, 70].map(|length| {
+            let place = format!("(i32.const 9) (i32.const 300) (i32.const {length})");
+            fuel(&doing(&import, &format!("(drop (call $list {place} {rest}))"), ""))
+        });
+        assert_eq!(some - none, 70, "{name}");
+    }
+}
+
+#[test]
+fn an_exit_costs_what_the_document_says() {
+    let import = r#"(import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))"#;
+    let text = doing(import, "(call $exit (i32.const 0))", "");
+    for (fuel_base, code) in [(190, "out_of_fuel"), (250, "exit")] {
+        let limits = Limits { fuel_base, fuel_per_byte: 0, ..Limits::default() };
+        assert_eq!(core(&text, limits).runner().run(EVENT).unwrap_err().code(), code);
+    }
 }
 
 /// The guest that opens and reads what an event names.

@@ -86,6 +86,23 @@ fn check_reports_what_failed_and_where() {
 }
 
 #[test]
+fn a_sample_that_exceeds_a_limit_says_by_how_much() {
+    let project = Project::new();
+    project.write("small.yaml", "limits: {input_bytes: 8}");
+    let args = ["check", "plan.json", "--samples", "events.ndjson", "--policy", "small.yaml"];
+    let ended = project.retort([&args[..], &["--junit", "report.xml"]].concat());
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let found = report(&project, "report.xml");
+    let [stages, samples] = found.test_suites.as_slice() else { panic!("{found:?}") };
+    assert_eq!(cases(stages).last(), Some(&told("smoke", Some("input_too_large"))));
+    for case in [stages.test_cases.last().unwrap(), &samples.test_cases[0]] {
+        let TestCaseStatus::NonSuccess { message, .. } = &case.status else { panic!("{case:?}") };
+        let message = message.as_ref().unwrap().as_str();
+        assert!(message.contains(" (used ") && message.ends_with(", allowed 8)"), "{message}");
+    }
+}
+
+#[test]
 fn check_reports_a_gate_before_any_sample() {
     let project = Project::new();
     project.write("empty.wat", "(module)");

@@ -112,7 +112,8 @@ impl Report {
         junit.suite(origin, stages);
         let failure = |failure: &SampleFailure| Failure {
             code: failure.code.to_owned(),
-            message: failure.message.clone().unwrap_or_default(),
+            message: failure.message.clone().unwrap_or_default()
+                + &talk::figures(failure.used, failure.allowed),
             details: Vec::new(),
         };
         let samples = samples.iter().map(|sample| Case {

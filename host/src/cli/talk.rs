@@ -48,12 +48,17 @@ pub(super) fn problem(origin: &str, problem: &Problem) {
 /// What is told of a problem, besides its code.
 pub(super) fn told(origin: &str, problem: &Problem) -> String {
     let place = problem.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default();
-    let figures = match (problem.used, problem.allowed) {
-        (Some(used), Some(allowed)) => format!(" (used {used}, allowed {allowed})"),
-        _ => String::new(),
-    };
+    let figures = figures(problem.used, problem.allowed);
     let Problem { stage, message, .. } = problem;
     format!("{origin}: {stage}: {place}{message}{figures}")
+}
+
+/// What is told of a limit behind a message: nothing, where it wasn't one.
+pub(super) fn figures(used: Option<u64>, allowed: Option<u64>) -> String {
+    match (used, allowed) {
+        (Some(used), Some(allowed)) => format!(" (used {used}, allowed {allowed})"),
+        _ => String::new(),
+    }
 }
 
 /// Text on stdout.

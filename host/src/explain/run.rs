@@ -26,7 +26,8 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Run,
         "deadline_exceeded",
-        "The call took longer than its wall-clock deadline.",
+        "The event took longer than its wall-clock deadline: reading it, working its inputs out, \
+         making an instance, the call, and checking the result together.",
         "Fuel normally decides first; look for what is slow without using fuel, or raise the \
          deadline.",
     ),

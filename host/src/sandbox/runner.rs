@@ -157,6 +157,10 @@ impl Runner {
     /// Validates an event and finds the declared inputs in it: the first half of a run.
     pub(crate) fn project(&mut self, event: &[u8]) -> Result<(), RunError> {
         self.started = self.extractor.sandbox().now();
+        // Also where the event is refused right here, nothing is left of what was written for the one before.
+        if let Some(log) = &self.log {
+            log.clear();
+        }
         Ok(self.projector.project(event, &mut self.projection)?)
     }
 
@@ -173,9 +177,6 @@ impl Runner {
         observer: &mut O,
     ) -> Result<Outcome<'_>, RunError> {
         let log = self.log.clone();
-        if let Some(log) = &log {
-            log.clear();
-        }
         self.checked(event, observer).map_err(|error| error.with_log(log.as_ref()))
     }
 

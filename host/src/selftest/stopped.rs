@@ -1,6 +1,6 @@
 //! What it was that stopped a case: the name of a limit, or of a gate and what that looked at.
 
-use crate::problem::{Problem, Stage};
+use crate::problem::Problem;
 
 /// The fields of [`Limits`](crate::sandbox::Limits) behind codes.
 const LIMITS: &[(&str, &str)] = &[
@@ -16,8 +16,6 @@ const LIMITS: &[(&str, &str)] = &[
     ("too_many_rows", "max_rows"),
     ("event_too_large", "event_bytes"),
     ("log_exceeded", "log_bytes"),
-    ("compile_deadline_exceeded", "compile_ms"),
-    ("compile_memory_exceeded", "compile_memory_bytes"),
 ];
 
 /// The fields of [`StructuralLimits`](crate::gate::inspect::StructuralLimits) behind codes.
@@ -45,8 +43,23 @@ const STRUCTURE: &[(&str, &str)] = &[
     ("too_many_loop_locals", "loop_locals"),
     ("too_many_branch_values", "branch_values"),
     ("too_many_module_branch_values", "module_branch_values"),
-    ("too_many_imports", "imports"),
 ];
+
+/// What an event ran into that is neither a limit nor a gate, by its whole code.
+const RUNS: &[(&str, &str)] = &[
+    ("unreachable", TRAP),
+    ("out_of_bounds", TRAP),
+    ("division", TRAP),
+    ("indirect_call", TRAP),
+    ("trap", TRAP),
+    ("pool_exhausted", "pool: instances"),
+    ("worker_failed", "worker: thread"),
+    ("conversion_failed", "input: conversions"),
+    ("duplicate_id", "result: duplicates"),
+];
+
+/// WebAssembly's own end of a call.
+const TRAP: &str = "sandbox: trap";
 
 /// What gates look at, by how codes begin; the first that fits.
 const GATES: &[(&str, &str)] = &[
@@ -77,20 +90,24 @@ const GATES: &[(&str, &str)] = &[
 /// What it was that stopped whatever this problem is about.
 pub(super) fn by(problem: &Problem) -> String {
     let code = problem.code;
-    let exact = LIMITS.iter().chain(STRUCTURE).find(|(of, _)| *of == code);
+    let exact = LIMITS.iter().chain(STRUCTURE).chain(RUNS).find(|(of, _)| *of == code);
     let begins = || GATES.iter().find(|(start, _)| code.starts_with(start));
     match exact.or_else(begins) {
         Some((_, name)) => (*name).to_owned(),
-        None if problem.stage == Stage::Run => "sandbox: trap".to_owned(),
         None => problem.stage.to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::abi::block::BlockError;
+    use crate::abi::result::ResultError;
     use crate::gate::inspect::StructuralLimits;
-    use crate::sandbox::Limits;
+    use crate::problem::Stage;
+    use crate::sandbox::{GuestError, Limits, RunError};
 
     #[test]
     fn what_is_named_as_a_limit_is_one() {
@@ -102,6 +119,26 @@ mod tests {
                 assert!(crate::explain::lookup(code).is_some(), "there is no code {code}");
             }
         }
+    }
+
+    #[test]
+    fn no_code_is_named_twice() {
+        let mut seen = BTreeSet::new();
+        for (code, _) in LIMITS.iter().chain(STRUCTURE).chain(RUNS).chain(GATES) {
+            assert!(seen.insert(code), "{code}");
+        }
+    }
+
+    #[test]
+    fn all_that_ends_an_event_in_its_run_has_a_name_of_its_own() {
+        let run = [BlockError::CODES, GuestError::CODES, ResultError::CODES, RunError::CODES];
+        for code in run.into_iter().flatten() {
+            let name = by(&Problem::new(Stage::Run, code, ""));
+            assert_ne!(name, Stage::Run.as_str(), "{code}");
+            let traps = ["unreachable", "out_of_bounds", "division", "indirect_call", "trap"];
+            assert_eq!(name == TRAP, traps.contains(code), "{code}: {name}");
+        }
+        assert_eq!(by(&Problem::new(Stage::Run, "another", "")), Stage::Run.as_str());
     }
 
     #[test]

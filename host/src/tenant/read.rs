@@ -103,9 +103,9 @@ const RANGES: &[Range] = &[
     },
     Range {
         name: "stack_bytes",
-        least: 0,
+        least: 1,
         most: MAX_STACK_BYTES as u64,
-        reason: "a stack that outgrows its thread ends the process",
+        reason: "nothing runs without a stack, and one that outgrows its thread ends the process",
     },
     Range {
         name: "memory_bytes",
@@ -120,10 +120,10 @@ const RANGES: &[Range] = &[
         reason: "indices of a table have 32 bits",
     },
     Range {
-        name: "compile_ms",
-        least: 1,
-        most: 86_400_000,
-        reason: "a helper that doesn't answer has to be given up at some time, within a day at most",
+        name: "compile_memory_bytes",
+        least: 64 << 20,
+        most: u64::MAX,
+        reason: "the program that compiles has to fit as well",
     },
     Range {
         name: "event_bytes",
@@ -145,27 +145,62 @@ const RANGES: &[Range] = &[
     },
 ];
 
+/// The figures of a pool, each of which has bounds.
+const POOL_RANGES: &[Range] = &[
+    Range {
+        name: "instances",
+        least: 1,
+        most: 16_384,
+        reason: "each takes 4 GiB and some of address space, of which a process has 128 TiB",
+    },
+    Range { name: "keep_resident", least: 0, most: 1 << 32, reason: "a memory has no more bytes" },
+    Range {
+        name: "batch",
+        least: 1,
+        most: 16_384,
+        reason: "memories are given back one at a time at least, and there are no more",
+    },
+];
+
+/// An error if a figure of a part of the policy isn't within its range. One that has none may be anything.
+fn within(
+    ranges: &[Range],
+    part: &str,
+    (name, found): (&str, u64),
+    origin: &str,
+) -> Result<(), TenantError> {
+    let range = ranges.iter().find(|range| range.name == name);
+    match range.filter(|range| !(range.least..=range.most).contains(&found)) {
+        None => Ok(()),
+        Some(&Range { least, most, reason, .. }) => Err(TenantError::OutOfRange {
+            origin: bounded(origin, ORIGIN_CHARS),
+            at: format!("{part}.{name}"),
+            found,
+            least,
+            most,
+            reason,
+        }),
+    }
+}
+
 pub(super) fn policy(text: &str, origin: &str) -> Result<TenantPolicy, TenantError> {
     let written: Written = policy::read(text, origin)?;
     let Written { deny, explicit, whole_event, limits, structure, isolation, wasi, allocator } =
         written;
-    for (name, found) in limits.given() {
-        let range = RANGES.iter().find(|range| range.name == name);
-        if let Some(Range { least, most, reason, .. }) =
-            range.filter(|range| !(range.least..=range.most).contains(&found))
-        {
-            return Err(TenantError::OutOfRange {
-                origin: bounded(origin, ORIGIN_CHARS),
-                at: format!("limits.{name}"),
-                found,
-                least: *least,
-                most: *most,
-                reason,
-            });
+    for figure in limits.given() {
+        within(RANGES, "limits", figure, origin)?;
+    }
+    let allocator = allocator.map(|WrittenAllocator(allocator)| allocator);
+    if let Some(Allocator::Pooling(Pool { instances, keep_resident, batch })) = allocator {
+        for figure in [
+            ("instances", u64::from(instances)),
+            ("keep_resident", keep_resident as u64),
+            ("batch", batch as u64),
+        ] {
+            within(POOL_RANGES, "allocator.pooling", figure, origin)?;
         }
     }
     let fields = policy::Written { deny, explicit, whole_event }.policy(origin)?;
-    let allocator = allocator.map(|WrittenAllocator(allocator)| allocator);
     Ok(TenantPolicy { fields, limits, structure, isolation, wasi, allocator })
 }
 
@@ -220,5 +255,20 @@ impl<'de> Deserialize<'de> for WrittenAllocator {
             }
         }
         deserializer.deserialize_any(Either).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_figure_has_two_ranges() {
+        for ranges in [RANGES, POOL_RANGES] {
+            let names: BTreeSet<&str> = ranges.iter().map(|range| range.name).collect();
+            assert_eq!(names.len(), ranges.len(), "{names:?}");
+        }
     }
 }

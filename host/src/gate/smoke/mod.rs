@@ -233,6 +233,8 @@ impl<'a> Run<'a> {
             failure.get_or_insert_with(|| SampleFailure {
                 code: problem.code,
                 message: is_kept.then(|| problem.message.clone()),
+                used: problem.used,
+                allowed: problem.allowed,
             });
         }
         if is_kept {

@@ -58,6 +58,10 @@ pub struct SampleFailure {
     pub code: &'static str,
     /// What is wrong, for a person; kept where the run's problems are.
     pub message: Option<String>,
+    /// What was used, if a limit was exceeded and the figure is known.
+    pub used: Option<u64>,
+    /// What was allowed, likewise.
+    pub allowed: Option<u64>,
 }
 
 /// One failure of the graph validator.

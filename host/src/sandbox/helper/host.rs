@@ -50,6 +50,7 @@ pub(in crate::sandbox) fn compile(
         memory_bytes: limits.compile_memory_bytes as u64,
         // For a helper whose host is gone: the host itself is more exact.
         cpu_seconds: allowed.as_secs().saturating_add(1),
+        module_bytes: wasm.len() as u64,
     };
     let mut helper = Helper::start(program)?;
     let talk = helper.talk(request, Arc::clone(wasm))?;

@@ -1,10 +1,10 @@
 //! What goes through the pipes: a request in front of the module's bytes, and one reply.
 
 /// How a request begins, its version at the end.
-const MAGIC: &[u8; 16] = b"retort-compile-1";
+const MAGIC: &[u8; 16] = b"retort-compile-2";
 
 /// Bytes of a request.
-pub(super) const REQUEST_BYTES: usize = MAGIC.len() + 3 * 8;
+pub(super) const REQUEST_BYTES: usize = MAGIC.len() + 4 * 8;
 
 /// Bytes of a reply in front of its content.
 pub(super) const REPLY_HEAD_BYTES: usize = 1 + 8;
@@ -18,11 +18,13 @@ pub(super) struct Request {
     pub(super) memory_bytes: u64,
     /// Most seconds of processor time.
     pub(super) cpu_seconds: u64,
+    /// Bytes of the module that follows.
+    pub(super) module_bytes: u64,
 }
 
 impl Request {
     pub(super) fn to_bytes(self) -> Vec<u8> {
-        let fields = [self.compatibility, self.memory_bytes, self.cpu_seconds];
+        let fields = [self.compatibility, self.memory_bytes, self.cpu_seconds, self.module_bytes];
         let fields = fields.iter().flat_map(|field| field.to_le_bytes());
         MAGIC.iter().copied().chain(fields).collect()
     }
@@ -30,7 +32,12 @@ impl Request {
     pub(super) fn from_bytes(bytes: &[u8; REQUEST_BYTES]) -> Option<Self> {
         let mut fields = bytes.strip_prefix(MAGIC)?.chunks_exact(8).filter_map(word);
         let mut next = || fields.next();
-        Some(Self { compatibility: next()?, memory_bytes: next()?, cpu_seconds: next()? })
+        Some(Self {
+            compatibility: next()?,
+            memory_bytes: next()?,
+            cpu_seconds: next()?,
+            module_bytes: next()?,
+        })
     }
 }
 
@@ -90,13 +97,17 @@ mod tests {
 
     #[test]
     fn requests_and_replies_come_back_as_they_were() {
-        let request =
-            Request { compatibility: u64::MAX - 1, memory_bytes: 2 << 40, cpu_seconds: 3 };
+        let request = Request {
+            compatibility: u64::MAX - 1,
+            memory_bytes: 2 << 40,
+            cpu_seconds: 3,
+            module_bytes: 5,
+        };
         let bytes = request.to_bytes();
         let bytes: &[u8; REQUEST_BYTES] = bytes.as_slice().try_into().expect("of this length");
         assert_eq!(Request::from_bytes(bytes), Some(request));
         let mut other = *bytes;
-        other[15] = b'2';
+        other[15] = b'1';
         assert_eq!(Request::from_bytes(&other), None, "another version");
 
         for reply in [

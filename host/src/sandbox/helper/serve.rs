@@ -34,14 +34,22 @@ fn answer(input: &mut impl Read) -> Result<Reply, String> {
     let mut head = [0; REQUEST_BYTES];
     input.read_exact(&mut head).map_err(|error| format!("expected a request: {error}"))?;
     let request = Request::from_bytes(&head)
-        .ok_or_else(|| "expected a request of version 1 of the protocol".to_owned())?;
+        .ok_or_else(|| "expected a request of version 2 of the protocol".to_owned())?;
     confine(&request).map_err(|error| format!("could not limit itself: {error}"))?;
-    let mut wasm = Vec::new();
-    input
-        .take(request.memory_bytes)
-        .read_to_end(&mut wasm)
-        .map_err(|error| format!("expected a module: {error}"))?;
+    let wasm = module(input, request.module_bytes)?;
     Ok(compile(&wasm, request.compatibility))
+}
+
+/// Reads a module of exactly so many bytes: one that was cut off may be another module, and a valid one.
+fn module(input: &mut impl Read, bytes: u64) -> Result<Vec<u8>, String> {
+    let mut wasm = Vec::new();
+    let read = input.take(bytes.saturating_add(1)).read_to_end(&mut wasm);
+    read.map_err(|error| format!("expected a module: {error}"))?;
+    match wasm.len() as u64 {
+        found if found == bytes => Ok(wasm),
+        found if found > bytes => Err(format!("expected a module of {bytes} bytes, found more")),
+        found => Err(format!("expected a module of {bytes} bytes, found {found}")),
+    }
 }
 
 fn compile(wasm: &[u8], compatibility: u64) -> Reply {
@@ -88,4 +96,18 @@ fn confine(request: &Request) -> io::Result<()> {
         setrlimit(resource, Rlimit { current: within(most), maximum: within(above) })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_has_as_many_bytes_as_were_announced() {
+        assert_eq!(module(&mut &b"abc"[..], 3), Ok(b"abc".to_vec()));
+        for (bytes, found) in [(4, "found 3"), (2, "found more"), (0, "found more")] {
+            let refused = module(&mut &b"abc"[..], bytes).expect_err("another length");
+            assert!(refused.contains(&format!("{bytes} bytes, {found}")), "{refused}");
+        }
+    }
 }

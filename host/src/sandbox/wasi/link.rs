@@ -18,7 +18,8 @@ use crate::gate::inspect::{Grant, WASI_MODULE, WasiFunction};
 use crate::sandbox::GuestError;
 use crate::sandbox::store::State;
 
-/// Fuel of a byte that is written, read or filled, or part of a path or a list of buffers.
+/// Fuel of a byte that is written, read or filled, of a path, of a list of buffers, or of the place for a list of entries or
+/// the path of a directory.
 const BYTE: u64 = 1;
 
 /// Most buffers of one call, as many as Linux takes: going through them takes time even where none has a byte.
@@ -107,9 +108,15 @@ fn core(linker: &mut Linker<State>) -> Result<()> {
             Ok(errno)
         },
     )?;
-    linker.func_wrap(WASI_MODULE, "proc_exit", |status: i32| -> Result<()> {
-        Err(GuestError::Exit { status }.into())
-    })?;
+    let price_of_exit = price("proc_exit");
+    linker.func_wrap(
+        WASI_MODULE,
+        "proc_exit",
+        move |mut guest: Guest<'_>, status: i32| -> Result<()> {
+            spend(&mut guest, price_of_exit)?;
+            Err(GuestError::Exit { status }.into())
+        },
+    )?;
     Ok(())
 }
 
@@ -117,8 +124,12 @@ fn files(linker: &mut Linker<State>) -> Result<()> {
     link!(linker, async fd_fdstat_get(fd: i32, stat: i32));
     link!(linker, async fd_filestat_get(fd: i32, stat: i32));
     link!(linker, fd_prestat_get(fd: i32, stat: i32));
-    link!(linker, fd_prestat_dir_name(fd: i32, path: i32, length: i32));
-    link!(linker, async fd_readdir(fd: i32, list: i32, length: i32, cookie: i64, used: i32));
+    link!(linker, fd_prestat_dir_name(fd: i32, path: i32, length: i32), length);
+    link!(
+        linker,
+        async fd_readdir(fd: i32, list: i32, length: i32, cookie: i64, used: i32),
+        length
+    );
     link!(linker, async fd_seek(fd: i32, offset: i64, whence: i32, at: i32));
     link!(
         linker,
