@@ -117,8 +117,12 @@ fn an_event_gives_the_same_whatever_came_before_it() {
         let (alone, slowest) = alone(&module, &limits, &events);
         results += alone.iter().filter(|gave| gave.is_result()).count();
         failures += alone.iter().filter(|gave| !gave.is_result()).count();
-        let is_slow = slowest > Duration::from_millis(20);
-        let order = if is_slow { vec![1, 0, 1, 0] } else { every_pair(events.len()) };
+        let order = match slowest.as_millis() {
+            ..=20 => every_pair(events.len()),
+            21..=100 => vec![1, 0, 1, 0],
+            // What takes until its deadline does so in each of the ways.
+            _ => vec![0, 1],
+        };
         for (isolation, allocator) in ways() {
             let what = format!("{name}, {}, {allocator:?}", isolation.as_str());
             let extractor = tenant(isolation, allocator, &limits).load(&module).unwrap();

@@ -80,3 +80,10 @@ pub(crate) fn rust_guest(path: &str) -> Option<Vec<u8>> {
     assert!(output.status.success(), "{path}: {}", String::from_utf8_lossy(&output.stderr));
     Some(fs::read(module).unwrap())
 }
+
+/// The bytes of a module in hexadecimal, if it is no more than that.
+pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).ok();
+    digits.chunks(2).map(byte).collect()
+}

@@ -10,7 +10,7 @@ use retort::{compile, render};
 use serde_json::Value;
 
 use super::mutate::{Kind, Mutator};
-use crate::support::workspace_root;
+use crate::support::{from_hex, workspace_root};
 
 /// The files of a folder and all below it, by path, that have an extension.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -140,13 +140,6 @@ pub(super) fn modules() -> Vec<Vec<u8>> {
     seeds.retain(|wasm| wasm.len() < 16 << 10);
     assert!(seeds.iter().any(|wasm| contains(wasm, section::SECTION_NAME.as_bytes())));
     seeds
-}
-
-/// The bytes of a module in hexadecimal, if it is no more than that.
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).ok();
-    digits.chunks(2).map(byte).collect()
 }
 
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
