@@ -1,9 +1,10 @@
-;; Opens and reads what the event names: the number of the error, 0 for none, and what was read of it. OFLAGS, RIGHTS and OPENS
-;; are filled in by the test.
+;; Opens and reads what the event names: the number of the error, 0 for none, and what was read of it. OFLAGS, RIGHTS, OPENS
+;; and, after each opening, CLOSING are filled in by the test.
 
 (module
   (import "wasi_snapshot_preview1" "path_open" (func $path_open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "fd_read" (func $fd_read (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_close" (func $fd_close (param i32) (result i32)))
   (memory (export "memory") 1 1)
   (func (export "retort_buffer") (param $length i32) (result i32) (i32.const 4096))
   (func (export "extract") (param $block i32) (param $size i32) (result i64)
@@ -15,6 +16,7 @@
         (i32.add (i32.add (local.get $block) (i32.load offset=12 (local.get $block))) (i32.const 1))
         (i32.sub (i32.load offset=16 (local.get $block)) (i32.const 2))
         (i32.const OFLAGS) (i64.const RIGHTS) (i64.const 0) (i32.const 0) (i32.const 2000)))
+      CLOSING
       (local.set $opens (i32.sub (local.get $opens) (i32.const 1)))
       (br_if $again (i32.and (i32.eqz (local.get $errno)) (i32.ne (local.get $opens) (i32.const 0)))))
     (if (i32.eqz (local.get $errno))

@@ -169,7 +169,8 @@ impl Guest {
         Ok(Placed { address, length: length as u32, budget })
     }
 
-    /// Calls the extractor on the block that was [`put`](Self::put) last, and gets the place of its result.
+    /// Calls the extractor on the block that was [`put`](Self::put) last, and gets the place of its result. A guest that has WASI
+    /// can't be called again: what it has open is closed.
     pub(super) fn extract(
         &mut self,
         extractor: &Extractor,
@@ -177,6 +178,8 @@ impl Guest {
     ) -> Result<Returned, GuestError> {
         let failed = |error: wasmtime::Error| trapped(&error, &budget);
         let packed = self.extract.call(&mut self.store, (address, length)).map_err(failed)?;
+        // No guest with WASI is kept for another event, but its memory is, until the next one comes.
+        self.store.data_mut().end_wasi();
         let fuel = spent(&self.store, &budget)?;
         let range = self.result_range(packed, extractor.output_bytes())?;
         Ok(Returned { range, fuel })

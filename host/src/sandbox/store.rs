@@ -20,6 +20,11 @@ impl State {
     pub(super) fn wasi(&mut self) -> Option<&mut wasi::Host> {
         self.wasi.as_deref_mut()
     }
+
+    /// Closes whatever the guest has open.
+    pub(super) fn end_wasi(&mut self) {
+        self.wasi = None;
+    }
 }
 
 /// Counts what all memories and all tables of a store have together.

@@ -29,15 +29,23 @@ impl Resident {
     /// the case again, until it leaves nothing more behind. What is kept then is what the cases behind it begin with.
     pub(super) fn fault<E>(
         &mut self,
+        again: impl FnMut() -> Result<(), E>,
+    ) -> Result<Option<String>, E> {
+        self.fault_by(Self::now, again)
+    }
+
+    fn fault_by<E>(
+        &mut self,
+        mut look: impl FnMut() -> Option<Self>,
         mut again: impl FnMut() -> Result<(), E>,
     ) -> Result<Option<String>, E> {
         let begin = self.kb;
-        let Some(mut now) = Self::now().filter(|now| now.kb > begin + TOLERANCE_KB) else {
+        let Some(mut now) = look().filter(|now| now.kb > begin + TOLERANCE_KB) else {
             return Ok(None);
         };
         for _ in 0..MOST_AGAIN {
             again()?;
-            let Some(then) = Self::now() else { return Ok(None) };
+            let Some(then) = look() else { return Ok(None) };
             if then.kb <= now.kb + SETTLED_KB {
                 *self = then;
                 return Ok(None);
@@ -59,17 +67,17 @@ mod tests {
 
     #[test]
     fn memory_that_is_lost_each_time_is_told_from_what_is_kept_once() {
-        let mut before = Resident::now().expect("Linux tells");
-        assert!(before.kb > 1000);
-        let mut kept = vec![vec![1_u8; 256 << 20]];
-        let once = before.fault(|| Ok::<_, ()>(())).expect("nothing fails");
-        assert_eq!(once, None);
-        kept.push(vec![1_u8; 128 << 20]);
-        let lost = before.fault(|| {
-            kept.push(vec![1_u8; 16 << 20]);
-            Ok::<_, ()>(())
-        });
-        assert!(lost.expect("nothing fails").is_some_and(|fault| fault.ends_with("each time")));
-        drop(kept);
+        assert!(Resident::now().expect("Linux tells").kb > 1000);
+        let fault = |figures: &[u64]| {
+            let mut figures = figures.iter().map(|mb| Resident { kb: mb << 10 });
+            let mut resident = Resident { kb: 100 << 10 };
+            let fault = resident.fault_by(|| figures.next(), || Ok::<_, ()>(()));
+            (fault.expect("nothing fails").is_some(), resident.kb >> 10)
+        };
+        assert_eq!(fault(&[164]), (false, 100));
+        assert_eq!(fault(&[165, 165]), (false, 165));
+        assert_eq!(fault(&[165, 200, 300, 303]), (false, 303));
+        let lost: Vec<u64> = (0..40).map(|turn| 165 + 5 * turn).collect();
+        assert!(fault(&lost).0);
     }
 }

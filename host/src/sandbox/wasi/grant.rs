@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::gate::inspect::Grant;
@@ -14,7 +17,7 @@ const MAX_DIRECTORIES: usize = 16;
 
 /// Most entries of a granted directory, those of the directories in it included. Reading a directory goes through all its
 /// entries in one call, which nothing interrupts.
-const MAX_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 1_000;
 
 /// How deep directories may stand inside a granted one.
 const MAX_DEPTH: usize = 32;
@@ -35,8 +38,8 @@ pub struct Wasi {
 /// A directory with reference data that guests may read.
 ///
 /// Grant one that nobody but the host writes to, and that stays as it is while the sandbox lives. What guests read there is what
-/// stands there: an event's result is as repeatable as the directory is. A guest sees names, contents, sizes and times of
-/// files. Links are followed inside the directory and never out of it; pipes, devices and sockets can't be opened.
+/// stands there: an event's result is as repeatable as the directory is. A guest sees names, contents and sizes of
+/// files, and no times. Links are followed inside the directory and never out of it; pipes, devices and sockets can't be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Directory {
@@ -58,6 +61,39 @@ impl Directory {
 #[derive(Clone, Debug, Default)]
 pub(in crate::sandbox) struct Granted {
     wasi: Wasi,
+    opened: Arc<[Opened]>,
+}
+
+/// A granted directory that is held open, so that it stays the one that was looked at, wherever its path leads later.
+#[derive(Debug)]
+pub(super) struct Opened {
+    dir: Dir,
+    directory: Directory,
+}
+
+impl Opened {
+    fn new(directory: &Directory) -> std::io::Result<Self> {
+        let dir = Dir::open_ambient_dir(&directory.host, ambient_authority())?;
+        Ok(Self { dir, directory: directory.clone() })
+    }
+
+    /// The path by which guests know it.
+    pub(super) fn guest(&self) -> &str {
+        &self.directory.guest
+    }
+
+    /// The path that opens this very directory.
+    #[cfg(target_os = "linux")]
+    pub(super) fn path(&self) -> PathBuf {
+        use std::os::fd::AsRawFd as _;
+        format!("/proc/self/fd/{}", self.dir.as_raw_fd()).into()
+    }
+
+    /// Where the directory was when it was granted: this system has no path that opens a descriptor's directory anew.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn path(&self) -> PathBuf {
+        self.directory.host.clone()
+    }
 }
 
 impl Granted {
@@ -70,6 +106,7 @@ impl Granted {
             return Err(LoadError::Directory { directory, message });
         }
         let mut seen = BTreeSet::new();
+        let mut opened = Vec::with_capacity(wasi.directories.len());
         for directory in &mut wasi.directories {
             let refused = |message: String| LoadError::Directory {
                 directory: directory.host.display().to_string(),
@@ -85,20 +122,30 @@ impl Granted {
             }
             // Where it is doesn't change with the process's current directory.
             let host = directory.host.canonicalize().map_err(|error| refused(error.to_string()))?;
-            bounded(&host).map_err(refused)?;
             directory.host = host;
+            let refused = |message: String| LoadError::Directory {
+                directory: directory.host.display().to_string(),
+                message,
+            };
+            let held = Opened::new(directory).map_err(|error| refused(error.to_string()))?;
+            bounded(&held).map_err(refused)?;
+            opened.push(held);
         }
-        Ok(Self { wasi })
+        Ok(Self { wasi, opened: opened.into() })
     }
 
     /// What another tenant of the same host gets: the same functions, but for reading files, and no directory.
     pub(in crate::sandbox) fn for_another_tenant(&self) -> Self {
         let grant = self.wasi.grant.min(Grant::Core);
-        Self { wasi: Wasi { grant, directories: Vec::new() } }
+        Self { wasi: Wasi { grant, directories: Vec::new() }, opened: Arc::default() }
     }
 
     pub(in crate::sandbox) fn wasi(&self) -> &Wasi {
         &self.wasi
+    }
+
+    pub(super) fn opened(&self) -> &[Opened] {
+        &self.opened
     }
 }
 
@@ -113,10 +160,14 @@ fn guest_path(path: &str) -> Result<(), String> {
 }
 
 /// Whether reading the directory is bounded.
-fn bounded(root: &Path) -> Result<(), String> {
-    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+fn bounded(opened: &Opened) -> Result<(), String> {
+    let root = opened.path();
+    let failed = |path: &Path, error: std::io::Error| {
+        let inside = path.strip_prefix(&root).unwrap_or(path);
+        format!("{}: {error}", opened.directory.host.join(inside).display())
+    };
     let mut entries = 0;
-    let mut pending = vec![(root.to_owned(), 1)];
+    let mut pending = vec![(root.clone(), 1)];
     while let Some((path, depth)) = pending.pop() {
         for entry in fs::read_dir(&path).map_err(|error| failed(&path, error))? {
             let entry = entry.map_err(|error| failed(&path, error))?;
@@ -166,6 +217,19 @@ mod tests {
         assert!(gone.contains("No such file"), "{gone}");
         let many = (0..17).map(|n| Directory::new(&root, format!("/{n}"))).collect();
         assert_eq!(refusal(files(many)), "17 directories, at most 16");
+
+        let full = root.join("full");
+        fs::create_dir(&full).unwrap();
+        (0..MAX_ENTRIES).for_each(|n| fs::write(full.join(n.to_string()), "").unwrap());
+        Granted::check(files(vec![Directory::new(&full, "/data")])).unwrap();
+        let over = refusal(files(vec![Directory::new(&root, "/data")]));
+        assert_eq!(over, "more than 1000 entries");
+        fs::remove_dir_all(full).unwrap();
+
+        let file = root.join("file");
+        fs::write(&file, "").unwrap();
+        let file = refusal(files(vec![Directory::new(file, "/data")]));
+        assert!(file.contains("Not a directory"), "{file}");
 
         let deep: PathBuf = (0..MAX_DEPTH).map(|_| "d").collect();
         fs::create_dir_all(root.join(deep)).unwrap();

@@ -1,5 +1,6 @@
 //! What a store holds for a guest that imports WASI.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use wasmtime_wasi::p1::WasiP1Ctx;
@@ -17,8 +18,9 @@ pub(super) const MAX_OPEN: usize = 32;
 pub(in crate::sandbox) struct Host {
     pub(super) context: WasiP1Ctx,
     pub(super) log: Log,
-    /// How many files and directories the guest has open.
-    pub(super) open: usize,
+    /// The descriptors that the guest has opened and not closed. Those that it begins with are not among them, so that closing
+    /// one of those makes no room.
+    pub(super) open: BTreeSet<u32>,
     /// When the instance was made, and for how much longer the event might take then.
     began: Instant,
     left: Duration,
@@ -47,17 +49,16 @@ impl Host {
             .allow_udp(false)
             // A file is read at once, on this thread: nothing is left for a runtime to do.
             .allow_blocking_current_thread(true);
-        for directory in &granted.wasi().directories {
-            builder.preopened_dir(&directory.host, &directory.guest, FsPerms::ReadOnly).map_err(
-                |error| GuestError::Trap {
-                    trap: format!("the directory {} can't be opened: {error}", directory.guest),
-                },
-            )?;
+        for opened in granted.opened() {
+            let guest = opened.guest();
+            builder.preopened_dir(opened.path(), guest, FsPerms::ReadOnly).map_err(|error| {
+                GuestError::Trap { trap: format!("the directory {guest} can't be opened: {error}") }
+            })?;
         }
         Ok(Self {
             context: builder.build_p1(),
             log: log.clone(),
-            open: 0,
+            open: BTreeSet::new(),
             began: Instant::now(),
             left: Duration::from_millis(deadline.left_ms()),
             allowed_ms: deadline.allowed_ms(),

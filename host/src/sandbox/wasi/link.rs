@@ -7,7 +7,7 @@
 use std::future::Future;
 
 use wasmtime::{Caller, Engine, Extern, Linker, Trap};
-use wasmtime_wasi::p1::types::{Errno, Error, Fd, Filetype, Lookupflags};
+use wasmtime_wasi::p1::types::{Errno, Error, Fd, Filestat, Filetype, Lookupflags};
 use wasmtime_wasi::p1::wasi_snapshot_preview1::{self as preview1, WasiSnapshotPreview1};
 use wiggle::{GuestMemory, GuestPtr, run_in_dummy_executor};
 
@@ -122,20 +122,10 @@ fn core(linker: &mut Linker<State>) -> Result<()> {
 
 fn files(linker: &mut Linker<State>) -> Result<()> {
     link!(linker, async fd_fdstat_get(fd: i32, stat: i32));
-    link!(linker, async fd_filestat_get(fd: i32, stat: i32));
     link!(linker, fd_prestat_get(fd: i32, stat: i32));
     link!(linker, fd_prestat_dir_name(fd: i32, path: i32, length: i32), length);
-    link!(
-        linker,
-        async fd_readdir(fd: i32, list: i32, length: i32, cookie: i64, used: i32),
-        length
-    );
     link!(linker, async fd_seek(fd: i32, offset: i64, whence: i32, at: i32));
-    link!(
-        linker,
-        async path_filestat_get(fd: i32, flags: i32, path: i32, length: i32, stat: i32),
-        length
-    );
+    stats(linker)?;
     let price_of_read = price("fd_read");
     linker.func_wrap(
         WASI_MODULE,
@@ -165,13 +155,134 @@ fn files(linker: &mut Linker<State>) -> Result<()> {
             within(&mut guest, |host, memory| {
                 let errno = ready(preview1::fd_close(&mut host.context, memory, fd))??;
                 if errno == 0 {
-                    host.open = host.open.saturating_sub(1);
+                    host.open.remove(&(fd as u32));
                 }
                 Ok(errno)
             })
         },
     )?;
     linker.func_wrap(WASI_MODULE, "path_open", path_open)?;
+    Ok(())
+}
+
+/// The functions that tell of files. What they tell is that of the data: what reading changes, and what tells of the machine,
+/// is left out.
+fn stats(linker: &mut Linker<State>) -> Result<()> {
+    let price_of_stat = price("fd_filestat_get");
+    linker.func_wrap(
+        WASI_MODULE,
+        "fd_filestat_get",
+        move |mut guest: Guest<'_>, fd: i32, stat: i32| -> Result<i32> {
+            spend(&mut guest, price_of_stat)?;
+            within(&mut guest, |host, memory| {
+                let told =
+                    WasiSnapshotPreview1::fd_filestat_get(&mut host.context, memory, Fd::from(fd));
+                let told = ready(told)?;
+                tell(memory, stat, told)
+            })
+        },
+    )?;
+    let price_of_stat = price("path_filestat_get");
+    linker.func_wrap(
+        WASI_MODULE,
+        "path_filestat_get",
+        move |mut guest: Guest<'_>,
+              fd: i32,
+              lookup: i32,
+              path: i32,
+              length: i32,
+              stat: i32|
+              -> Result<i32> {
+            spend(&mut guest, price_of_stat + bytes(length))?;
+            within(&mut guest, |host, memory| {
+                let Ok(lookup) = Lookupflags::try_from(lookup) else {
+                    return Ok(Errno::Inval as i32);
+                };
+                let told = WasiSnapshotPreview1::path_filestat_get(
+                    &mut host.context,
+                    memory,
+                    Fd::from(fd),
+                    lookup,
+                    GuestPtr::new((path as u32, length as u32)),
+                );
+                let told = ready(told)?;
+                tell(memory, stat, told)
+            })
+        },
+    )?;
+    let price_of_list = price("fd_readdir");
+    linker.func_wrap(
+        WASI_MODULE,
+        "fd_readdir",
+        move |mut guest: Guest<'_>,
+              fd: i32,
+              list: i32,
+              length: i32,
+              cookie: i64,
+              used: i32|
+              -> Result<i32> {
+            spend(&mut guest, price_of_list.saturating_add(u64::from(length as u32)))?;
+            within(&mut guest, |host, memory| {
+                let place = GuestPtr::<[u8]>::new((list as u32, length as u32));
+                // Before anything is written, so that no part of a list stays there.
+                memory.as_slice(place)?;
+                let listed = WasiSnapshotPreview1::fd_readdir(
+                    &mut host.context,
+                    memory,
+                    Fd::from(fd),
+                    GuestPtr::new(list as u32),
+                    length as u32,
+                    cookie as u64,
+                );
+                let bytes = match ready(listed)? {
+                    Ok(bytes) => bytes,
+                    Err(error) => return errno(error),
+                };
+                // The place of the number may be one inside the list, which is read before.
+                without_inodes(memory, list as u32, bytes)?;
+                memory.write(GuestPtr::new(used as u32), bytes)?;
+                Ok(Errno::Success as i32)
+            })
+        },
+    )?;
+    Ok(())
+}
+
+/// Writes what is told of a file: its type, and its size if it is a regular file. The rest is that of the machine, or of who has
+/// read the file and when.
+fn tell(
+    memory: &mut GuestMemory<'_>,
+    place: i32,
+    told: std::result::Result<Filestat, Error>,
+) -> Result<i32> {
+    let Filestat { filetype, size, .. } = match told {
+        Ok(told) => told,
+        Err(error) => return errno(error),
+    };
+    let size = if filetype == Filetype::RegularFile { size } else { 0 };
+    let stat = Filestat { dev: 0, ino: 0, filetype, nlink: 1, size, atim: 0, mtim: 0, ctim: 0 };
+    memory.write(GuestPtr::new(place as u32), stat)?;
+    Ok(Errno::Success as i32)
+}
+
+/// Overwrites the numbers of the files in so many bytes of a list of directory entries, the last of which may be cut off.
+fn without_inodes(memory: &mut GuestMemory<'_>, list: u32, bytes: u32) -> Result<()> {
+    // An entry: where the next begins, the number of the file, the length of the name, the type; then the name.
+    const INODE: std::ops::Range<usize> = 8..16;
+    const NAME_LENGTH: std::ops::Range<usize> = 16..20;
+    const ENTRY: usize = 24;
+    let Some(mut rest) = memory.as_slice_mut(GuestPtr::<[u8]>::new((list, bytes)))? else {
+        return Err(wasmtime::Error::msg("the memory of an extractor is shared"));
+    };
+    while rest.len() > INODE.start {
+        let end = INODE.end.min(rest.len());
+        rest[INODE.start..end].fill(0);
+        let Some(length) = rest.get(NAME_LENGTH).and_then(|length| length.try_into().ok()) else {
+            return Ok(());
+        };
+        let next = ENTRY.saturating_add(u32::from_le_bytes(length) as usize);
+        rest = rest.get_mut(next..).unwrap_or_default();
+    }
     Ok(())
 }
 
@@ -211,16 +322,19 @@ fn path_open(
 ) -> Result<i32> {
     spend(&mut guest, price("path_open") + bytes(length))?;
     within(&mut guest, |host, memory| {
-        if host.open >= MAX_OPEN {
+        if host.open.len() >= MAX_OPEN {
             return Ok(Errno::Mfile as i32);
         }
+        let Ok(flags_of_lookup) = Lookupflags::try_from(lookup) else {
+            return Ok(Errno::Inval as i32);
+        };
         let context = &mut host.context;
         let name = GuestPtr::<str>::new((path as u32, length as u32));
         let stat = ready(WasiSnapshotPreview1::path_filestat_get(
             context,
             memory,
             Fd::from(fd),
-            Lookupflags::try_from(lookup)?,
+            flags_of_lookup,
             name,
         ))?;
         match stat.map(|stat| stat.filetype) {
@@ -232,7 +346,7 @@ fn path_open(
             context, memory, fd, lookup, path, length, how, rights, inheriting, flags, opened,
         ))??;
         if errno == 0 {
-            host.open += 1;
+            host.open.insert(memory.read(GuestPtr::<u32>::new(opened as u32))?);
         }
         Ok(errno)
     })
