@@ -10,10 +10,11 @@ use wasmtime::{Config, Enabled, Engine, OptLevel, PoolingAllocationConfig, WasmB
 
 use super::cache::NativeCache;
 use super::helper::Slots;
+use super::pool::{Place, Places};
 use super::wasi::Granted;
 use super::{
-    Allocator, CacheReport, Extractor, ForeignModules, Isolation, Limits, LoadError, Options, Pool,
-    Wasi,
+    Allocator, CacheReport, Extractor, ForeignModules, GuestError, Isolation, Limits, LoadError,
+    Options, Pool, Wasi,
 };
 use crate::abi::block::Deadline;
 use crate::gate::inspect::Inspected;
@@ -54,8 +55,8 @@ struct Inner {
 struct Shared {
     engine: Engine,
     stack_bytes: usize,
-    /// The pool that instances come from, where there is one.
-    pool: Option<Pool>,
+    /// The places of the pool that instances come from, where there is one.
+    pool: Option<Places>,
     cache: Option<NativeCache>,
     /// Bounds how many modules are compiled by helpers at one time.
     helpers: Slots,
@@ -93,7 +94,7 @@ impl Sandbox {
         let ticker = Ticker::start(&engine, Arc::clone(&clock))?;
         let pool = match allocator {
             Allocator::OnDemand => None,
-            Allocator::Pooling(pool) => Some(pool),
+            Allocator::Pooling(pool) => Some(Places::new(pool.instances)),
         };
         let stack_bytes = limits.stack_bytes;
         let cache = cache.map(|cache| NativeCache::open(cache, &engine));
@@ -192,7 +193,12 @@ impl Sandbox {
 
     /// How many instances there can be at one time, where they come from a pool.
     pub(crate) fn pool_instances(&self) -> Option<u32> {
-        self.inner.shared.pool.map(|pool| pool.instances)
+        self.inner.shared.pool.as_ref().map(Places::allowed)
+    }
+
+    /// A place for one more instance; `None` where they don't come from a pool.
+    pub(super) fn place(&self) -> Result<Option<Place>, GuestError> {
+        self.inner.shared.pool.as_ref().map(Places::take).transpose()
     }
 
     /// What the clock behind deadlines says.

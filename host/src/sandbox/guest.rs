@@ -9,7 +9,8 @@ use wasmtime::{
 
 use super::engine::ticks_left;
 use super::error::{Budget, trapped};
-use super::store::State;
+use super::pool::Place;
+use super::store::{Limiter, State};
 use super::wasi::{self, Log};
 use super::{Extractor, GuestError, LoadError};
 use crate::abi::block::Deadline;
@@ -50,6 +51,8 @@ pub(super) struct Guest {
     place: Option<(u32, usize)>,
     /// Fuel that making and initialising it took, until the first event has paid it.
     unpaid: u64,
+    /// Its place in the pool, if there is one: behind the store, so that it is given back after the store is.
+    _in_pool: Option<Place>,
 }
 
 /// A block in the guest's memory, and what the event may take.
@@ -83,13 +86,20 @@ impl Guest {
         let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
         store.limiter(|state| &mut state.limiter);
         allow(&mut store, &budget, 0)?;
-        let instance = extractor.ready().instantiate(&mut store);
-        let instance = instance.map_err(|error| match sandbox.pool_instances() {
-            Some(allowed) if error.is::<PoolConcurrencyLimitError>() => {
-                GuestError::PoolExhausted { allowed }
+        let in_pool = sandbox.place()?;
+        let instance = loop {
+            match extractor.ready().instantiate(&mut store) {
+                // A place is free, and another thread is still making it as new.
+                Err(error) if error.is::<PoolConcurrencyLimitError>() => {
+                    if deadline.is_over() {
+                        return Err(budget.too_late());
+                    }
+                    store.data_mut().limiter = Limiter::new(limits);
+                    std::thread::yield_now();
+                }
+                instance => break instance.map_err(failed)?,
             }
-            _ => failed(error),
-        })?;
+        };
         let exports = extractor.exports();
         if let Some(initialize) = &exports.initialize {
             let initialize =
@@ -102,7 +112,8 @@ impl Guest {
             return Err(GuestError::Trap { trap: "no memory is exported".to_owned() });
         };
         let extract = function(&mut store, instance, &exports.extract).map_err(failed)?;
-        let mut guest = Self { store, instance, memory, extract, place: None, unpaid };
+        let mut guest =
+            Self { store, instance, memory, extract, place: None, unpaid, _in_pool: in_pool };
         if extractor.is_reset_safe() {
             // A rendered extractor has one buffer for all blocks that it takes, the same in every instance: so it is asked once,
             // for the largest.

@@ -13,6 +13,7 @@ pub mod helper;
 mod limits;
 mod native;
 mod options;
+mod pool;
 mod runner;
 mod store;
 mod wasi;

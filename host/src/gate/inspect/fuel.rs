@@ -13,8 +13,8 @@
 //! What that proves: serving an event (one call of `retort_buffer`, then one of the extractor) costs at most
 //! [`FuelBound::of_event`], for the bytes of the input block, and for those that bulk operations of non-constant length
 //! were given together. With more fuel than that, the event can't run out of it. An operation given a length of 2 GiB or
-//! more may be charged more: it can't succeed in any memory that a guest may have. `_initialize` isn't part of the bound:
-//! what it takes comes on top, for the event that an instance is made for.
+//! more may be charged more: it can't succeed in any memory that a guest may have. One call of `_initialize` is
+//! part of the bound where there is one: the event that an instance is made for pays for it.
 //!
 //! An extractor that is [proven](super::prove) copies in bulk nothing but slices of its result, one behind the other. So what
 //! it copies in bulk has at most the bytes of the result; where the result is too large or empty, at most those of the memory

@@ -32,7 +32,7 @@ pub use problem::{CODES, Fault, InspectProblem, MAX_PROBLEMS, Rejected};
 pub use prove::{Proof, ResetSafety};
 pub use verify::{Unproven, Verified};
 
-use crate::abi::section::{BUFFER_EXPORT, Section};
+use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, Section};
 use problem::{Place, Problems};
 use survey::Survey;
 
@@ -164,6 +164,7 @@ fn facts(wasm: &[u8], survey: &Survey<'_>, section: Option<&Section>) -> Facts {
         .iter()
         .filter(|export| {
             export.name == BUFFER_EXPORT
+                || export.name == INITIALIZE_EXPORT
                 || section.is_some_and(|section| export.name == section.function())
         })
         .map(|export| export.index)
