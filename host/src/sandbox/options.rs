@@ -71,7 +71,8 @@ pub enum Allocator {
 pub struct Pool {
     /// How many instances there can be at one time, over all threads. Default 64. Each runner that has run an event holds one
     /// until its next event or [`Runner::begin_batch`](super::Runner::begin_batch), a warm one for as long as it lives; an event
-    /// that finds none free fails with the code `pool_exhausted`.
+    /// that finds none free fails with the code `pool_exhausted`. Where a place is free and still being made as new, the event
+    /// waits for it.
     pub instances: u32,
     /// Bytes at the start of a memory that are made as new by writing over them. What lies behind is given back to the system,
     /// which brings a new page in when it is touched next. Default 16 KiB: that is where a rendered extractor keeps its constants,

@@ -4,9 +4,9 @@
 //! memory outside the data segments when it is called, the same block gives the same packed address and length, or the same
 //! trap; the bytes there are the same; and so is the fuel. docs/proof.md has the argument.
 //!
-//! How: the module has the form that the renderer gives ([`module`]), begins with the hand-written functions of a known
-//! template ([`template`]), and all other functions are run over what is known of their values ([`function`], [`value`],
-//! [`state`]), each after those that it calls. Loops are taken in one form alone, over the rows of a column that the module
+//! How: the module has the form that the renderer gives (`module`), begins with the hand-written functions of a known
+//! template (`template`), and all other functions are run over what is known of their values (`function`, `value`,
+//! `state`), each after those that it calls. Loops are taken in one form alone, over the rows of a column that the module
 //! declares. What isn't understood isn't proven.
 
 mod access;
