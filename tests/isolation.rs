@@ -19,9 +19,9 @@ use retort::sandbox::{
 use self::guests::{Guest, guests};
 use crate::support::workspace_root;
 
-/// Few places, which are made as new in twos, so that each soon serves another guest.
+/// Few places, for all tests here together, which are made as new in twos, so that each soon serves another guest.
 const POOL: Allocator =
-    Allocator::Pooling(Pool { instances: 8, keep_resident: 16 << 10, batch: 2 });
+    Allocator::Pooling(Pool { instances: 32, keep_resident: 16 << 10, batch: 2 });
 
 /// What an event gave: the result with all that goes with it, or the error.
 #[derive(Clone, Debug, PartialEq)]
