@@ -11,7 +11,7 @@ use wasmtime::{
 use super::engine::ticks_left;
 use super::error::{Budget, trapped};
 use super::pool::Place;
-use super::store::{Limiter, State};
+use super::store::State;
 use super::wasi::{self, Log};
 use super::{Extractor, GuestError, LoadError};
 use crate::abi::block::Deadline;
@@ -86,22 +86,20 @@ impl Guest {
         let budget = extractor.budget(bytes, deadline);
         let failed = |error: wasmtime::Error| trapped(&error, &budget);
 
-        let wasi = log.map(|log| wasi::Host::new(sandbox.granted(), log, deadline)).transpose()?;
-        let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
-        store.limiter(|state| &mut state.limiter);
-        allow(&mut store, &budget, 0)?;
         let in_pool = sandbox.place()?;
-        let instance = loop {
+        let (mut store, instance) = loop {
+            let wasi =
+                log.map(|log| wasi::Host::new(sandbox.granted(), log, deadline)).transpose()?;
+            let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
+            store.limiter(|state| &mut state.limiter);
+            allow(&mut store, &budget, 0)?;
             match extractor.ready().instantiate(&mut store) {
-                // A place is free, and another thread is still making it as new.
+                // A place is free, and another thread is still making it as new. A store counts what it was refused as well, so
+                // the next attempt has another one, until the deadline.
                 Err(error) if error.is::<PoolConcurrencyLimitError>() => {
-                    if deadline.is_over() {
-                        return Err(budget.too_late());
-                    }
-                    store.data_mut().limiter = Limiter::new(limits);
                     std::thread::sleep(REMAKING);
                 }
-                instance => break instance.map_err(failed)?,
+                instance => break (store, instance.map_err(failed)?),
             }
         };
         let exports = extractor.exports();
