@@ -221,7 +221,7 @@ fn stats(linker: &mut Linker<State>) -> Result<()> {
               cookie: i64,
               used: i32|
               -> Result<i32> {
-            spend(&mut guest, price_of_list.saturating_add(u64::from(length as u32)))?;
+            spend(&mut guest, price_of_list + bytes(length))?;
             within(&mut guest, |host, memory| {
                 let place = GuestPtr::<[u8]>::new((list as u32, length as u32));
                 // Before anything is written, so that no part of a list stays there.
