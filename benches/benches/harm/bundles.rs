@@ -1,0 +1,7 @@
+//! Folders of bundles.
+
+use super::Attack;
+
+pub fn attacks() -> Vec<Attack> {
+    Vec::new()
+}

@@ -1,0 +1,7 @@
+//! Graph specs.
+
+use super::Attack;
+
+pub fn attacks() -> Vec<Attack> {
+    Vec::new()
+}
