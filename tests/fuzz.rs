@@ -11,6 +11,7 @@ mod inspect;
 mod module;
 mod mutate;
 mod plan;
+mod policy;
 mod projector;
 mod renderer;
 mod result;
@@ -41,7 +42,7 @@ pub(crate) struct Target {
 }
 
 /// All of them.
-pub(crate) const TARGETS: [Target; 8] = [
+pub(crate) const TARGETS: [Target; 9] = [
     Target {
         name: "plan",
         run: plan::target,
@@ -97,6 +98,13 @@ pub(crate) const TARGETS: [Target; 8] = [
         seeds: seeds::choices,
         kind: mutate::Kind::Bytes,
         runs: 60,
+    },
+    Target {
+        name: "policy",
+        run: policy::target,
+        seeds: seeds::choices,
+        kind: mutate::Kind::Bytes,
+        runs: 150,
     },
 ];
 
@@ -209,6 +217,11 @@ fn bundle() {
 #[test]
 fn renderer() {
     bounded("renderer");
+}
+
+#[test]
+fn policy() {
+    bounded("policy");
 }
 
 #[test]

@@ -1,19 +1,24 @@
 //! Field policies: `policy/*.json` are policies with a plan, or with the inputs of a module, and what is found.
 
 use std::fs;
+use std::path::PathBuf;
 
 use proptest::prelude::*;
+use retort::abi::block::{BlockWriter, HEADER_BYTES, Kind, SLOT_BYTES};
 use retort::abi::section::Section;
+use retort::event::{Projection, Projector};
 use retort::gate::smoke::Samples;
-use retort::plan;
+use retort::graph::extraction::Extraction;
+use retort::plan::{self, Plan};
 use retort::policy::{Denied, FieldPolicy};
 use retort::problem::{Coded, Stage};
+use retort::sandbox::Limits;
 use retort::task::EventSchema;
 use retort::task::evidence::Evidence;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::{rendered, workspace_root};
+use crate::support::{rendered, sandbox, workspace_root};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,20 +62,25 @@ fn found(denied: Result<(), Denied>) -> Vec<Found> {
     denied.findings().iter().map(found).collect()
 }
 
-fn cases() -> Vec<(String, Case)> {
-    let mut paths: Vec<_> = fs::read_dir(workspace_root().join("tests/policy"))
-        .unwrap()
+/// The JSON files of a folder, by name.
+fn case_files(folder: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(workspace_root().join(folder)).unwrap();
+    let mut paths: Vec<PathBuf> = entries
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
         .collect();
     paths.sort();
+    paths
+}
+
+fn cases() -> Vec<(String, Case)> {
     let read = |path: std::path::PathBuf| {
         let case = serde_json::from_str(&fs::read_to_string(&path).unwrap());
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let case = case.unwrap_or_else(|error| panic!("{name}: {error}"));
         (name, case)
     };
-    paths.into_iter().map(read).collect()
+    case_files("tests/policy").into_iter().map(read).collect()
 }
 
 fn evidence(samples: &[Value], schema: Option<Value>) -> Evidence {
@@ -119,6 +129,88 @@ fn plans_and_modules_are_held_to_their_policy() {
             assert_eq!(found(policy.check_section(&section)), case.findings, "{name}");
         }
     }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WithheldCase {
+    policy: Value,
+    plan: Option<Value>,
+    inputs: Option<Value>,
+    events: Vec<WithheldEvent>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WithheldEvent {
+    event: Value,
+    /// The properties of each node that the plan makes of it.
+    nodes: Option<Vec<Value>>,
+    /// The kinds of the slots that a module gets.
+    kinds: Option<Vec<u32>>,
+}
+
+/// `policy/withheld/*.json` are policies with a plan that they permit, or with the inputs of a module, and events of which
+/// something is withheld.
+#[test]
+fn what_samples_did_not_show_is_withheld() {
+    let paths = case_files("tests/policy/withheld");
+    assert!(paths.len() >= 8);
+    for path in paths {
+        let name = path.display();
+        let case: WithheldCase = serde_json::from_str(&fs::read_to_string(&path).unwrap())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let policy = policy(&case.policy);
+        match (case.plan, case.inputs) {
+            (Some(plan), _) => {
+                let plan = plan::from_value(&plan).unwrap();
+                policy.check_plan(&plan).unwrap_or_else(|denied| panic!("{name}: {denied}"));
+                for (event, nodes) in case.events.iter().map(|it| (&it.event, &it.nodes)) {
+                    let found = properties(&policy, &plan, event);
+                    assert_eq!(Some(&found), nodes.as_ref(), "{name}: {event}");
+                }
+            }
+            (None, inputs) => {
+                let section = section(&inputs.unwrap(), None);
+                for (event, kinds) in case.events.iter().map(|it| (&it.event, &it.kinds)) {
+                    let found = kinds_of(&policy, &section, event);
+                    assert_eq!(Some(&found), kinds.as_ref(), "{name}: {event}");
+                }
+            }
+        }
+    }
+}
+
+/// The properties of each node that a plan makes of an event under a policy.
+fn properties(policy: &FieldPolicy, plan: &Plan, event: &Value) -> Vec<Value> {
+    let module = rendered(plan);
+    let withheld = policy.withheld(module.section());
+    let extractor = sandbox(Limits::default()).load(&module).unwrap();
+    let mut runner = extractor.withholding(withheld).runner();
+    let outcome = runner.run(event.to_string().as_bytes()).unwrap();
+    let found: Extraction = serde_json::from_slice(outcome.json).unwrap();
+    let properties = |node: &retort::graph::extraction::Node| -> Value {
+        node.properties.iter().map(|it| (it.name.clone(), it.value.clone())).collect()
+    };
+    found.nodes.iter().map(properties).collect()
+}
+
+/// The kinds of the slots that a module with this section gets of an event under a policy.
+fn kinds_of(policy: &FieldPolicy, section: &Section, event: &Value) -> Vec<u32> {
+    let (withheld, text) = (policy.withheld(section).unwrap(), event.to_string());
+    let projector = Projector::withholding(section, &["event_type".to_owned()], withheld);
+    let (mut projection, mut writer) = (Projection::default(), BlockWriter::default());
+    projector.project(text.as_bytes(), &mut projection).unwrap();
+    let block = writer.write(&projector, text.as_bytes(), &projection, usize::MAX).unwrap();
+    let slots = block[HEADER_BYTES..].chunks_exact(SLOT_BYTES).take(section.inputs().len());
+    let kinds = slots.map(|slot| {
+        let [kind, offset, length] =
+            [0, 4, 8].map(|at| u32::from_le_bytes(slot[at..at + 4].try_into().unwrap()));
+        let has_text = ![Kind::Absent as u32, Kind::Denied as u32].contains(&kind);
+        assert_eq!((offset > 0, length > 0), (has_text, has_text), "{event}");
+        kind
+    });
+    kinds.collect()
 }
 
 #[test]

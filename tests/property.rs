@@ -6,6 +6,7 @@ pub(crate) mod choices;
 mod event;
 mod plan;
 pub(crate) mod result;
+pub(crate) mod secrets;
 
 use std::fs;
 use std::sync::LazyLock;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::project::Project;
+use super::project::{PLAN, Project};
 
 /// A project with a bundle, and the bundle's path.
 fn compiled() -> (Project, String) {
@@ -48,6 +48,56 @@ fn how_modules_are_built_is_held_to_it() {
     let ended = project.retort(served);
     assert_eq!(ended.code, 2, "{ended:?}");
     assert!(ended.stderr.contains("error[module_rejected]"), "{ended:?}");
+}
+
+/// Samples with a string where an event has an object later let a plan pass; samples with an object don't.
+#[test]
+fn what_is_denied_is_refused_or_withheld_by_every_command() {
+    let project = Project::new();
+    project.write("plan.json", PLAN.replace("total", "user"));
+    let properties = "[{name: order_id, type: string}, {name: user, type: string}]";
+    let keys = "keys: {primary: [order_id]}";
+    project.write(
+        "graph.yaml",
+        format!("entities: [{{name: Order, {keys}, properties: {properties}}}]"),
+    );
+    let event = |user: Value| {
+        let content = json!({"id": "o1", "user": user});
+        json!({"event_type": "order_placed", "session_id": "s", "content": content}).to_string()
+    };
+    project.write("strings.ndjson", event(json!("nobody")));
+    project.write("objects.ndjson", event(json!({"email": "x@example.org"})));
+    project.write("policy.yaml", "deny: [content.*.email]\n");
+    let policy = ["--policy", "policy.yaml"];
+    let bundle = project.retort(["compile", "--samples", "strings.ndjson"]);
+    assert_eq!(bundle.code, 0, "{bundle:?}");
+    let bundle = bundle.stdout.trim();
+    for command in [
+        &["compile", "--samples", "objects.ndjson"][..],
+        &["check", "plan.json", "--samples", "objects.ndjson"],
+        &["check", bundle, "--samples", "objects.ndjson"],
+    ] {
+        let ended = project.retort([command, &policy].concat());
+        assert_eq!(ended.code, 1, "{command:?}: {ended:?}");
+        assert!(ended.stderr.contains("path_denied"), "{command:?}: {ended:?}");
+    }
+    for command in [
+        &["compile", "--samples", "strings.ndjson"][..],
+        &["check", bundle, "--samples", "strings.ndjson"],
+    ] {
+        let ended = project.retort([command, &policy].concat());
+        assert_eq!(ended.code, 0, "{command:?}: {ended:?}");
+    }
+    for (events, shown, hidden) in [
+        ("strings.ndjson", r#"{"name":"user","value":"nobody"}"#, "x@example.org"),
+        ("objects.ndjson", r#""properties":[{"name":"order_id","value":"o1"}]"#, "x@example.org"),
+    ] {
+        let run = ["run", "--bundles", "out", events];
+        let ended = project.retort([&run[..], &policy].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        assert!(ended.stdout.contains(shown), "{ended:?}");
+        assert!(!ended.stdout.contains(hidden) && !ended.stderr.contains(hidden), "{ended:?}");
+    }
 }
 
 #[test]

@@ -233,6 +233,10 @@ impl Check {
         let plan = self.stage(Stage::Plan, |check| {
             check.pipeline.plan(&String::from_utf8_lossy(contents.plan))
         })?;
+        let evidence = Evidence::new(&self.samples, self.schema.as_ref());
+        self.stage(Stage::Policy, |check| {
+            check.pipeline.permit_admitted(loaded.module(), &evidence)
+        })?;
         if self.graph.is_none() {
             let text = String::from_utf8_lossy(contents.graph);
             let spec = self.any_stage(Stage::Graph, |_| {

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::project::Slot;
 use super::trie::Trie;
+use super::withhold::Withhold;
+use crate::abi::block::Kind;
 use crate::abi::section::{Input, Rows, What};
 use crate::expr::{Evaluator, Over, Reference, Source};
 
@@ -49,6 +52,24 @@ pub(crate) struct Place {
     pub(crate) path: usize,
     /// Whether it is an entry of an object as a whole, whose text isn't in the event.
     pub(crate) is_entry: bool,
+    /// Whether an object or an array here is withheld.
+    withheld: bool,
+}
+
+impl Place {
+    /// Whether an object or an array here is withheld.
+    pub(crate) fn is_withheld(self) -> bool {
+        self.withheld
+    }
+
+    /// What the extractor gets to see of what was found here.
+    #[inline(always)]
+    pub(crate) fn shown(self, found: Slot) -> Slot {
+        if self.withheld && matches!(found.kind, Kind::Object | Kind::Array) {
+            return Slot { kind: Kind::Denied, ..Slot::default() };
+        }
+        found
+    }
 }
 
 /// For how long an input has the same value.
@@ -78,6 +99,8 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<usize>,
     /// The iterations that lie in it.
     pub(crate) inner: Vec<usize>,
+    /// How many restrictions the keys of entries are compared with.
+    pub(crate) restrictions: usize,
 }
 
 /// The paths that are read at one level, each once but for those of the inputs themselves.
@@ -110,13 +133,19 @@ struct Builder<'a> {
     rows: &'a [Rows],
     event: Paths,
     elements: Vec<Paths>,
+    withheld: Option<&'a dyn Withhold>,
 }
 
 impl Declared {
     /// Makes a declaration ready, with the paths that are read of an event itself. There the input that was declared at an
     /// index has the number of that index, if it is what is at a path of the event or a test of that, and `watched` has the
     /// number behind the last input.
-    pub(super) fn new(inputs: &[Input], rows: &[Rows], watched: Option<&[String]>) -> (Self, Trie) {
+    pub(super) fn new(
+        inputs: &[Input],
+        rows: &[Rows],
+        watched: Option<&[String]>,
+        withheld: Option<&dyn Withhold>,
+    ) -> (Self, Trie) {
         let mut event = Paths::default();
         for input in inputs {
             let path = own_path(input).filter(|_| input.rows.is_none());
@@ -124,7 +153,7 @@ impl Declared {
         }
         event.list(watched.map(<[String]>::to_vec));
         let elements = rows.iter().map(|_| Paths::default()).collect();
-        let mut builder = Builder { rows, event, elements };
+        let mut builder = Builder { rows, event, elements, withheld };
         let cells = inputs.iter().enumerate().map(|(index, input)| builder.cell(index, input));
         let cells: Vec<Cell> = cells.collect();
         let places: Vec<Place> = rows.iter().map(|rows| builder.of(rows)).collect();
@@ -137,12 +166,13 @@ impl Declared {
             trie: Trie::new(&paths.listed),
             columns: positions(inputs, |input| input.rows == Some(index)),
             inner: positions(builder.rows, |rows| rows.within == Some(index)),
+            restrictions: withheld.map_or(0, |withheld| withheld.restrictions(index)),
         });
         let tables: Vec<Table> = tables.collect();
-        let is_plain = tables.is_empty()
-            && cells.iter().all(|cell| {
-                cell.only_if.is_none() && matches!(cell.take, Take::Value(_) | Take::Truthy(_))
-            });
+        let is_plain = tables.is_empty() && cells.iter().all(|cell| {
+            cell.only_if.is_none()
+                && matches!(cell.take, Take::Value(place) | Take::Truthy(place) if !place.withheld)
+        });
         (Self { cells, tables, is_plain }, Trie::new(&builder.event.listed))
     }
 }
@@ -171,8 +201,8 @@ impl Builder<'_> {
             places.len() - 1
         };
         let take = match (own_path(input), &input.what) {
-            (Some(_), what) if input.rows.is_none() => {
-                let place = Place { level: 0, path: index, is_entry: false };
+            (Some(reference), what) if input.rows.is_none() => {
+                let place = self.placed(0, None, index, &reference.path);
                 places.push(place);
                 if matches!(what, What::Truthy(_)) {
                     Take::Truthy(place)
@@ -227,14 +257,30 @@ impl Builder<'_> {
             None => &mut self.event,
         };
         let path = paths.number(&reference.path);
-        let over = iteration.and_then(|it| self.rows.get(it)).map(|rows| rows.iteration.over);
-        Place { level, path, is_entry: reference.path.is_empty() && over == Some(Over::Entries) }
+        self.placed(level, iteration, path, &reference.path)
     }
 
-    /// What an iteration goes over.
+    /// The path with a number, of an iteration's elements or of the event.
+    fn placed(
+        &self,
+        level: usize,
+        iteration: Option<usize>,
+        number: usize,
+        path: &[String],
+    ) -> Place {
+        let over = iteration.and_then(|it| self.rows.get(it)).map(|rows| rows.iteration.over);
+        Place {
+            level,
+            path: number,
+            is_entry: path.is_empty() && over == Some(Over::Entries),
+            withheld: self.withheld.is_some_and(|withheld| withheld.nested(iteration, path)),
+        }
+    }
+
+    /// What an iteration goes over. To go over it is to read of its elements what is read of them, and no more.
     fn of(&mut self, rows: &Rows) -> Place {
         let level = crate::expr::Level(u8::from(rows.within.is_some()));
         let reference = Reference { path: rows.iteration.path.clone(), level };
-        self.place(&reference, rows.within)
+        Place { withheld: false, ..self.place(&reference, rows.within) }
     }
 }

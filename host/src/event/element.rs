@@ -52,6 +52,20 @@ pub(crate) struct Entry {
     value: usize,
 }
 
+impl Entry {
+    /// Its key, in an event that was found valid.
+    pub(crate) fn name<'e>(&self, event: &'e [u8]) -> Option<Cow<'e, str>> {
+        let start = self.key + 1;
+        let (end, escaped) = scan::string(event, start).ok()?;
+        let raw = event.get(start..end - 1)?;
+        if escaped {
+            unescape(raw).map(Cow::Owned)
+        } else {
+            std::str::from_utf8(raw).ok().map(Cow::Borrowed)
+        }
+    }
+}
+
 impl Element {
     /// Finds the paths of `trie` in the element that begins at `start`, and where it ends.
     pub(crate) fn read(&mut self, trie: &Trie, event: &[u8], start: usize) -> Option<usize> {

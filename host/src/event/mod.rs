@@ -17,10 +17,12 @@ mod error;
 mod project;
 pub(crate) mod scan;
 mod trie;
+mod withhold;
 
 pub use error::{EventError, Fault};
 pub use project::{Projection, Projector, Slot};
 pub use scan::MAX_DEPTH;
+pub use withhold::Withhold;
 
 /// The largest event that is read unless the caller sets another limit: 16 MiB. The largest webhook that GitHub delivers
 /// has 25 MB and nearly all of them are below 1 MB; a limit is there so that one line can't fill the host's memory.

@@ -1,12 +1,14 @@
 //! One pass over an event that validates all of it and borrows the declared inputs.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::declared::Declared;
+use super::declared::{Declared, Take};
 use super::element::View;
 use super::error::{EventError, Fault};
 use super::scan::{self, Scan};
 use super::trie::{Node, Trie};
+use super::withhold::Withhold;
 use crate::abi::block::Kind;
 use crate::abi::section::{Input, Rows, Section, What};
 
@@ -61,6 +63,7 @@ pub struct Projector {
     inputs: Vec<Input>,
     rows: Vec<Rows>,
     declared: Declared,
+    withheld: Option<Arc<dyn Withhold>>,
     limit: usize,
 }
 
@@ -69,29 +72,41 @@ impl Projector {
     /// None of them has rows: see [`of`](Self::of).
     #[must_use]
     pub fn new(inputs: &[Input]) -> Self {
-        Self::declared(inputs, &[], None)
+        Self::declared(inputs, &[], None, None)
     }
 
     /// A projector for all that a section declares.
     #[must_use]
     pub fn of(section: &Section) -> Self {
-        Self::declared(section.inputs(), section.rows(), None)
+        Self::declared(section.inputs(), section.rows(), None, None)
     }
 
     /// A projector for all that a section declares that also notes where the value at `path` is, for the host alone: its
     /// slot is the one behind the last input, and [`len`](Self::len) doesn't count it.
     #[must_use]
     pub fn watching(section: &Section, path: &[String]) -> Self {
-        Self::declared(section.inputs(), section.rows(), Some(path))
+        Self::declared(section.inputs(), section.rows(), Some(path), None)
     }
 
-    fn declared(inputs: &[Input], rows: &[Rows], watched: Option<&[String]>) -> Self {
-        let (declared, trie) = Declared::new(inputs, rows, watched);
+    /// The same for a section that `withheld` was made for, some of whose values are withheld.
+    #[must_use]
+    pub fn withholding(section: &Section, path: &[String], withheld: Arc<dyn Withhold>) -> Self {
+        Self::declared(section.inputs(), section.rows(), Some(path), Some(withheld))
+    }
+
+    fn declared(
+        inputs: &[Input],
+        rows: &[Rows],
+        watched: Option<&[String]>,
+        withheld: Option<Arc<dyn Withhold>>,
+    ) -> Self {
+        let (declared, trie) = Declared::new(inputs, rows, watched, withheld.as_deref());
         Self {
             trie,
             inputs: inputs.to_vec(),
             rows: rows.to_vec(),
             declared,
+            withheld,
             limit: super::DEFAULT_MAX_EVENT_BYTES,
         }
     }
@@ -123,7 +138,11 @@ impl Projector {
         if index > self.inputs.len() {
             return Slot::default();
         }
-        self.slot_of(projection, index)
+        let found = self.slot_of(projection, index);
+        match self.declared.cells.get(index).map(|cell| &cell.take) {
+            Some(Take::Value(place) | Take::Truthy(place)) => place.shown(found),
+            _ => found,
+        }
     }
 
     /// The same for an index that isn't beyond the watched value.
@@ -151,6 +170,11 @@ impl Projector {
     /// The inputs and iterations, made ready.
     pub(crate) fn ready(&self) -> &Declared {
         &self.declared
+    }
+
+    /// Whether an iteration has no row for the entry with this key.
+    pub(crate) fn withholds_entry(&self, iteration: usize, key: &str) -> bool {
+        self.withheld.as_ref().is_some_and(|withheld| withheld.entry(iteration, key))
     }
 
     /// Where the paths that start at the event's root lead.

@@ -34,6 +34,16 @@ impl Admitted {
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
     }
+
+    /// The bundle's plan, if this version renders it to the very module. Then the module reads what the plan does.
+    pub(super) fn rendered_plan(&self) -> Option<&Plan> {
+        rendered_plan(self.plan.as_ref(), &self.inspected)
+    }
+}
+
+fn rendered_plan<'p>(plan: Option<&'p Plan>, inspected: &Inspected) -> Option<&'p Plan> {
+    let proof = inspected.reset_safety();
+    plan.filter(|_| matches!(proof, ResetSafety::Proven { how: Proof::Rendered }))
 }
 
 /// The gate that a bundle's module passes when it is loaded: inspected again, held to the manifest, and kept warm only if
@@ -76,10 +86,7 @@ impl ModuleGate for Pipeline {
         }
         // What another version of the renderer made may be proven all the same.
         inspected = prove::by_verification(inspected);
-        let is_rendered =
-            matches!(inspected.reset_safety(), ResetSafety::Proven { how: Proof::Rendered });
-        // A module that is what its plan is rendered to reads what the plan does, scalars as properties have to be.
-        let permitted = match plan.as_ref().filter(|_| is_rendered) {
+        let permitted = match rendered_plan(plan.as_ref(), &inspected) {
             Some(plan) => self.policy.check_plan(plan),
             None => self.policy.check_section(inspected.section()),
         };
@@ -87,8 +94,7 @@ impl ModuleGate for Pipeline {
             ModuleRefusal::Rejected(format!("it reads what the policy denies: {denied}"))
         })?;
         let extractor = self
-            .sandbox
-            .load(&inspected)
+            .load_withholding(&inspected)
             .map_err(|error| ModuleRefusal::LoadFailed(error.to_string()))?;
         Ok(Admitted { inspected, extractor, plan })
     }

@@ -208,12 +208,24 @@ impl Pipeline {
         Ok(self.policy.check_plan_knowing(plan, evidence)?)
     }
 
-    /// Holds the declared inputs of a module to what may be read.
+    /// Holds the declared inputs of a module that wasn't rendered from a plan to what may be read.
     ///
     /// # Errors
     /// [`Turned::Policy`].
     pub fn permit_inputs(&self, inspected: &Inspected) -> Result<(), Turned> {
         Ok(self.policy.check_section(inspected.section())?)
+    }
+
+    /// Holds the module of a bundle to what may be read, by the plan that it was rendered from if it was. Samples and event
+    /// schema tell more than was known when it was loaded.
+    ///
+    /// # Errors
+    /// [`Turned::Policy`].
+    pub fn permit_admitted(&self, admitted: &Admitted, evidence: &Evidence) -> Result<(), Turned> {
+        match admitted.rendered_plan() {
+            Some(plan) => self.permit(plan, evidence),
+            None => self.permit_inputs(admitted.inspected()),
+        }
     }
 
     /// Holds a plan to what is known of events and graph.
@@ -250,12 +262,17 @@ impl Pipeline {
         Ok(prove::by_verification(inspected))
     }
 
-    /// Loads an inspected module into the sandbox.
+    /// Loads an inspected module into the sandbox. It runs with what the policy withholds.
     ///
     /// # Errors
     /// [`Turned::Load`].
     pub fn load(&self, inspected: &Inspected) -> Result<Extractor, Turned> {
-        Ok(self.sandbox.load(inspected)?)
+        Ok(self.load_withholding(inspected)?)
+    }
+
+    fn load_withholding(&self, inspected: &Inspected) -> Result<Extractor, LoadError> {
+        let withheld = self.policy.withheld(inspected.section());
+        Ok(self.sandbox.load(inspected)?.withholding(withheld))
     }
 
     /// Runs an extractor over samples. `plan` is the oracle, where there is one.

@@ -1,7 +1,9 @@
 //! Which paths a plan reads, and where in the plan they are written.
 
 use super::model::{EdgeRule, Endpoint, FieldMapping, Form, Partial, Plan};
-use crate::expr::{Condition, Expression, ForEach, Level, Over, Reference, Source};
+use crate::expr::{
+    Condition, Conversion, Expression, ForEach, JsonType, Level, Over, Reference, Source, Test,
+};
 
 /// A path that a plan reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,11 @@ pub struct Read<'p> {
     pub for_each: Option<&'p ForEach>,
     /// What it is read for.
     pub role: Role,
+    /// Whether what is done with it takes an object or an array, other than to write it as it is or to ask whether it is there:
+    /// its text, its length, whether it is one.
+    pub takes_nested: bool,
+    /// The keys that `parse_json` follows, where it reads a string there as JSON.
+    pub parsed: Option<Vec<String>>,
 }
 
 /// What a path is read for.
@@ -149,8 +156,31 @@ impl<'p> Reads<'p> {
         role: Role,
         over: Option<&'p ForEach>,
     ) {
+        self.converted(pointer, reference, role, over, &[]);
+    }
+
+    /// A path with the conversions of what is there.
+    fn converted(
+        &mut self,
+        pointer: String,
+        reference: &Reference,
+        role: Role,
+        over: Option<&'p ForEach>,
+        steps: &[&Conversion],
+    ) {
+        let is_parsing = |step: &&Conversion| matches!(step, Conversion::ParseJson { .. });
+        let takes_any =
+            |step: &&Conversion| matches!(step, Conversion::ToJsonText | Conversion::Length);
+        let takes_nested = steps.first().is_some_and(takes_any)
+            || steps.windows(2).any(|two| is_parsing(&two[0]) && takes_any(&two[1]));
+        let parsed = steps.iter().filter_map(|step| match step {
+            Conversion::ParseJson { path } => Some(path.as_slice()),
+            _ => None,
+        });
+        let parsed: Option<Vec<&[String]>> = steps.iter().any(is_parsing).then(|| parsed.collect());
+        let parsed = parsed.map(|paths| paths.concat());
         let reference = reference.clone();
-        self.all.push(Read { pointer, reference, for_each: over, role });
+        self.all.push(Read { pointer, reference, for_each: over, role, takes_nested, parsed });
     }
 
     fn for_each(&mut self, at: &str, over: Option<&'p ForEach>) {
@@ -211,14 +241,22 @@ impl<'p> Reads<'p> {
         role: Role,
         over: Option<&'p ForEach>,
     ) {
-        self.value(at, mapping.value(), role, over);
+        self.value(at, mapping.value(), role, over, &[]);
     }
 
-    /// No deeper than the parser lets values nest.
-    fn value(&mut self, at: &str, value: &'p Expression, role: Role, over: Option<&'p ForEach>) {
+    /// A value, and the conversions of what it comes to. No deeper than the parser lets values nest.
+    fn value(
+        &mut self,
+        at: &str,
+        value: &'p Expression,
+        role: Role,
+        over: Option<&'p ForEach>,
+        then: &[&'p Conversion],
+    ) {
+        let steps: Vec<&Conversion> = value.convert.iter().chain(then.iter().copied()).collect();
         match &value.source {
             Source::Path(reference) => {
-                self.push(format!("{at}/source_path"), reference, role, over);
+                self.converted(format!("{at}/source_path"), reference, role, over, &steps);
             }
             Source::Constant(_) => {}
             Source::Template(template) => {
@@ -228,7 +266,7 @@ impl<'p> Reads<'p> {
             }
             Source::Coalesce(values) => {
                 for (index, value) in values.iter().enumerate() {
-                    self.value(&format!("{at}/coalesce/{index}"), value, role, over);
+                    self.value(&format!("{at}/coalesce/{index}"), value, role, over, &steps);
                 }
             }
         }
@@ -243,8 +281,13 @@ impl<'p> Reads<'p> {
         over: Option<&'p ForEach>,
     ) {
         let (name, all) = match condition {
-            Condition::Test(reference, _) => {
+            Condition::Test(reference, test) => {
                 self.push(format!("{at}/source_path"), reference, role, over);
+                if let (Test::IsType(JsonType::Object | JsonType::Array), Some(read)) =
+                    (test, self.all.last_mut())
+                {
+                    read.takes_nested = true;
+                }
                 return;
             }
             Condition::Not(inner) => {

@@ -1,14 +1,17 @@
 //! What a plan or a module reads, held against a policy.
 
+use serde_json::Value;
+
 use super::denied::Denied;
 use super::patch::Removals;
+use super::relation::{rests, spells_several};
 use super::{AnyKey, FieldPolicy, Relation, Restriction, relation};
 use crate::abi::section::{Input, Rows, Section};
 use crate::expr::{ForEach, Iteration, Reference};
 use crate::finding::Finding;
-use crate::plan::{Plan, Role};
+use crate::plan::{Plan, Read, Role};
 use crate::problem::Stage;
-use crate::task::evidence::{Evidence, Kind, Step, shown_steps, values_at};
+use crate::task::evidence::{Evidence, Kind, Step, at, shown_steps, values_at};
 use crate::untrusted::sanitize;
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
@@ -35,36 +38,68 @@ impl FieldPolicy {
     /// # Errors
     /// Everything that it may not read, in the plan's order.
     pub fn check_plan(&self, plan: &Plan) -> Result<(), Denied> {
-        self.check_reads(plan, |_| false)
+        self.check_reads(plan, |_, _| false)
     }
 
     /// [`FieldPolicy::check_plan`] by what is known of the plan's events: where a sample or the schema has an object or
-    /// an array at a path that `*` matches, it is taken for one that holds what is denied.
+    /// an array at a path that `*` matches, it is taken for one that holds what is denied, and so is an entry of a sample whose
+    /// key leads along a denied path. What isn't known is [withheld](FieldPolicy::withheld) when it comes.
     ///
     /// # Errors
     /// As [`FieldPolicy::check_plan`].
     pub fn check_plan_knowing(&self, plan: &Plan, evidence: &Evidence) -> Result<(), Denied> {
         let types: Vec<_> =
             evidence.event_types().filter(|(name, _)| plan.event_types().matches(name)).collect();
-        self.check_reads(plan, |steps| {
-            let declared = evidence.declared_at(steps);
-            let holds = |kind| matches!(kind, Kind::Object | Kind::Array);
-            let events = types.iter().flat_map(|(_, events)| events.samples());
-            declared.iter().any(holds)
-                || events
-                    .flat_map(|seen| values_at(seen.event(), steps))
-                    .any(|value| holds(Kind::of(value)))
+        let values = |steps: &[Step]| -> Vec<&Value> {
+            let samples = types.iter().flat_map(|(_, events)| events.samples());
+            samples.flat_map(|seen| values_at(seen.event(), steps)).collect()
+        };
+        self.check_reads(plan, |read, steps| match read.role {
+            Role::ForEach => {
+                let rests: Vec<_> = self.restricted().flat_map(|it| rests(it, steps)).collect();
+                let keys = values(steps).into_iter().filter_map(Value::as_object);
+                let mut keys = keys.flat_map(|object| object.keys());
+                !rests.is_empty()
+                    && keys.any(|key| rests.iter().any(|rest| spells_several(rest, key)))
+            }
+            _ => {
+                let holds = |kind| matches!(kind, Kind::Object | Kind::Array);
+                let parsed = |value: &Value| {
+                    let json: Value = serde_json::from_str(value.as_str()?).ok()?;
+                    Some(Kind::of(at(&json, read.parsed.as_ref()?)?))
+                };
+                let kinds = |value| [Some(Kind::of(value)), parsed(value)];
+                evidence.declared_at(steps).iter().any(holds)
+                    || values(steps).into_iter().flat_map(kinds).flatten().any(holds)
+            }
         })
     }
 
-    fn check_reads(&self, plan: &Plan, is_object: impl Fn(&[Step]) -> bool) -> Result<(), Denied> {
+    /// The paths that are denied or explicit.
+    pub(super) fn restricted(&self) -> impl Iterator<Item = &[String]> {
+        self.deny.iter().chain(&self.explicit).map(Restriction::path)
+    }
+
+    fn check_reads(
+        &self,
+        plan: &Plan,
+        is_known: impl Fn(&Read<'_>, &[Step]) -> bool,
+    ) -> Result<(), Denied> {
         let mut findings = Vec::new();
         let mut removals = Removals::default();
         for read in plan.reads() {
             let steps = Step::resolved(&read.reference, read.for_each);
             let usage = if read.role == Role::ForEach { Use::Iterated } else { Use::Read };
-            let finding = self.finding(&read.pointer, &steps, usage, &is_object);
-            let Some(finding) = finding else { continue };
+            // An entry as a whole is an object, whatever events there are.
+            let is_entry = read.reference.path.is_empty() && steps.last() == Some(&Step::Value);
+            let is_object =
+                |steps: &[Step]| read.takes_nested || is_entry || is_known(&read, steps);
+            let of = |steps: &[Step]| self.finding(&read.pointer, steps, usage, is_object);
+            let parsed = || {
+                let inside = Step::keys(read.parsed.as_ref()?);
+                of(&[&steps[..], &inside].concat())
+            };
+            let Some(finding) = of(&steps).or_else(parsed) else { continue };
             let is_denied = self.covers(&steps);
             findings.push(match removals.of(&read) {
                 Some((patch, true)) if is_denied => finding.mended_by(patch),
@@ -117,7 +152,7 @@ impl FieldPolicy {
                 "the whole event, which the policy doesn't grant",
             ));
         }
-        self.finding(place, steps, usage, |_| true)
+        self.finding(place, steps, usage, |_| usage == Use::Read)
     }
 
     /// Whether what is somewhere in an event is denied, or below what is.
@@ -126,7 +161,7 @@ impl FieldPolicy {
     }
 
     /// What is wrong with reading what is somewhere in an event; nothing if it may be read. `is_object` tells whether a
-    /// value there may hold others.
+    /// value there may hold others, and of an object that is gone over, whether a key of it may stand for several.
     fn finding(
         &self,
         place: &str,
@@ -154,13 +189,11 @@ impl FieldPolicy {
             let observed = format!("{name} is denied by policy");
             return Some(finding("path_denied", "a path that the policy allows", observed, it));
         }
-        if usage == Use::Iterated {
-            return None;
-        }
-        let lies_above = |it: &&Restriction| match of(it, AnyKey::Each) {
-            Relation::Above => true,
-            Relation::PerhapsAbove => is_object(steps),
-            Relation::Covered | Relation::Apart => false,
+        let lies_above = |it: &&Restriction| match (usage, of(it, AnyKey::Each)) {
+            (Use::Iterated, _) => is_object(steps) && !rests(it.path(), steps).is_empty(),
+            (Use::Read, Relation::Above) => true,
+            (Use::Read, Relation::PerhapsAbove) => is_object(steps),
+            (Use::Read, Relation::Covered | Relation::Apart) => false,
         };
         let inner = |it: &Restriction| {
             let keys: Vec<Step> = Step::keys(it.path());
@@ -172,7 +205,8 @@ impl FieldPolicy {
         }
         // Whoever reads the entries of an object reads what is explicit among them without its name.
         let is_unnamed = |it: &&Restriction| {
-            of(it, AnyKey::Each) == Relation::Covered
+            usage == Use::Read
+                && of(it, AnyKey::Each) == Relation::Covered
                 && of(it, AnyKey::Unnamed) != Relation::Covered
         };
         let it = self.explicit.iter().find(|it| lies_above(it) || is_unnamed(it))?;
@@ -200,7 +234,7 @@ fn place(index: usize, input: &Input) -> String {
 }
 
 /// An iteration of a section, with the one outside of it.
-fn iteration(rows: &[Rows], index: usize) -> Option<ForEach> {
+pub(super) fn iteration(rows: &[Rows], index: usize) -> Option<ForEach> {
     let row = rows.get(index)?;
     let own: &Iteration = &row.iteration;
     Some(match row.within {

@@ -14,8 +14,12 @@
 //! - What is both denied and explicit is denied.
 //! - Where `*` matches the last key that is read, a path alone doesn't tell whether it leads to an object: is
 //!   `content.total`, read under a denial of `content.*.email`, a number, or does it hold an e-mail address? In a plan it
-//!   may be read, unless [samples or schema](FieldPolicy::check_plan_knowing) show an object there; no property of a
-//!   node could hold one. A module can do what it likes with an object, so it may not read it.
+//!   may be read where a scalar is wanted: not by `to_json_text`, `length` or `is_type`, which take an object or an array too,
+//!   and not where [samples or schema](FieldPolicy::check_plan_knowing) show one. A module can do what it likes with an
+//!   object, so it may not read it. Whatever was known, an object or an array that comes there in an event is
+//!   [withheld](FieldPolicy::withheld): the extractor gets it as denied, and it is absent to conditions and conversions.
+//! - A string is a scalar, whatever is written in it. What `parse_json` makes of one counts as what is there: its keys go on from
+//!   the path, and an object or an array that it gives is withheld.
 //! - The whole event, which a module asks for with the empty path, is read only where `whole_event` says so, and where
 //!   nothing is denied or explicit: it would be read with it.
 //! - A key that is read and holds dots counts as the keys between them too: denying `content.user.email` denies the one
@@ -23,7 +27,8 @@
 //! - An element of an array, which a `for_each` reads, may count as a level or not: `content.items.email` and
 //!   `content.items.*.email` both deny the e-mail address in each of `content.items`, and so does `content.items.0.email`.
 //!   Whoever goes over the entries of an object reads what is at each of its keys: where `content.users.ada` is denied, the
-//!   entries of `content.users` are, their names included; and what is explicit isn't read by its own name.
+//!   entries of `content.users` are, their names included; and what is explicit isn't read by its own name. An entry of
+//!   `content` with the key `user.email` is withheld where `content.*.email` is denied: there is no row for it.
 //! - To go over an array or an object is to read what is read of its elements, and no more: it may hold what is denied. It
 //!   may not be denied itself.
 //! - `event_type` can't be denied. Retort itself reads it, to tell which extractor an event is for.
@@ -56,6 +61,7 @@ mod denied;
 mod patch;
 mod read;
 mod relation;
+mod withhold;
 
 use serde::Serialize;
 

@@ -36,18 +36,53 @@ enum Piece<'s> {
 }
 
 /// The strictest relation to a restricted path, over all readings of what is read: each dot of a key may part two keys, and
-/// an element of an array may count as a level of its own or not. Takes time in proportion to both lengths, however many
-/// readings there are.
+/// an element of an array may count as a level of its own or not.
 pub(super) fn relation(restricted: &[String], read: &[Step], any_key: AnyKey) -> Relation {
-    let pieces = pieces(read);
-    let mut strictest = Relation::Apart;
+    let Reach { ends, is_covered } = reach(restricted, &pieces(read), any_key);
+    if is_covered {
+        return Relation::Covered;
+    }
+    // The name of an entry holds nothing.
+    if read.last() == Some(&Step::Name) {
+        return Relation::Apart;
+    }
+    let strictest = ends.into_iter().map(|keys| above(&restricted[..keys])).max();
+    strictest.unwrap_or(Relation::Apart)
+}
+
+/// What is left of a restricted path behind what is read, in each reading that leads along it, where two keys or more are
+/// left: one key with a dot can stand for them.
+pub(super) fn rests(restricted: &[String], read: &[Step]) -> Vec<Vec<String>> {
+    let ends = reach(restricted, &pieces(read), AnyKey::Each).ends;
+    let rests = ends.into_iter().map(|keys| restricted[keys..].to_vec());
+    rests.filter(|rest| rest.len() >= 2).collect()
+}
+
+/// Whether one key with dots stands for two restricted keys or more, the first ones of these.
+pub(super) fn spells_several(restricted: &[String], key: &str) -> bool {
+    let pieces: Vec<Piece<'_>> = texts(key, 0).collect();
+    let Reach { ends, is_covered } = reach(restricted, &pieces, AnyKey::Each);
+    is_covered || ends.into_iter().any(|keys| keys >= 2)
+}
+
+/// How far what is read leads along a restricted path.
+struct Reach {
+    /// The numbers of restricted keys, fewer than all, that what is read can stand for.
+    ends: Vec<usize>,
+    /// Whether a beginning of what is read can stand for all of them.
+    is_covered: bool,
+}
+
+/// Takes time in proportion to both lengths, however many readings there are.
+fn reach(restricted: &[String], pieces: &[Piece<'_>], any_key: AnyKey) -> Reach {
+    let mut ends = Vec::new();
     // Behind which pieces the restricted keys so far may end.
     let mut reached = vec![false; pieces.len() + 1];
     reached[0] = true;
     for (index, wanted) in restricted.iter().enumerate() {
-        pass_elements(&pieces, &mut reached);
+        pass_elements(pieces, &mut reached);
         if reached[pieces.len()] {
-            strictest = strictest.max(above(&restricted[..index]));
+            ends.push(index);
         }
         let mut next = vec![false; pieces.len() + 1];
         for (from, piece) in pieces.iter().enumerate().filter(|(from, _)| reached[*from]) {
@@ -70,30 +105,25 @@ pub(super) fn relation(restricted: &[String], read: &[Step], any_key: AnyKey) ->
         }
         reached = next;
     }
-    // The name of an entry holds nothing.
-    let is_name = read.last() == Some(&Step::Name);
-    if reached.contains(&true) {
-        Relation::Covered
-    } else if is_name {
-        Relation::Apart
-    } else {
-        strictest
-    }
+    Reach { ends, is_covered: reached.contains(&true) }
 }
 
 fn pieces(read: &[Step]) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     for step in read {
         match step {
-            Step::Key(key) => {
-                let end = pieces.len() + key.split('.').count();
-                pieces.extend(key.split('.').map(|text| Piece::Text(text, end)));
-            }
+            Step::Key(key) => pieces.extend(texts(key, pieces.len())),
             Step::Element => pieces.push(Piece::Element),
             Step::Value | Step::Name => pieces.push(Piece::Entry),
         }
     }
     pieces
+}
+
+/// The pieces of a key, `before` of which come before it.
+fn texts(key: &str, before: usize) -> impl Iterator<Item = Piece<'_>> {
+    let end = before + key.split('.').count();
+    key.split('.').map(move |text| Piece::Text(text, end))
 }
 
 /// Goes on behind elements that a policy doesn't mention.
@@ -206,6 +236,32 @@ mod tests {
         };
         assert_eq!(unnamed(&["a", "x"], &["a", "<>"]), Relation::Apart);
         assert_eq!(unnamed(&["a", "*", "b"], &["a", "<>", "b"]), Relation::Covered);
+    }
+
+    #[test]
+    fn one_key_with_dots_stands_for_several() {
+        let read = [Step::Key("content".to_owned())];
+        let rest = |restricted: &[&str]| super::rests(&keys(restricted), &read);
+        assert_eq!(rest(&["content", "*", "email"]), [keys(&["*", "email"])]);
+        assert_eq!(rest(&["*", "*", "email"]), [keys(&["*", "email"])]);
+        assert!(rest(&["content", "email"]).is_empty() && rest(&["other", "*", "a"]).is_empty());
+        for (restricted, key, expected) in [
+            (&["*", "email"][..], "user.email", true),
+            (&["*", "email"], "user.first.email.work", true),
+            (&["*", "email"], "user.name", false),
+            (&["*", "email"], "email", false),
+            (&["*", "*", "email"], "a.b", true),
+            (&["user", "email", "work"], "user.email", true),
+            (&["user", "email", "work"], "user", false),
+            (&["user.email", "work"], "user.email", false),
+            (&["user.email", "work"], "user.email.work", true),
+        ] {
+            assert_eq!(
+                super::spells_several(&keys(restricted), key),
+                expected,
+                "{restricted:?} {key}"
+            );
+        }
     }
 
     #[test]

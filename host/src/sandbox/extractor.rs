@@ -12,6 +12,7 @@ use super::wasi::{self, Log};
 use super::{GuestError, Isolation, LoadError, Runner, Sandbox};
 use crate::abi::block::{BlockLimits, Deadline};
 use crate::abi::section::Section;
+use crate::event::Withhold;
 use crate::gate::inspect::{Inspected, ResetSafety};
 use crate::render::capacities;
 
@@ -23,6 +24,7 @@ const PRICED_EVENT_BYTES: usize = 1 << 20;
 #[derive(Clone)]
 pub struct Extractor {
     inner: Arc<Inner>,
+    withheld: Option<Arc<dyn Withhold>>,
 }
 
 struct Inner {
@@ -59,7 +61,19 @@ impl Extractor {
         let exports = Exports::of(&module, section.function())?;
         let buffer = OnceLock::new();
         let inner = Inner { sandbox, section, is_reset_safe, imports_wasi, ready, exports, buffer };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self { inner: Arc::new(inner), withheld: None })
+    }
+
+    /// The same extractor for a host that withholds some of the values that it declares: see
+    /// [`FieldPolicy::withheld`](crate::policy::FieldPolicy::withheld), made for this extractor's section.
+    #[must_use]
+    pub fn withholding(self, withheld: Option<Arc<dyn Withhold>>) -> Self {
+        Self { withheld, ..self }
+    }
+
+    /// What is withheld of the values that it declares.
+    pub(super) fn withheld(&self) -> Option<&Arc<dyn Withhold>> {
+        self.withheld.as_ref()
     }
 
     /// What the module declares.

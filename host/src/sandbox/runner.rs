@@ -78,9 +78,11 @@ impl Runner {
             .inputs()
             .iter()
             .position(|input| input.plain_path().is_some_and(|path| path == [EVENT_TYPE]));
-        let projector = match declared {
-            Some(_) => Projector::of(section),
-            None => Projector::watching(section, &[EVENT_TYPE.to_owned()]),
+        let event_type = [EVENT_TYPE.to_owned()];
+        let projector = match (extractor.withheld(), declared) {
+            (Some(withheld), _) => Projector::withholding(section, &event_type, withheld.clone()),
+            (None, Some(_)) => Projector::of(section),
+            (None, None) => Projector::watching(section, &event_type),
         };
         let event_type = declared.unwrap_or(projector.len());
         let projector = projector.with_max_event_bytes(extractor.sandbox().limits().event_bytes);

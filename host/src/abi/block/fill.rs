@@ -2,10 +2,12 @@
 
 use super::writer::{BlockLimits, Spent, push_json, truthy_fuel, within};
 use super::{BlockError, Deadline, HEADER_BYTES, Kind, SLOT_BYTES};
-use crate::event::declared::{Cell, Declared, Place, Scope, Take};
+use crate::event::declared::{Cell, Declared, Place, Scope, Table, Take};
 use crate::event::element::{self, Element, Entry, View};
 use crate::event::{Projector, Slot};
-use crate::expr::{Evaluated, Evaluator, Expression, JsonType, Lookup, OutOfFuel, Over, is_truthy};
+use crate::expr::{
+    Evaluated, Evaluator, Expression, JsonType, Lookup, OutOfFuel, Over, fuel, is_truthy,
+};
 use crate::untrusted::escaped;
 
 /// Fuel that each row costs, whatever is in it.
@@ -25,7 +27,7 @@ impl Record {
     /// The same text where all texts lie `bytes` bytes further.
     pub(super) fn behind(self, bytes: u32) -> Self {
         match self.kind {
-            Kind::Absent => self,
+            Kind::Absent | Kind::Denied => self,
             _ => Self { offset: self.offset + bytes, ..self },
         }
     }
@@ -101,6 +103,13 @@ struct Worked {
     failed: bool,
 }
 
+impl Worked {
+    /// No value, and why.
+    fn without_text(kind: Kind) -> Self {
+        Self { record: Record { kind, ..Record::default() }, ..Self::default() }
+    }
+}
+
 /// Where the values are that an input is worked out from.
 #[derive(Clone, Copy)]
 struct Sight<'a> {
@@ -118,7 +127,9 @@ impl<'a> Sight<'a> {
     }
 
     fn slot(&self, place: Place) -> Slot {
-        self.views.get(place.level).map(|view| view.slot(place.path)).unwrap_or_default()
+        place.shown(
+            self.views.get(place.level).map(|view| view.slot(place.path)).unwrap_or_default(),
+        )
     }
 
     /// The text of what the slot of a place says.
@@ -139,7 +150,7 @@ impl Lookup for Values<'_> {
     fn value(&self, index: usize) -> Option<&[u8]> {
         let place = *self.places.get(index)?;
         let slot = self.sight.slot(place);
-        (slot.kind != Kind::Absent).then(|| self.sight.text(place, slot))
+        (!matches!(slot.kind, Kind::Absent | Kind::Denied)).then(|| self.sight.text(place, slot))
     }
 }
 
@@ -265,6 +276,9 @@ impl<'a> Fill<'a> {
                 let entries = element::entries(self.event, start, left);
                 let entries: Vec<Entry> = entries.ok_or_else(|| self.too_many_rows())?;
                 for entry in entries {
+                    if table.restrictions > 0 && self.withholds_entry(index, table, entry)? {
+                        continue;
+                    }
                     if element.read_entry(&table.trie, self.event, entry).is_none() {
                         break;
                     }
@@ -275,6 +289,18 @@ impl<'a> Fill<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Whether there is no row for an entry, because of its key.
+    fn withholds_entry(
+        &mut self,
+        index: usize,
+        table: &Table,
+        entry: Entry,
+    ) -> Result<bool, BlockError> {
+        let Some(key) = entry.name(self.event) else { return Ok(true) };
+        self.spend(fuel::TEST.of(key.len()).saturating_mul(table.restrictions as u64))?;
+        Ok(self.projector.withholds_entry(index, &key))
     }
 
     /// One row of an iteration, and the iterations within it.
@@ -361,8 +387,8 @@ impl<'a> Fill<'a> {
         match &cell.take {
             Take::Value(place) => {
                 let slot = sight.slot(*place);
-                if slot.kind == Kind::Absent {
-                    return Ok(Worked::default());
+                if matches!(slot.kind, Kind::Absent | Kind::Denied) {
+                    return Ok(Worked::without_text(slot.kind));
                 }
                 let start = self.parts.texts.len();
                 push_json(&mut self.parts.texts, slot, sight.text(*place, slot));
@@ -370,8 +396,8 @@ impl<'a> Fill<'a> {
             }
             Take::Truthy(place) => {
                 let slot = sight.slot(*place);
-                if slot.kind == Kind::Absent {
-                    return Ok(Worked::default());
+                if matches!(slot.kind, Kind::Absent | Kind::Denied) {
+                    return Ok(Worked::without_text(slot.kind));
                 }
                 let text = sight.text(*place, slot);
                 self.spend(truthy_fuel(text))?;
@@ -398,6 +424,13 @@ impl<'a> Fill<'a> {
         let values = Values { sight: *sight, places };
         let evaluated = evaluator.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
         match evaluated.map_err(|OutOfFuel| self.out_of_fuel(1))? {
+            // What a string holds as JSON is withheld as what an event holds itself.
+            Evaluated::Value(JsonType::Object | JsonType::Array)
+                if places.iter().any(|place| place.is_withheld()) =>
+            {
+                self.parts.texts.truncate(start);
+                Ok(Worked::without_text(Kind::Denied))
+            }
             Evaluated::Absent => Ok(Worked::default()),
             Evaluated::Failed => Ok(Worked { failed: true, ..Worked::default() }),
             Evaluated::Value(json_type) => self.record(kind(json_type), start),

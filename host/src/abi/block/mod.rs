@@ -10,7 +10,7 @@
 //! | behind the slots | the rows of each iteration that has columns, in the order of declaration: a record like a slot's for each column, those of one row side by side |
 //! | behind the rows | the texts: JSON, one behind the other |
 //!
-//! A slot that is absent has offset and length 0. A column's slot has the offset of its record in the first row, and the
+//! A slot that is absent or denied has offset and length 0. A column's slot has the offset of its record in the first row, and the
 //! number of rows as its length; without rows both are 0. A string's text has its quotes, and its escapes are canonical: the
 //! same string has the same text, whatever way the event wrote it. Numbers, arrays and objects that aren't converted are the
 //! bytes of the event.
@@ -46,7 +46,7 @@ pub enum Kind {
     Array = 6,
     /// A column: one value for each row.
     List = 7,
-    /// The path is there, and a policy keeps it from the guest.
+    /// An object or an array is there, and a policy withholds it from the guest.
     Denied = 8,
 }
 

@@ -1,0 +1,18 @@
+//! What a host keeps from an extractor of what the extractor declared.
+
+use std::fmt::Debug;
+
+/// Decides by where a value lies. An iteration is named by its index among those of the section; without one, a path starts
+/// at the event's root.
+pub trait Withhold: Debug + Send + Sync {
+    /// Whether an object or an array at this path is withheld: the extractor gets [`Kind::Denied`](crate::abi::block::Kind) in
+    /// its place, and to conditions and conversions it is absent. A string, a number, a boolean or null is not.
+    fn nested(&self, iteration: Option<usize>, path: &[String]) -> bool;
+
+    /// How many restrictions the key of each entry is compared with, in an iteration over the entries of an object; 0 where no
+    /// entry can be withheld for its key.
+    fn restrictions(&self, iteration: usize) -> usize;
+
+    /// Whether the entry with this key is withheld: the iteration has no row for it.
+    fn entry(&self, iteration: usize, key: &str) -> bool;
+}
