@@ -91,26 +91,23 @@ pub fn compile(report: &CompileReport) -> String {
     if report.ok() {
         return "Compile succeeded (no diagnostic to render).".to_owned();
     }
-    let refusals = [
-        ("invalid_identifier", &report.invalid_identifier),
-        ("invalid_event_types", &report.invalid_event_types),
-        ("load_error", &report.load_error),
-    ];
-    for (code, reason) in refusals {
-        // An empty reason is a reason.
-        if let Some(reason) = reason {
-            return format!("CompileError [code={code}]: {reason}");
-        }
-    }
-    if let Some(report) = report.ast_report.as_ref().filter(|report| !report.ok()) {
-        return ast(report);
-    }
-    if let Some(report) = report.smoke_report.as_ref().filter(|report| !report.ok()) {
-        return smoke(report);
-    }
-    "CompileError [code=unknown]: compile failed but no diagnostic field was populated on the \
-     CompileResult"
-        .to_owned()
+    // An empty reason is a reason.
+    let refused = |code: &str, reason: &Option<String>| {
+        let reason = reason.as_deref()?;
+        Some(format!("CompileError [code={code}]: {reason}"))
+    };
+    let failed_ast = report.ast_report.as_ref().filter(|report| !report.ok());
+    let failed_smoke = report.smoke_report.as_ref().filter(|report| !report.ok());
+    refused("invalid_identifier", &report.invalid_identifier)
+        .or_else(|| refused("invalid_event_types", &report.invalid_event_types))
+        .or_else(|| failed_ast.map(ast))
+        .or_else(|| refused("load_error", &report.load_error))
+        .or_else(|| failed_smoke.map(smoke))
+        .unwrap_or_else(|| {
+            "CompileError [code=unknown]: compile failed but no diagnostic field was populated on the \
+             CompileResult"
+                .to_owned()
+        })
 }
 
 /// Appends the first entries, each on a line of its own, and the number of those left out.
