@@ -3,6 +3,7 @@
 mod asked;
 mod bad_input;
 mod commands;
+mod hostile_text;
 mod junit;
 mod project;
 mod selftest;

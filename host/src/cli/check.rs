@@ -179,7 +179,7 @@ pub(super) fn main(args: &Args) -> Outcome {
             1 => "failed with 1 problem".to_owned(),
             count => format!("failed with {count} problems"),
         };
-        talk::print(&format!("{origin}: {verdict}\n"))?;
+        talk::print_line(format_args!("{origin}: {verdict}"))?;
     }
     Ok(Verdict::from_ok(report.ok))
 }

@@ -111,10 +111,7 @@ struct Invalid<'a> {
 fn check(args: &CheckArgs) -> Outcome {
     if !args.json {
         let Some(plan) = files::read_plan(&args.plan)? else { return Ok(Verdict::Fail) };
-        let mut text =
-            serde_json::to_string_pretty(&plan).map_err(|error| CliError::Output(error.into()))?;
-        text.push('\n');
-        talk::print(&text)?;
+        talk::print_pretty(&plan)?;
         return Ok(Verdict::Pass);
     }
     let text = files::read_text(&args.plan, "a plan")?;
