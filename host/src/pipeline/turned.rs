@@ -80,10 +80,8 @@ impl Turned {
         match self {
             Self::Plan(errors) => errors.iter().cloned().map(Problem::from).collect(),
             Self::Policy(denied) => denied.problems().collect(),
-            Self::Render(
-                RenderError::TooLarge { used, allowed } | RenderError::Module { used, allowed, .. },
-            )
-            | Self::Compile(CompileError::TooLarge { used, allowed }) => {
+            Self::Render(error) => vec![error.into()],
+            Self::Compile(CompileError::TooLarge { used, allowed }) => {
                 vec![self.problem().limit(*used as u64, *allowed as u64)]
             }
             Self::Compile(CompileError::Syntax { line, column, .. }) => {
@@ -96,9 +94,7 @@ impl Turned {
                 Some((used, allowed)) => vec![self.problem().limit(used, allowed)],
                 None => vec![self.problem()],
             },
-            Self::Render(_) | Self::NoSample { .. } | Self::Bundle(_) => {
-                vec![self.problem()]
-            }
+            Self::NoSample { .. } | Self::Bundle(_) => vec![self.problem()],
         }
     }
 
