@@ -87,7 +87,9 @@ pub(super) const TABLE: &[Explanation] = &[
         "out_of_fuel",
         "The extractor used up the fuel for this event: a base, and a part for each byte of its \
          inputs.",
-        "Look for a loop that doesn't end, or work that grows faster than the input.",
+        "In a module, look for a loop that doesn't end, or work that grows faster than the input; \
+         in a plan, for what it does to long texts: conversions, patterns, JSON inside strings. \
+         Or raise `fuel_base` or `fuel_per_byte`.",
     ),
     Explanation::new(
         Run,
