@@ -56,6 +56,16 @@ pub enum LoadError {
         /// What is wrong with it or with the grant.
         message: String,
     },
+    /// A tenant is to have what the engine that it would share isn't built for.
+    #[error("the tenant's {what} is {asked}, the engine that is shared has {shared}")]
+    OtherEngine {
+        /// What belongs to the engine.
+        what: &'static str,
+        /// As the tenant is to have it.
+        asked: String,
+        /// As the engine has it.
+        shared: String,
+    },
     /// The module asks for an import that isn't there.
     #[error("the module can't be linked: {message}")]
     Link {
@@ -89,6 +99,7 @@ impl LoadError {
             | Self::Foreign
             | Self::Directory { .. }
             | Self::Helper { .. }
+            | Self::OtherEngine { .. }
             | Self::Link { .. } => None,
         }
     }
@@ -109,7 +120,7 @@ impl LoadError {
 impl Coded for LoadError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Engine { .. } => "engine_failed",
+            Self::Engine { .. } | Self::OtherEngine { .. } => "engine_failed",
             Self::Module { .. } => "load_failed",
             Self::Foreign => "foreign_module",
             Self::CompileDeadline { .. } => "compile_deadline_exceeded",
