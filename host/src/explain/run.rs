@@ -53,6 +53,14 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Run,
+        "host_failed",
+        "The host has no memory or no address space for an instance or its code. Nothing is wrong \
+         with the event, the plan or the module.",
+        "Give the process more memory, or a higher limit on its address space (`ulimit -v`): an \
+         instance reserves some 4 GiB of it. Or serve fewer instances at a time.",
+    ),
+    Explanation::new(
+        Run,
         "indirect_call",
         "The extractor called through a table, and there was no function of that type.",
         "Correct the table or the index; in a guest from a compiler this is a defect of it.",

@@ -269,7 +269,7 @@ impl Pipeline {
     /// Runs an extractor over samples. `plan` is the oracle, where there is one.
     ///
     /// # Errors
-    /// [`Turned::NoSample`] or [`Turned::Smoke`].
+    /// [`Turned::NoSample`], [`Turned::Smoke`], or [`Turned::Host`] where nothing could be found out.
     pub fn smoke(
         &self,
         extractor: &Extractor,

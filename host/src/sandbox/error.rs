@@ -1,5 +1,6 @@
 //! The ways in which running a guest fails, each with its code.
 
+use rustix::io::Errno;
 use thiserror::Error;
 use wasmtime::Trap;
 
@@ -56,6 +57,12 @@ pub enum LoadError {
         /// What is wrong with it or with the grant.
         message: String,
     },
+    /// The host has no memory or no address space for the module's code. The module did nothing wrong.
+    #[error("the host could not make the module ready: {message}")]
+    Host {
+        /// What the system says.
+        message: String,
+    },
     /// A tenant is to have what the engine that it would share isn't built for.
     #[error("the tenant's {what} is {asked}, the engine that is shared has {shared}")]
     OtherEngine {
@@ -75,7 +82,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// Every code of this stage.
+    /// Every code of this stage, besides `host_failed`, which a [`GuestError`] has as well.
     pub const CODES: &'static [&'static str] = &[
         "engine_failed",
         "load_failed",
@@ -99,6 +106,7 @@ impl LoadError {
             | Self::Foreign
             | Self::Directory { .. }
             | Self::Helper { .. }
+            | Self::Host { .. }
             | Self::OtherEngine { .. }
             | Self::Link { .. } => None,
         }
@@ -109,7 +117,14 @@ impl LoadError {
     }
 
     pub(super) fn module(error: wasmtime::Error) -> Self {
-        Self::Module { message: crate::untrusted::escaped(&format!("{error:#}")) }
+        let message = crate::untrusted::escaped(&format!("{error:#}"));
+        if is_out_of_memory(&error) { Self::Host { message } } else { Self::Module { message } }
+    }
+
+    /// Whether it is the host that can't do its work, whatever the module is.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        matches!(self, Self::Engine { .. } | Self::Host { .. } | Self::OtherEngine { .. })
     }
 
     pub(super) fn link(error: wasmtime::Error) -> Self {
@@ -121,6 +136,7 @@ impl Coded for LoadError {
     fn code(&self) -> &'static str {
         match self {
             Self::Engine { .. } | Self::OtherEngine { .. } => "engine_failed",
+            Self::Host { .. } => HOST_FAILED,
             Self::Module { .. } => "load_failed",
             Self::Foreign => "foreign_module",
             Self::CompileDeadline { .. } => "compile_deadline_exceeded",
@@ -132,7 +148,21 @@ impl Coded for LoadError {
     }
 }
 
-/// What a guest did that ended its call. The instance it happened in is thrown away.
+/// The code of what the host couldn't do for lack of memory or the like.
+const HOST_FAILED: &str = "host_failed";
+
+/// Whether the system refused the host memory or address space.
+pub(super) fn is_out_of_memory(error: &wasmtime::Error) -> bool {
+    error.chain().any(|cause| {
+        let errno = cause.downcast_ref::<Errno>();
+        let io = cause.downcast_ref::<std::io::Error>();
+        errno.is_some_and(|it| matches!(*it, Errno::NOMEM | Errno::AGAIN))
+            || io.is_some_and(|it| it.kind() == std::io::ErrorKind::OutOfMemory)
+            || cause.is::<wasmtime::OutOfMemory>()
+    })
+}
+
+/// What ended a guest's call: what it did, or that the host could not serve it. The instance it happened in is thrown away.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GuestError {
     /// The fuel for this event is spent.
@@ -172,6 +202,13 @@ pub enum GuestError {
     PoolExhausted {
         /// Instances that there can be at one time.
         allowed: u32,
+    },
+    /// The host could not make an instance, or let one grow as its limits allow: it has no memory or no address space. The
+    /// guest did nothing wrong.
+    #[error("the host could not run the extractor: {message}")]
+    Host {
+        /// What the system says, escaped.
+        message: String,
     },
     /// Its stack is full.
     #[error("the extractor's stack overflowed its {allowed} bytes")]
@@ -251,6 +288,7 @@ impl GuestError {
         "memory_exceeded",
         "table_exceeded",
         "pool_exhausted",
+        "host_failed",
         "stack_overflow",
         "unreachable",
         "out_of_bounds",
@@ -282,6 +320,19 @@ impl GuestError {
     }
 }
 
+impl GuestError {
+    /// What the system refused the host.
+    pub(super) fn host(error: &wasmtime::Error) -> Self {
+        Self::Host { message: crate::untrusted::escaped(&format!("{error:#}")) }
+    }
+
+    /// Whether it is the host that could not serve the guest, which did nothing wrong.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        matches!(self, Self::PoolExhausted { .. } | Self::Host { .. })
+    }
+}
+
 impl Coded for GuestError {
     fn code(&self) -> &'static str {
         match self {
@@ -290,6 +341,7 @@ impl Coded for GuestError {
             Self::Memory { .. } => "memory_exceeded",
             Self::Table { .. } => "table_exceeded",
             Self::PoolExhausted { .. } => "pool_exhausted",
+            Self::Host { .. } => HOST_FAILED,
             Self::StackOverflow { .. } => "stack_overflow",
             Self::Unreachable => "unreachable",
             Self::OutOfBounds => "out_of_bounds",
@@ -343,6 +395,8 @@ pub(super) fn trapped(error: &wasmtime::Error, budget: &Budget<'_>) -> GuestErro
             GuestError::IndirectCall
         }
         Some(other) => GuestError::Trap { trap: other.to_string() },
+        None if is_out_of_memory(error) => GuestError::host(error),
+        // What it gave a function of the host is nonsense.
         None => GuestError::Trap { trap: crate::untrusted::escaped(&format!("{error:#}")) },
     }
 }
@@ -394,6 +448,16 @@ impl RunError {
             return Err(Self::Deadline { used_ms, allowed_ms });
         }
         Ok(())
+    }
+
+    /// Whether it is the host that could not serve the event, so that nothing is known about the extractor.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        match self.cause() {
+            Self::Guest(error) => error.is_of_host(),
+            Self::Worker => true,
+            _ => false,
+        }
     }
 
     /// What happened, without what the guest wrote to its log: never [`RunError::Logged`].
