@@ -1,9 +1,8 @@
 //! The ways in which running a guest fails, each with its code.
 
-use rustix::io::Errno;
 use thiserror::Error;
-use wasmtime::Trap;
 
+use super::trap::is_out_of_memory;
 use crate::abi::block::{BlockError, Deadline};
 use crate::abi::result::ResultError;
 use crate::event::EventError;
@@ -150,17 +149,6 @@ impl Coded for LoadError {
 
 /// The code of what the host couldn't do for lack of memory or the like.
 const HOST_FAILED: &str = "host_failed";
-
-/// Whether the system refused the host memory or address space.
-pub(super) fn is_out_of_memory(error: &wasmtime::Error) -> bool {
-    error.chain().any(|cause| {
-        let errno = cause.downcast_ref::<Errno>();
-        let io = cause.downcast_ref::<std::io::Error>();
-        errno.is_some_and(|it| matches!(*it, Errno::NOMEM | Errno::AGAIN))
-            || io.is_some_and(|it| it.kind() == std::io::ErrorKind::OutOfMemory)
-            || cause.is::<wasmtime::OutOfMemory>()
-    })
-}
 
 /// What ended a guest's call: what it did, or that the host could not serve it. The instance it happened in is thrown away.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -354,50 +342,6 @@ impl Coded for GuestError {
             Self::BadResult { .. } => "bad_result",
             Self::OutputTooLarge { .. } => "output_too_large",
         }
-    }
-}
-
-/// What one event may take of the limits that go by the event.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Budget<'a> {
-    pub(super) fuel: u64,
-    pub(super) stack_bytes: usize,
-    pub(super) deadline: Deadline<'a>,
-}
-
-impl Budget<'_> {
-    pub(super) fn out_of_fuel(&self) -> GuestError {
-        GuestError::OutOfFuel { used: self.fuel.saturating_add(1), allowed: self.fuel }
-    }
-
-    pub(super) fn too_late(&self) -> GuestError {
-        let allowed_ms = self.deadline.allowed_ms();
-        // Two clocks may differ by a tick.
-        GuestError::Deadline { used_ms: self.deadline.used_ms().max(allowed_ms), allowed_ms }
-    }
-}
-
-/// A trap as the error that it is under a budget. A limiter's refusal travels as it is.
-pub(super) fn trapped(error: &wasmtime::Error, budget: &Budget<'_>) -> GuestError {
-    if let Some(refused) = error.downcast_ref::<GuestError>() {
-        return refused.clone();
-    }
-    match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => budget.out_of_fuel(),
-        Some(Trap::Interrupt) => budget.too_late(),
-        Some(Trap::StackOverflow) => GuestError::StackOverflow { allowed: budget.stack_bytes },
-        Some(Trap::UnreachableCodeReached) => GuestError::Unreachable,
-        Some(Trap::MemoryOutOfBounds | Trap::HeapMisaligned) => GuestError::OutOfBounds,
-        Some(
-            Trap::IntegerDivisionByZero | Trap::IntegerOverflow | Trap::BadConversionToInteger,
-        ) => GuestError::Division,
-        Some(Trap::TableOutOfBounds | Trap::IndirectCallToNull | Trap::BadSignature) => {
-            GuestError::IndirectCall
-        }
-        Some(other) => GuestError::Trap { trap: other.to_string() },
-        None if is_out_of_memory(error) => GuestError::host(error),
-        // What it gave a function of the host is nonsense.
-        None => GuestError::Trap { trap: crate::untrusted::escaped(&format!("{error:#}")) },
     }
 }
 
