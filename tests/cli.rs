@@ -3,6 +3,8 @@
 mod asked;
 mod bad_input;
 mod commands;
+mod host;
+mod hostile_text;
 mod junit;
 mod project;
 mod selftest;

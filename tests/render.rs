@@ -7,7 +7,7 @@ use retort::abi::section::SECTION_NAME;
 use retort::gate::inspect::{StructuralLimits, inspect};
 use retort::graph::extraction::Extraction;
 use retort::plan::{self, Plan, eval::eval};
-use retort::problem::Coded;
+use retort::problem::{Coded, Problem};
 use retort::sandbox::{Limits, Sandbox};
 use retort::{compile, render};
 use serde_json::{Value, json};
@@ -203,6 +203,65 @@ fn plans_beyond_every_bound_are_refused_with_a_code() {
     }
     let deep = wide(1, 1, |_| vec!["a".to_owned(); 128]);
     assert_eq!(render::render(&deep).unwrap_err().code(), "plan_not_declarable");
+}
+
+/// What can't be declared is told by its place in the plan, and `plan check` and `render` say the same.
+#[test]
+fn what_is_too_much_is_told_in_terms_of_the_plan() {
+    let plan = |change: &dyn Fn(&mut Value)| {
+        let mut plan = json!({
+            "event_type": "e", "function_name": "f",
+            "nodes": [{"entity_name": "E", "key_fields": [{"property_name": "id", "source_path": ["id"]}],
+                "property_fields": [{"property_name": "p", "coalesce": [{"constant": 1}, {"source_path": ["p"]}]}]}],
+            "edges": [{"relationship_name": "R", "from": "E", "to": "E", "edge_id": "{id}"}],
+        });
+        change(&mut plan);
+        plan::from_value(&plan).unwrap()
+    };
+    let path = |keys: usize| json!(vec!["a"; keys]);
+    // Of each value two pieces, the text behind it.
+    let template = |pieces: usize| json!("{a}-".repeat(pieces / 2) + &"{b}".repeat(pieces % 2));
+    let (key, property) = ("/nodes/0/key_fields/0", "/nodes/0/property_fields/0");
+    for (pointer, allowed, value) in [
+        (format!("{key}/source_path"), 127, &path as &dyn Fn(usize) -> Value),
+        (format!("{property}/coalesce/1/source_path"), 127, &path),
+        ("/session_id_path".to_owned(), 127, &path),
+        ("/edges/0/edge_id".to_owned(), 256, &template),
+        (format!("{key}/template"), 256, &template),
+    ] {
+        let with = |count: usize| {
+            plan(&|plan| {
+                let (place, field) = pointer.rsplit_once('/').unwrap();
+                let place = plan.pointer_mut(place).unwrap();
+                if field == "template" {
+                    *place = json!({"property_name": "id", "template": value(count)});
+                } else {
+                    place[field] = value(count);
+                }
+            })
+        };
+        assert!(render::render(&with(allowed)).is_ok(), "{pointer}");
+        let problem = Problem::from(&render::render(&with(allowed + 1)).unwrap_err());
+        assert_eq!(
+            (problem.code, problem.path.as_deref()),
+            ("plan_not_declarable", Some(&*pointer))
+        );
+        assert_eq!(
+            (problem.used, problem.allowed),
+            (Some(allowed as u64 + 1), Some(allowed as u64))
+        );
+    }
+    for (plan, of) in [
+        (wide(5, 205, own_path), "at most 1024 different values and conditions, found 1028"),
+        (
+            wide(1, 140, |index| vec![format!("k{index}"); 120]),
+            "at most 16384 keys in all paths together",
+        ),
+    ] {
+        let error = render::render(&plan).unwrap_err();
+        assert!(error.to_string().contains(of), "{error}");
+        assert_eq!(Problem::from(&error).path, None);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::fs;
 
 use retort::compile::compile_text;
 use retort::gate::inspect::{StructuralLimits, inspect};
-use retort::gate::smoke::{Samples, SmokeOptions, SmokeReport, smoke};
+use retort::gate::smoke::{Samples, SmokeError, SmokeOptions, SmokeReport, smoke};
 use retort::graph::GraphSpec;
 use retort::problem::Coded;
 use retort::sandbox::{Extractor, Limits};
@@ -137,7 +137,8 @@ fn run(case: &Value) -> (SmokeReport, bool) {
     };
     match smoke(&extractor, None, &samples, spec.as_ref(), options) {
         Ok(smoked) => (smoked.report().clone(), true),
-        Err(failed) => (failed.report().clone(), false),
+        Err(SmokeError::Failed(failed)) => (failed.report().clone(), false),
+        Err(SmokeError::Host(error)) => panic!("{error}"),
     }
 }
 
@@ -223,7 +224,8 @@ fn what_the_host_stops_is_an_exception_of_its_event() {
         };
         let samples = Samples::parse(&text, "events").unwrap();
         let extractor = load(&module, limits);
-        let failed = smoke(&extractor, None, &samples, None, SmokeOptions::default()).unwrap_err();
+        let failed = smoke(&extractor, None, &samples, None, SmokeOptions::default());
+        let Err(SmokeError::Failed(failed)) = failed else { panic!("{name}: {failed:?}") };
         let report = failed.report();
         assert_eq!(report.events_with_exception, count, "{name}");
         assert_eq!(report.events_with_nonempty_result, 1, "{name}");

@@ -178,6 +178,29 @@ fn what_belongs_to_the_engine_is_not_a_tenant_s_to_change() {
     let error = host.for_tenant(&tenant("limits: {stack_bytes: 1000}")).unwrap_err();
     assert_eq!(error.code(), "engine_failed", "{error}");
     assert!(error.to_string().contains("1000"), "{error}");
+    // The allocator does as well: a policy that names another one isn't served by this engine, whatever it shares.
+    let pooled = Allocator::Pooling(Pool { instances: 5, ..Pool::default() });
+    let options = Options { allocator: pooled, ..Options::default() };
+    let pool = Pipeline::of_tenant(&TenantPolicy::default(), options).unwrap();
+    assert_eq!(
+        (host.sandbox().allocator(), pool.sandbox().allocator()),
+        (Allocator::OnDemand, pooled)
+    );
+    for (pipeline, allocator, is_the_same) in [
+        (&host, "on-demand", true),
+        (&host, "pooling", false),
+        (&pool, "{pooling: {instances: 5}}", true),
+        (&pool, "{pooling: {instances: 6}}", false),
+        (&pool, "pooling", false),
+        (&pool, "on-demand", false),
+    ] {
+        let served = pipeline.for_tenant(&tenant(&format!("allocator: {allocator}")));
+        assert_eq!(served.is_ok(), is_the_same, "{allocator}");
+        if let Err(error) = served {
+            assert_eq!(error.code(), "engine_failed", "{error}");
+            assert!(error.to_string().contains("the tenant's allocator is "), "{error}");
+        }
+    }
 }
 
 #[test]

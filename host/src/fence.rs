@@ -5,12 +5,11 @@
 //! backticks in its block: of JSON, three are enough.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::untrusted::is_hidden;
+use crate::untrusted::{is_hidden, is_tick_too_many, spell_in_json};
 
 /// Which characters JSON is written with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,39 +59,19 @@ pub(crate) fn path(path: &[String]) -> String {
     escaped(&serde_json::to_string(path).unwrap_or_default(), Escape::Hidden)
 }
 
-/// How many backticks may stand in a row.
-const MAX_TICKS: usize = 2;
-
 /// Spells characters out. In JSON they can only be parts of strings, save the line breaks that lay it out.
 fn escaped(json: &str, escape: Escape) -> String {
     let mut text = String::with_capacity(json.len());
     let mut ticks = 0;
     for c in json.chars() {
-        let is_beyond = ends_run(c, &mut ticks);
-        if is_beyond || (c != '\n' && escape.applies(c)) {
-            spell_out(c, &mut text);
+        let is_too_many = is_tick_too_many(c, &mut ticks);
+        if is_too_many || (c != '\n' && escape.applies(c)) {
+            spell_in_json(c, &mut text);
         } else {
             text.push(c);
         }
     }
     text
-}
-
-/// Whether a character would be one backtick too many in a row. `ticks` counts those before it.
-fn ends_run(c: char, ticks: &mut usize) -> bool {
-    *ticks = if c == '`' { *ticks + 1 } else { 0 };
-    let is_beyond = *ticks > MAX_TICKS;
-    if is_beyond {
-        *ticks = 0;
-    }
-    is_beyond
-}
-
-fn spell_out(c: char, text: &mut String) {
-    for unit in c.encode_utf16(&mut [0; 2]) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "\\u{unit:04x}");
-    }
 }
 
 /// As much of a text as a JSON string of at most `max_chars` characters of ASCII holds (the quotes not counted), and how
@@ -103,11 +82,11 @@ pub(crate) fn quoted(text: &str, max_chars: usize) -> (String, usize) {
     let mut ticks = 0;
     for (at, c) in text.char_indices() {
         let before = json.len();
-        let is_beyond = ends_run(c, &mut ticks);
+        let is_too_many = is_tick_too_many(c, &mut ticks);
         match c {
             '"' | '\\' => json.extend(['\\', c]),
             '\n' => json.push_str("\\n"),
-            c if is_beyond || Escape::Ascii.applies(c) => spell_out(c, &mut json),
+            c if is_too_many || Escape::Ascii.applies(c) => spell_in_json(c, &mut json),
             c => json.push(c),
         }
         if json.len() > max_chars + 1 {

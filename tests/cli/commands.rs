@@ -244,6 +244,26 @@ fn plan_commands_print_plans_and_what_they_mean() {
     let diagnostic = project.retort_on(["diagnose", "parse", "-"], refused.stdout.as_bytes());
     assert!(diagnostic.stdout.starts_with("PlanParseError [code=wrong_type]"), "{diagnostic:?}");
 
+    // A plan that no extractor can be rendered from is none that is fine, and `render` says the same of it.
+    let template = "{a}-".repeat(300);
+    let deep = PLAN
+        .replace(r#""source_path": ["content", "id"]"#, &format!(r#""template": "{template}""#));
+    project.write("deep.json", deep);
+    let refused = project.retort(["plan", "check", "deep.json", "--json"]);
+    let report = json_of(&refused);
+    assert_eq!(refused.code, 1);
+    assert_eq!(
+        (&report["code"], &report["path"]),
+        (&json!("plan_not_declarable"), &json!("/key_field/template"))
+    );
+    let text = project.retort(["plan", "check", "deep.json"]);
+    assert_eq!((text.code, text.stdout.as_str()), (1, ""));
+    assert!(
+        text.stderr.contains("deep.json: render: /key_field/template: expected at most 256"),
+        "{text:?}"
+    );
+    assert_eq!(project.retort(["render", "deep.json"]).stderr, text.stderr);
+
     let schema = project.retort(["plan", "schema"]);
     assert_eq!(json_of(&schema), retort::plan::schema());
 

@@ -40,6 +40,18 @@ async fn an_event_type_without_samples() {
 }
 
 #[tokio::test]
+async fn a_plan_that_costs_too_much() {
+    let step = Step::Reject(rejection("out_of_fuel", "the extractor used up its fuel", Vec::new()));
+    let model = Model::says([plan("one"), plan("two")]);
+    let gates = Script::new(vec![step; 2]);
+    let outcome = run(&model, &gates, config().max_attempts(2)).await.unwrap();
+    let advice = Account::of_outcome(&outcome, &task()).unwrap().to_string();
+    assert!(advice.contains("`fuel_base`") && !advice.contains("Add a sample"), "{advice}");
+    let prompt = model.prompts().pop().unwrap();
+    assert!(prompt.contains("Next step: Make the plan do less for an event."), "{prompt}");
+}
+
+#[tokio::test]
 async fn many_answers_that_are_no_plans() {
     let model = Model::says((0..12).map(|i| if i % 2 == 0 { "[]" } else { "no" }));
     let config = config().max_attempts(12).repetition(None);

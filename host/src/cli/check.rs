@@ -146,6 +146,7 @@ pub(super) fn main(args: &Args) -> Outcome {
         stages: Vec::new(),
         sample_runs: Vec::new(),
         is_talking: !args.json,
+        is_of_host: false,
     };
     let problems = match artifact {
         Artifact::Bundle => check.bundle(&args.path),
@@ -165,6 +166,9 @@ pub(super) fn main(args: &Args) -> Outcome {
     .err()
     .unwrap_or_default();
     args.cache.tell(&check.pipeline);
+    if let (true, Some(Problem { code, message, .. })) = (check.is_of_host, problems.first()) {
+        return Err(CliError::Refused { code, message: message.clone() });
+    }
     let report = Report { ok: problems.is_empty(), stages: check.stages, problems };
     let origin = files::name(&args.path);
     if let Some(path) = &args.junit {
@@ -179,7 +183,7 @@ pub(super) fn main(args: &Args) -> Outcome {
             1 => "failed with 1 problem".to_owned(),
             count => format!("failed with {count} problems"),
         };
-        talk::print(&format!("{origin}: {verdict}\n"))?;
+        talk::print_line(format_args!("{origin}: {verdict}"))?;
     }
     Ok(Verdict::from_ok(report.ok))
 }
@@ -198,6 +202,8 @@ struct Check {
     stages: Vec<StageReport>,
     sample_runs: Vec<SampleRun>,
     is_talking: bool,
+    /// Whether it was the host that could not do its work.
+    is_of_host: bool,
 }
 
 type Checked<T> = Result<T, Vec<Problem>>;
@@ -209,7 +215,15 @@ impl Check {
         stage: Stage,
         work: impl FnOnce(&Self) -> Result<T, Turned>,
     ) -> Checked<T> {
-        self.any_stage(stage, |check| work(check).map_err(|turned| turned.problems()))
+        let mut is_of_host = false;
+        let outcome = self.any_stage(stage, |check| {
+            work(check).map_err(|turned| {
+                is_of_host = turned.is_of_host();
+                turned.problems()
+            })
+        });
+        self.is_of_host |= is_of_host;
+        outcome
     }
 
     fn any_stage<T>(&mut self, stage: Stage, work: impl FnOnce(&Self) -> Checked<T>) -> Checked<T> {

@@ -77,7 +77,7 @@ pub(super) fn main(args: &Args) -> Outcome {
             1 => "1 failure".to_owned(),
             count => format!("{count} failures"),
         };
-        talk::print(&format!("{origin}: {verdict}\n"))?;
+        talk::print_line(format_args!("{origin}: {verdict}"))?;
     }
     Ok(Verdict::from_ok(report.ok()))
 }

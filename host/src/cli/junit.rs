@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use retort::diagnose::visible;
 
 use super::error::CliError;
 
@@ -50,6 +51,7 @@ impl Junit {
 
     /// Adds a suite, if it has cases.
     pub(super) fn suite(&mut self, name: &str, cases: impl IntoIterator<Item = Case>) {
+        let name = &*visible(name);
         let mut suite = TestSuite::new(name);
         let mut total = 0.0;
         for case in cases {
@@ -62,7 +64,7 @@ impl Junit {
         }
     }
 
-    /// Writes the report to a file. What XML can't hold is left out.
+    /// Writes the report to a file. What doesn't show is spelled out.
     pub(super) fn write(&self, path: &Path) -> Result<(), CliError> {
         let refused = |source| CliError::FileNotWritable { path: path.to_owned(), source };
         let text = self.0.to_string().map_err(|error| refused(std::io::Error::other(error)))?;
@@ -76,19 +78,19 @@ impl Case {
             CaseVerdict::Passed => TestCaseStatus::success(),
             CaseVerdict::Skipped(reason) => {
                 let mut status = TestCaseStatus::skipped();
-                status.set_message(reason);
+                status.set_message(&*visible(&reason));
                 status
             }
             CaseVerdict::Failed(Failure { code, message, details }) => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_type(code).set_message(message);
+                status.set_type(code).set_message(&*visible(&message));
                 if !details.is_empty() {
-                    status.set_description(details.join("\n"));
+                    status.set_description(&*visible(&details.join("\n")));
                 }
                 status
             }
         };
-        let mut test = TestCase::new(self.name, status);
+        let mut test = TestCase::new(&*visible(&self.name), status);
         test.set_classname(class);
         if let Some(ms) = self.ms {
             test.set_time(duration(ms));

@@ -7,7 +7,8 @@ use clap::Subcommand;
 use retort::diagnose::sanitize;
 use retort::event::DEFAULT_MAX_EVENT_BYTES;
 use retort::plan::{self, Plan, PlanParseError};
-use retort::problem::Coded;
+use retort::problem::{Coded, Problem};
+use retort::render::render;
 use serde::Serialize;
 
 use super::error::CliError;
@@ -36,7 +37,8 @@ Examples:
 
 /// Say all that is wrong with a plan
 ///
-/// Prints the plan in its normalised form, every default filled in. Exits with 1 if it isn't a plan.
+/// Prints the plan in its normalised form, every default filled in. Exits with 1 if it isn't a plan, or one that no extractor
+/// can be rendered from.
 #[derive(clap::Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 struct CheckArgs {
@@ -104,30 +106,57 @@ struct Valid<'a> {
 struct Invalid<'a> {
     ok: bool,
     #[serde(flatten)]
-    first: &'a PlanParseError,
-    problems: &'a [PlanParseError],
+    first: Fault<'a>,
+    problems: Vec<Fault<'a>>,
+}
+
+/// What is wrong, of the parser or of the renderer.
+#[derive(Serialize)]
+struct Fault<'a> {
+    code: &'a str,
+    path: &'a str,
+    message: &'a str,
 }
 
 fn check(args: &CheckArgs) -> Outcome {
     if !args.json {
         let Some(plan) = files::read_plan(&args.plan)? else { return Ok(Verdict::Fail) };
-        let mut text =
-            serde_json::to_string_pretty(&plan).map_err(|error| CliError::Output(error.into()))?;
-        text.push('\n');
-        talk::print(&text)?;
+        if let Err(error) = render(&plan) {
+            talk::problem(&files::name(&args.plan), &(&error).into());
+            return Ok(Verdict::Fail);
+        }
+        talk::print_pretty(&plan)?;
         return Ok(Verdict::Pass);
     }
     let text = files::read_text(&args.plan, "a plan")?;
-    match plan::parse(&text) {
-        Ok(plan) => {
-            talk::print_json(&Valid { ok: true, plan: &plan })?;
-            Ok(Verdict::Pass)
-        }
+    let plan = match plan::parse(&text) {
+        Ok(plan) => plan,
         Err(first) => {
             let problems = plan::problems(&text);
-            talk::print_json(&Invalid { ok: false, first: &first, problems: &problems })?;
-            Ok(Verdict::Fail)
+            let problems = problems.iter().map(Fault::of_parser).collect();
+            let first = Fault::of_parser(&first);
+            talk::print_json(&Invalid { ok: false, first, problems })?;
+            return Ok(Verdict::Fail);
         }
+    };
+    if let Err(error) = render(&plan) {
+        let problem = Problem::from(&error);
+        let (first, problems) = (Fault::of(&problem), vec![Fault::of(&problem)]);
+        talk::print_json(&Invalid { ok: false, first, problems })?;
+        return Ok(Verdict::Fail);
+    }
+    talk::print_json(&Valid { ok: true, plan: &plan })?;
+    Ok(Verdict::Pass)
+}
+
+impl<'a> Fault<'a> {
+    fn of_parser(error: &'a PlanParseError) -> Self {
+        Self { code: error.code.as_str(), path: &error.path, message: &error.message }
+    }
+
+    fn of(problem: &'a Problem) -> Self {
+        let path = problem.path.as_deref().unwrap_or_default();
+        Self { code: problem.code, path, message: &problem.message }
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn main(args: &Args) -> Outcome {
             Ok(Verdict::Pass)
         }
         Err(error) => {
-            talk::error(&error);
+            talk::problem(&files::name(&args.plan), &(&error).into());
             Ok(Verdict::Fail)
         }
     }

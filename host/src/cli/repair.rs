@@ -83,7 +83,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     let origin = files::name(&args.plan);
     problems.iter().for_each(|problem| talk::problem(&origin, &Problem::from(problem)));
     if let Some(patched) = patched {
-        talk::print(&format!("{patched:#}\n"))?;
+        talk::print_pretty(&patched)?;
         if !ok {
             talk::note("mended: the plan on stdout passes every gate");
         }

@@ -1,10 +1,14 @@
 //! What a person reads on stderr, and the one JSON value that a program reads on stdout.
+//!
+//! Nothing that doesn't show gets through: names of files, of events and of whatever else a command was given can't steer a
+//! terminal.
 
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Style};
+use retort::diagnose::{sanitize, visible, visible_json};
 use retort::problem::{Coded, Problem};
 use serde::Serialize;
 
@@ -14,15 +18,24 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const NOTE: Style = AnsiColor::Cyan.on_default().bold();
 
-/// One line on stderr. Colours are taken out where that isn't a terminal.
+/// One line on stderr.
 pub(super) fn say(line: impl Display) {
     // There is nowhere left to report that stderr can't be written.
-    let _ = writeln!(anstream::stderr(), "{line}");
+    let _ = writeln!(anstream::stderr(), "{}", visible(&line.to_string()));
+}
+
+/// One line on stderr behind a word in a style, whatever the text holds. Colours are taken out where that isn't a terminal.
+fn headed(style: Style, word: impl Display, text: impl Display) {
+    let _ = writeln!(anstream::stderr(), "{style}{word}{style:#}: {}", on_one_line(text));
+}
+
+fn on_one_line(text: impl Display) -> String {
+    sanitize(&text.to_string(), usize::MAX)
 }
 
 /// A remark that isn't an error.
 pub(super) fn note(text: impl Display) {
-    say(format_args!("{NOTE}note{NOTE:#}: {text}"));
+    headed(NOTE, "note", text);
 }
 
 /// An error with its code.
@@ -32,12 +45,12 @@ pub(super) fn error(error: &(impl Coded + Display)) {
 
 /// Something that isn't as it should be and stops nothing, with its code.
 pub(super) fn warning(warning: &(impl Coded + Display)) {
-    say(format_args!("{WARNING}warning[{}]{WARNING:#}: {warning}", warning.code()));
+    headed(WARNING, format_args!("warning[{}]", warning.code()), warning);
 }
 
 /// A code with what is said of it.
 pub(super) fn coded(code: &str, text: impl Display) {
-    say(format_args!("{ERROR}error[{code}]{ERROR:#}: {text}"));
+    headed(ERROR, format_args!("error[{code}]"), text);
 }
 
 /// A problem that a gate found. `origin` names what was checked.
@@ -63,6 +76,16 @@ pub(super) fn figures(used: Option<u64>, allowed: Option<u64>) -> String {
 
 /// Text on stdout.
 pub(super) fn print(text: &str) -> Result<(), CliError> {
+    write(&visible(text))
+}
+
+/// One line of text on stdout, whatever it holds.
+pub(super) fn print_line(line: impl Display) -> Result<(), CliError> {
+    write(&(on_one_line(line) + "\n"))
+}
+
+/// Text on stdout that a program takes as it stands: the path of a bundle.
+pub(super) fn write(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(CliError::Output)
 }
@@ -71,7 +94,15 @@ pub(super) fn print(text: &str) -> Result<(), CliError> {
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let mut text = serde_json::to_string(value).map_err(|error| CliError::Output(error.into()))?;
     text.push('\n');
-    print(&text)
+    write(&visible_json(&text))
+}
+
+/// A JSON value on stdout, indented by two.
+pub(super) fn print_pretty(value: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(value);
+    let mut text = text.map_err(|error| CliError::Output(error.into()))?;
+    text.push('\n');
+    write(&visible_json(&text))
 }
 
 /// A duration in milliseconds, with microseconds.

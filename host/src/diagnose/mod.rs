@@ -5,14 +5,17 @@
 //! ([`parse`], [`ast`], [`smoke`], [`compile`]); a saved one may turn out not to be a report of
 //! its kind, which [`render`] says with the place.
 //!
-//! Text inside a report is rendered as it stands. Whoever fills a report with text that comes
-//! from a guest or an event passes it through [`sanitize`] first.
+//! A report may hold what a model, a guest or an event wrote, and a saved one what anybody did. So
+//! every text in it is bounded where it is rendered, and what doesn't show is spelled out, as
+//! [`sanitize`] does it, and every third backtick of a run: codes, paths and the entries of a sample
+//! run on one line, 200 characters of a code or a path, 4,000 of a message. The messages of the parser, the details of the static gates
+//! and the reasons of a compilation keep their line feeds, for they may have several lines.
 
 mod report;
 mod text;
 
 pub use crate::gate::smoke::{SmokeReport, ValidationFailure};
-pub use crate::untrusted::sanitize;
+pub use crate::untrusted::{sanitize, visible, visible_json};
 pub use report::{AstFailure, AstReport, CompileReport, ParseReport};
 pub use text::{ast, compile, parse, smoke};
 

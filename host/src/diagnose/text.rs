@@ -5,15 +5,37 @@ use std::fmt::Write as _;
 use super::report::{AstReport, CompileReport, ParseReport};
 use super::root_or;
 use crate::gate::smoke::SmokeReport;
+use crate::untrusted::{quotable, quotable_lines};
 
 /// Entries that a list shows before it counts the rest.
 const MAX_ENTRIES: usize = 10;
 
+/// How much of a code, a scope or a path is shown, in characters.
+const NAME_CHARS: usize = 200;
+
+/// How much of a message is shown, in characters.
+const MESSAGE_CHARS: usize = 4_000;
+
+/// A name as a diagnostic shows it.
+fn name(text: &str) -> String {
+    quotable(text, NAME_CHARS)
+}
+
+/// A message that may have several lines.
+fn message(text: &str) -> String {
+    quotable_lines(text, MESSAGE_CHARS)
+}
+
+/// What happened to one event, on one line.
+fn entry(text: &str) -> String {
+    quotable(text, MESSAGE_CHARS)
+}
+
 /// The diagnostic of a plan that could not be read, one line unless its message has more.
 #[must_use]
 pub fn parse(report: &ParseReport) -> String {
-    let ParseReport { code, path, message } = report;
-    format!("PlanParseError [code={code}] at {}: {message}", root_or(path))
+    let (code, path) = (name(&report.code), name(&report.path));
+    format!("PlanParseError [code={code}] at {}: {}", root_or(&path), message(&report.message))
 }
 
 /// The diagnostic of the static gates: one entry per failure, ten at most.
@@ -31,7 +53,7 @@ pub fn ast(report: &AstReport) -> String {
             (Some(line), None) => format!("line {line}"),
             (None, _) => "<no-line>".to_owned(),
         };
-        format!("{place}: {}: {}", failure.code, failure.detail)
+        format!("{place}: {}: {}", name(&failure.code), message(&failure.detail))
     });
     push_entries(&mut text, "  ", "", entries);
     text
@@ -53,14 +75,14 @@ pub fn smoke(report: &SmokeReport) -> String {
     if !report.exceptions.is_empty() {
         section(
             format!("Per-event exceptions ({} of {events} events):", report.events_with_exception),
-            &mut report.exceptions.iter().map(|exception| last_line(exception).to_owned()),
+            &mut report.exceptions.iter().map(|exception| entry(last_line(exception))),
         );
     }
     if !report.wrong_return_types.is_empty() {
         let count = report.events_with_wrong_return_type;
         section(
             format!("Wrong return types ({count} of {events} events):"),
-            &mut report.wrong_return_types.iter().cloned(),
+            &mut report.wrong_return_types.iter().map(|it| entry(it)),
         );
     }
     if report.events_with_nonempty_result < report.min_nonempty_results {
@@ -78,7 +100,8 @@ pub fn smoke(report: &SmokeReport) -> String {
             format!("#76 graph validator failures ({}):", report.validation_failures.len()),
             &mut report.validation_failures.iter().map(|failure| {
                 let super::ValidationFailure { scope, code, path, detail } = failure;
-                format!("[{scope}] {code} at {path}: {detail}")
+                let (scope, code, path) = (name(scope), name(code), name(path));
+                format!("[{scope}] {code} at {path}: {}", entry(detail))
             }),
         );
     }
@@ -91,26 +114,23 @@ pub fn compile(report: &CompileReport) -> String {
     if report.ok() {
         return "Compile succeeded (no diagnostic to render).".to_owned();
     }
-    let refusals = [
-        ("invalid_identifier", &report.invalid_identifier),
-        ("invalid_event_types", &report.invalid_event_types),
-        ("load_error", &report.load_error),
-    ];
-    for (code, reason) in refusals {
-        // An empty reason is a reason.
-        if let Some(reason) = reason {
-            return format!("CompileError [code={code}]: {reason}");
-        }
-    }
-    if let Some(report) = report.ast_report.as_ref().filter(|report| !report.ok()) {
-        return ast(report);
-    }
-    if let Some(report) = report.smoke_report.as_ref().filter(|report| !report.ok()) {
-        return smoke(report);
-    }
-    "CompileError [code=unknown]: compile failed but no diagnostic field was populated on the \
-     CompileResult"
-        .to_owned()
+    // An empty reason is a reason.
+    let refused = |code: &str, reason: &Option<String>| {
+        let reason = reason.as_deref()?;
+        Some(format!("CompileError [code={code}]: {}", message(reason)))
+    };
+    let failed_ast = report.ast_report.as_ref().filter(|report| !report.ok());
+    let failed_smoke = report.smoke_report.as_ref().filter(|report| !report.ok());
+    refused("invalid_identifier", &report.invalid_identifier)
+        .or_else(|| refused("invalid_event_types", &report.invalid_event_types))
+        .or_else(|| failed_ast.map(ast))
+        .or_else(|| refused("load_error", &report.load_error))
+        .or_else(|| failed_smoke.map(smoke))
+        .unwrap_or_else(|| {
+            "CompileError [code=unknown]: compile failed but no diagnostic field was populated on the \
+             CompileResult"
+                .to_owned()
+        })
 }
 
 /// Appends the first entries, each on a line of its own, and the number of those left out.

@@ -28,9 +28,11 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Load,
         "engine_failed",
-        "The sandbox can't be set up on this machine: its virtual machine or a thread could not \
-         be started.",
-        "Read the system's reason in the message; check limits on memory and threads.",
+        "The sandbox can't be set up: its virtual machine or a thread could not be started on \
+         this machine, or a tenant is to have another stack or allocator than the engine that it \
+         would share.",
+        "Read the reason in the message; check limits on memory and threads, or build such a \
+         tenant an engine of its own.",
     ),
     Explanation::new(
         Load,

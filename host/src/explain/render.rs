@@ -6,10 +6,10 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Render,
         "plan_not_declarable",
-        "The plan is valid, but what it would declare breaks a bound of the binary interface: \
-         too many inputs, too long a path, or a name that belongs to the interface.",
-        "Read fewer fields, or shorter paths, as the message says; split the plan if it needs \
-         more.",
+        "The plan is valid, but no extractor can declare what it reads: too many values, too \
+         long a path or a template, or a name that belongs to the binary interface.",
+        "Read fewer fields, by shorter paths and templates, as the message says; split the plan \
+         if it needs more.",
     ),
     Explanation::new(
         Render,

@@ -53,6 +53,14 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Run,
+        "host_failed",
+        "The host has no memory or no address space for an instance or its code. Nothing is wrong \
+         with the event, the plan or the module.",
+        "Give the process more memory, or a higher limit on its address space (`ulimit -v`): an \
+         instance reserves some 4 GiB of it. Or serve fewer instances at a time.",
+    ),
+    Explanation::new(
+        Run,
         "indirect_call",
         "The extractor called through a table, and there was no function of that type.",
         "Correct the table or the index; in a guest from a compiler this is a defect of it.",
@@ -87,7 +95,9 @@ pub(super) const TABLE: &[Explanation] = &[
         "out_of_fuel",
         "The extractor used up the fuel for this event: a base, and a part for each byte of its \
          inputs.",
-        "Look for a loop that doesn't end, or work that grows faster than the input.",
+        "In a module, look for a loop that doesn't end, or work that grows faster than the input; \
+         in a plan, for what it does to long texts: conversions, patterns, JSON inside strings. \
+         Or raise `fuel_base` or `fuel_per_byte`.",
     ),
     Explanation::new(
         Run,

@@ -6,15 +6,19 @@ use json_patch::Patch;
 
 use super::Finding;
 use crate::fence::compact;
+use crate::untrusted::quotable;
 
 /// How many findings a text names; the remainder is counted.
 const MAX_LISTED: usize = 10;
+
+/// How much of a place, of what was expected or of what was observed is shown, in characters.
+const SHOWN_CHARS: usize = 1_000;
 
 /// How long a patch may be that is written out, in characters.
 const MAX_PATCH_CHARS: usize = 500;
 
 /// A heading with the number of findings, then each with what would mend it. At most ten are written out.
-/// What a patch holds that doesn't show is spelled out; one of more than 500 characters is left out, which the text says.
+/// What doesn't show is spelled out, in a patch as in all else; a patch of more than 500 characters is left out, which the text says.
 #[must_use]
 pub fn describe(heading: &str, findings: &[Finding]) -> String {
     let issues = if findings.len() == 1 { "issue" } else { "issues" };
@@ -31,10 +35,12 @@ pub fn describe(heading: &str, findings: &[Finding]) -> String {
 
 fn one(text: &mut String, finding: &Finding) -> std::fmt::Result {
     let Finding { code, pointer, expected, observed, event, patch, certain, .. } = finding;
-    let place = if pointer.is_empty() { "<root>" } else { pointer };
+    let place = if pointer.is_empty() { "<root>" } else { &*quotable(pointer, SHOWN_CHARS) };
+    let (expected, observed) = (quotable(expected, SHOWN_CHARS), quotable(observed, SHOWN_CHARS));
     write!(text, "\n  {place}: {code}: expected {expected}; found {observed}")?;
     if let Some(event) = event {
-        write!(text, "\n    sample on line {}: {}", event.line, event.text)?;
+        let shown = quotable(&event.text, SHOWN_CHARS);
+        write!(text, "\n    sample on line {}: {shown}", event.line)?;
     }
     if let Some(patch) = patch {
         let word = if *certain { "mended by" } else { "perhaps mended by" };

@@ -153,12 +153,20 @@ impl Pipeline {
     /// fields that may be read, which are the policy's, and directories, which no two tenants share unasked.
     ///
     /// # Errors
-    /// [`LoadError::Directory`], when a directory of the policy can't be granted; [`LoadError::Engine`], when its extractors
-    /// would have another size of stack: that belongs to the engine. Which allocator there is belongs to it as well, so the
-    /// policy's isn't looked at.
+    /// [`LoadError::Directory`], when a directory of the policy can't be granted; [`LoadError::OtherEngine`], when its extractors
+    /// would have another size of stack, or come from another allocator: both belong to the engine, so such a tenant needs one
+    /// of its own ([`of_tenant`](Self::of_tenant)).
     pub fn for_tenant(&self, tenant: &TenantPolicy) -> Result<Self, LoadError> {
         let limits = tenant.limits(self.sandbox.limits());
         let isolation = tenant.isolation().unwrap_or(self.sandbox.isolation());
+        let shared = self.sandbox.allocator();
+        if let Some(asked) = tenant.allocator().filter(|asked| *asked != shared) {
+            return Err(LoadError::OtherEngine {
+                what: "allocator",
+                asked: asked.to_string(),
+                shared: shared.to_string(),
+            });
+        }
         let sandbox = self.sandbox.for_tenant(limits, isolation)?;
         Ok(Self {
             sandbox: match tenant.wasi() {
@@ -278,7 +286,7 @@ impl Pipeline {
     /// Runs an extractor over samples. `plan` is the oracle, where there is one.
     ///
     /// # Errors
-    /// [`Turned::NoSample`] or [`Turned::Smoke`].
+    /// [`Turned::NoSample`], [`Turned::Smoke`], or [`Turned::Host`] where nothing could be found out.
     pub fn smoke(
         &self,
         extractor: &Extractor,

@@ -7,12 +7,12 @@ use crate::compile::CompileError;
 use crate::diagnose::{self, AstFailure, AstReport, CompileReport, ParseReport};
 use crate::gate::fit::{EVENT_TYPE_WITHOUT_SAMPLE, Unfit};
 use crate::gate::inspect::Rejected;
-use crate::gate::smoke::SmokeFailed;
+use crate::gate::smoke::{SmokeError, SmokeFailed};
 use crate::plan::PlanParseError;
 use crate::policy::Denied;
 use crate::problem::{Coded, Problem, Stage};
 use crate::render::RenderError;
-use crate::sandbox::LoadError;
+use crate::sandbox::{LoadError, RunError};
 use crate::untrusted::escaped;
 
 /// Why a candidate was turned down.
@@ -48,9 +48,21 @@ pub enum Turned {
     /// The sample run failed.
     #[error(transparent)]
     Smoke(#[from] SmokeFailed),
+    /// The host could not run it, so that nothing is known about it.
+    #[error(transparent)]
+    Host(RunError),
     /// The bundle can't be written.
     #[error(transparent)]
     Bundle(#[from] BundleError),
+}
+
+impl From<SmokeError> for Turned {
+    fn from(error: SmokeError) -> Self {
+        match error {
+            SmokeError::Failed(failed) => Self::Smoke(failed),
+            SmokeError::Host(error) => Self::Host(error),
+        }
+    }
 }
 
 fn first(errors: &[PlanParseError]) -> String {
@@ -70,6 +82,7 @@ impl Turned {
             Self::Load(_) => Stage::Load,
             Self::Fit(_) | Self::NoSample { .. } => Stage::Fit,
             Self::Smoke(_) => Stage::Smoke,
+            Self::Host(_) => Stage::Run,
             Self::Bundle(_) => Stage::Bundle,
         }
     }
@@ -80,10 +93,8 @@ impl Turned {
         match self {
             Self::Plan(errors) => errors.iter().cloned().map(Problem::from).collect(),
             Self::Policy(denied) => denied.problems().collect(),
-            Self::Render(
-                RenderError::TooLarge { used, allowed } | RenderError::Module { used, allowed, .. },
-            )
-            | Self::Compile(CompileError::TooLarge { used, allowed }) => {
+            Self::Render(error) => vec![error.into()],
+            Self::Compile(CompileError::TooLarge { used, allowed }) => {
                 vec![self.problem().limit(*used as u64, *allowed as u64)]
             }
             Self::Compile(CompileError::Syntax { line, column, .. }) => {
@@ -96,9 +107,19 @@ impl Turned {
                 Some((used, allowed)) => vec![self.problem().limit(used, allowed)],
                 None => vec![self.problem()],
             },
-            Self::Render(_) | Self::NoSample { .. } | Self::Bundle(_) => {
-                vec![self.problem()]
-            }
+            Self::Host(error) => vec![error.problem()],
+            Self::NoSample { .. } | Self::Bundle(_) => vec![self.problem()],
+        }
+    }
+
+    /// Whether it is the host that could not do its work: nothing is said about the candidate, and another one would fare no
+    /// better.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        match self {
+            Self::Host(_) => true,
+            Self::Load(error) => error.is_of_host(),
+            _ => false,
         }
     }
 
@@ -156,9 +177,12 @@ impl Turned {
                 report.ast_report = Some(AstReport::default());
                 report.smoke_report = Some(failed.report().clone());
             }
-            Self::Plan(_) | Self::Policy(_) | Self::Fit(_) | Self::Load(_) | Self::Bundle(_) => {
-                report.load_error = Some(self.to_string())
-            }
+            Self::Plan(_)
+            | Self::Policy(_)
+            | Self::Fit(_)
+            | Self::Load(_)
+            | Self::Host(_)
+            | Self::Bundle(_) => report.load_error = Some(self.to_string()),
         }
         report
     }
@@ -180,6 +204,7 @@ impl Coded for Turned {
             Self::Smoke(failed) => {
                 failed.problems().first().map_or("nonempty_floor", |problem| problem.code)
             }
+            Self::Host(error) => error.code(),
             Self::Bundle(error) => error.code(),
         }
     }

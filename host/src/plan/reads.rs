@@ -2,7 +2,8 @@
 
 use super::model::{EdgeRule, Endpoint, FieldMapping, Form, Partial, Plan};
 use crate::expr::{
-    Condition, Conversion, Expression, ForEach, JsonType, Level, Over, Reference, Source, Test,
+    Condition, Conversion, Expression, ForEach, JsonType, Level, Over, Reference, Source, Template,
+    Test,
 };
 
 /// A path that a plan reads.
@@ -63,6 +64,16 @@ impl Plan {
     /// ```
     #[must_use]
     pub fn reads(&self) -> Vec<Read<'_>> {
+        self.written().all
+    }
+
+    /// Every template of the plan, with a JSON Pointer to it, in the same order.
+    #[must_use]
+    pub fn templates(&self) -> Vec<(String, &Template)> {
+        self.written().templates
+    }
+
+    fn written(&self) -> Reads<'_> {
         let mut reads = Reads::default();
         reads.when("", self.when.as_ref(), Role::Gate, None);
         for (index, node) in self.nodes.iter().enumerate() {
@@ -99,7 +110,7 @@ impl Plan {
                 }
             }
         }
-        reads.all
+        reads
     }
 
     /// JSON Pointer to a node of the plan; empty in the short form, where the plan is the node.
@@ -146,6 +157,7 @@ impl Plan {
 #[derive(Default)]
 struct Reads<'p> {
     all: Vec<Read<'p>>,
+    templates: Vec<(String, &'p Template)>,
 }
 
 impl<'p> Reads<'p> {
@@ -209,8 +221,8 @@ impl<'p> Reads<'p> {
         // One that it has from its nodes is read there.
         self.for_each(at, edge.own_for_each.as_ref());
         self.when(at, edge.when(), Role::When, over);
-        for reference in edge.edge_id().into_iter().flat_map(|template| template.references()) {
-            self.push(format!("{at}/edge_id"), reference, Role::EdgeId, over);
+        if let Some(template) = edge.edge_id() {
+            self.template(format!("{at}/edge_id"), template, Role::EdgeId, over);
         }
         for (property, mapping) in edge.property_fields().iter().enumerate() {
             self.mapping(
@@ -244,6 +256,19 @@ impl<'p> Reads<'p> {
         self.value(at, mapping.value(), role, over, &[]);
     }
 
+    fn template(
+        &mut self,
+        at: String,
+        template: &'p Template,
+        role: Role,
+        over: Option<&'p ForEach>,
+    ) {
+        for reference in template.references() {
+            self.push(at.clone(), reference, role, over);
+        }
+        self.templates.push((at, template));
+    }
+
     /// A value, and the conversions of what it comes to. No deeper than the parser lets values nest.
     fn value(
         &mut self,
@@ -260,9 +285,7 @@ impl<'p> Reads<'p> {
             }
             Source::Constant(_) => {}
             Source::Template(template) => {
-                for reference in template.references() {
-                    self.push(format!("{at}/template"), reference, role, over);
-                }
+                self.template(format!("{at}/template"), template, role, over);
             }
             Source::Coalesce(values) => {
                 for (index, value) in values.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! The prompt after a failure.
 
 use crate::fence::{self, Escape};
+use crate::untrusted::visible;
 
 /// How much of an earlier answer is shown, in characters. A plan of a hundred properties takes some 15,000.
 const RESPONSE_CHARS: usize = 32_000;
@@ -22,8 +23,8 @@ it, no fences.
 ///
 /// Earlier answers are not in it, so it doesn't grow from attempt to attempt. An answer that is JSON is shown with its
 /// keys sorted, indented by two, in ASCII; any other as one JSON string. Answers of more than 32,000 characters are cut,
-/// and it says so. `diagnostic` stands as it is, in a fence of its own: what it quotes of events and answers is data. Gates
-/// bound it.
+/// and it says so. `diagnostic` stands as it is, but for what doesn't show, in a fence of its own: what it quotes of
+/// events and answers is data. Gates bound it.
 ///
 /// # Example
 /// ```
@@ -44,7 +45,7 @@ pub fn retry(original: &str, response: &str, diagnostic: &str) -> String {
     prompt.push_str(":\n\n");
     prompt.push_str(&fence::block("json", &shown));
     prompt.push_str("\nWhat is wrong:\n\n");
-    prompt.push_str(&fence::block("text", diagnostic));
+    prompt.push_str(&fence::block("text", &visible(diagnostic)));
     prompt.push_str(CLOSING);
     prompt
 }

@@ -6,7 +6,8 @@ use super::parts::{Part, Parts};
 use super::text::{comment, indent, literal};
 use super::write::{Constant, Writer, not_truthy};
 use super::{
-    Capacities, MAX_MODULE_BYTES, MAX_SECTION_BYTES, MAX_SOURCE_BYTES, RenderError, graph, single,
+    Capacities, MAX_MODULE_BYTES, MAX_SECTION_BYTES, MAX_SOURCE_BYTES, RenderError, declarable,
+    graph, single,
 };
 use crate::abi::section::Section;
 use crate::expr::OnDuplicate;
@@ -32,6 +33,7 @@ pub(super) const RETURN: &str = "\n;; the address in the high half, the length i
 
 /// The module's text.
 pub(super) fn module(plan: &Plan) -> Result<String, RenderError> {
+    declarable::check(plan)?;
     let lowered = lower(plan);
     let section = section(plan, &lowered)?;
     let output_capacity = super::capacities(&section).output;
@@ -56,7 +58,7 @@ fn section(plan: &Plan, lowered: &Lowered<'_>) -> Result<Section, RenderError> {
     let has_rows = !rows.is_empty();
     let mut section = Section::new(plan.function_name(), patterns, inputs)
         .and_then(|section| if has_rows { section.with_rows(rows) } else { Ok(section) })
-        .map_err(RenderError::Declaration)?;
+        .map_err(declarable::refused)?;
     let one_entity_twice = plan.nodes().iter().enumerate().any(|(index, node)| {
         plan.nodes()[..index].iter().any(|other| other.entity_name() == node.entity_name())
     });

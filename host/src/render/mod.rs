@@ -9,6 +9,7 @@
 //! Nothing survives a call: the code keeps what it knows in locals, reads the input block, constant text and what it has
 //! just written itself, and writes from the first byte of the result to the last.
 
+mod declarable;
 mod extractor;
 mod graph;
 mod inputs;
@@ -22,7 +23,7 @@ use thiserror::Error;
 
 use crate::abi::section::{Section, SectionError};
 use crate::plan::Plan;
-use crate::problem::Coded;
+use crate::problem::{Coded, Problem, Stage};
 
 /// The version of what rendering makes of a plan.
 pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
@@ -91,7 +92,19 @@ impl Source {
 /// Why a valid plan can't be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RenderError {
-    /// The plan's declaration breaks a bound of the ABI.
+    /// A part of the plan, or the plan as a whole, is more than an extractor can declare.
+    #[error("expected at most {allowed} {of}, found {found}")]
+    Part {
+        /// JSON Pointer (RFC 6901) to it in the plan; empty for the plan as a whole.
+        pointer: String,
+        /// What is counted.
+        of: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        allowed: usize,
+    },
+    /// The plan's declaration breaks another bound of the ABI.
     #[error("the plan can't be declared: {0}")]
     Declaration(SectionError),
     /// The names in the plan are so long that no result could hold them.
@@ -119,10 +132,25 @@ impl RenderError {
     pub const CODES: &'static [&'static str] = &["plan_not_declarable", "plan_too_large"];
 }
 
+impl From<&RenderError> for Problem {
+    fn from(error: &RenderError) -> Self {
+        let problem = Self::new(Stage::Render, error.code(), error.to_string());
+        match error {
+            RenderError::Part { pointer, found, allowed, .. } => {
+                problem.at(pointer).limit(*found as u64, *allowed as u64)
+            }
+            RenderError::TooLarge { used, allowed } | RenderError::Module { used, allowed, .. } => {
+                problem.limit(*used as u64, *allowed as u64)
+            }
+            RenderError::Declaration(_) => problem,
+        }
+    }
+}
+
 impl Coded for RenderError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Declaration(_) => "plan_not_declarable",
+            Self::Part { .. } | Self::Declaration(_) => "plan_not_declarable",
             Self::TooLarge { .. } | Self::Module { .. } => "plan_too_large",
         }
     }

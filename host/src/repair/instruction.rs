@@ -43,6 +43,10 @@ pub struct RepairInstruction {
     pub minimal_next_step: String,
 }
 
+/// Codes of a plan that takes more than an event may: its values may be right.
+pub(crate) const COSTLY: &[&str] =
+    &["out_of_fuel", "deadline_exceeded", "input_too_large", "output_too_large", "too_many_rows"];
+
 /// What to do about a failure.
 ///
 /// # Example
@@ -63,6 +67,12 @@ pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
             RepairAction::ShortenAnswer,
             "Write the whole object in fewer characters.".to_owned(),
             "Leave out optional properties that the rule doesn't ask for, and write no white space that JSON doesn't need.",
+        )
+    } else if COSTLY.contains(&failure.code.as_str()) {
+        (
+            RepairAction::CorrectPlan,
+            format!("Make {place} do less for an event."),
+            "Look at what it does to long texts and for each element: conversions, patterns, templates and iterations; keep what the rule asks for.",
         )
     } else {
         match kind {
@@ -138,6 +148,19 @@ mod tests {
             let saved = serde_json::to_string(&instruction).expect("strings");
             let read: RepairInstruction = serde_json::from_str(&saved).expect("the same");
             assert_eq!(read, instruction);
+        }
+    }
+
+    #[test]
+    fn a_plan_that_costs_too_much_is_not_told_to_fit_the_graph() {
+        for code in COSTLY {
+            assert!(explain::lookup(code).is_some(), "{code}");
+            let suffix =
+                reduce_failure_to_repair(&Failure::new(Stage::Run, *code, "")).prompt_suffix;
+            assert!(
+                suffix.contains("do less for an event") && !suffix.contains("graph"),
+                "{suffix}"
+            );
         }
     }
 

@@ -31,6 +31,7 @@ pub mod mechanical;
 mod memory;
 mod policy;
 
+pub(crate) use instruction::COSTLY;
 pub use instruction::{RepairAction, RepairInstruction, reduce_failure_to_repair};
 pub use kind::{FailureKind, classify_failure};
 pub use memory::{AnswerHash, Failure, FailureSignature, RetryMemory};

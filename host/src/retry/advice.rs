@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Attempt, Reason, Tokens};
 use crate::explain;
 use crate::finding::Finding;
-use crate::repair::{FailureKind, classify_failure};
+use crate::repair::{COSTLY, FailureKind, classify_failure};
 use crate::task::Task;
 use crate::untrusted::sanitize;
 
@@ -169,6 +169,8 @@ fn remedy(kind: FailureKind, code: &str, task: &Task) -> Option<String> {
         "missing_key" | "key_mismatch" => {
             "Name in the rule the field that holds the key, or change the key in the graph spec."
         }
+        // No sample and no word of the rule makes it cheaper.
+        _ if COSTLY.contains(&code) => return of_code(code),
         "rejected_by_caller" => "Say in the rule what that check asks for, or change the check.",
         _ => match kind {
             FailureKind::JsonInvalid | FailureKind::SchemaInvalid => {

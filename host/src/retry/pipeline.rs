@@ -53,10 +53,11 @@ impl Gates for PipelineGates {
             gates.options,
             &mut |_| {},
         ) {
-            Ok(accepted) => Verdict::Accepted(accepted),
-            Err(turned) => Verdict::Rejected(rejection(&turned, &plan, &gates.task)),
+            Ok(accepted) => Ok(Verdict::Accepted(accepted)),
+            Err(turned) if turned.is_of_host() => Err(GateError::new(&turned)),
+            Err(turned) => Ok(Verdict::Rejected(rejection(&turned, &plan, &gates.task))),
         };
-        compute(judging).await
+        compute(judging).await?
     }
 
     async fn findings_of_answer(&self, error: &AnswerError) -> Result<Vec<Finding>, GateError> {
@@ -81,7 +82,7 @@ fn rejection(turned: &Turned, plan: &Plan, task: &Task) -> Rejection {
         Turned::Policy(_) | Turned::Fit(_) | Turned::Compile(_) | Turned::Inspect(_) => {
             Category::AstFailure
         }
-        Turned::Load(_) => Category::LoadError,
+        Turned::Load(_) | Turned::Host(_) => Category::LoadError,
         Turned::Smoke(_) => Category::SmokeFailure,
         Turned::Plan(_) | Turned::Render(_) | Turned::Bundle(_) => Category::Unknown,
     };

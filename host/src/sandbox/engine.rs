@@ -55,6 +55,7 @@ struct Inner {
 struct Shared {
     engine: Engine,
     stack_bytes: usize,
+    allocator: Allocator,
     /// The places of the pool that instances come from, where there is one.
     pool: Option<Places>,
     cache: Option<NativeCache>,
@@ -99,7 +100,8 @@ impl Sandbox {
         let stack_bytes = limits.stack_bytes;
         let cache = cache.map(|cache| NativeCache::open(cache, &engine));
         let helpers = Slots::per_processor();
-        let shared = Shared { engine, stack_bytes, pool, cache, helpers, clock, _ticker: ticker };
+        let shared =
+            Shared { engine, stack_bytes, allocator, pool, cache, helpers, clock, _ticker: ticker };
         let shared = Arc::new(shared);
         Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
     }
@@ -108,13 +110,15 @@ impl Sandbox {
     /// allocator. Of WASI they have what these here have, without the directories.
     ///
     /// # Errors
-    /// [`LoadError::Engine`], when its guests would have another size of stack: that belongs to the engine.
+    /// [`LoadError::OtherEngine`], when its guests would have another size of stack: that belongs to the engine.
     pub fn for_tenant(&self, limits: Limits, isolation: Isolation) -> Result<Self, LoadError> {
         let shared = Arc::clone(&self.inner.shared);
         if limits.stack_bytes != shared.stack_bytes {
-            let (asked, given) = (limits.stack_bytes, shared.stack_bytes);
-            let message = format!("a stack of {asked} bytes, the engine is built for {given}");
-            return Err(LoadError::Engine { message });
+            return Err(LoadError::OtherEngine {
+                what: "stack_bytes",
+                asked: limits.stack_bytes.to_string(),
+                shared: shared.stack_bytes.to_string(),
+            });
         }
         let foreign = self.inner.foreign.clone();
         let granted = self.inner.granted.for_another_tenant();
@@ -149,6 +153,12 @@ impl Sandbox {
     /// [`LoadError`], when wasmtime refuses the module or it doesn't link.
     pub fn load(&self, inspected: &Inspected) -> Result<Extractor, LoadError> {
         Extractor::load(self.clone(), inspected)
+    }
+
+    /// Where instances come from: all sandboxes of an engine have one allocator.
+    #[must_use]
+    pub fn allocator(&self) -> Allocator {
+        self.inner.shared.allocator
     }
 
     /// For how long an instance of a reset-safe module may serve.

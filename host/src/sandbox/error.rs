@@ -1,8 +1,8 @@
 //! The ways in which running a guest fails, each with its code.
 
 use thiserror::Error;
-use wasmtime::Trap;
 
+use super::trap::is_out_of_memory;
 use crate::abi::block::{BlockError, Deadline};
 use crate::abi::result::ResultError;
 use crate::event::EventError;
@@ -56,6 +56,22 @@ pub enum LoadError {
         /// What is wrong with it or with the grant.
         message: String,
     },
+    /// The host has no memory or no address space for the module's code. The module did nothing wrong.
+    #[error("the host could not make the module ready: {message}")]
+    Host {
+        /// What the system says.
+        message: String,
+    },
+    /// A tenant is to have what the engine that it would share isn't built for.
+    #[error("the tenant's {what} is {asked}, the engine that is shared has {shared}")]
+    OtherEngine {
+        /// What belongs to the engine.
+        what: &'static str,
+        /// As the tenant is to have it.
+        asked: String,
+        /// As the engine has it.
+        shared: String,
+    },
     /// The module asks for an import that isn't there.
     #[error("the module can't be linked: {message}")]
     Link {
@@ -65,7 +81,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// Every code of this stage.
+    /// Every code of this stage, besides `host_failed`, which a [`GuestError`] has as well.
     pub const CODES: &'static [&'static str] = &[
         "engine_failed",
         "load_failed",
@@ -89,6 +105,8 @@ impl LoadError {
             | Self::Foreign
             | Self::Directory { .. }
             | Self::Helper { .. }
+            | Self::Host { .. }
+            | Self::OtherEngine { .. }
             | Self::Link { .. } => None,
         }
     }
@@ -98,7 +116,14 @@ impl LoadError {
     }
 
     pub(super) fn module(error: wasmtime::Error) -> Self {
-        Self::Module { message: crate::untrusted::escaped(&format!("{error:#}")) }
+        let message = crate::untrusted::escaped(&format!("{error:#}"));
+        if is_out_of_memory(&error) { Self::Host { message } } else { Self::Module { message } }
+    }
+
+    /// Whether it is the host that can't do its work, whatever the module is.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        matches!(self, Self::Engine { .. } | Self::Host { .. } | Self::OtherEngine { .. })
     }
 
     pub(super) fn link(error: wasmtime::Error) -> Self {
@@ -109,7 +134,8 @@ impl LoadError {
 impl Coded for LoadError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Engine { .. } => "engine_failed",
+            Self::Engine { .. } | Self::OtherEngine { .. } => "engine_failed",
+            Self::Host { .. } => HOST_FAILED,
             Self::Module { .. } => "load_failed",
             Self::Foreign => "foreign_module",
             Self::CompileDeadline { .. } => "compile_deadline_exceeded",
@@ -121,7 +147,10 @@ impl Coded for LoadError {
     }
 }
 
-/// What a guest did that ended its call. The instance it happened in is thrown away.
+/// The code of what the host couldn't do for lack of memory or the like.
+const HOST_FAILED: &str = "host_failed";
+
+/// What ended a guest's call: what it did, or that the host could not serve it. The instance it happened in is thrown away.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GuestError {
     /// The fuel for this event is spent.
@@ -161,6 +190,13 @@ pub enum GuestError {
     PoolExhausted {
         /// Instances that there can be at one time.
         allowed: u32,
+    },
+    /// The host could not make an instance, or let one grow as its limits allow: it has no memory or no address space. The
+    /// guest did nothing wrong.
+    #[error("the host could not run the extractor: {message}")]
+    Host {
+        /// What the system says, escaped.
+        message: String,
     },
     /// Its stack is full.
     #[error("the extractor's stack overflowed its {allowed} bytes")]
@@ -240,6 +276,7 @@ impl GuestError {
         "memory_exceeded",
         "table_exceeded",
         "pool_exhausted",
+        "host_failed",
         "stack_overflow",
         "unreachable",
         "out_of_bounds",
@@ -271,6 +308,19 @@ impl GuestError {
     }
 }
 
+impl GuestError {
+    /// What the system refused the host.
+    pub(super) fn host(error: &wasmtime::Error) -> Self {
+        Self::Host { message: crate::untrusted::escaped(&format!("{error:#}")) }
+    }
+
+    /// Whether it is the host that could not serve the guest, which did nothing wrong.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        matches!(self, Self::PoolExhausted { .. } | Self::Host { .. })
+    }
+}
+
 impl Coded for GuestError {
     fn code(&self) -> &'static str {
         match self {
@@ -279,6 +329,7 @@ impl Coded for GuestError {
             Self::Memory { .. } => "memory_exceeded",
             Self::Table { .. } => "table_exceeded",
             Self::PoolExhausted { .. } => "pool_exhausted",
+            Self::Host { .. } => HOST_FAILED,
             Self::StackOverflow { .. } => "stack_overflow",
             Self::Unreachable => "unreachable",
             Self::OutOfBounds => "out_of_bounds",
@@ -291,48 +342,6 @@ impl Coded for GuestError {
             Self::BadResult { .. } => "bad_result",
             Self::OutputTooLarge { .. } => "output_too_large",
         }
-    }
-}
-
-/// What one event may take of the limits that go by the event.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Budget<'a> {
-    pub(super) fuel: u64,
-    pub(super) stack_bytes: usize,
-    pub(super) deadline: Deadline<'a>,
-}
-
-impl Budget<'_> {
-    pub(super) fn out_of_fuel(&self) -> GuestError {
-        GuestError::OutOfFuel { used: self.fuel.saturating_add(1), allowed: self.fuel }
-    }
-
-    pub(super) fn too_late(&self) -> GuestError {
-        let allowed_ms = self.deadline.allowed_ms();
-        // Two clocks may differ by a tick.
-        GuestError::Deadline { used_ms: self.deadline.used_ms().max(allowed_ms), allowed_ms }
-    }
-}
-
-/// A trap as the error that it is under a budget. A limiter's refusal travels as it is.
-pub(super) fn trapped(error: &wasmtime::Error, budget: &Budget<'_>) -> GuestError {
-    if let Some(refused) = error.downcast_ref::<GuestError>() {
-        return refused.clone();
-    }
-    match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => budget.out_of_fuel(),
-        Some(Trap::Interrupt) => budget.too_late(),
-        Some(Trap::StackOverflow) => GuestError::StackOverflow { allowed: budget.stack_bytes },
-        Some(Trap::UnreachableCodeReached) => GuestError::Unreachable,
-        Some(Trap::MemoryOutOfBounds | Trap::HeapMisaligned) => GuestError::OutOfBounds,
-        Some(
-            Trap::IntegerDivisionByZero | Trap::IntegerOverflow | Trap::BadConversionToInteger,
-        ) => GuestError::Division,
-        Some(Trap::TableOutOfBounds | Trap::IndirectCallToNull | Trap::BadSignature) => {
-            GuestError::IndirectCall
-        }
-        Some(other) => GuestError::Trap { trap: other.to_string() },
-        None => GuestError::Trap { trap: crate::untrusted::escaped(&format!("{error:#}")) },
     }
 }
 
@@ -383,6 +392,16 @@ impl RunError {
             return Err(Self::Deadline { used_ms, allowed_ms });
         }
         Ok(())
+    }
+
+    /// Whether it is the host that could not serve the event, so that nothing is known about the extractor.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        match self.cause() {
+            Self::Guest(error) => error.is_of_host(),
+            Self::Worker => true,
+            _ => false,
+        }
     }
 
     /// What happened, without what the guest wrote to its log: never [`RunError::Logged`].

@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use wasmtime::{InstancePre, Linker};
 
-use super::error::Budget;
 use super::guest::{Exports, Guest};
 use super::native;
 use super::store::State;
+use super::trap::Budget;
 use super::wasi::{self, Log};
 use super::{GuestError, Isolation, LoadError, Runner, Sandbox};
 use crate::abi::block::{BlockLimits, Deadline};

@@ -9,9 +9,9 @@ use wasmtime::{
 };
 
 use super::engine::ticks_left;
-use super::error::{Budget, trapped};
 use super::pool::Place;
 use super::store::State;
+use super::trap::{Budget, trapped};
 use super::wasi::{self, Log};
 use super::{Extractor, GuestError, LoadError};
 use crate::abi::block::Deadline;

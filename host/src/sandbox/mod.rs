@@ -16,6 +16,7 @@ mod options;
 mod pool;
 mod runner;
 mod store;
+mod trap;
 mod wasi;
 mod worker;
 

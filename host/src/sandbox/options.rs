@@ -64,6 +64,18 @@ pub enum Allocator {
     Pooling(Pool),
 }
 
+impl std::fmt::Display for Allocator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::OnDemand => f.write_str("on-demand"),
+            Self::Pooling(Pool { instances, keep_resident, batch }) => write!(
+                f,
+                "pooling (instances {instances}, keep_resident {keep_resident}, batch {batch})"
+            ),
+        }
+    }
+}
+
 /// A pool of instances: places for them that are reserved once, and made as new after each. Address space is what it takes, 4 GiB
 /// and some for each place; memory is used only where guests write. A missing key in the serialised form means its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

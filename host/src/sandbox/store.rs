@@ -2,6 +2,7 @@
 
 use wasmtime::ResourceLimiter;
 
+use super::trap::is_out_of_memory;
 use super::{GuestError, Limits, wasi};
 
 /// The host's side of one instance.
@@ -64,6 +65,11 @@ impl ResourceLimiter for Limiter {
             self.memory_used = used;
         }
         Ok(admitted)
+    }
+
+    // Otherwise the guest would be told that it can't have what it may, and most end themselves for that.
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        if is_out_of_memory(&error) { Err(GuestError::host(&error).into()) } else { Ok(()) }
     }
 
     fn table_growing(

@@ -53,6 +53,7 @@ const RUNS: &[(&str, &str)] = &[
     ("indirect_call", TRAP),
     ("trap", TRAP),
     ("pool_exhausted", "pool: instances"),
+    ("host_failed", "host: memory"),
     ("worker_failed", "worker: thread"),
     ("conversion_failed", "input: conversions"),
     ("duplicate_id", "result: duplicates"),

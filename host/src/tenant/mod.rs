@@ -118,8 +118,8 @@ impl TenantPolicy {
         self
     }
 
-    /// Where instances come from, where the policy says so. An engine is built for one allocator, so this holds for a
-    /// tenant with an engine of its own.
+    /// Where instances come from, where the policy says so. An engine is built for one allocator, so a tenant who is to have
+    /// another needs an engine of its own.
     #[must_use]
     pub fn allocator(&self) -> Option<Allocator> {
         self.allocator

@@ -2,8 +2,8 @@
 
 mod sanitize;
 
-pub(crate) use sanitize::is_hidden;
-pub use sanitize::sanitize;
+pub(crate) use sanitize::{is_hidden, is_tick_too_many, quotable, quotable_lines, spell_in_json};
+pub use sanitize::{sanitize, visible, visible_json};
 
 /// Longest text that a message repeats, in characters of the original.
 const MAX_CHARS: usize = 120;

@@ -1,7 +1,7 @@
 ;; attack: past the gate: blocks inside each other, for a compiler that goes over them again and again
 ;; expect: compile_deadline_exceeded
 ;; structure: {"body_bytes":1000000,"locals":60000,"nesting":100000,"nested_loops":100000,"br_table_targets":1000000,"loop_locals":1000000000000,"branch_values":1000000000000,"module_branch_values":1000000000000}
-;; limits: {"compile_ms":500}
+;; limits: {"compile_ms":1}
 
 (module
   (memory (export "memory") 1 1)

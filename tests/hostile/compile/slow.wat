@@ -1,6 +1,6 @@
 ;; attack: as slow to compile as the gate lets a module be, where less time is allowed
 ;; expect: compile_deadline_exceeded
-;; limits: {"compile_ms":5}
+;; limits: {"compile_ms":1}
 
 (module
   (memory (export "memory") 1 1)

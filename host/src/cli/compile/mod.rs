@@ -116,5 +116,5 @@ fn print_path(stored: &Stored) -> Result<(), CliError> {
     if stored.cache_hit {
         talk::note("the bundle was there already (cached)");
     }
-    talk::print(&format!("{}\n", stored.path.display()))
+    talk::write(&format!("{}\n", stored.path.display()))
 }

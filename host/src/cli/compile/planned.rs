@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use retort::pipeline::{Accepted, Pipeline, Request, StageTime, Turned};
-use retort::problem::{Problem, Stage};
+use retort::problem::{Coded, Problem, Stage};
 use serde::Serialize;
 
 use super::super::error::CliError;
@@ -47,6 +47,9 @@ pub(super) fn main(project: &Project, plan: &Path, json: bool) -> Outcome {
         Ok(stored) => {
             print_path(&stored)?;
             Ok(Verdict::Pass)
+        }
+        Err(turned) if turned.is_of_host() => {
+            Err(CliError::Refused { code: turned.code(), message: turned.to_string() })
         }
         Err(turned) => {
             let (problems, diagnostic) = (turned.problems(), turned.diagnostic());

@@ -106,6 +106,17 @@ impl SmokeFailed {
     }
 }
 
+/// Why a sample run gave no [`Smoked`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SmokeError {
+    /// The extractor failed.
+    #[error(transparent)]
+    Failed(#[from] SmokeFailed),
+    /// The host could not run a sample, for lack of memory or of a place in its pool: nothing is known about the extractor.
+    #[error(transparent)]
+    Host(RunError),
+}
+
 /// The codes of problems that only this gate finds.
 pub const CODES: &[&str] = &["oracle_mismatch", "nonempty_floor", "event_type_without_result"];
 
@@ -114,14 +125,14 @@ pub const CODES: &[&str] = &["oracle_mismatch", "nonempty_floor", "event_type_wi
 ///
 /// # Errors
 /// [`SmokeFailed`], when a sample failed, a result didn't fit, or too few samples (or, of a declared event type, no sample)
-/// gave anything.
+/// gave anything; [`SmokeError::Host`], when the host could not run one.
 pub fn smoke(
     extractor: &Extractor,
     plan: Option<&Plan>,
     samples: &Samples,
     spec: Option<&GraphSpec>,
     options: SmokeOptions,
-) -> Result<Smoked, SmokeFailed> {
+) -> Result<Smoked, SmokeError> {
     let mut run = Run {
         plan,
         spec,
@@ -137,9 +148,9 @@ pub fn smoke(
     };
     let mut runner = extractor.runner();
     for sample in samples {
-        run.sample(&mut runner, sample);
+        run.sample(&mut runner, sample).map_err(SmokeError::Host)?;
     }
-    run.verdict(extractor)
+    Ok(run.verdict(extractor)?)
 }
 
 struct Run<'a> {
@@ -154,7 +165,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn sample(&mut self, runner: &mut Runner, sample: &'a Sample) {
+    /// Runs a sample and notes how it went.
+    ///
+    /// # Errors
+    /// What the host could not do.
+    fn sample(&mut self, runner: &mut Runner, sample: &'a Sample) -> Result<(), RunError> {
         self.report.events_processed += 1;
         self.samples.push(SampleRun {
             line: sample.line(),
@@ -177,11 +192,13 @@ impl<'a> Run<'a> {
                     ),
                 }
             }
+            Err(error) if error.is_of_host() => return Err(error),
             Err(error) => match error.cause() {
                 RunError::Result(error) => self.wrong_return_type(sample, error),
                 _ => self.exception(sample, error.problem()),
             },
         }
+        Ok(())
     }
 
     fn result(&mut self, sample: &'a Sample, extraction: &Extraction) {

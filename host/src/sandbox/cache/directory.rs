@@ -203,7 +203,12 @@ fn require_private(found: &Metadata) -> Result<(), Unfit> {
     require_file(found)?;
     require_owner(found)?;
     require_mode(found, FILE_MODE)?;
-    if found.nlink() == 1 { Ok(()) } else { Err(Unfit::Links { found: found.nlink() }) }
+    match found.nlink() {
+        1 => Ok(()),
+        // Another process has put one in its place since it was opened.
+        0 => Err(Unfit::Missing),
+        found => Err(Unfit::Links { found }),
+    }
 }
 
 fn require_file(found: &Metadata) -> Result<(), Unfit> {
@@ -219,4 +224,30 @@ fn require_owner(found: &Metadata) -> Result<(), Unfit> {
 fn require_mode(found: &Metadata, expected: u32) -> Result<(), Unfit> {
     let found = found.mode() & PERMISSIONS;
     if found == expected { Ok(()) } else { Err(Unfit::Mode { expected, found }) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_has_one_name_and_one_that_was_replaced_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_permissions(Permissions::from_mode(FILE_MODE)).unwrap();
+        let file = File::from_std(file);
+        let found = || require_private(&file.metadata().unwrap());
+        assert!(found().is_ok());
+        std::fs::hard_link(&path, folder.path().join("other")).unwrap();
+        assert!(matches!(found(), Err(Unfit::Links { found: 2 })));
+        std::fs::remove_file(&path).unwrap();
+        std::fs::remove_file(folder.path().join("other")).unwrap();
+        assert!(matches!(found(), Err(Unfit::Missing)));
+    }
 }

@@ -1,5 +1,0 @@
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(init: retort_fuzz::write_seeds("answer"), |data: &[u8]| {
-    retort_fuzz::run("answer", data);
-});

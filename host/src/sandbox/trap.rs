@@ -1,0 +1,99 @@
+//! What wasmtime ends a call with, as the error that it is.
+
+use rustix::io::Errno;
+use wasmtime::Trap;
+
+use super::GuestError;
+use crate::abi::block::Deadline;
+
+/// What one event may take of the limits that go by the event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget<'a> {
+    pub(super) fuel: u64,
+    pub(super) stack_bytes: usize,
+    pub(super) deadline: Deadline<'a>,
+}
+
+impl Budget<'_> {
+    pub(super) fn out_of_fuel(&self) -> GuestError {
+        GuestError::OutOfFuel { used: self.fuel.saturating_add(1), allowed: self.fuel }
+    }
+
+    pub(super) fn too_late(&self) -> GuestError {
+        let allowed_ms = self.deadline.allowed_ms();
+        // Two clocks may differ by a tick.
+        GuestError::Deadline { used_ms: self.deadline.used_ms().max(allowed_ms), allowed_ms }
+    }
+}
+
+/// A trap as the error that it is under a budget. A limiter's refusal travels as it is.
+pub(super) fn trapped(error: &wasmtime::Error, budget: &Budget<'_>) -> GuestError {
+    if let Some(refused) = error.downcast_ref::<GuestError>() {
+        return refused.clone();
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => budget.out_of_fuel(),
+        Some(Trap::Interrupt) => budget.too_late(),
+        Some(Trap::StackOverflow) => GuestError::StackOverflow { allowed: budget.stack_bytes },
+        Some(Trap::UnreachableCodeReached) => GuestError::Unreachable,
+        Some(Trap::MemoryOutOfBounds | Trap::HeapMisaligned) => GuestError::OutOfBounds,
+        Some(
+            Trap::IntegerDivisionByZero | Trap::IntegerOverflow | Trap::BadConversionToInteger,
+        ) => GuestError::Division,
+        Some(Trap::TableOutOfBounds | Trap::IndirectCallToNull | Trap::BadSignature) => {
+            GuestError::IndirectCall
+        }
+        Some(other) => GuestError::Trap { trap: other.to_string() },
+        None if is_out_of_memory(error) => GuestError::host(error),
+        // What it gave a function of the host is nonsense.
+        None => GuestError::Trap { trap: crate::untrusted::escaped(&format!("{error:#}")) },
+    }
+}
+
+/// Whether the system refused the host memory or address space.
+pub(super) fn is_out_of_memory(error: &wasmtime::Error) -> bool {
+    error.chain().any(|cause| {
+        let errno = cause.downcast_ref::<Errno>();
+        let io = cause.downcast_ref::<std::io::Error>();
+        errno.is_some_and(|it| matches!(*it, Errno::NOMEM | Errno::AGAIN))
+            || io.is_some_and(|it| it.kind() == std::io::ErrorKind::OutOfMemory)
+            || cause.is::<wasmtime::OutOfMemory>()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmtime::{Error, ResourceLimiter};
+
+    use super::*;
+    use crate::problem::Coded;
+    use crate::sandbox::store::Limiter;
+    use crate::sandbox::{Limits, LoadError};
+
+    /// What memory that can't be had looks like: as the system tells of it, with what wasmtime says around it.
+    fn refused() -> [Error; 3] {
+        let io = std::io::Error::from(std::io::ErrorKind::OutOfMemory);
+        [Errno::NOMEM.into(), Error::from(Errno::NOMEM).context("mmap failed"), io.into()]
+    }
+
+    #[test]
+    fn memory_that_the_host_has_not_is_no_fault_of_a_guest() {
+        for error in refused() {
+            assert!(is_out_of_memory(&error), "{error:#}");
+            assert_eq!(LoadError::module(error).code(), "host_failed");
+        }
+        let error = Error::msg("not a module").context("cannot allocate memory");
+        assert!(!is_out_of_memory(&error));
+        assert_eq!(LoadError::module(error).code(), "load_failed");
+    }
+
+    #[test]
+    fn a_guest_that_could_not_grow_for_the_host_is_ended_by_it() {
+        let mut limiter = Limiter::new(&Limits::default());
+        for error in refused() {
+            let ended = limiter.memory_grow_failed(error).expect_err("it is told to nobody else");
+            assert_eq!(ended.downcast_ref::<GuestError>().map(Coded::code), Some("host_failed"));
+        }
+        assert!(limiter.memory_grow_failed(Error::msg("Memory maximum size exceeded")).is_ok());
+    }
+}
