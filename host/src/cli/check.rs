@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use retort::bundle::{self, Expect};
+use retort::bundle::{self, Expect, Part};
 use retort::compile::{compile, compile_text};
 use retort::gate::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
 use retort::graph::GraphSpec;
@@ -229,10 +229,12 @@ impl Check {
             bundle::load(path, &Expect::default(), &check.pipeline)
                 .map_err(|error| vec![bundle_problem(&error)])
         })?;
-        let contents = loaded.contents();
-        let plan = self.stage(Stage::Plan, |check| {
-            check.pipeline.plan(&String::from_utf8_lossy(contents.plan))
-        })?;
+        let part = |part| -> Checked<String> {
+            let bytes = loaded.read(part).map_err(|error| vec![bundle_problem(&error)])?;
+            Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
+        };
+        let text = part(Part::Plan)?;
+        let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(&text))?;
         if self.graph.is_none() {
             let text = String::from_utf8_lossy(contents.graph);
             let spec = self.any_stage(Stage::Graph, |_| {

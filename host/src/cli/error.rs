@@ -11,7 +11,7 @@ use retort::llm::LlmError;
 use retort::problem::Coded;
 use retort::prompt::PromptError;
 use retort::retry::ArgumentError;
-use retort::runtime::StreamError;
+use retort::runtime::{GraphsError, StreamError};
 use retort::sandbox::LoadError;
 use retort::selftest::SelftestError;
 use retort::task::TaskError;
@@ -114,6 +114,15 @@ fn did_you_mean(nearest: Option<&str>) -> String {
 }
 
 impl CliError {
+impl From<GraphsError> for CliError {
+    fn from(error: GraphsError) -> Self {
+        match error {
+            GraphsError::Load(error) => Self::Bundle(error),
+            GraphsError::Spec(error) => Self::GraphSpec { error },
+        }
+    }
+}
+
     /// The codes that no other part of Retort gives.
     #[cfg(test)]
     pub(super) const CODES: &[&str] = &[

@@ -61,11 +61,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     let pipeline = args.cache.pipeline(&args.policy)?;
     let registry = open_registry(&args.bundles, &pipeline)?;
     args.cache.tell(&pipeline);
-    let specs = if args.check_graph {
-        Some(registry.graph_specs().map_err(|error| CliError::GraphSpec { error })?)
-    } else {
-        None
-    };
+    let specs = if args.check_graph { Some(registry.graph_specs()?) } else { None };
     if args.events.iter().filter(|path| files::is_stdin(path)).count() > 1 {
         return Err(CliError::StdinTwice { expected: "a file of events" });
     }
