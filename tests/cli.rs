@@ -7,4 +7,5 @@ mod junit;
 mod project;
 mod selftest;
 mod streams;
+mod sizes;
 mod tenant;

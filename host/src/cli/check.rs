@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use retort::bundle::{self, Expect, Part};
 use retort::compile::{compile, compile_text};
+use retort::document::Kind;
 use retort::gate::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
 use retort::graph::GraphSpec;
 use retort::pipeline::{Pipeline, StageTime, Turned};
@@ -131,7 +132,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     if let Some(junit) = &args.junit {
         files::guard_inputs(junit, &[&args.path, &args.samples], "--junit")?;
     }
-    let samples = files::read_samples(&args.samples)?;
+    let samples = files::read_samples(&args.samples, &args.policy)?;
     let graph = args.graph.read()?;
     let options = SmokeOptions {
         allow_external_endpoints: args.allow_external_endpoints,
@@ -150,15 +151,15 @@ pub(super) fn main(args: &Args) -> Outcome {
     let problems = match artifact {
         Artifact::Bundle => check.bundle(&args.path),
         Artifact::Module => {
-            let module = files::read(&args.path, "a module")?;
+            let module = files::read(&args.path, Kind::Module)?;
             check.module(&module)
         }
         Artifact::Text => {
-            let text = files::read_text(&args.path, "a WAT file")?;
+            let text = files::read_text(&args.path, Kind::Wat)?;
             check.text(&text)
         }
         Artifact::Plan => {
-            let text = files::read_text(&args.path, "a plan")?;
+            let text = files::read_text(&args.path, Kind::Plan)?;
             check.plan(&text)
         }
     }
@@ -236,9 +237,8 @@ impl Check {
         let text = part(Part::Plan)?;
         let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(&text))?;
         if self.graph.is_none() {
-            let text = String::from_utf8_lossy(contents.graph);
             let spec = self.any_stage(Stage::Graph, |_| {
-                GraphSpec::parse(&text, "graph.json").map_err(|error| {
+                GraphSpec::parse(&part(Part::Graph)?, "graph.json").map_err(|error| {
                     let problem = Problem::new(Stage::Graph, error.code(), error.to_string());
                     vec![problem.at(error.path().unwrap_or_default())]
                 })

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use retort::diagnose::sanitize;
+use retort::document::Kind;
 use retort::event::DEFAULT_MAX_EVENT_BYTES;
 use retort::plan::{self, Plan, PlanParseError};
 use retort::problem::Coded;
@@ -117,7 +118,7 @@ fn check(args: &CheckArgs) -> Outcome {
         talk::print(&text)?;
         return Ok(Verdict::Pass);
     }
-    let text = files::read_text(&args.plan, "a plan")?;
+    let text = files::read_text(&args.plan, Kind::Plan)?;
     match plan::parse(&text) {
         Ok(plan) => {
             talk::print_json(&Valid { ok: true, plan: &plan })?;

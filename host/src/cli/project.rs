@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use retort::diagnose::sanitize;
+use retort::document::Kind;
 use retort::gate::smoke::SmokeOptions;
 use retort::llm::ModelSpec;
 use retort::pipeline::Pipeline;
@@ -127,7 +128,7 @@ impl Project {
             what: "a graph spec",
             hint: "use --graph".to_owned(),
         })?;
-        let samples = files::read_samples(&self.samples)?;
+        let samples = files::read_samples(&self.samples, &self.policy)?;
         let rule = self.rule.as_deref().map(files::read_rule).transpose()?;
         let schema = self.schema.as_deref().map(files::read_event_schema).transpose()?;
         Ok(Task::new(graph, samples, rule, schema))
@@ -188,7 +189,7 @@ impl ProjectArgs {
             plan_flag: self.plan.clone(),
             plan: file.plan.map(|relative| folder.join(relative)),
             model: file.model.map(|spec| in_folder(spec, folder)),
-            policy: PolicyArg { policy: flag_or(&self.policy.policy, file.policy) },
+            policy: PolicyArg::of(flag_or(&self.policy.policy, file.policy)),
             samples: flag_or(&self.samples, file.samples)
                 .ok_or_else(|| missing("sample events", "samples", "--samples"))?,
             out: flag_or(&self.out, file.output).unwrap_or_else(|| folder.join(DEFAULT_OUTPUT)),
@@ -202,7 +203,7 @@ impl ProjectArgs {
     /// The project file. Where no project is named, there may be none.
     fn read_file(&self, folder: &Path) -> Result<(PathBuf, ProjectFile), CliError> {
         let path = folder.join(PROJECT_FILE);
-        let text = match files::read_text(&path, "a project file") {
+        let text = match files::read_text(&path, Kind::ProjectFile) {
             Err(CliError::FileNotFound { .. }) if self.project.is_none() => {
                 return Ok((path, ProjectFile::default()));
             }

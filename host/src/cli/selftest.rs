@@ -108,7 +108,7 @@ struct Ran {
 pub(super) fn main(args: &Args) -> Outcome {
     let corpus = selftest::corpus().map_err(selftest::SelftestError::from)?;
     let policy = args.policy.read()?;
-    let configs = args.configs(&policy)?;
+    let configs = args.configs(policy)?;
     let selected: Vec<&Case> = corpus
         .iter()
         .filter(|case| configs.first().is_some_and(|config| config.selects(case)))
