@@ -21,6 +21,7 @@ use super::compile::StageReport;
 use super::error::CliError;
 use super::files::{CacheArg, GraphSource, PolicyArg};
 use super::junit::{Case, Failure, Junit};
+use super::outputs::Inputs;
 use super::{Outcome, Verdict, files, talk};
 
 /// Run all gates again on a bundle, a module, a WAT file or a plan
@@ -130,7 +131,12 @@ impl Report {
 pub(super) fn main(args: &Args) -> Outcome {
     let artifact = Artifact::of(&args.path)?;
     if let Some(junit) = &args.junit {
-        files::guard_inputs(junit, &[&args.path, &args.samples], "--junit")?;
+        let files = [&args.policy.policy, &args.schema].into_iter().flatten();
+        Inputs::default()
+            .files(files.chain([&args.samples]).map(PathBuf::as_path))
+            .files(args.graph.paths())
+            .artifact(&args.path)
+            .guard(junit, "--junit")?;
     }
     let samples = files::read_samples(&args.samples, &args.policy)?;
     let graph = args.graph.read()?;

@@ -52,8 +52,8 @@ pub(super) enum CliError {
     UnknownArtifact(PathBuf),
     #[error("{}: none of its bundles can be served", .0.display())]
     NoBundles(PathBuf),
-    #[error("{}: it is both read and written: {role} would overwrite what is read", path.display())]
-    OutputIsInput { path: PathBuf, role: &'static str },
+    #[error("{path}: it is both read and written: {role} would overwrite what is read")]
+    OutputIsInput { path: String, role: &'static str },
     #[error("{}: expected two files, found it as --out and as --rejects", path.display())]
     OutputTwice { path: PathBuf },
     #[error("stdin: expected {expected}, found that it is read already: `-` may be given once")]

@@ -64,24 +64,11 @@ pub(super) fn open_events(path: &Path) -> Result<impl BufRead, CliError> {
 
 /// Whether a path can be opened, without reading from it. A pipe isn't tried: it can be opened once.
 pub(super) fn probe(path: &Path, expected: &'static str) -> Result<(), CliError> {
-    if is_stdin(path) { Ok(()) } else { open_file(path, expected).map(drop) }
-}
-
-/// Whether two paths are there and mean one file.
-pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b && a.is_file())
-}
-
-/// Refuses to write a file that is read as well. `role` names the flag that says where to write.
-pub(super) fn guard_inputs(
-    written: &Path,
-    read: &[&Path],
-    role: &'static str,
-) -> Result<(), CliError> {
-    match read.iter().find(|path| !is_stdin(path) && is_same_file(written, path)) {
-        Some(path) => Err(CliError::OutputIsInput { path: path.to_path_buf(), role }),
-        None => Ok(()),
+    let is_file = |path: &Path| path.metadata().is_ok_and(|found| found.is_file());
+    if is_stdin(path) || (path.exists() && !path.is_dir() && !is_file(path)) {
+        return Ok(());
     }
+    open_file(path, expected).map(drop)
 }
 
 fn refused(path: &Path, expected: &'static str, source: io::Error) -> CliError {
@@ -180,6 +167,11 @@ pub(super) struct GraphSource {
 }
 
 impl GraphSource {
+    /// The files that were named.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        [&self.graph, &self.ontology, &self.binding].into_iter().flatten().map(PathBuf::as_path)
+    }
+
     /// The graph spec, if one was named.
     pub(super) fn read(&self) -> Result<Option<GraphSpec>, CliError> {
         let refused = |error| CliError::GraphSpec { error };
@@ -196,25 +188,25 @@ impl GraphSource {
             GraphSpec::from_ontology_files((&ontology.0, &ontology.1), (&binding.0, &binding.1));
         parsed.map(Some).map_err(refused)
     }
-    /// The policy, once it was read: the file may be a pipe.
-    #[arg(skip)]
-    known: OnceCell<TenantPolicy>,
 }
 
 /// What the tenant may do.
-    /// The policy of this file.
-    pub(super) fn of(policy: Option<PathBuf>) -> Self {
-        Self { policy, known: OnceCell::new() }
-    }
-
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct PolicyArg {
     /// The tenant's policy: what may be read of events, limits, isolation (JSON or YAML)
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Option<PathBuf>,
+    /// The policy, once it was read: the file may be a pipe.
+    #[arg(skip)]
+    known: OnceCell<TenantPolicy>,
 }
 
 impl PolicyArg {
+    /// The policy of this file.
+    pub(super) fn of(policy: Option<PathBuf>) -> Self {
+        Self { policy, known: OnceCell::new() }
+    }
+
     /// The policy; the default one where none is named.
     pub(super) fn read(&self) -> Result<&TenantPolicy, CliError> {
         if let Some(known) = self.known.get() {

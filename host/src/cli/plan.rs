@@ -12,6 +12,7 @@ use retort::problem::Coded;
 use serde::Serialize;
 
 use super::error::CliError;
+use super::outputs::Inputs;
 use super::{Outcome, Verdict, events, files, talk};
 
 /// Check plans, and see what they mean
@@ -133,6 +134,7 @@ fn check(args: &CheckArgs) -> Outcome {
 }
 
 fn eval(plan: &Path, path: &Path) -> Outcome {
+    Inputs::default().files([plan, path]).guard_stdout()?;
     let Some(plan) = files::read_plan(plan)? else { return Ok(Verdict::Fail) };
     let mut out = BufWriter::new(io::stdout().lock());
     let mut ok = true;

@@ -15,6 +15,7 @@ use serde::Deserialize;
 
 use super::error::CliError;
 use super::files::{self, GraphSource, PolicyArg};
+use super::outputs::Inputs;
 
 /// The project file's name.
 pub(super) const PROJECT_FILE: &str = "retort.toml";
@@ -120,6 +121,14 @@ impl Project {
                 ),
             }),
         }
+    }
+
+    /// The files that it names, and its own.
+    pub(super) fn inputs(&self) -> Inputs {
+        let plan = self.plan_flag.as_ref().or(self.plan.as_ref());
+        let named = [plan, self.rule.as_ref(), self.schema.as_ref(), self.policy.policy.as_ref()];
+        let named = named.into_iter().flatten().chain([&self.samples]).map(PathBuf::as_path);
+        Inputs::default().files(named).files(self.graph.paths()).files([Path::new(&self.origin)])
     }
 
     /// What is asked for, read from the project's files.
