@@ -72,15 +72,8 @@ impl Inputs {
     /// that says where to write.
     pub(super) fn guard(&self, written: &Path, role: &'static str) -> Result<(), CliError> {
         let refused = |path: String| Err(CliError::OutputIsInput { path, role });
-        let place = place(written);
-        for (folder, depth) in &self.folders {
-            let inside = folder.canonicalize().ok().and_then(|folder| {
-                let inside = place.as_ref()?.strip_prefix(folder).ok()?;
-                Some(inside.components().count())
-            });
-            if inside.is_some_and(|inside| inside > *depth) {
-                return refused(files::name(written));
-            }
+        if place(written).is_some_and(|place| self.is_in_bundle(&place)) {
+            return refused(files::name(written));
         }
         match Identity::of_path(written) {
             None => Ok(()),
@@ -127,6 +120,16 @@ impl Inputs {
         }
     }
 
+    /// Whether a place is in one of the bundles that are read, at whatever depth: a new file there would spoil it.
+    fn is_in_bundle(&self, place: &Path) -> bool {
+        self.folders.iter().any(|(folder, depth)| {
+            let Ok(folder) = folder.canonicalize() else { return false };
+            let Ok(inside) = place.strip_prefix(&folder) else { return false };
+            let bundle: PathBuf = inside.components().take(*depth).collect();
+            inside.components().count() > *depth && is_bundle(&folder.join(bundle))
+        })
+    }
+
     /// The name of the input that is this file.
     fn find(&self, wanted: Identity) -> Option<String> {
         let is_wanted = |path: &&PathBuf| {
@@ -141,6 +144,9 @@ impl Inputs {
         }
         let mut folders = self.folders.clone();
         while let Some((folder, depth)) = folders.pop() {
+            if depth == 0 && !is_bundle(&folder) {
+                continue;
+            }
             // What can't be listed or looked at isn't read either.
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 // Links are not followed there.
@@ -154,6 +160,11 @@ impl Inputs {
         }
         None
     }
+}
+
+/// Whether a directory is to be read as a bundle.
+fn is_bundle(folder: &Path) -> bool {
+    folder.join(MANIFEST_FILE).symlink_metadata().is_ok()
 }
 
 /// Refuses two outputs that are one file.
