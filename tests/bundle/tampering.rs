@@ -189,7 +189,8 @@ fn a_part_can_neither_be_dropped_nor_slipped_in() {
 
 #[test]
 fn nothing_lies_beside_the_files_of_a_bundle() {
-    let edits: [(&str, fn(&Path)); 7] = [
+    type Edit = fn(&Path);
+    let edits: [(&str, Edit); 7] = [
         ("a regular file", |path| std::fs::write(path, "x").unwrap()),
         ("a regular file", |path| std::fs::write(path, "").unwrap()),
         ("a directory", |path| std::fs::create_dir(path).unwrap()),

@@ -8,7 +8,7 @@ use super::Attack;
 
 const RUN: &str = "run --bundles bundles events.ndjson";
 
-pub fn attacks() -> Vec<Attack> {
+pub(crate) fn attacks() -> Vec<Attack> {
     let pipeline = Pipeline::new(Limits::default()).expect("an engine");
     // What was read of each part once, and what is.
     let once = [(Part::Source, 16 << 20)];

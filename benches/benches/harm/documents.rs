@@ -44,7 +44,7 @@ fn deep(bytes: usize) -> String {
     format!("{}{numbers}0{}", "[".repeat(depth), "]".repeat(depth))
 }
 
-pub fn attacks() -> Vec<Attack> {
+pub(crate) fn attacks() -> Vec<Attack> {
     let families = [samples(), tasks(), projects(), answers(), policies(), others()];
     families.into_iter().flatten().collect()
 }
