@@ -7,10 +7,13 @@ use std::process::Command;
 use retort::abi::block::{BlockWriter, CELL_FUEL, ROW_FUEL};
 use retort::abi::result;
 use retort::abi::section::Section;
+use retort::answer;
+use retort::document::Kind;
 use retort::event::{Projection, Projector};
 use retort::expr::Conversion;
 use retort::expr::fuel::COSTS;
 use retort::gate::inspect::StructuralLimits;
+use retort::llm::ClientConfig;
 use retort::pipeline::Pipeline;
 use retort::sandbox::{Limits, Options};
 use retort::tenant::TenantPolicy;
@@ -123,6 +126,20 @@ fn the_limits_of_the_readme_are_the_defaults() {
             let cell = format!("| `{name}` | {} ", grouped(value));
             assert!(table.contains(&cell), "{cell}");
         }
+    }
+}
+
+#[test]
+fn the_limits_on_documents_are_those_of_their_kinds() {
+    let readme = document("README.md");
+    let rows = Kind::ALL.map(|kind| {
+        let values = kind.max_values().map_or(String::new(), |most| grouped(&most.into()) + " ");
+        format!("| {} | {} | {values}|", kind.name(), grouped(&kind.max_bytes().into()))
+    });
+    let table = format!("\n| what | bytes | values |\n|---|---|---|\n{}\n\n", rows.join("\n"));
+    assert!(readme.contains(&table), "{table}");
+    for figure in [ClientConfig::default().max_response_bytes, answer::MAX_BYTES] {
+        assert!(readme.contains(&grouped(&figure.into())), "{figure}");
     }
 }
 

@@ -1,5 +1,9 @@
 //! Documents that people write: YAML or JSON, within bounds.
 
+mod kind;
+
+pub use kind::Kind;
+
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Deserializer, Track};
 
@@ -9,7 +13,7 @@ use crate::untrusted::bounded;
 const MAX_YAML_BYTES: usize = 1 << 20;
 /// How long a text in JSON may be: the resolved form, which bundles hold, takes several times the bytes of the form that
 /// it was made from.
-const MAX_JSON_BYTES: usize = 4 << 20;
+const MAX_JSON_BYTES: usize = Kind::GraphSpec.max_bytes();
 /// How deep a document may nest. The forms need eight levels; annotations may take more.
 const MAX_DEPTH: usize = 32;
 /// How many scalars, lists and mappings a document may hold.

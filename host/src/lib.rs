@@ -78,7 +78,8 @@
 //!
 //! # Limits
 //! All are on by default: [`sandbox::Limits`] for what runs, [`StructuralLimits`](gate::inspect::StructuralLimits) for how a
-//! module may be built, [`event::MAX_DEPTH`] and [`event::DEFAULT_MAX_EVENT_BYTES`] for events. Fuel decides before the clock
+//! module may be built, [`event::MAX_DEPTH`] and [`event::DEFAULT_MAX_EVENT_BYTES`] for events, [`document::Kind`] for what
+//! is read besides. Fuel decides before the clock
 //! does, and fuel is deterministic.
 //!
 //! # Errors and codes
@@ -98,7 +99,7 @@ pub mod answer;
 pub mod bundle;
 pub mod compile;
 pub mod diagnose;
-mod document;
+pub mod document;
 pub mod draft;
 pub mod event;
 pub mod explain;
@@ -120,6 +121,7 @@ pub mod retry;
 pub mod runtime;
 pub mod sandbox;
 pub mod selftest;
+mod tally;
 pub mod task;
 pub mod tenant;
 mod untrusted;

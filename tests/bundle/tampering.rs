@@ -7,6 +7,7 @@ use retort::bundle::LoadCode::{
     self, DigestMismatch, FingerprintMismatch, LoadFailed, ManifestMissing, ManifestUnreadable,
     ModuleNotFound,
 };
+use retort::bundle::{Manifest, Part};
 use serde_json::json;
 
 use super::{Recipe, Stored};
@@ -184,6 +185,95 @@ fn a_part_can_neither_be_dropped_nor_slipped_in() {
     let stored = Stored::new(&Recipe::default());
     stored.forge("extra.txt", b"x");
     assert_eq!(stored.load().unwrap_err().load_code(), ManifestUnreadable);
+}
+
+#[test]
+fn nothing_lies_beside_the_files_of_a_bundle() {
+    type Edit = fn(&Path);
+    let edits: [(&str, Edit); 7] = [
+        ("a regular file", |path| std::fs::write(path, "x").unwrap()),
+        ("a regular file", |path| std::fs::write(path, "").unwrap()),
+        ("a directory", |path| std::fs::create_dir(path).unwrap()),
+        ("a symbolic link", |path| symlink("plan.json", path).unwrap()),
+        ("a symbolic link", |path| symlink("nothing", path).unwrap()),
+        ("a special file", |path| {
+            let kind = rustix::fs::FileType::Fifo;
+            rustix::fs::mknodat(rustix::fs::CWD, path, kind, rustix::fs::Mode::RUSR, 0).unwrap();
+        }),
+        ("a regular file", |path| {
+            std::fs::hard_link(path.with_file_name("plan.json"), path).unwrap();
+        }),
+    ];
+    for (kind, edit) in edits {
+        for name in [".hidden", "zzz", "Plan.json", "event_schema.json", "caf\u{e9}\u{1b}[2J"] {
+            let stored = Stored::new(&Recipe::default());
+            edit(&stored.path.join(name));
+            let error = stored.load().unwrap_err();
+            assert_eq!(error.load_code(), DigestMismatch, "{name}: {error}");
+            assert_eq!(error.path(), stored.path.join(name), "{error}");
+            assert!(error.detail().contains(kind), "{error}");
+            assert!(!error.to_string().contains('\u{1b}'), "{error}");
+        }
+    }
+}
+
+#[test]
+fn of_many_files_beside_a_bundle_the_same_one_is_blamed() {
+    let with_others = |names: &mut dyn Iterator<Item = usize>| {
+        let stored = Stored::new(&Recipe::default());
+        names.for_each(|n| std::fs::write(stored.path.join(format!("x{n:04}")), "").unwrap());
+        let error = stored.load().unwrap_err();
+        assert_eq!(error.load_code(), DigestMismatch);
+        (error.path().strip_prefix(&stored.path).unwrap().to_owned(), error.detail().to_owned())
+    };
+    assert_eq!(with_others(&mut (0..64).rev()).0, Path::new("x0000"));
+    assert_eq!(with_others(&mut (0..64)).0, Path::new("x0000"));
+    let (place, detail) = with_others(&mut (0..3_000));
+    assert_eq!(place, Path::new(""));
+    assert!(detail.contains("more than 64 others"), "{detail}");
+}
+
+#[test]
+fn a_manifest_in_another_form_is_refused() {
+    let stored = Stored::new(&Recipe::default());
+    let path = stored.path.join("manifest.json");
+    let good = std::fs::read_to_string(&path).unwrap();
+    let (first, second) = (good.find("\"abi").unwrap(), good.find("\"compiler").unwrap());
+    let third = good.find("\"created").unwrap();
+    let forms = [
+        stored.read_manifest().to_string(),
+        format!("{good}\n"),
+        good.trim_end().to_owned(),
+        good.replace("\n", "\r\n"),
+        good.replace("  ", "\t"),
+        good.replace("\"order\"", "\"\\u006frder\""),
+        // The first two fields have changed places.
+        [&good[..first], &good[second..third], &good[first..second], &good[third..]].concat(),
+        // A digest twice: the last one counts, and is right.
+        good.replacen("\"files\": {", "\"files\": {\"plan.json\": \"\",", 1),
+    ];
+    for form in forms {
+        assert_eq!(Manifest::from_json(form.as_bytes()), Manifest::from_json(good.as_bytes()));
+        std::fs::write(&path, &form).unwrap();
+        let error = stored.load().unwrap_err();
+        assert_eq!(error.load_code(), DigestMismatch, "{form}");
+        assert_eq!(error.path(), path);
+    }
+    std::fs::write(&path, &good).unwrap();
+    stored.load().unwrap();
+}
+
+#[test]
+fn a_part_that_is_read_again_is_the_one_that_was_checked() {
+    let stored = Stored::new(&Recipe::default());
+    let loaded = stored.load().unwrap();
+    let graph = loaded.read(Part::Graph).unwrap();
+    assert_eq!(graph, Some(std::fs::read(stored.path.join("graph.json")).unwrap()));
+    assert_eq!(loaded.read(Part::EventSchema).unwrap(), None);
+    std::fs::write(stored.path.join("graph.json"), "{}").unwrap();
+    assert_eq!(loaded.read(Part::Graph).unwrap_err().load_code(), DigestMismatch);
+    std::fs::remove_file(stored.path.join("graph.json")).unwrap();
+    assert_eq!(loaded.read(Part::Graph).unwrap_err().load_code(), DigestMismatch);
 }
 
 #[test]

@@ -122,6 +122,22 @@ fn what_is_no_transcript_is_refused_where_it_fails() {
     assert!(error.contains("No such file"), "{error}");
 }
 
+#[test]
+fn an_answer_that_no_client_would_take_is_not_replayed() {
+    let allowed = retort::llm::ClientConfig::default().max_response_bytes;
+    for fields in ["", "\"finish_reason\": \"length\", "] {
+        let line = |bytes: usize| format!("{{{fields}\"text\": \"{}\"}}\n", "x".repeat(bytes));
+        assert_eq!(Replay::parse(&line(allowed), "by hand").unwrap().len(), 1);
+        let text = line(1) + &line(allowed + 1);
+        let error = Replay::parse(&text, "by hand").unwrap_err();
+        assert_eq!(error.code(), "model_replay_failed");
+        let says = format!(
+            "line 2: expected a recorded call: expected an answer of at most {allowed} bytes"
+        );
+        assert!(error.to_string().contains(&says), "{error}");
+    }
+}
+
 /// A client that doesn't take keys out itself.
 struct Leaky;
 

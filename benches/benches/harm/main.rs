@@ -14,6 +14,7 @@ mod evidence;
 mod graphs;
 mod patterns;
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub struct Attack {
     pub name: String,
     /// Path within the command's working directory, and content.
     pub files: Vec<(String, Vec<u8>)>,
+    /// Which of the files go on with zeros that take no room on the disk, and how long they are with them.
+    pub holes: Vec<(String, u64)>,
     /// The command's arguments.
     pub args: Vec<String>,
 }
@@ -43,13 +46,19 @@ impl Attack {
     /// An attack with the arguments as one text, parted by spaces.
     pub fn new(name: &str, args: &str) -> Self {
         let args = args.split(' ').map(str::to_owned).collect();
-        Self { name: name.to_owned(), files: Vec::new(), args }
+        Self { name: name.to_owned(), files: Vec::new(), holes: Vec::new(), args }
     }
 
     /// With one more file.
     pub fn file(mut self, path: &str, content: impl Into<Vec<u8>>) -> Self {
         self.files.push((path.to_owned(), content.into()));
         self
+    }
+
+    /// With one more file, which is this long with zeros that take no room on the disk.
+    pub fn sparse(mut self, path: &str, content: impl Into<Vec<u8>>, bytes: u64) -> Self {
+        self.holes.push((path.to_owned(), bytes));
+        self.file(path, content)
     }
 }
 
@@ -74,9 +83,36 @@ fn run(attack: &Attack, command: &Path) -> io::Result<Taken> {
         fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
         fs::write(path, content)?;
     }
-    let child = Command::new(command)
+    for (path, bytes) in &attack.holes {
+        fs::File::options().write(true).open(folder.path().join(path))?.set_len(*bytes)?;
+    }
+    // What a program is started from counts as its own memory up to then: the attacks that are held here would.
+    let measured = Command::new(std::env::current_exe()?)
+        .arg(MEASURE)
+        .arg(command)
         .args(&attack.args)
         .current_dir(&folder)
+        .output()?;
+    let text = String::from_utf8_lossy(&measured.stdout);
+    let figures: Vec<i64> = text.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+    let [exit, micros, resident] = figures.as_slice() else {
+        return Err(io::Error::other(String::from_utf8_lossy(&measured.stderr)));
+    };
+    Ok(Taken {
+        exit: i32::try_from(*exit).ok().filter(|exit| *exit >= 0),
+        cpu: Duration::from_micros(micros.unsigned_abs()),
+        resident_bytes: resident.unsigned_abs(),
+    })
+}
+
+/// Begins the arguments with which this program runs a command and prints what it took: exit code, or -1 where it was
+/// killed; microseconds of the processor; bytes of memory.
+const MEASURE: &str = "--measure";
+
+fn measure(command: &[OsString]) -> io::Result<ExitCode> {
+    let [program, args @ ..] = command else { return Err(io::Error::other("no command")) };
+    let child = Command::new(program)
+        .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -92,14 +128,16 @@ fn run(attack: &Attack, command: &Path) -> io::Result<Taken> {
     let used = child.wait4()?;
     let _ = ended.send(());
     let _ = watch.join();
-    Ok(Taken {
-        exit: used.status.code(),
-        cpu: used.rusage.utime + used.rusage.stime,
-        resident_bytes: used.rusage.maxrss,
-    })
+    let cpu = used.rusage.utime + used.rusage.stime;
+    println!("{} {} {}", used.status.code().unwrap_or(-1), cpu.as_micros(), used.rusage.maxrss);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn main() -> io::Result<ExitCode> {
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some((_, command)) = args.split_first().filter(|(first, _)| *first == MEASURE) {
+        return measure(command);
+    }
     let built = std::env::var_os("RETORT");
     let command = built.as_deref().map_or(Path::new(env!("CARGO_BIN_EXE_retort")), Path::new);
     let command = fs::canonicalize(command)?;

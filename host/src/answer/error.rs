@@ -9,6 +9,7 @@ use crate::fence;
 use crate::finding::Finding;
 use crate::plan::{self, PlanParseError, PlanParseErrorCode};
 use crate::problem::{Coded, Problem, Stage};
+use crate::tally;
 use crate::untrusted::bounded;
 
 /// The codes of answers, beside those of the plan parser.
@@ -77,7 +78,7 @@ impl AnswerError {
         let problems = plan::problems(text);
         let findings = problems.iter().map(finding).collect();
         let mut diagnostic = first(&problems);
-        if let Some(fault) = serde_json::from_str::<Value>(text).err() {
+        if let Err(fault) = tally::check(text) {
             feedback::surroundings(text, &fault, &mut diagnostic);
         }
         echo(text, &mut diagnostic);

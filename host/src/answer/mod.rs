@@ -83,23 +83,29 @@ pub fn read(
         AnswerFormat::Strict => Taken::whole(text),
     };
     match (taken, finish) {
-        (Taken::Json(json, _), _) if json.len() > MAX_BYTES => {
+        (Taken::Json(json), _) if json.len() > MAX_BYTES => {
             Err(AnswerError::too_large(text, "bytes of JSON", json.len(), MAX_BYTES))
         }
-        (Taken::Json(_, value), _) if properties(&value) > MAX_PROPERTIES => {
-            let used = properties(&value);
-            Err(AnswerError::too_large(text, "property_fields", used, MAX_PROPERTIES))
-        }
-        (Taken::Json(json, value), _) => match plan::from_value(&value) {
-            Ok(plan) => Ok(Answer { plan, text: json.to_owned(), value }),
-            Err(_) => Err(AnswerError::not_a_plan(json, &value)),
-        },
+        (Taken::Json(json), _) => plan_of(text, json),
         (Taken::Several, _) => Err(AnswerError::ambiguous(text)),
         (_, FinishReason::Refused) => Err(AnswerError::refused(text)),
         (Taken::CutOff, _) | (Taken::Broken(_), FinishReason::Length) => {
             Err(AnswerError::truncated(text))
         }
         (Taken::Broken(json), _) => Err(AnswerError::not_json(json)),
+    }
+}
+
+/// The plan that the JSON in a text is.
+fn plan_of(text: &str, json: &str) -> Result<Answer, AnswerError> {
+    let Ok(value) = serde_json::from_str(json) else { return Err(AnswerError::not_json(json)) };
+    let used = properties(&value);
+    if used > MAX_PROPERTIES {
+        return Err(AnswerError::too_large(text, "property_fields", used, MAX_PROPERTIES));
+    }
+    match plan::from_value(&value) {
+        Ok(plan) => Ok(Answer { plan, text: json.to_owned(), value }),
+        Err(_) => Err(AnswerError::not_a_plan(json, &value)),
     }
 }
 

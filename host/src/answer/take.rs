@@ -1,11 +1,14 @@
 //! The JSON object in a text that holds other things too.
 
-use serde_json::Value;
+use serde::de::DeserializeSeed;
+use serde::{Deserialize, Deserializer};
+
+use crate::tally::{self, Tally};
 
 /// What was found in a text.
 pub(super) enum Taken<'t> {
-    /// One JSON value, and its text.
-    Json(&'t str, Value),
+    /// The text of one JSON value.
+    Json(&'t str),
     /// More than one object.
     Several,
     /// An object that has no end.
@@ -17,7 +20,7 @@ pub(super) enum Taken<'t> {
 impl<'t> Taken<'t> {
     /// The text as a whole.
     pub(super) fn whole(text: &'t str) -> Self {
-        serde_json::from_str(text).map_or(Self::Broken(text), |value| Self::Json(text, value))
+        tally::check(text).map_or(Self::Broken(text), |()| Self::Json(text))
     }
 }
 
@@ -36,11 +39,11 @@ pub(super) fn take(text: &str) -> Taken<'_> {
     let mut from = 0;
     while let Some(start) = opening(text, from) {
         let rest = &text[start..];
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Seen>();
         match values.next() {
-            Some(Ok(value)) => {
+            Some(Ok(Seen)) => {
                 let end = start + values.byte_offset();
-                if found.replace((start..end, value)).is_some() {
+                if found.replace(start..end).is_some() {
                     return Taken::Several;
                 }
                 from = end;
@@ -50,9 +53,18 @@ pub(super) fn take(text: &str) -> Taken<'_> {
         }
     }
     match found {
-        Some((range, value)) => Taken::Json(&text[range], value),
+        Some(range) => Taken::Json(&text[range]),
         // A brace may be where it went wrong; without one there is nothing to begin with.
         None => Taken::Broken(text.find('{').map_or(text, |brace| &text[brace..])),
+    }
+}
+
+/// A value that is looked through and not kept: how long an answer is has to be known before a tree of it is built.
+struct Seen;
+
+impl<'de> Deserialize<'de> for Seen {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Tally::new(usize::MAX).deserialize(deserializer).map(|()| Self)
     }
 }
 
@@ -81,7 +93,7 @@ mod tests {
 
     fn taken(text: &str) -> String {
         match take(text) {
-            Taken::Json(json, _) => json.to_owned(),
+            Taken::Json(json) => json.to_owned(),
             Taken::Several => "several".to_owned(),
             Taken::CutOff => "cut off".to_owned(),
             Taken::Broken(text) => format!("broken: {text}"),

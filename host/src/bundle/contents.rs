@@ -98,7 +98,8 @@ impl Part {
     #[must_use]
     pub fn max_bytes(self) -> u64 {
         match self {
-            Self::Source | Self::Module => 16 << 20,
+            Self::Module => 16 << 20,
+            Self::Source => crate::compile::MAX_SOURCE_BYTES as u64,
             Self::Plan | Self::Graph | Self::EventSchema | Self::Rule => 4 << 20,
             Self::Limits => 64 << 10,
         }
@@ -143,20 +144,58 @@ impl<'a> Contents<'a> {
     /// length. An absent part and an empty one differ.
     #[must_use]
     pub fn fingerprint(&self) -> Digest {
-        let mut hasher = FieldHasher::new("retort bundle 1");
+        let mut hasher = FingerprintHasher::new();
         for part in Part::ALL {
             if let Some(bytes) = self.part(part) {
-                hasher.field(part.label(), bytes);
+                hasher.begin(part, bytes.len() as u64);
+                hasher.piece(bytes);
             }
         }
-        let Versions { abi, compiler_package, template, transcript_builder } = self.versions;
+        hasher.finish(&Naming {
+            module: self.module_name,
+            function: self.function_name,
+            event_types: self.event_types,
+            versions: self.versions,
+        })
+    }
+}
+
+/// What a fingerprint covers besides the parts.
+pub(super) struct Naming<'a> {
+    pub(super) module: &'a str,
+    pub(super) function: &'a str,
+    pub(super) event_types: &'a [String],
+    pub(super) versions: Versions<'a>,
+}
+
+/// A [fingerprint](Contents::fingerprint) of parts that come in pieces, in the order of [`Part::ALL`].
+pub(super) struct FingerprintHasher(FieldHasher);
+
+impl FingerprintHasher {
+    pub(super) fn new() -> Self {
+        Self(FieldHasher::new("retort bundle 1"))
+    }
+
+    /// Begins a part of this many bytes, which follow in [pieces](Self::piece).
+    pub(super) fn begin(&mut self, part: Part, bytes: u64) {
+        self.0.begin(part.label(), bytes);
+    }
+
+    /// The next piece of the part that was begun.
+    pub(super) fn piece(&mut self, bytes: &[u8]) {
+        self.0.piece(bytes);
+    }
+
+    pub(super) fn finish(self, naming: &Naming<'_>) -> Digest {
+        let mut hasher = self.0;
+        let Versions { abi, compiler_package, template, transcript_builder } = naming.versions;
         hasher.field("abi_version", &abi.to_le_bytes());
         hasher.field("template_version", template.as_bytes());
         hasher.field("compiler_package_version", compiler_package.as_bytes());
         hasher.field("transcript_builder_version", transcript_builder.as_bytes());
-        hasher.field("module_name", self.module_name.as_bytes());
-        hasher.field("function_name", self.function_name.as_bytes());
-        for event_type in self.event_types {
+        hasher.field("module_name", naming.module.as_bytes());
+        hasher.field("function_name", naming.function.as_bytes());
+        for event_type in naming.event_types {
             hasher.field("event_type", event_type.as_bytes());
         }
         hasher.finish()

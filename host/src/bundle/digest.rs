@@ -66,6 +66,20 @@ fn nibble(digit: u8) -> Result<u8, InvalidDigest> {
     }
 }
 
+/// Digests bytes that come in pieces.
+#[derive(Default)]
+pub(super) struct PieceHasher(Sha256);
+
+impl PieceHasher {
+    pub(super) fn piece(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(super) fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
 /// Digests labelled fields, each with its length before it, so that no two lists of fields run
 /// together to the same bytes.
 pub(super) struct FieldHasher(Sha256);
@@ -78,8 +92,19 @@ impl FieldHasher {
     }
 
     pub(super) fn field(&mut self, label: &str, value: &[u8]) {
+        self.begin(label, value.len() as u64);
+        self.piece(value);
+    }
+
+    /// Begins a field whose value of this many bytes follows in [pieces](Self::piece).
+    pub(super) fn begin(&mut self, label: &str, bytes: u64) {
         self.framed(label.as_bytes());
-        self.framed(value);
+        self.0.update(bytes.to_le_bytes());
+    }
+
+    /// The next piece of the value that was begun.
+    pub(super) fn piece(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
     }
 
     pub(super) fn finish(self) -> Digest {
@@ -119,6 +144,20 @@ mod tests {
         ] {
             assert_eq!(other.parse::<Digest>(), Err(InvalidDigest), "{other}");
         }
+    }
+
+    #[test]
+    fn pieces_are_the_whole() {
+        let (mut pieces, mut fields) = (PieceHasher::default(), FieldHasher::new("test"));
+        fields.begin("a", 3);
+        for piece in ["x", "", "yz"] {
+            pieces.piece(piece.as_bytes());
+            fields.piece(piece.as_bytes());
+        }
+        assert_eq!(pieces.finish(), Digest::of(b"xyz"));
+        let mut whole = FieldHasher::new("test");
+        whole.field("a", b"xyz");
+        assert_eq!(fields.finish(), whole.finish());
     }
 
     #[test]

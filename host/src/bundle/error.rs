@@ -65,7 +65,7 @@ pub enum LoadCode {
     EventTypesMismatch,
     /// The named module is not a regular file.
     ModuleNotFound,
-    /// A file is not the one whose digest the manifest holds.
+    /// A file is not the one whose digest the manifest holds, or there is one that it holds no digest of.
     DigestMismatch,
     /// The static gates refuse the module.
     ModuleRejected,

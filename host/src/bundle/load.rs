@@ -1,15 +1,17 @@
 //! Loading a bundle, trusting nothing that lies on disk.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use super::contents::{Contents, Part};
-use super::digest::Digest;
+use super::contents::{FingerprintHasher, Naming, Part};
+use super::digest::{Digest, PieceHasher};
 use super::error::{LoadCode, LoadError, ModuleRefusal};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
-use super::read::{ReadError, read_regular};
+use super::read::{ReadError, Regular, kind_name};
 use crate::untrusted::sanitize;
 
 /// What the caller expects of a bundle.
@@ -75,13 +77,15 @@ pub trait ModuleGate {
     ) -> Result<Self::Module, ModuleRefusal>;
 }
 
-/// A bundle that passed every gate of loading.
+/// How many files of others in a bundle's directory are looked at, to name the first of them.
+const MAX_OTHERS: usize = 64;
+
+/// A bundle that passed every gate of loading. Of its files nothing is kept but what the gate made of the module.
 #[derive(Debug)]
 pub struct Loaded<M> {
     path: PathBuf,
     manifest: Manifest,
     fingerprint: Digest,
-    parts: Parts,
     module: M,
 }
 
@@ -104,46 +108,33 @@ impl<M> Loaded<M> {
         self.fingerprint
     }
 
-    /// Its content: the bytes whose digests were compared.
-    #[must_use]
-    pub fn contents(&self) -> Contents<'_> {
-        self.parts.contents(&self.manifest)
-    }
-
     /// What the gate made of its module.
     #[must_use]
     pub fn module(&self) -> &M {
         &self.module
     }
-}
 
-/// The files of a bundle, as read.
-#[derive(Debug)]
-struct Parts {
-    plan: Vec<u8>,
-    source: Vec<u8>,
-    module: Vec<u8>,
-    graph: Vec<u8>,
-    limits: Vec<u8>,
-    event_schema: Option<Vec<u8>>,
-    rule: Option<Vec<u8>>,
-}
+    /// The same bundle with something else made of its module.
+    #[must_use]
+    pub fn with_module<N>(&self, module: N) -> Loaded<N> {
+        let Self { path, manifest, fingerprint, .. } = self;
+        Loaded { path: path.clone(), manifest: manifest.clone(), fingerprint: *fingerprint, module }
+    }
 
-impl Parts {
-    fn contents<'a>(&'a self, manifest: &'a Manifest) -> Contents<'a> {
-        Contents {
-            module_name: manifest.module_name(),
-            function_name: manifest.function_name(),
-            event_types: manifest.event_types(),
-            plan: &self.plan,
-            source: &self.source,
-            module: &self.module,
-            graph: &self.graph,
-            limits: &self.limits,
-            event_schema: self.event_schema.as_deref(),
-            rule: self.rule.as_deref(),
-            versions: manifest.versions(),
+    /// Reads one of its files once more: none is kept in memory. What comes back has the digest that was compared when the
+    /// bundle was loaded. `None` for a part that this bundle does without.
+    ///
+    /// # Errors
+    /// [`LoadError`], if the file isn't there any more, or isn't the same.
+    pub fn read(&self, part: Part) -> Result<Option<Vec<u8>>, LoadError> {
+        let files =
+            Files { dir: &open_dir(&self.path)?, path: &self.path, manifest: &self.manifest };
+        if !files.has(part) {
+            return Ok(None);
         }
+        let bytes = files.read(part)?;
+        files.require_digest(&files.name(part), Digest::of(&bytes))?;
+        Ok(Some(bytes))
     }
 }
 
@@ -151,11 +142,12 @@ impl Parts {
 ///
 /// In this order, the first failure being reported: the manifest is there and well-formed; it
 /// claims what is expected; its module is a regular file of the directory; every file, the
-/// manifest included, has the manifest's digest; the content has the manifest's fingerprint; the
-/// gate admits the module. Nothing of the module runs before the gate does.
+/// manifest included, has the manifest's digest; the content has the manifest's fingerprint;
+/// there is nothing in the directory but the files that the manifest names; the gate admits the
+/// module. Nothing of the module runs before the gate does.
 ///
-/// Links inside the directory are not followed, and files that the manifest doesn't name are not
-/// looked at.
+/// Links inside the directory are not followed. Of the files the module and the plan are held in
+/// memory until the gate has seen them, and no other ever is.
 ///
 /// # Errors
 /// [`LoadError`], with the code and the file at fault.
@@ -164,11 +156,14 @@ pub fn load<G: ModuleGate>(
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, LoadError> {
-    let dir = Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| {
+    load_from(&open_dir(path)?, path, expect, gate)
+}
+
+fn open_dir(path: &Path) -> Result<Dir, LoadError> {
+    Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| {
         let detail = format!("cannot open the bundle's directory: {error}");
         LoadError::new(LoadCode::ManifestMissing, path, detail)
-    })?;
-    load_from(&dir, path, expect, gate)
+    })
 }
 
 /// Loads the bundle in an open directory, which messages call `path`.
@@ -178,110 +173,183 @@ pub(super) fn load_from<G: ModuleGate>(
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, LoadError> {
-    let manifest = read_manifest(dir, path)?;
+    let (manifest, text) = read_manifest(dir, path)?;
     let manifest_path = path.join(MANIFEST_FILE);
     expect
         .check(&manifest)
         .map_err(|(code, detail)| LoadError::new(code, &manifest_path, detail))?;
-    let module = read_module(dir, path, &manifest)?;
-    require_digest(&manifest_path, &manifest, MANIFEST_FILE, manifest.own_digest())?;
-    let parts = read_parts(dir, path, &manifest, module)?;
-    let fingerprint = parts.contents(&manifest).fingerprint();
+    let files = Files { dir, path, manifest: &manifest };
+    let module = files.module()?;
+    files.require_digest(MANIFEST_FILE, manifest.own_digest())?;
+    // The digest is that of one form of the manifest: another order, a field twice or other white
+    // space would not show in it.
+    if manifest.to_json().as_bytes() != text {
+        let detail = "expected the manifest in the form in which manifests are written, found the \
+                      same fields in another one";
+        return Err(LoadError::new(LoadCode::DigestMismatch, &manifest_path, detail));
+    }
+    let (fingerprint, plan) = files.check(&module)?;
     if fingerprint.to_string() != manifest.fingerprint() {
         let found = sanitize(manifest.fingerprint(), VALUE_CHARS);
         let detail = format!("the manifest says {found}, the content has {fingerprint}");
         return Err(LoadError::new(LoadCode::FingerprintMismatch, &manifest_path, detail));
     }
+    files.require_no_others()?;
     let module = gate
-        .admit(&parts.module, &parts.plan, &manifest)
+        .admit(&module, &plan, &manifest)
         .map_err(|refusal| refusal.into_error(&path.join(manifest.module_filename())))?;
-    Ok(Loaded { path: path.to_owned(), manifest, fingerprint, parts, module })
+    Ok(Loaded { path: path.to_owned(), manifest, fingerprint, module })
 }
 
-fn read_manifest(dir: &Dir, path: &Path) -> Result<Manifest, LoadError> {
+/// The manifest, and its bytes.
+fn read_manifest(dir: &Dir, path: &Path) -> Result<(Manifest, Vec<u8>), LoadError> {
     let path = path.join(MANIFEST_FILE);
-    let bytes = read_regular(dir, MANIFEST_FILE, manifest::MAX_BYTES).map_err(|error| {
-        let code = match error {
-            ReadError::Missing | ReadError::NotRegular(_) => LoadCode::ManifestMissing,
-            ReadError::TooLarge { .. } => LoadCode::ManifestUnreadable,
-            ReadError::Io(_) => LoadCode::LoadFailed,
-        };
-        LoadError::new(code, &path, error.to_string())
-    })?;
-    Manifest::from_json(&bytes)
-        .map_err(|error| LoadError::new(LoadCode::ManifestUnreadable, &path, error.to_string()))
-}
-
-fn read_module(dir: &Dir, path: &Path, manifest: &Manifest) -> Result<Vec<u8>, LoadError> {
-    let name = manifest.module_filename();
-    let path = path.join(name);
-    // The name has no separators, so only a link could lead out of the directory.
-    if dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink()) {
-        let detail = "expected a file of the bundle itself, found a symbolic link";
-        return Err(LoadError::new(LoadCode::ManifestUnreadable, &path, detail));
-    }
-    read_regular(dir, name, Part::Module.max_bytes()).map_err(|error| {
-        let code = match error {
-            ReadError::Missing | ReadError::NotRegular(_) => LoadCode::ModuleNotFound,
-            ReadError::TooLarge { .. } | ReadError::Io(_) => LoadCode::LoadFailed,
-        };
-        LoadError::new(code, &path, error.to_string())
-    })
-}
-
-/// Reads the files that the manifest names, and compares the digest of each.
-fn read_parts(
-    dir: &Dir,
-    path: &Path,
-    manifest: &Manifest,
-    module: Vec<u8>,
-) -> Result<Parts, LoadError> {
-    let check = |part: Part, bytes: Vec<u8>| {
-        let name = part.file_name(manifest.module_name());
-        require_digest(&path.join(&name), manifest, &name, Digest::of(&bytes))?;
-        Ok::<_, LoadError>(bytes)
-    };
-    let read = |part: Part| {
-        let name = part.file_name(manifest.module_name());
-        let bytes = read_regular(dir, &name, part.max_bytes()).map_err(|error| {
+    let bytes = Regular::open(dir, MANIFEST_FILE, manifest::MAX_BYTES)
+        .and_then(Regular::read)
+        .map_err(|error| {
             let code = match error {
-                ReadError::Missing | ReadError::NotRegular(_) => LoadCode::DigestMismatch,
-                ReadError::TooLarge { .. } | ReadError::Io(_) => LoadCode::LoadFailed,
+                ReadError::Missing | ReadError::NotRegular(_) => LoadCode::ManifestMissing,
+                ReadError::TooLarge { .. } => LoadCode::ManifestUnreadable,
+                ReadError::Changed { .. } | ReadError::Io(_) => LoadCode::LoadFailed,
             };
-            LoadError::new(code, &path.join(&name), error.to_string())
+            LoadError::new(code, &path, error.to_string())
         })?;
-        check(part, bytes)
-    };
-    let read_optional = |part: Part| {
-        let named = manifest.files().contains_key(&part.file_name(manifest.module_name()));
-        named.then(|| read(part)).transpose()
-    };
-    Ok(Parts {
-        module: check(Part::Module, module)?,
-        plan: read(Part::Plan)?,
-        source: read(Part::Source)?,
-        graph: read(Part::Graph)?,
-        limits: read(Part::Limits)?,
-        event_schema: read_optional(Part::EventSchema)?,
-        rule: read_optional(Part::Rule)?,
-    })
+    match Manifest::from_json(&bytes) {
+        Ok(manifest) => Ok((manifest, bytes)),
+        Err(error) => Err(LoadError::new(LoadCode::ManifestUnreadable, &path, error.to_string())),
+    }
 }
 
-fn require_digest(
-    path: &Path,
-    manifest: &Manifest,
-    name: &str,
-    found: Digest,
-) -> Result<(), LoadError> {
-    match manifest.files().get(name) {
-        Some(expected) if *expected == found => Ok(()),
-        Some(expected) => {
-            let detail = format!("the manifest says digest {expected}, the file has {found}");
-            Err(LoadError::new(LoadCode::DigestMismatch, path, detail))
-        }
-        None => {
-            let detail = "the manifest has no digest of this file";
-            Err(LoadError::new(LoadCode::DigestMismatch, path, detail))
-        }
+/// The files that a manifest names, in the bundle's directory.
+struct Files<'a> {
+    dir: &'a Dir,
+    path: &'a Path,
+    manifest: &'a Manifest,
+}
+
+impl Files<'_> {
+    fn name(&self, part: Part) -> String {
+        part.file_name(self.manifest.module_name())
     }
+
+    fn has(&self, part: Part) -> bool {
+        self.manifest.files().contains_key(&self.name(part))
+    }
+
+    /// The module's bytes. Where it isn't a file of the bundle, there are codes of its own.
+    fn module(&self) -> Result<Vec<u8>, LoadError> {
+        let name = self.manifest.module_filename();
+        let path = self.path.join(name);
+        // The name has no separators, so only a link could lead out of the directory.
+        if self.dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink()) {
+            let detail = "expected a file of the bundle itself, found a symbolic link";
+            return Err(LoadError::new(LoadCode::ManifestUnreadable, &path, detail));
+        }
+        Regular::open(self.dir, name, Part::Module.max_bytes())
+            .and_then(Regular::read)
+            .map_err(|error| refused(&path, &error, LoadCode::ModuleNotFound))
+    }
+
+    /// Holds every file to its digest. What comes back is the fingerprint of all of them, and the plan.
+    fn check(&self, module: &[u8]) -> Result<(Digest, Vec<u8>), LoadError> {
+        self.require_digest(self.manifest.module_filename(), Digest::of(module))?;
+        let mut fingerprint = FingerprintHasher::new();
+        let mut plan = Vec::new();
+        for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
+            match part {
+                Part::Module => {
+                    fingerprint.begin(part, module.len() as u64);
+                    fingerprint.piece(module);
+                    continue;
+                }
+                Part::Plan => {
+                    plan = self.read(part)?;
+                    fingerprint.begin(part, plan.len() as u64);
+                    fingerprint.piece(&plan);
+                    self.require_digest(&self.name(part), Digest::of(&plan))?;
+                }
+                _ => {
+                    let file = self.open(part)?;
+                    let mut digest = PieceHasher::default();
+                    fingerprint.begin(part, file.bytes());
+                    file.each_piece(|piece| {
+                        fingerprint.piece(piece);
+                        digest.piece(piece);
+                    })
+                    .map_err(|error| self.refused(part, &error))?;
+                    self.require_digest(&self.name(part), digest.finish())?;
+                }
+            }
+        }
+        let naming = Naming {
+            module: self.manifest.module_name(),
+            function: self.manifest.function_name(),
+            event_types: self.manifest.event_types(),
+            versions: self.manifest.versions(),
+        };
+        Ok((fingerprint.finish(&naming), plan))
+    }
+
+    fn open(&self, part: Part) -> Result<Regular, LoadError> {
+        Regular::open(self.dir, &self.name(part), part.max_bytes())
+            .map_err(|error| self.refused(part, &error))
+    }
+
+    fn read(&self, part: Part) -> Result<Vec<u8>, LoadError> {
+        self.open(part)?.read().map_err(|error| self.refused(part, &error))
+    }
+
+    fn refused(&self, part: Part, error: &ReadError) -> LoadError {
+        refused(&self.path.join(self.name(part)), error, LoadCode::DigestMismatch)
+    }
+
+    fn require_digest(&self, name: &str, found: Digest) -> Result<(), LoadError> {
+        let detail = match self.manifest.files().get(name) {
+            Some(expected) if *expected == found => return Ok(()),
+            Some(expected) => {
+                format!("the manifest says digest {expected}, the file has {found}")
+            }
+            None => "the manifest has no digest of this file".to_owned(),
+        };
+        Err(LoadError::new(LoadCode::DigestMismatch, &self.path.join(name), detail))
+    }
+
+    /// Refuses a directory that holds anything that the manifest doesn't name. The first by name is blamed, so that the same
+    /// directory gives the same message in whatever order it is listed.
+    fn require_no_others(&self) -> Result<(), LoadError> {
+        let unlisted = |error: io::Error| {
+            let detail = format!("cannot list the bundle's directory: {error}");
+            LoadError::new(LoadCode::LoadFailed, self.path, detail)
+        };
+        let mut others = BTreeMap::new();
+        for entry in self.dir.entries().map_err(unlisted)? {
+            let entry = entry.map_err(unlisted)?;
+            let name = entry.file_name();
+            if name.to_str().is_some_and(|name| self.manifest.files().contains_key(name)) {
+                continue;
+            }
+            if others.len() == MAX_OTHERS {
+                let detail = format!(
+                    "expected the files that the manifest names, found more than {MAX_OTHERS} others"
+                );
+                return Err(LoadError::new(LoadCode::DigestMismatch, self.path, detail));
+            }
+            others.insert(name, entry.file_type().map_err(unlisted)?);
+        }
+        let Some((name, file_type)) = others.first_key_value() else { return Ok(()) };
+        let kind = kind_name(*file_type);
+        let detail = format!("the manifest has no digest of this file: found {kind}");
+        Err(LoadError::new(LoadCode::DigestMismatch, &self.path.join(name), detail))
+    }
+}
+
+/// Why a file of a bundle wasn't read; `absent` is the code where there is no regular file.
+fn refused(path: &Path, error: &ReadError, absent: LoadCode) -> LoadError {
+    let code = match error {
+        ReadError::Missing | ReadError::NotRegular(_) => absent,
+        ReadError::TooLarge { .. } | ReadError::Changed { .. } | ReadError::Io(_) => {
+            LoadCode::LoadFailed
+        }
+    };
+    LoadError::new(code, path, error.to_string())
 }

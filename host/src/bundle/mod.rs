@@ -13,7 +13,8 @@
 //! | `event_schema.json`, `rule.md` | what the plan was written from, if known |
 //!
 //! The [fingerprint](Contents::fingerprint) covers all of it but the time of creation, so that
-//! the same fingerprint means the same behaviour. [`Store`] writes bundles, [`load`] reads one,
+//! the same fingerprint means the same behaviour. There is nothing else in the directory, and the
+//! manifest has one form. [`Store`] writes bundles, [`load`] reads one,
 //! [`discover`] all of a directory.
 
 mod contents;

@@ -2,8 +2,11 @@
 
 use std::io::{self, Read as _};
 
-use cap_std::fs::{Dir, FileType, Metadata, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
+
+/// How much of a file is read at once.
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
@@ -14,35 +17,75 @@ pub(super) enum ReadError {
     NotRegular(&'static str),
     #[error("expected at most {allowed} bytes, found more")]
     TooLarge { allowed: u64 },
+    #[error(
+        "expected {expected} bytes, as it had when it was opened, found another number of them"
+    )]
+    Changed { expected: u64 },
     #[error("cannot read it: {0}")]
     Io(#[from] io::Error),
 }
 
-/// The bytes of a regular file that lies in `dir` itself, at most `max_bytes` of them.
-///
-/// Links are not followed, pipes and devices are not opened for reading, and no more than the
-/// limit is ever held in memory.
-pub(super) fn read_regular(dir: &Dir, name: &str, max_bytes: u64) -> Result<Vec<u8>, ReadError> {
-    let found = dir.symlink_metadata(name).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => ReadError::Missing,
-        _ => ReadError::Io(error),
-    })?;
-    require_regular(&found)?;
-    // The name may have changed hands since: it must still not be a link, opening it must not
-    // wait for a writer, and what was opened is looked at again.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = dir.open_with(name, OpenOptions::new().read(true).custom_flags(flags))?;
-    let opened = file.metadata()?;
-    require_regular(&opened)?;
-    if opened.len() > max_bytes {
-        return Err(ReadError::TooLarge { allowed: max_bytes });
+/// A regular file that lies in a directory itself, opened.
+#[derive(Debug)]
+pub(super) struct Regular {
+    file: File,
+    bytes: u64,
+}
+
+impl Regular {
+    /// Opens a file of at most `max_bytes` bytes. Links are not followed, pipes and devices are not opened for reading.
+    pub(super) fn open(dir: &Dir, name: &str, max_bytes: u64) -> Result<Self, ReadError> {
+        let found = dir.symlink_metadata(name).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => ReadError::Missing,
+            _ => ReadError::Io(error),
+        })?;
+        require_regular(&found)?;
+        // The name may have changed hands since: it must still not be a link, opening it must not
+        // wait for a writer, and what was opened is looked at again.
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        let file = dir.open_with(name, OpenOptions::new().read(true).custom_flags(flags))?;
+        let opened = file.metadata()?;
+        require_regular(&opened)?;
+        let bytes = opened.len();
+        if bytes > max_bytes {
+            return Err(ReadError::TooLarge { allowed: max_bytes });
+        }
+        Ok(Self { file, bytes })
     }
-    let mut bytes = Vec::new();
-    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_bytes {
-        return Err(ReadError::TooLarge { allowed: max_bytes });
+
+    /// How long it was when it was opened, which is how much of it is read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
-    Ok(bytes)
+
+    /// Hands all of it out, piece by piece, so that no file is held in memory for its digest alone.
+    pub(super) fn each_piece(mut self, mut take: impl FnMut(&[u8])) -> Result<(), ReadError> {
+        let changed = ReadError::Changed { expected: self.bytes };
+        let mut chunk = vec![0; CHUNK_BYTES];
+        let mut left = self.bytes;
+        loop {
+            let read = match self.file.read(&mut chunk) {
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let piece = chunk.get(..read).unwrap_or_default();
+            let Some(rest) = left.checked_sub(piece.len() as u64) else { return Err(changed) };
+            match (piece.is_empty(), rest) {
+                (true, 0) => return Ok(()),
+                (true, _) => return Err(changed),
+                (false, _) => take(piece),
+            }
+            left = rest;
+        }
+    }
+
+    /// All of it.
+    pub(super) fn read(self) -> Result<Vec<u8>, ReadError> {
+        let mut bytes = Vec::with_capacity(usize::try_from(self.bytes).unwrap_or_default());
+        self.each_piece(|piece| bytes.extend_from_slice(piece))?;
+        Ok(bytes)
+    }
 }
 
 fn require_regular(metadata: &Metadata) -> Result<(), ReadError> {
@@ -80,13 +123,46 @@ mod tests {
         let mode = rustix::fs::Mode::RUSR;
         rustix::fs::mknodat(&dir, "pipe", rustix::fs::FileType::Fifo, mode, 0).unwrap();
 
-        assert_eq!(read_regular(&dir, "file", 5).unwrap(), b"12345");
-        let refusal = |name, limit| read_regular(&dir, name, limit).unwrap_err().to_string();
+        let file = Regular::open(&dir, "file", 5).unwrap();
+        assert_eq!(file.bytes(), 5);
+        assert_eq!(file.read().unwrap(), b"12345");
+        let refusal = |name, limit| Regular::open(&dir, name, limit).unwrap_err().to_string();
         assert_eq!(refusal("file", 4), "expected at most 4 bytes, found more");
         assert_eq!(refusal("none", 5), "there is no such file");
         assert_eq!(refusal("folder", 5), "expected a regular file, found a directory");
         assert_eq!(refusal("inside", 5), "expected a regular file, found a symbolic link");
         assert_eq!(refusal("outside", 5), "expected a regular file, found a symbolic link");
         assert_eq!(refusal("pipe", 5), "expected a regular file, found a special file");
+    }
+
+    #[test]
+    fn a_file_that_changes_while_it_is_read_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient_dir(root.path(), cap_std::ambient_authority()).unwrap();
+        for later in ["123456", "1234", ""] {
+            dir.write("file", "12345").unwrap();
+            let file = Regular::open(&dir, "file", 100).unwrap();
+            dir.write("file", later).unwrap();
+            assert!(matches!(file.read(), Err(ReadError::Changed { expected: 5 })), "{later}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_the_file() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient_dir(root.path(), cap_std::ambient_authority()).unwrap();
+        for length in [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES] {
+            let content: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            dir.write("file", &content).unwrap();
+            let (mut found, mut longest) = (Vec::new(), 0);
+            let file = Regular::open(&dir, "file", length as u64).unwrap();
+            file.each_piece(|piece| {
+                longest = longest.max(piece.len());
+                found.extend_from_slice(piece);
+            })
+            .unwrap();
+            assert_eq!(found, content);
+            assert!(longest <= CHUNK_BYTES);
+        }
     }
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use retort::bundle::{self, Expect};
+use retort::bundle::{self, Expect, Part};
 use retort::compile::{compile, compile_text};
+use retort::document::Kind;
 use retort::gate::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
 use retort::graph::GraphSpec;
 use retort::pipeline::{Pipeline, StageTime, Turned};
@@ -20,6 +21,7 @@ use super::compile::StageReport;
 use super::error::CliError;
 use super::files::{CacheArg, GraphSource, PolicyArg};
 use super::junit::{Case, Failure, Junit};
+use super::outputs::Inputs;
 use super::{Outcome, Verdict, files, talk};
 
 /// Run all gates again on a bundle, a module, a WAT file or a plan
@@ -129,9 +131,14 @@ impl Report {
 pub(super) fn main(args: &Args) -> Outcome {
     let artifact = Artifact::of(&args.path)?;
     if let Some(junit) = &args.junit {
-        files::guard_inputs(junit, &[&args.path, &args.samples], "--junit")?;
+        let files = [&args.policy.policy, &args.schema].into_iter().flatten();
+        Inputs::default()
+            .files(files.chain([&args.samples]).map(PathBuf::as_path))
+            .files(args.graph.paths())
+            .artifact(&args.path)
+            .guard(junit, "--junit")?;
     }
-    let samples = files::read_samples(&args.samples)?;
+    let samples = files::read_samples(&args.samples, &args.policy)?;
     let graph = args.graph.read()?;
     let options = SmokeOptions {
         allow_external_endpoints: args.allow_external_endpoints,
@@ -151,15 +158,15 @@ pub(super) fn main(args: &Args) -> Outcome {
     let problems = match artifact {
         Artifact::Bundle => check.bundle(&args.path),
         Artifact::Module => {
-            let module = files::read(&args.path, "a module")?;
+            let module = files::read(&args.path, Kind::Module)?;
             check.module(&module)
         }
         Artifact::Text => {
-            let text = files::read_text(&args.path, "a WAT file")?;
+            let text = files::read_text(&args.path, Kind::Wat)?;
             check.text(&text)
         }
         Artifact::Plan => {
-            let text = files::read_text(&args.path, "a plan")?;
+            let text = files::read_text(&args.path, Kind::Plan)?;
             check.plan(&text)
         }
     }
@@ -243,18 +250,19 @@ impl Check {
             bundle::load(path, &Expect::default(), &check.pipeline)
                 .map_err(|error| vec![bundle_problem(&error)])
         })?;
-        let contents = loaded.contents();
-        let plan = self.stage(Stage::Plan, |check| {
-            check.pipeline.plan(&String::from_utf8_lossy(contents.plan))
-        })?;
+        let part = |part| -> Checked<String> {
+            let bytes = loaded.read(part).map_err(|error| vec![bundle_problem(&error)])?;
+            Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
+        };
+        let text = part(Part::Plan)?;
+        let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(&text))?;
         let evidence = Evidence::new(&self.samples, self.schema.as_ref());
         self.stage(Stage::Policy, |check| {
             check.pipeline.permit_admitted(loaded.module(), &evidence)
         })?;
         if self.graph.is_none() {
-            let text = String::from_utf8_lossy(contents.graph);
             let spec = self.any_stage(Stage::Graph, |_| {
-                GraphSpec::parse(&text, "graph.json").map_err(|error| {
+                GraphSpec::parse(&part(Part::Graph)?, "graph.json").map_err(|error| {
                     let problem = Problem::new(Stage::Graph, error.code(), error.to_string());
                     vec![problem.at(error.path().unwrap_or_default())]
                 })

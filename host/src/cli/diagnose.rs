@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use retort::diagnose::{Kind, render};
+use retort::diagnose::{self, render};
+use retort::document::Kind;
 
 use super::error::CliError;
 use super::{Outcome, Verdict, files, talk};
@@ -28,11 +29,11 @@ Examples:
   retort plan check plan.json --json | retort diagnose parse -";
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let kind: Kind = args
+    let kind: diagnose::Kind = args
         .kind
         .parse()
         .map_err(|error| CliError::Diagnose { origin: "KIND".to_owned(), error })?;
-    let report = files::read_json(&args.report, "a report")?;
+    let report = files::read_json(&args.report, Kind::Report)?;
     let text = render(kind, &report)
         .map_err(|error| CliError::Diagnose { origin: files::name(&args.report), error })?;
     if args.json {

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use retort::bundle::{BundleError, LoadError as BundleLoadError};
 use retort::diagnose::{DiagnoseError, sanitize};
+use retort::document::Kind;
 use retort::gate::smoke::SamplesError;
 use retort::graph::GraphSpecError;
 use retort::llm::LlmError;
 use retort::problem::Coded;
 use retort::prompt::PromptError;
 use retort::retry::ArgumentError;
-use retort::runtime::StreamError;
+use retort::runtime::{GraphsError, StreamError};
 use retort::sandbox::LoadError;
 use retort::selftest::SelftestError;
 use retort::task::TaskError;
@@ -30,8 +31,8 @@ pub(super) enum CliError {
     /// The system doesn't let it be written.
     #[error("{}: cannot write it: {source}", path.display())]
     FileNotWritable { path: PathBuf, source: io::Error },
-    #[error("{origin}: expected at most {allowed} bytes, found more")]
-    FileTooLarge { origin: String, allowed: u64 },
+    #[error("{origin}: expected {} of at most {allowed} {what}, found more", kind.name())]
+    FileTooLarge { origin: String, kind: Kind, what: &'static str, allowed: usize },
     #[error("{origin}: expected UTF-8, found a wrong byte at offset {at}")]
     NotUtf8 { origin: String, at: usize },
     #[error("{origin}: expected {expected} as JSON: {message}")]
@@ -51,8 +52,8 @@ pub(super) enum CliError {
     UnknownArtifact(PathBuf),
     #[error("{}: none of its bundles can be served", .0.display())]
     NoBundles(PathBuf),
-    #[error("{}: it is both read and written: {role} would overwrite what is read", path.display())]
-    OutputIsInput { path: PathBuf, role: &'static str },
+    #[error("{path}: it is both read and written: {role} would overwrite what is read")]
+    OutputIsInput { path: String, role: &'static str },
     #[error("{}: expected two files, found it as --out and as --rejects", path.display())]
     OutputTwice { path: PathBuf },
     #[error("stdin: expected {expected}, found that it is read already: `-` may be given once")]
@@ -113,6 +114,15 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     }
 }
 
+impl From<GraphsError> for CliError {
+    fn from(error: GraphsError) -> Self {
+        match error {
+            GraphsError::Load(error) => Self::Bundle(error),
+            GraphsError::Spec(error) => Self::GraphSpec { error },
+        }
+    }
+}
+
 impl CliError {
     /// The codes that no other part of Retort gives.
     #[cfg(test)]
@@ -152,7 +162,13 @@ impl Coded for CliError {
             Self::FileNotFound { .. } => "file_not_found",
             Self::FileNotReadable { .. } => "file_not_readable",
             Self::FileNotWritable { .. } | Self::Output(_) => "file_not_writable",
-            Self::FileTooLarge { .. } => "file_too_large",
+            Self::FileTooLarge { kind, .. } => match kind {
+                // These have codes of their own for it.
+                Kind::GraphSpec | Kind::Ontology | Kind::Binding => "graph_spec_too_large",
+                Kind::Policy => "policy_too_large",
+                Kind::Samples => "samples_too_large",
+                _ => "file_too_large",
+            },
             Self::NotUtf8 { .. } => "file_not_utf8",
             Self::NotJson { .. } => "file_not_json",
             Self::NotResult { .. } => "result_wrong_shape",

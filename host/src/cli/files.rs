@@ -1,25 +1,25 @@
 //! Files that commands are given.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
+use retort::document::Kind;
+use retort::event::DEFAULT_MAX_EVENT_BYTES;
 use retort::gate::smoke::Samples;
 use retort::graph::GraphSpec;
 use retort::pipeline::Pipeline;
 use retort::plan::Plan;
 use retort::problem::json_fault;
-use retort::sandbox::{Cache, CacheReport, ForeignModules, Options};
+use retort::sandbox::{Cache, CacheReport, ForeignModules, Limits, Options};
 use retort::task::{EventSchema, Rule};
 use retort::tenant::TenantPolicy;
 
 use super::error::CliError;
 use super::talk;
-
-/// How much of a file that has to be held whole is read: 256 MiB.
-const MAX_BYTES: u64 = 256 << 20;
 
 /// Bytes that are read at once from a stream of events.
 const STREAM_BUFFER: usize = 256 << 10;
@@ -62,26 +62,13 @@ pub(super) fn open_events(path: &Path) -> Result<impl BufRead, CliError> {
     Ok(BufReader::with_capacity(STREAM_BUFFER, open(path, "a file of events")?))
 }
 
-/// Whether a path can be opened, without reading from it.
+/// Whether a path can be opened, without reading from it. A pipe isn't tried: it can be opened once.
 pub(super) fn probe(path: &Path, expected: &'static str) -> Result<(), CliError> {
-    if is_stdin(path) { Ok(()) } else { open_file(path, expected).map(drop) }
-}
-
-/// Whether two paths are there and mean one file.
-pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b && a.is_file())
-}
-
-/// Refuses to write a file that is read as well. `role` names the flag that says where to write.
-pub(super) fn guard_inputs(
-    written: &Path,
-    read: &[&Path],
-    role: &'static str,
-) -> Result<(), CliError> {
-    match read.iter().find(|path| !is_stdin(path) && is_same_file(written, path)) {
-        Some(path) => Err(CliError::OutputIsInput { path: path.to_path_buf(), role }),
-        None => Ok(()),
+    let is_file = |path: &Path| path.metadata().is_ok_and(|found| found.is_file());
+    if is_stdin(path) || (path.exists() && !path.is_dir() && !is_file(path)) {
+        return Ok(());
     }
+    open_file(path, expected).map(drop)
 }
 
 fn refused(path: &Path, expected: &'static str, source: io::Error) -> CliError {
@@ -92,59 +79,64 @@ fn refused(path: &Path, expected: &'static str, source: io::Error) -> CliError {
     }
 }
 
-/// All bytes of a file or of stdin.
-pub(super) fn read(path: &Path, expected: &'static str) -> Result<Vec<u8>, CliError> {
+/// All bytes of a file or of stdin, as far as its kind may have.
+pub(super) fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
-    open(path, expected)?
-        .take(MAX_BYTES + 1)
+    let allowed = kind.max_bytes();
+    open(path, kind.name())?
+        .take(allowed as u64 + 1)
         .read_to_end(&mut bytes)
-        .map_err(|source| refused(path, expected, source))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(CliError::FileTooLarge { origin: name(path), allowed: MAX_BYTES });
+        .map_err(|source| refused(path, kind.name(), source))?;
+    if bytes.len() > allowed {
+        return Err(CliError::FileTooLarge { origin: name(path), kind, what: "bytes", allowed });
     }
     Ok(bytes)
 }
 
 /// The text of a file or of stdin.
-pub(super) fn read_text(path: &Path, expected: &'static str) -> Result<String, CliError> {
-    String::from_utf8(read(path, expected)?).map_err(|error| CliError::NotUtf8 {
+pub(super) fn read_text(path: &Path, kind: Kind) -> Result<String, CliError> {
+    String::from_utf8(read(path, kind)?).map_err(|error| CliError::NotUtf8 {
         origin: name(path),
         at: error.utf8_error().valid_up_to(),
     })
 }
 
 /// A JSON file.
-pub(super) fn read_json(
-    path: &Path,
-    expected: &'static str,
-) -> Result<serde_json::Value, CliError> {
-    let text = read_text(path, expected)?;
+pub(super) fn read_json(path: &Path, kind: Kind) -> Result<serde_json::Value, CliError> {
+    let text = read_text(path, kind)?;
+    if let Some(allowed) = kind.exceeded_values(&text) {
+        let origin = name(path);
+        return Err(CliError::FileTooLarge { origin, kind, what: "JSON values", allowed });
+    }
     serde_json::from_str(&text).map_err(|error| CliError::NotJson {
         origin: name(path),
-        expected,
+        expected: kind.name(),
         message: json_fault(&text, &error),
     })
 }
 
-/// Sample events.
-pub(super) fn read_samples(path: &Path) -> Result<Samples, CliError> {
-    let text = read_text(path, "a file of sample events")?;
-    Ok(Samples::parse(&text, &name(path))?)
+/// Sample events, for gates under a policy.
+pub(super) fn read_samples(path: &Path, policy: &PolicyArg) -> Result<Samples, CliError> {
+    // What a policy allows less than the default is for the sample run to refuse, as serving would.
+    let served = policy.read()?.limits(&Limits::default()).event_bytes;
+    let event_bytes = served.max(DEFAULT_MAX_EVENT_BYTES);
+    let text = read_text(path, Kind::Samples)?;
+    Ok(Samples::parse_within(&text, &name(path), event_bytes)?)
 }
 
 /// A rule, in words or as JSON.
 pub(super) fn read_rule(path: &Path) -> Result<Rule, CliError> {
-    Ok(Rule::parse(&read_text(path, "a rule")?, &name(path))?)
+    Ok(Rule::parse(&read_text(path, Kind::Rule)?, &name(path))?)
 }
 
 /// An event schema.
 pub(super) fn read_event_schema(path: &Path) -> Result<EventSchema, CliError> {
-    Ok(EventSchema::parse(&read_text(path, "an event schema")?, &name(path))?)
+    Ok(EventSchema::parse(&read_text(path, Kind::EventSchema)?, &name(path))?)
 }
 
 /// A plan for a command that can do nothing without: what is wrong with it is said.
 pub(super) fn read_plan(path: &Path) -> Result<Option<Plan>, CliError> {
-    let text = read_text(path, "a plan")?;
+    let text = read_text(path, Kind::Plan)?;
     match retort::plan::parse(&text) {
         Ok(plan) => Ok(Some(plan)),
         Err(first) => {
@@ -175,18 +167,23 @@ pub(super) struct GraphSource {
 }
 
 impl GraphSource {
+    /// The files that were named.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        [&self.graph, &self.ontology, &self.binding].into_iter().flatten().map(PathBuf::as_path)
+    }
+
     /// The graph spec, if one was named.
     pub(super) fn read(&self) -> Result<Option<GraphSpec>, CliError> {
         let refused = |error| CliError::GraphSpec { error };
         if let Some(path) = &self.graph {
-            let text = read_text(path, "a graph spec")?;
+            let text = read_text(path, Kind::GraphSpec)?;
             return GraphSpec::parse(&text, &name(path)).map(Some).map_err(refused);
         }
         let (Some(ontology), Some(binding)) = (&self.ontology, &self.binding) else {
             return Ok(None);
         };
-        let ontology = (read_text(ontology, "an ontology")?, name(ontology));
-        let binding = (read_text(binding, "a binding")?, name(binding));
+        let ontology = (read_text(ontology, Kind::Ontology)?, name(ontology));
+        let binding = (read_text(binding, Kind::Binding)?, name(binding));
         let parsed =
             GraphSpec::from_ontology_files((&ontology.0, &ontology.1), (&binding.0, &binding.1));
         parsed.map(Some).map_err(refused)
@@ -199,14 +196,28 @@ pub(super) struct PolicyArg {
     /// The tenant's policy: what may be read of events, limits, isolation (JSON or YAML)
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Option<PathBuf>,
+    /// The policy, once it was read: the file may be a pipe.
+    #[arg(skip)]
+    known: OnceCell<TenantPolicy>,
 }
 
 impl PolicyArg {
+    /// The policy of this file.
+    pub(super) fn of(policy: Option<PathBuf>) -> Self {
+        Self { policy, known: OnceCell::new() }
+    }
+
     /// The policy; the default one where none is named.
-    pub(super) fn read(&self) -> Result<TenantPolicy, CliError> {
-        let Some(path) = &self.policy else { return Ok(TenantPolicy::default()) };
-        let policy = TenantPolicy::parse(&read_text(path, "a policy")?, &name(path))?;
-        Ok(policy.in_folder(path.parent().unwrap_or(Path::new(""))))
+    pub(super) fn read(&self) -> Result<&TenantPolicy, CliError> {
+        if let Some(known) = self.known.get() {
+            return Ok(known);
+        }
+        let policy = match &self.policy {
+            None => TenantPolicy::default(),
+            Some(path) => TenantPolicy::parse(&read_text(path, Kind::Policy)?, &name(path))?
+                .in_folder(path.parent().unwrap_or(Path::new(""))),
+        };
+        Ok(self.known.get_or_init(|| policy))
     }
 
     /// The gates, as the policy says.
@@ -227,7 +238,7 @@ impl CacheArg {
     /// The gates, as a policy says, with the cache.
     pub(super) fn pipeline(&self, policy: &PolicyArg) -> Result<Pipeline, CliError> {
         let cache = self.cache.as_ref().map(Cache::new);
-        Ok(Pipeline::of_tenant(&policy.read()?, Options { cache, ..options()? })?)
+        Ok(Pipeline::of_tenant(policy.read()?, Options { cache, ..options()? })?)
     }
 
     /// Says on stderr what about the cache isn't as it should be.

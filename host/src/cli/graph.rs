@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use retort::document::Kind;
 use retort::graph::validate::Failure;
 use retort::graph::{Extraction, ValidateOptions, validate};
 use serde::Serialize;
@@ -83,7 +84,7 @@ pub(super) fn main(args: &Args) -> Outcome {
 }
 
 fn read_result(path: &Path) -> Result<Extraction, CliError> {
-    let value = files::read_json(path, "a result")?;
+    let value = files::read_json(path, Kind::Result)?;
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path_in = error.path().to_string();
         CliError::NotResult {

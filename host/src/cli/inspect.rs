@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use retort::bundle::{self, Expect};
 use retort::compile::compile_text;
+use retort::document::Kind;
 use retort::gate::inspect::verify::{Found, verify};
 use retort::gate::inspect::{
     FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified,
@@ -129,13 +130,15 @@ fn inspected(
         Artifact::Bundle => bundle::load(path, &Expect::default(), pipeline)
             .map(|loaded| loaded.module().inspected().clone())
             .map_err(|error| vec![bundle_problem(&error)]),
-        Artifact::Module => pipeline.inspect_bytes(&files::read(path, "a module")?).map_err(turned),
-        Artifact::Text => compile_text(&files::read_text(path, "a WAT file")?)
+        Artifact::Module => {
+            pipeline.inspect_bytes(&files::read(path, Kind::Module)?).map_err(turned)
+        }
+        Artifact::Text => compile_text(&files::read_text(path, Kind::Wat)?)
             .map_err(Turned::from)
             .and_then(|module| pipeline.inspect_bytes(&module))
             .map_err(turned),
         Artifact::Plan => pipeline
-            .plan(&files::read_text(path, "a plan")?)
+            .plan(&files::read_text(path, Kind::Plan)?)
             .and_then(|plan| pipeline.build(&plan))
             .and_then(|compiled| pipeline.inspect(&compiled))
             .map_err(turned),

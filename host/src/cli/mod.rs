@@ -16,6 +16,7 @@ mod graph;
 mod inspect;
 mod junit;
 mod model;
+mod outputs;
 mod plan;
 mod project;
 mod prompt;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use retort::diagnose::sanitize;
+use retort::document::Kind;
 use retort::event::DEFAULT_MAX_EVENT_BYTES;
 use retort::plan::{self, Plan, PlanParseError};
 use retort::problem::{Coded, Problem};
@@ -12,6 +13,7 @@ use retort::render::render;
 use serde::Serialize;
 
 use super::error::CliError;
+use super::outputs::Inputs;
 use super::{Outcome, Verdict, events, files, talk};
 
 /// Check plans, and see what they mean
@@ -128,7 +130,7 @@ fn check(args: &CheckArgs) -> Outcome {
         talk::print_pretty(&plan)?;
         return Ok(Verdict::Pass);
     }
-    let text = files::read_text(&args.plan, "a plan")?;
+    let text = files::read_text(&args.plan, Kind::Plan)?;
     let plan = match plan::parse(&text) {
         Ok(plan) => plan,
         Err(first) => {
@@ -161,6 +163,7 @@ impl<'a> Fault<'a> {
 }
 
 fn eval(plan: &Path, path: &Path) -> Outcome {
+    Inputs::default().files([plan, path]).guard_stdout()?;
     let Some(plan) = files::read_plan(plan)? else { return Ok(Verdict::Fail) };
     let mut out = BufWriter::new(io::stdout().lock());
     let mut ok = true;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use retort::diagnose::sanitize;
+use retort::document::Kind;
 use retort::gate::smoke::SmokeOptions;
 use retort::llm::ModelSpec;
 use retort::pipeline::Pipeline;
@@ -14,6 +15,7 @@ use serde::Deserialize;
 
 use super::error::CliError;
 use super::files::{self, GraphSource, PolicyArg};
+use super::outputs::Inputs;
 
 /// The project file's name.
 pub(super) const PROJECT_FILE: &str = "retort.toml";
@@ -121,13 +123,21 @@ impl Project {
         }
     }
 
+    /// The files that it names, and its own.
+    pub(super) fn inputs(&self) -> Inputs {
+        let plan = self.plan_flag.as_ref().or(self.plan.as_ref());
+        let named = [plan, self.rule.as_ref(), self.schema.as_ref(), self.policy.policy.as_ref()];
+        let named = named.into_iter().flatten().chain([&self.samples]).map(PathBuf::as_path);
+        Inputs::default().files(named).files(self.graph.paths()).files([Path::new(&self.origin)])
+    }
+
     /// What is asked for, read from the project's files.
     pub(super) fn task(&self) -> Result<Task, CliError> {
         let graph = self.graph.read()?.ok_or_else(|| CliError::ProjectIncomplete {
             what: "a graph spec",
             hint: "use --graph".to_owned(),
         })?;
-        let samples = files::read_samples(&self.samples)?;
+        let samples = files::read_samples(&self.samples, &self.policy)?;
         let rule = self.rule.as_deref().map(files::read_rule).transpose()?;
         let schema = self.schema.as_deref().map(files::read_event_schema).transpose()?;
         Ok(Task::new(graph, samples, rule, schema))
@@ -188,7 +198,7 @@ impl ProjectArgs {
             plan_flag: self.plan.clone(),
             plan: file.plan.map(|relative| folder.join(relative)),
             model: file.model.map(|spec| in_folder(spec, folder)),
-            policy: PolicyArg { policy: flag_or(&self.policy.policy, file.policy) },
+            policy: PolicyArg::of(flag_or(&self.policy.policy, file.policy)),
             samples: flag_or(&self.samples, file.samples)
                 .ok_or_else(|| missing("sample events", "samples", "--samples"))?,
             out: flag_or(&self.out, file.output).unwrap_or_else(|| folder.join(DEFAULT_OUTPUT)),
@@ -202,7 +212,7 @@ impl ProjectArgs {
     /// The project file. Where no project is named, there may be none.
     fn read_file(&self, folder: &Path) -> Result<(PathBuf, ProjectFile), CliError> {
         let path = folder.join(PROJECT_FILE);
-        let text = match files::read_text(&path, "a project file") {
+        let text = match files::read_text(&path, Kind::ProjectFile) {
             Err(CliError::FileNotFound { .. }) if self.project.is_none() => {
                 return Ok((path, ProjectFile::default()));
             }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use retort::answer::{self, AnswerFormat};
+use retort::document::Kind;
 use retort::finding::Finding;
 use retort::gate::smoke::SmokeOptions;
 use retort::llm::FinishReason;
@@ -66,7 +67,7 @@ struct Report<'a> {
 }
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let text = files::read_text(&args.plan, "a plan")?;
+    let text = files::read_text(&args.plan, Kind::Plan)?;
     let gates = args.gates()?;
     let config = LoopConfig::default();
     let outcome = runtime::block_on(mend_plan(&text, &gates, &config))?;
@@ -99,7 +100,7 @@ impl Args {
             what: "a graph spec",
             hint: "use --graph, or --ontology with --binding".to_owned(),
         })?;
-        let samples = files::read_samples(&self.samples)?;
+        let samples = files::read_samples(&self.samples, &self.policy)?;
         let rule = self.rule.as_deref().map(files::read_rule).transpose()?;
         let schema = self.schema.as_deref().map(files::read_event_schema).transpose()?;
         let pipeline = self.policy.pipeline()?;

@@ -13,6 +13,7 @@ use retort::runtime::{Registry, Stream, Summary};
 
 use super::error::CliError;
 use super::files::{CacheArg, PolicyArg};
+use super::outputs::{Inputs, guard_two};
 use super::{Outcome, Verdict, files, talk};
 
 /// Run bundles over events, one JSON object a line
@@ -61,21 +62,13 @@ pub(super) fn main(args: &Args) -> Outcome {
     let pipeline = args.cache.pipeline(&args.policy)?;
     let registry = open_registry(&args.bundles, &pipeline)?;
     args.cache.tell(&pipeline);
-    let specs = if args.check_graph {
-        Some(registry.graph_specs().map_err(|error| CliError::GraphSpec { error })?)
-    } else {
-        None
-    };
+    let specs = if args.check_graph { Some(registry.graph_specs()?) } else { None };
     if args.events.iter().filter(|path| files::is_stdin(path)).count() > 1 {
         return Err(CliError::StdinTwice { expected: "a file of events" });
     }
     // Nothing is created or overwritten before all that is read has been found.
-    for path in &args.events {
-        files::probe(path, "a file of events")?;
-        for (written, role) in [(&args.out, "--out"), (&args.rejects, "--rejects")] {
-            written.iter().try_for_each(|written| files::guard_inputs(written, &[path], role))?;
-        }
-    }
+    args.events.iter().try_for_each(|path| files::probe(path, "a file of events"))?;
+    args.guard()?;
     // Both are opened before either is emptied, so that a wrong path costs no earlier results.
     let is_new = args.out.as_deref().filter(|path| !path.exists());
     let out = open(args.out.as_deref())?;
@@ -83,11 +76,6 @@ pub(super) fn main(args: &Args) -> Outcome {
         // The error is what counts: an empty file that can't be removed again does no harm.
         is_new.map(fs::remove_file);
     })?;
-    if let (Some(out), Some(rejects)) = (&args.out, &args.rejects)
-        && (out == rejects || files::is_same_file(out, rejects))
-    {
-        return Err(CliError::OutputTwice { path: out.clone() });
-    }
     let out = writer(out, || Box::new(io::stdout().lock()))?;
     let rejects = writer(rejects, || Box::new(io::stderr()))?;
     let mut stream = Stream::new(&registry, out, rejects);
@@ -105,6 +93,23 @@ pub(super) fn main(args: &Args) -> Outcome {
     talk::say(describe(stream.summary(), start.elapsed()));
     // Without a bundle that should be there, events may have gone unserved.
     Ok(Verdict::from_ok(stream.summary().rejected() == 0 && registry.failures().is_empty()))
+}
+
+impl Args {
+    /// Refuses to write what is read as well, and two outputs to one file.
+    fn guard(&self) -> Result<(), CliError> {
+        let inputs = Inputs::default()
+            .files(self.events.iter().chain(&self.policy.policy).map(PathBuf::as_path))
+            .bundles(&self.bundles);
+        for (written, role) in [(&self.out, "--out"), (&self.rejects, "--rejects")] {
+            written.iter().try_for_each(|written| inputs.guard(written, role))?;
+        }
+        match (&self.out, &self.rejects) {
+            (Some(out), Some(rejects)) => guard_two(out, rejects),
+            (Some(_), None) => Ok(()),
+            (None, _) => inputs.guard_stdout(),
+        }
+    }
 }
 
 /// The bundles of a directory. What isn't served is told; if nothing is, that is an error.

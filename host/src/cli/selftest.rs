@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::error::CliError;
 use super::files::PolicyArg;
 use super::junit::{self, CaseVerdict, Failure, Junit};
+use super::outputs::Inputs;
 use super::{Outcome, Verdict, files, talk};
 
 /// Run the hostile corpus against this machine and configuration
@@ -106,9 +107,13 @@ struct Ran {
 }
 
 pub(super) fn main(args: &Args) -> Outcome {
+    if let Some(junit) = &args.junit {
+        let policy = args.policy.policy.as_deref();
+        Inputs::default().files(policy).guard(junit, "--junit")?;
+    }
     let corpus = selftest::corpus().map_err(selftest::SelftestError::from)?;
     let policy = args.policy.read()?;
-    let configs = args.configs(&policy)?;
+    let configs = args.configs(policy)?;
     let selected: Vec<&Case> = corpus
         .iter()
         .filter(|case| configs.first().is_some_and(|config| config.selects(case)))

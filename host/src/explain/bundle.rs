@@ -29,7 +29,8 @@ pub(super) const TABLE: &[Explanation] = &[
         Bundle,
         "digest_mismatch",
         "A file of the bundle is missing, is not a plain file, or is not the one whose digest the \
-         manifest holds. It was damaged or edited after the bundle was made.",
+         manifest holds; or something lies in the bundle's directory that the manifest has no digest of, or the manifest is \
+         written in another form than manifests are. It was damaged or edited after the bundle was made.",
         REBUILD,
     ),
     Explanation::new(

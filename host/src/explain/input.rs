@@ -42,7 +42,8 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Input,
         "file_too_large",
-        "The file is larger than what is read of one that has to be held whole.",
+        "The file is larger than what is read of its kind, in bytes or in the values of its JSON: what has to be held whole \
+         is bounded.",
         "Name the right file; give events to `retort run`, which reads files of any size.",
     ),
     Explanation::new(
@@ -133,9 +134,22 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Input,
+        "sample_too_large",
+        "A sample has more bytes than an event may have that is served. The message gives the file and the line.",
+        "Leave it out, or raise `event_bytes` in the tenant's policy if such events are meant.",
+    ),
+    Explanation::new(
+        Input,
         "sample_without_event_type",
         "A sample is not an object with a non-empty string `event_type`.",
         "Add the event type; bundles are chosen by it.",
+    ),
+    Explanation::new(
+        Input,
+        "samples_too_large",
+        "The samples are more in all than is held in memory, in bytes or in values of JSON, the keys of objects counted with \
+         them.",
+        "Leave some out: a few events of each type and shape are enough. `retort run` reads files of any size.",
     ),
     Explanation::new(
         Input,
@@ -154,6 +168,13 @@ pub(super) const TABLE: &[Explanation] = &[
         "task_document_empty",
         "The rule or the event schema is an empty text.",
         "Write down what is to be extracted, or leave the document out.",
+    ),
+    Explanation::new(
+        Input,
+        "task_document_too_large",
+        "The rule or the event schema holds more values of JSON than are held in memory, the keys of objects counted with \
+         them.",
+        "Leave out what the rule isn't about; a schema of only a part of the event is understood.",
     ),
     Explanation::new(
         Input,

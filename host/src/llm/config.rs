@@ -8,6 +8,9 @@ use secrecy::SecretString;
 use super::Secrets;
 use super::redact::REDACTED;
 
+/// How long an answer may be by default, in bytes; and one that is replayed.
+pub(super) const MAX_RESPONSE_BYTES: usize = 2 << 20;
+
 /// How a provider is asked to hold its model to the schema of the answer.
 ///
 /// The prompt holds the schema whichever is chosen. Where a provider refuses the one that is asked for, the client goes
@@ -51,7 +54,8 @@ pub struct ClientConfig {
     pub timeout: Duration,
     /// How long it may take to reach the provider. 10 seconds by default.
     pub connect_timeout: Duration,
-    /// How long an answer may be, in bytes, with all that the protocol puts around it. 8 MiB by default.
+    /// How long an answer may be, in bytes, with all that the protocol puts around it. 2 MiB by default: a plan has at most
+    /// 256 KiB ([`answer::MAX_BYTES`](crate::answer::MAX_BYTES)), and models think aloud.
     pub max_response_bytes: usize,
     /// How many tokens the model may write. By default as many as the provider allows, and 8192 for `anthropic`, whose
     /// protocol has to name a number.
@@ -70,7 +74,7 @@ impl Default for ClientConfig {
             api_key: None,
             timeout: Duration::from_secs(120),
             connect_timeout: Duration::from_secs(10),
-            max_response_bytes: 8 << 20,
+            max_response_bytes: MAX_RESPONSE_BYTES,
             max_output_tokens: None,
             temperature: Some(0.0),
             response_format: ResponseFormat::default(),

@@ -1,19 +1,22 @@
 //! A client that answers from a transcript.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 
+use super::config::MAX_RESPONSE_BYTES;
 use super::transcript::{self, Outcome};
 use super::{Completion, LlmClient, LlmError, LlmRequest, NAME_CHARS};
+use crate::document::Kind;
+use crate::runtime::{Line, Lines};
 use crate::untrusted::bounded;
 use crate::untrusted::sanitize;
 
-/// How long a transcript may be, in bytes.
-const MAX_BYTES: u64 = 256 << 20;
+/// How long a recorded call may be, in bytes: most of it is what was asked, the latest prompt or a whole conversation.
+const MAX_CALL_BYTES: usize = 16 << 20;
 
 /// How much of what is wrong with a line is shown, in characters.
 const MESSAGE_CHARS: usize = 300;
@@ -35,20 +38,12 @@ impl Replay {
     /// Reads a transcript.
     ///
     /// # Errors
-    /// [`LlmError::Replay`]: the file can't be read, is larger than 256 MiB, or isn't a transcript.
+    /// [`LlmError::Replay`]: the file can't be read, is larger than [`Kind::Recording`] allows, or isn't a transcript.
     pub fn open(file: &Path) -> Result<Self, LlmError> {
         let name = named(&file.display().to_string());
-        let mut text = String::new();
-        let read = File::open(file)
-            .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
-            .map_err(|error| error.to_string());
-        let whole = read.and_then(|bytes| match u64::try_from(bytes) {
-            Ok(bytes) if bytes <= MAX_BYTES => Ok(()),
-            _ => Err(format!("expected at most {MAX_BYTES} bytes, found more")),
-        });
-        match whole {
-            Ok(()) => Self::read(name, &text),
-            Err(message) => Err(LlmError::Replay { model: name, message }),
+        match File::open(file) {
+            Ok(file) => Self::read(name, BufReader::new(file)),
+            Err(error) => Err(LlmError::Replay { model: name, message: error.to_string() }),
         }
     }
 
@@ -66,23 +61,22 @@ impl Replay {
     /// # Ok::<(), retort::llm::LlmError>(())
     /// ```
     pub fn parse(text: &str, origin: &str) -> Result<Self, LlmError> {
-        Self::read(named(origin), text)
+        Self::read(named(origin), text.as_bytes())
     }
 
-    fn read(name: String, text: &str) -> Result<Self, LlmError> {
-        let mut outcomes = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            if line.trim().is_empty() {
-                continue;
-            }
-            let outcome = transcript::read(line).map_err(|message| {
-                let message = bounded(&message, MESSAGE_CHARS);
-                let message = format!("line {}: expected a recorded call: {message}", index + 1);
-                LlmError::Replay { model: name.clone(), message }
-            })?;
-            outcomes.push(outcome);
+    fn read(name: String, transcript: impl BufRead) -> Result<Self, LlmError> {
+        let max_bytes = Kind::Recording.max_bytes();
+        let mut bytes = transcript.take(max_bytes as u64 + 1);
+        let outcomes = calls(&mut bytes);
+        let outcomes = match bytes.limit() {
+            // What was read is a part of it, whatever is wrong with the last line of that.
+            0 => Err(format!("expected at most {max_bytes} bytes, found more")),
+            _ => outcomes,
+        };
+        match outcomes {
+            Ok(outcomes) => Ok(Self { name, outcomes, next: AtomicUsize::new(0) }),
+            Err(message) => Err(LlmError::Replay { model: name, message }),
         }
-        Ok(Self { name, outcomes, next: AtomicUsize::new(0) })
     }
 
     /// How many answers there are in all.
@@ -95,6 +89,38 @@ impl Replay {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.outcomes.is_empty()
+    }
+}
+
+/// Reads a transcript, line by line: what was asked isn't kept.
+fn calls(transcript: impl BufRead) -> Result<Vec<Outcome>, String> {
+    let mut outcomes = Vec::new();
+    let mut lines = Lines::new(transcript, MAX_CALL_BYTES);
+    while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
+        let (number, outcome) = match line {
+            Line::Whole { number, text } => (number, call(text)),
+            Line::TooLong { number, bytes } => {
+                (number, Err(format!("expected at most {MAX_CALL_BYTES} bytes, found {bytes}")))
+            }
+        };
+        outcomes.push(outcome.map_err(|message| {
+            let message = bounded(&message, MESSAGE_CHARS);
+            format!("line {number}: expected a recorded call: {message}")
+        })?);
+    }
+    Ok(outcomes)
+}
+
+/// Reads a line of a transcript.
+fn call(line: &[u8]) -> Result<Outcome, String> {
+    let line =
+        std::str::from_utf8(line).map_err(|error| format!("expected valid UTF-8: {error}"))?;
+    let mut outcome = transcript::read(line)?;
+    match outcome.texts_mut().map(|text| text.len()).max() {
+        Some(used) if used > MAX_RESPONSE_BYTES => {
+            Err(format!("expected an answer of at most {MAX_RESPONSE_BYTES} bytes, found {used}"))
+        }
+        _ => Ok(outcome),
     }
 }
 

@@ -35,6 +35,9 @@ use crate::tenant::TenantPolicy;
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "1";
 
+/// What the module of a stored bundle is called.
+pub const MODULE_NAME: &str = "extractor";
+
 /// The gates with their limits.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
@@ -362,7 +365,7 @@ impl Pipeline {
             let plan = json(accepted.plan());
             let section = accepted.inspected.section();
             let contents = Contents {
-                module_name: "extractor",
+                module_name: MODULE_NAME,
                 function_name: section.function(),
                 event_types: section.event_types(),
                 plan: plan.as_bytes(),

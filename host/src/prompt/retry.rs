@@ -1,6 +1,7 @@
 //! The prompt after a failure.
 
 use crate::fence::{self, Escape};
+use crate::tally;
 use crate::untrusted::visible;
 
 /// How much of an earlier answer is shown, in characters. A plan of a hundred properties takes some 15,000.
@@ -62,7 +63,10 @@ pub fn retry(original: &str, response: &str, diagnostic: &str) -> String {
 /// ```
 #[must_use]
 pub fn answer(response: &str, max_chars: usize) -> (String, usize) {
-    if let Ok(value) = serde_json::from_str(response) {
+    // Laid out, each value takes at least a character: what has more of them is never laid out.
+    if tally::is_within(response, max_chars)
+        && let Ok(value) = serde_json::from_str(response)
+    {
         let json = fence::pretty(&value, Escape::Ascii);
         if json.len() <= max_chars {
             return (json, 0);

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Attempt, Reason, Tokens};
+use crate::answer;
 use crate::explain;
 use crate::finding::Finding;
 use crate::repair::{COSTLY, FailureKind, classify_failure};
@@ -88,7 +89,8 @@ fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
 fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
     let record = &attempt.record;
     let Some(failure) = &record.failure else { return Vec::new() };
-    let plan = serde_json::from_str::<Value>(&record.response).unwrap_or_default();
+    let response = Some(record.response.as_str()).filter(|it| it.len() <= answer::MAX_BYTES);
+    let plan = response.and_then(|it| serde_json::from_str::<Value>(it).ok()).unwrap_or_default();
     let of_finding = |finding: &Finding| {
         let kind = classify_failure(finding.gate, finding.code);
         let subject = subject(&plan, finding);

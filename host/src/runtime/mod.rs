@@ -11,7 +11,7 @@ mod stream;
 mod summary;
 
 pub use lines::{Line, Lines};
-pub use registry::Registry;
+pub use registry::{GraphsError, Registry};
 pub use router::{Routed, Router, Served};
 pub use stream::{Stream, StreamError};
 pub use summary::Summary;

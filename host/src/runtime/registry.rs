@@ -4,10 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::bundle::{self, Digest, Discovery, Expect, LoadFailure, Loaded, Part};
+use thiserror::Error;
+
+use crate::bundle::{self, Digest, Discovery, Expect, LoadError, LoadFailure, Loaded, Part};
 use crate::graph::spec::{GraphSpec, GraphSpecError};
 use crate::pipeline::{Admitted, Pipeline};
 use crate::plan::EventPattern;
+use crate::problem::Coded;
 use crate::sandbox::Extractor;
 
 /// The bundles of a directory, and which event types each of them serves.
@@ -33,7 +36,28 @@ pub(super) struct Route {
     pub(super) is_prefix: bool,
     /// Which of the registry's bundles: routes of one bundle share a runner.
     pub(super) bundle: usize,
-    pub(super) loaded: Arc<Loaded<Admitted>>,
+    /// With what serving needs, and nothing else of what the gates made of its module.
+    pub(super) loaded: Arc<Loaded<Extractor>>,
+}
+
+/// Why the graph spec of a bundle can't be had.
+#[derive(Debug, Error)]
+pub enum GraphsError {
+    /// The file isn't the one any more that was there when the bundle was loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// It isn't a graph spec that this version reads.
+    #[error(transparent)]
+    Spec(#[from] GraphSpecError),
+}
+
+impl Coded for GraphsError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Load(error) => error.code(),
+            Self::Spec(error) => error.code(),
+        }
+    }
 }
 
 impl Registry {
@@ -57,11 +81,17 @@ impl Registry {
             bundles: found.loaded.len(),
             max_event_bytes: pipeline.sandbox().limits().event_bytes,
         };
+        let serving: Vec<Arc<Loaded<Extractor>>> = found
+            .loaded
+            .iter()
+            .map(|loaded| Arc::new(loaded.with_module(loaded.module().extractor().clone())))
+            .collect();
         for (event_type, loaded) in found.registry {
-            let Some(bundle) = found.loaded.iter().position(|other| Arc::ptr_eq(other, &loaded))
-            else {
+            let bundle = found.loaded.iter().position(|other| Arc::ptr_eq(other, &loaded));
+            let Some((bundle, loaded)) = bundle.and_then(|at| Some((at, serving.get(at)?))) else {
                 continue;
             };
+            let loaded = Arc::clone(loaded);
             let index = registry.routes.len();
             let is_prefix = match EventPattern::new(&event_type) {
                 EventPattern::Exact(exact) => {
@@ -106,16 +136,18 @@ impl Registry {
         &self.failures
     }
 
-    /// The graph spec of each event type's bundle, in the order of [`event_types`](Self::event_types).
+    /// The graph spec of each event type's bundle, in the order of [`event_types`](Self::event_types). They are read once
+    /// more from the bundles, since most of those who serve events don't ask for them.
     ///
     /// # Errors
-    /// [`GraphSpecError`], which names the file, for a spec that this version doesn't read.
-    pub fn graph_specs(&self) -> Result<Vec<GraphSpec>, GraphSpecError> {
+    /// [`GraphsError`], which names the file, for a spec that was altered since, or that this version doesn't read.
+    pub fn graph_specs(&self) -> Result<Vec<GraphSpec>, GraphsError> {
         let spec = |route: &Route| {
             let name = Part::Graph.file_name(route.loaded.manifest().module_name());
             let origin = route.loaded.path().join(name);
-            let text = String::from_utf8_lossy(route.loaded.contents().graph);
-            GraphSpec::parse(&text, &origin.to_string_lossy())
+            let graph = route.loaded.read(Part::Graph)?.unwrap_or_default();
+            let text = String::from_utf8_lossy(&graph);
+            Ok(GraphSpec::parse(&text, &origin.to_string_lossy())?)
         };
         self.routes.iter().map(spec).collect()
     }
@@ -147,7 +179,7 @@ fn json_text(text: &str) -> Vec<u8> {
 
 impl Route {
     pub(super) fn extractor(&self) -> &Extractor {
-        self.loaded.module().extractor()
+        self.loaded.module()
     }
 
     pub(super) fn fingerprint(&self) -> Digest {

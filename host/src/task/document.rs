@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::document::Kind;
 use crate::problem::{Coded, Problem, Stage, json_fault};
 
 /// Why a rule or an event schema can't be used.
@@ -28,6 +29,16 @@ pub enum TaskError {
         /// What it is instead.
         found: &'static str,
     },
+    /// The document holds more values than a tree of them may have.
+    #[error("{origin}: expected {} of at most {allowed} JSON values, found more", kind.name())]
+    TooLarge {
+        /// The rule, or the event schema.
+        kind: Kind,
+        /// Where the text is from.
+        origin: String,
+        /// How many there may be, the keys of objects counted with them.
+        allowed: usize,
+    },
     /// The text is empty.
     #[error("{origin}: expected a {document}, found nothing")]
     Empty {
@@ -41,7 +52,7 @@ pub enum TaskError {
 impl TaskError {
     /// Every code of this error.
     pub const CODES: &'static [&'static str] =
-        &["task_not_json", "task_not_an_object", "task_document_empty"];
+        &["task_not_json", "task_not_an_object", "task_document_empty", "task_document_too_large"];
 
     /// This error as data.
     #[must_use]
@@ -56,6 +67,7 @@ impl Coded for TaskError {
             Self::NotJson { .. } => "task_not_json",
             Self::NotAnObject { .. } => "task_not_an_object",
             Self::Empty { .. } => "task_document_empty",
+            Self::TooLarge { .. } => "task_document_too_large",
         }
     }
 }
@@ -72,8 +84,10 @@ impl Rule {
     /// text is a rule in words, and stands as the `rule` of an object of its own. `origin` names the text in errors.
     ///
     /// # Errors
-    /// [`TaskError`], for an empty text, broken JSON, or JSON that isn't an object.
+    /// [`TaskError`], for an empty text, broken JSON, JSON that isn't an object or holds more values than [`Kind::Rule`]
+    /// allows.
     pub fn parse(text: &str, origin: &str) -> Result<Self, TaskError> {
+        require_size(Kind::Rule, text, origin)?;
         let value = match serde_json::from_str(text) {
             Ok(value) => value,
             Err(_) if !text.trim_start().starts_with(['{', '[']) => {
@@ -115,6 +129,14 @@ impl Rule {
     }
 }
 
+/// Refuses a text that holds more values than its kind may, before a tree of them is built.
+pub(super) fn require_size(kind: Kind, text: &str, origin: &str) -> Result<(), TaskError> {
+    match kind.exceeded_values(text) {
+        Some(allowed) => Err(TaskError::TooLarge { kind, origin: origin.to_owned(), allowed }),
+        None => Ok(()),
+    }
+}
+
 /// The object that a document has to be.
 pub(super) fn object(
     document: &'static str,
@@ -137,7 +159,9 @@ mod tests {
     use serde_json::json;
 
     use super::Rule;
+    use crate::document::Kind;
     use crate::problem::Coded;
+    use crate::task::EventSchema;
 
     #[test]
     fn words_are_a_rule() {
@@ -156,6 +180,24 @@ mod tests {
             (" \n", "task_document_empty"),
         ] {
             assert_eq!(Rule::parse(text, "rule").expect_err(text).code(), code, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tree_of_values_is_not_built_of_too_many() {
+        type Read = fn(&str) -> Option<&'static str>;
+        let kinds: [(Kind, Read); 2] = [
+            (Kind::Rule, |text| Rule::parse(text, "rule").err().map(|error| error.code())),
+            (Kind::EventSchema, |text| {
+                EventSchema::parse(text, "schema").err().map(|error| error.code())
+            }),
+        ];
+        // An object, a key, an array and what is in it.
+        let values = |count: usize| format!("{{\"a\":[{}0]}}", "0,".repeat(count - 4));
+        for (kind, read) in kinds {
+            let allowed = kind.max_values().expect("it becomes a tree");
+            assert_eq!(read(&values(allowed)), None);
+            assert_eq!(read(&values(allowed + 1)), Some("task_document_too_large"));
         }
     }
 }

@@ -1,10 +1,18 @@
 //! The sample events that a candidate is run over.
 
-use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use thiserror::Error;
 
+use crate::document::Kind;
+use crate::event::{DEFAULT_MAX_EVENT_BYTES, EVENT_TYPE};
 use crate::plan::EventPattern;
 use crate::problem::{Coded, Problem, Stage, json_fault};
+use crate::tally::Tally;
 
 /// One sample event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,17 +79,50 @@ pub enum SamplesError {
         /// What is there instead.
         found: &'static str,
     },
+    /// A line is longer than an event may be that is served.
+    #[error("{origin} line {line}: expected a sample of at most {allowed} bytes, found {used}")]
+    SampleTooLarge {
+        /// Where the line is.
+        origin: String,
+        /// The line, from 1.
+        line: usize,
+        /// How many bytes it has.
+        used: usize,
+        /// How many it may have.
+        allowed: usize,
+    },
+    /// All of them are more than is held in memory.
+    #[error("{origin}: expected samples of at most {allowed} {what} in all, found more")]
+    TooLarge {
+        /// Where they are.
+        origin: String,
+        /// What is counted: `bytes` or `JSON values`.
+        what: &'static str,
+        /// How many there may be.
+        allowed: usize,
+    },
 }
 
 impl SamplesError {
     /// Every code of this error.
-    pub const CODES: &'static [&'static str] =
-        &["no_samples", "sample_not_json", "sample_without_event_type"];
+    pub const CODES: &'static [&'static str] = &[
+        "no_samples",
+        "sample_not_json",
+        "sample_without_event_type",
+        "sample_too_large",
+        "samples_too_large",
+    ];
 
     /// This error as data.
     #[must_use]
     pub fn problem(&self) -> Problem {
-        Problem::new(Stage::Input, self.code(), self.to_string())
+        let problem = Problem::new(Stage::Input, self.code(), self.to_string());
+        match self {
+            Self::SampleTooLarge { used, allowed, .. } => {
+                problem.limit(*used as u64, *allowed as u64)
+            }
+            _ => problem,
+        }
     }
 }
 
@@ -91,36 +132,61 @@ impl Coded for SamplesError {
             Self::Empty { .. } => "no_samples",
             Self::NotJson { .. } => "sample_not_json",
             Self::NoEventType { .. } => "sample_without_event_type",
+            Self::SampleTooLarge { .. } => "sample_too_large",
+            Self::TooLarge { .. } => "samples_too_large",
         }
     }
 }
 
 impl Samples {
-    /// Reads sample events, one JSON object a line; blank lines are skipped. `origin` names the text in errors.
+    /// Reads sample events, one JSON object a line; blank lines are skipped. `origin` names the text in errors. Each may be
+    /// as long as an event that is served by default, and all together as [`Kind::Samples`] says.
     ///
     /// # Errors
-    /// [`SamplesError`], for the first line that isn't an event, or when there is none.
+    /// [`SamplesError`], for the first line that isn't an event or is too long, when there is none, or when they are too
+    /// much.
     pub fn parse(text: &str, origin: &str) -> Result<Self, SamplesError> {
+        Self::parse_within(text, origin, DEFAULT_MAX_EVENT_BYTES)
+    }
+
+    /// The same, where an event that is served may have `event_bytes` bytes.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn parse_within(
+        text: &str,
+        origin: &str,
+        event_bytes: usize,
+    ) -> Result<Self, SamplesError> {
         let origin = || origin.to_owned();
+        let too_large = |what, allowed| SamplesError::TooLarge { origin: origin(), what, allowed };
+        let max_bytes = Kind::Samples.max_bytes();
+        if text.len() > max_bytes {
+            return Err(too_large("bytes", max_bytes));
+        }
+        let max_values = Kind::Samples.max_values().unwrap_or(usize::MAX);
+        let mut tally = Tally::new(max_values);
         let mut samples = Vec::new();
         for (index, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
-            let line = index + 1;
-            let value: Value = serde_json::from_str(text).map_err(|error| {
-                SamplesError::NotJson { origin: origin(), line, message: json_fault(text, &error) }
-            })?;
-            let found = match value.get("event_type") {
-                Some(Value::String(event_type)) if !event_type.is_empty() => {
-                    samples.push(Sample {
-                        line,
-                        text: text.to_owned(),
-                        event_type: event_type.clone(),
-                    });
+            let (line, used) = (index + 1, text.len());
+            if used > event_bytes {
+                let (origin, allowed) = (origin(), event_bytes);
+                return Err(SamplesError::SampleTooLarge { origin, line, used, allowed });
+            }
+            let found = match event_type(text, &mut tally) {
+                Ok(EventType::Some(event_type)) if !event_type.is_empty() => {
+                    samples.push(Sample { line, text: text.to_owned(), event_type });
                     continue;
                 }
-                Some(Value::String(_)) => "an empty one",
-                Some(_) => "one of another type",
-                None if value.is_object() => "an object without one",
-                None => "something else than an object",
+                Ok(EventType::Some(_)) => "an empty one",
+                Ok(EventType::OfAnotherType) => "one of another type",
+                Ok(EventType::None) => "an object without one",
+                Ok(EventType::NoObject) => "something else than an object",
+                Err(_) if tally.is_exceeded() => return Err(too_large("JSON values", max_values)),
+                Err(error) => {
+                    let message = json_fault(text, &error);
+                    return Err(SamplesError::NotJson { origin: origin(), line, message });
+                }
             };
             return Err(SamplesError::NoEventType { origin: origin(), line, found });
         }
@@ -152,5 +218,124 @@ impl<'a> IntoIterator for &'a Samples {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+/// What an event says of its type.
+enum EventType {
+    Some(String),
+    OfAnotherType,
+    None,
+    NoObject,
+}
+
+/// The type of the event in a text. Its values count in `tally`, and no tree of them is built.
+fn event_type(text: &str, tally: &mut Tally) -> Result<EventType, serde_json::Error> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    tally.deserialize(&mut json)?;
+    json.end()?;
+    if !text.trim_start().starts_with('{') {
+        return Ok(EventType::NoObject);
+    }
+    let LastEventType(found) = serde_json::from_str(text)?;
+    Ok(match found {
+        None => EventType::None,
+        Some(value) if value.get().starts_with('"') => {
+            EventType::Some(serde_json::from_str(value.get())?)
+        }
+        Some(_) => EventType::OfAnotherType,
+    })
+}
+
+/// The value of the last `event_type` of an object.
+struct LastEventType<'de>(Option<&'de RawValue>);
+
+impl<'de> Deserialize<'de> for LastEventType<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Root;
+        impl<'de> Visitor<'de> for Root {
+            type Value = LastEventType<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+                let mut found = None;
+                while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
+                    if key == EVENT_TYPE {
+                        found = Some(entries.next_value()?);
+                    } else {
+                        entries.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(LastEventType(found))
+            }
+        }
+        deserializer.deserialize_map(Root)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::{Samples, SamplesError};
+    use crate::document::Kind;
+    use crate::problem::Coded;
+
+    fn code(text: &str) -> &'static str {
+        Samples::parse(text, "samples").map_or_else(|error| error.code(), |_| "ok")
+    }
+
+    #[test]
+    fn the_last_event_type_counts() {
+        let text = r#" {"event_type": 1, "a": {"event_type": "no"}, "event\u005ftype": "\u0061"} "#;
+        let samples = Samples::parse(text, "samples").unwrap();
+        assert_eq!(samples.iter().map(super::Sample::event_type).collect::<Vec<_>>(), ["a"]);
+    }
+
+    #[test]
+    fn what_is_no_event_is_told() {
+        for (text, expected) in [
+            ("", "no_samples"),
+            ("{}", "sample_without_event_type"),
+            ("[{\"event_type\": \"e\"}]", "sample_without_event_type"),
+            ("\"event_type\"", "sample_without_event_type"),
+            ("{\"event_type\": \"\"}", "sample_without_event_type"),
+            ("{\"event_type\": [\"e\"]}", "sample_without_event_type"),
+            ("{\"event_type\": \"e\"} {}", "sample_not_json"),
+            ("{\"event_type\": \"e\", \"a\": 1e999}", "sample_not_json"),
+        ] {
+            assert_eq!(code(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sample_may_be_as_long_as_an_event_that_is_served() {
+        let event = r#"{"event_type":"e"}"#;
+        let text = format!("{event}\n{event}  ");
+        assert!(Samples::parse_within(&text, "samples", event.len() + 2).is_ok());
+        let error = Samples::parse_within(&text, "samples", event.len() + 1).unwrap_err();
+        let (line, used, allowed) = (2, event.len() + 2, event.len() + 1);
+        let origin = "samples".to_owned();
+        assert_eq!(error, SamplesError::SampleTooLarge { origin, line, used, allowed });
+        assert_eq!(error.problem().used, Some(used as u64));
+    }
+
+    #[test]
+    fn samples_are_bounded_in_all() {
+        let allowed = Kind::Samples.max_values().unwrap();
+        let event = |values: usize| {
+            // The object, a key and its value, a key and an array of that many values.
+            format!("{{\"event_type\":\"e\",\"a\":[{}0]}}\n", "0,".repeat(values - 6))
+        };
+        assert_eq!(code(&event(allowed)), "ok");
+        assert_eq!(code(&event(allowed + 1)), "samples_too_large");
+        assert_eq!(code(&(event(allowed - 1000) + &event(1000))), "ok");
+        assert_eq!(code(&(event(allowed - 1000) + &event(1001))), "samples_too_large");
+        let blank = "\n".repeat(Kind::Samples.max_bytes() - event(10).len());
+        assert_eq!(code(&(event(10) + &blank)), "ok");
+        assert_eq!(code(&(event(10) + &blank + "\n")), "samples_too_large");
     }
 }

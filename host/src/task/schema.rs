@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::document::{TaskError, object};
+use super::document::{TaskError, object, require_size};
+use crate::document::Kind as Document;
 use crate::problem::json_fault;
 use crate::task::evidence::{Kind, Kinds, Path, Step};
 
@@ -64,9 +65,11 @@ impl EventSchema {
     /// Reads an event schema. `origin` names the text in errors.
     ///
     /// # Errors
-    /// [`TaskError`], for text that isn't a JSON object.
+    /// [`TaskError`], for text that isn't a JSON object, or holds more values than
+    /// [`Kind::EventSchema`](Document::EventSchema) allows.
     pub fn parse(text: &str, origin: &str) -> Result<Self, TaskError> {
         let document = "event schema";
+        require_size(Document::EventSchema, text, origin)?;
         if text.trim().is_empty() {
             return Err(TaskError::Empty { document, origin: origin.to_owned() });
         }

@@ -11,7 +11,6 @@ use retort::task::Task;
 use serde::Serialize;
 
 use super::super::error::CliError;
-use super::super::files::is_same_file;
 use super::super::model::ModelArgs;
 use super::super::project::Project;
 use super::super::{Outcome, Verdict, runtime, talk};
@@ -33,7 +32,7 @@ struct Report<'a> {
 
 pub(super) fn main(project: &Project, spec: &ModelSpec, args: &ModelArgs, json: bool) -> Outcome {
     let task = project.task()?;
-    let client = client(spec, args, &task)?;
+    let client = client(spec, args, project, &task)?;
     let pipeline = project.pipeline()?;
     let gates = PipelineGates::new(pipeline.clone(), &task, project.smoke_options());
     let config = LoopConfig::builder()
@@ -51,16 +50,23 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &ModelArgs, json: 
     }
 }
 
-fn client(spec: &ModelSpec, args: &ModelArgs, task: &Task) -> Result<Box<dyn LlmClient>, CliError> {
+fn client(
+    spec: &ModelSpec,
+    args: &ModelArgs,
+    project: &Project,
+    task: &Task,
+) -> Result<Box<dyn LlmClient>, CliError> {
     let config = args.client_config();
     let client = match connect(spec, &config)? {
         Some(client) => client,
         None => Box::new(Draft::new(task)),
     };
-    if let (ModelSpec::Replay(read), Some(written)) = (spec, &args.record)
-        && is_same_file(written, read)
-    {
-        return Err(CliError::OutputIsInput { path: read.clone(), role: "--record" });
+    if let Some(written) = &args.record {
+        let replayed = match spec {
+            ModelSpec::Replay(file) => Some(file.as_path()),
+            _ => None,
+        };
+        project.inputs().files(replayed).bundles(&project.out).guard(written, "--record")?;
     }
     Ok(match &args.record {
         None => client,

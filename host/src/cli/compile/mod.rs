@@ -104,6 +104,7 @@ fn store(
     accepted: &Accepted,
     watch: &mut dyn FnMut(StageTime),
 ) -> Result<Stored, CliError> {
+    project.inputs().guard_store(&project.out)?;
     let store = Store::open(&project.out)?;
     pipeline.store(accepted, &store, jiff::Timestamp::now(), watch).map_err(|turned| match turned {
         Turned::Bundle(error) => CliError::Store(error),

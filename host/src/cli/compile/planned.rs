@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use retort::document::Kind;
 use retort::pipeline::{Accepted, Pipeline, Request, StageTime, Turned};
 use retort::problem::{Coded, Problem, Stage};
 use serde::Serialize;
@@ -80,7 +81,7 @@ fn accept(
     watch: &mut dyn FnMut(StageTime),
 ) -> Result<Result<(Pipeline, Accepted), Turned>, CliError> {
     let start = Instant::now();
-    let plan = files::read_text(plan, "a plan")?;
+    let plan = files::read_text(plan, Kind::Plan)?;
     let task = project.task()?;
     let pipeline = project.pipeline()?;
     watch(StageTime { stage: Stage::Input, ok: true, elapsed: start.elapsed() });

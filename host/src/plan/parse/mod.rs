@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::error::{Place, PlanParseError, PlanParseErrorCode as Code, kind};
 use super::model::Plan;
 use crate::problem::json_fault;
+use crate::tally;
 use reader::{Reader, expected};
 
 /// Reads a plan from JSON text.
@@ -87,7 +88,9 @@ fn read_text(text: &str) -> Result<Plan, Rejection> {
     if matches!(text.trim_matches([' ', '\t', '\n', '\r']), "NaN" | "Infinity" | "-Infinity") {
         return Err(Rejection::one(Code::WrongRootType, expected("an object", "a number")));
     }
-    let value: Value = serde_json::from_str(text).map_err(|error| {
+    // What is broken at its end would be a tree by then, of many times the text's bytes.
+    let value = tally::check(text).and_then(|()| serde_json::from_str::<Value>(text));
+    let value = value.map_err(|error| {
         let fault = json_fault(text, &error);
         Rejection::one(Code::InvalidJson, format!("not JSON: {fault}"))
     })?;
