@@ -96,6 +96,11 @@ fn a_hostile_plan_is_read_in_time_in_proportion_to_its_size() {
     let patterns = json!({"property_fields": vec![property; 200]});
     let too_large = |problem: &&plan::PlanParseError| problem.code == Code::PatternTooLarge;
     assert_eq!(plan::problems_of_value(&patterns).iter().filter(too_large).count(), 1);
+    // As many milliseconds, and hardly a program.
+    let step = json!({"regex": {"pattern": r"(?i)[\s\S]"}});
+    let property = json!({"property_name": "p", "source_path": ["a"], "convert": vec![step; 64]});
+    let patterns = json!({"property_fields": vec![property; 200]});
+    assert_eq!(plan::problems_of_value(&patterns).iter().filter(too_large).count(), 1);
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
