@@ -57,11 +57,10 @@ impl Registry {
             bundles: found.loaded.len(),
             max_event_bytes: pipeline.sandbox().limits().event_bytes,
         };
+        let places: HashMap<_, usize> =
+            found.loaded.iter().enumerate().map(|(place, it)| (Arc::as_ptr(it), place)).collect();
         for (event_type, loaded) in found.registry {
-            let Some(bundle) = found.loaded.iter().position(|other| Arc::ptr_eq(other, &loaded))
-            else {
-                continue;
-            };
+            let Some(&bundle) = places.get(&Arc::as_ptr(&loaded)) else { continue };
             let index = registry.routes.len();
             let is_prefix = match EventPattern::new(&event_type) {
                 EventPattern::Exact(exact) => {
@@ -106,16 +105,23 @@ impl Registry {
         &self.failures
     }
 
-    /// The graph spec of each event type's bundle, in the order of [`event_types`](Self::event_types).
+    /// The graph spec of each event type's bundle, in the order of [`event_types`](Self::event_types). The types of one
+    /// bundle share it.
     ///
     /// # Errors
     /// [`GraphSpecError`], which names the file, for a spec that this version doesn't read.
-    pub fn graph_specs(&self) -> Result<Vec<GraphSpec>, GraphSpecError> {
+    pub fn graph_specs(&self) -> Result<Vec<Arc<GraphSpec>>, GraphSpecError> {
+        let mut of_bundles: HashMap<usize, Arc<GraphSpec>> = HashMap::new();
         let spec = |route: &Route| {
+            if let Some(spec) = of_bundles.get(&route.bundle) {
+                return Ok(Arc::clone(spec));
+            }
             let name = Part::Graph.file_name(route.loaded.manifest().module_name());
             let origin = route.loaded.path().join(name);
             let text = String::from_utf8_lossy(route.loaded.contents().graph);
-            GraphSpec::parse(&text, &origin.to_string_lossy())
+            let spec = Arc::new(GraphSpec::parse(&text, &origin.to_string_lossy())?);
+            of_bundles.insert(route.bundle, Arc::clone(&spec));
+            Ok(spec)
         };
         self.routes.iter().map(spec).collect()
     }
