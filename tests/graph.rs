@@ -259,6 +259,95 @@ fn hostile_specs_are_errors() {
     }
 }
 
+/// What is written once arrives at each heir.
+#[test]
+fn what_a_spec_comes_to_is_bounded() {
+    let too_large = |text: &str, binding: Option<&str>| {
+        let parsed = match binding {
+            None => GraphSpec::parse(text, "spec.yaml"),
+            Some(binding) => GraphSpec::from_ontology(text, binding),
+        };
+        let error = parsed.err()?;
+        let SpecProblem::TooLarge { what, used, allowed, .. } = error.problem() else {
+            panic!("{error}")
+        };
+        assert!(used > allowed && error.code() == "graph_spec_too_large");
+        Some((*what, error.path().unwrap_or_default()))
+    };
+    let heirs = |count: usize, parent: &str| -> String {
+        (0..count).map(|i| format!("- {{name: B{i}, extends: {parent}}}\n")).collect()
+    };
+
+    let named = |bytes: usize| {
+        let name = "n".repeat(bytes);
+        format!("entities:\n- name: A\n  properties:\n  - {{name: {name}, type: string}}\n")
+    };
+    assert_eq!(too_large(&named(1_024), None), None);
+    let path = "entities[0].properties[0].name".to_owned();
+    assert_eq!(too_large(&named(1_025), None), Some(("bytes of a name", path.clone())));
+    let inherited = named(400_000) + &heirs(1_999, "A");
+    assert_eq!(too_large(&inherited, None), Some(("bytes of a name", path)));
+
+    // A column, a name and a type for each.
+    let properties = |bytes: usize| {
+        let property =
+            |i: usize| format!("  - {{name: p{i}{}, type: string}}\n", "n".repeat(bytes));
+        format!("entities:\n- name: A\n  properties:\n{}", (0..3).map(property).collect::<String>())
+    };
+    let held = |bytes: usize| 3 * (2 * (bytes + 2) + "string".len());
+    let (most, heirs_of) = (4 << 20, 1_000);
+    let names: usize = 1 + (0..heirs_of).map(|i| format!("B{i}").len()).sum::<usize>();
+    let bytes = (0..1_000).rev().find(|it| held(*it) * (heirs_of + 1) + names <= most).unwrap();
+    let spec = |bytes: usize| properties(bytes) + &heirs(heirs_of, "A");
+    assert_eq!(too_large(&spec(bytes), None), None);
+    let found = too_large(&spec(bytes + 1), None).unwrap();
+    assert!(found.0 == "bytes of names" && found.1.starts_with("entities["), "{found:?}");
+
+    // Types that this version doesn't know are kept as they are written.
+    let types = format!(
+        "entities:\n- name: A\n  properties:\n  - {{name: p, sdk_type: {}}}\n",
+        "t".repeat(1_025)
+    );
+    let path = "entities[0].properties[0].sdk_type".to_owned();
+    assert_eq!(too_large(&types, None), Some(("bytes of a name", path)));
+    let labels = format!("entities:\n- name: A\n  labels: [a, {}]\n", "l".repeat(1_025));
+    let path = "entities[0].labels[1]".to_owned();
+    assert_eq!(too_large(&labels, None), Some(("bytes of a name", path)));
+
+    // The columns of a key arrive at each relationship, and once more where it is bound.
+    let keys: Vec<String> = (0..32).map(|i| format!("k{i}{}", "c".repeat(1_000))).collect();
+    let property = |key: &String| format!("  - {{name: {key}, type: string}}\n");
+    let entity = format!(
+        "ontology: o\nentities:\n- name: A\n  keys: {{primary: [{}]}}\n  properties:\n{}",
+        keys.join(", "),
+        keys.iter().map(property).collect::<String>()
+    );
+    let edges = |count: usize| -> String {
+        (0..count).map(|i| format!("- {{name: R{i}, from: A, to: A}}\n")).collect()
+    };
+    let spec = |count: usize| format!("{entity}relationships:\n{}", edges(count));
+    assert_eq!(too_large(&spec(60), None), None);
+    let found = too_large(&spec(70), None).unwrap();
+    assert!(found.0 == "bytes of names" && found.1.starts_with("relationships["), "{found:?}");
+    let short: String = (0..32).map(|i| format!("  - {{name: k{i}, type: string}}\n")).collect();
+    let ontology = format!(
+        "ontology: o\nentities:\n- name: A\n  keys: {{primary: [{}]}}\n  properties:\n{short}relationships:\n{}",
+        (0..32).map(|i| format!("k{i}")).collect::<Vec<_>>().join(", "),
+        edges(70)
+    );
+    let bound: String = keys
+        .iter()
+        .enumerate()
+        .map(|(i, key)| format!("  - {{name: k{i}, column: {key}}}\n"))
+        .collect();
+    let edges: String = (0..70).map(|i| format!("- {{name: R{i}}}\n")).collect();
+    let binding = format!(
+        "binding: b\nontology: o\nentities:\n- name: A\n  properties:\n{bound}relationships:\n{edges}"
+    );
+    let found = too_large(&ontology, Some(&binding)).unwrap();
+    assert!(found.0 == "bytes of names" && found.1.starts_with("relationships["), "{found:?}");
+}
+
 /// Names that the spec of the properties below knows, separators, and anything else.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![

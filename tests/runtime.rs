@@ -1,5 +1,7 @@
 //! Streams through bundles that no plan of this host was rendered to.
 
+use std::sync::Arc;
+
 use retort::bundle::{Contents, Store, Versions};
 use retort::compile::compile_text;
 use retort::pipeline::Pipeline;
@@ -31,7 +33,7 @@ fn store_foreign(store: &Store, types: &[String]) {
         plan: b"{}",
         source: text.as_bytes(),
         module: &compile_text(&text).unwrap(),
-        graph: b"{}",
+        graph: b"{\"entities\":[]}",
         limits: b"{}",
         event_schema: None,
         rule: None,
@@ -85,6 +87,21 @@ fn a_foreign_guest_is_routed_by_a_type_that_it_never_sees() {
     assert_eq!(found, [(1, "one"), (2, "two"), (3, "two"), (5, "two")]);
     assert_eq!(results[0]["result"]["fully_handled_span_ids"], json!(["a\n"]));
     assert_eq!(rejects[0]["line"], 6);
+}
+
+#[test]
+fn the_types_of_a_bundle_share_its_graph_spec() {
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(root.path()).unwrap();
+    let types = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    store_foreign(&store, &types(&["a", "b", "c"]));
+    store_foreign(&store, &types(&["bb"]));
+    let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
+    let registry = Registry::open(root.path(), &pipeline);
+    assert_eq!(registry.event_types().collect::<Vec<_>>(), ["a", "b", "bb", "c"]);
+    let specs = registry.graph_specs().unwrap();
+    let is_one = |other: usize| Arc::ptr_eq(&specs[0], &specs[other]);
+    assert_eq!((specs.len(), is_one(1), is_one(2), is_one(3)), (4, true, false, true));
 }
 
 #[test]

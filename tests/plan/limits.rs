@@ -67,6 +67,22 @@ fn lists_have_a_limit_and_are_read_no_further() {
 }
 
 #[test]
+fn an_event_type_has_a_limit() {
+    for at in ["/event_type", "/event_type/1"] {
+        let plan = |bytes: usize| {
+            let mut plan = with_list("/event_type", &json!("t#"), 2);
+            *plan.pointer_mut(at).unwrap() = json!("e".repeat(bytes));
+            plan::problems_of_value(&plan)
+        };
+        assert_eq!(plan(1_024), [], "{at}");
+        let problems = plan(1_025);
+        let [problem] = problems.as_slice() else { panic!("{at}: {problems:?}") };
+        assert_eq!((problem.code, problem.pointer.as_str()), (Code::InvalidValue, at));
+        assert_eq!(problem.message, "expected at most 1024 bytes, found 1025");
+    }
+}
+
+#[test]
 fn a_hostile_plan_is_read_in_time_in_proportion_to_its_size() {
     let entry = json!({"property_name": 1, "source_path": [1, 2], "convert": ["none"]});
     let node = json!({"entity_name": "", "key_fields": vec![entry.clone(); 10_000]});
@@ -95,6 +111,11 @@ fn a_hostile_plan_is_read_in_time_in_proportion_to_its_size() {
     let property = json!({"property_name": "p", "source_path": ["a"], "convert": vec![step; 64]});
     let patterns = json!({"property_fields": vec![property; 200]});
     let too_large = |problem: &&plan::PlanParseError| problem.code == Code::PatternTooLarge;
+    assert_eq!(plan::problems_of_value(&patterns).iter().filter(too_large).count(), 1);
+    // As many milliseconds, and hardly a program.
+    let step = json!({"regex": {"pattern": r"(?i)[\s\S]"}});
+    let property = json!({"property_name": "p", "source_path": ["a"], "convert": vec![step; 64]});
+    let patterns = json!({"property_fields": vec![property; 200]});
     assert_eq!(plan::problems_of_value(&patterns).iter().filter(too_large).count(), 1);
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }

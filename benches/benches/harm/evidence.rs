@@ -2,6 +2,6 @@
 
 use super::Attack;
 
-pub fn attacks() -> Vec<Attack> {
+pub(crate) fn attacks() -> Vec<Attack> {
     Vec::new()
 }

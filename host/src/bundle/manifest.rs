@@ -8,6 +8,8 @@ use serde_json::Value;
 use super::contents::{Contents, Part, Versions};
 use super::digest::Digest;
 use super::names::{MODULE_EXTENSION, is_function_name, is_module_name};
+use crate::abi::section::MAX_EVENT_TYPES;
+use crate::event::MAX_EVENT_TYPE_BYTES;
 use crate::untrusted::sanitize;
 
 /// The manifest's file name.
@@ -263,11 +265,19 @@ fn event_types(value: &Value) -> Result<Vec<String>, ManifestError> {
         .as_array()
         .filter(|items| !items.is_empty())
         .ok_or_else(|| ManifestError::expected(FIELD, "a list that isn't empty", value))?;
+    if items.len() > MAX_EVENT_TYPES {
+        let expected = format!("at most {MAX_EVENT_TYPES} event types");
+        return Err(ManifestError::expected(FIELD, &expected, &items.len().into()));
+    }
     let mut seen = std::collections::BTreeSet::new();
     let mut types = Vec::with_capacity(items.len());
     for (i, item) in items.iter().enumerate() {
         let path = format!("{FIELD}[{i}]");
         let event_type = text_field(&path, item)?;
+        if event_type.len() > MAX_EVENT_TYPE_BYTES {
+            let expected = format!("at most {MAX_EVENT_TYPE_BYTES} bytes");
+            return Err(ManifestError::expected(path, &expected, &event_type.len().into()));
+        }
         if !seen.insert(event_type.clone()) {
             return Err(ManifestError::expected(path, "each event type once", item));
         }
@@ -335,6 +345,14 @@ mod tests {
             *bad.pointer_mut(pointer).unwrap() = value;
             Manifest::from_json(bad.to_string().as_bytes()).unwrap_err()
         };
+        assert_eq!(
+            refuse("/event_types", vec!["a"; MAX_EVENT_TYPES + 1].into()).to_string(),
+            "`event_types`: expected at most 1024 event types, found 1025"
+        );
+        assert_eq!(
+            refuse("/event_types", vec!["a".repeat(MAX_EVENT_TYPE_BYTES + 1)].into()).to_string(),
+            "`event_types[0]`: expected at most 1024 bytes, found 1025"
+        );
         assert_eq!(
             refuse("/event_types", serde_json::json!(["a", "a"])).to_string(),
             "`event_types[1]`: expected each event type once, found \"a\""

@@ -31,6 +31,10 @@ pub const DEFAULT_MAX_EVENT_BYTES: usize = 16 << 20;
 /// The top-level key under which an event states its type.
 pub const EVENT_TYPE: &str = "event_type";
 
+/// Bytes of the longest event type, or of the longest beginning of one, that a plan, a module or a bundle may be for. Those of
+/// known sources have less than 100.
+pub const MAX_EVENT_TYPE_BYTES: usize = 1024;
+
 /// Whether `text` is one JSON value of any kind, by the rules of [this module](self).
 ///
 /// # Errors

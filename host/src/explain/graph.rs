@@ -55,8 +55,10 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Graph,
         "graph_spec_too_large",
-        "The graph spec is larger than what is read.",
-        "Split it, or remove what is not about the graph.",
+        "The graph spec is larger than what is read, or comes to more once inherited properties \
+         are counted where they arrive: 2,000 entities and as many relationships, 50,000 properties, \
+         1,024 bytes of one name and 4 MiB of all of them.",
+        "Split it, shorten its names, or remove what is not about the graph.",
     ),
     Explanation::new(
         Graph,

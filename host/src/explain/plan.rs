@@ -110,9 +110,10 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Plan,
         "pattern_too_large",
-        "A pattern compiles to a program that is larger than the limit: mostly for its counted \
-         repetitions, or classes of Unicode.",
-        "Repeat less, or use ASCII classes, like [0-9] for \\d.",
+        "A pattern compiles to a program that is larger than the limit, mostly for its counted \
+         repetitions or classes of Unicode; or it takes too long to get there, for `(?i)` over large \
+         classes.",
+        "Repeat less, use ASCII classes, like [0-9] for \\d, and put (?i:...) around letters alone.",
     ),
     Explanation::new(
         Plan,

@@ -81,14 +81,16 @@ impl Registry {
             bundles: found.loaded.len(),
             max_event_bytes: pipeline.sandbox().limits().event_bytes,
         };
+        let places: HashMap<_, usize> =
+            found.loaded.iter().enumerate().map(|(place, it)| (Arc::as_ptr(it), place)).collect();
         let serving: Vec<Arc<Loaded<Extractor>>> = found
             .loaded
             .iter()
             .map(|loaded| Arc::new(loaded.with_module(loaded.module().extractor().clone())))
             .collect();
         for (event_type, loaded) in found.registry {
-            let bundle = found.loaded.iter().position(|other| Arc::ptr_eq(other, &loaded));
-            let Some((bundle, loaded)) = bundle.and_then(|at| Some((at, serving.get(at)?))) else {
+            let place = places.get(&Arc::as_ptr(&loaded)).copied();
+            let Some((bundle, loaded)) = place.and_then(|at| Some((at, serving.get(at)?))) else {
                 continue;
             };
             let loaded = Arc::clone(loaded);
@@ -137,17 +139,23 @@ impl Registry {
     }
 
     /// The graph spec of each event type's bundle, in the order of [`event_types`](Self::event_types). They are read once
-    /// more from the bundles, since most of those who serve events don't ask for them.
+    /// more from the bundles, since most of those who serve events don't ask for them; the types of one bundle share one.
     ///
     /// # Errors
     /// [`GraphsError`], which names the file, for a spec that was altered since, or that this version doesn't read.
-    pub fn graph_specs(&self) -> Result<Vec<GraphSpec>, GraphsError> {
+    pub fn graph_specs(&self) -> Result<Vec<Arc<GraphSpec>>, GraphsError> {
+        let mut of_bundles: HashMap<usize, Arc<GraphSpec>> = HashMap::new();
         let spec = |route: &Route| {
+            if let Some(spec) = of_bundles.get(&route.bundle) {
+                return Ok(Arc::clone(spec));
+            }
             let name = Part::Graph.file_name(route.loaded.manifest().module_name());
             let origin = route.loaded.path().join(name);
             let graph = route.loaded.read(Part::Graph)?.unwrap_or_default();
             let text = String::from_utf8_lossy(&graph);
-            Ok(GraphSpec::parse(&text, &origin.to_string_lossy())?)
+            let spec = Arc::new(GraphSpec::parse(&text, &origin.to_string_lossy())?);
+            of_bundles.insert(route.bundle, Arc::clone(&spec));
+            Ok(spec)
         };
         self.routes.iter().map(spec).collect()
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use serde::Serialize;
 use thiserror::Error;
@@ -129,7 +130,7 @@ fn push_text(line: &mut Vec<u8>, text: &str) {
 #[derive(Debug)]
 struct Graphs {
     /// By route.
-    specs: Vec<GraphSpec>,
+    specs: Vec<Arc<GraphSpec>>,
     options: ValidateOptions,
 }
 
@@ -174,7 +175,7 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
     /// The same stream, with every result held to `specs`, one for each event type that the registry serves, in that
     /// order. A result that doesn't fit is a reject with the first failure's code.
     #[must_use]
-    pub fn with_graphs(mut self, specs: Vec<GraphSpec>, options: ValidateOptions) -> Self {
+    pub fn with_graphs(mut self, specs: Vec<Arc<GraphSpec>>, options: ValidateOptions) -> Self {
         self.graphs = Some(Graphs { specs, options });
         self
     }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    INITIALIZE_EXPORT, Input, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
+    INITIALIZE_EXPORT, Input, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
     MAX_PATH_SEGMENTS, MAX_ROWS, MEMORY_EXPORT, RESERVED_PREFIX, Section, SectionError, What,
 };
+use crate::event::MAX_EVENT_TYPE_BYTES;
 use crate::expr::{Condition, Expression, Source, Test};
 use crate::untrusted::quoted;
 
@@ -49,10 +50,16 @@ impl Section {
         if self.event_types.is_empty() {
             return Err(SectionError::NoEventTypes);
         }
+        if self.event_types.len() > MAX_EVENT_TYPES {
+            return Err(SectionError::TooManyEventTypes { found: self.event_types.len() });
+        }
         let mut seen = BTreeSet::new();
         for (index, event_type) in self.event_types.iter().enumerate() {
             if event_type.is_empty() {
                 return Err(SectionError::EmptyEventType { index });
+            }
+            if event_type.len() > MAX_EVENT_TYPE_BYTES {
+                return Err(SectionError::LongEventType { index, found: event_type.len() });
             }
             if !seen.insert(event_type) {
                 return Err(SectionError::RepeatedEventType { index, found: quoted(event_type) });

@@ -1,8 +1,10 @@
 //! Why a section is refused.
 
 use super::{
-    ABI_VERSION, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS, MAX_PATH_SEGMENTS, MAX_ROWS,
+    ABI_VERSION, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
+    MAX_PATH_SEGMENTS, MAX_ROWS,
 };
+use crate::event::MAX_EVENT_TYPE_BYTES;
 use crate::problem::Coded;
 use crate::untrusted::escaped;
 
@@ -44,6 +46,20 @@ pub enum SectionError {
     EmptyEventType {
         /// Position in the list.
         index: usize,
+    },
+    /// Too many event types.
+    #[error("event_types: {found} event types, at most {MAX_EVENT_TYPES} are allowed")]
+    TooManyEventTypes {
+        /// How many there are.
+        found: usize,
+    },
+    /// An event type that is too long.
+    #[error("event_types[{index}]: {found} bytes, at most {MAX_EVENT_TYPE_BYTES} are allowed")]
+    LongEventType {
+        /// Position in the list.
+        index: usize,
+        /// How long it is.
+        found: usize,
     },
     /// An event type that the list holds already.
     #[error("event_types[{index}]: {found} is listed twice")]
@@ -175,6 +191,8 @@ impl SectionError {
     #[must_use]
     pub fn usage(&self) -> Option<(u64, u64)> {
         let (used, allowed) = match self {
+            Self::TooManyEventTypes { found } => (*found, MAX_EVENT_TYPES),
+            Self::LongEventType { found, .. } => (*found, MAX_EVENT_TYPE_BYTES),
             Self::TooManyInputs { found } => (*found, MAX_INPUTS),
             Self::TooManyKeys { found } => (*found, MAX_PATH_KEYS),
             Self::PathTooDeep { found, .. } | Self::RowsPathTooDeep { found, .. } => {
@@ -197,9 +215,11 @@ impl Coded for SectionError {
             Self::WrongShape { .. } => "section_wrong_shape",
             Self::Version { .. } => "section_abi_version",
             Self::Function { .. } => "section_function",
-            Self::NoEventTypes | Self::EmptyEventType { .. } | Self::RepeatedEventType { .. } => {
-                "section_event_types"
-            }
+            Self::NoEventTypes
+            | Self::EmptyEventType { .. }
+            | Self::TooManyEventTypes { .. }
+            | Self::LongEventType { .. }
+            | Self::RepeatedEventType { .. } => "section_event_types",
             Self::TooManyInputs { .. }
             | Self::TooManyKeys { .. }
             | Self::PathTooDeep { .. }

@@ -46,6 +46,9 @@ pub const INITIALIZE_EXPORT: &str = "_initialize";
 /// Names that begin with this belong to the ABI.
 pub const RESERVED_PREFIX: &str = "retort_";
 
+/// Most event types that a section may declare.
+pub const MAX_EVENT_TYPES: usize = 1024;
+
 /// Most inputs that a section may declare.
 pub const MAX_INPUTS: usize = 1024;
 

@@ -1,8 +1,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::{
-    Input, MAX_ENTRIES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS, MAX_PATH_SEGMENTS, MAX_ROWS, Section,
+    Input, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS, MAX_PATH_SEGMENTS,
+    MAX_ROWS, Section,
 };
+use crate::event::MAX_EVENT_TYPE_BYTES;
 use crate::problem::Coded;
 
 fn code(json: &str) -> &'static str {
@@ -11,6 +13,15 @@ fn code(json: &str) -> &'static str {
 
 fn inputs(json: &str) -> String {
     format!(r#"{{"abi":1,"function":"f","event_types":["e"],"inputs":{json}}}"#)
+}
+
+fn event_types(types: &[String]) -> String {
+    let types = serde_json::Value::from(types);
+    format!(r#"{{"abi":1,"function":"f","event_types":{types},"inputs":[]}}"#)
+}
+
+fn numbered(count: usize) -> Vec<String> {
+    (0..count).map(|index| format!("e{index}")).collect()
 }
 
 #[test]
@@ -66,6 +77,10 @@ fn each_rule_has_its_code() {
         ("section_event_types", r#"{"abi":1,"function":"f","event_types":[],"inputs":[]}"#),
         ("section_event_types", r#"{"abi":1,"function":"f","event_types":[""],"inputs":[]}"#),
         ("section_event_types", r#"{"abi":1,"function":"f","event_types":["e","e"],"inputs":[]}"#),
+        ("ok", &event_types(&numbered(MAX_EVENT_TYPES))),
+        ("section_event_types", &event_types(&numbered(MAX_EVENT_TYPES + 1))),
+        ("ok", &event_types(&["e".repeat(MAX_EVENT_TYPE_BYTES)])),
+        ("section_event_types", &event_types(&["e".repeat(MAX_EVENT_TYPE_BYTES + 1)])),
         ("section_wrong_shape", &inputs(r#"[[["a"],"json"]]"#)),
         ("section_wrong_shape", &inputs(r#"[{"as":"json"}]"#)),
         ("section_wrong_shape", &inputs(r#"[{"path":["a"],"as":"text"}]"#)),

@@ -5,6 +5,7 @@ pub(super) mod data;
 mod json;
 mod number;
 mod pattern;
+mod price;
 #[cfg(test)]
 mod properties;
 mod read;

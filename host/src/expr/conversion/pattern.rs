@@ -6,12 +6,17 @@ use std::ops::Range;
 
 use regex_automata::meta::{self, Regex};
 use regex_automata::nfa::thompson::{self, NFA, State};
-use regex_automata::util::syntax;
+use regex_syntax::ast::parse::Parser;
+use regex_syntax::hir::translate::Translator;
 
+use super::price;
 use super::read::{ConversionError, ConversionFault};
 
 /// Bytes that the text of a pattern has at most.
 const MAX_PATTERN_BYTES: usize = 4 << 10;
+/// Steps that translating a pattern takes at most: some 35 milliseconds, as for eight times `[\s\S]` where case is folded, or
+/// two hundred times `[\w]`, of which a program has room for fourteen.
+const MAX_STEPS: usize = 16 << 20;
 /// Groups that a pattern has at most: a search keeps the bounds of each for every state of the program.
 const MAX_GROUPS: usize = 16;
 /// Bytes that the compiled program of a pattern has at most. One `\w` takes 18,000: all letters of Unicode.
@@ -24,12 +29,16 @@ const MAX_TABLE_BYTES: usize = 256 << 10;
 const MAX_PROGRAMS_BYTES: usize = 4 << 20;
 /// Bytes that their texts have at most: reading one can take as long as compiling a program of 256 times its size.
 const MAX_TEXTS_BYTES: usize = 16 << 10;
+/// Steps that translating them takes at most.
+const MAX_STEPS_IN_ALL: usize = 64 << 20;
 /// All patterns of a plan: each has tables of its own that it fills while it searches.
 const MAX_PATTERNS: usize = 64;
 /// Width times bytes of text that one search takes on: some 50 milliseconds for the worst patterns that were found.
 const MAX_WORK: usize = 2 << 20;
 const ADVICE: &str =
     "smaller counts in repetitions help, and classes without Unicode, such as [0-9A-Za-z_] for \\w";
+const ADVICE_ON_CASE: &str =
+    "smaller classes help, and (?i:...) around no more than what has upper and lower case";
 /// Units of fuel for each byte of text and each unit of width.
 const FUEL_PER_WIDTH: u64 = 16;
 
@@ -45,21 +54,37 @@ pub struct Pattern {
     regex: Regex,
 }
 
-/// What is left for all patterns of a plan: 64 of them, 4 MiB of programs and 16 KiB of text at first; and four times as
-/// much for a section, in which a value of a plan may stand several times. What is read and compiled takes from it, also
-/// where it is refused then; so no plan keeps its reader busy for longer than a second or two, and what a module's patterns
-/// need while they search is bounded as well.
+/// What is left for all patterns of a plan: 64 of them, 4 MiB of programs, 16 KiB of text and 64 Mi steps of translation at
+/// first; and four times as much for a section, in which a value of a plan may stand several times. What is read and compiled
+/// takes from it, also where it is refused then; so no plan keeps its reader busy for longer than some tenths of a second, and
+/// what a module's patterns need while they search is bounded as well.
 #[derive(Clone, Debug)]
 pub struct PatternBudget {
-    /// None once a pattern was refused because there wasn't enough left.
-    left: Option<Left>,
+    /// How many plans it is for.
+    factor: usize,
+    /// What is left of each [`Part`]; none once a pattern was refused because there wasn't enough.
+    left: Option<[usize; 4]>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Left {
-    patterns: usize,
-    programs: usize,
-    texts: usize,
+/// What patterns take.
+#[derive(Clone, Copy)]
+enum Part {
+    Patterns,
+    Text,
+    Steps,
+    Program,
+}
+
+impl Part {
+    /// What it is called, how much of it all patterns of a plan have, and what helps.
+    const fn told(self) -> (&'static str, usize, &'static str) {
+        match self {
+            Self::Patterns => ("patterns", MAX_PATTERNS, "fewer of them help"),
+            Self::Text => ("bytes of patterns", MAX_TEXTS_BYTES, ADVICE),
+            Self::Steps => ("steps of translation of patterns", MAX_STEPS_IN_ALL, ADVICE_ON_CASE),
+            Self::Program => ("bytes of program of patterns", MAX_PROGRAMS_BYTES, ADVICE),
+        }
+    }
 }
 
 impl Default for PatternBudget {
@@ -76,13 +101,8 @@ impl PatternBudget {
     }
 
     fn times(factor: usize) -> Self {
-        Self {
-            left: Some(Left {
-                patterns: factor * MAX_PATTERNS,
-                programs: factor * MAX_PROGRAMS_BYTES,
-                texts: factor * MAX_TEXTS_BYTES,
-            }),
-        }
+        let parts = [Part::Patterns, Part::Text, Part::Steps, Part::Program];
+        Self { factor, left: Some(parts.map(|part| factor * part.told().1)) }
     }
 
     /// Whether a pattern was refused because there wasn't enough left; so will be all that follow.
@@ -91,26 +111,17 @@ impl PatternBudget {
         self.left.is_none()
     }
 
-    fn take(
-        &mut self,
-        patterns: usize,
-        program: usize,
-        text: usize,
-    ) -> Result<(), ConversionError> {
-        self.left = self.left.and_then(|left| {
-            Some(Left {
-                patterns: left.patterns.checked_sub(patterns)?,
-                programs: left.programs.checked_sub(program)?,
-                texts: left.texts.checked_sub(text)?,
-            })
+    fn take(&mut self, part: Part, amount: usize) -> Result<(), ConversionError> {
+        self.left = self.left.and_then(|mut left| {
+            left[part as usize] = left[part as usize].checked_sub(amount)?;
+            Some(left)
         });
         if !self.is_spent() {
             return Ok(());
         }
-        let message = format!(
-            "expected at most {MAX_PATTERNS} patterns with {MAX_PROGRAMS_BYTES} bytes of program and {MAX_TEXTS_BYTES} of \
-             text in all, found more; {ADVICE}"
-        );
+        let (what, most, advice) = part.told();
+        let most = self.factor * most;
+        let message = format!("expected at most {most} {what} in all, found more; {advice}");
         Err(ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message))
     }
 }
@@ -138,17 +149,25 @@ impl Pattern {
         budget: &mut PatternBudget,
     ) -> Result<Self, ConversionError> {
         if text.len() > MAX_PATTERN_BYTES {
-            return Err(too_large("bytes", MAX_PATTERN_BYTES, text.len()));
+            return Err(too_large("bytes", MAX_PATTERN_BYTES, text.len(), ADVICE));
         }
-        budget.take(1, 0, text.len())?;
-        let hir = syntax::parse(&text).map_err(|error| no_pattern(&error))?;
+        budget.take(Part::Patterns, 1)?;
+        budget.take(Part::Text, text.len())?;
+        let ast = Parser::new().parse(&text).map_err(|error| no_pattern(&error))?;
+        let Some(steps) = price::steps(&text, &ast, MAX_STEPS) else {
+            let found = format!("more than {MAX_STEPS}");
+            return Err(too_large("steps of translation", MAX_STEPS, found, ADVICE_ON_CASE));
+        };
+        budget.take(Part::Steps, steps)?;
+        let hir = Translator::new().translate(&text, &ast).map_err(|error| no_pattern(&error))?;
         let groups = hir.properties().explicit_captures_len();
         if groups > MAX_GROUPS {
-            return Err(too_large("groups", MAX_GROUPS, groups));
+            return Err(too_large("groups", MAX_GROUPS, groups, ADVICE));
         }
         let config = thompson::Config::new().nfa_size_limit(Some(MAX_COMPILED_BYTES));
         let program = NFA::compiler().configure(config).build_from_hir(&hir);
-        budget.take(0, program.as_ref().map_or(MAX_COMPILED_BYTES, NFA::memory_usage), 0)?;
+        let compiled = program.as_ref().map_or(MAX_COMPILED_BYTES, NFA::memory_usage);
+        budget.take(Part::Program, compiled)?;
         let program = match program {
             Ok(program) if program.memory_usage() <= MAX_PROGRAM_BYTES => program,
             Ok(program) => return Err(too_large_program(program.memory_usage())),
@@ -287,16 +306,21 @@ fn width(program: &NFA) -> usize {
 }
 
 fn too_large_program(bytes: usize) -> ConversionError {
-    too_large("bytes of program", MAX_PROGRAM_BYTES, bytes)
+    too_large("bytes of program", MAX_PROGRAM_BYTES, bytes, ADVICE)
 }
 
 /// A program whose size nobody has waited for.
 fn endless_program() -> ConversionError {
-    too_large("bytes of program", MAX_PROGRAM_BYTES, format!("more than {MAX_COMPILED_BYTES}"))
+    too_large(
+        "bytes of program",
+        MAX_PROGRAM_BYTES,
+        format!("more than {MAX_COMPILED_BYTES}"),
+        ADVICE,
+    )
 }
 
-fn too_large(what: &str, most: usize, found: impl fmt::Display) -> ConversionError {
-    let message = format!("expected a pattern with at most {most} {what}, found {found}; {ADVICE}");
+fn too_large(what: &str, most: usize, found: impl fmt::Display, advice: &str) -> ConversionError {
+    let message = format!("expected a pattern with at most {most} {what}, found {found}; {advice}");
     ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message)
 }
 
@@ -325,6 +349,9 @@ mod tests {
             r"https?://([^/:]+)(?::(\d+))?(/[^?#]*)?(\?[^#]*)?",
             r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
             r"^(\S+) (\S+) (\S+) \[([^\]]+)\] (\w+) (\w+) (\w+) (\w+) (\w+)$",
+            r"(?i)^(GET|POST) .*",
+            r"(?i)\p{L}+",
+            r"(?i)### version\s+([\s\S]*?)\s+###",
         ] {
             let pattern = pattern(text).unwrap();
             assert!(pattern.max_text_bytes() >= 16 << 10, "{text}: {}", pattern.width);
@@ -344,6 +371,12 @@ mod tests {
             ("a{4294967295}".to_owned(), "found more than 1048576"),
             ("(a)".repeat(17), "at most 16 groups, found 17"),
             ("a".repeat(5_000), "at most 4096 bytes, found 5000"),
+            (
+                format!("(?i){}", r"[\s\S]".repeat(9)),
+                "at most 16777216 steps of translation, found more than 16777216",
+            ),
+            (format!("(?i){}a{}", "[".repeat(90), r"[\S]b]".repeat(90)), "steps of translation"),
+            (r"\p{age=16.0}".repeat(210), "steps of translation"),
         ] {
             let (fault, message) = pattern(&text).unwrap_err();
             assert_eq!(fault, ConversionFault::PatternSize, "{text}");
@@ -384,9 +417,15 @@ mod tests {
     #[test]
     fn all_patterns_of_a_plan_share_one_budget() {
         let long = format!("(?:{}){{0}}", "a".repeat(4_000));
-        for (text, refused_at) in
-            [(r"\w{14}", 17), (r"\w{50}", 4), (r"a{4294967295}", 4), (&long, 4)]
-        {
+        let folded = format!("(?i){}", r"[\u{80}-\u{10fffd}]".repeat(8));
+        for (text, refused_at) in [
+            (r"\w{14}", 17),
+            (r"\w{50}", 4),
+            (r"a{4294967295}", 4),
+            (&long, 4),
+            (&folded, 4),
+            (r"(?i)[\w.-]", 64),
+        ] {
             let mut budget = PatternBudget::default();
             let in_all = (0..).find(|_| {
                 let error = Pattern::new(text.to_owned(), None, &mut budget).err();

@@ -1,8 +1,11 @@
 //! An ontology and its binding to the model: what is stored, and under which columns.
 
+use std::collections::HashMap;
+
 use super::document::{BindingDocument, BoundEntity, BoundProperty, BoundRelationship};
 use super::endpoint::{by_own_name, endpoint_columns};
-use super::resolve::{distinct_names, unique};
+use super::extent::{Extent, named};
+use super::resolve::{distinct_names, names, unique};
 use super::{Entity, GraphSpec, Properties, Property, Relationship, SpecProblem};
 
 type Result<T> = std::result::Result<T, SpecProblem>;
@@ -24,12 +27,15 @@ pub(super) fn bind(ontology: &GraphSpec, binding: &BindingDocument) -> Result<Gr
             ontology.entity(&entity.name),
         )?;
     }
-    let entities = ontology
+    let mut extent = Extent::default();
+    let entities: Vec<Entity> = ontology
         .entities()
         .iter()
         .filter_map(|entity| index.get(entity.name.as_str()).map(|&i| (entity, i)))
         .map(|(entity, i)| bind_entity(&format!("entities[{i}]"), entity, &bound[i]))
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<Result<_>>()?;
+    let by_name: HashMap<&str, &Entity> =
+        entities.iter().map(|entity| (entity.name.as_str(), entity)).collect();
 
     let bound = binding.relationships.as_deref().unwrap_or_default();
     let index = unique("relationships", "relationship", bound.iter().map(|edge| &edge.name))?;
@@ -42,9 +48,13 @@ pub(super) fn bind(ontology: &GraphSpec, binding: &BindingDocument) -> Result<Gr
         .iter()
         .filter_map(|edge| index.get(edge.name.as_str()).map(|&i| (edge, i)))
         .map(|(edge, i)| {
-            bind_relationship(&format!("relationships[{i}]"), edge, &bound[i], &entities)
+            let path = format!("relationships[{i}]");
+            let relationship = bind_relationship(&path, edge, &bound[i], &by_name)?;
+            // The columns of both keys arrive at each relationship that has none of its own.
+            extent.add_names(&path, names(&relationship))?;
+            Ok(relationship)
         })
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<Result<_>>()?;
     Ok(GraphSpec::new(ontology.name().to_owned(), entities, relationships))
 }
 
@@ -85,9 +95,7 @@ fn bind_properties(
     for (j, BoundProperty { name, column }) in bound.iter().enumerate() {
         let declared = properties.named(name).filter(|property| property.logical_name == *name);
         known(&format!("{base}[{j}].name"), "property", name, declared)?;
-        if column.is_empty() {
-            return Err(SpecProblem::EmptyName { path: format!("{base}[{j}].column") });
-        }
+        named(&format!("{base}[{j}].column"), column)?;
     }
     let stored: Vec<Property> = properties
         .iter()
@@ -104,11 +112,12 @@ fn bind_relationship(
     path: &str,
     edge: &Relationship,
     bound: &BoundRelationship,
-    entities: &[Entity],
+    entities: &HashMap<&str, &Entity>,
 ) -> Result<Relationship> {
     let endpoint = |name: &str| {
-        entities.iter().find(|entity| entity.name == name).ok_or_else(|| {
-            SpecProblem::UnboundEndpoint { path: path.to_owned(), entity: name.to_owned() }
+        entities.get(name).copied().ok_or_else(|| SpecProblem::UnboundEndpoint {
+            path: path.to_owned(),
+            entity: name.to_owned(),
         })
     };
     let columns = |field, declared: &Option<Vec<_>>, entity: &Entity| match declared {

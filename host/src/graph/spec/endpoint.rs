@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::document::{ColumnDeclaration, RelationshipDeclaration};
-use super::resolve::{MAX_KEY_COLUMNS, limit, named};
+use super::extent::{MAX_KEY_COLUMNS, limit, named};
 use super::{EndpointColumn, Entity, SpecProblem};
 
 type Result<T> = std::result::Result<T, SpecProblem>;
@@ -95,7 +95,7 @@ pub(super) fn endpoint_columns(
     declarations: &[ColumnDeclaration],
     entity: &Entity,
 ) -> Result<Vec<EndpointColumn>> {
-    limit("endpoint columns", declarations.len(), MAX_KEY_COLUMNS)?;
+    limit(path, "endpoint columns", declarations.len(), MAX_KEY_COLUMNS)?;
     let mut columns: Vec<EndpointColumn> = Vec::with_capacity(declarations.len());
     for (k, declaration) in declarations.iter().enumerate() {
         let path = || format!("{path}[{k}]");

@@ -73,8 +73,10 @@ pub enum SpecProblem {
         message: String,
     },
     /// Over one of the limits on size.
-    #[error("{what}: expected at most {allowed}, found {used}")]
+    #[error("{}{what}: expected at most {allowed}, found {used}", place(path))]
     TooLarge {
+        /// What is too large, or takes the whole over its limit; empty where that is the document.
+        path: String,
         /// What is limited, with its unit.
         what: &'static str,
         /// How much the document holds.
@@ -168,10 +170,16 @@ pub enum SpecProblem {
     },
 }
 
+/// A path as it stands before a message.
+fn place(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!("{path}: ") }
+}
+
 impl SpecProblem {
     fn path(&self) -> Option<String> {
         match self {
-            Self::Syntax { line: 0, .. } | Self::TooLarge { .. } | Self::WrongForm { .. } => None,
+            Self::Syntax { line: 0, .. } | Self::WrongForm { .. } => None,
+            Self::TooLarge { path, .. } => Some(path.clone()).filter(|path| !path.is_empty()),
             Self::Syntax { line, column, .. } => Some(format!("{line}:{column}")),
             Self::OntologyMismatch { .. } => Some("ontology".to_owned()),
             Self::MissingField { path, .. }

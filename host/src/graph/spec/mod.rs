@@ -16,6 +16,7 @@ mod binding;
 mod document;
 mod endpoint;
 mod error;
+mod extent;
 mod model;
 mod properties;
 mod read;

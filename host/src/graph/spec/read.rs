@@ -52,7 +52,7 @@ impl From<DocumentError> for SpecProblem {
     fn from(error: DocumentError) -> Self {
         match error {
             DocumentError::TooLarge { used, allowed } => {
-                Self::TooLarge { what: "bytes of text", used, allowed }
+                Self::TooLarge { path: String::new(), what: "bytes of text", used, allowed }
             }
             DocumentError::Syntax { line, column, message } => {
                 Self::Syntax { line, column, message }

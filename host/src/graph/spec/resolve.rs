@@ -4,15 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::document::{EntityDeclaration, PropertyDeclaration, RelationshipDeclaration};
 use super::endpoint::{FROM, TO, endpoint};
+use super::extent::{
+    Extent, MAX_DECLARATIONS, MAX_KEY_COLUMNS, MAX_PROPERTIES, limit, named, short,
+};
 use super::read::Declared;
 use super::{Entity, GraphSpec, Properties, Property, PropertyType, Relationship, SpecProblem};
-
-/// How many entities, and how many relationships, a spec may declare.
-const MAX_DECLARATIONS: usize = 2_000;
-/// How many columns a key or an endpoint may have.
-pub(super) const MAX_KEY_COLUMNS: usize = 32;
-/// How many properties a spec may hold in all, inherited ones counted where they arrive.
-const MAX_PROPERTIES: usize = 50_000;
 
 type Result<T> = std::result::Result<T, SpecProblem>;
 
@@ -20,22 +16,24 @@ pub(super) fn resolve(declared: &Declared) -> Result<GraphSpec> {
     let document = &declared.document;
     let entities = document.entities.as_deref().unwrap_or_default();
     let relationships = document.relationships.as_deref().unwrap_or_default();
-    limit("entities", entities.len(), MAX_DECLARATIONS)?;
-    limit("relationships", relationships.len(), MAX_DECLARATIONS)?;
+    limit("", "entities", entities.len(), MAX_DECLARATIONS)?;
+    limit("", "relationships", relationships.len(), MAX_DECLARATIONS)?;
     let types = document.property_types.as_ref();
     let types = types.map(|types| types.iter().map(String::as_str).collect());
-    let mut resolver = Resolver { declared, types, properties: 0 };
+    let name = document.name.clone().unwrap_or_default();
+    short(&format!("{}name", declared.base), &name)?;
+    let mut resolver = Resolver { declared, types, extent: Extent::default() };
     let entities = resolver.entities(entities)?;
     let relationships = resolver.relationships(relationships, &entities)?;
-    Ok(GraphSpec::new(document.name.clone().unwrap_or_default(), entities, relationships))
+    Ok(GraphSpec::new(name, entities, relationships))
 }
 
 struct Resolver<'a> {
     declared: &'a Declared,
     /// The types that the document lists, if it does: then it means no others.
     types: Option<HashSet<&'a str>>,
-    /// Properties of all entities and relationships so far.
-    properties: usize,
+    /// All entities and relationships so far.
+    extent: Extent,
 }
 
 impl Resolver<'_> {
@@ -55,10 +53,14 @@ impl Resolver<'_> {
             let path = format!("{base}[{i}]");
             let lineage = self.lineage(&base, "entity", i, &parents, &index)?;
             let properties = self.inherit(&path, &lineage, &own, &mut known)?;
+            let labels = declaration.labels.clone().unwrap_or_default();
+            for (j, label) in labels.iter().enumerate() {
+                short(&format!("{path}.labels[{j}]"), label)?;
+            }
             let mut entity = Entity {
                 name: declaration.name.clone(),
                 description: described(&declaration.description),
-                labels: declaration.labels.clone().unwrap_or_default(),
+                labels,
                 key_columns: Vec::new(),
                 properties,
             };
@@ -68,6 +70,8 @@ impl Resolver<'_> {
                     break;
                 }
             }
+            let names = entity.key_columns.iter().chain([&entity.name]);
+            self.extent.add_names(&path, names.map(String::as_str))?;
             entities.push(entity);
         }
         Ok(entities)
@@ -98,7 +102,7 @@ impl Resolver<'_> {
             let properties = self.inherit(&path, &lineage, &own, &mut known)?;
             let from = endpoint(&path, &FROM, &line, &by_name)?;
             let to = endpoint(&path, &TO, &line, &by_name)?;
-            relationships.push(Relationship {
+            let relationship = Relationship {
                 name: declaration.name.clone(),
                 description: described(&declaration.description),
                 from_entity: from.entity.name.clone(),
@@ -106,7 +110,9 @@ impl Resolver<'_> {
                 from_columns: from.columns,
                 to_columns: to.columns,
                 properties,
-            });
+            };
+            self.extent.add_names(&path, names(&relationship))?;
+            relationships.push(relationship);
         }
         Ok(relationships)
     }
@@ -146,7 +152,7 @@ impl Resolver<'_> {
         declarations: &Option<Vec<PropertyDeclaration>>,
     ) -> Result<Vec<Property>> {
         let declarations = declarations.as_deref().unwrap_or_default();
-        limit("properties", declarations.len(), MAX_PROPERTIES)?;
+        limit(path, "properties", declarations.len(), MAX_PROPERTIES)?;
         let properties: Vec<Property> = declarations
             .iter()
             .enumerate()
@@ -174,7 +180,10 @@ impl Resolver<'_> {
         let property_type = match (ontology_type, sdk_type) {
             (Some(_), Some(_)) => return conflict("type", "sdk_type"),
             (None, None) => return Err(missing("type")),
-            (None, Some(name)) => PropertyType::from_sdk(name),
+            (None, Some(name)) => {
+                short(&format!("{path}.sdk_type"), name)?;
+                PropertyType::from_sdk(name)
+            }
             (Some(name), None) => {
                 self.declared_type(&format!("{path}.type"), name)?;
                 PropertyType::from_ontology(name)
@@ -218,8 +227,7 @@ impl Resolver<'_> {
                     None => properties.push(property),
                 }
             }
-            self.properties += properties.len();
-            limit("properties", self.properties, MAX_PROPERTIES)?;
+            self.extent.add_properties(path, &properties)?;
             known[from] = Some(properties.clone());
         }
         let properties: Vec<Property> = properties.into_iter().cloned().collect();
@@ -230,22 +238,17 @@ impl Resolver<'_> {
     }
 }
 
-pub(super) fn limit(what: &'static str, used: usize, allowed: usize) -> Result<()> {
-    if used > allowed {
-        return Err(SpecProblem::TooLarge { what, used, allowed });
-    }
-    Ok(())
-}
-
 fn described(text: &Option<String>) -> Option<String> {
     text.clone().filter(|text| !text.is_empty())
 }
 
-pub(super) fn named(path: &str, name: &str) -> Result<()> {
-    if name.is_empty() {
-        return Err(SpecProblem::EmptyName { path: path.to_owned() });
-    }
-    Ok(())
+/// The names that a relationship holds besides those of its properties.
+pub(super) fn names(relationship: &Relationship) -> impl Iterator<Item = &str> {
+    let Relationship { name, from_entity, to_entity, from_columns, to_columns, .. } = relationship;
+    let columns = from_columns.iter().chain(to_columns);
+    let columns =
+        columns.flat_map(|it| [it.column.as_str(), it.references.as_deref().unwrap_or("")]);
+    [name, from_entity, to_entity].into_iter().map(String::as_str).chain(columns)
 }
 
 /// Where each name is declared. Names that are empty or taken are errors.
@@ -306,7 +309,7 @@ fn key_columns(
         (None, Some(names)) => (names, "key_columns"),
         (None, None) => return Ok(None),
     };
-    limit("key columns", names.len(), MAX_KEY_COLUMNS)?;
+    limit(path, "key columns", names.len(), MAX_KEY_COLUMNS)?;
     let mut columns: Vec<String> = Vec::with_capacity(names.len());
     for (k, name) in names.iter().enumerate() {
         let path = || format!("{path}.{field}[{k}]");

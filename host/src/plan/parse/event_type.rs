@@ -5,13 +5,14 @@ use serde_json::Value;
 use super::super::error::{Place, PlanParseErrorCode as Code};
 use super::super::model::{EventPattern, EventTypes};
 use super::reader::{MAX_ENTRIES, Reader};
+use crate::event::MAX_EVENT_TYPE_BYTES;
 use crate::untrusted::quoted;
 
 impl Reader {
     pub(super) fn event_types(&mut self, at: &Place, value: &Value) -> EventTypes {
         match value {
             Value::String(_) => EventTypes {
-                patterns: vec![EventPattern::new(&self.text(at, value))],
+                patterns: vec![EventPattern::new(&self.event_type(at, value))],
                 listed: false,
             },
             Value::Array(_) => EventTypes { patterns: self.listed_types(at, value), listed: true },
@@ -22,12 +23,22 @@ impl Reader {
         }
     }
 
+    fn event_type(&mut self, at: &Place, value: &Value) -> String {
+        let text = self.text(at, value);
+        if text.len() > MAX_EVENT_TYPE_BYTES {
+            let found = text.len();
+            let message = format!("expected at most {MAX_EVENT_TYPE_BYTES} bytes, found {found}");
+            self.note(Code::InvalidValue, at, message);
+        }
+        text
+    }
+
     fn listed_types(&mut self, at: &Place, value: &Value) -> Vec<EventPattern> {
         let mut patterns: Vec<EventPattern> = Vec::new();
         let items = self.items(at, value, "an array of strings", (1, MAX_ENTRIES));
         for (index, item) in items.iter().enumerate() {
             let here = at.item(index);
-            let text = self.text(&here, item);
+            let text = self.event_type(&here, item);
             let pattern = EventPattern::new(&text);
             if !text.is_empty() && patterns.contains(&pattern) {
                 let message = format!("expected each type once, found {} again", quoted(&text));

@@ -1,6 +1,7 @@
 //! What can be told of a value that should be a plan and isn't yet: the parts of it that can be read, and what they say
 //! about the rest.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
@@ -8,6 +9,7 @@ use serde_json::{Map, Value};
 use super::grammar::{Kind, enclosing, kind};
 use super::owner::{Around, Owner, owners};
 use super::scope::Scope;
+use crate::expr::conversion::{Conversion, PatternBudget};
 use crate::expr::{ForEach, Iteration, Level, Over};
 use crate::gate::fit::{Known, likely_event_type, likeness};
 use crate::plan::{EventPattern, is_identifier, is_reserved};
@@ -74,6 +76,8 @@ pub(super) struct Context<'p, 'a> {
     parts: &'p Parts<'a>,
     event: Known<'p>,
     known: BTreeMap<&'p ForEach, Known<'p>>,
+    /// What is left for the patterns that remedies hold.
+    patterns: RefCell<PatternBudget>,
 }
 
 impl<'p, 'a> Context<'p, 'a> {
@@ -84,7 +88,13 @@ impl<'p, 'a> Context<'p, 'a> {
             parts,
             event: known(parts.task.evidence()),
             known: parts.elements.iter().map(|(each, it)| (each, known(it))).collect(),
+            patterns: RefCell::default(),
         }
+    }
+
+    /// Whether a value is a step of a conversion. All patterns that are looked at have the budget of one plan together.
+    pub(super) fn is_step(&self, value: &Value) -> bool {
+        Conversion::from_json_within(value, &mut self.patterns.borrow_mut()).is_ok()
     }
 
     pub(super) fn task(&self) -> &'a Task {

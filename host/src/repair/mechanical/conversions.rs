@@ -76,20 +76,20 @@ pub(super) fn step(context: &Context<'_, '_>, at: &str) -> Remedy {
         Value::String(name) => named(context, at, name),
         Value::Object(fields) => match fields.iter().collect::<Vec<_>>().as_slice() {
             [(field, Value::String(name))] if NAMES_OF_NAMES.contains(&field.as_str()) => {
-                match Conversion::from_json(&json!(name)) {
-                    Ok(_) => Some((patch::replace(at, name), true)),
-                    Err(_) => named(context, at, name),
+                match context.is_step(&json!(name)) {
+                    true => Some((patch::replace(at, name), true)),
+                    false => named(context, at, name),
                 }
             }
-            [(name, arguments)] => Some(match written(name, arguments) {
+            [(name, arguments)] => Some(match written(context, name, arguments) {
                 Some(step) => (patch::replace(at, step), true),
                 None => {
                     let (name, certain) = meant(context, at, name)?;
-                    let step = written(name, arguments)?;
+                    let step = written(context, name, arguments)?;
                     (patch::replace(at, step), certain)
                 }
             }),
-            _ => flattened(found).map(|step| (patch::replace(at, step), true)),
+            _ => flattened(context, found).map(|step| (patch::replace(at, step), true)),
         },
         Value::Null => Some((taken_out(context, at)?, true)),
         _ => None,
@@ -101,7 +101,7 @@ fn named(context: &Context<'_, '_>, at: &str, name: &str) -> Remedy {
     if name == "parse_json" {
         return Some((patch::replace(at, json!({"parse_json": []})), true));
     }
-    if let Some(step) = called(name).filter(|step| Conversion::from_json(step).is_ok()) {
+    if let Some(step) = called(context, name) {
         return Some((patch::replace(at, step), true));
     }
     match meant(context, at, name) {
@@ -111,7 +111,7 @@ fn named(context: &Context<'_, '_>, at: &str, name: &str) -> Remedy {
                 other => json!(other),
             };
             // Of a conversion with arguments, the name alone says too little.
-            Conversion::from_json(&step).is_ok().then(|| (patch::replace(at, step), certain))
+            context.is_step(&step).then(|| (patch::replace(at, step), certain))
         }
         _ => Some((taken_out(context, at)?, false)),
     }
@@ -201,19 +201,19 @@ fn property_type<'a>(context: &Context<'_, 'a>, at: &str) -> Option<&'a Property
 }
 
 /// A step whose name and arguments stand beside one another: `{"name": "split", "separator": "/", "index": 1}`.
-fn flattened(found: &Value) -> Option<Value> {
+fn flattened(context: &Context<'_, '_>, found: &Value) -> Option<Value> {
     let mut fields = found.as_object()?.clone();
     let name = NAMES_OF_NAMES.iter().find_map(|field| fields.remove(*field))?;
     let name = name.as_str()?.to_owned();
     if let [(_, Value::Object(arguments))] = fields.iter().collect::<Vec<_>>().as_slice() {
         let arguments = Value::Object((*arguments).clone());
-        return written(&name, &arguments);
+        return written(context, &name, &arguments);
     }
-    written(&name, &Value::Object(fields))
+    written(context, &name, &Value::Object(fields))
 }
 
 /// A conversion with arguments in the form that it takes, if they say all that it needs.
-fn written(name: &str, arguments: &Value) -> Option<Value> {
+fn written(context: &Context<'_, '_>, name: &str, arguments: &Value) -> Option<Value> {
     let says_nothing = match arguments {
         Value::Null | Value::Bool(true) => true,
         Value::Object(fields) => fields.is_empty(),
@@ -251,21 +251,21 @@ fn written(name: &str, arguments: &Value) -> Option<Value> {
         _ if says_nothing => json!(name),
         _ => return None,
     };
-    Conversion::from_json(&step).ok().map(|_| step)
+    context.is_step(&step).then_some(step)
 }
 
 /// A conversion as a call of a function: `split("/", 1)`, `regex('^v')`, `split:/:1`.
-fn called(text: &str) -> Option<Value> {
+fn called(context: &Context<'_, '_>, text: &str) -> Option<Value> {
     let (name, arguments) = text.trim().strip_suffix(')')?.split_once('(')?;
     let arguments = arguments.trim();
     if arguments.is_empty() {
-        return written(name.trim(), &Value::Null);
+        return written(context, name.trim(), &Value::Null);
     }
     let quoted = arguments.replace('\'', "\"");
     let list: Vec<Value> = serde_json::from_str(&format!("[{quoted}]")).ok()?;
     match (name.trim(), list.as_slice()) {
-        ("split", _) => written("split", &Value::Array(list)),
-        (name, [only]) => written(name, only),
+        ("split", _) => written(context, "split", &Value::Array(list)),
+        (name, [only]) => written(context, name, only),
         _ => None,
     }
 }

@@ -45,6 +45,8 @@ impl<'c, 'a> Scope<'c, 'a> {
         let path = mapping.get("source_path").and_then(path_of).unwrap_or_default();
         let chain = mapping.get("convert").and_then(Value::as_array);
         let given = match chain.and_then(|steps| steps.last()) {
+            // What a pattern gives doesn't take its compilation.
+            Some(step) if step.get("regex").is_some() => Some(PropertyType::String),
             Some(step) => Conversion::from_json(step).ok().and_then(|step| gives(&step)),
             None => mapping.get("template").map(|_| PropertyType::String),
         };

@@ -72,6 +72,19 @@ fn a_plan_for_something_else_is_not_made_one_for_the_only_thing_there_is() {
 }
 
 #[test]
+fn patterns_of_remedies_share_the_budget_of_a_plan() {
+    let mendable = |pattern: &str| {
+        let steps = vec![json!({"regex": pattern}); 60];
+        let property = json!({"property_name": "status", "source_path": ["a"], "convert": steps});
+        let plan = with("/property_fields", json!([property, property]));
+        found(&plan, &task()).iter().filter(|it| it.certain && it.patch.is_some()).count()
+    };
+    assert_eq!(mendable("x"), 64);
+    // Eight classes of all code points, whose case is folded: a plan has room for four of these.
+    assert_eq!(mendable(&format!("(?i){}", r"[\s\S]".repeat(8))), 4);
+}
+
+#[test]
 fn the_key_is_renamed_where_name_or_path_say_that_it_is_meant() {
     let at = "/key_field/property_name";
     for name in ["orderid", "oder_id", "Order.order_id", "number"] {
