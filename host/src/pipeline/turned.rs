@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::apart::INTERRUPTED;
 use crate::bundle::BundleError;
 use crate::compile::CompileError;
 use crate::diagnose::{self, AstFailure, AstReport, CompileReport, ParseReport};
@@ -51,6 +52,12 @@ pub enum Turned {
     /// The bundle can't be written.
     #[error(transparent)]
     Bundle(#[from] BundleError),
+    /// Nobody waits for the verdict any longer.
+    #[error("the judging of the plan was cancelled before the stage `{}` was over", .stage.as_str())]
+    Cancelled {
+        /// The stage that was to be next, or that it was at.
+        stage: Stage,
+    },
 }
 
 fn first(errors: &[PlanParseError]) -> String {
@@ -71,6 +78,7 @@ impl Turned {
             Self::Fit(_) | Self::NoSample { .. } => Stage::Fit,
             Self::Smoke(_) => Stage::Smoke,
             Self::Bundle(_) => Stage::Bundle,
+            Self::Cancelled { stage } => *stage,
         }
     }
 
@@ -96,7 +104,7 @@ impl Turned {
                 Some((used, allowed)) => vec![self.problem().limit(used, allowed)],
                 None => vec![self.problem()],
             },
-            Self::Render(_) | Self::NoSample { .. } | Self::Bundle(_) => {
+            Self::Render(_) | Self::NoSample { .. } | Self::Bundle(_) | Self::Cancelled { .. } => {
                 vec![self.problem()]
             }
         }
@@ -156,9 +164,12 @@ impl Turned {
                 report.ast_report = Some(AstReport::default());
                 report.smoke_report = Some(failed.report().clone());
             }
-            Self::Plan(_) | Self::Policy(_) | Self::Fit(_) | Self::Load(_) | Self::Bundle(_) => {
-                report.load_error = Some(self.to_string())
-            }
+            Self::Plan(_)
+            | Self::Policy(_)
+            | Self::Fit(_)
+            | Self::Load(_)
+            | Self::Bundle(_)
+            | Self::Cancelled { .. } => report.load_error = Some(self.to_string()),
         }
         report
     }
@@ -181,6 +192,7 @@ impl Coded for Turned {
                 failed.problems().first().map_or("nonempty_floor", |problem| problem.code)
             }
             Self::Bundle(error) => error.code(),
+            Self::Cancelled { .. } => INTERRUPTED,
         }
     }
 }

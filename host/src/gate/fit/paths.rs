@@ -40,7 +40,7 @@ pub(super) struct Aim<'p> {
     pub(super) is_always_there: bool,
     /// The paths of which it is one alternative: such a one may be there for events that no sample is of, unless it is another
     /// path misspelt, and not that of a further alternative.
-    pub(super) alternatives: Vec<&'p Reference>,
+    pub(super) alternatives: &'p [&'p Reference],
 }
 
 /// An unknown path, and what it leads through where that is an array.
@@ -204,7 +204,7 @@ fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
         is_key: false,
         removable: None,
         is_always_there: name.is_some(),
-        alternatives: Vec::new(),
+        alternatives: &[],
     };
     if let Some(unknown) = unknown(&place, &aim, &search, scopes) {
         return Some(unknown.finding);
