@@ -40,6 +40,7 @@ impl Cancel {
 pub struct Effort {
     steps: u64,
     taken: Cell<u64>,
+    counted: Cell<u64>,
     is_over: Cell<bool>,
     cancel: Cancel,
 }
@@ -48,8 +49,8 @@ impl Effort {
     /// So many steps, as long as nobody cancels them.
     #[must_use]
     pub fn new(steps: u64, cancel: &Cancel) -> Self {
-        let (taken, is_over) = (Cell::new(0), Cell::new(false));
-        Self { steps, taken, is_over, cancel: cancel.clone() }
+        let [taken, counted] = [Cell::new(0), Cell::new(0)];
+        Self { steps, taken, counted, is_over: Cell::new(false), cancel: cancel.clone() }
     }
 
     /// Takes steps; whether they may be made. From the first that may not, none is given any more.
@@ -63,6 +64,17 @@ impl Effort {
         true
     }
 
+    /// Takes the steps of another effort, which was given what is left of this one or less; whether they may be made. This one
+    /// is over too where the other one had all of it, and that wasn't enough.
+    pub(crate) fn take_all(&self, other: &Self) -> bool {
+        let had_all = other.steps >= self.left();
+        let enough = self.take(other.taken());
+        if other.is_over() && had_all {
+            self.is_over.set(true);
+        }
+        enough && !self.is_over()
+    }
+
     /// Whether steps were asked for that weren't given.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -73,6 +85,16 @@ impl Effort {
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.taken.get()
+    }
+
+    /// Counts one more of what is looked at, whatever that is.
+    pub(crate) fn count(&self) {
+        self.counted.set(self.counted.get() + 1);
+    }
+
+    /// How much was looked at.
+    pub(crate) fn counted(&self) -> u64 {
+        self.counted.get()
     }
 
     /// How many may still be taken.
@@ -107,6 +129,19 @@ mod tests {
         let effort = Effort::new(10, &Cancel::default());
         assert!(!effort.take(11) && !effort.take(1));
         assert_eq!((effort.taken(), effort.left()), (0, 0));
+    }
+
+    #[test]
+    fn a_part_of_it_may_be_used_up_without_all_of_it() {
+        let part = |whole: &Effort, steps: u64, taken: u64| {
+            let part = Effort::new(steps.min(whole.left()), &Cancel::default());
+            part.take(taken);
+            whole.take_all(&part)
+        };
+        let whole = Effort::new(10, &Cancel::default());
+        assert!(part(&whole, 4, 4) && part(&whole, 4, 5) && part(&whole, 4, 4));
+        assert_eq!((whole.taken(), whole.is_over()), (8, false));
+        assert!(!part(&whole, 4, 3) && whole.is_over());
     }
 
     #[test]

@@ -93,7 +93,7 @@ pub(super) fn elements(
             all.push(Elements { for_each, path, evidence: inside });
         }
     }
-    effort.take(room.taken());
+    effort.take_all(&room);
     (all, !room.is_over())
 }
 

@@ -45,9 +45,9 @@ use crate::problem::Coded;
 use crate::task::Task;
 use crate::untrusted::quoted;
 
-/// How many steps the search for a draft may take. Sixty entities of ten properties against four thousand paths take some two
-/// thirds of it.
-const STEPS: u64 = 1_500_000_000;
+/// How many steps the search for a draft may take: to compare a property with a path takes some 600, so there are about three
+/// million such comparisons, as those of fifty entities of fifteen properties with four thousand paths.
+const STEPS: u64 = 2_000_000_000;
 
 /// Why there is no draft.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -183,7 +183,7 @@ impl Drafts {
         let mut seen = BTreeSet::from([best.to_string()]);
         let mut others: Vec<Value> = sketch.alternatives().iter().map(Sketch::plan).collect();
         others.retain(|plan| seen.insert(plan.to_string()));
-        let compared = survey.compared() + surveys.iter().map(|(_, it)| it.compared()).sum::<u64>();
+        let compared = effort.counted();
         Ok(Self { best, others, compared, is_whole: has_all_elements && !effort.is_over() })
     }
 
@@ -258,7 +258,8 @@ fn edge(child: &Child<'_>, nodes: &[Node]) -> Option<Edge> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{DraftError, Drafts, draft};
+    use super::{DraftError, Drafts, STEPS, draft};
+    use crate::effort::{Cancel, Effort};
     use crate::graph::GraphSpec;
     use crate::plan;
     use crate::problem::Coded;
@@ -326,6 +327,40 @@ entities:
         });
         assert_eq!(drafted["nodes"], json!([node]));
         plan::from_value(&drafted).expect("a plan");
+    }
+
+    #[test]
+    fn a_draft_is_made_of_what_was_looked_at() {
+        let fields: Vec<String> = (0..50).map(|it| format!(r#""field_{it}":{it}"#)).collect();
+        let more = format!("\"total\":1.5,{}", fields.join(","));
+        let task = task(json!({}), &SAMPLE.replace("\"total\":1.5", &more));
+        let drafts = |steps| {
+            let effort = Effort::new(steps, &Cancel::default());
+            (Drafts::within(&task, &effort), effort.taken())
+        };
+        let (whole, steps) = drafts(STEPS);
+        let whole = whole.expect("a draft");
+        assert!(whole.is_whole() && whole.compared() > 100);
+        let again = drafts(steps).0.expect("a draft");
+        assert_eq!((again.best(), again.is_whole()), (whole.best(), true));
+        let part = drafts(steps - 1).0.expect("a draft");
+        assert!(!part.is_whole() && part.compared() <= whole.compared());
+        for steps in (0..40).map(|it| steps * it / 40) {
+            match (drafts(steps).0, drafts(steps).0) {
+                (Ok(part), Ok(same)) => {
+                    assert!(!part.is_whole());
+                    assert_eq!((part.best(), &part.others), (same.best(), &same.others));
+                    plan::from_value(part.best()).expect("a plan");
+                }
+                (Err(error), Err(_)) => assert_eq!(error.code(), "draft_limit"),
+                different => panic!("{different:?}"),
+            }
+        }
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let effort = Effort::new(STEPS, &cancel);
+        assert!(Drafts::within(&task, &effort).is_err() && effort.taken() == 0);
+        assert!(Drafts::until(&task, &cancel).is_err());
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl<'s> Scorer<'s> {
             (0..aim.name.len()).map(|index| self.name_weight(&aim.name, index)).collect();
         let rarity: Vec<f64> = aim.hint.words().map(|word| self.survey.rarity(word)).collect();
         let candidate = |place: &Place<'_>| {
-            self.survey.count();
+            self.survey.effort().count();
             let score = self.score(aim, place, anchor, &Weights { name: &known, hint: &rarity });
             (score > NOTHING && !self.survey.effort().is_over()).then(|| {
                 let to = aim.property_type.filter(|_| score > WORTH_CONVERTING);

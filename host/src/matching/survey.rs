@@ -1,6 +1,6 @@
 //! The places in events where a value may be taken from, over all event types that are looked at.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -144,8 +144,6 @@ pub(crate) struct Survey<'e> {
     /// In how many places a word occurs.
     frequency: BTreeMap<Word, usize>,
     pub(super) event_words: Vec<Word>,
-    /// How many properties were compared with places, each with each.
-    compared: Cell<u64>,
     /// What was found out about the values of places, by the place and the type.
     judged: RefCell<HashMap<(usize, PropertyType), Judged>>,
     /// How much the words that were asked for tell.
@@ -194,7 +192,6 @@ impl<'e> Survey<'e> {
             places,
             frequency,
             event_words,
-            compared: Cell::new(0),
             judged: RefCell::default(),
             asked: RefCell::default(),
         }
@@ -203,16 +200,6 @@ impl<'e> Survey<'e> {
     /// What comparing names and values with it is taken from.
     pub(crate) fn effort(&self) -> &'e Effort {
         self.effort
-    }
-
-    /// How many properties were compared with places, each with each.
-    pub(crate) fn compared(&self) -> u64 {
-        self.compared.get()
-    }
-
-    /// Counts one more.
-    pub(super) fn count(&self) {
-        self.compared.set(self.compared.get() + 1);
     }
 
     /// Where values may be taken from, by code point of their paths.

@@ -42,8 +42,8 @@ pub(crate) fn suiting(
     let elements = |for_each: &ForEach| {
         let room = efforts.room();
         let elements = evidence.elements_within(types, for_each, &room);
-        let steps = room.taken() + LOOKUP * (wanted.len() * types.len()) as u64;
-        (searches.take(steps) && !room.is_over()).then_some(elements)
+        let looked_up = searches.take(LOOKUP * (wanted.len() * types.len()) as u64);
+        (searches.take_all(&room) && looked_up).then_some(elements)
     };
     let (outer, inner): (Vec<&Wanted>, Vec<&Wanted>) = wanted.iter().partition(|it| it.from_parent);
     let has = |evidence: &Evidence, wanted: &[&Wanted]| {
@@ -184,7 +184,7 @@ fn astray(
     let mut patch = patch::add(&place, written(only));
     let room = efforts.room();
     let elements = evidence.elements_within(types, only, &room);
-    if !efforts.searches.take(room.taken()) {
+    if !efforts.searches.take_all(&room) {
         return None;
     }
     let knows = |path: &[String]| types.iter().any(|name| elements.knows(name, path));

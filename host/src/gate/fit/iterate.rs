@@ -89,7 +89,7 @@ fn suits_elements(read: &Read<'_>, reads: &[Read<'_>], known: &Known<'_>) -> boo
     let types = known.event_types();
     let room = known.efforts().room();
     let elements = known.evidence().elements_within(types, &ForEach::new(iteration, None), &room);
-    if !known.efforts().searches.take(room.taken()) {
+    if !known.efforts().searches.take_all(&room) || room.is_over() {
         return false;
     }
     let level = Level(read.reference.level.0 + 1);

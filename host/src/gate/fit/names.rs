@@ -192,6 +192,8 @@ pub(super) fn properties(
                 );
                 propose(finding, Some((renamed, certain)))
             }
+            // That nothing was found says nothing where the search came to no end.
+            None if known.efforts().searches.is_over() => finding,
             // The owner can't hold it; but where it holds little of what the plan reads, it may not be the one meant.
             None => propose(finding, Some((patch::remove(&mapping.at), is_about_owner))),
         }

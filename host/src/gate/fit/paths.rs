@@ -117,7 +117,9 @@ pub(super) fn unknown(
         let patch = rewritten(pointer, reference, &new, deepest, place.template)?;
         Some((patch, nearest.certain))
     });
-    told(match (proposed, &aim.removable) {
+    // That nothing was found says nothing where the search came to no end.
+    let removable = aim.removable.as_ref().filter(|_| !search.effort().is_over());
+    told(match (proposed, removable) {
         (None, Some(removable)) => finding.perhaps(patch::remove(removable)),
         (proposed, _) => propose(finding, proposed),
     })

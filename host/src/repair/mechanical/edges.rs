@@ -37,6 +37,7 @@ pub(super) fn end_meant(context: &Context<'_, '_>, at: &str) -> Remedy {
         .map(|(node, name)| (likeness::names(written, name, effort), *name, suits(node)))
         .collect();
     scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+    effort.whole(Some(()))?;
     let second = scored.get(1).map_or(0.0, |(score, ..)| *score);
     if let Some((_, name, suits)) =
         scored.first().filter(|(score, ..)| *score >= SLIP && score - second >= LEAD)

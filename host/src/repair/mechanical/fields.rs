@@ -134,7 +134,8 @@ impl<'a> Fields<'a> {
         if let Some(moved) = self.elsewhere(parent, &name, content) {
             return Some((moved, true));
         }
-        Some((patch::remove(at), says_nothing(&name, content)))
+        // That no other field is meant isn't known where the search came to no end.
+        self.effort.whole(Some((patch::remove(at), says_nothing(&name, content))))
     }
 
     /// What a field says that belongs to another place, put there.

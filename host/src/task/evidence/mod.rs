@@ -345,6 +345,52 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_is_too_long_to_be_listed_is_known_all_the_same() {
+        let prefix = "k".repeat(990);
+        let sample =
+            json!({"event_type": "a", &prefix: {"short": 1, "longer_than_that": {"x": 2}}});
+        let samples = Samples::parse(&sample.to_string(), "samples").expect("samples");
+        let evidence = Evidence::new(&samples, None);
+        let seen = evidence.of("a").expect("samples");
+        let listed: Vec<usize> = seen.observed().keys().map(Vec::len).collect();
+        assert_eq!((listed, seen.unlisted()), (vec![1, 1, 2], 2));
+        for (keys, there) in [
+            (vec!["short"], true),
+            (vec!["longer_than_that"], true),
+            (vec!["longer_than_that", "x"], true),
+            (vec!["longer_than_that", "y"], false),
+        ] {
+            let path: Vec<String> =
+                std::iter::once(prefix.as_str()).chain(keys).map(str::to_owned).collect();
+            assert_eq!(evidence.knows("a", &path), there);
+            assert_eq!(seen.seen(&path).count(), usize::from(there));
+        }
+    }
+
+    #[test]
+    fn what_elements_take_in_memory_has_an_end() {
+        // Each level of these maps holds all that is below it.
+        let mut nested = json!(0);
+        for _ in 0..20 {
+            nested = json!({"10000001": nested, "10000002": "x".repeat(400_000), "10000003": 1});
+        }
+        let sample = json!({"event_type": "a", "m": nested}).to_string();
+        let samples = Samples::parse(&sample, "samples").expect("samples");
+        let evidence = Evidence::new(&samples, None);
+        let room = Evidence::room();
+        let mut path = vec!["m".to_owned()];
+        let mut cut = 0;
+        for _ in 0..20 {
+            let over = Iteration { over: Over::Entries, path: path.clone() };
+            let elements = evidence.elements_within(&["a"], &ForEach::new(over, None), &room);
+            cut += usize::from(elements.of("a").is_some_and(|it| it.is_cut()));
+            path.push("10000001".to_owned());
+        }
+        assert!(room.is_over() && (10..20).contains(&cut), "{cut}");
+        assert!(room.taken() <= super::observe::MAX_ELEMENTS_BYTES);
+    }
+
+    #[test]
     fn arrays_and_maps_are_found() {
         let samples = Samples::parse(LISTS, "samples").expect("samples");
         let evidence = Evidence::new(&samples, None);
