@@ -297,7 +297,7 @@ fn drafts(args: &str) -> Vec<Attack> {
 }
 
 fn conversions() -> Vec<Attack> {
-    let chain = json!(["lower", "upper", "trim", {"regex": {"pattern": "(a|b|ab)*c?([a-z0-9]*[._ -]?){0,9}d", "group": 0}}]);
+    let chain = json!(["lower", "upper", "trim", {"regex": {"pattern": "[a-z ]{0,60}(ab|ba){0,40}c", "group": 0}}]);
     let property = |it: usize| json!({"property_name": format!("p{it}_name"), "source_path": ["text"], "convert": chain});
     let plan = json!({
         "event_type": "order", "target_entity_name": "Entity0", "function_name": "read",
@@ -315,7 +315,10 @@ fn conversions() -> Vec<Attack> {
             all.push(
                 Attack::new(&format!("evidence/{what}: conversions over {name}"), args)
                     .file("plan.json", plan.to_string())
-                    .file("graph.json", graph(1, 60))
+                    .file(
+                        "graph.json",
+                        graph(1, 60).replace("int64", "string").replace("double", "string"),
+                    )
                     .file("samples.ndjson", samples.clone()),
             );
         }
