@@ -45,8 +45,11 @@ pub(crate) struct Known<'t> {
     survey: OnceCell<Survey<'t>>,
     spelled: OnceCell<Vec<(&'t [String], Vec<Spelled>)>>,
     /// Which types were found to admit all values of a path.
-    admitted: RefCell<HashMap<&'t [String], Vec<(Option<PropertyType>, bool)>>>,
+    admitted: RefCell<HashMap<&'t [String], Vec<Admitted>>>,
 }
+
+/// A type, and whether it admits all values of a path.
+type Admitted = (Option<PropertyType>, bool);
 
 /// What samples of any event type have.
 struct Anywhere<'t> {
