@@ -96,11 +96,13 @@
 
 pub mod abi;
 pub mod answer;
+mod apart;
 pub mod bundle;
 pub mod compile;
 pub mod diagnose;
 pub mod document;
 pub mod draft;
+pub mod effort;
 pub mod event;
 pub mod explain;
 pub mod expr;

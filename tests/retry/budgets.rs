@@ -1,17 +1,27 @@
 //! Tokens and time.
 
 use std::cell::Cell;
+use std::fs;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use retort::answer::AnswerError;
+use retort::draft::Drafts;
+use retort::effort::Cancel;
 use retort::finding::Finding;
+use retort::gate::smoke::SmokeOptions;
+use retort::graph::GraphSpec;
 use retort::llm::LlmError;
-use retort::plan::Plan;
-use retort::problem::Coded;
+use retort::pipeline::{Pipeline, Turned};
+use retort::plan::{self as plans, Plan};
+use retort::problem::{Coded, Stage};
 use retort::retry::{GateError, Gates, Reason, RetryStrategy, Tokens, Verdict, compile_with_llm};
 
+use retort::sandbox::Limits;
+use retort::task::{Samples, Task};
+
 use super::script::{Model, Script, config, estimate, first_prompt, paid, plan, run, said, task};
+use crate::support::workspace_root;
 
 #[tokio::test]
 async fn no_call_is_made_once_the_tokens_are_spent() {
@@ -190,4 +200,44 @@ async fn an_estimate_beside_a_report_makes_the_sum_an_estimate() {
     let attempts = outcome.attempts();
     assert!(!attempts[0].record.usage.estimated && attempts[1].record.usage.estimated);
     assert!(outcome.history().usage.estimated);
+}
+
+#[test]
+fn a_plan_that_nobody_waits_for_is_judged_no_further() {
+    let folder = workspace_root().join("examples/agent-decision");
+    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let graph = GraphSpec::parse(&text("graph.yaml"), "graph.yaml").unwrap();
+    let samples = Samples::parse(&text("samples.ndjson"), "samples").unwrap();
+    let (task, plan) =
+        (Task::new(graph, samples, None, None), plans::parse(&text("plan.json")).unwrap());
+    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let stages = ["policy", "fit", "render", "compile", "inspect", "load", "smoke"];
+    for (done, next) in stages.iter().enumerate() {
+        let (cancel, mut begun) = (Cancel::default(), Vec::new());
+        if done == 0 {
+            cancel.cancel();
+        }
+        let judged = pipeline.accept_plan_until(
+            &plan,
+            &task,
+            SmokeOptions::default(),
+            &cancel,
+            &mut |time| {
+                begun.push(time.stage);
+                if begun.len() == done {
+                    cancel.cancel();
+                }
+            },
+        );
+        let Err(Turned::Cancelled { stage }) = judged else { panic!("{next}: {judged:?}") };
+        assert_eq!((stage.as_str(), begun.len()), (*next, done));
+        assert_eq!(Turned::Cancelled { stage }.code(), "gates_interrupted");
+    }
+    let cancel = Cancel::default();
+    let options = SmokeOptions::default();
+    pipeline.accept_plan_until(&plan, &task, options, &cancel, &mut |_| {}).unwrap();
+    assert!(Drafts::until(&task, &cancel).unwrap().is_whole());
+    cancel.cancel();
+    assert!(Drafts::until(&task, &cancel).is_err());
+    assert_eq!(Turned::Cancelled { stage: Stage::Smoke }.problems().len(), 1);
 }

@@ -283,7 +283,12 @@ impl Check {
         // Without a graph spec nothing is known of what the plan is to fit.
         if let Some(graph) = &self.graph {
             let task = Task::new(graph.clone(), self.samples.clone(), None, self.schema.clone());
-            self.stage(Stage::Fit, |check| check.pipeline.fit(&plan, &task).map(drop))?;
+            let fitted = self.stage(Stage::Fit, |check| check.pipeline.fit(&plan, &task))?;
+            if !fitted.is_whole() {
+                talk::note(
+                    "not all values of the samples were held to the graph spec before the sample run",
+                );
+            }
         }
         let source = self.stage(Stage::Render, |_| Ok(render(&plan)?))?;
         let compiled = self.stage(Stage::Compile, |_| Ok(compile(source)?))?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::brief::Brief;
+use crate::effort::Effort;
 use crate::graph::spec::{Entity, Property};
 use crate::matching::{Aim, Candidate, Place, Scorer, Survey, Wanted, Word, words};
 use crate::plan::is_identifier;
@@ -36,6 +37,9 @@ const OBJECT_KEY: f64 = 2.0;
 
 /// How alike a word of a property's name and of an object's are that are the same.
 const SAME: f64 = 0.9;
+
+/// What it costs for a path to speak for an object, in steps.
+const VOTE: u64 = 200;
 
 /// How many choices a property has.
 const MAX_CHOICES: usize = 8;
@@ -115,16 +119,14 @@ pub(super) enum Within<'a> {
 }
 
 impl Within<'_> {
-    fn admits(self, entity: &str, path: &[String]) -> bool {
+    /// `kind` is the word that says what the entity is.
+    fn admits(self, kind: Option<&Word>, place: &Place<'_>, effort: &Effort) -> bool {
         match self {
             Self::Event => true,
-            Self::Object(object) => path.starts_with(object),
-            Self::Beside(object) => path.split_last().is_some_and(|(last, above)| {
-                let kind = words(entity);
-                above == object
-                    && kind
-                        .last()
-                        .is_some_and(|kind| words(last).iter().any(|it| it.alike(kind) >= SAME))
+            Self::Object(object) => place.path.starts_with(object),
+            Self::Beside(object) => place.path.split_last().is_some_and(|(_, above)| {
+                let is_kind = |kind| place.leaf().iter().any(|it| it.alike(kind, effort) >= SAME);
+                above == object && kind.is_some_and(is_kind)
             }),
         }
     }
@@ -212,7 +214,9 @@ impl Assigner<'_> {
         let Self { brief, entity, survey, .. } = *self;
         let ranked = || {
             let aim = aim(property, is_key, entity, hints);
-            let admits = |path: &[String]| self.within.admits(&entity.name, path);
+            let kind = words(&entity.name).pop();
+            let admits =
+                |place: &Place<'_>| self.within.admits(kind.as_ref(), place, survey.effort());
             let mut found = Scorer::new(survey).rank_among(&aim, Some(anchor), admits);
             for candidate in found.iter_mut().filter(|it| !it.fits_type && it.is_usable()) {
                 candidate.score *= CONVERTED;
@@ -305,12 +309,16 @@ fn anchor(
 ) -> Path {
     let mut votes: BTreeMap<&[String], f64> = BTreeMap::new();
     let mut vote = |candidates: &'_ [Candidate], name: &[Word], weight: f64| {
+        let effort = survey.effort();
+        if !effort.take(VOTE * (candidates.len() + survey.places().len()) as u64) {
+            return;
+        }
         let mut best: BTreeMap<Path, f64> = BTreeMap::new();
         for candidate in candidates.iter().filter(|it| it.is_usable()) {
             let Some((_, parent)) = candidate.path.split_last() else { continue };
             // `issue_id` is a property of something else than an issue.
             let of_parent = parent.last().is_some_and(|key| {
-                words(key).iter().any(|word| name.iter().any(|it| it.alike(word) >= SAME))
+                words(key).iter().any(|word| name.iter().any(|it| it.alike(word, effort) >= SAME))
             });
             if of_parent {
                 continue;
@@ -338,7 +346,8 @@ fn anchor(
         // The last word says what it is, the ones before of what kind: an issue comment is a comment.
         let alike = |word: &Word| {
             let one = |(index, it): (usize, &Word)| {
-                it.alike(word) * if index + 1 == entity.len() { 1.0 } else { OBJECT_KIND }
+                it.alike(word, survey.effort())
+                    * if index + 1 == entity.len() { 1.0 } else { OBJECT_KIND }
             };
             entity.iter().enumerate().map(one).fold(0.0, f64::max)
         };
@@ -406,21 +415,4 @@ fn exchange(
         }
     }
     None
-}
-
-/// Whether a place holds free text, from 0 to 1: values of several words, and long ones.
-pub(super) fn prose_like(place: &Place) -> f64 {
-    const LONG: f64 = 60.0;
-    let texts: Vec<&str> = place.examples.iter().filter_map(serde_json::Value::as_str).collect();
-    if texts.is_empty() {
-        return 0.0;
-    }
-    let one = |text: &&str| {
-        #[allow(clippy::cast_precision_loss, reason = "a text is far shorter than 2^52")]
-        let length = text.chars().count() as f64;
-        if text.contains(' ') { (length / LONG).min(1.0) } else { 0.0 }
-    };
-    #[allow(clippy::cast_precision_loss, reason = "eight examples of an event type are kept")]
-    let count = texts.len() as f64;
-    texts.iter().map(one).sum::<f64>() / count
 }

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::lookup::Lookup;
 use super::prose;
 use crate::graph::spec::{Entity, GraphSpec};
 use crate::matching::{Word, words};
-use crate::task::evidence::{Evidence, Path};
+use crate::task::evidence::Path;
 
 /// How deep a rule is read.
 const MAX_DEPTH: usize = 16;
@@ -85,12 +86,12 @@ impl Brief {
         rule: &Map<String, Value>,
         graph: &GraphSpec,
         entity: &Entity,
-        evidence: &Evidence,
+        lookup: Lookup<'_>,
     ) -> Self {
-        let mut reader = Reader { graph, entity, evidence, brief: Self::default() };
+        let mut reader = Reader { graph, entity, lookup, brief: Self::default() };
         reader.object(rule, &[], MAX_DEPTH);
         let mut brief = reader.brief;
-        super::narrative::add(&mut brief, graph, entity, evidence);
+        super::narrative::add(&mut brief, graph, entity, lookup);
         brief
     }
 
@@ -103,7 +104,7 @@ impl Brief {
 struct Reader<'a> {
     graph: &'a GraphSpec,
     entity: &'a Entity,
-    evidence: &'a Evidence,
+    lookup: Lookup<'a>,
     brief: Brief,
 }
 
@@ -240,8 +241,8 @@ impl Reader<'_> {
     fn said(&self, value: &Value) -> Said {
         match value {
             Value::String(text) => {
-                let path = prose::known(text, self.evidence).or_else(|| {
-                    let mut paths = prose::paths(text, self.evidence).into_iter();
+                let path = prose::known(text, self.lookup).or_else(|| {
+                    let mut paths = prose::paths(text, self.lookup).into_iter();
                     paths.next().filter(|_| paths.next().is_none())
                 });
                 Said { text: vec![text.clone()], path, ..Said::default() }

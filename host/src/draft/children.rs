@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::brief::{Brief, is_any};
+use super::lookup::Lookup;
 use super::prose::{self, mentions, quoted, sentences};
 use crate::graph::spec::{Entity, GraphSpec, Relationship};
 use crate::matching::words;
-use crate::task::evidence::{Evidence, Path};
+use crate::task::evidence::Path;
 
 /// How deep a rule is read.
 const MAX_DEPTH: usize = 16;
@@ -46,9 +47,9 @@ pub(super) fn children<'g>(
     rule: &Map<String, Value>,
     graph: &'g GraphSpec,
     main: &'g Entity,
-    evidence: &Evidence,
+    lookup: Lookup<'_>,
 ) -> Vec<Child<'g>> {
-    let mut reader = Reader { graph, main, evidence, children: Vec::new() };
+    let mut reader = Reader { graph, main, lookup, children: Vec::new() };
     reader.object(rule, false, MAX_DEPTH);
     let mut children = reader.children;
     children.retain(|child| child.entity.key_properties().next().is_some());
@@ -61,14 +62,19 @@ pub(super) fn children<'g>(
 }
 
 /// Whether a sentence is about a node beside the main one: it names its entity, or a relationship.
-pub(super) fn is_about_child(sentence: &str, graph: &GraphSpec, main: &Entity) -> bool {
-    relationship_in(sentence, graph).is_some() || entity_in(sentence, graph, main).is_some()
+pub(super) fn is_about_child(
+    sentence: &str,
+    graph: &GraphSpec,
+    main: &Entity,
+    lookup: Lookup<'_>,
+) -> bool {
+    relationship_in(sentence, graph, lookup).is_some() || entity_in(sentence, graph, main).is_some()
 }
 
 struct Reader<'a, 'g> {
     graph: &'g GraphSpec,
     main: &'g Entity,
-    evidence: &'a Evidence,
+    lookup: Lookup<'a>,
     children: Vec<Child<'g>>,
 }
 
@@ -113,21 +119,22 @@ impl<'g> Reader<'_, 'g> {
         Some(Child {
             entity,
             relationship,
-            brief: Brief::read(object, self.graph, entity, self.evidence),
+            brief: Brief::read(object, self.graph, entity, self.lookup),
             hint: hint.join("; "),
             path: path.next(),
         })
     }
 
     fn sentence(&mut self, sentence: &str) {
-        let relationship = relationship_in(sentence, self.graph);
+        let relationship = relationship_in(sentence, self.graph, self.lookup);
         let entity = entity_in(sentence, self.graph, self.main)
             .or_else(|| relationship.and_then(|it| self.other_end(it)));
         let Some(entity) = entity else { return };
-        let path = prose::paths(sentence, self.evidence).into_iter().next();
+        let path = prose::paths(sentence, self.lookup).into_iter().next();
         // What a thing is called tells nothing of where it is: names that are quoted don't count as words.
         let hint = quoted(sentence)
             .into_iter()
+            .take_while(|_| self.lookup.may_read(sentence))
             .fold(sentence.to_owned(), |text, name| text.replace(name, " "));
         if let Some(child) = self.children.iter_mut().find(|it| it.entity.name == entity.name) {
             child.relationship = child.relationship.or(relationship);
@@ -147,23 +154,26 @@ impl<'g> Reader<'_, 'g> {
     /// A path that occurs: a list of keys, or keys joined by dots.
     fn path(&self, value: &Value) -> Option<Path> {
         match value {
-            Value::String(text) => prose::known(text, self.evidence),
+            Value::String(text) => prose::known(text, self.lookup),
             Value::Array(keys) => {
                 let path: Path = keys
                     .iter()
                     .map(|key| key.as_str().map(str::to_owned))
                     .collect::<Option<_>>()?;
-                let occurs =
-                    self.evidence.event_types().any(|(it, _)| self.evidence.knows(it, &path));
-                (occurs && !path.is_empty()).then_some(path)
+                (self.lookup.knows(&path) && !path.is_empty()).then_some(path)
             }
             _ => None,
         }
     }
 }
 
-fn relationship_in<'g>(sentence: &str, graph: &'g GraphSpec) -> Option<&'g Relationship> {
-    graph.relationships().iter().find(|it| mentions(sentence, &it.name))
+fn relationship_in<'g>(
+    sentence: &str,
+    graph: &'g GraphSpec,
+    lookup: Lookup<'_>,
+) -> Option<&'g Relationship> {
+    let mut all = graph.relationships().iter().take_while(|_| lookup.may_read(sentence));
+    all.find(|it| mentions(sentence, &it.name))
 }
 
 /// The entity other than the main one that a sentence names between quotation marks.

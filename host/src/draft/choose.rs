@@ -1,10 +1,13 @@
 //! Which entity and which events a rule is about.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::lookup::Lookup;
 use super::prose;
+use crate::effort::Effort;
 use crate::graph::spec::{Entity, GraphSpec};
 use crate::matching::{Aim, Scorer, Survey, Wanted, Word, words};
 use crate::task::Samples;
@@ -51,8 +54,9 @@ pub(super) fn texts(rule: &Map<String, Value>) -> Vec<&str> {
 pub(super) fn entity<'g>(
     graph: &'g GraphSpec,
     texts: &[&str],
-    evidence: &Evidence,
+    lookup: Lookup<'_>,
 ) -> Option<&'g Entity> {
+    let Lookup { evidence, effort } = lookup;
     let entities = graph.entities();
     if let Some(entity) = texts.iter().find_map(|text| graph.entity(text)) {
         return Some(entity);
@@ -63,7 +67,8 @@ pub(super) fn entity<'g>(
     }
     let first = |entity: &Entity| {
         let place = |(index, text): (usize, &&str)| {
-            prose::mentions(text, &entity.name).then(|| (index, text.find(&entity.name)))
+            let is_there = lookup.may_read(text) && prose::mentions(text, &entity.name);
+            is_there.then(|| (index, text.find(&entity.name)))
         };
         texts.iter().enumerate().find_map(place)
     };
@@ -73,7 +78,7 @@ pub(super) fn entity<'g>(
     }
     let said: Vec<Word> = texts.iter().flat_map(|text| words(text)).collect();
     let spoken_of = |entity: &&Entity| {
-        words(&entity.name).iter().all(|word| said.iter().any(|it| it.alike(word) >= SAME))
+        words(&entity.name).iter().all(|word| said.iter().any(|it| it.alike(word, effort) >= SAME))
     };
     let spoken: Vec<&Entity> = entities.iter().filter(spoken_of).collect();
     let among = if spoken.is_empty() { entities.iter().collect() } else { spoken };
@@ -81,7 +86,7 @@ pub(super) fn entity<'g>(
         return Some(entity);
     }
     let event_types: Vec<&str> = evidence.event_types().map(|(name, _)| name).collect();
-    let survey = Survey::new(evidence, &event_types);
+    let survey = Survey::new(evidence, &event_types, effort);
     let scored = among.into_iter().map(|entity| (suits(entity, &survey), entity));
     // Of equals the first.
     scored.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, entity)| entity)
@@ -116,7 +121,7 @@ fn suits(entity: &Entity, survey: &Survey<'_>) -> f64 {
 
 /// The events that a rule is about.
 #[derive(Clone, Debug)]
-pub(super) struct Events {
+pub(super) struct Events<'t> {
     /// Of each type that the rule names and samples have, the one with the most samples first; never empty.
     pub(super) event_types: Vec<String>,
     /// The same as a plan writes it: a prefix where the rule has one, or the types.
@@ -124,23 +129,26 @@ pub(super) struct Events {
     /// What the rule says has to hold of them.
     pub(super) when: Option<Value>,
     /// What is known of them: of those samples alone that the rule's conditions hold for, where it has any.
-    pub(super) evidence: Evidence,
+    pub(super) evidence: Cow<'t, Evidence>,
 }
 
 /// Finds the events that a rule is about.
-pub(super) fn events(
-    task: &Task,
+pub(super) fn events<'t>(
+    task: &'t Task,
     rule: &Map<String, Value>,
     texts: &[&str],
     entity: &Entity,
-) -> Events {
-    let narrowed = Conditions::read(task, texts);
-    let evidence = narrowed.evidence(task).unwrap_or_else(|| task.evidence().clone());
-    let said = Conditions::read(task, &applying(rule, task.evidence()));
+    effort: &Effort,
+) -> Events<'t> {
+    let lookup = Lookup { evidence: task.evidence(), effort };
+    let narrowed = Conditions::read(lookup, texts);
+    let evidence = narrowed.evidence(task).map_or(Cow::Borrowed(task.evidence()), Cow::Owned);
+    let said = Conditions::read(lookup, &applying(rule, lookup));
     let counts: BTreeMap<&str, usize> =
         evidence.event_types().map(|(name, events)| (name, events.count())).collect();
     let named = |how: &dyn Fn(&str, &str) -> bool| -> Vec<String> {
-        let is_named = |name: &&&str| texts.iter().any(|text| how(text, name));
+        let is_named =
+            |name: &&&str| texts.iter().any(|text| lookup.may_read(text) && how(text, name));
         counts.keys().filter(is_named).map(|name| (*name).to_owned()).collect()
     };
     let mut event_types = named(&|text, name| text == name || is_quoted(text, name));
@@ -151,14 +159,16 @@ pub(super) fn events(
         event_types = counts.keys().map(|name| (*name).to_owned()).collect();
     }
     if event_types.is_empty() {
+        let said: BTreeMap<&str, Vec<Word>> =
+            texts.iter().map(|text| (*text, words(text))).collect();
         event_types = named(&|text, name| {
-            let said = words(text);
-            words(name).iter().all(|word| said.iter().any(|it| it.alike(word) >= SAME))
+            let said = said.get(text).map_or(&[][..], Vec::as_slice);
+            words(name).iter().all(|word| said.iter().any(|it| it.alike(word, effort) >= SAME))
         });
     }
     if event_types.is_empty() {
-        let suited =
-            counts.keys().map(|name| (suits(entity, &Survey::new(&evidence, &[name])), name));
+        let suits = |name: &&str| suits(entity, &Survey::new(&evidence, &[*name], effort));
+        let suited = counts.keys().map(|name| (suits(name), name));
         let best = suited.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, name)| name);
         event_types.extend(best.map(|name| (*name).to_owned()));
     }
@@ -199,13 +209,15 @@ fn speaks_of_beginnings(text: &str) -> bool {
 
 /// The texts of a rule that say which events it applies to: those under keys that say so, and sentences that name a type of
 /// events.
-fn applying<'r>(rule: &'r Map<String, Value>, evidence: &Evidence) -> Vec<&'r str> {
+fn applying<'r>(rule: &'r Map<String, Value>, lookup: Lookup<'_>) -> Vec<&'r str> {
     let applies = |key: &str| super::brief::is_any(&words(key), APPLYING);
     let mut found: Vec<&str> =
         rule.iter().filter(|(key, _)| applies(key)).filter_map(|(_, it)| it.as_str()).collect();
     let prose = rule.iter().filter(|(key, _)| !applies(key)).filter_map(|(_, it)| it.as_str());
-    let names_type =
-        |text: &&str| evidence.event_types().any(|(name, _)| prose::mentions(text, name));
+    let names_type = |text: &&str| {
+        let mut types = lookup.evidence.event_types();
+        types.any(|(name, _)| lookup.may_read(text) && prose::mentions(text, name))
+    };
     found.extend(prose.flat_map(|text| text.split(['\n', ';'])).filter(names_type));
     found
 }
@@ -230,13 +242,13 @@ struct Conditions(BTreeMap<Path, BTreeSet<String>>);
 
 impl Conditions {
     /// Those of which some sample has the value.
-    fn read(task: &Task, texts: &[&str]) -> Self {
+    fn read(lookup: Lookup<'_>, texts: &[&str]) -> Self {
         let mut conditions = Self::default();
         for text in texts.iter().filter(|text| COMPARING.iter().any(|it| text.contains(it))) {
-            let paths = prose::paths(text, task.evidence());
+            let paths = prose::paths(text, lookup);
             for path in paths.into_iter().filter(|path| path.as_slice() != ["event_type"]) {
                 for literal in prose::quoted(text) {
-                    if holds_somewhere(task, &path, literal) {
+                    if holds_somewhere(lookup, &path, literal) {
                         let values = conditions.0.entry(path.clone()).or_default();
                         values.insert(literal.to_owned());
                     }
@@ -287,8 +299,8 @@ impl Conditions {
     }
 }
 
-fn holds_somewhere(task: &Task, path: &[String], literal: &str) -> bool {
-    task.evidence()
-        .event_types()
-        .any(|(_, events)| events.seen(path).any(|(_, value)| value.as_str() == Some(literal)))
+fn holds_somewhere(lookup: Lookup<'_>, path: &[String], literal: &str) -> bool {
+    let events = lookup.evidence.event_types().map(|(_, events)| events);
+    let mut values = events.take_while(|_| lookup.may_read("")).flat_map(|it| it.seen(path));
+    values.any(|(_, value)| lookup.may_read("") && value.as_str() == Some(literal))
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::assign::{Assigner, Assignment, Choice, Within};
 use super::children::Child;
+use crate::effort::Effort;
 use crate::expr::{ForEach, Iteration};
 use crate::graph::spec::Entity;
 use crate::graph::validate::value::{Fit, fit};
@@ -34,6 +35,14 @@ const GOOD_ENOUGH: f64 = 0.45;
 /// How good it is that the elements of an array are of the key's type, where they have no fields.
 const BARE_ELEMENT: f64 = 0.8;
 
+/// What it costs to see what an object is called, for each of its keys, in steps, and to see whether a place says of what kind
+/// something is.
+const OBJECT_STEPS: u64 = 1_000;
+const KIND_STEPS: u64 = 100;
+
+/// What it costs to take a text apart, for each of its bytes, in steps.
+const READING: u64 = 40;
+
 /// How many arrays are looked into, and how many objects are looked at for each node.
 const MAX_ARRAYS: usize = 200;
 const MAX_OBJECTS: usize = 12;
@@ -56,24 +65,36 @@ impl Elements {
 }
 
 /// Those of every array and map in the events of these types, and of every one that is in an element of another.
-pub(super) fn elements(evidence: &Evidence, event_types: &[&str]) -> Vec<Elements> {
+///
+/// They are taken into memory, and what that takes is shared by all of them; whether there was room for all is told with
+/// them.
+pub(super) fn elements(
+    evidence: &Evidence,
+    event_types: &[&str],
+    effort: &Effort,
+) -> (Vec<Elements>, bool) {
+    let room = Evidence::room_within(effort);
     let mut all = Vec::new();
     for outer in iterations(evidence, event_types) {
-        if all.len() >= MAX_ARRAYS {
+        if all.len() >= MAX_ARRAYS || room.is_over() {
             break;
         }
         let for_each = ForEach::new(outer.clone(), None);
-        let inside = evidence.elements(event_types, &for_each);
+        let inside = evidence.elements_within(event_types, &for_each, &room);
         let nested = iterations(&inside, event_types);
         all.push(Elements { for_each, path: outer.path.clone(), evidence: inside });
         for inner in nested {
+            if all.len() >= MAX_ARRAYS || room.is_over() {
+                break;
+            }
             let path: Path = outer.path.iter().chain(&inner.path).cloned().collect();
             let for_each = ForEach::new(outer.clone(), Some(inner));
-            let inside = evidence.elements(event_types, &for_each);
+            let inside = evidence.elements_within(event_types, &for_each, &room);
             all.push(Elements { for_each, path, evidence: inside });
         }
     }
-    all
+    effort.take_all(&room);
+    (all, !room.is_over())
 }
 
 /// What there are elements in, in samples or by the schema.
@@ -101,7 +122,7 @@ pub(super) struct Home {
 pub(super) struct Search<'a> {
     pub(super) survey: &'a Survey<'a>,
     /// Arrays, with what occurs in their elements.
-    pub(super) elements: &'a [(&'a Elements, Survey<'a>)],
+    pub(super) elements: &'a [(&'a Elements, &'a Survey<'a>)],
     /// The entity that the rule is about, and where its values are; `None` where it is what is looked for.
     pub(super) main: Option<(&'a Entity, &'a Assignment)>,
 }
@@ -123,11 +144,11 @@ impl Search<'_> {
     /// The places where the entity that the rule is about may be, where events hold several of them under its name; best
     /// first.
     pub(super) fn homes_of_main(&self, main: &Child<'_>) -> Vec<Home> {
-        let named: Vec<(&Elements, Survey<'_>)> = self
+        let named: Vec<(&Elements, &Survey<'_>)> = self
             .elements
             .iter()
             .filter(|(it, _)| it.are(main.entity, self.survey))
-            .cloned()
+            .copied()
             .collect();
         let called = Called::new(&main.entity.name, "", "", "");
         let mut homes = Search { elements: &named, ..*self }.in_arrays(main, &called);
@@ -159,7 +180,7 @@ impl Search<'_> {
     }
 
     fn in_objects(&self, child: &Child<'_>, called: &Called) -> Vec<Home> {
-        let scorer = Scorer::new(self.survey);
+        let (scorer, effort) = (Scorer::new(self.survey), self.survey.effort());
         let taken = self.main.map(|(_, assignment)| assignment.anchor.as_slice());
         let objects: BTreeSet<&[String]> = self
             .survey
@@ -168,9 +189,10 @@ impl Search<'_> {
             .flat_map(|place| (1..place.path.len()).filter_map(|end| place.path.get(..end)))
             .filter(|object| Some(*object) != taken)
             .collect();
+        let steps = |object: &&[String]| effort.take(OBJECT_STEPS * object.len() as u64);
         let name = |object| self.name(child, object, || scorer.called(called, object, false));
         let mut named: Vec<(f64, &[String])> =
-            objects.into_iter().map(|object| (name(object), object)).collect();
+            objects.into_iter().take_while(steps).map(|object| (name(object), object)).collect();
         named.retain(|(name, _)| *name >= HARDLY_CALLED);
         named.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         named.truncate(MAX_OBJECTS);
@@ -276,17 +298,21 @@ fn kind(hint: &str, survey: &Survey<'_>, object: &[String]) -> Option<Value> {
     let lower = hint.to_lowercase();
     let after = BEFORE.iter().find_map(|before| Some(lower.split_once(before)?.1))?;
     let said = words(after).into_iter().next()?;
-    let mut found = survey.places().iter().filter(|place| place.path.starts_with(object));
+    let places = survey.places().iter().take_while(|_| survey.effort().take(KIND_STEPS));
+    let mut found = places.filter(|place| place.path.starts_with(object));
     found.find_map(|place| {
-        let tells = place.path.last().is_some_and(|key| {
-            words(key).iter().any(|it| it.is_one_of(&["type", "kind", "category", "class"]))
-        });
-        let is_said = |value: &&Value| {
+        let tells =
+            place.leaf().iter().any(|it| it.is_one_of(&["type", "kind", "category", "class"]));
+        if !tells {
+            return None;
+        }
+        let is_said = |value: &&&Value| {
             value
                 .as_str()
-                .is_some_and(|it| words(it).first() == Some(&said) && words(it).len() == 1)
+                .filter(|it| survey.effort().take(READING * it.len() as u64))
+                .is_some_and(|it| matches!(words(it).as_slice(), [only] if *only == said))
         };
-        let value = place.examples.iter().find(is_said).filter(|_| tells)?;
+        let value = place.examples.iter().find(is_said)?;
         let differs = place.coverage < 1.0 || place.examples.iter().any(|it| it != value);
         differs.then(|| serde_json::json!({"source_path": place.path, "equals": value}))
     })

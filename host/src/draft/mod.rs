@@ -21,6 +21,7 @@ mod brief;
 mod children;
 mod choose;
 mod home;
+mod lookup;
 mod narrative;
 mod prose;
 mod roles;
@@ -35,12 +36,18 @@ use self::assign::{Assigner, Assignment, Within};
 use self::brief::Brief;
 use self::children::Child;
 use self::home::{Elements, Home, Search};
+use self::lookup::Lookup;
 use self::sketch::{Edge, Node, Sketch};
+use crate::effort::{Cancel, Effort};
 use crate::graph::spec::Entity;
 use crate::matching::Survey;
 use crate::problem::Coded;
 use crate::task::Task;
 use crate::untrusted::quoted;
+
+/// How many steps the search for a draft may take: to compare a property with a path takes some 600, so there are about three
+/// million such comparisons, as those of fifty entities of fifteen properties with four thousand paths.
+const STEPS: u64 = 2_000_000_000;
 
 /// Why there is no draft.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -56,11 +63,19 @@ pub enum DraftError {
         /// Its key property.
         key: String,
     },
+    /// The search ended before the key was found.
+    #[error(
+        "expected a rule, a graph spec and samples that take at most {steps} steps to draft a plan from, found more, and no key among what was looked at"
+    )]
+    Limit {
+        /// How many it may take.
+        steps: u64,
+    },
 }
 
 impl DraftError {
     /// Every code of this error.
-    pub const CODES: &'static [&'static str] = &["draft_no_entity", "draft_no_key"];
+    pub const CODES: &'static [&'static str] = &["draft_limit", "draft_no_entity", "draft_no_key"];
 }
 
 impl Coded for DraftError {
@@ -68,6 +83,7 @@ impl Coded for DraftError {
         match self {
             Self::NoEntity => "draft_no_entity",
             Self::NoKey { .. } => "draft_no_key",
+            Self::Limit { .. } => "draft_limit",
         }
     }
 }
@@ -85,6 +101,8 @@ pub fn draft(task: &Task) -> Result<Value, DraftError> {
 pub struct Drafts {
     best: Value,
     others: Vec<Value>,
+    compared: u64,
+    is_whole: bool,
 }
 
 impl Drafts {
@@ -93,18 +111,32 @@ impl Drafts {
     /// # Errors
     /// [`DraftError`], when no entity or no key can be found.
     pub fn new(task: &Task) -> Result<Self, DraftError> {
+        Self::within(task, &Effort::new(STEPS, &Cancel::default()))
+    }
+
+    /// The same, ended before its time where somebody cancels it: what comes of that is of no use.
+    ///
+    /// # Errors
+    /// As [`Drafts::new`].
+    pub fn until(task: &Task, cancel: &Cancel) -> Result<Self, DraftError> {
+        Self::within(task, &Effort::new(STEPS, cancel))
+    }
+
+    fn within(task: &Task, effort: &Effort) -> Result<Self, DraftError> {
         let empty = Map::new();
         let rule = task.rule().map_or(&empty, crate::task::Rule::value);
         let texts = choose::texts(rule);
-        let entity = choose::entity(task.graph(), &texts, task.evidence())
+        let lookup = Lookup { evidence: task.evidence(), effort };
+        let entity = choose::entity(task.graph(), &texts, lookup)
             .filter(|entity| entity.key_properties().next().is_some())
             .ok_or(DraftError::NoEntity)?;
-        let events = choose::events(task, rule, &texts, entity);
-        let (evidence, graph) = (&events.evidence, task.graph());
+        let events = choose::events(task, rule, &texts, entity, effort);
+        let (evidence, graph) = (events.evidence.as_ref(), task.graph());
+        let lookup = Lookup { evidence, effort };
         let event_types: Vec<&str> = events.event_types.iter().map(String::as_str).collect();
-        let survey = Survey::new(evidence, &event_types);
-        let children = children::children(rule, graph, entity, evidence);
-        let brief = Brief::read(rule, graph, entity, evidence);
+        let survey = Survey::new(evidence, &event_types, effort);
+        let children = children::children(rule, graph, entity, lookup);
+        let brief = Brief::read(rule, graph, entity, lookup);
         let assigner = Assigner {
             brief: &brief,
             entity,
@@ -112,24 +144,29 @@ impl Drafts {
             within: Within::Event,
             elsewhere: &|_| None,
         };
-        let no_key = || DraftError::NoKey {
-            entity: quoted(&entity.name),
-            key: entity
-                .key_properties()
-                .next()
-                .map_or_else(String::new, |it| quoted(&it.logical_name)),
+        let no_key = || match effort.is_over() {
+            true => DraftError::Limit { steps: STEPS },
+            false => DraftError::NoKey {
+                entity: quoted(&entity.name),
+                key: entity
+                    .key_properties()
+                    .next()
+                    .map_or_else(String::new, |it| quoted(&it.logical_name)),
+            },
         };
-        let elements = home::elements(evidence, &event_types);
+        let (elements, has_all_elements) = home::elements(evidence, &event_types, effort);
         let is_looked_at = |it: &&Elements| !children.is_empty() || it.are(entity, &survey);
-        let surveyed: Vec<(&Elements, Survey<'_>)> = elements
+        let surveys: Vec<(&Elements, Survey<'_>)> = elements
             .iter()
             .filter(is_looked_at)
-            .map(|it| (it, Survey::new(&it.evidence, &event_types)))
+            .map(|it| (it, Survey::new(&it.evidence, &event_types, effort)))
             .collect();
+        let surveyed: Vec<(&Elements, &Survey<'_>)> =
+            surveys.iter().map(|(it, survey)| (*it, survey)).collect();
         let search = Search { survey: &survey, elements: &surveyed, main: None };
         let main = main(entity, assigner.assign(), brief.clone(), &search).ok_or_else(no_key)?;
         let found = main.assignment().ok_or_else(no_key)?;
-        let roles = roles::roles(&brief, &entity.name, found, &survey, evidence);
+        let roles = roles::roles(&brief, &entity.name, found, &survey, lookup);
         let search = Search { main: Some((entity, found)), ..search };
         let homes: Vec<Vec<Home>> = children.iter().map(|child| search.homes(child)).collect();
         let (mut nodes, mut edges) = (vec![main], Vec::new());
@@ -146,7 +183,21 @@ impl Drafts {
         let mut seen = BTreeSet::from([best.to_string()]);
         let mut others: Vec<Value> = sketch.alternatives().iter().map(Sketch::plan).collect();
         others.retain(|plan| seen.insert(plan.to_string()));
-        Ok(Self { best, others })
+        let compared = effort.counted();
+        Ok(Self { best, others, compared, is_whole: has_all_elements && !effort.is_over() })
+    }
+
+    /// Whether all was looked at that rule, graph spec and samples hold. Where that takes too many steps, what would come last
+    /// is left out, and the draft is made of the rest.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// How many properties were compared with paths, each with each.
+    #[must_use]
+    pub fn compared(&self) -> u64 {
+        self.compared
     }
 
     /// The best one.
@@ -207,7 +258,8 @@ fn edge(child: &Child<'_>, nodes: &[Node]) -> Option<Edge> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{DraftError, Drafts, draft};
+    use super::{DraftError, Drafts, STEPS, draft};
+    use crate::effort::{Cancel, Effort};
     use crate::graph::GraphSpec;
     use crate::plan;
     use crate::problem::Coded;
@@ -275,6 +327,40 @@ entities:
         });
         assert_eq!(drafted["nodes"], json!([node]));
         plan::from_value(&drafted).expect("a plan");
+    }
+
+    #[test]
+    fn a_draft_is_made_of_what_was_looked_at() {
+        let fields: Vec<String> = (0..50).map(|it| format!(r#""field_{it}":{it}"#)).collect();
+        let more = format!("\"total\":1.5,{}", fields.join(","));
+        let task = task(json!({}), &SAMPLE.replace("\"total\":1.5", &more));
+        let drafts = |steps| {
+            let effort = Effort::new(steps, &Cancel::default());
+            (Drafts::within(&task, &effort), effort.taken())
+        };
+        let (whole, steps) = drafts(STEPS);
+        let whole = whole.expect("a draft");
+        assert!(whole.is_whole() && whole.compared() > 100);
+        let again = drafts(steps).0.expect("a draft");
+        assert_eq!((again.best(), again.is_whole()), (whole.best(), true));
+        let part = drafts(steps - 1).0.expect("a draft");
+        assert!(!part.is_whole() && part.compared() <= whole.compared());
+        for steps in (0..40).map(|it| steps * it / 40) {
+            match (drafts(steps).0, drafts(steps).0) {
+                (Ok(part), Ok(same)) => {
+                    assert!(!part.is_whole());
+                    assert_eq!((part.best(), &part.others), (same.best(), &same.others));
+                    plan::from_value(part.best()).expect("a plan");
+                }
+                (Err(error), Err(_)) => assert_eq!(error.code(), "draft_limit"),
+                different => panic!("{different:?}"),
+            }
+        }
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let effort = Effort::new(STEPS, &cancel);
+        assert!(Drafts::within(&task, &effort).is_err() && effort.taken() == 0);
+        assert!(Drafts::until(&task, &cancel).is_err());
     }
 
     #[test]

@@ -2,24 +2,28 @@
 
 use super::brief::{Brief, Said};
 use super::children::is_about_child;
+use super::lookup::Lookup;
 use super::prose::{clauses, mentions, paths, sentences};
 use crate::graph::spec::{Entity, GraphSpec};
 use crate::matching::{Word, words};
-use crate::task::evidence::Evidence;
 
 /// How alike words of a clause and of a property's name have to be for the clause to be about the property.
 const SAME: f64 = 0.9;
 
+/// What it costs to see whether a sentence is about a property, in steps, and for each of its bytes.
+const PROPERTY: u64 = 500;
+const READING: u64 = 40;
+
 /// Gives what the prose says to what it is about, where the rule's structure hasn't said it already.
-pub(super) fn add(brief: &mut Brief, graph: &GraphSpec, entity: &Entity, evidence: &Evidence) {
+pub(super) fn add(brief: &mut Brief, graph: &GraphSpec, entity: &Entity, lookup: Lookup<'_>) {
     let mut sentences: Vec<String> = brief.prose.iter().flat_map(|text| sentences(text)).collect();
-    sentences.retain(|sentence| !is_about_child(sentence, graph, entity));
+    sentences.retain(|sentence| !is_about_child(sentence, graph, entity, lookup));
     let (mut session, mut span, mut partial) = (Said::default(), Said::default(), Said::default());
     for sentence in &sentences {
         if is_about_free_text(sentence) {
             partial.text.push(sentence.clone());
             partial.path =
-                partial.path.take().or_else(|| paths(sentence, evidence).into_iter().next());
+                partial.path.take().or_else(|| paths(sentence, lookup).into_iter().next());
             continue;
         }
         if sentence.to_lowercase().contains("partly") || sentence.to_lowercase().contains("partial")
@@ -33,13 +37,13 @@ pub(super) fn add(brief: &mut Brief, graph: &GraphSpec, entity: &Entity, evidenc
                 if clause_words.iter().any(|word| word.is_one_of(&[name])) {
                     // One clause may tell both: `the session is a.b and the span c.d` has been parted before.
                     role.path =
-                        role.path.take().or_else(|| paths(clause, evidence).into_iter().next());
+                        role.path.take().or_else(|| paths(clause, lookup).into_iter().next());
                     role.text.push(clause.to_owned());
                 }
             }
         }
-        key(brief, sentence, entity, evidence);
-        properties(brief, sentence, entity, evidence);
+        key(brief, sentence, entity, lookup);
+        properties(brief, sentence, entity, lookup);
     }
     for (role, said) in
         [(&mut brief.session, session), (&mut brief.span, span), (&mut brief.partial, partial)]
@@ -58,13 +62,13 @@ fn is_about_free_text(sentence: &str) -> bool {
 }
 
 /// `The order's id, content.id, identifies it.`
-fn key(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evidence) {
+fn key(brief: &mut Brief, sentence: &str, entity: &Entity, lookup: Lookup<'_>) {
     let identifies = words(sentence)
         .iter()
         .any(|word| word.is_one_of(&["identifies", "key", "identity", "unique"]));
     let Some(key) = entity.key_properties().next().filter(|_| identifies) else { return };
     let said = brief.properties.entry(key.logical_name.clone()).or_default();
-    if let [path] = paths(sentence, evidence).as_slice() {
+    if let [path] = paths(sentence, lookup).as_slice() {
         said.path.get_or_insert_with(|| path.clone());
     }
     if said.text.is_empty() {
@@ -73,9 +77,13 @@ fn key(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evidence) 
     }
 }
 
-fn properties(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evidence) {
+fn properties(brief: &mut Brief, sentence: &str, entity: &Entity, lookup: Lookup<'_>) {
     for property in entity.properties.iter() {
         let name = &property.logical_name;
+        // A sentence is taken apart for each property.
+        if !lookup.effort.take(PROPERTY + READING * sentence.len() as u64) {
+            return;
+        }
         let named = words(name);
         // A list of the properties that are wanted says which.
         if brief.lists_properties && !brief.properties.contains_key(name) {
@@ -85,7 +93,7 @@ fn properties(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evi
         let by_name = name.contains('_') || sentence.contains(&format!("`{name}`"));
         if by_name && mentions(sentence, name) {
             let mut said = said;
-            if let [path] = paths(sentence, evidence).as_slice() {
+            if let [path] = paths(sentence, lookup).as_slice() {
                 said.path.get_or_insert_with(|| path.clone());
             }
             said.text.push(sentence.replace(name.as_str(), " "));
@@ -97,9 +105,9 @@ fn properties(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evi
         }
         for clause in clauses(sentence) {
             let clause_words = words(clause);
-            if named.iter().all(|word| has(&clause_words, word)) {
+            if named.iter().all(|word| has(&clause_words, word, lookup)) {
                 let mut said = Said { text: vec![clause.to_owned()], ..Said::default() };
-                if let [path] = paths(clause, evidence).as_slice() {
+                if let [path] = paths(clause, lookup).as_slice() {
                     said.path = Some(path.clone());
                 }
                 brief.properties.insert(name.clone(), said);
@@ -109,6 +117,6 @@ fn properties(brief: &mut Brief, sentence: &str, entity: &Entity, evidence: &Evi
     }
 }
 
-fn has(words: &[Word], wanted: &Word) -> bool {
-    words.iter().any(|word| word.alike(wanted) >= SAME)
+fn has(words: &[Word], wanted: &Word, lookup: Lookup<'_>) -> bool {
+    words.iter().any(|word| word.alike(wanted, lookup.effort) >= SAME)
 }

@@ -1,6 +1,7 @@
 //! A rule's sentences: what they name, and where.
 
-use crate::task::evidence::{Evidence, Path};
+use super::lookup::Lookup;
+use crate::task::evidence::Path;
 
 /// Marks that set a name apart from the words around it.
 const QUOTES: &[char] = &['`', '\'', '"', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
@@ -95,7 +96,7 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
 
 /// The paths that a text names and that occur in the events, or are declared: `content.id`, `$.content.id`, `session_id`.
 /// A single word is a path only where it can't be an ordinary word: between backticks, or with an underscore.
-pub(super) fn paths(text: &str, evidence: &Evidence) -> Vec<Path> {
+pub(super) fn paths(text: &str, lookup: Lookup<'_>) -> Vec<Path> {
     let marked = text.split('`').skip(1).step_by(2);
     let pieces = text.split(|char: char| {
         char.is_whitespace() || QUOTES.contains(&char) || "(),;:=[]".contains(char)
@@ -104,7 +105,8 @@ pub(super) fn paths(text: &str, evidence: &Evidence) -> Vec<Path> {
         pieces.map(|piece| piece.trim_end_matches('.')).filter(|piece| piece.contains(['.', '_']));
     let mut found: Vec<Path> = Vec::new();
     for piece in marked.chain(plain) {
-        if let Some(path) = known(piece, evidence)
+        if let Some(path) = known(piece, lookup)
+            && lookup.effort.take(found.len() as u64)
             && !found.contains(&path)
         {
             found.push(path);
@@ -114,11 +116,13 @@ pub(super) fn paths(text: &str, evidence: &Evidence) -> Vec<Path> {
 }
 
 /// A path in dotted form, if it occurs or is declared.
-pub(super) fn known(dotted: &str, evidence: &Evidence) -> Option<Path> {
+pub(super) fn known(dotted: &str, lookup: Lookup<'_>) -> Option<Path> {
+    if !lookup.may_read(dotted) {
+        return None;
+    }
     let dotted = dotted.trim().trim_start_matches('$').trim_start_matches('.');
     let path: Path = dotted.split('.').map(str::to_owned).collect();
-    let occurs = evidence.event_types().any(|(name, _)| evidence.knows(name, &path));
-    (occurs && !path.iter().any(String::is_empty)).then_some(path)
+    (lookup.knows(&path) && !path.iter().any(String::is_empty)).then_some(path)
 }
 
 #[cfg(test)]

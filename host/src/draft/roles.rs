@@ -1,11 +1,12 @@
 //! Session, span and free text: what of a plan isn't a property.
 
-use super::assign::{Assignment, prose_like};
+use super::assign::Assignment;
 use super::brief::{Brief, Said};
+use super::lookup::Lookup;
 use super::prose;
 use crate::graph::spec::PropertyType;
 use crate::matching::{Aim, Scorer, Survey, Wanted, words};
-use crate::task::evidence::{Evidence, Path};
+use crate::task::evidence::Path;
 
 /// From here on, a path is what a clause speaks of.
 const SPOKEN_OF: f64 = 0.5;
@@ -41,9 +42,9 @@ pub(super) fn roles(
     entity: &str,
     assignment: &Assignment,
     survey: &Survey<'_>,
-    evidence: &Evidence,
+    lookup: Lookup<'_>,
 ) -> Roles {
-    let finder = Finder { entity, assignment, survey, evidence };
+    let finder = Finder { entity, assignment, survey, lookup };
     let span = finder.identity(&brief.span, "span");
     let partial = span.as_ref().and_then(|_| finder.free_text(brief));
     Roles { session: finder.identity(&brief.session, "session"), span, partial }
@@ -53,7 +54,7 @@ struct Finder<'a> {
     entity: &'a str,
     assignment: &'a Assignment,
     survey: &'a Survey<'a>,
-    evidence: &'a Evidence,
+    lookup: Lookup<'a>,
 }
 
 impl Finder<'_> {
@@ -115,7 +116,7 @@ impl Finder<'_> {
 
     /// The text that a phrase speaks of, with how well it does.
     fn prose_at(&self, phrase: &str) -> Option<(f64, Path)> {
-        if let Some(path) = prose::paths(phrase, self.evidence).into_iter().next() {
+        if let Some(path) = prose::paths(phrase, self.lookup).into_iter().next() {
             return Some((1.0, path));
         }
         let name = self.telling(phrase).join(" ");
@@ -136,10 +137,12 @@ impl Finder<'_> {
             let place = self.survey.place(&it.path).filter(|it| it.holds_urls() != Some(true))?;
             let between = it.path.strip_prefix(anchor).unwrap_or(&it.path).split_last()?.1;
             let unnamed = between.iter().filter(|key| {
-                !words(key).iter().any(|word| spoken.iter().any(|it| it.alike(word) > FREE_TEXT))
+                !words(key).iter().any(|word| {
+                    spoken.iter().any(|it| it.alike(word, self.survey.effort()) > FREE_TEXT)
+                })
             });
             let depth = unnamed.fold(1.0, |left, _| left * DEEPER);
-            let score = (it.score * depth) * (1.0 - LONG) + prose_like(place) * LONG;
+            let score = (it.score * depth) * (1.0 - LONG) + place.prose() * LONG;
             (it.score >= FREE_TEXT).then_some((score, it.path))
         });
         judged.max_by(|(a, _), (b, _)| a.total_cmp(b))
@@ -154,7 +157,7 @@ impl Finder<'_> {
             place.path.split_last().is_some_and(|(_, parent)| parent == self.assignment.anchor)
                 && !taken.contains(&&place.path)
         });
-        let judged = places.map(|place| (prose_like(place), &place.path));
+        let judged = places.map(|place| (place.prose(), &place.path));
         let best = judged.max_by(|(a, _), (b, _)| a.total_cmp(b));
         best.filter(|(score, _)| *score >= SURELY_PROSE).map(|(_, path)| path.clone())
     }

@@ -17,6 +17,12 @@ pub(super) const TABLE: &[Explanation] = &[
     ),
     Explanation::new(
         Model,
+        "draft_limit",
+        "A plan was to be drafted without a model, and the search among rule, graph spec and samples ended at its limit before a key was found.",
+        "Give fewer or shorter samples, a shorter rule, or a graph spec of what the rule is about alone; or name the key's path in the rule; or use a model.",
+    ),
+    Explanation::new(
+        Model,
         "draft_no_entity",
         "A plan was to be drafted without a model, and the graph spec has no entity with a key.",
         "Give the entity that the rule is about a primary key in the graph spec.",

@@ -88,6 +88,11 @@ pub trait LlmClient: Send + Sync {
     /// [`LlmError`], when there is no answer. No error, and nothing of what it displays, holds a key.
     async fn generate_json(&self, request: LlmRequest) -> Result<Completion, LlmError>;
 
+    /// What there is to say of the answers beside them, to a person.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+
     /// Whether answers cost tokens. A client that answers from this machine alone, without a model, costs none.
     fn costs_tokens(&self) -> bool {
         true
@@ -102,6 +107,10 @@ impl<C: LlmClient + ?Sized> LlmClient for Box<C> {
 
     async fn generate_json(&self, request: LlmRequest) -> Result<Completion, LlmError> {
         (**self).generate_json(request).await
+    }
+
+    fn remark(&self) -> Option<String> {
+        (**self).remark()
     }
 
     fn costs_tokens(&self) -> bool {

@@ -80,6 +80,10 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
         answer
     }
 
+    fn remark(&self) -> Option<String> {
+        self.client.remark()
+    }
+
     fn costs_tokens(&self) -> bool {
         self.client.costs_tokens()
     }

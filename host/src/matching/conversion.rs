@@ -3,12 +3,16 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::effort::Effort;
 use crate::expr::{Chain, Conversion, Converted};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
 
 /// What one value may cost to be converted. Samples are short, and whoever wrote a longer text meant no moment by it.
 const FUEL: u64 = 1_000_000;
+
+/// What looking at it costs besides.
+const VALUE: u64 = 100;
 
 /// Moments of things that computers tell of, in seconds since 1970: from 1990 to 2100. What is before or behind is a count
 /// of something.
@@ -27,10 +31,12 @@ pub(super) enum Fitting {
     Unfit,
 }
 
-/// What has to be done to these values, none of which is null, to be of the type. Of no values, nothing is known.
+/// What has to be done to these values, none of which is null, to be of the type. Of no values, nothing is known; nor where
+/// there is no effort left to convert them.
 pub(super) fn fitting<'v>(
     property_type: &PropertyType,
     values: impl Iterator<Item = &'v Value>,
+    effort: &Effort,
 ) -> Option<Fitting> {
     let step = step(property_type);
     let chain = step.as_ref().map(|step| Chain::new(std::slice::from_ref(step)));
@@ -42,11 +48,15 @@ pub(super) fn fitting<'v>(
         if fits && !is_moment(property_type) {
             continue;
         }
-        let mut fuel = FUEL;
+        let mut fuel = FUEL.min(effort.left());
+        let given = fuel;
         let converted = match chain.as_ref().map(|it| it.apply(&value.to_string(), &mut fuel)) {
             Some(Ok(Converted::Value(json))) => serde_json::from_str::<Value>(&json).ok(),
             _ => None,
         };
+        if !effort.take(given - fuel + VALUE) {
+            return None;
+        }
         let Some(converted) = converted.filter(|it| is_plausible(property_type, value, it)) else {
             if fits {
                 continue;
@@ -100,11 +110,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Fitting, fitting};
+    use crate::effort::{Cancel, Effort};
     use crate::expr::Conversion;
     use crate::graph::spec::PropertyType::{self, Boolean, Date, Double, Int64, String, Timestamp};
 
     fn of(property_type: &PropertyType, values: &Value) -> Option<Fitting> {
-        fitting(property_type, values.as_array().into_iter().flatten())
+        let effort = Effort::new(u64::MAX, &Cancel::default());
+        fitting(property_type, values.as_array().into_iter().flatten(), &effort)
     }
 
     #[test]

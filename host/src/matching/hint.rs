@@ -2,6 +2,7 @@
 
 use super::vocabulary::{ENVELOPE, NEGATION};
 use super::words::{Word, words};
+use crate::effort::Effort;
 
 /// A hint, taken apart.
 #[derive(Clone, Debug, Default)]
@@ -61,8 +62,8 @@ impl Hint {
         self.head.iter().chain(&self.tail)
     }
 
-    pub(super) fn means(&self, word: &Word) -> f64 {
-        self.words().map(|it| it.alike(word)).fold(0.0, f64::max)
+    pub(super) fn means(&self, word: &Word, effort: &Effort) -> f64 {
+        self.words().map(|it| it.alike(word, effort)).fold(0.0, f64::max)
     }
 }
 

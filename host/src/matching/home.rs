@@ -2,7 +2,7 @@
 //! is one.
 
 use super::hint::Hint;
-use super::score::{MEANT, Scorer, best, mean, weight};
+use super::score::{MEANT, Scorer, mean, weight};
 use super::vocabulary::WRAPPERS;
 use super::words::{Word, words};
 
@@ -69,10 +69,10 @@ impl Scorer<'_> {
         let above: Vec<&Word> = above.iter().flatten().collect();
         let by = |word: &Word| {
             [
-                best(word, &called.entity),
-                best(word, &called.hint.head),
-                best(word, &called.hint.tail) * BY_TAIL,
-                best(word, &called.relationship) * BY_RELATIONSHIP,
+                self.best(word, &called.entity),
+                self.best(word, &called.hint.head),
+                self.best(word, &called.hint.tail) * BY_TAIL,
+                self.best(word, &called.relationship) * BY_RELATIONSHIP,
             ]
             .into_iter()
             .fold(0.0, f64::max)
@@ -81,14 +81,22 @@ impl Scorer<'_> {
         let in_above = if above.is_empty() {
             1.0
         } else {
-            mean(above.iter().map(|word| (weight(word), by(word).max(best(word, &called.owner)))))
+            mean(
+                above
+                    .iter()
+                    .map(|word| (weight(word), by(word).max(self.best(word, &called.owner)))),
+            )
         };
-        let found =
-            |word: &Word| best(word, last).max(best(word, above.iter().copied()) * SAID_ABOVE);
+        let found = |word: &Word| {
+            self.best(word, last).max(self.best(word, above.iter().copied()) * SAID_ABOVE)
+        };
         let hinted = called.hint.words().map(|word| (self.survey.rarity(word), found(word)));
         let kinds = called.entity.len().saturating_sub(1);
         let named = called.entity.iter().enumerate().map(|(index, word)| {
-            (if index < kinds { KIND } else { 1.0 }, found(word).max(best(word, &called.owner)))
+            (
+                if index < kinds { KIND } else { 1.0 },
+                found(word).max(self.best(word, &called.owner)),
+            )
         });
         let said = mean(hinted.chain(named));
         let mut score = LAST * in_last + ABOVE * in_above + SAID * said;

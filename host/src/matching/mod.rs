@@ -25,19 +25,25 @@
 mod conversion;
 mod hint;
 mod home;
+mod letters;
 mod score;
 mod survey;
 mod vocabulary;
 mod words;
 
 pub(crate) use home::Called;
+pub(crate) use letters::{Letters, spelling_steps};
 pub(crate) use score::{Aim, Scorer};
 pub(crate) use survey::{Place, Survey};
 pub(crate) use words::{Word, words};
 
+use crate::effort::{Cancel, Effort};
 use crate::expr::Conversion;
 use crate::graph::spec::PropertyType;
 use crate::task::evidence::{Evidence, Path};
+
+/// How many steps the search for one property may take.
+const STEPS: u64 = 300_000_000;
 
 /// A property for which a path is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -80,14 +86,15 @@ impl Candidate {
 /// score, then by code point. A path that has nothing in common with the property isn't listed.
 ///
 /// `event_types` are the types of events to look at, the one that a plan is about first; where no sample is of any of
-/// them, events of every type are looked at.
+/// them, events of every type are looked at. Of more paths than some 100,000, the last ones aren't compared.
 #[must_use]
 pub fn candidates(
     wanted: &Wanted<'_>,
     evidence: &Evidence,
     event_types: &[&str],
 ) -> Vec<Candidate> {
-    Scorer::new(&Survey::new(evidence, event_types)).rank(&Aim::new(wanted), None)
+    let effort = Effort::new(STEPS, &Cancel::default());
+    Scorer::new(&Survey::new(evidence, event_types, &effort)).rank(&Aim::new(wanted), None)
 }
 
 #[cfg(test)]

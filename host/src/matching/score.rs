@@ -2,9 +2,10 @@
 
 use super::hint::Hint;
 use super::survey::{Place, Survey};
-use super::vocabulary::{CHECKSUM, COUNT, FORM, GLUE, IDENTITY, TIME, UNITS};
-use super::words::{Word, words};
+use super::vocabulary::COUNT;
+use super::words::{Class, Word, words};
 use super::{Candidate, Wanted};
+use crate::effort::Effort;
 use crate::graph::spec::PropertyType;
 
 /// From here on, two words are taken to mean the same thing.
@@ -85,6 +86,9 @@ const KEY_COVERAGE: f64 = 0.4;
 /// How much of a key's score hangs on how seldom its values repeat. Samples are often about the same few things.
 const KEY_UNIQUENESS: f64 = 0.1;
 
+/// What it costs to compare a property with a place, beside the comparing of words, in steps.
+const PLACE_STEPS: u64 = 100;
+
 /// Below this nobody would convert the values of a path.
 const WORTH_CONVERTING: f64 = 0.3;
 
@@ -99,14 +103,19 @@ pub(crate) struct Aim<'a> {
     hint: Hint,
     property_type: Option<&'a PropertyType>,
     is_key: bool,
+    wants_address: bool,
 }
 
 impl<'a> Aim<'a> {
     pub(crate) fn new(wanted: &Wanted<'a>) -> Self {
+        let name = words(wanted.name);
+        let hint = wanted.hint.map(Hint::new).unwrap_or_default();
+        let of_address = |it: &Word| it.is_one_of(&["url", "link", "href", "address", "website"]);
         Self {
-            name: words(wanted.name),
+            wants_address: name.iter().chain(&hint.head).any(of_address),
+            name,
             entity: words(wanted.entity),
-            hint: wanted.hint.map(Hint::new).unwrap_or_default(),
+            hint,
             property_type: wanted.property_type,
             is_key: wanted.is_key,
         }
@@ -114,11 +123,6 @@ impl<'a> Aim<'a> {
 
     fn is_moment(&self) -> bool {
         matches!(self.property_type, Some(PropertyType::Timestamp | PropertyType::Date))
-    }
-
-    fn wants_address(&self) -> bool {
-        let word = |it: &Word| it.is_one_of(&["url", "link", "href", "address", "website"]);
-        self.name.iter().chain(&self.hint.head).any(word)
     }
 }
 
@@ -140,24 +144,25 @@ impl<'s> Scorer<'s> {
         Self { survey }
     }
 
-    /// Every place that may be meant, best first. `anchor` is the object that the entity is, where that is known.
+    /// Every place that may be meant, best first, as far as there is effort to compare them. `anchor` is the object that the entity is, where that is known.
     pub(crate) fn rank(self, aim: &Aim<'_>, anchor: Option<&[String]>) -> Vec<Candidate> {
         self.rank_among(aim, anchor, |_| true)
     }
 
-    /// The same of those places alone whose path is admitted.
+    /// The same of those places alone that are admitted.
     pub(crate) fn rank_among(
         self,
         aim: &Aim<'_>,
         anchor: Option<&[String]>,
-        admits: impl Fn(&[String]) -> bool,
+        admits: impl Fn(&Place<'_>) -> bool,
     ) -> Vec<Candidate> {
         let known: Vec<f64> =
             (0..aim.name.len()).map(|index| self.name_weight(&aim.name, index)).collect();
         let rarity: Vec<f64> = aim.hint.words().map(|word| self.survey.rarity(word)).collect();
-        let candidate = |place: &Place| {
+        let candidate = |place: &Place<'_>| {
+            self.survey.effort().count();
             let score = self.score(aim, place, anchor, &Weights { name: &known, hint: &rarity });
-            (score > NOTHING).then(|| {
+            (score > NOTHING && !self.survey.effort().is_over()).then(|| {
                 let to = aim.property_type.filter(|_| score > WORTH_CONVERTING);
                 Candidate {
                     path: place.path.clone(),
@@ -167,7 +172,10 @@ impl<'s> Scorer<'s> {
                 }
             })
         };
-        let places = self.survey.places().iter().filter(|place| admits(&place.path));
+        let steps = |place: &Place<'_>| PLACE_STEPS + 20 * place.path.len() as u64;
+        let places = self.survey.places().iter();
+        let places = places.take_while(|place| self.survey.effort().take(steps(place)));
+        let places = places.filter(|place| admits(place));
         let mut found: Vec<Candidate> = places.filter_map(candidate).collect();
         found.sort_by(|a, b| {
             b.fits_type.cmp(&a.fits_type).then_with(|| b.score.total_cmp(&a.score))
@@ -178,7 +186,7 @@ impl<'s> Scorer<'s> {
     fn score(
         self,
         aim: &Aim<'_>,
-        place: &Place,
+        place: &Place<'_>,
         anchor: Option<&[String]>,
         weights: &Weights<'_>,
     ) -> f64 {
@@ -187,16 +195,18 @@ impl<'s> Scorer<'s> {
         let name = self.explained_name(aim, place, weights)
             * (UNEXPLAINED
                 + (1.0 - UNEXPLAINED) * self.explained_path(aim, place, inside.unwrap_or(0)));
+        let effort = self.survey.effort();
         let stands = self.stands_for_parent(aim, place);
         let mut hint = self.hinted(aim, place, weights);
-        if is_identity(place) && !parents_known(aim, place) {
+        if is_identity(place) && !parents_known(aim, place, effort) {
             hint *= HINT_IN_IDENTITY;
         }
         let mut score = name + (1.0 - name) * HINT_STRENGTH * hint;
-        if leaf_known(aim, place) < STRANGE && !stands {
+        let is_strange = leaf_known(aim, place, effort) < STRANGE;
+        if is_strange && !stands {
             score *= STRANGE_LEAF;
         }
-        if stands && leaf_known(aim, place) < STRANGE {
+        if is_strange && stands {
             score *= 1.0 - IDENTITY_STEP * identity_rank(place);
         }
         if aim.name.last().is_some_and(|word| word.text() == "email") && place.lacks_emails() {
@@ -208,13 +218,13 @@ impl<'s> Scorer<'s> {
         if inside == Some(0) {
             score *= ELSEWHERE;
         }
-        if excluded(aim, place) {
+        if excluded(aim, place, effort) {
             score *= EXCLUDED;
         }
         if place.is_unseen() {
             score *= UNSEEN;
         }
-        if place.holds_urls().is_some_and(|urls| urls != aim.wants_address())
+        if place.holds_urls().is_some_and(|urls| urls != aim.wants_address)
             && (place.holds_urls() == Some(true))
         {
             score *= ADDRESS;
@@ -225,6 +235,11 @@ impl<'s> Scorer<'s> {
             score *= 1.0 - KEY_UNIQUENESS * (1.0 - place.uniqueness);
         }
         score.clamp(0.0, 1.0)
+    }
+
+    /// How alike a word and the one of the others are that is most like it.
+    pub(super) fn best<'w>(self, word: &Word, others: impl IntoIterator<Item = &'w Word>) -> f64 {
+        best(word, others, self.survey.effort())
     }
 
     /// What the word at `index` of the name weighs.
@@ -238,18 +253,18 @@ impl<'s> Scorer<'s> {
     }
 
     /// The share of the property's name that the path explains.
-    fn explained_name(self, aim: &Aim<'_>, place: &Place, weights: &Weights<'_>) -> f64 {
+    fn explained_name(self, aim: &Aim<'_>, place: &Place<'_>, weights: &Weights<'_>) -> f64 {
         let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
         // The time of an event is the time of what its type says has happened; no other value is.
         let when = place.leaf().iter().all(|word| word.is_time() || is_event(word));
         let explained = |index: usize, word: &Word| {
-            let leaf = alike_in_row(&aim.name, index, place.leaf());
-            let parent = best(word, parents.iter().copied()) * IN_PARENT;
-            let entity = best(word, &aim.entity) * IN_ENTITY;
+            let leaf = alike_in_row(&aim.name, index, place.leaf(), self.survey.effort());
+            let parent = self.best(word, parents.iter().copied()) * IN_PARENT;
+            let entity = self.best(word, &aim.entity) * IN_ENTITY;
             let event =
-                if when { best(word, &self.survey.event_words) * IN_EVENT_TYPE } else { 0.0 };
+                if when { self.best(word, &self.survey.event_words) * IN_EVENT_TYPE } else { 0.0 };
             let by_type = if aim.is_moment() && word.is_time() { BY_TYPE } else { 0.0 };
-            let is_shape = word.is_one_of(CHECKSUM) && place.holds_checksums();
+            let is_shape = word.is_checksum() && place.holds_checksums();
             let by_shape = if is_shape { BY_SHAPE } else { 0.0 };
             [leaf, parent, entity, event, by_type, by_shape].into_iter().fold(0.0, f64::max)
         };
@@ -258,16 +273,16 @@ impl<'s> Scorer<'s> {
     }
 
     /// The share of the path that the property explains. The first `free` keys need no explanation.
-    fn explained_path(self, aim: &Aim<'_>, place: &Place, free: usize) -> f64 {
+    fn explained_path(self, aim: &Aim<'_>, place: &Place<'_>, free: usize) -> f64 {
         let by = |word: &Word, entity: f64| {
             let by_type = if aim.is_moment() && word.is_time() { BY_TYPE } else { 0.0 };
             let by_role = if aim.is_key && word.text() == "id" { KEY_BY_ID } else { 0.0 };
             [
                 by_role,
-                best(word, &aim.name),
-                best(word, &aim.entity) * entity,
-                best(word, &self.survey.event_words) * BY_EVENT_TYPE,
-                aim.hint.means(word) * BY_HINT,
+                self.best(word, &aim.name),
+                self.best(word, &aim.entity) * entity,
+                self.best(word, &self.survey.event_words) * BY_EVENT_TYPE,
+                aim.hint.means(word, self.survey.effort()) * BY_HINT,
                 by_type,
             ]
             .into_iter()
@@ -276,7 +291,12 @@ impl<'s> Scorer<'s> {
         let stands = self.stands_for_parent(aim, place);
         let leaf = place.leaf();
         let in_leaf = leaf.iter().enumerate().map(|(index, word)| {
-            let explained = by(word, LEAF_BY_ENTITY).max(alike_in_row(leaf, index, &aim.name));
+            let explained = by(word, LEAF_BY_ENTITY).max(alike_in_row(
+                leaf,
+                index,
+                &aim.name,
+                self.survey.effort(),
+            ));
             (if stands { IDENTITY_WEIGHT } else { weight(word) }, explained)
         });
         let in_parents = place.parents().skip(free).flat_map(|(words, telling)| {
@@ -286,21 +306,23 @@ impl<'s> Scorer<'s> {
     }
 
     /// Whether the last key is one that stands for its object, and the object is what the property names.
-    fn stands_for_parent(self, aim: &Aim<'_>, place: &Place) -> bool {
+    fn stands_for_parent(self, aim: &Aim<'_>, place: &Place<'_>) -> bool {
         let named = place.words.len().checked_sub(2).and_then(|index| place.words.get(index));
         is_identity(place)
             && named.is_some_and(|named| {
-                aim.name.iter().all(|word| weight(word) < WEIGHT || best(word, named) >= MEANT)
+                aim.name
+                    .iter()
+                    .all(|word| weight(word) < WEIGHT || self.best(word, named.iter()) >= MEANT)
             })
     }
 
     /// The share of what the hint says that the path agrees with, words counted by how much they tell.
-    fn hinted(self, aim: &Aim<'_>, place: &Place, weights: &Weights<'_>) -> f64 {
+    fn hinted(self, aim: &Aim<'_>, place: &Place<'_>, weights: &Weights<'_>) -> f64 {
         let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
         let agree = |word: &Word, in_leaf: f64| {
-            let leaf = best(word, place.leaf()) * in_leaf;
-            let parent = best(word, parents.iter().copied()) * HINT_IN_PARENT;
-            let described = best(word, &place.description) * HINT_IN_PARENT;
+            let leaf = self.best(word, place.leaf()) * in_leaf;
+            let parent = self.best(word, parents.iter().copied()) * HINT_IN_PARENT;
+            let described = self.best(word, &place.description) * HINT_IN_PARENT;
             leaf.max(parent).max(described)
         };
         let head = aim.hint.head.iter().map(|word| agree(word, 1.0));
@@ -311,15 +333,14 @@ impl<'s> Scorer<'s> {
 }
 
 /// Whether the last key is one that every object may have, to be known by.
-fn is_identity(place: &Place) -> bool {
-    place.leaf().iter().all(|word| IDENTITY.contains(&word.text()))
+fn is_identity(place: &Place<'_>) -> bool {
+    place.leaf().iter().all(|word| word.identity().is_some())
 }
 
 /// How many keys would stand better for their object than the last one does.
 #[allow(clippy::cast_precision_loss, reason = "there are few such keys")]
-fn identity_rank(place: &Place) -> f64 {
-    let rank = |word: &Word| IDENTITY.iter().position(|it| *it == word.text());
-    place.leaf().first().and_then(rank).map_or(0.0, |rank| rank as f64)
+fn identity_rank(place: &Place<'_>) -> f64 {
+    place.leaf().first().and_then(Word::identity).map_or(0.0, |rank| rank as f64)
 }
 
 /// Whether a word speaks of the event itself, as in `event_time`.
@@ -328,13 +349,13 @@ fn is_event(word: &Word) -> bool {
 }
 
 /// The share of the last key that name and hint have words for.
-fn leaf_known(aim: &Aim<'_>, place: &Place) -> f64 {
+fn leaf_known(aim: &Aim<'_>, place: &Place<'_>, effort: &Effort) -> f64 {
     let leaf = place.leaf();
     let known = |(index, word): (usize, &Word)| {
         let by_type =
             if aim.is_moment() && (word.is_time() || is_event(word)) { BY_TYPE } else { 0.0 };
         let by_role = if aim.is_key && word.text() == "id" { KEY_BY_ID } else { 0.0 };
-        let known = alike_in_row(leaf, index, &aim.name).max(aim.hint.means(word));
+        let known = alike_in_row(leaf, index, &aim.name, effort).max(aim.hint.means(word, effort));
         let known = known.max(by_type).max(by_role);
         (weight(word), known)
     };
@@ -342,57 +363,55 @@ fn leaf_known(aim: &Aim<'_>, place: &Place) -> f64 {
 }
 
 /// Whether name, hint or entity speak of the object that the value is in, or it is in none.
-fn parents_known(aim: &Aim<'_>, place: &Place) -> bool {
+fn parents_known(aim: &Aim<'_>, place: &Place<'_>, effort: &Effort) -> bool {
     let mut parents = place.parents().flat_map(|(words, _)| words).peekable();
     parents.peek().is_none()
         || parents.any(|word| {
-            best(word, aim.name.iter().chain(&aim.entity)).max(aim.hint.means(word)) >= MEANT
+            best(word, aim.name.iter().chain(&aim.entity), effort).max(aim.hint.means(word, effort))
+                >= MEANT
         })
 }
 
 /// Whether the hint says that it isn't this one.
-fn excluded(aim: &Aim<'_>, place: &Place) -> bool {
+fn excluded(aim: &Aim<'_>, place: &Place<'_>, effort: &Effort) -> bool {
     let meant = |word: &Word| {
-        best(word, &aim.name) >= MEANT
-            || aim.hint.means(word) >= MEANT
-            || best(word, &aim.entity) >= MEANT
+        best(word, &aim.name, effort) >= MEANT
+            || aim.hint.means(word, effort) >= MEANT
+            || best(word, &aim.entity, effort) >= MEANT
     };
-    let here = |word: &Word| best(word, place.words.iter().flatten()) >= MEANT;
+    let here = |word: &Word| {
+        best(word, place.words.iter().flat_map(|words| words.iter()), effort) >= MEANT
+    };
     (aim.hint.not_envelope && place.path.len() == 1)
         || aim.hint.not.iter().any(|word| !meant(word) && here(word))
 }
 
 /// How alike the word at `index` and one of the others are; two neighbours written as one count as well.
-fn alike_in_row(row: &[Word], index: usize, others: &[Word]) -> f64 {
+fn alike_in_row(row: &[Word], index: usize, others: &[Word], effort: &Effort) -> f64 {
     let Some(word) = row.get(index) else { return 0.0 };
-    let joined = |a: &Word, b: &Word| format!("{}{}", a.text(), b.text());
-    let pairs = |words: &[Word], index: usize| {
-        let pair = |a: usize| Some(joined(words.get(a)?, words.get(a + 1)?));
-        [index.checked_sub(1).and_then(pair), pair(index)].into_iter().flatten().collect::<Vec<_>>()
-    };
-    let mine = pairs(row, index);
-    let is_pair = others.iter().any(|other| mine.iter().any(|pair| pair == other.text()))
-        || others.windows(2).any(|pair| matches!(pair, [a, b] if joined(a, b) == word.text()));
-    if is_pair { 1.0 } else { best(word, others) }
+    let is_joined =
+        |a: &Word, b: &Word, whole: &Word| whole.text().strip_prefix(a.text()) == Some(b.text());
+    let pair = |a: usize| Some((row.get(a)?, row.get(a + 1)?));
+    let mine = [index.checked_sub(1).and_then(pair), pair(index)];
+    let is_one = |other: &Word| mine.iter().flatten().any(|(a, b)| is_joined(a, b, other));
+    let is_pair = others.iter().any(is_one)
+        || others.windows(2).any(|pair| matches!(pair, [a, b] if is_joined(a, b, word)));
+    if is_pair { 1.0 } else { best(word, others, effort) }
 }
 
-pub(super) fn best<'w>(word: &Word, others: impl IntoIterator<Item = &'w Word>) -> f64 {
-    others.into_iter().map(|other| word.alike(other)).fold(0.0, f64::max)
+fn best<'w>(word: &Word, others: impl IntoIterator<Item = &'w Word>, effort: &Effort) -> f64 {
+    others.into_iter().map(|other| word.alike(other, effort)).fold(0.0, f64::max)
 }
 
 /// What a word of a name weighs.
 pub(super) fn weight(word: &Word) -> f64 {
-    let classes = [
-        (GLUE, GLUE_WEIGHT),
-        (TIME, TIME_WEIGHT),
-        (UNITS, UNIT_WEIGHT),
-        (FORM, FORM_WEIGHT),
-        (COUNT, FORM_WEIGHT),
-    ];
-    classes
-        .iter()
-        .find(|(words, _)| words.contains(&word.text()))
-        .map_or(WEIGHT, |(_, weight)| *weight)
+    match word.class() {
+        Class::Glue => GLUE_WEIGHT,
+        Class::Time => TIME_WEIGHT,
+        Class::Unit => UNIT_WEIGHT,
+        Class::Form | Class::Count => FORM_WEIGHT,
+        Class::Other => WEIGHT,
+    }
 }
 
 /// The weighted mean, 0 where nothing weighs anything.

@@ -1,6 +1,10 @@
 //! Names and texts as words, and how alike two words are.
 
-use super::vocabulary::{GROUPS, STOP, TIME, canonical};
+use super::letters::{Letters, spelling_steps};
+use super::vocabulary::{
+    CHECKSUM, COUNT, FORM, GLUE, GROUPS, IDENTITY, STOP, TIME, UNITS, canonical,
+};
+use crate::effort::Effort;
 
 /// How alike two words are that differ in their ending alone: `lock`, `locked`, `locks`.
 const SAME_STEM: f64 = 0.92;
@@ -23,6 +27,43 @@ const MIN_SHARED: usize = 7;
 /// The fewest characters of a word in which a slip may be looked for: short words are too near each other.
 const MIN_TYPO: usize = 6;
 
+/// The most bytes of such a word: comparing letter by letter takes the product of the lengths.
+const MAX_TYPO: usize = 64;
+
+/// What a glance at two words costs, in steps.
+const GLANCE: u64 = 5;
+
+/// What a word of a name is for, the first of these that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Class {
+    /// It holds the name together.
+    Glue,
+    /// It says when something is.
+    Time,
+    /// A unit of measure.
+    Unit,
+    /// It says in which form a value is written.
+    Form,
+    /// It says that something is counted.
+    Count,
+    /// It says what a value is of.
+    Other,
+}
+
+impl Class {
+    fn of(word: &str) -> Self {
+        let classes = [
+            (GLUE, Self::Glue),
+            (TIME, Self::Time),
+            (UNITS, Self::Unit),
+            (FORM, Self::Form),
+            (COUNT, Self::Count),
+        ];
+        let found = classes.iter().find(|(words, _)| words.contains(&word));
+        found.map_or(Self::Other, |(_, class)| *class)
+    }
+}
+
 /// A word in lower case, in the spelling that its abbreviations stand for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Word {
@@ -30,20 +71,44 @@ pub(crate) struct Word {
     stem: String,
     /// The groups of the vocabulary that it is in, a bit each.
     groups: u64,
-    /// Whether it is a word for a moment.
+    letters: Letters,
+    class: Class,
+    /// Whether it is a word for a moment, and whether one for a checksum.
     is_time: bool,
+    is_checksum: bool,
+    /// How well it stands for the object that it is a key of, 0 the best; nothing where it doesn't.
+    identity: Option<usize>,
 }
 
 impl Word {
     pub(crate) fn new(text: &str) -> Self {
         let text = canonical(&text.to_lowercase()).to_owned();
         let stem = stem(&text).to_owned();
-        let mut word = Self { text, stem, groups: 0, is_time: false };
+        let letters = Letters::of(&text);
+        let identity = IDENTITY.iter().position(|it| *it == text);
+        let class = Class::of(&text);
+        let (groups, is_time, is_checksum) = (0, false, false);
+        let mut word = Self { text, stem, groups, letters, class, is_time, is_checksum, identity };
         for (index, (_, group)) in GROUPS.iter().enumerate() {
             word.groups |= u64::from(word.is_one_of(group)) << index;
         }
         word.is_time = word.is_one_of(TIME);
+        word.is_checksum = word.is_one_of(CHECKSUM);
         word
+    }
+
+    /// Whether the word is for what identifies contents: `sha`, `digest`.
+    pub(super) fn is_checksum(&self) -> bool {
+        self.is_checksum
+    }
+
+    pub(super) fn class(&self) -> Class {
+        self.class
+    }
+
+    /// How well the word stands for the object that it is a key of, 0 the best: `login`, `name`.
+    pub(super) fn identity(&self) -> Option<usize> {
+        self.identity
     }
 
     /// Whether the word says when something is: `at`, `date`.
@@ -55,8 +120,12 @@ impl Word {
         &self.text
     }
 
-    /// How alike two words are: 1 for the same word, 0 for words that have nothing to do with each other.
-    pub(crate) fn alike(&self, other: &Self) -> f64 {
+    /// How alike two words are: 1 for the same word, 0 for words that have nothing to do with each other, or that there is no
+    /// effort left to compare.
+    pub(crate) fn alike(&self, other: &Self, effort: &Effort) -> f64 {
+        if !effort.take(GLANCE) {
+            return 0.0;
+        }
         if self.text == other.text {
             return 1.0;
         }
@@ -65,7 +134,7 @@ impl Word {
         }
         let both = self.groups & other.groups;
         if both == 0 {
-            return self.spelled_like(other);
+            return self.spelled_like(other, effort);
         }
         let shared = GROUPS.iter().enumerate().filter(|(index, _)| both >> index & 1 == 1);
         shared.map(|(_, (weight, _))| *weight).fold(0.0, f64::max)
@@ -83,7 +152,7 @@ impl Word {
         words.iter().any(|word| self.text == *word || of_stem(word))
     }
 
-    fn spelled_like(&self, other: &Self) -> f64 {
+    fn spelled_like(&self, other: &Self, effort: &Effort) -> f64 {
         let (a, b) = (self.stem.as_str(), other.stem.as_str());
         let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
         if short.len() >= MIN_PREFIX && long.starts_with(short) {
@@ -94,10 +163,13 @@ impl Word {
         if same >= MIN_SHARED && same * 3 >= long.len() * 2 {
             return PREFIX;
         }
-        // Whole words of like length alone: comparing letter by letter takes long.
+        // Whole words of like length and letters alone: comparing letter by letter takes long.
         let of_like_length = self.text.len().abs_diff(other.text.len()) * 5 <= long.len();
+        let may_be = || self.letters.similarity_at_most(&other.letters) >= TYPO_SIMILARITY;
         let near = || strsim::normalized_damerau_levenshtein(&self.text, &other.text);
-        if short.len() >= MIN_TYPO && of_like_length && near() >= TYPO_SIMILARITY {
+        let is_comparable = short.len() >= MIN_TYPO && long.len() <= MAX_TYPO && of_like_length;
+        let may_compare = || effort.take(spelling_steps(&self.text, &other.text));
+        if is_comparable && may_be() && may_compare() && near() >= TYPO_SIMILARITY {
             TYPO
         } else {
             0.0
@@ -171,6 +243,7 @@ fn stem(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{Word, words};
+    use crate::effort::{Cancel, Effort};
 
     #[test]
     fn names_are_parted() {
@@ -189,10 +262,12 @@ mod tests {
 
     #[test]
     fn likeness_is_symmetric_and_ordered() {
+        let effort = Effort::new(u64::MAX, &Cancel::default());
         let alike = |a: &str, b: &str| {
             let (a, b) = (Word::new(a), Word::new(b));
-            assert!((a.alike(&b) - b.alike(&a)).abs() < f64::EPSILON);
-            a.alike(&b)
+            let alike = a.alike(&b, &effort);
+            assert!((alike - b.alike(&a, &effort)).abs() < f64::EPSILON);
+            alike
         };
         let steps = [
             alike("title", "title"),

@@ -19,9 +19,10 @@ use crate::bundle::{
     Versions,
 };
 use crate::compile::{Compiled, compile};
-use crate::gate::fit::{Fitted, fit};
+use crate::effort::Cancel;
+use crate::gate::fit::{Efforts, Fitted, fit, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
-use crate::gate::smoke::{SmokeOptions, Smoked, smoke};
+use crate::gate::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
 use crate::graph::spec::GraphSpec;
 use crate::plan::{self, Plan};
 use crate::policy::FieldPolicy;
@@ -298,9 +299,7 @@ impl Pipeline {
         graph: Option<&GraphSpec>,
         options: SmokeOptions,
     ) -> Result<Smoked, Turned> {
-        if let Some(event_type) = samples.uncovered(extractor.section().event_types()) {
-            return Err(Turned::NoSample { event_type: event_type.to_owned() });
-        }
+        covered(extractor, samples)?;
         Ok(smoke(extractor, plan, samples, graph, options)?)
     }
 
@@ -328,15 +327,40 @@ impl Pipeline {
         options: SmokeOptions,
         watch: &mut dyn FnMut(StageTime),
     ) -> Result<Accepted, Turned> {
-        timed(Stage::Policy, watch, || self.permit(plan, task.evidence()))?;
-        let fitted = timed(Stage::Fit, watch, || self.fit(plan, task))?;
+        self.accept_plan_until(plan, task, options, &Cancel::default(), watch)
+    }
+
+    /// The same, as long as nobody cancels it: then no further stage is begun, no further sample run, and nothing more
+    /// searched for.
+    ///
+    /// # Errors
+    /// [`Turned`], by the first stage that turns it down; [`Turned::Cancelled`], where it wasn't judged to the end.
+    pub fn accept_plan_until(
+        &self,
+        plan: &Plan,
+        task: &Task,
+        options: SmokeOptions,
+        cancel: &Cancel,
+        watch: &mut dyn FnMut(StageTime),
+    ) -> Result<Accepted, Turned> {
+        let begin = |stage| match cancel.is_cancelled() {
+            true => Err(Turned::Cancelled { stage }),
+            false => Ok(stage),
+        };
+        timed(begin(Stage::Policy)?, watch, || self.permit(plan, task.evidence()))?;
+        let efforts = Efforts::new(cancel);
+        let fitted = timed(begin(Stage::Fit)?, watch, || Ok(fit_within(plan, task, &efforts)?))?;
         let plan = fitted.plan();
-        let source = timed(Stage::Render, watch, || Ok(render(plan)?))?;
-        let compiled = timed(Stage::Compile, watch, || Ok(compile(source)?))?;
-        let inspected = timed(Stage::Inspect, watch, || self.inspect(&compiled))?;
-        let extractor = timed(Stage::Load, watch, || self.load(&inspected))?;
-        let smoked = timed(Stage::Smoke, watch, || {
-            self.smoke(&extractor, Some(plan), task.samples(), Some(task.graph()), options)
+        let source = timed(begin(Stage::Render)?, watch, || Ok(render(plan)?))?;
+        let compiled = timed(begin(Stage::Compile)?, watch, || Ok(compile(source)?))?;
+        let inspected = timed(begin(Stage::Inspect)?, watch, || self.inspect(&compiled))?;
+        let extractor = timed(begin(Stage::Load)?, watch, || self.load(&inspected))?;
+        let smoked = timed(begin(Stage::Smoke)?, watch, || {
+            covered(&extractor, task.samples())?;
+            let (samples, graph) = (task.samples(), Some(task.graph()));
+            let smoked = smoke_until(&extractor, Some(plan), samples, graph, options, cancel);
+            begin(Stage::Smoke)?;
+            Ok(smoked?)
         })?;
         Ok(Accepted {
             compiled,
@@ -407,6 +431,14 @@ const VERSIONS: Versions<'static> = Versions {
     template: TEMPLATE_VERSION,
     transcript_builder: TRANSCRIPT_VERSION,
 };
+
+/// Whether there is a sample of each event type that an extractor declares.
+fn covered(extractor: &Extractor, samples: &Samples) -> Result<(), Turned> {
+    match samples.uncovered(extractor.section().event_types()) {
+        Some(event_type) => Err(Turned::NoSample { event_type: event_type.to_owned() }),
+        None => Ok(()),
+    }
+}
 
 fn timed<T>(
     stage: Stage,

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::apart::INTERRUPTED;
 use crate::bundle::BundleError;
 use crate::compile::CompileError;
 use crate::diagnose::{self, AstFailure, AstReport, CompileReport, ParseReport};
@@ -54,6 +55,12 @@ pub enum Turned {
     /// The bundle can't be written.
     #[error(transparent)]
     Bundle(#[from] BundleError),
+    /// Nobody waits for the verdict any longer.
+    #[error("the judging of the plan was cancelled before the stage `{}` was over", .stage.as_str())]
+    Cancelled {
+        /// The stage that was to be next, or that it was at.
+        stage: Stage,
+    },
 }
 
 impl From<SmokeError> for Turned {
@@ -84,6 +91,7 @@ impl Turned {
             Self::Smoke(_) => Stage::Smoke,
             Self::Host(_) => Stage::Run,
             Self::Bundle(_) => Stage::Bundle,
+            Self::Cancelled { stage } => *stage,
         }
     }
 
@@ -108,7 +116,9 @@ impl Turned {
                 None => vec![self.problem()],
             },
             Self::Host(error) => vec![error.problem()],
-            Self::NoSample { .. } | Self::Bundle(_) => vec![self.problem()],
+            Self::NoSample { .. } | Self::Bundle(_) | Self::Cancelled { .. } => {
+                vec![self.problem()]
+            }
         }
     }
 
@@ -182,7 +192,8 @@ impl Turned {
             | Self::Fit(_)
             | Self::Load(_)
             | Self::Host(_)
-            | Self::Bundle(_) => report.load_error = Some(self.to_string()),
+            | Self::Bundle(_)
+            | Self::Cancelled { .. } => report.load_error = Some(self.to_string()),
         }
         report
     }
@@ -206,6 +217,7 @@ impl Coded for Turned {
             }
             Self::Host(error) => error.code(),
             Self::Bundle(error) => error.code(),
+            Self::Cancelled { .. } => INTERRUPTED,
         }
     }
 }

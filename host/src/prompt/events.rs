@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::lines::{FAR, Lines, NAME_CHARS, Wanted, names, place};
+use crate::effort::{Cancel, Effort};
 use crate::expr::{ForEach, Reference};
 use crate::fence;
 use crate::policy::FieldPolicy;
@@ -23,6 +24,9 @@ const NAMES_CHARS: usize = 4_000;
 
 /// How many arrays and maps are gone into.
 const MAX_COLLECTIONS: usize = 100;
+
+/// How much memory their elements may take, in bytes, one after the other: the same values are inside of several.
+const COLLECTIONS_BYTES: u64 = 48 << 20;
 
 /// How many values of a path are shown.
 const MAX_VALUES: usize = 3;
@@ -130,6 +134,7 @@ impl Table<'_> {
         let (headings, left_out_types) = headings.within(max_chars / 4);
         let together = SampleEvents::together(types.iter().map(|(_, events)| *events));
         let mut sums = Sums { lines: Lines::default(), denied: 0 };
+        (0..together.unlisted()).for_each(|_| sums.lines.leave_out());
         let having = |path: &Path| {
             let having = types.iter().filter(|(_, it)| it.observed().contains_key(path)).count();
             match types.len() {
@@ -142,8 +147,9 @@ impl Table<'_> {
             self.add(&Step::keys(path), path, &seen, &mut sums);
         }
         let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
-        for for_each in iterations(self.evidence, &names) {
-            let elements = self.evidence.elements(&names, &for_each);
+        let effort = Effort::new(COLLECTIONS_BYTES, &Cancel::default());
+        for for_each in iterations(self.evidence, &names, &effort) {
+            let elements = elements(self.evidence, &names, &for_each, &effort);
             let together = SampleEvents::together(elements.event_types().map(|(_, it)| it));
             for (path, observed) in together.observed() {
                 let level = for_each.level();
@@ -170,6 +176,9 @@ impl Table<'_> {
                 text.push_str(&format!("\n{what}: {count}.\n"));
             }
         }
+        if effort.is_over() {
+            text.push_str("\nNot all arrays and maps of this were looked into.\n");
+        }
         text
     }
 }
@@ -189,14 +198,27 @@ struct Line<'a> {
     types: &'a str,
 }
 
+/// The elements of an iteration, as many as there is effort for.
+fn elements(
+    evidence: &Evidence,
+    event_types: &[&str],
+    for_each: &ForEach,
+    effort: &Effort,
+) -> Evidence {
+    let room = Evidence::room_within(effort);
+    let elements = evidence.elements_within(event_types, for_each, &room);
+    effort.take_all(&room);
+    elements
+}
+
 /// What there are elements or entries of in these events, and in the elements of arrays.
-fn iterations(evidence: &Evidence, event_types: &[&str]) -> Vec<ForEach> {
+fn iterations(evidence: &Evidence, event_types: &[&str], effort: &Effort) -> Vec<ForEach> {
     let mut all = Vec::new();
     let found =
         |evidence: &Evidence| evidence.arrays(event_types).into_iter().filter(|it| it.elements > 0);
     for outer in found(evidence).take(MAX_COLLECTIONS) {
         let for_each = ForEach::new(outer.iteration.clone(), None);
-        let inside = evidence.elements(event_types, &for_each);
+        let inside = elements(evidence, event_types, &for_each, effort);
         all.push(for_each);
         let nested = found(&inside).take(MAX_COLLECTIONS);
         all.extend(nested.map(|it| ForEach::new(outer.iteration.clone(), Some(it.iteration))));

@@ -164,8 +164,8 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
     }
 
     /// How long all of it may take; no bound by default. When it is spent nothing is begun any more, and nothing waited for:
-    /// neither the model nor the reading, mending and judging of its answer. What a gate is judging then goes on to its end,
-    /// on a thread of its own and within the gate's own limits, and doesn't count. Needs a tokio runtime with its clock
+    /// neither the model nor the reading, mending and judging of its answer. The thread on which a gate judges then ends with the
+    /// sample or the step of a search that it is at, and doesn't count. Needs a tokio runtime with its clock
     /// enabled.
     pub fn wall_budget(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.config.wall_budget = time.into();

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::answer::AnswerError;
+use crate::apart::Interrupted;
 use crate::finding::Finding;
 use crate::plan::Plan;
 use crate::policy::FieldPolicy;
@@ -25,7 +26,7 @@ pub trait Gates: Send + Sync {
     /// Judges a plan, by all gates in their order.
     ///
     /// Work that takes long or blocks belongs on a thread of its own: the loop stops waiting when its time is spent, and
-    /// drops the future. What goes on elsewhere then has to end by limits of its own.
+    /// drops the future. What goes on elsewhere then has to end by itself.
     ///
     /// # Errors
     /// [`GateError`], when a gate can't do its work, whatever the plan is. It ends the loop.
@@ -134,6 +135,12 @@ impl GateError {
     /// A failure of a gate, told by the error of the stage that failed. The code is that error's.
     pub fn new(error: &(impl Coded + std::fmt::Display)) -> Self {
         Self { code: error.code(), message: error.to_string() }
+    }
+}
+
+impl From<Interrupted> for GateError {
+    fn from(error: Interrupted) -> Self {
+        Self::new(&error)
     }
 }
 

@@ -1,12 +1,12 @@
 //! From an answer to a verdict: the reading of answers, the gates, and the caller's own say.
 
-use super::compute::compute;
 use super::feedback::words;
 use super::{
     AttemptFailure, Category, Channel, GateError, Gates, INTERRUPTED, LoopConfig,
     REJECTED_BY_CALLER, Reason, Rejection, Verdict,
 };
 use crate::answer::{self, AnswerError};
+use crate::apart::compute;
 use crate::explain;
 use crate::finding::Finding;
 use crate::llm::FinishReason;
@@ -132,7 +132,7 @@ pub(super) async fn judge<G: Gates>(
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<Judged<G::Accepted>, GateError> {
     let (text, ending, format) = (text.to_owned(), finish.clone(), config.answer_format);
-    let answer = match compute(move || answer::read(&text, &ending, format)).await? {
+    let answer = match compute(move |_| answer::read(&text, &ending, format)).await? {
         Ok(answer) => answer,
         Err(error) => {
             let findings = gates.findings_of_answer(&error).await?;

@@ -76,10 +76,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use crate::apart::INTERRUPTED;
+
 mod account;
 mod advice;
 mod attempt;
-mod compute;
 mod config;
 mod conversation;
 mod feedback;
@@ -103,5 +104,4 @@ pub use usage::Tokens;
 /// want of time or because the runtime is shutting down.
 pub const CODES: &[&str] = &[REJECTED_BY_CALLER, INTERRUPTED];
 
-const INTERRUPTED: &str = "gates_interrupted";
 const REJECTED_BY_CALLER: &str = "rejected_by_caller";

@@ -4,22 +4,24 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::compute::compute;
 use super::{Category, Channel, GateError, Gates, Rejection, Verdict};
 use crate::answer::AnswerError;
+use crate::apart::compute;
+use crate::effort::Cancel;
 use crate::finding::Finding;
+use crate::gate::fit::Efforts;
 use crate::gate::smoke::SmokeOptions;
 use crate::pipeline::{Accepted, Pipeline, Turned};
 use crate::plan::Plan;
 use crate::policy::FieldPolicy;
 use crate::problem::{Coded, Problem};
-use crate::repair::mechanical::{plan_findings, smoke_findings};
+use crate::repair::mechanical::{plan_findings_within, smoke_findings_within};
 use crate::task::Task;
 
 /// Every gate of a [`Pipeline`], for one task.
 ///
 /// All that takes long is done on threads that may block, so the loop never does. A plan that isn't waited for any longer
-/// is judged to its end there, within the limits of the pipeline.
+/// isn't judged to its end: no further stage is begun, no further sample run, nothing more searched for.
 #[derive(Clone, Debug)]
 pub struct PipelineGates {
     pipeline: Pipeline,
@@ -47,15 +49,16 @@ impl Gates for PipelineGates {
 
     async fn judge(&self, plan: &Plan) -> Result<Verdict<Accepted>, GateError> {
         let (gates, plan) = (self.clone(), plan.clone());
-        let judging = move || match gates.pipeline.accept_plan(
+        let judging = move |cancel: &Cancel| match gates.pipeline.accept_plan_until(
             &plan,
             &gates.task,
             gates.options,
+            cancel,
             &mut |_| {},
         ) {
             Ok(accepted) => Ok(Verdict::Accepted(accepted)),
             Err(turned) if turned.is_of_host() => Err(GateError::new(&turned)),
-            Err(turned) => Ok(Verdict::Rejected(rejection(&turned, &plan, &gates.task))),
+            Err(turned) => Ok(Verdict::Rejected(rejection(&turned, &plan, &gates.task, cancel))),
         };
         compute(judging).await?
     }
@@ -63,16 +66,16 @@ impl Gates for PipelineGates {
     async fn findings_of_answer(&self, error: &AnswerError) -> Result<Vec<Finding>, GateError> {
         let Some(text) = error.text.clone() else { return Ok(Vec::new()) };
         let (problems, task) = (error.problems.clone(), Arc::clone(&self.task));
-        compute(move || match serde_json::from_str(&text) {
-            Ok(value) => plan_findings(&value, &problems, &task),
+        let finding = move |cancel: &Cancel| match serde_json::from_str(&text) {
+            Ok(value) => plan_findings_within(&value, &problems, &task, &Efforts::new(cancel)),
             Err(_) => Vec::new(),
-        })
-        .await
+        };
+        Ok(compute(finding).await?)
     }
 }
 
 /// What turned a plan down, as the loop knows it.
-fn rejection(turned: &Turned, plan: &Plan, task: &Task) -> Rejection {
+fn rejection(turned: &Turned, plan: &Plan, task: &Task, cancel: &Cancel) -> Rejection {
     let category = match turned {
         Turned::NoSample { .. } => Category::InvalidEventTypes,
         Turned::Smoke(failed) if failed.report().ok() => Category::InvalidEventTypes,
@@ -84,7 +87,9 @@ fn rejection(turned: &Turned, plan: &Plan, task: &Task) -> Rejection {
         }
         Turned::Load(_) | Turned::Host(_) => Category::LoadError,
         Turned::Smoke(_) => Category::SmokeFailure,
-        Turned::Plan(_) | Turned::Render(_) | Turned::Bundle(_) => Category::Unknown,
+        Turned::Plan(_) | Turned::Render(_) | Turned::Bundle(_) | Turned::Cancelled { .. } => {
+            Category::Unknown
+        }
     };
     let channel = match turned {
         Turned::Render(_) => Channel::RenderError,
@@ -93,7 +98,7 @@ fn rejection(turned: &Turned, plan: &Plan, task: &Task) -> Rejection {
     let findings = match turned {
         Turned::Policy(denied) => denied.findings().to_vec(),
         Turned::Fit(unfit) => unfit.findings().to_vec(),
-        Turned::Smoke(failed) => smoke_findings(plan, failed, task),
+        Turned::Smoke(failed) => smoke_findings_within(plan, failed, task, &Efforts::new(cancel)),
         _ => turned.problems().iter().map(unplaced).collect(),
     };
     let (code, diagnostic) = (turned.code().to_owned(), turned.diagnostic());

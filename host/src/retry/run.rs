@@ -8,12 +8,13 @@ use async_trait::async_trait;
 use json_patch::Patch;
 
 use super::attempt::{Attempt, AttemptKind, Record};
-use super::compute::compute;
 use super::conversation::{Conversation, Rejected};
 use super::feedback::feedback;
 use super::judge::{Failed, Judged, judge};
 use super::usage::{Budget, Tokens};
 use super::{GateError, Gates, History, LoopConfig, LoopError, Outcome, Reason};
+use crate::apart::compute;
+use crate::effort::Cancel;
 use crate::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::prompt;
 use crate::repair::mechanical::{Mended, mend};
@@ -189,7 +190,7 @@ impl<G: Gates> Run<'_, '_, G> {
             }
             self.memory.remember(&failure);
             let told_of = Arc::clone(&failed);
-            let telling = move || {
+            let telling = move |_: &Cancel| {
                 let told = feedback(&told_of.diagnostic, &told_of.findings, &applied, &failure);
                 conversation.go_on(Rejected {
                     response: &text,
@@ -204,7 +205,7 @@ impl<G: Gates> Run<'_, '_, G> {
                     conversation = next;
                     told
                 }
-                Some(Err(error)) => return Err(self.break_off(open, error)),
+                Some(Err(error)) => return Err(self.break_off(open, error.into())),
                 None => return Ok(self.stop(Reason::WallBudgetSpent, open, &failed)),
             };
             self.record(open, Some(&failed), Some(told));
@@ -276,7 +277,7 @@ impl<G: Gates> Run<'_, '_, G> {
             let judged = failed.json.clone().unwrap_or_else(|| open.response.clone());
             let may_mend = rounds < self.config.mechanical_rounds;
             let to_mend = Arc::clone(&failed);
-            let mending = move || {
+            let mending = move |_: &Cancel| {
                 let hash = AnswerHash::of(&judged);
                 seen.insert(hash.clone());
                 let mended = if may_mend { mended(&to_mend, &seen) } else { None };
@@ -287,7 +288,7 @@ impl<G: Gates> Run<'_, '_, G> {
                     seen = before;
                     (judged, hash, mended)
                 }
-                Some(Err(error)) => return Err(self.break_off(open, error)),
+                Some(Err(error)) => return Err(self.break_off(open, error.into())),
                 None => return Ok(Turn::OutOfTime(open, failed)),
             };
             let answer = answer.get_or_insert(hash);

@@ -2,9 +2,12 @@
 
 use serde_json::Value;
 
+use super::efforts::VALUE;
+use crate::effort::Effort;
 use crate::expr::{Chain, Conversion, Converted};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
+use crate::sandbox::Limits;
 
 /// What the last step of a chain makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,17 +84,20 @@ pub(super) struct Judged {
     failed: usize,
     /// The first that becomes something else, by its place.
     pub(super) unfit: Option<usize>,
+    /// Whether some weren't looked at: there was no effort left, or one costs more than an event may.
+    is_part: bool,
 }
 
 impl Judged {
     /// Whether there are values, and every one of them becomes one of the type.
     pub(super) fn fits(&self) -> bool {
-        self.fitting > 0 && self.failed == 0 && self.unfit.is_none()
+        self.fitting > 0 && self.failed == 0 && self.unfit.is_none() && !self.is_part
     }
 
     /// Whether there are values, and the chain fails on every one of them.
     pub(super) fn never_succeeds(&self) -> bool {
-        self.failed > 0 && self.fitting == 0 && self.absent == 0 && self.unfit.is_none()
+        let succeeds = self.fitting > 0 || self.absent > 0 || self.unfit.is_some();
+        self.failed > 0 && !succeeds && !self.is_part
     }
 }
 
@@ -99,14 +105,16 @@ pub(super) fn judge(
     chain: &[Conversion],
     property_type: &PropertyType,
     values: &[&Value],
+    effort: &Effort,
 ) -> Judged {
     let chain = Chain::new(chain);
     let mut judged = Judged::default();
     for (index, value) in values.iter().enumerate() {
-        match apply(&chain, value) {
-            Converted::Absent => judged.absent += 1,
-            Converted::Failed => judged.failed += 1,
-            Converted::Value(json) => match serde_json::from_str::<Value>(&json) {
+        match apply(&chain, value, effort) {
+            None => judged.is_part = true,
+            Some(Converted::Absent) => judged.absent += 1,
+            Some(Converted::Failed) => judged.failed += 1,
+            Some(Converted::Value(json)) => match serde_json::from_str::<Value>(&json) {
                 Ok(value) if fit(property_type, &value) == Fit::Valid => judged.fitting += 1,
                 _ => judged.unfit = judged.unfit.or(Some(index)),
             },
@@ -116,17 +124,23 @@ pub(super) fn judge(
 }
 
 /// What steps make of a value, if they make one of it.
-pub(super) fn converted(chain: &[Conversion], value: &Value) -> Option<Value> {
-    match apply(&Chain::new(chain), value) {
+pub(super) fn converted(chain: &[Conversion], value: &Value, effort: &Effort) -> Option<Value> {
+    match apply(&Chain::new(chain), value, effort)? {
         Converted::Value(json) => serde_json::from_str(&json).ok(),
         Converted::Absent | Converted::Failed => None,
     }
 }
 
-fn apply(chain: &Chain, value: &Value) -> Converted {
-    // There is fuel enough for anything: samples are the caller's own.
-    let mut fuel = u64::MAX;
-    chain.apply(&value.to_string(), &mut fuel).unwrap_or(Converted::Failed)
+/// What a chain makes of a value, with the fuel that it has where events are served, as long as there is effort.
+fn apply(chain: &Chain, value: &Value, effort: &Effort) -> Option<Converted> {
+    if effort.is_over() {
+        return None;
+    }
+    let json = value.to_string();
+    let given = effort.left().min(Limits::default().fuel(json.len()));
+    let mut fuel = given;
+    let made = chain.apply(&json, &mut fuel);
+    effort.take(given - fuel + VALUE).then_some(made.ok()).flatten()
 }
 
 /// The steps that give values of the type in the place of `own`, with `after` behind them, and whether nothing else could be
@@ -137,6 +151,7 @@ pub(super) fn better(
     after: &[Conversion],
     property_type: &PropertyType,
     values: &[&Value],
+    effort: &Effort,
 ) -> Option<(Vec<Conversion>, bool)> {
     let (last, before) = own.split_last()?;
     let step = conversion_for(property_type);
@@ -169,7 +184,7 @@ pub(super) fn better(
     candidates.into_iter().find_map(|(steps, certain)| {
         let steps = steps.filter(|steps| steps.as_slice() != own)?;
         let chain: Vec<Conversion> = steps.iter().chain(after).cloned().collect();
-        let fits = judge(&chain, property_type, values).fits();
+        let fits = judge(&chain, property_type, values, effort).fits();
         fits.then_some((steps, certain))
     })
 }

@@ -9,6 +9,7 @@ use super::names::{self, LEAD, Owner, SLIP, alike, best, likely_entity, list, pr
 use super::scope::Scopes;
 use super::values::{self, Group};
 use super::{UNKNOWN_RELATIONSHIP, WRONG_ENDPOINT};
+use crate::effort::Effort;
 use crate::expr::Condition;
 use crate::finding::{Finding, patch};
 use crate::graph::GraphSpec;
@@ -60,6 +61,10 @@ impl Edges<'_, '_> {
         findings
     }
 
+    fn searches(&self) -> &Effort {
+        &self.scopes.efforts().searches
+    }
+
     /// An end that some other event describes: its entity and its key.
     fn external(
         &self,
@@ -72,7 +77,7 @@ impl Edges<'_, '_> {
             let at = format!("{at}/entity_name");
             let finding = names::no_entity(at.clone(), entity_name, self.graph);
             let key = key_fields.first().map(FieldMapping::property_name);
-            let likely = likely_entity(Some(entity_name), key, &[], self.graph);
+            let likely = likely_entity(Some(entity_name), key, &[], self.graph, self.searches());
             let likely = likely.map(|(it, certain)| (patch::replace(&at, &it.name), certain));
             return vec![propose(finding, likely)];
         };
@@ -155,7 +160,9 @@ impl Edges<'_, '_> {
                 && self.entity(edge.to()).is_none_or(|to| to == it.to_entity)
         };
         let joining: Vec<&Relationship> = self.graph.relationships().iter().filter(joins).collect();
-        let near = best(joining.iter().map(|it| (alike(found, &it.name), *it)));
+        let effort = self.searches();
+        let near = best(joining.iter().map(|it| (alike(found, &it.name, effort), *it)));
+        let near = effort.whole(near);
         let likely = match (near, joining.as_slice()) {
             (Some((score, it, lead)), _) if score >= SLIP && lead >= LEAD => Some((it, true)),
             (_, [only]) => Some((*only, false)),

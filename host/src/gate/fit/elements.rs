@@ -1,8 +1,12 @@
 //! What should be gone over, told by what is read of the elements: where a `for_each` is missing, or goes over something
 //! else, most of the paths of a node lead nowhere, and there is one array in whose elements all of them are.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
+use super::efforts::Efforts;
+use super::scope::Scopes;
 use super::{FOR_EACH_NOT_ARRAY, MISSING_FOR_EACH, UNKNOWN_PATH};
 use crate::expr::{ForEach, Iteration, Level, Over};
 use crate::finding::{Finding, patch};
@@ -14,6 +18,9 @@ use crate::untrusted::quoted;
 /// How many arrays of the events, and in the elements of each, are looked into.
 const MAX_ARRAYS: usize = 48;
 
+/// What it costs to see whether samples of a type have a path, in steps.
+const LOOKUP: u64 = 100;
+
 /// A path of an element, or of the one around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
@@ -23,8 +30,21 @@ pub(crate) struct Wanted {
     pub(crate) from_parent: bool,
 }
 
-/// The iterations of whose elements these are paths, all of them.
-pub(crate) fn suiting(evidence: &Evidence, types: &[&str], wanted: &[Wanted]) -> Vec<ForEach> {
+/// The iterations of whose elements these are paths, all of them. None where the search ends for want of effort.
+pub(crate) fn suiting(
+    evidence: &Evidence,
+    types: &[&str],
+    wanted: &[Wanted],
+    efforts: &Efforts,
+) -> Vec<ForEach> {
+    let searches = &efforts.searches;
+    // Whoever is asked for what many lists hold has to look at each of their elements.
+    let elements = |for_each: &ForEach| {
+        let room = efforts.room();
+        let elements = evidence.elements_within(types, for_each, &room);
+        let looked_up = searches.take(LOOKUP * (wanted.len() * types.len()) as u64);
+        (searches.take_all(&room) && looked_up).then_some(elements)
+    };
     let (outer, inner): (Vec<&Wanted>, Vec<&Wanted>) = wanted.iter().partition(|it| it.from_parent);
     let has = |evidence: &Evidence, wanted: &[&Wanted]| {
         wanted.iter().all(|it| types.iter().any(|name| evidence.knows(name, &it.path)))
@@ -32,16 +52,17 @@ pub(crate) fn suiting(evidence: &Evidence, types: &[&str], wanted: &[Wanted]) ->
     let mut suiting = Vec::new();
     for first in arrays(evidence, types) {
         let one = ForEach::new(first.clone(), None);
-        let elements = evidence.elements(types, &one);
-        if outer.is_empty() && has(&elements, &inner) {
+        let Some(elements_of_one) = elements(&one) else { return Vec::new() };
+        if outer.is_empty() && has(&elements_of_one, &inner) {
             suiting.push(one.clone());
         }
-        if !has(&elements, &outer) {
+        if !has(&elements_of_one, &outer) {
             continue;
         }
-        for second in arrays(&elements, types) {
+        for second in arrays(&elements_of_one, types) {
             let both = ForEach::new(first.clone(), Some(second));
-            if has(&evidence.elements(types, &both), &inner) {
+            let Some(elements_of_both) = elements(&both) else { return Vec::new() };
+            if has(&elements_of_both, &inner) {
                 suiting.push(both);
             }
         }
@@ -69,13 +90,13 @@ pub(crate) fn written(for_each: &ForEach) -> Value {
 }
 
 /// Says of each node most of whose paths are unknown what it should go over, in the place of all that is said of those paths.
-pub(super) fn check(plan: &Plan, evidence: &Evidence, types: &[&str], findings: &mut Vec<Finding>) {
+pub(super) fn check(plan: &Plan, scopes: &Scopes<'_>, findings: &mut Vec<Finding>) {
     if plan.form() == Form::Short {
         return;
     }
     let reads = plan.reads();
     for (index, node) in plan.nodes().iter().enumerate() {
-        let Some(told) = astray(plan, index, node, &reads, evidence, types, findings) else {
+        let Some(told) = astray(plan, index, node, &reads, scopes, findings) else {
             continue;
         };
         let at = plan.node_pointer(index);
@@ -113,19 +134,19 @@ fn astray(
     index: usize,
     node: &NodeRule,
     reads: &[Read<'_>],
-    evidence: &Evidence,
-    types: &[&str],
+    scopes: &Scopes<'_>,
     findings: &[Finding],
 ) -> Option<Finding> {
+    let (event, efforts) = (scopes.event(), scopes.efforts());
+    let (evidence, types) = (event.evidence(), event.event_types());
     let at = plan.node_pointer(index);
     let level = innermost(node.for_each());
-    let here = node.for_each().map(|for_each| evidence.elements(types, for_each));
-    let knows =
-        |evidence: &Evidence, path: &[String]| types.iter().any(|name| evidence.knows(name, path));
+    let here = scopes.at(node.for_each(), level)?;
+    let unknown = findings.iter().filter(|it| it.code == UNKNOWN_PATH);
+    let unknown: BTreeSet<&str> = unknown.map(|it| it.pointer.as_str()).collect();
     // Of the paths of a template, one finding doesn't say which it is about.
     let is_lost = |read: &&Read<'_>| {
-        findings.iter().any(|it| it.code == UNKNOWN_PATH && it.pointer == read.pointer)
-            && !knows(here.as_ref().unwrap_or(evidence), &read.reference.path)
+        unknown.contains(read.pointer.as_str()) && !here.has(&read.reference.path)
     };
     let of_node = reads.iter().filter(|it| is_in(&it.pointer, &at) && it.role != Role::ForEach);
     let inside: Vec<&Read<'_>> =
@@ -154,18 +175,23 @@ fn astray(
         .map(|read| wanted(read, false))
         .chain(parents.map(|read| wanted(read, true)))
         .collect();
-    let suiting = suiting(evidence, types, &all);
+    let suiting = suiting(evidence, types, &all, efforts);
     let [only] = suiting.as_slice() else { return None };
     if node.for_each() == Some(only) {
         return None;
     }
     let place = format!("{at}/for_each");
     let mut patch = patch::add(&place, written(only));
-    let elements = evidence.elements(types, only);
+    let room = efforts.room();
+    let elements = evidence.elements_within(types, only, &room);
+    if !efforts.searches.take_all(&room) {
+        return None;
+    }
+    let knows = |path: &[String]| types.iter().any(|name| elements.knows(name, path));
     let others = inside.iter().filter(|read| !lost.contains(read));
     // A template says by itself what starts at the event.
     let others = others.filter(|read| read.pointer.ends_with("/source_path"));
-    for read in others.filter(|it| !knows(&elements, &it.reference.path)) {
+    for read in others.filter(|it| !knows(&it.reference.path)) {
         // What isn't lost is where it was read from, and not in the elements.
         let base = read.pointer.strip_suffix("/source_path").filter(|_| level.is_event())?;
         patch = patch::both(patch, patch::add(&format!("{base}/from"), "event"));

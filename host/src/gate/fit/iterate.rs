@@ -26,6 +26,9 @@ const SLIP: f64 = 0.75;
 const WORTH_SAYING: f64 = 0.5;
 const LEAD: f64 = 0.04;
 
+/// What it costs to make a path ready to be compared, for each of its keys, in steps.
+const PATH_STEPS: u64 = 500;
+
 /// How many arrays a message names.
 const MAX_NAMED: usize = 6;
 
@@ -64,7 +67,7 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
         Over::Array => (Kind::Object, "entries"),
         Over::Entries => (Kind::Array, "array"),
     };
-    let inside: Vec<Path> = collections(over, known).filter(|it| it.starts_with(path)).collect();
+    let inside: Vec<&Path> = collections(over, known).filter(|it| it.starts_with(path)).collect();
     if let [only] = inside.as_slice() {
         return Some(finding.mended_by(patch::replace(&read.pointer, only)));
     }
@@ -84,7 +87,11 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
 fn suits_elements(read: &Read<'_>, reads: &[Read<'_>], known: &Known<'_>) -> bool {
     let iteration = Iteration { over: Over::Array, path: read.reference.path.clone() };
     let types = known.event_types();
-    let elements = known.evidence().elements(types, &ForEach::new(iteration, None));
+    let room = known.efforts().room();
+    let elements = known.evidence().elements_within(types, &ForEach::new(iteration, None), &room);
+    if !known.efforts().searches.take_all(&room) || room.is_over() {
+        return false;
+    }
     let level = Level(read.reference.level.0 + 1);
     let (owner, _) = read.pointer.split_once("/for_each").unwrap_or_default();
     let mut inside = reads.iter().filter(|it| {
@@ -118,15 +125,15 @@ fn unknown(read: &Read<'_>, over: Over, known: &Known<'_>, scopes: &Scopes<'_>) 
     Some(propose(finding, patch))
 }
 
-fn collections(over: Over, known: &Known<'_>) -> impl Iterator<Item = Path> {
-    let all = known.evidence().arrays(known.event_types()).into_iter();
-    let of_kind = all.filter(move |it| it.iteration.over == over).map(|it| it.iteration.path);
-    of_kind.filter(|path| path.iter().all(|key| is_presentable(key)))
+fn collections<'k>(over: Over, known: &'k Known<'_>) -> impl Iterator<Item = &'k Path> {
+    let of_kind = known.collections().iter().filter(move |it| it.iteration.over == over);
+    let paths = of_kind.map(|it| &it.iteration.path);
+    paths.filter(|path| path.iter().all(|key| is_presentable(key)))
 }
 
 fn listed(over: Over, known: &Known<'_>) -> String {
     let names: Vec<String> =
-        collections(over, known).take(MAX_NAMED).map(|path| shown(&path)).collect();
+        collections(over, known).take(MAX_NAMED).map(|path| shown(path)).collect();
     match names.is_empty() {
         true => "none is known".to_owned(),
         false => format!("there are {}", names.join(", ")),
@@ -135,22 +142,26 @@ fn listed(over: Over, known: &Known<'_>) -> String {
 
 /// The array, or object, that was meant, and whether nothing else could be.
 fn nearest(path: &[String], over: Over, known: &Known<'_>) -> Option<(Path, bool)> {
-    let is_there = |path: &Path| known.kinds(path).contains(Kind::Array) || over == Over::Entries;
-    let mut scored: Vec<(f64, Path)> = collections(over, known)
+    let effort = &known.efforts().searches;
+    let is_there = |path: &&Path| known.kinds(path).contains(Kind::Array) || over == Over::Entries;
+    let spelled = likeness::spelled(path);
+    let mut scored: Vec<(f64, &Path)> = collections(over, known)
+        .take_while(|it| effort.take(PATH_STEPS * it.len() as u64))
         .filter(is_there)
         .map(|it| {
-            let same_leaf = it.last().is_some_and(|leaf| {
-                path.last().is_some_and(|last| likeness::plain(leaf) == likeness::plain(last))
-            });
-            (likeness::paths(path, &it).max(if same_leaf { SLIP } else { 0.0 }), it)
+            let keys = likeness::spelled(it);
+            let same_leaf = likeness::same_leaf(&spelled, &keys);
+            let alike = likeness::paths(&spelled, &keys, effort);
+            (alike.max(if same_leaf { SLIP } else { 0.0 }), it)
         })
         .collect();
+    effort.whole(Some(()))?;
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let second = scored.get(1).map_or(0.0, |(score, _)| *score);
     let is_only = scored.len() == 1;
     let (score, path) = scored.into_iter().next()?;
     let certain = score >= SLIP && score - second >= LEAD;
-    (score >= WORTH_SAYING || is_only).then_some((path, certain))
+    (score >= WORTH_SAYING || is_only).then(|| (path.clone(), certain))
 }
 
 /// What makes a node one for each element of the array that its paths lead through, and whether nothing else could be meant:

@@ -89,8 +89,10 @@ impl Keys<'_> {
             let rest = patch::add(&format!("{rest}/-"), written);
             return propose(finding, Some((patch::both(to_key, rest), certain)));
         }
-        let renamed = patch::replace(&at, called(key, name));
-        propose(finding, Some((renamed, means_key(name, stated.path(), self.entity, key))))
+        let effort = &scopes.efforts().searches;
+        let renamed = patch::replace(&at, called(key, name, effort));
+        let is_meant = means_key(name, stated.path(), self.entity, key, effort);
+        propose(finding, Some((renamed, is_meant)))
     }
 
     /// A mapping for a property of the key that there is none for, and whether nothing else could be meant: from the
@@ -187,6 +189,7 @@ impl Keys<'_> {
         let is = |mapping: &Mapping<'_>, key: &Property| {
             mapping.property.is_some_and(|it| std::ptr::eq(it, key))
         };
+        let effort = &scopes.efforts().searches;
         let mut extra: Vec<&Mapping<'_>> = stated.to_vec();
         extra.retain(|mapping| !wanted.iter().any(|key| is(mapping, key)));
         let mut findings = Vec::new();
@@ -201,7 +204,7 @@ impl Keys<'_> {
             // One that the entity has no property for, and one that is missing, are the same.
             let is_only = stated.len() == wanted.len() && missing == 1;
             let meant = extra.iter().position(|it| {
-                let means = is_only || means_key(it.name(), it.path(), self.entity, key);
+                let means = is_only || means_key(it.name(), it.path(), self.entity, key, effort);
                 it.property.is_none() && means
             });
             if let Some(meant) = meant {
@@ -209,7 +212,7 @@ impl Keys<'_> {
                 let at = format!("{}/property_name", mapping.at);
                 let finding =
                     Finding::new(Stage::Fit, WRONG_KEY, &at, expected, quoted(mapping.name()));
-                let meant = called(key, mapping.name());
+                let meant = called(key, mapping.name(), effort);
                 findings.push(finding.mended_by(patch::replace(&at, meant)));
                 continue;
             }

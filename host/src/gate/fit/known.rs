@@ -1,13 +1,19 @@
 //! What is known of the paths of events of some types, or of the elements of something in them, asked the way the gate asks.
 
-use std::collections::BTreeSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Bound;
 
 use serde_json::Value;
+
+use super::efforts::{Efforts, VALUE};
+use super::likeness::{Spelled, spelled};
 
 use crate::finding::FailingEvent;
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
-use crate::task::evidence::{Evidence, Kind, Kinds, Path, SampleEvents, Seen};
+use crate::matching::Survey;
+use crate::task::evidence::{Collection, Evidence, Kind, Kinds, SampleEvents, Seen};
 use crate::untrusted::quoted;
 
 /// With this many samples and more, a path that none of them has is taken not to exist.
@@ -22,28 +28,80 @@ const MAX_NAMED: usize = 4;
 /// The paths of events, or of elements.
 pub(crate) struct Known<'t> {
     evidence: &'t Evidence,
+    efforts: &'t Efforts,
     event_types: Vec<&'t str>,
-    paths: BTreeSet<&'t Path>,
+    paths: BTreeSet<&'t [String]>,
+    /// Of each path that is listed, the event types whose samples have it.
+    having: HashMap<&'t [String], Vec<&'t SampleEvents>>,
+    /// The event types that have paths which aren't listed.
+    unlisted: Vec<&'t SampleEvents>,
     has_few_samples: bool,
+    is_cut: bool,
     /// What has the paths, in words.
     of: String,
+    anywhere: OnceCell<Anywhere<'t>>,
+    collections: OnceCell<Vec<Collection>>,
+    /// Made when something is looked for: mostly nothing is.
+    survey: OnceCell<Survey<'t>>,
+    spelled: OnceCell<Vec<(&'t [String], Vec<Spelled>)>>,
+    /// Which types were found to admit all values of a path.
+    admitted: RefCell<HashMap<&'t [String], Vec<Admitted>>>,
+}
+
+/// A type, and whether it admits all values of a path.
+type Admitted = (Option<PropertyType>, bool);
+
+/// What samples of any event type have.
+struct Anywhere<'t> {
+    kinds: HashMap<&'t [String], Kinds>,
+    unlisted: Vec<&'t SampleEvents>,
 }
 
 impl<'t> Known<'t> {
     /// Of several event types, whose events a plan reads alike.
-    pub(crate) fn of_types(evidence: &'t Evidence, event_types: Vec<&'t str>) -> Self {
-        let paths = event_types.iter().flat_map(|name| evidence.paths(name).into_keys()).collect();
-        let seen = event_types.iter().filter_map(|name| evidence.of(name));
+    pub(crate) fn of_types(
+        evidence: &'t Evidence,
+        event_types: Vec<&'t str>,
+        efforts: &'t Efforts,
+    ) -> Self {
+        let mut paths: BTreeSet<&[String]> = BTreeSet::new();
+        if !event_types.is_empty() {
+            paths.extend(evidence.declared().keys().map(Vec::as_slice));
+        }
+        let mut having: HashMap<&[String], Vec<&SampleEvents>> = HashMap::new();
+        let seen: Vec<&SampleEvents> =
+            event_types.iter().filter_map(|name| evidence.of(name)).collect();
+        for events in &seen {
+            for path in events.observed().keys() {
+                paths.insert(path);
+                having.entry(path).or_default().push(events);
+            }
+        }
+        let is_cut = seen.iter().any(|events| events.is_cut());
         // Elements of one event are much alike: it is events that count.
-        let lines: BTreeSet<usize> =
-            seen.flat_map(|events| events.samples().map(Seen::line)).take(ENOUGH_LINES).collect();
+        let lines = seen.iter().flat_map(|events| events.samples().map(Seen::line));
+        let lines: BTreeSet<usize> = lines.take(ENOUGH_LINES).collect();
         let names: Vec<String> = event_types.iter().take(MAX_NAMED).map(|it| quoted(it)).collect();
         let of = match names.as_slice() {
             [name] => format!("events of type {name}"),
             _ => format!("events of the types {}", names.join(", ")),
         };
-        let has_few_samples = lines.len() < ENOUGH_SAMPLES;
-        Self { evidence, event_types, paths, has_few_samples, of }
+        Self {
+            evidence,
+            efforts,
+            event_types,
+            paths,
+            having,
+            unlisted: unlisted(seen),
+            has_few_samples: lines.len() < ENOUGH_SAMPLES,
+            is_cut,
+            of,
+            anywhere: OnceCell::new(),
+            collections: OnceCell::new(),
+            survey: OnceCell::new(),
+            spelled: OnceCell::new(),
+            admitted: RefCell::default(),
+        }
     }
 
     /// The same, told to be of something else.
@@ -55,8 +113,17 @@ impl<'t> Known<'t> {
         self.evidence
     }
 
+    pub(crate) fn efforts(&self) -> &'t Efforts {
+        self.efforts
+    }
+
     pub(crate) fn event_types(&self) -> &[&'t str] {
         &self.event_types
+    }
+
+    /// What there is to go over.
+    pub(super) fn collections(&self) -> &[Collection] {
+        self.collections.get_or_init(|| self.evidence.arrays(&self.event_types))
     }
 
     /// What has the paths, in words: `events of type "a"`.
@@ -64,26 +131,56 @@ impl<'t> Known<'t> {
         &self.of
     }
 
+    /// The paths in the form in which names are compared with them.
+    pub(super) fn survey(&self) -> &Survey<'t> {
+        self.survey
+            .get_or_init(|| Survey::new(self.evidence, &self.event_types, &self.efforts.searches))
+    }
+
+    /// The paths with how their keys are spelled.
+    pub(super) fn spelled(&self) -> &[(&'t [String], Vec<Spelled>)] {
+        self.spelled.get_or_init(|| self.paths().map(|path| (path, spelled(path))).collect())
+    }
+
     /// Whether the path occurs in a sample or is declared.
     pub(crate) fn has(&self, path: &[String]) -> bool {
-        self.event_types.iter().any(|name| self.evidence.knows(name, path))
+        self.paths.contains(path)
             || self.evidence.declared().contains_key(path)
+            || self.may_be_in(&self.unlisted, path)
+    }
+
+    /// Whether a path is among those that aren't listed. It may be, where there is no effort left to look.
+    fn may_be_in(&self, unlisted: &[&SampleEvents], path: &[String]) -> bool {
+        !self.may_look_into(unlisted) || unlisted.iter().any(|events| events.has(path))
+    }
+
+    fn may_look_into(&self, unlisted: &[&SampleEvents]) -> bool {
+        unlisted.is_empty() || self.efforts.values.take(unlisted.len() as u64 * VALUE)
     }
 
     /// Whether nothing speaks against the path: it occurs or is declared, or there are only a few samples, and those of
     /// another event type have it. Types of one family differ in optional parts.
     pub(crate) fn admits_path(&self, path: &[String]) -> bool {
         let elsewhere = || {
-            let mut types = self.evidence.event_types();
-            types.any(|(name, _)| {
-                !self.event_types.contains(&name) && self.evidence.knows(name, path)
-            })
+            let anywhere = self.anywhere();
+            anywhere.kinds.contains_key(path) || self.may_be_in(&anywhere.unlisted, path)
         };
-        let is_cut = || self.all().any(SampleEvents::is_cut);
         self.has(path)
             || self.is_behind_null(path)
             || (self.has_few_samples && elsewhere())
-            || is_cut()
+            || self.is_cut
+    }
+
+    fn anywhere(&self) -> &Anywhere<'t> {
+        self.anywhere.get_or_init(|| {
+            let mut kinds: HashMap<&[String], Kinds> = HashMap::new();
+            for (path, observed) in self.evidence.event_types().flat_map(|(_, it)| it.observed()) {
+                let all = kinds.entry(path).or_default();
+                *all = all.union(observed.kinds);
+            }
+            let all = self.evidence.event_types().map(|(_, events)| events);
+            Anywhere { kinds, unlisted: unlisted(all) }
+        })
     }
 
     /// Whether something on the way is null wherever it is, and nothing is declared below it: what its fields would be
@@ -98,8 +195,9 @@ impl<'t> Known<'t> {
         };
         let (prefix, kinds) = last;
         let declares_fields = || {
-            let declared = self.evidence.declared().keys();
-            declared.filter(|it| it.len() > prefix.len()).any(|it| it.starts_with(prefix))
+            let behind = (Bound::Excluded(prefix), Bound::Unbounded);
+            let next = self.evidence.declared().range::<[String], _>(behind).next();
+            next.is_some_and(|(path, _)| path.starts_with(prefix))
         };
         kinds.iter().all(|kind| kind == Kind::Null) && !declares_fields()
     }
@@ -114,8 +212,13 @@ impl<'t> Known<'t> {
 
     /// The kinds of values that samples of any event type have at a path.
     fn kinds_anywhere(&self, path: &[String]) -> Kinds {
-        let types = self.evidence.event_types();
-        types.flat_map(|(_, events)| events.seen(path)).map(|(_, value)| Kind::of(value)).collect()
+        let anywhere = self.anywhere();
+        let listed = anywhere.kinds.get(path).copied().unwrap_or_default();
+        if !self.may_look_into(&anywhere.unlisted) {
+            return listed;
+        }
+        let others = not_listing(&anywhere.unlisted, path).flat_map(|events| events.seen(path));
+        others.map(|(_, value)| Kind::of(value)).collect::<Kinds>().union(listed)
     }
 
     /// Whether so little is known that a path may exist though nothing says so: no event schema declares anything, and
@@ -124,7 +227,7 @@ impl<'t> Known<'t> {
         self.evidence.declared().is_empty() && self.has_few_samples
     }
 
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &'t Path> {
+    pub(crate) fn paths(&self) -> impl ExactSizeIterator<Item = &'t [String]> {
         self.paths.iter().copied()
     }
 
@@ -147,12 +250,12 @@ impl<'t> Known<'t> {
         &self,
         path: &'p [String],
     ) -> impl Iterator<Item = (&'t Seen, &'t Value)> + use<'t, 'p> {
-        let samples: Vec<&'t SampleEvents> = self.all().collect();
-        samples
-            .into_iter()
-            .flat_map(SampleEvents::samples)
-            .filter_map(move |seen| Some((seen, crate::task::evidence::at(seen.event(), path)?)))
-            .filter(|(_, value)| !value.is_null())
+        let mut having = self.having.get(path).cloned().unwrap_or_default();
+        if self.may_look_into(&self.unlisted) {
+            having.extend(not_listing(&self.unlisted, path));
+        }
+        let values = having.into_iter().flat_map(move |events| events.seen(path));
+        values.filter(|(_, value)| !value.is_null())
     }
 
     /// The kinds of the values that samples have at a path, null apart.
@@ -163,6 +266,21 @@ impl<'t> Known<'t> {
     /// Whether every value that was seen at the path is of the type; where none was, whether what the schema declares
     /// may be. `None` stands for any scalar.
     pub(crate) fn admits(&self, path: &[String], wanted: Option<&PropertyType>) -> bool {
+        let is_unsupported = matches!(wanted, Some(PropertyType::Unsupported(_)));
+        let Some(path) = self.paths.get(path).filter(|_| !is_unsupported) else {
+            return self.admits_now(path, wanted);
+        };
+        let mut admitted = self.admitted.borrow_mut();
+        let known = admitted.entry(path).or_default();
+        if let Some((_, admits)) = known.iter().find(|(it, _)| it.as_ref() == wanted) {
+            return *admits;
+        }
+        let admits = self.admits_now(path, wanted);
+        known.push((wanted.cloned(), admits));
+        admits
+    }
+
+    fn admits_now(&self, path: &[String], wanted: Option<&PropertyType>) -> bool {
         let mut values = self.values(path).peekable();
         if values.peek().is_some() {
             return match wanted {
@@ -187,6 +305,19 @@ impl<'t> Known<'t> {
     pub(crate) fn declared_kinds(&self, path: &[String]) -> Kinds {
         self.evidence.declared().get(path).map(|declared| declared.kinds).unwrap_or_default()
     }
+}
+
+/// Those that have paths which aren't listed.
+fn unlisted<'t>(all: impl IntoIterator<Item = &'t SampleEvents>) -> Vec<&'t SampleEvents> {
+    all.into_iter().filter(|events| events.unlisted() > 0).collect()
+}
+
+/// Those of which it isn't listed whether they have a path.
+fn not_listing<'s, 't>(
+    unlisted: &'s [&'t SampleEvents],
+    path: &'s [String],
+) -> impl Iterator<Item = &'t SampleEvents> + use<'s, 't> {
+    unlisted.iter().copied().filter(|events| !events.observed().contains_key(path))
 }
 
 pub(crate) fn is_scalar(value: &Value) -> bool {

@@ -2,11 +2,22 @@
 
 use std::collections::BTreeSet;
 
+use crate::effort::Effort;
+use crate::matching::{Letters, spelling_steps};
+
 /// Longer names than this are equal or they aren't: comparing letter by letter takes the product of the lengths.
 const MAX_CHARS: usize = 64;
 
 /// So much of a name is looked at where spelling is left aside: names are compared with every path that is known.
 const MAX_SPELLED_CHARS: usize = 1024;
+
+/// How alike names are whose letters are the same, and what is left of how alike others are.
+const SAME_LETTERS: f64 = 0.98;
+const DIFFERENT: f64 = 0.97;
+
+/// What a glance at two names costs, in steps, and what making one ready costs for each of its bytes.
+const GLANCE: u64 = 20;
+const READING: u64 = 8;
 
 /// What a segment costs that only one of two paths has.
 const GAP: f64 = 0.5;
@@ -41,24 +52,71 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// How alike two names are, from 0 to 1: 1 for equal ones, just below for those that differ in case or separators, else by
-/// the letters that would have to change.
-pub(crate) fn names(a: &str, b: &str) -> f64 {
-    if a == b {
-        return 1.0;
-    }
-    let (a, b) = (plain(a), plain(b));
-    if a == b && !a.is_empty() {
-        return 0.98;
-    }
-    if a.is_empty() || b.is_empty() || a.len() > MAX_CHARS || b.len() > MAX_CHARS {
-        return 0.0;
-    }
-    strsim::normalized_damerau_levenshtein(&a, &b) * 0.97
+/// A name in the form in which it is compared with others.
+pub(crate) struct Spelled {
+    name: String,
+    plain: String,
+    letters: Letters,
 }
 
-/// How alike two paths are, from 0 to 1. Segments may be misspelt, missing or too many.
-pub(super) fn paths(a: &[String], b: &[String]) -> f64 {
+impl Spelled {
+    pub(crate) fn new(name: &str) -> Self {
+        let plain = plain(name);
+        Self { name: name.to_owned(), letters: Letters::of(&plain), plain }
+    }
+
+    /// How alike two names are, as [`names`] tells it, where they are at least as alike as `floor`; 0 where they aren't, or
+    /// there is no effort left to compare them.
+    fn alike(&self, other: &Self, floor: f64, effort: &Effort) -> f64 {
+        if !effort.take(GLANCE) {
+            return 0.0;
+        }
+        if self.name == other.name {
+            return 1.0;
+        }
+        if self.plain == other.plain && !self.plain.is_empty() {
+            return SAME_LETTERS;
+        }
+        if !self.is_comparable() || !other.is_comparable() {
+            return 0.0;
+        }
+        let at_most = self.letters.similarity_at_most(&other.letters) * DIFFERENT;
+        if at_most < floor || !effort.take(spelling_steps(&self.plain, &other.plain)) {
+            return 0.0;
+        }
+        let alike = strsim::normalized_damerau_levenshtein(&self.plain, &other.plain) * DIFFERENT;
+        if alike < floor { 0.0 } else { alike }
+    }
+
+    fn is_comparable(&self) -> bool {
+        !self.plain.is_empty() && self.plain.len() <= MAX_CHARS
+    }
+}
+
+/// Whether both paths end in the same name.
+pub(super) fn same_leaf(a: &[Spelled], b: &[Spelled]) -> bool {
+    matches!((a.last(), b.last()), (Some(a), Some(b)) if a.plain == b.plain)
+}
+
+/// The keys of a path, in the form in which they are compared.
+pub(crate) fn spelled(path: &[String]) -> Vec<Spelled> {
+    path.iter().map(|key| Spelled::new(key)).collect()
+}
+
+/// How alike two names are, from 0 to 1: 1 for equal ones, just below for those that differ in case or separators, else by
+/// the letters that would have to change. 0 where there is no effort left to compare them.
+pub(crate) fn names(a: &str, b: &str, effort: &Effort) -> f64 {
+    // Making the names ready costs by their lengths.
+    let bytes = a.len().min(MAX_SPELLED_CHARS) + b.len().min(MAX_SPELLED_CHARS);
+    if a != b && !effort.take(READING * bytes as u64) {
+        return 0.0;
+    }
+    Spelled::new(a).alike(&Spelled::new(b), 0.0, effort)
+}
+
+/// How alike two paths are, from 0 to 1. Segments may be misspelt, missing or too many. 0 where there is no effort left to
+/// compare them.
+pub(super) fn paths(a: &[Spelled], b: &[Spelled], effort: &Effort) -> f64 {
     let longest = a.len().max(b.len());
     if longest == 0 || longest > 32 {
         return 0.0;
@@ -67,7 +125,7 @@ pub(super) fn paths(a: &[String], b: &[String]) -> f64 {
     for (row, segment) in a.iter().enumerate() {
         let mut current = vec![(row + 1) as f64 * GAP];
         for (column, other) in b.iter().enumerate() {
-            let alike = names(segment, other);
+            let alike = segment.alike(other, SLIP, effort);
             let changed = if alike >= SLIP { (1.0 - alike) * 0.9 } else { 1.0 };
             let cost = (above[column] + changed).min(above[column + 1] + GAP);
             current.push(cost.min(current[column] + GAP));
@@ -111,6 +169,7 @@ pub(crate) fn affinity(name: &str, path: &[String]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effort::Cancel;
 
     fn path(dotted: &str) -> Vec<String> {
         dotted.split('.').map(str::to_owned).collect()
@@ -119,6 +178,8 @@ mod tests {
     #[test]
     fn names_are_alike_but_for_spelling() {
         assert_eq!(words("createdAt_UTC"), ["created", "at", "utc"]);
+        let effort = Effort::new(u64::MAX, &Cancel::default());
+        let names = |a: &str, b: &str| names(a, b, &effort);
         assert!(names("created_at", "createdAt") > 0.97);
         assert!(names("titel", "title") > 0.7 && names("title", "state") < 0.5);
         assert_eq!(names("", "__"), 0.0);
@@ -134,8 +195,10 @@ mod tests {
             "issue.user.login",
             "content.issue.data.user.login",
         ] {
-            assert!(paths(&path(slip), &wanted) > 0.8, "{slip}");
-            assert!(paths(&path(slip), &wanted) > paths(&path(slip), &other), "{slip}");
+            let effort = Effort::new(u64::MAX, &Cancel::default());
+            let slip_of = |other: &[String]| paths(&spelled(&path(slip)), &spelled(other), &effort);
+            assert!(slip_of(&wanted) > 0.8, "{slip}");
+            assert!(slip_of(&wanted) > slip_of(&other), "{slip}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! Paths that exist and are right by type, but belong to another property by their names.
 
+use std::collections::BTreeSet;
+
 use super::known::Known;
 use super::mapping::Mapping;
 use super::names::propose;
@@ -21,29 +23,59 @@ pub(super) fn check(
     known: &Known<'_>,
 ) -> Vec<Finding> {
     let at_level = |it: &&Mapping<'_>| it.plain().is_some_and(|it| it.level == level);
-    let sound: Vec<&Mapping<'_>> =
-        mappings.iter().filter(at_level).filter(|it| it.is_sound(known)).collect();
+    let sound = mappings.iter().filter(at_level).filter(|it| it.is_sound(known));
+    let sound: Vec<Sound<'_>> = sound.map(Sound::new).collect();
+    let paths = sound.iter().map(|it| it.mapping.path());
+    let search = Search::new(known, owner, paths);
+    let effort = &known.efforts().values;
     let mut findings = Vec::new();
-    let mut involved: Vec<&str> = Vec::new();
+    let mut involved: BTreeSet<usize> = BTreeSet::new();
     for (i, one) in sound.iter().enumerate() {
-        for other in sound.iter().skip(i + 1) {
-            if involved.contains(&one.at.as_str()) || involved.contains(&other.at.as_str()) {
+        for (j, other) in sound.iter().enumerate().skip(i + 1) {
+            if involved.contains(&i) || involved.contains(&j) {
                 continue;
             }
-            let found = if one.path() == other.path() {
-                read_twice(one, other, &sound, owner, known)
+            let (is_same, steps) =
+                (one.mapping.path() == other.mapping.path(), one.steps + other.steps);
+            let found = if is_same && one.reads_its_name != other.reads_its_name {
+                let astray = if one.reads_its_name { other } else { one };
+                read_twice(astray.mapping, owner, &search)
+            } else if !is_same && one.is_astray && other.is_astray && effort.take(steps) {
+                swapped(one.mapping, other.mapping, known)
             } else {
-                swapped(one, other, known)
+                None
             };
             if let Some(finding) = found {
                 findings.push(finding);
-                involved.extend([one.at.as_str(), other.at.as_str()]);
+                involved.extend([i, j]);
             }
         }
     }
     findings
 }
 
+/// A mapping with which nothing is wrong by itself.
+struct Sound<'m> {
+    mapping: &'m Mapping<'m>,
+    reads_its_name: bool,
+    /// Whether its name is nowhere on the path that it reads.
+    is_astray: bool,
+    /// What it costs to compare its name and its path with those of another one.
+    steps: u64,
+}
+
+impl<'m> Sound<'m> {
+    fn new(mapping: &'m Mapping<'m>) -> Self {
+        let (path, name) = (mapping.path(), likeness::plain(mapping.name()));
+        let reads_its_name = mapping.reads_its_name(path);
+        let is_on_path = path.iter().any(|segment| likeness::plain(segment) == name);
+        let bytes: usize = path.iter().map(String::len).sum::<usize>() + name.len();
+        let steps = 1_000 + 20 * bytes as u64;
+        Self { mapping, reads_its_name, is_astray: !reads_its_name && !is_on_path, steps }
+    }
+}
+
+/// Two of them, neither of which has its name on its own path.
 fn swapped(one: &Mapping<'_>, other: &Mapping<'_>, known: &Known<'_>) -> Option<Finding> {
     let crosswise = is_anothers(one, other.path()) && is_anothers(other, one.path());
     let exactly = usize::from(one.reads_its_name(other.path()))
@@ -83,36 +115,20 @@ fn swapped(one: &Mapping<'_>, other: &Mapping<'_>, known: &Known<'_>) -> Option<
     Some(finding.mended_by(patch))
 }
 
-/// Whether a mapping would better read `path`, and what it reads now doesn't have its name in any segment.
+/// Whether a mapping whose name is nowhere on its path would better read another one.
 fn is_anothers(mapping: &Mapping<'_>, path: &[String]) -> bool {
     let name = mapping.name();
-    let now = mapping.path();
-    let says_its_name = now.iter().any(|segment| likeness::plain(segment) == likeness::plain(name));
-    !mapping.reads_its_name(now)
-        && !says_its_name
-        && likeness::affinity(name, path) > likeness::affinity(name, now)
+    likeness::affinity(name, path) > likeness::affinity(name, mapping.path())
 }
 
 fn says_nothing(mapping: &Mapping<'_>) -> bool {
     likeness::affinity(mapping.name(), mapping.path()) < 0.2
 }
 
-/// Of two that read one path, one has it by its name; if there is a path of the other's name beside it, that was meant.
-fn read_twice(
-    one: &Mapping<'_>,
-    other: &Mapping<'_>,
-    sound: &[&Mapping<'_>],
-    owner: &str,
-    known: &Known<'_>,
-) -> Option<Finding> {
-    let path = one.path();
-    let astray = match (one.reads_its_name(path), other.reads_its_name(path)) {
-        (true, false) => other,
-        (false, true) => one,
-        _ => return None,
-    };
+/// Of two that read one path, another one has it by its name; if there is a path of this one's name beside it, that was meant.
+fn read_twice(astray: &Mapping<'_>, owner: &str, search: &Search<'_, '_>) -> Option<Finding> {
+    let path = astray.path();
     let name = &astray.property?.logical_name;
-    let search = Search::new(known, owner, sound.iter().map(|it| it.path()));
     let sought = Sought {
         given: path,
         name: Some(name),

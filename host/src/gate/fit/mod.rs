@@ -37,6 +37,7 @@
 
 mod chain;
 mod edge;
+mod efforts;
 pub(crate) mod elements;
 mod event_type;
 mod iterate;
@@ -58,15 +59,21 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub(crate) use efforts::Efforts;
 pub(crate) use event_type::likely as likely_event_type;
 pub(crate) use known::{Known, is_scalar, smallest};
 
+use crate::effort::Cancel;
 use crate::finding::{self, Finding};
 use crate::plan::Plan;
-use crate::problem::Coded;
+use crate::problem::{Coded, Stage};
 use crate::task::Task;
 use edge::Edges;
+use efforts::{SEARCH_STEPS, VALUE_STEPS};
 use scope::{Elements, Scopes};
+
+/// How many findings are told of one plan: nobody mends more at once.
+const MAX_FINDINGS: usize = 1_000;
 
 /// No sample has the plan's event type.
 pub(crate) const EVENT_TYPE_WITHOUT_SAMPLE: &str = "event_type_without_sample";
@@ -92,6 +99,8 @@ const TYPE_MISMATCH: &str = "type_mismatch";
 const UNSUPPORTED_TYPE: &str = "unsupported_type";
 /// A path leads through an array.
 const MISSING_FOR_EACH: &str = "missing_for_each";
+/// There is more than is told.
+const FIT_LIMIT: &str = "fit_limit";
 /// A `for_each` over something that never is an array.
 const FOR_EACH_NOT_ARRAY: &str = "for_each_not_array";
 /// A `for_each` over the entries of something that never is an object.
@@ -111,6 +120,7 @@ pub const CODES: &[&str] = &[
     CONVERSION_NEVER_SUCCEEDS,
     EVENT_TYPE_WITHOUT_SAMPLE,
     FIELDS_SWAPPED,
+    FIT_LIMIT,
     FOR_EACH_NOT_ARRAY,
     FOR_EACH_NOT_OBJECT,
     MISSING_FOR_EACH,
@@ -131,6 +141,7 @@ pub const CODES: &[&str] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fitted {
     plan: Plan,
+    is_whole: bool,
 }
 
 impl Fitted {
@@ -138,6 +149,12 @@ impl Fitted {
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Whether all values of the samples were held to it. Of very many values, the last ones are left to the sample run.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
     }
 }
 
@@ -150,8 +167,9 @@ pub struct Unfit {
 }
 
 impl Unfit {
-    /// All that is wrong, in the order: event types, each node with its entity, key and properties, edges, what each
-    /// `for_each` goes over, conditions, session, spans.
+    /// What is wrong, in the order: event types, each node with its entity, key and properties, edges, what each `for_each`
+    /// goes over, conditions, session, spans. Of more than a thousand faults, the first ones. Where that is so, or what would
+    /// mend them could not be looked for to the end, the second finding says so, with the code `fit_limit`.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -177,34 +195,59 @@ impl Coded for Unfit {
 /// [`Unfit`], with everything that is wrong. What follows from another problem is left out: without a known event type
 /// nothing is said about paths, without a known entity nothing about properties.
 pub fn fit(plan: &Plan, task: &Task) -> Result<Fitted, Unfit> {
+    fit_within(plan, task, &Efforts::new(&Cancel::default()))
+}
+
+/// The same, within these efforts.
+pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &Efforts) -> Result<Fitted, Unfit> {
     let evidence = task.evidence();
-    let mut findings = event_type::check(plan, evidence);
+    let mut findings = event_type::check(plan, evidence, &efforts.searches);
     let has_samples = findings.is_empty();
     let types = evidence.event_types().map(|(name, _)| name);
     let types: Vec<&str> = types.filter(|name| plan.event_types().matches(name)).collect();
     let elements = Elements::new(plan, evidence);
-    let scopes = Scopes::new(evidence, &elements, &types);
+    let scopes = Scopes::new(evidence, &elements, &types, efforts);
     // Of plans, none fails to serialise.
     let written = serde_json::to_value(plan).unwrap_or_default();
 
-    for index in 0..plan.nodes().len() {
-        let graph = task.graph();
-        findings.extend(node::check(plan, index, graph, &scopes, &written, has_samples));
-    }
     let graph = task.graph();
-    let edges = Edges { plan, graph, scopes: &scopes, written: &written, has_samples };
-    findings.extend((0..plan.edges().len()).flat_map(|index| edges.check(index)));
+    let nodes = (0..plan.nodes().len())
+        .flat_map(|index| node::check(plan, index, graph, &scopes, &written, has_samples));
+    let checks = Edges { plan, graph, scopes: &scopes, written: &written, has_samples };
+    let edges = (0..plan.edges().len()).flat_map(|index| checks.check(index));
+    let room = (MAX_FINDINGS + 1).saturating_sub(findings.len());
+    findings.extend(nodes.chain(edges).take(room));
     if has_samples {
         findings.extend(iterate::check(plan, &scopes));
         findings.extend(paths::roles(plan, &scopes));
-        elements::check(plan, evidence, &types, &mut findings);
+        elements::check(plan, &scopes, &mut findings);
     }
     without_follow_ons(&mut findings);
     if findings.is_empty() {
-        return Ok(Fitted { plan: plan.clone() });
+        return Ok(Fitted { plan: plan.clone(), is_whole: !efforts.values.is_over() });
     }
+    let left_out = findings.len().saturating_sub(MAX_FINDINGS);
+    findings.truncate(MAX_FINDINGS);
     one_path_each(&mut findings);
+    if let Some(limited) = limited(left_out > 0, efforts) {
+        findings.insert(1, limited);
+    }
     Err(Unfit { findings })
+}
+
+/// That not all is told that could be.
+fn limited(is_cut: bool, efforts: &Efforts) -> Option<Finding> {
+    let cut = is_cut.then_some("more that is wrong than is told");
+    let values = efforts.values.is_over().then_some("values that weren't looked at");
+    let searches = efforts.searches.is_over();
+    let searches =
+        searches.then_some("findings for which nothing more was looked for that mends them");
+    let observed: Vec<&str> = [cut, values, searches].into_iter().flatten().collect();
+    let expected = format!(
+        "a plan with at most {MAX_FINDINGS} faults, for which samples and names take at most {VALUE_STEPS} and {SEARCH_STEPS} steps"
+    );
+    let finding = || Finding::new(Stage::Fit, FIT_LIMIT, "", expected, observed.join(", and "));
+    (!observed.is_empty()).then(finding)
 }
 
 /// Where an edge names the wrong node, its paths start elsewhere, and an end of another entity has another key: what is said

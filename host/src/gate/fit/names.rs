@@ -1,9 +1,12 @@
 //! Entities and properties: the names of a plan against those of the graph spec.
 
+use std::collections::HashSet;
+
 use super::known::Known;
 use super::mapping::Mapping;
 use super::scope::Scopes;
 use super::{UNKNOWN_ENTITY, UNKNOWN_PROPERTY, likeness};
+use crate::effort::Effort;
 use crate::finding::{Finding, patch};
 use crate::graph::spec::{Entity, GraphSpec, Properties, Property};
 use crate::plan::{Endpoint, Form, Plan};
@@ -22,8 +25,21 @@ const WORTH_SAYING: f64 = 0.6;
 /// How much of a property's name a path has to have, more than of any other's, to be read for it.
 const SAID: f64 = 0.25;
 
+/// How many bytes of names are ever looked at.
+const MAX_BYTES: usize = 4_096;
+
+/// What it costs to look for a name among those of an entity, in steps, and to make names ready to be compared, for each
+/// byte.
+const LOOKUP: u64 = 30;
+const READING: u64 = 16;
+
 /// A node of an entity that there isn't.
-pub(super) fn unknown_entity(plan: &Plan, index: usize, graph: &GraphSpec) -> Finding {
+pub(super) fn unknown_entity(
+    plan: &Plan,
+    index: usize,
+    graph: &GraphSpec,
+    effort: &Effort,
+) -> Finding {
     let Some(node) = plan.nodes().get(index) else {
         return no_entity(String::new(), "", graph);
     };
@@ -36,7 +52,8 @@ pub(super) fn unknown_entity(plan: &Plan, index: usize, graph: &GraphSpec) -> Fi
     let properties: Vec<&str> =
         node.property_fields().iter().map(|it| it.property_name()).collect();
     let key = node.key_fields().first().map(|it| it.property_name());
-    let Some((entity, certain)) = likely_entity(Some(found), key, &properties, graph) else {
+    let Some((entity, certain)) = likely_entity(Some(found), key, &properties, graph, effort)
+    else {
         return finding;
     };
     let is_taken = plan.nodes().iter().any(|it| it.name() == entity.name);
@@ -70,12 +87,28 @@ pub(super) fn no_entity(at: String, found: &str, graph: &GraphSpec) -> Finding {
     Finding::new(Stage::Fit, UNKNOWN_ENTITY, at, expected, quoted(found))
 }
 
-/// The entity that was meant, and whether nothing else could be: by its name, or by the key and the properties.
+/// The entity that was meant, and whether nothing else could be: by its name, or by the key and the properties. None where the
+/// search ends for want of effort.
 pub(crate) fn likely_entity<'g>(
     written: Option<&str>,
     key: Option<&str>,
     properties: &[&str],
     graph: &'g GraphSpec,
+    effort: &Effort,
+) -> Option<(&'g Entity, bool)> {
+    let lookups = (properties.len() + 1) * graph.entities().len();
+    if !effort.take(LOOKUP * lookups as u64) {
+        return None;
+    }
+    effort.whole(likeliest_entity(written, key, properties, graph, effort))
+}
+
+fn likeliest_entity<'g>(
+    written: Option<&str>,
+    key: Option<&str>,
+    properties: &[&str],
+    graph: &'g GraphSpec,
+    effort: &Effort,
 ) -> Option<(&'g Entity, bool)> {
     let has_key =
         |entity: &Entity| key.is_some_and(|key| entity.key_properties().any(|it| it.is_named(key)));
@@ -85,12 +118,12 @@ pub(crate) fn likely_entity<'g>(
     let shares_names =
         |entity: &Entity| has_key(entity) || is_half(count(entity), properties.len());
     if let Some(written) = written {
-        let near = best(graph.entities().iter().map(|it| (alike(written, &it.name), it)));
+        let near = best(graph.entities().iter().map(|it| (alike(written, &it.name, effort), it)));
         if let Some((alike, entity, lead)) = near
             && alike >= SLIP
             && lead >= LEAD
         {
-            let is_slip = likeness::names(written, &entity.name) >= SLIP;
+            let is_slip = likeness::names(written, &entity.name, effort) >= SLIP;
             return Some((entity, is_slip || shares_names(entity)));
         }
     }
@@ -112,10 +145,16 @@ fn is_half(known: usize, all: usize) -> bool {
 
 /// Whether a key of another name is the entity's key after all: the name is a slip of it, or it behind the entity's name, or
 /// its path says the key's name.
-pub(crate) fn means_key(written: &str, path: &[String], entity: &Entity, key: &Property) -> bool {
+pub(crate) fn means_key(
+    written: &str,
+    path: &[String],
+    entity: &Entity,
+    key: &Property,
+    effort: &Effort,
+) -> bool {
     let full = |name: &str| likeness::plain(&entity.name) + &likeness::plain(name);
     [&key.logical_name, &key.column].into_iter().any(|name| {
-        likeness::names(written, name) >= SLIP
+        likeness::names(written, name, effort) >= SLIP
             || likeness::plain(written) == full(name)
             || likeness::ends_in(path, name)
     })
@@ -135,11 +174,9 @@ pub(super) fn properties(
     taken: &[&Property],
     scopes: &Scopes<'_>,
 ) -> Vec<Finding> {
-    let is_free = |property: &&Property| {
-        let mapped =
-            mappings.iter().filter_map(|it| it.property).any(|it| std::ptr::eq(it, *property));
-        !mapped && !taken.iter().any(|it| std::ptr::eq(*it, *property))
-    };
+    let mapped = mappings.iter().filter_map(|it| it.property).chain(taken.iter().copied());
+    let mapped: HashSet<*const Property> = mapped.map(std::ptr::from_ref).collect();
+    let is_free = |property: &&Property| !mapped.contains(&std::ptr::from_ref(*property));
     let found = mappings.iter().filter(|it| it.property.is_some()).count();
     let is_about_owner = is_half(found, mappings.len());
     let free: Vec<&Property> = owner.properties.iter().filter(is_free).collect();
@@ -151,10 +188,12 @@ pub(super) fn properties(
             Some((property, certain)) => {
                 let renamed = patch::replace(
                     &format!("{}/property_name", mapping.at),
-                    called(property, mapping.name()),
+                    called(property, mapping.name(), &known.efforts().searches),
                 );
                 propose(finding, Some((renamed, certain)))
             }
+            // That nothing was found says nothing where the search came to no end.
+            None if known.efforts().searches.is_over() => finding,
             // The owner can't hold it; but where it holds little of what the plan reads, it may not be the one meant.
             None => propose(finding, Some((patch::remove(&mapping.at), is_about_owner))),
         }
@@ -170,21 +209,38 @@ fn unknown_property(mapping: &Mapping<'_>, owner: Owner<'_>) -> Finding {
 }
 
 /// Which of these properties was meant by a name and a path, and whether nothing else could be. An empty path says nothing.
+/// None where the search ends for want of effort.
 pub(crate) fn likely_property<'g>(
     written: Option<&str>,
     path: &[String],
     free: &[&'g Property],
     known: &Known<'_>,
 ) -> Option<(&'g Property, bool)> {
+    let effort = &known.efforts().searches;
+    let bytes: usize = path.iter().map(String::len).sum();
+    let steps = LOOKUP + READING * bytes.min(MAX_BYTES) as u64;
+    if !effort.take(steps * free.len() as u64) {
+        return None;
+    }
+    effort.whole(likeliest_property(written, path, free, known))
+}
+
+fn likeliest_property<'g>(
+    written: Option<&str>,
+    path: &[String],
+    free: &[&'g Property],
+    known: &Known<'_>,
+) -> Option<(&'g Property, bool)> {
+    let effort = &known.efforts().searches;
     let fits = |property: &Property| {
         path.is_empty() || !known.has(path) || known.admits(path, Some(&property.property_type))
     };
     let fitting = || free.iter().copied().filter(|property| fits(property));
     let near = written.and_then(|written| {
-        best(
-            fitting()
-                .map(|it| (alike(written, &it.logical_name).max(alike(written, &it.column)), it)),
-        )
+        best(fitting().map(|it| {
+            let column = alike(written, &it.column, effort);
+            (alike(written, &it.logical_name, effort).max(column), it)
+        }))
     });
     if let Some((alike, property, lead)) = near
         && alike >= SLIP
@@ -209,9 +265,11 @@ pub(crate) fn likely_property<'g>(
 }
 
 /// The name of a property that is nearest to what was written: results may use the column's as well as the logical one.
-pub(crate) fn called<'g>(property: &'g Property, written: &str) -> &'g str {
-    let near = |name: &str| likeness::names(written, name);
-    if near(&property.column) > near(&property.logical_name) {
+pub(crate) fn called<'g>(property: &'g Property, written: &str, effort: &Effort) -> &'g str {
+    let near = |name: &str| likeness::names(written, name, effort);
+    if property.column != property.logical_name
+        && near(&property.column) > near(&property.logical_name)
+    {
         &property.column
     } else {
         &property.logical_name
@@ -219,11 +277,14 @@ pub(crate) fn called<'g>(property: &'g Property, written: &str) -> &'g str {
 }
 
 /// How alike two names are. One that has all the words of the other is a short form of it.
-pub(super) fn alike(a: &str, b: &str) -> f64 {
+pub(super) fn alike(a: &str, b: &str, effort: &Effort) -> f64 {
+    if !effort.take(LOOKUP + READING * (a.len() + b.len()).min(MAX_BYTES) as u64) {
+        return 0.0;
+    }
     let (left, right) = (likeness::words(a), likeness::words(b));
     let (short, long) = if left.len() < right.len() { (&left, &right) } else { (&right, &left) };
     let within = !short.is_empty() && short.iter().all(|word| long.contains(word));
-    likeness::names(a, b).max(if within { SLIP } else { 0.0 })
+    likeness::names(a, b, effort).max(if within { SLIP } else { 0.0 })
 }
 
 /// The best of what was scored, its score, and how far it is ahead of the second best.
@@ -244,9 +305,8 @@ pub(super) fn propose(finding: Finding, proposed: Option<(json_patch::Patch, boo
     }
 }
 
-pub(super) fn list<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let mut names = names.map(quoted);
-    let mut listed: Vec<String> = names.by_ref().take(MAX_NAMED).collect();
+pub(super) fn list<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    let mut listed: Vec<String> = names.by_ref().take(MAX_NAMED).map(quoted).collect();
     let more = names.count();
     if more > 0 {
         listed.push(format!("and {more} more"));

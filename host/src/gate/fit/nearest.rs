@@ -1,12 +1,12 @@
 //! The path that was meant, where a plan reads one that there isn't, or one of the wrong type.
 
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::known::Known;
 use super::likeness;
+use crate::effort::Effort;
 use crate::graph::spec::PropertyType;
-use crate::matching::{Aim, Candidate, Scorer, Survey, Wanted};
+use crate::matching::{Aim, Candidate, Scorer, Wanted};
 use crate::task::evidence::{Kind, Path};
 use crate::untrusted::is_hidden;
 
@@ -33,6 +33,9 @@ const NAMED_LEAD: f64 = 0.1;
 
 /// What it has to score to be worth a suggestion.
 const NAMED_PERHAPS: f64 = 0.4;
+
+/// What it costs to look at a path that is known, beside the comparing of names and words, in steps.
+const KNOWN_STEPS: u64 = 100;
 
 /// How long a name may be that is proposed.
 const MAX_NAME_CHARS: usize = 120;
@@ -71,8 +74,8 @@ pub(crate) struct Search<'k, 't> {
     known: &'k Known<'t>,
     entity: &'k str,
     taken: BTreeSet<&'k [String]>,
-    /// Made when something is looked for: mostly nothing is.
-    survey: OnceCell<Survey<'t>>,
+    /// Of each object, how many of the mappings read values of it.
+    company: HashMap<&'k [String], usize>,
 }
 
 impl<'k, 't> Search<'k, 't> {
@@ -82,7 +85,17 @@ impl<'k, 't> Search<'k, 't> {
         entity: &'k str,
         taken: impl IntoIterator<Item = &'k [String]>,
     ) -> Self {
-        Self { known, entity, taken: taken.into_iter().collect(), survey: OnceCell::new() }
+        let taken: BTreeSet<&[String]> = taken.into_iter().collect();
+        let mut company: HashMap<&[String], usize> = HashMap::new();
+        for path in &taken {
+            *company.entry(parent(path)).or_default() += 1;
+        }
+        Self { known, entity, taken, company }
+    }
+
+    /// What searching is taken from.
+    pub(super) fn effort(&self) -> &'t Effort {
+        &self.known.efforts().searches
     }
 
     /// Where it looks.
@@ -90,9 +103,15 @@ impl<'k, 't> Search<'k, 't> {
         self.known
     }
 
-    /// The path that was meant by one that isn't known.
+    /// The path that was meant by one that isn't known. None where the search ends for want of effort.
     pub(crate) fn slip(&self, sought: &Sought<'_>) -> Option<Nearest> {
-        Some(self.as_sure_as_can_be(self.likeliest(sought)?, sought))
+        let written = || {
+            let mut forms = forms(sought.given).into_iter();
+            let path = forms.find(|form| self.is_open(form, sought))?;
+            Some(Nearest { path, certain: true, slip: true })
+        };
+        let found = written().or_else(|| self.effort().whole(self.likeliest(sought)))?;
+        Some(self.as_sure_as_can_be(found, sought))
     }
 
     /// Of what is always null, a field may be meant that nothing is known of: unless as many keys were written, it isn't
@@ -108,26 +127,30 @@ impl<'k, 't> Search<'k, 't> {
     }
 
     fn likeliest(&self, sought: &Sought<'_>) -> Option<Nearest> {
-        let forms = forms(sought.given);
-        if let Some(path) = forms.iter().find(|form| self.is_open(form, sought)) {
-            return Some(Nearest { path: path.clone(), certain: true, slip: true });
+        let effort = self.effort();
+        if !effort.take(KNOWN_STEPS * self.known.paths().len() as u64) {
+            return None;
         }
+        let forms = forms(sought.given);
         let given = forms.first().map_or(sought.given, |form| form.as_slice());
+        let spelled = likeness::spelled(given);
         let ranked = self.ranked(sought);
         let named = best_named(&ranked);
         let said: BTreeMap<&[String], f64> =
             ranked.iter().map(|it| (it.path.as_slice(), it.score)).collect();
-        let mut slips: Vec<(f64, f64, &Path)> = self
+        let mut slips: Vec<(f64, f64, &[String])> = self
             .known
-            .paths()
-            .filter(|path| *path != sought.given)
-            .map(|path| {
-                let name = said.get(path.as_slice()).copied().unwrap_or_default();
-                let elsewhere =
-                    same_leaf(given, path) && (sought.name.is_none() || name >= NAMED_PERHAPS);
-                let alike =
-                    likeness::paths(given, path).max(if elsewhere { ELSEWHERE } else { 0.0 });
-                (alike + NAME * name + COMPANY * self.company(path), alike, path)
+            .spelled()
+            .iter()
+            .filter(|(path, _)| *path != sought.given)
+            .take_while(|_| !effort.is_over())
+            .map(|(path, keys)| {
+                let name = said.get(path).copied().unwrap_or_default();
+                let elsewhere = likeness::same_leaf(&spelled, keys)
+                    && (sought.name.is_none() || name >= NAMED_PERHAPS);
+                let near = likeness::paths(&spelled, keys, effort);
+                let alike = near.max(if elsewhere { ELSEWHERE } else { 0.0 });
+                (alike + NAME * name + COMPANY * self.company(path), alike, *path)
             })
             .filter(|(_, alike, path)| *alike >= WORTH_SAYING && self.is_open(path, sought))
             .collect();
@@ -135,7 +158,7 @@ impl<'k, 't> Search<'k, 't> {
         let second = slips.get(1).map_or(0.0, |(score, ..)| *score);
         let Some((score, alike, path)) = slips.first() else { return named };
         let certain = score - second >= LEAD;
-        let slip = Nearest { path: (*path).clone(), certain, slip: *alike >= SLIP };
+        let slip = Nearest { path: path.to_vec(), certain, slip: *alike >= SLIP };
         let agree = named.as_ref().is_none_or(|named| named.path == slip.path);
         match named {
             _ if slip.certain && (*alike >= SLIP || (*alike >= ELSEWHERE && agree)) => Some(slip),
@@ -144,9 +167,10 @@ impl<'k, 't> Search<'k, 't> {
         }
     }
 
-    /// The path that suits the property, whatever the plan says.
+    /// The path that suits the property, whatever the plan says. None where the search ends for want of effort.
     pub(crate) fn named(&self, sought: &Sought<'_>) -> Option<Nearest> {
-        Some(self.as_sure_as_can_be(best_named(&self.ranked(sought))?, sought))
+        let found = self.effort().whole(best_named(&self.ranked(sought)))?;
+        Some(self.as_sure_as_can_be(found, sought))
     }
 
     /// The open paths that suit the property, best first.
@@ -154,10 +178,10 @@ impl<'k, 't> Search<'k, 't> {
         let Some(name) = sought.name else { return Vec::new() };
         let Sought { property_type, is_key, .. } = *sought;
         let wanted = Wanted { name, property_type, hint: None, entity: self.entity, is_key };
-        let survey = self
-            .survey
-            .get_or_init(|| Survey::new(self.known.evidence(), self.known.event_types()));
-        let mut ranked = Scorer::new(survey).rank(&Aim::new(&wanted), self.anchor());
+        if self.effort().is_over() {
+            return Vec::new();
+        }
+        let mut ranked = Scorer::new(self.known.survey()).rank(&Aim::new(&wanted), self.anchor());
         ranked
             .retain(|it| it.fits_type && it.path != sought.given && self.is_open(&it.path, sought));
         ranked
@@ -173,7 +197,7 @@ impl<'k, 't> Search<'k, 't> {
 
     /// How many of the mappings read values of the same object, from 0 to 1.
     fn company(&self, path: &[String]) -> f64 {
-        let beside = self.taken.iter().filter(|it| parent(it) == parent(path)).count();
+        let beside = self.company.get(parent(path)).copied().unwrap_or_default();
         if self.taken.is_empty() { 0.0 } else { beside as f64 / self.taken.len() as f64 }
     }
 
@@ -188,12 +212,6 @@ impl<'k, 't> Search<'k, 't> {
 /// to write if it means them: what is proposed is read by models and people as Retort's own words.
 pub(crate) fn is_presentable(name: &str) -> bool {
     name.chars().nth(MAX_NAME_CHARS).is_none() && !name.chars().any(is_hidden)
-}
-
-/// Whether both end in the same name.
-fn same_leaf(a: &[String], b: &[String]) -> bool {
-    let leaf = |path: &[String]| path.last().map(|leaf| likeness::plain(leaf));
-    leaf(a).is_some() && leaf(a) == leaf(b)
 }
 
 fn parent(path: &[String]) -> &[String] {

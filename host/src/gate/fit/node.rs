@@ -25,7 +25,7 @@ pub(super) fn check(
 ) -> Vec<Finding> {
     let Some(node) = plan.nodes().get(index) else { return Vec::new() };
     let Some(entity) = graph.entity(node.entity_name()) else {
-        return vec![names::unknown_entity(plan, index, graph)];
+        return vec![names::unknown_entity(plan, index, graph, &scopes.efforts().searches)];
     };
     let for_each = node.for_each();
     let mapping = |at: String, field, is_key| {

@@ -40,7 +40,7 @@ pub(super) struct Aim<'p> {
     pub(super) is_always_there: bool,
     /// The paths of which it is one alternative: such a one may be there for events that no sample is of, unless it is another
     /// path misspelt, and not that of a further alternative.
-    pub(super) alternatives: Vec<&'p Reference>,
+    pub(super) alternatives: &'p [&'p Reference],
 }
 
 /// An unknown path, and what it leads through where that is an array.
@@ -117,7 +117,9 @@ pub(super) fn unknown(
         let patch = rewritten(pointer, reference, &new, deepest, place.template)?;
         Some((patch, nearest.certain))
     });
-    told(match (proposed, &aim.removable) {
+    // That nothing was found says nothing where the search came to no end.
+    let removable = aim.removable.as_ref().filter(|_| !search.effort().is_over());
+    told(match (proposed, removable) {
         (None, Some(removable)) => finding.perhaps(patch::remove(removable)),
         (proposed, _) => propose(finding, proposed),
     })
@@ -204,7 +206,7 @@ fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
         is_key: false,
         removable: None,
         is_always_there: name.is_some(),
-        alternatives: Vec::new(),
+        alternatives: &[],
     };
     if let Some(unknown) = unknown(&place, &aim, &search, scopes) {
         return Some(unknown.finding);

@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::efforts::VALUE;
 use super::keys::from;
+use super::known::Known;
 use super::scope::Scopes;
 use crate::expr::{ForEach, Iteration, Level, Over, Piece, Reference, Template};
 use crate::finding::patch;
 use crate::plan::innermost;
-use crate::task::evidence::{ENTRY_VALUE, Evidence, Path, at};
+use crate::task::evidence::{ENTRY_VALUE, JSON, Path, at, holds_json};
 
 /// How long a path may be that is looked for elsewhere.
 const MAX_KEYS: usize = 32;
@@ -38,11 +40,8 @@ pub(super) fn relocate(
     let inside = forms.iter().find_map(|path| in_element(path, for_each, scopes));
     let elsewhere = || from_elsewhere(reference, for_each, scopes);
     let known = scopes.at(for_each, reference.level)?;
-    let array = || {
-        let (evidence, types) = (known.evidence(), known.event_types());
-        forms.iter().find_map(|path| through_array(path, evidence, types))
-    };
-    let text = || in_json(&reference.path, known.evidence(), known.event_types());
+    let array = || forms.iter().find_map(|path| through_array(path, known));
+    let text = || in_json(&reference.path, known);
     inside.or_else(elsewhere).map(Meant::Reference).or_else(array).or_else(text)
 }
 
@@ -110,13 +109,14 @@ fn from_elsewhere(
 }
 
 /// A path that leads through an array: what is left of it is in an element.
-fn through_array(path: &[String], evidence: &Evidence, types: &[&str]) -> Option<Meant> {
+fn through_array(path: &[String], known: &Known<'_>) -> Option<Meant> {
+    let effort = &known.efforts().searches;
     (1..path.len()).rev().find_map(|length| {
         let (array, rest) = path.split_at_checked(length)?;
-        let events = types.iter().filter_map(|name| evidence.of(name));
-        let mut values = events.flat_map(|events| events.seen(array)).map(|(_, value)| value);
-        let is_there = values.any(|value| {
-            let mut elements = value.as_array().into_iter().flatten();
+        let mut values = known.values(array).take_while(|_| effort.take(VALUE));
+        let is_there = values.any(|(_, value)| {
+            let elements = value.as_array().into_iter().flatten();
+            let mut elements = elements.take_while(|_| effort.take(VALUE));
             elements.any(|element| at(element, rest).is_some())
         });
         let iteration = Iteration { over: Over::Array, path: array.to_vec() };
@@ -125,16 +125,17 @@ fn through_array(path: &[String], evidence: &Evidence, types: &[&str]) -> Option
 }
 
 /// A path that leads into a string that holds JSON.
-fn in_json(path: &[String], evidence: &Evidence, types: &[&str]) -> Option<Meant> {
+fn in_json(path: &[String], known: &Known<'_>) -> Option<Meant> {
+    let effort = &known.efforts().searches;
     (1..path.len()).rev().find_map(|length| {
         let (text, rest) = path.split_at_checked(length)?;
-        if !evidence.holds_json(types, text) {
+        if !holds_json(known.values(text).map(|(_, value)| value), effort) {
             return None;
         }
-        let events = types.iter().filter_map(|name| evidence.of(name));
-        let mut values = events.flat_map(|events| events.seen(text)).map(|(_, value)| value);
-        let is_there = values.any(|value| {
-            let parsed = value.as_str().and_then(|it| serde_json::from_str::<Value>(it).ok());
+        let mut values = known.values(text).filter_map(|(_, value)| value.as_str());
+        let is_there = values.any(|text| {
+            let may_read = effort.take(JSON.of(text.len()));
+            let parsed = may_read.then(|| serde_json::from_str::<Value>(text).ok()).flatten();
             parsed.is_some_and(|parsed| at(&parsed, rest).is_some())
         });
         is_there.then(|| Meant::Json { path: text.to_vec(), rest: rest.to_vec() })

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::efforts::{Efforts, VALUE};
 use super::known::{Known, is_scalar};
 use super::mapping::Mapping;
+use crate::effort::Effort;
 use crate::expr::{Condition, Evaluator, ForEach, Level, Lookup, Reference};
 use crate::plan::{Plan, innermost};
+use crate::sandbox::Limits;
 use crate::task::evidence::{Evidence, Seen, Step, at, shown_steps};
 use crate::untrusted::quoted;
 
@@ -28,8 +31,9 @@ impl Elements {
             nodes.chain(edges).chain(spans).flat_map(|it| [it.outer(), it.clone()]).collect();
         // Of all event types: what those of another type have may be in these, too.
         let types: Vec<&str> = evidence.event_types().map(|(name, _)| name).collect();
+        let room = Evidence::room();
         let known = |for_each: ForEach| {
-            let evidence = evidence.elements(&types, &for_each);
+            let evidence = evidence.elements_within(&types, &for_each, &room);
             (for_each, evidence)
         };
         Self { all: all.into_iter().take(MAX_ITERATIONS).map(known).collect() }
@@ -38,6 +42,7 @@ impl Elements {
 
 /// What is known at every level of every iteration of a plan.
 pub(super) struct Scopes<'t> {
+    efforts: &'t Efforts,
     event: Known<'t>,
     elements: Vec<(&'t ForEach, Known<'t>)>,
 }
@@ -47,16 +52,22 @@ impl<'t> Scopes<'t> {
         evidence: &'t Evidence,
         elements: &'t Elements,
         event_types: &[&'t str],
+        efforts: &'t Efforts,
     ) -> Self {
         let known = |(for_each, evidence): &'t (ForEach, Evidence)| {
             let of = quoted(&shown_steps(&Step::elements(for_each)));
-            let known = Known::of_types(evidence, event_types.to_vec());
+            let known = Known::of_types(evidence, event_types.to_vec(), efforts);
             (for_each, known.called(format!("elements {of}")))
         };
         Self {
-            event: Known::of_types(evidence, event_types.to_vec()),
+            efforts,
+            event: Known::of_types(evidence, event_types.to_vec(), efforts),
             elements: elements.all.iter().map(known).collect(),
         }
+    }
+
+    pub(super) fn efforts(&self) -> &'t Efforts {
+        self.efforts
     }
 
     /// What is known of events.
@@ -81,17 +92,22 @@ impl<'t> Scopes<'t> {
         self.at(mapping.for_each, level)
     }
 
-    /// The samples, or elements, for which all these conditions hold.
+    /// The samples, or elements, for which all these conditions hold; none where there is no effort left to tell.
     pub(super) fn site(
         &self,
         for_each: Option<&ForEach>,
         conditions: &[&Condition],
     ) -> Option<Site<'t>> {
         let level = innermost(for_each);
+        let effort = &self.efforts.values;
         let tests: Vec<Test> = conditions.iter().map(|it| Test::new(it)).collect();
-        let seen = self.at(for_each, level)?.seen();
-        let seen = seen.filter(|seen| tests.iter().all(|test| test.holds(seen))).collect();
-        Some(Site { seen, has_keys: true })
+        let seen = self.at(for_each, level)?.seen().take_while(|_| effort.take(VALUE));
+        let seen = seen.filter(|seen| tests.iter().all(|test| test.holds(seen, effort)));
+        let mut seen: Vec<&Seen> = seen.collect();
+        if effort.is_over() {
+            seen.clear();
+        }
+        Some(Site { seen, has_keys: true, effort })
     }
 }
 
@@ -99,6 +115,7 @@ impl<'t> Scopes<'t> {
 pub(super) struct Site<'t> {
     seen: Vec<&'t Seen>,
     has_keys: bool,
+    effort: &'t Effort,
 }
 
 impl<'t> Site<'t> {
@@ -107,12 +124,15 @@ impl<'t> Site<'t> {
         let is_key = |seen: &Seen, key: &Reference| {
             seen.at_level(key.level).and_then(|root| at(root, &key.path)).is_some_and(is_scalar)
         };
+        if !self.effort.take(VALUE * (self.seen.len() * keys.len()) as u64) {
+            return Self { seen: Vec::new(), has_keys: false, ..self };
+        }
         let having = self.seen.iter().filter(|seen| keys.iter().all(|key| is_key(seen, key)));
         let having: Vec<&Seen> = having.copied().collect();
         if having.is_empty() {
             Self { has_keys: false, ..self }
         } else {
-            Self { seen: having, has_keys: true }
+            Self { seen: having, has_keys: true, ..self }
         }
     }
 
@@ -121,9 +141,18 @@ impl<'t> Site<'t> {
         self.has_keys
     }
 
-    /// The values at a path, null included: each once, however many elements are inside of what has it.
+    /// What looking at values is taken from.
+    pub(super) fn effort(&self) -> &'t Effort {
+        self.effort
+    }
+
+    /// The values at a path, null included: each once, however many elements are inside of what has it. None where there is no
+    /// effort left to look at them.
     pub(super) fn values(&self, reference: &Reference) -> Vec<(&'t Seen, &'t Value)> {
         let mut values: Vec<(&Seen, &Value)> = Vec::new();
+        if !self.effort.take(VALUE * self.seen.len() as u64) {
+            return values;
+        }
         for seen in &self.seen {
             let found = seen.at_level(reference.level).and_then(|root| at(root, &reference.path));
             let Some(value) = found else { continue };
@@ -151,14 +180,16 @@ impl Test {
         Self { evaluator, references }
     }
 
-    fn holds(&self, seen: &Seen) -> bool {
+    fn holds(&self, seen: &Seen, effort: &Effort) -> bool {
         let value = |reference: &Reference| {
             at(seen.at_level(reference.level)?, &reference.path).map(compared)
         };
         let values = Values(self.references.iter().map(value).collect());
-        // There is fuel enough for anything: samples are the caller's own.
-        let mut fuel = u64::MAX;
-        self.evaluator.holds(&values, &mut fuel).unwrap_or(true)
+        let given = effort.left().min(Limits::default().fuel(seen.bytes()));
+        let mut fuel = given;
+        let holds = self.evaluator.holds(&values, &mut fuel).unwrap_or(true);
+        effort.take(given - fuel + VALUE * self.references.len() as u64);
+        holds
     }
 }
 

@@ -41,7 +41,7 @@ impl Bench<'_, '_, '_> {
     pub(super) fn constant(&self, leaf: &Leaf<'_>, constant: &Value) -> Option<Finding> {
         let property_type = self.mapping.property_type()?;
         let chain = leaf.chain(leaf.own);
-        let judged = chain::judge(&chain, property_type, &[constant]);
+        let judged = chain::judge(&chain, property_type, &[constant], self.site.effort());
         if judged.fits() {
             return None;
         }
@@ -53,7 +53,7 @@ impl Bench<'_, '_, '_> {
         let code = code(property_type, constant);
         let finding = Finding::new(Stage::Fit, code, &at, self.wanted(property_type), observed);
         let meant = chain::conversion_for(property_type)
-            .and_then(|step| chain::converted(&[step], constant))
+            .and_then(|step| chain::converted(&[step], constant, self.search.effort()))
             .filter(|value| fit(property_type, value) == Fit::Valid);
         Some(match meant {
             Some(value) => finding.mended_by(patch::replace(&at, value)),
@@ -106,6 +106,10 @@ impl Bench<'_, '_, '_> {
         let kept = self.mapping.field.nulls() == Nulls::Keep;
         let mut values = self.site.values(reference);
         values.retain(|(_, value)| kept || !value.is_null());
+        let bytes: usize = values.iter().filter_map(|(_, it)| it.as_str()).map(str::len).sum();
+        if !self.site.effort().take(bytes as u64) {
+            return None;
+        }
         let fails = |(_, value): &&(&Seen, &Value)| fit(property_type, value) != Fit::Valid;
         let failing: Vec<(&Seen, &Value)> = values.iter().filter(fails).copied().collect();
         // What the schema declares is no value: words for types are used loosely in schemas, and samples decide.
@@ -170,7 +174,8 @@ impl Bench<'_, '_, '_> {
             }
             property_type => (chain::conversion_for(property_type)?, true),
         };
-        let fits = chain::judge(std::slice::from_ref(&step), property_type, &values).fits();
+        let effort = self.search.effort();
+        let fits = chain::judge(std::slice::from_ref(&step), property_type, &values, effort).fits();
         fits.then_some((step, certain))
     }
 
@@ -182,7 +187,7 @@ impl Bench<'_, '_, '_> {
         let values: Vec<&Value> = seen.iter().map(|(_, value)| *value).collect();
         let chain = leaf.chain(leaf.own);
         let may_be = chain::may_be(&chain, chain::Made::Anything, property_type);
-        let judged = chain::judge(&chain, property_type, &values);
+        let judged = chain::judge(&chain, property_type, &values, self.site.effort());
         let is_wrong = judged.unfit.is_some() && (self.site.has_keys() || judged.fitting == 0);
         // One of several may be there for events that no sample is of.
         let fails = judged.never_succeeds() && self.site.has_keys() && !leaf.is_alternative;
@@ -232,7 +237,8 @@ impl Bench<'_, '_, '_> {
         if leaf.own.is_empty() {
             return finding;
         }
-        let better = chain::better(leaf.own, &leaf.after, property_type, values);
+        let better =
+            chain::better(leaf.own, &leaf.after, property_type, values, self.search.effort());
         propose(
             finding,
             better.map(|(steps, certain)| {

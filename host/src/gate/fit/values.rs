@@ -150,7 +150,7 @@ impl One<'_> {
             is_key: mapping.is_key,
             removable,
             is_always_there: false,
-            alternatives: alternatives.to_vec(),
+            alternatives,
         };
         let Some(unknown) = unknown(&place, &aim, search, scopes) else { return };
         if let Some((iteration, rest)) = unknown.through {

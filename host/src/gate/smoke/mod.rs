@@ -14,6 +14,7 @@ pub use crate::task::{Sample, Samples, SamplesError};
 pub use report::{SampleFailure, SampleRun, SmokeReport, ValidationFailure};
 
 use crate::abi::result::ResultError;
+use crate::effort::Cancel;
 use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
@@ -133,6 +134,18 @@ pub fn smoke(
     spec: Option<&GraphSpec>,
     options: SmokeOptions,
 ) -> Result<Smoked, SmokeError> {
+    smoke_until(extractor, plan, samples, spec, options, &Cancel::default())
+}
+
+/// The same, as long as nobody cancels it: what comes of the rest is of no use.
+pub(crate) fn smoke_until(
+    extractor: &Extractor,
+    plan: Option<&Plan>,
+    samples: &Samples,
+    spec: Option<&GraphSpec>,
+    options: SmokeOptions,
+    cancel: &Cancel,
+) -> Result<Smoked, SmokeError> {
     let mut run = Run {
         plan,
         spec,
@@ -147,7 +160,7 @@ pub fn smoke(
         max_fuel: 0,
     };
     let mut runner = extractor.runner();
-    for sample in samples {
+    for sample in samples.iter().take_while(|_| !cancel.is_cancelled()) {
         run.sample(&mut runner, sample).map_err(SmokeError::Host)?;
     }
     Ok(run.verdict(extractor)?)

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 ///
 /// `double` and `float64` mean the same, and so do `boolean` and `bool`; a spec keeps the
 /// spelling that it was read with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PropertyType {
     /// Any JSON string.
     String,

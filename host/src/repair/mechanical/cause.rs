@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::place::source;
-use super::smoke::{proposed, samples};
+use super::smoke::{eval_steps, proposed, samples};
+use crate::effort::Cancel;
 use crate::finding::Finding;
 use crate::gate::fit::nearest::{Search, Sought};
-use crate::gate::fit::{Known, is_scalar, likely_event_type, smallest};
+use crate::gate::fit::{Efforts, Known, is_scalar, likely_event_type, smallest};
 use crate::plan::{FieldMapping, Form, Plan, eval};
 use crate::problem::Stage;
 use crate::task::Task;
@@ -19,17 +20,23 @@ const CODE: &str = "nonempty_floor";
 /// gives something for every sample of its event types.
 #[must_use]
 pub fn likely_cause(plan: &Plan, task: &Task) -> Option<Finding> {
+    likely_cause_within(plan, task, &Efforts::new(&Cancel::default()))
+}
+
+/// The same, within these efforts: of very many samples, the last ones aren't looked at.
+pub(super) fn likely_cause_within(plan: &Plan, task: &Task, efforts: &Efforts) -> Option<Finding> {
     if samples(plan, task).next().is_none() {
-        return Some(no_sample(plan, task));
+        return Some(no_sample(plan, task, efforts));
     }
-    let barren: Vec<&Seen> = samples(plan, task).filter(|seen| gives_nothing(plan, seen)).collect();
+    let barren: Vec<&Seen> =
+        samples(plan, task).filter(|seen| gives_nothing(plan, seen, efforts)).collect();
     if barren.is_empty() {
         return None;
     }
     let all = samples(plan, task).count();
-    let mut finding = ruled_out(plan, &barren)
+    let mut finding = ruled_out(plan, &barren, efforts)
         .or_else(|| no_elements(plan, task))
-        .or_else(|| no_key(plan, task))
+        .or_else(|| no_key(plan, task, efforts))
         .unwrap_or_else(|| {
             let observed = format!("nothing for {} of {all} samples", barren.len());
             Finding::new(Stage::Smoke, CODE, "", "a node for each sample", observed)
@@ -38,12 +45,16 @@ pub fn likely_cause(plan: &Plan, task: &Task) -> Option<Finding> {
     Some(finding)
 }
 
-fn gives_nothing(plan: &Plan, seen: &Seen) -> bool {
+/// Whether a plan gives nothing for a sample; no where there is no effort left to tell.
+fn gives_nothing(plan: &Plan, seen: &Seen, efforts: &Efforts) -> bool {
+    if !efforts.values.take(eval_steps(plan, seen)) {
+        return false;
+    }
     let result = eval::eval(plan, &seen.event().to_string());
     result.is_ok_and(|it| it.nodes.is_empty() && it.edges.is_empty())
 }
 
-fn no_sample(plan: &Plan, task: &Task) -> Finding {
+fn no_sample(plan: &Plan, task: &Task, efforts: &Efforts) -> Finding {
     let written: Vec<String> =
         plan.event_types().patterns().iter().map(|it| quoted(&it.to_string())).collect();
     let observed = format!("{}, so no sample is read at all", written.join(", "));
@@ -63,14 +74,14 @@ fn no_sample(plan: &Plan, task: &Task) -> Finding {
         [only] => Some(only.to_string()),
         _ => None,
     };
-    let likely =
-        likely_event_type(text.as_deref(), slices.first().copied(), &slices, task.evidence());
+    let (key, evidence) = (slices.first().copied(), task.evidence());
+    let likely = likely_event_type(text.as_deref(), key, &slices, evidence, &efforts.searches);
     likely
         .map_or(finding.clone(), |(name, certain)| proposed(finding, "/event_type", name, certain))
 }
 
 /// A condition without which the plan would give something: its own, or that of a node.
-fn ruled_out(plan: &Plan, barren: &[&Seen]) -> Option<Finding> {
+fn ruled_out(plan: &Plan, barren: &[&Seen], efforts: &Efforts) -> Option<Finding> {
     let value = serde_json::to_value(plan).ok()?;
     let nodes = (0..plan.nodes().len()).map(|it| plan.node_pointer(it));
     let mut places: Vec<String> = std::iter::once(String::new()).chain(nodes).collect();
@@ -79,7 +90,8 @@ fn ruled_out(plan: &Plan, barren: &[&Seen]) -> Option<Finding> {
         let mut without = value.clone();
         without.pointer_mut(&at)?.as_object_mut()?.remove("when")?;
         let without = crate::plan::from_value(&without).ok()?;
-        let gives = barren.iter().filter(|seen| !gives_nothing(&without, seen)).count();
+        let gives = barren.iter().filter(|seen| !gives_nothing(&without, seen, efforts)).count();
+        efforts.values.whole(Some(()))?;
         let observed = format!("one that rules out {gives} of {} that give nothing", barren.len());
         (gives == barren.len()).then(|| {
             let at = only_path(plan, &format!("{at}/when"));
@@ -121,22 +133,23 @@ fn types<'t>(plan: &Plan, task: &'t Task) -> Vec<&'t str> {
 }
 
 /// The first property of a key that isn't a scalar in every sample: of the node of the event, else of the first one.
-fn no_key(plan: &Plan, task: &Task) -> Option<Finding> {
+fn no_key(plan: &Plan, task: &Task, efforts: &Efforts) -> Option<Finding> {
     let nodes = plan.nodes();
     let index = nodes.iter().position(|it| it.for_each().is_none()).unwrap_or_default();
     let node = nodes.get(index)?;
     node.key_fields().iter().enumerate().find_map(|(key, mapping)| {
         let at = plan.key_pointer(index, key);
-        unusable(plan, task, index, mapping, &format!("{at}/{}", source(mapping)))
+        let pointer = format!("{at}/{}", source(mapping));
+        unusable(plan, task, (index, mapping), &pointer, efforts)
     })
 }
 
 fn unusable(
     plan: &Plan,
     task: &Task,
-    node: usize,
-    mapping: &FieldMapping,
+    (node, mapping): (usize, &FieldMapping),
     pointer: &str,
+    efforts: &Efforts,
 ) -> Option<Finding> {
     let node = plan.nodes().get(node)?;
     let reference = mapping.reference()?;
@@ -183,7 +196,7 @@ fn unusable(
     if barren.len() < count {
         return Some(finding);
     }
-    let known = Known::of_types(evidence, types.clone());
+    let known = Known::of_types(evidence, types.clone(), efforts);
     let entity = task.graph().entity(node.entity_name());
     let property = entity.and_then(|it| it.property(mapping.property_name()));
     let others = node.property_fields().iter().filter_map(FieldMapping::reference);

@@ -11,7 +11,7 @@ use super::owner::{Around, Owner, owners};
 use super::scope::Scope;
 use crate::expr::conversion::{Conversion, PatternBudget};
 use crate::expr::{ForEach, Iteration, Level, Over};
-use crate::gate::fit::{Known, likely_event_type, likeness};
+use crate::gate::fit::{Efforts, Known, likely_event_type, likeness};
 use crate::plan::{EventPattern, is_identifier, is_reserved};
 use crate::task::Task;
 use crate::task::evidence::Evidence;
@@ -20,6 +20,7 @@ use crate::task::evidence::Evidence;
 pub(super) struct Parts<'a> {
     value: &'a Value,
     task: &'a Task,
+    efforts: &'a Efforts,
     event_type: Option<(&'a str, bool)>,
     types: Vec<&'a str>,
     owners: Vec<Owner<'a>>,
@@ -29,9 +30,9 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(value: &'a Value, task: &'a Task) -> Self {
+    pub(super) fn new(value: &'a Value, task: &'a Task, efforts: &'a Efforts) -> Self {
         let evidence = task.evidence();
-        let owners = owners(value, task);
+        let owners = owners(value, task, efforts);
         let from_event = owners.iter().flat_map(|owner| owner.paths(Level::EVENT));
         let paths: Vec<&[String]> = from_event.collect();
         let key = owners.first().and_then(|owner| owner.key_path(Level::EVENT));
@@ -44,22 +45,23 @@ impl<'a> Parts<'a> {
         let event_type = matched()
             .next()
             .map(|name| (name, true))
-            .or_else(|| likely_event_type(text, key, &paths, evidence));
+            .or_else(|| likely_event_type(text, key, &paths, evidence, &efforts.searches));
         let mut types: Vec<&str> = matched().collect();
         if types.is_empty() {
             types.extend(event_type.map(|(name, _)| name));
         }
         let spans = spans(value);
         let mut elements = BTreeMap::new();
+        let room = efforts.room();
         for around in owners.iter().map(|owner| &owner.around).chain(spans.values()) {
             let Around::Elements(for_each) = around else { continue };
             for for_each in [for_each.clone(), for_each.outer()] {
-                elements
-                    .entry(for_each)
-                    .or_insert_with_key(|for_each| evidence.elements(&types, for_each));
+                elements.entry(for_each).or_insert_with_key(|for_each| {
+                    evidence.elements_within(&types, for_each, &room)
+                });
             }
         }
-        Self { value, task, event_type, types, owners, spans, elements }
+        Self { value, task, efforts, event_type, types, owners, spans, elements }
     }
 
     fn evidence(&self, for_each: Option<&ForEach>) -> Option<&Evidence> {
@@ -82,7 +84,8 @@ pub(super) struct Context<'p, 'a> {
 
 impl<'p, 'a> Context<'p, 'a> {
     pub(super) fn new(parts: &'p Parts<'a>) -> Self {
-        let known = |evidence: &'p Evidence| Known::of_types(evidence, parts.types.clone());
+        let known =
+            |evidence: &'p Evidence| Known::of_types(evidence, parts.types.clone(), parts.efforts);
         Self {
             value: parts.value,
             parts,
@@ -99,6 +102,11 @@ impl<'p, 'a> Context<'p, 'a> {
 
     pub(super) fn task(&self) -> &'a Task {
         self.parts.task
+    }
+
+    /// What is taken for the search of what is meant.
+    pub(super) fn efforts(&self) -> &'a Efforts {
+        self.parts.efforts
     }
 
     /// The types of samples that the plan is for, or seems to be for.
@@ -124,7 +132,7 @@ impl<'p, 'a> Context<'p, 'a> {
     }
 
     /// What is known where a place's paths start; `None` where a `for_each` around it can't be read.
-    pub(super) fn scope(&self, at: &str) -> Option<Scope<'_, 'a>> {
+    pub(super) fn scope(&self, at: &str) -> Option<Scope<'_, 'p, 'a>> {
         let for_each = self.for_each(at)?;
         let level = self.level(at, for_each);
         Some(Scope::new(self.owner(at), self.known_at(for_each, level)?, level))

@@ -141,8 +141,10 @@ fn meant(context: &Context<'_, '_>, at: &str, name: &str) -> Option<(&'static st
     if let Some(name) = all().find(|it| self::plain(it) == plain) {
         return Some((name, true));
     }
+    let effort = &context.efforts().searches;
     let score = |known: &'static str| {
-        (likeness::names(name, known).max(likeness::names(&plain, known)), known)
+        let near = likeness::names(name, known, effort);
+        (near.max(likeness::names(&plain, known, effort)), known)
     };
     let mut scored: Vec<(f64, &'static str)> = all().map(score).collect();
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));

@@ -31,11 +31,13 @@ pub(super) fn end_meant(context: &Context<'_, '_>, at: &str) -> Remedy {
     let suits = |node: &Owner<'_>| {
         declared.is_none_or(|entity| node.entity().is_some_and(|(it, _)| it.name == entity))
     };
+    let effort = &context.efforts().searches;
     let mut scored: Vec<(f64, &str, bool)> = nodes
         .iter()
-        .map(|(node, name)| (likeness::names(written, name), *name, suits(node)))
+        .map(|(node, name)| (likeness::names(written, name, effort), *name, suits(node)))
         .collect();
     scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+    effort.whole(Some(()))?;
     let second = scored.get(1).map_or(0.0, |(score, ..)| *score);
     if let Some((_, name, suits)) =
         scored.first().filter(|(score, ..)| *score >= SLIP && score - second >= LEAD)

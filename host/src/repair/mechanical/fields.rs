@@ -8,6 +8,7 @@ use super::context::{object_at, split};
 use super::grammar::{Field, Holds, Kind, holds, kind, looks_like, suits};
 use super::plan::Remedy;
 use super::shape;
+use crate::effort::Effort;
 use crate::finding::patch;
 use crate::gate::fit::likeness;
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
@@ -44,6 +45,7 @@ const GUARDS: &[&str] = &[
 /// What becomes of the unknown fields: the pointer of each, to the field that it is meant to be.
 pub(super) struct Fields<'a> {
     value: &'a Value,
+    effort: &'a Effort,
     renamed: BTreeMap<String, String>,
     /// The fields that others are renamed to.
     found: BTreeSet<String>,
@@ -57,7 +59,7 @@ struct Odd {
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(value: &'a Value, problems: &[PlanParseError]) -> Self {
+    pub(super) fn new(value: &'a Value, problems: &[PlanParseError], effort: &'a Effort) -> Self {
         let mut unknown: Vec<&str> = Vec::new();
         let mut odd: BTreeMap<String, Odd> = BTreeMap::new();
         for problem in problems {
@@ -74,7 +76,7 @@ impl<'a> Fields<'a> {
                 _ => {}
             }
         }
-        let mut fields = Self { value, renamed: BTreeMap::new(), found: BTreeSet::new() };
+        let mut fields = Self { value, effort, renamed: BTreeMap::new(), found: BTreeSet::new() };
         for at in unknown {
             let meant = fields.meant_by(at, &odd).filter(|meant| !fields.found.contains(meant));
             if let Some(meant) = meant {
@@ -90,7 +92,7 @@ impl<'a> Fields<'a> {
         let fields = object_at(self.value, parent)?;
         let content = fields.get(&name)?;
         let kind = kind(self.value, parent)?;
-        if let Some(meant) = meant(&name, content, fields, kind) {
+        if let Some(meant) = meant(&name, content, fields, kind, self.effort) {
             return Some(patch::below(parent, meant));
         }
         // The one field that is missing, and the one that is too many, are the same one if what it holds suits.
@@ -132,7 +134,8 @@ impl<'a> Fields<'a> {
         if let Some(moved) = self.elsewhere(parent, &name, content) {
             return Some((moved, true));
         }
-        Some((patch::remove(at), says_nothing(&name, content)))
+        // That no other field is meant isn't known where the search came to no end.
+        self.effort.whole(Some((patch::remove(at), says_nothing(&name, content))))
     }
 
     /// What a field says that belongs to another place, put there.
@@ -184,6 +187,7 @@ fn meant(
     content: &Value,
     fields: &Map<String, Value>,
     kind: Kind,
+    effort: &Effort,
 ) -> Option<&'static str> {
     let is_open = |field: &str| !fields.contains_key(field) && !is_ruled_out(field, fields, kind);
     let open = kind.fields().iter().filter(|it| is_open(it.name) && suits(it.holds, content));
@@ -191,7 +195,7 @@ fn meant(
         let other = field.others.iter().any(|it| likeness::plain(it) == likeness::plain(name));
         let said = if other { OTHER_WORD } else { 0.0 };
         let mappings = if holds_mappings(field.holds, content) { 1.0 } else { 0.0 };
-        let near = alike(name, field.name);
+        let near = alike(name, field.name, effort);
         (near.max(said).max(mappings) + if said > 0.0 { 0.01 } else { 0.0 }, field.name)
     };
     let mut scored: Vec<(f64, &'static str)> = open.map(score).collect();
@@ -227,11 +231,11 @@ fn is_ruled_out(field: &str, fields: &Map<String, Value>, kind: Kind) -> bool {
     }
 }
 
-fn alike(name: &str, field: &str) -> f64 {
+fn alike(name: &str, field: &str, effort: &Effort) -> f64 {
     let (left, right) = (likeness::words(name), likeness::words(field));
     let (short, long) = if left.len() < right.len() { (&left, &right) } else { (&right, &left) };
     let within = !short.is_empty() && short.iter().all(|word| long.contains(word));
-    likeness::names(name, field).max(if within { SHORT_FORM } else { 0.0 })
+    likeness::names(name, field, effort).max(if within { SHORT_FORM } else { 0.0 })
 }
 
 /// Whether this can be nothing else than what the field holds: mappings are told by their own fields.

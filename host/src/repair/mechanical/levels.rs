@@ -37,7 +37,7 @@ fn lost_for_each(context: &Context<'_, '_>, at: &str) -> Option<json_patch::Patc
     let keys = node.keys();
     let mappings = keys.iter().map(|(_, key)| *key).chain(node.properties());
     let wanted: Vec<Wanted> = mappings.filter_map(wanted).collect();
-    let suiting = suiting(context.task().evidence(), context.types(), &wanted);
+    let suiting = suiting(context.task().evidence(), context.types(), &wanted, context.efforts());
     let [only] = suiting.as_slice() else { return None };
     Some(patch::add(&format!("{}/for_each", node.at), written(only)))
 }

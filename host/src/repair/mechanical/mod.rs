@@ -39,7 +39,9 @@ mod values;
 pub use cause::likely_cause;
 pub use mend::{Mended, mend};
 pub use plan::plan_findings;
+pub(crate) use plan::plan_findings_within;
 pub use smoke::smoke_findings;
+pub(crate) use smoke::smoke_findings_within;
 
 #[cfg(test)]
 mod tests;

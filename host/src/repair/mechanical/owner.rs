@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::context::{for_each_of, name_of, path_of};
 use super::grammar::Kind;
 use crate::expr::{ForEach, Level};
+use crate::gate::fit::Efforts;
 use crate::gate::fit::names::{likely_entity, means_key};
 use crate::graph::spec::{Entity, Property, Relationship};
 use crate::task::Task;
@@ -56,12 +57,22 @@ pub(super) struct Owner<'a> {
     pub(super) around: Around,
     meant: Meant<'a>,
     paths: Vec<(Level, Vec<String>)>,
+    efforts: &'a Efforts,
+}
+
+/// What an owner is looked at beside.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    task: &'a Task,
+    efforts: &'a Efforts,
 }
 
 impl<'a> Owner<'a> {
-    fn new(at: String, kind: Kind, value: &'a Value, around: Around, task: &'a Task) -> Self {
-        let mut owner = Self { at, kind, value, around, meant: Meant::Unknown, paths: Vec::new() };
-        owner.meant = owner.meant_by(task);
+    fn new(at: String, kind: Kind, value: &'a Value, around: Around, within: Within<'a>) -> Self {
+        let (meant, paths) = (Meant::Unknown, Vec::new());
+        let efforts = within.efforts;
+        let mut owner = Self { at, kind, value, around, meant, paths, efforts };
+        owner.meant = owner.meant_by(within.task);
         owner.paths = owner.read_paths();
         owner
     }
@@ -84,7 +95,7 @@ impl<'a> Owner<'a> {
         let key = keys.first().and_then(|(_, key)| name_of(key));
         let names: Vec<&str> = self.properties().iter().filter_map(name_of).collect();
         let written = written.filter(|it| !it.is_empty());
-        match likely_entity(written, key, &names, graph) {
+        match likely_entity(written, key, &names, graph, &self.efforts.searches) {
             Some((entity, certain)) => Meant::Entity(entity, certain),
             None => Meant::Unknown,
         }
@@ -209,29 +220,30 @@ impl<'a> Owner<'a> {
         let path = stated.and_then(|it| path_of(it.get("source_path")?)).unwrap_or_default();
         let written = stated.and_then(name_of);
         let Some((entity, _)) = self.entity() else { return false };
-        written.is_none_or(|written| means_key(written, &path, entity, key))
+        written.is_none_or(|written| means_key(written, &path, entity, key, &self.efforts.searches))
     }
 }
 
 /// Everything in a value that has mappings: the value itself in the short form, then nodes, then edges with their ends.
-pub(super) fn owners<'a>(value: &'a Value, task: &'a Task) -> Vec<Owner<'a>> {
+pub(super) fn owners<'a>(value: &'a Value, task: &'a Task, efforts: &'a Efforts) -> Vec<Owner<'a>> {
+    let within = Within { task, efforts };
     let list =
         |name: &str| value.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut owners = Vec::new();
     if value.get("nodes").is_none() {
-        owners.push(Owner::new(String::new(), Kind::Plan, value, Around::Event, task));
+        owners.push(Owner::new(String::new(), Kind::Plan, value, Around::Event, within));
     }
     for (i, node) in list("nodes").iter().enumerate().take(MAX_OWNERS) {
         let at = format!("/nodes/{i}");
-        owners.push(Owner::new(at, Kind::Node, node, Around::of(node), task));
+        owners.push(Owner::new(at, Kind::Node, node, Around::of(node), within));
     }
     for (i, edge) in list("edges").iter().enumerate().take(MAX_OWNERS) {
         let around = around_edge(edge, &owners);
-        owners.push(Owner::new(format!("/edges/{i}"), Kind::Edge, edge, around.clone(), task));
+        owners.push(Owner::new(format!("/edges/{i}"), Kind::Edge, edge, around.clone(), within));
         for end in ["from", "to"] {
             let Some(node) = edge.get(end).filter(|it| it.is_object()) else { continue };
             let at = format!("/edges/{i}/{end}");
-            owners.push(Owner::new(at, Kind::External, node, around.clone(), task));
+            owners.push(Owner::new(at, Kind::External, node, around.clone(), within));
         }
     }
     owners

@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::context::{Context, Parts};
 use super::fields::Fields;
 use super::{conflicts, conversions, duplicates, edges, levels, values};
+use crate::effort::Cancel;
 use crate::finding::{Finding, patch};
+use crate::gate::fit::Efforts;
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 use crate::problem::{Coded, Stage};
 use crate::task::Task;
@@ -31,12 +33,22 @@ pub(super) type Remedy = Option<(json_patch::Patch, bool)>;
 /// not counted anywhere here.
 #[must_use]
 pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) -> Vec<Finding> {
+    plan_findings_within(value, problems, task, &Efforts::new(&Cancel::default()))
+}
+
+/// The same, within these efforts: without any, a problem has no patch that takes a search.
+pub(crate) fn plan_findings_within(
+    value: &Value,
+    problems: &[PlanParseError],
+    task: &Task,
+    efforts: &Efforts,
+) -> Vec<Finding> {
     if let Some(finding) = wrapped(value, problems).or_else(|| lengthened(value, problems)) {
         return vec![finding];
     }
-    let parts = Parts::new(value, task);
+    let parts = Parts::new(value, task, efforts);
     let context = Context::new(&parts);
-    let fields = Fields::new(value, problems);
+    let fields = Fields::new(value, problems, &efforts.searches);
     let is_absent = |problem: &PlanParseError| {
         problem.code == Code::MissingRequiredField && !fields.is_renamed_to(&problem.pointer)
     };

@@ -15,18 +15,18 @@ use crate::graph::spec::{Property, PropertyType};
 const SAID: f64 = 0.25;
 
 /// The values that a path can lead to, beside what has the mapping.
-pub(super) struct Scope<'c, 'a> {
+pub(super) struct Scope<'c, 'p, 'a> {
     owner: Option<&'c Owner<'a>>,
-    known: &'c Known<'c>,
+    known: &'c Known<'p>,
     level: Level,
 }
 
-impl<'c, 'a> Scope<'c, 'a> {
-    pub(super) fn new(owner: Option<&'c Owner<'a>>, known: &'c Known<'c>, level: Level) -> Self {
+impl<'c, 'p, 'a> Scope<'c, 'p, 'a> {
+    pub(super) fn new(owner: Option<&'c Owner<'a>>, known: &'c Known<'p>, level: Level) -> Self {
         Self { owner, known, level }
     }
 
-    pub(super) fn known(&self) -> &'c Known<'c> {
+    pub(super) fn known(&self) -> &'c Known<'p> {
         self.known
     }
 
@@ -57,13 +57,16 @@ impl<'c, 'a> Scope<'c, 'a> {
         if let [only] = suiting.as_slice() {
             return Some((only, true));
         }
+        let effort = &self.known.efforts().searches;
         let said = |it: &Property| {
-            let near = written.map_or(0.0, |written| likeness::names(written, &it.logical_name));
+            let near =
+                written.map_or(0.0, |written| likeness::names(written, &it.logical_name, effort));
             near.max(likeness::affinity(&it.logical_name, &path))
         };
         let mut said: Vec<(f64, &'a Property)> =
             suiting.into_iter().map(|it| (said(it), it)).collect();
         said.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        effort.whole(Some(()))?;
         let second = said.get(1).map_or(0.0, |(said, _)| *said);
         let (first, property) = said.first()?;
         (*first > 0.0).then_some((property, *first >= SAID && first - second >= SAID))
@@ -76,7 +79,7 @@ impl<'c, 'a> Scope<'c, 'a> {
         self.search().named(&sought)
     }
 
-    fn search(&self) -> Search<'c, 'c> {
+    fn search(&self) -> Search<'c, 'p> {
         let entity = self.owner.and_then(Owner::entity).map_or("", |(it, _)| it.name.as_str());
         let taken = self.owner.into_iter().flat_map(|owner| owner.paths(self.level));
         Search::new(self.known, entity, taken)

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::cause::likely_cause;
+use super::cause::likely_cause_within;
 use super::place::place;
+use crate::effort::Cancel;
 use crate::finding::{Finding, patch};
-use crate::gate::fit::smallest;
+use crate::gate::fit::{Efforts, smallest};
 use crate::gate::smoke::SmokeFailed;
 use crate::graph::validate::{Failure, FailureCode, ValidateOptions, validate};
-use crate::plan::{Plan, eval};
+use crate::plan::{NodeRule, Plan, eval};
 use crate::problem::{Problem, Stage};
 use crate::task::Task;
 use crate::task::evidence::{SampleEvents, Seen};
@@ -19,12 +20,23 @@ use crate::task::evidence::{SampleEvents, Seen};
 /// One finding for each place and code, however many samples show it, with the smallest of them.
 #[must_use]
 pub fn smoke_findings(plan: &Plan, failed: &SmokeFailed, task: &Task) -> Vec<Finding> {
+    smoke_findings_within(plan, failed, task, &Efforts::new(&Cancel::default()))
+}
+
+/// The same, within these efforts: without any, too few results have no cause.
+pub(crate) fn smoke_findings_within(
+    plan: &Plan,
+    failed: &SmokeFailed,
+    task: &Task,
+    efforts: &Efforts,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let of_graph = &failed.report().validation_failures;
     if !of_graph.is_empty() {
         let is_unresolved = |code: &str| code == FailureCode::UnresolvedEndpoint.as_str();
         let allow_external_endpoints = !of_graph.iter().any(|it| is_unresolved(&it.code));
-        findings.extend(of_results(plan, task, ValidateOptions { allow_external_endpoints }));
+        let options = ValidateOptions { allow_external_endpoints };
+        findings.extend(of_results(plan, task, options, efforts));
     }
     let mut others: Vec<&Problem> = Vec::new();
     for problem in failed.problems() {
@@ -37,7 +49,7 @@ pub fn smoke_findings(plan: &Plan, failed: &SmokeFailed, task: &Task) -> Vec<Fin
     for problem in others {
         findings.push(match problem.code {
             "nonempty_floor" | "event_type_without_result" => {
-                caused(problem.code, &problem.message, plan, task)
+                caused(problem.code, &problem.message, plan, task, efforts)
             }
             code => Finding::new(
                 problem.stage,
@@ -58,10 +70,22 @@ pub(super) fn samples<'t>(plan: &Plan, task: &'t Task) -> impl Iterator<Item = &
     matching.map(|(_, events)| events).flat_map(SampleEvents::samples)
 }
 
+/// What it costs to work out what a plan means for a sample, in steps.
+pub(super) fn eval_steps(plan: &Plan, seen: &Seen) -> u64 {
+    let mappings = |node: &NodeRule| node.key_fields().len() + node.property_fields().len();
+    let mappings: usize = plan.nodes().iter().map(mappings).sum();
+    20 * seen.bytes() as u64 + 200 * mappings as u64
+}
+
 /// What the validator says of what the plan means for each sample, by place in the plan.
-fn of_results(plan: &Plan, task: &Task, options: ValidateOptions) -> Vec<Finding> {
+fn of_results(
+    plan: &Plan,
+    task: &Task,
+    options: ValidateOptions,
+    efforts: &Efforts,
+) -> Vec<Finding> {
     let mut found: BTreeMap<(String, &'static str), (Failure, Vec<&Seen>)> = BTreeMap::new();
-    for seen in samples(plan, task) {
+    for seen in samples(plan, task).take_while(|seen| efforts.values.take(eval_steps(plan, seen))) {
         // A module that doesn't do what its plan means has problems of another kind.
         let Ok(result) = eval::eval(plan, &seen.event().to_string()) else { continue };
         for failure in validate(task.graph(), &result, options).into_failures() {
@@ -86,8 +110,14 @@ fn of_results(plan: &Plan, task: &Task, options: ValidateOptions) -> Vec<Finding
     found.into_iter().map(finding).collect()
 }
 
-fn caused(code: &'static str, message: &str, plan: &Plan, task: &Task) -> Finding {
-    match likely_cause(plan, task) {
+fn caused(
+    code: &'static str,
+    message: &str,
+    plan: &Plan,
+    task: &Task,
+    efforts: &Efforts,
+) -> Finding {
+    match likely_cause_within(plan, task, efforts) {
         Some(mut cause) => {
             cause.code = code;
             cause.observed = format!("{message}: {}", cause.observed);

@@ -19,7 +19,7 @@ pub(super) fn mended(context: &Context<'_, '_>, at: &str) -> Option<(String, boo
         _ => None,
     };
     let innermost = for_each.map_or(Level::EVENT, ForEach::level);
-    let mut found: Vec<(String, bool)> = Vec::new();
+    let mut found: Vec<(String, Template)> = Vec::new();
     for candidate in changed(text) {
         // The element itself is meant by nobody who didn't write so.
         if candidate.matches("{}").count() > text.matches("{}").count() {
@@ -27,20 +27,14 @@ pub(super) fn mended(context: &Context<'_, '_>, at: &str) -> Option<(String, boo
         }
         let Ok(template) = Template::parse(&candidate, innermost) else { continue };
         let Some(known) = all_known(context, for_each, &template) else { continue };
-        let pieces = template.pieces().to_vec();
-        let is_new = !found.iter().any(|(it, _)| {
-            Template::parse(it, innermost).is_ok_and(|it| it.pieces() == pieces.as_slice())
-        });
-        if is_new {
-            found.push((candidate, known));
+        if known && !found.iter().any(|(_, it)| it.pieces() == template.pieces()) {
+            found.push((candidate, template));
         }
     }
-    let reads = |text: &str| {
-        Template::parse(text, innermost).map_or(0, |template| template.references().count())
-    };
+    let reads = |template: &Template| template.references().count();
     // The one that reads the most: a brace that is doubled makes text of what was to be a path.
-    let most = found.iter().filter(|(_, known)| *known).map(|(text, _)| reads(text)).max()?;
-    let mut best = found.into_iter().filter(|(text, known)| *known && reads(text) == most);
+    let most = found.iter().map(|(_, template)| reads(template)).max()?;
+    let mut best = found.into_iter().filter(|(_, template)| reads(template) == most);
     let (text, _) = best.next()?;
     Some((text, most > 0 && best.next().is_none()))
 }

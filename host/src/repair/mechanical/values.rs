@@ -155,7 +155,8 @@ pub(super) fn invalid_word(context: &Context<'_, '_>, at: &str) -> Remedy {
                 .iter()
                 .find(|(field, others, _)| *field == name && others.contains(&written.as_str()));
             let word = other.map(|(.., word)| *word);
-            let near = |it: &&&str| likeness::names(&written, it) >= SLIP;
+            let near =
+                |it: &&&str| likeness::names(&written, it, &context.efforts().searches) >= SLIP;
             let word = word.or_else(|| words.iter().find(near).copied());
             match word {
                 // An element is where paths start anyway.

@@ -3,9 +3,11 @@
 //! Prompts show it, drafts are made from it, and the gates ask it whether a plan speaks of things that exist.
 
 mod collections;
+mod index;
 mod kind;
 mod observe;
 pub mod redact;
+mod size;
 mod step;
 
 use std::borrow::Cow;
@@ -19,7 +21,9 @@ pub use observe::{Observed, SampleEvents, Seen, Visibility};
 pub use step::Step;
 pub(crate) use step::{ENTRY_VALUE, shown_steps, values_at};
 
+use crate::effort::{Cancel, Effort};
 use crate::expr::ForEach;
+use crate::expr::fuel::Cost;
 use crate::task::Samples;
 use crate::task::{Declared, EventSchema};
 
@@ -63,6 +67,7 @@ impl Evidence {
         for sample in samples {
             events.entry(sample.event_type().to_owned()).or_default().add(sample);
         }
+        events.values_mut().for_each(SampleEvents::settle);
         let (mut declared, mut declared_inside) = (BTreeMap::new(), BTreeMap::new());
         if let Some(schema) = schema {
             let mount = mount(&events, schema);
@@ -79,11 +84,32 @@ impl Evidence {
 
     /// What is known of the elements that a `for_each` goes over, each of them as an event of its own: paths start at the
     /// element, samples are those of these event types, and the schema is what it says about the element. An entry of an
-    /// object has the keys `key` and `value`. Where there are more than 10,000 elements of one event type, the samples are
-    /// [cut](SampleEvents::is_cut).
+    /// object has the keys `key` and `value`. Where there are more than 10,000 elements of one event type, or all of them
+    /// take more than some 32 MiB, the samples are [cut](SampleEvents::is_cut).
     #[must_use]
     pub fn elements(&self, event_types: &[&str], for_each: &ForEach) -> Self {
-        let element = |name: &&str| Some(((*name).to_owned(), self.of(name)?.elements(for_each)?));
+        self.elements_within(event_types, for_each, &Self::room())
+    }
+
+    /// How much memory elements may take, in bytes.
+    pub(crate) fn room() -> Effort {
+        Effort::new(observe::MAX_ELEMENTS_BYTES, &Cancel::default())
+    }
+
+    /// The same, as far as another effort goes that it is to be taken from.
+    pub(crate) fn room_within(effort: &Effort) -> Effort {
+        Effort::new(observe::MAX_ELEMENTS_BYTES.min(effort.left()), effort.cancel())
+    }
+
+    /// The same, where a step is a byte of memory that the elements take: for several iterations that share it.
+    pub(crate) fn elements_within(
+        &self,
+        event_types: &[&str],
+        for_each: &ForEach,
+        effort: &Effort,
+    ) -> Self {
+        let element =
+            |name: &&str| Some(((*name).to_owned(), self.of(name)?.elements(for_each, effort)?));
         let (declared, declared_inside) = collections::narrowed(self, for_each);
         let events = event_types.iter().filter_map(element).collect();
         Self { events, declared, declared_inside, has_schema: self.has_schema }
@@ -103,13 +129,7 @@ impl Evidence {
     pub fn holds_json(&self, event_types: &[&str], path: &[String]) -> bool {
         let events = event_types.iter().filter_map(|name| self.of(name));
         let values = events.flat_map(|events| events.seen(path)).map(|(_, value)| value);
-        let mut texts = values.filter(|value| !value.is_null()).take(MAX_PARSED).peekable();
-        let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
-        let holds = |value: &Value| {
-            let text = value.as_str().filter(|it| it.trim_start().starts_with(['{', '[']));
-            text.and_then(parsed).is_some()
-        };
-        texts.peek().is_some() && texts.all(holds)
+        holds_json(values, &Effort::new(u64::MAX, &Cancel::default()))
     }
 
     /// Takes what may not be shown out of the texts in which samples are shown. What they hold is known all the same.
@@ -121,6 +141,11 @@ impl Evidence {
     #[must_use]
     pub fn of(&self, event_type: &str) -> Option<&SampleEvents> {
         self.events.get(event_type)
+    }
+
+    /// An event type as samples have it, if any has.
+    pub(crate) fn name_of(&self, event_type: &str) -> Option<&str> {
+        self.events.get_key_value(event_type).map(|(name, _)| name.as_str())
     }
 
     /// The event types of the samples, by code point, with their samples.
@@ -160,7 +185,7 @@ impl Evidence {
     /// Whether a path occurs in a sample of this event type, or is declared by the schema.
     #[must_use]
     pub fn knows(&self, event_type: &str, path: &[String]) -> bool {
-        self.of(event_type).is_some_and(|events| events.seen(path).next().is_some())
+        self.of(event_type).is_some_and(|events| events.has(path))
             || self.declared.contains_key(path)
     }
 
@@ -174,6 +199,22 @@ impl Evidence {
         }
         paths
     }
+}
+
+/// What it costs to read a text as JSON.
+pub(crate) const JSON: Cost = Cost { what: "json", step: 100, byte: 10 };
+
+/// Whether each of these values that isn't null holds an object or an array as JSON, and there is one. No where there is no
+/// effort left to read them.
+pub(crate) fn holds_json<'v>(values: impl Iterator<Item = &'v Value>, effort: &Effort) -> bool {
+    let mut texts = values.filter(|value| !value.is_null()).take(MAX_PARSED).peekable();
+    let holds = |value: &Value| {
+        let text = value.as_str().filter(|it| it.trim_start().starts_with(['{', '[']));
+        text.is_some_and(|text| {
+            effort.take(JSON.of(text.len())) && serde_json::from_str::<Value>(text).is_ok()
+        })
+    };
+    texts.peek().is_some() && texts.all(holds)
 }
 
 /// The path of the value that the schema is about: the empty one for the event itself.
@@ -301,6 +342,52 @@ mod tests {
         let known: Vec<String> = entries.paths("a").keys().map(|path| dotted(path)).collect();
         assert_eq!(known, ["", "key", "value", "value.k", "value.m", "value.n"]);
         assert_eq!(entries.of("a").map(|it| it.observed()[&path("key")].distinct), Some(4));
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_to_be_listed_is_known_all_the_same() {
+        let prefix = "k".repeat(990);
+        let sample =
+            json!({"event_type": "a", &prefix: {"short": 1, "longer_than_that": {"x": 2}}});
+        let samples = Samples::parse(&sample.to_string(), "samples").expect("samples");
+        let evidence = Evidence::new(&samples, None);
+        let seen = evidence.of("a").expect("samples");
+        let listed: Vec<usize> = seen.observed().keys().map(Vec::len).collect();
+        assert_eq!((listed, seen.unlisted()), (vec![1, 1, 2], 2));
+        for (keys, there) in [
+            (vec!["short"], true),
+            (vec!["longer_than_that"], true),
+            (vec!["longer_than_that", "x"], true),
+            (vec!["longer_than_that", "y"], false),
+        ] {
+            let path: Vec<String> =
+                std::iter::once(prefix.as_str()).chain(keys).map(str::to_owned).collect();
+            assert_eq!(evidence.knows("a", &path), there);
+            assert_eq!(seen.seen(&path).count(), usize::from(there));
+        }
+    }
+
+    #[test]
+    fn what_elements_take_in_memory_has_an_end() {
+        // Each level of these maps holds all that is below it.
+        let mut nested = json!(0);
+        for _ in 0..20 {
+            nested = json!({"10000001": nested, "10000002": "x".repeat(400_000), "10000003": 1});
+        }
+        let sample = json!({"event_type": "a", "m": nested}).to_string();
+        let samples = Samples::parse(&sample, "samples").expect("samples");
+        let evidence = Evidence::new(&samples, None);
+        let room = Evidence::room();
+        let mut path = vec!["m".to_owned()];
+        let mut cut = 0;
+        for _ in 0..20 {
+            let over = Iteration { over: Over::Entries, path: path.clone() };
+            let elements = evidence.elements_within(&["a"], &ForEach::new(over, None), &room);
+            cut += usize::from(elements.of("a").is_some_and(|it| it.is_cut()));
+            path.push("10000001".to_owned());
+        }
+        assert!(room.is_over() && (10..20).contains(&cut), "{cut}");
+        assert!(room.taken() <= super::observe::MAX_ELEMENTS_BYTES);
     }
 
     #[test]

@@ -1,21 +1,32 @@
 //! What occurs in sample events.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 
+use super::index::Index;
+use super::size::size;
 use super::step::{ENTRY_KEY, ENTRY_VALUE};
 use super::{Kind, Kinds, Path, Step, at, redact};
+use crate::effort::Effort;
 use crate::expr::{ForEach, Iteration, Level, Over};
 use crate::task::Sample;
 
 /// How many paths of one event type are listed. Events whose keys are data have no end of them.
 const MAX_PATHS: usize = 20_000;
 
+/// How long a path is that is listed, all its keys together, in bytes. Longer ones are no names, and a list of them is as
+/// long as all that they have in common, once for each.
+const MAX_PATH_BYTES: usize = 1_000;
+
 /// How many elements of one event type are looked at, inside of a `for_each`.
 const MAX_ELEMENTS: usize = 10_000;
+
+/// How much memory they may take, in bytes, for all event types together: each holds what it holds by itself, and the same
+/// values are inside of several arrays.
+pub(super) const MAX_ELEMENTS_BYTES: u64 = 32 << 20;
 
 /// How deep samples are looked through.
 pub(super) const MAX_DEPTH: usize = 32;
@@ -84,16 +95,23 @@ impl Seen {
         levels.map(Arc::as_ref).nth(usize::from(level.0))
     }
 
-    /// What an iteration goes over, each as a sample of its own.
-    fn elements(&self, for_each: &ForEach) -> Vec<Self> {
+    /// What an iteration goes over, each as a sample of its own, `most` at most; and whether that is all. What they take in
+    /// memory is taken from the effort.
+    fn elements(&self, for_each: &ForEach, most: usize, effort: &Effort) -> (Vec<Self>, bool) {
         let mut found = vec![(self.outer.clone(), self.event.clone(), self.shown.clone())];
+        let mut all = true;
         for iteration in for_each.levels() {
             let mut inner = Vec::new();
             for (outer, event, shown) in found {
                 let outer: Vec<_> = outer.into_iter().chain([event.clone()]).collect();
                 for element in elements(&event, iteration) {
+                    let bytes = element.size() * if shown.is_some() { 2 } else { 1 };
+                    if inner.len() == most || !effort.take(bytes) {
+                        all = false;
+                        break;
+                    }
                     let shown = shown.as_ref().map(|shown| element.shown(shown, iteration));
-                    inner.push((outer.clone(), Arc::new(element.value.into_owned()), shown));
+                    inner.push((outer.clone(), Arc::new(element.value()), shown));
                 }
             }
             found = inner;
@@ -108,26 +126,41 @@ impl Seen {
             root: root.clone(),
             text: OnceLock::new(),
         };
-        found.into_iter().map(seen).collect()
+        (found.into_iter().map(seen).collect(), all)
     }
 }
 
 /// What an iteration goes over in one value.
-struct Element<'v> {
-    value: Cow<'v, Value>,
-    /// Which one it is of an array.
-    index: usize,
+#[derive(Clone, Copy)]
+enum Element<'v> {
+    /// An element of an array, and which one it is.
+    Item(usize, &'v Value),
+    /// An entry of an object.
+    Entry(&'v str, &'v Value),
 }
 
 impl Element<'_> {
+    fn value(self) -> Value {
+        match self {
+            Self::Item(_, value) => value.clone(),
+            Self::Entry(key, value) => entry(key, value),
+        }
+    }
+
+    /// About how much memory its value takes.
+    fn size(self) -> u64 {
+        match self {
+            Self::Item(_, value) => size(value),
+            Self::Entry(key, value) => key.len() as u64 + size(value) + size(&json!({"": null})),
+        }
+    }
+
     /// What is left of this element in `shown`, which is what is left of the value that holds it.
-    fn shown(&self, shown: &Value, iteration: &Iteration) -> Value {
-        let left = at(shown, &iteration.path);
-        let left = match (iteration.over, left) {
-            (Over::Array, Some(Value::Array(elements))) => elements.get(self.index).cloned(),
-            (Over::Entries, Some(Value::Object(fields))) => {
-                let key = self.value.get(ENTRY_KEY).and_then(Value::as_str);
-                key.and_then(|key| fields.get_key_value(key)).map(|(key, value)| entry(key, value))
+    fn shown(self, shown: &Value, iteration: &Iteration) -> Value {
+        let left = match (self, at(shown, &iteration.path)) {
+            (Self::Item(index, _), Some(Value::Array(elements))) => elements.get(index).cloned(),
+            (Self::Entry(key, _), Some(Value::Object(fields))) => {
+                fields.get_key_value(key).map(|(key, value)| entry(key, value))
             }
             _ => None,
         };
@@ -138,12 +171,10 @@ impl Element<'_> {
 fn elements<'v>(value: &'v Value, iteration: &Iteration) -> Vec<Element<'v>> {
     match (iteration.over, at(value, &iteration.path)) {
         (Over::Array, Some(Value::Array(elements))) => {
-            let element = |(index, it)| Element { value: Cow::Borrowed(it), index };
-            elements.iter().enumerate().map(element).collect()
+            elements.iter().enumerate().map(|(index, it)| Element::Item(index, it)).collect()
         }
         (Over::Entries, Some(Value::Object(fields))) => {
-            let entries = fields.iter().map(|(key, it)| Cow::Owned(entry(key, it))).enumerate();
-            entries.map(|(index, value)| Element { value, index }).collect()
+            fields.iter().map(|(key, it)| Element::Entry(key, it)).collect()
         }
         _ => Vec::new(),
     }
@@ -171,8 +202,10 @@ pub struct Observed {
 #[derive(Clone, Debug, Default)]
 pub struct SampleEvents {
     samples: Vec<Seen>,
+    index: Index,
     observed: BTreeMap<Path, Observed>,
-    scalars: BTreeMap<Path, BTreeSet<String>>,
+    /// The scalars that were seen at each path, by their hashes: to keep them all would take as much as the samples.
+    scalars: BTreeMap<Path, HashSet<u64>>,
     is_cut: bool,
 }
 
@@ -180,6 +213,7 @@ impl SampleEvents {
     pub(super) fn add(&mut self, sample: &Sample) {
         // Samples are JSON: whoever made them has parsed them.
         let Ok(event) = serde_json::from_str::<Value>(sample.text()) else { return };
+        self.index.add(self.samples.len(), &event);
         self.observe(&mut Path::new(), &event);
         let (line, bytes, text) = (sample.line(), sample.text().len(), OnceLock::new());
         let (event, outer, root) = (Arc::new(event), Vec::new(), Path::new());
@@ -187,21 +221,22 @@ impl SampleEvents {
     }
 
     /// What an iteration goes over in these samples, as samples of their own, in their order; `None` where there is nothing.
-    /// Beyond 10,000 elements they are [cut](Self::is_cut).
-    pub(super) fn elements(&self, for_each: &ForEach) -> Option<Self> {
-        let mut all = Self { is_cut: self.is_cut, ..Self::default() };
+    /// Beyond 10,000 elements, and where the effort is over, they are [cut](Self::is_cut).
+    pub(super) fn elements(&self, for_each: &ForEach, effort: &Effort) -> Option<Self> {
+        let mut found = Self { is_cut: self.is_cut, ..Self::default() };
         for seen in self.samples() {
-            let mut elements = seen.elements(for_each);
-            let room = MAX_ELEMENTS - all.samples.len();
-            all.is_cut |= elements.len() > room;
-            elements.truncate(room);
+            let room = MAX_ELEMENTS - found.samples.len();
+            let (elements, all) = seen.elements(for_each, room, effort);
+            found.is_cut |= !all;
             for element in elements {
-                all.note(&Path::new(), &element.event);
-                all.observe(&mut Path::new(), &element.event);
-                all.samples.push(element);
+                found.note(&Path::new(), &element.event);
+                found.index.add(found.samples.len(), &element.event);
+                found.observe(&mut Path::new(), &element.event);
+                found.samples.push(element);
             }
         }
-        (!all.samples.is_empty()).then_some(all)
+        found.scalars.clear();
+        (found.is_cut || !found.samples.is_empty()).then_some(found)
     }
 
     /// Whether there are more of them than are looked at, so that what isn't seen may be there all the same.
@@ -221,11 +256,18 @@ impl SampleEvents {
                 if has_root {
                     together.note(&Path::new(), &seen.event);
                 }
+                together.index.add(together.samples.len(), &seen.event);
                 together.observe(&mut Path::new(), &seen.event);
                 together.samples.push(seen.clone());
             }
         }
+        together.scalars.clear();
         together
+    }
+
+    /// No more samples are added: what was kept to count values goes.
+    pub(super) fn settle(&mut self) {
+        self.scalars = BTreeMap::new();
     }
 
     fn observe(&mut self, path: &mut Path, value: &Value) {
@@ -245,15 +287,18 @@ impl SampleEvents {
 
     /// Adds to what is known of a path; whether there is room.
     fn note(&mut self, path: &Path, value: &Value) -> bool {
-        if self.observed.len() >= MAX_PATHS && !self.observed.contains_key(path) {
+        let is_long = || path.iter().map(String::len).sum::<usize>() > MAX_PATH_BYTES;
+        let is_full = self.observed.len() >= MAX_PATHS;
+        if (is_full || is_long()) && !self.observed.contains_key(path) {
             return false;
         }
         let observed = self.observed.entry(path.clone()).or_default();
         observed.present += 1;
         observed.kinds.insert(Kind::of(value));
         if !matches!(value, Value::Null | Value::Array(_) | Value::Object(_)) {
-            let scalars = self.scalars.entry(path.clone()).or_default();
-            if scalars.insert(value.to_string()) {
+            let mut hasher = DefaultHasher::new();
+            value.to_string().hash(&mut hasher);
+            if self.scalars.entry(path.clone()).or_default().insert(hasher.finish()) {
                 observed.distinct += 1;
                 if observed.examples.len() < MAX_EXAMPLES {
                     observed.examples.push(value.clone());
@@ -285,16 +330,38 @@ impl SampleEvents {
         self.samples.len()
     }
 
-    /// What was seen, by path: objects and arrays included, nothing inside of arrays, at most 20,000 paths. Of elements, the
-    /// empty path is there too, for the element itself.
+    /// What was seen, by path: objects and arrays included, nothing inside of arrays, at most 20,000 paths of at most 1,000
+    /// bytes each. Of elements, the empty path is there too, for the element itself.
     #[must_use]
     pub fn observed(&self) -> &BTreeMap<Path, Observed> {
         &self.observed
     }
 
+    /// How many paths there are that [`observed`](Self::observed) leaves out.
+    #[must_use]
+    pub fn unlisted(&self) -> usize {
+        let listed = self.observed.len() - usize::from(self.observed.contains_key(&Path::new()));
+        self.index.paths().saturating_sub(listed)
+    }
+
+    /// Whether some sample has a path. Exact, however many paths there are.
+    #[must_use]
+    pub fn has(&self, path: &[String]) -> bool {
+        match self.index.samples(path) {
+            Some(samples) => !samples.is_empty(),
+            None => self.seen(path).next().is_some(),
+        }
+    }
+
     /// The samples in which a path is there, with its value. Exact, however many paths there are.
-    pub fn seen<'s>(&'s self, path: &'s [String]) -> impl Iterator<Item = (&'s Seen, &'s Value)> {
-        self.samples.iter().filter_map(move |seen| Some((seen, at(&seen.event, path)?)))
+    pub fn seen<'s, 'p>(
+        &'s self,
+        path: &'p [String],
+    ) -> impl Iterator<Item = (&'s Seen, &'s Value)> + use<'s, 'p> {
+        let having = self.index.samples(path);
+        let all = if having.is_none() { self.samples.as_slice() } else { &[] };
+        let having = having.unwrap_or_default().iter().filter_map(|it| self.samples.get(*it));
+        having.chain(all).filter_map(move |seen| Some((seen, at(&seen.event, path)?)))
     }
 }
 

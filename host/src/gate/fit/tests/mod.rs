@@ -1,6 +1,7 @@
 //! The gate by itself; what it makes of faults at large is measured in `tests/faults`.
 
 mod language;
+mod limits;
 
 use serde_json::{Value, json};
 
