@@ -11,7 +11,7 @@ use std::fs;
 
 use retort::compile::compile_text;
 use retort::gate::inspect::{StructuralLimits, inspect};
-use retort::gate::smoke::{Samples, SmokeError, SmokeOptions, SmokeReport, smoke};
+use retort::gate::smoke::{MAX_FUEL, Samples, SmokeError, SmokeOptions, SmokeReport, smoke};
 use retort::graph::GraphSpec;
 use retort::problem::Coded;
 use retort::sandbox::{Extractor, Limits};
@@ -233,6 +233,26 @@ fn what_the_host_stops_is_an_exception_of_its_event() {
             assert!(exception.starts_with(prefix), "{name}: {exception}");
         }
         assert!(failed.problems().iter().all(|problem| problem.used.is_some()), "{name}");
+    }
+}
+
+#[test]
+fn samples_take_so_much_fuel_together() {
+    let event = "{\"event_type\":\"a\",\"outcome\":0}\n";
+    let each = Limits::default().fuel(event.trim_end().len());
+    let enough = (MAX_FUEL / each + 1) as usize;
+    let extractor =
+        load(&guest(&[Does::Traps("unreachable")], &BTreeSet::from(["a"])), Limits::default());
+    for (samples, processed) in [(enough, enough), (enough + 1, enough), (enough + 50, enough)] {
+        let parsed = Samples::parse(&event.repeat(samples), "events").unwrap();
+        let failed = smoke(&extractor, None, &parsed, None, SmokeOptions::default());
+        let Err(SmokeError::Failed(failed)) = failed else { panic!("{failed:?}") };
+        let report = failed.report();
+        assert_eq!(report.events_processed, processed as u64);
+        let ended = report.exceptions.last().unwrap().starts_with("samples_out_of_fuel: ");
+        assert_eq!(ended, samples > processed, "{:?}", report.exceptions.last());
+        let last = failed.samples().last().unwrap();
+        assert_eq!(last.line, processed + usize::from(ended));
     }
 }
 

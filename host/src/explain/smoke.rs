@@ -24,4 +24,10 @@ pub(super) const TABLE: &[Explanation] = &[
         "If the module was rendered here, report it as a defect with plan and event; otherwise \
          do not trust it.",
     ),
+    Explanation::new(
+        Smoke,
+        "samples_out_of_fuel",
+        "The samples together took more fuel than a sample run may take.",
+        "Make the plan cheaper, or give fewer samples: a few of each event type tell as much.",
+    ),
 ];

@@ -44,8 +44,14 @@ pub struct RepairInstruction {
 }
 
 /// Codes of a plan that takes more than an event may: its values may be right.
-pub(crate) const COSTLY: &[&str] =
-    &["out_of_fuel", "deadline_exceeded", "input_too_large", "output_too_large", "too_many_rows"];
+pub(crate) const COSTLY: &[&str] = &[
+    "out_of_fuel",
+    "deadline_exceeded",
+    "input_too_large",
+    "output_too_large",
+    "too_many_rows",
+    "samples_out_of_fuel",
+];
 
 /// What to do about a failure.
 ///

@@ -20,11 +20,15 @@ use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
 use crate::plan::{EventPattern, Plan, eval};
 use crate::problem::{Coded, Problem, Stage};
-use crate::sandbox::{Extractor, RunError, Runner};
+use crate::sandbox::{Extractor, Limits, RunError, Runner};
 use crate::untrusted::escaped;
 
 /// Problems that are kept as data; the report counts all of them.
 const MAX_PROBLEMS: usize = 100;
+
+/// Fuel that all samples of a run may take together: 2,000,000,000, a second or two with the native evaluation beside it. A
+/// thousand samples of the largest plans that are known to us take a tenth of it.
+pub const MAX_FUEL: u64 = 2_000_000_000;
 
 /// What the sample run asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,14 +123,15 @@ pub enum SmokeError {
 }
 
 /// The codes of problems that only this gate finds.
-pub const CODES: &[&str] = &["oracle_mismatch", "nonempty_floor", "event_type_without_result"];
+pub const CODES: &[&str] =
+    &["oracle_mismatch", "nonempty_floor", "event_type_without_result", "samples_out_of_fuel"];
 
 /// Runs `extractor` over `samples`. With a plan, every result is compared with what the plan means; with a graph spec,
 /// every result is validated.
 ///
 /// # Errors
-/// [`SmokeFailed`], when a sample failed, a result didn't fit, or too few samples (or, of a declared event type, no sample)
-/// gave anything; [`SmokeError::Host`], when the host could not run one.
+/// [`SmokeFailed`], when a sample failed, a result didn't fit, too few samples (or, of a declared event type, no sample) gave
+/// anything, or all together took more than [`MAX_FUEL`]; [`SmokeError::Host`], when the host could not run one.
 pub fn smoke(
     extractor: &Extractor,
     plan: Option<&Plan>,
@@ -158,9 +163,14 @@ pub(crate) fn smoke_until(
         problems: Vec::new(),
         nonempty: BTreeSet::new(),
         max_fuel: 0,
+        fuel: 0,
     };
     let mut runner = extractor.runner();
     for sample in samples.iter().take_while(|_| !cancel.is_cancelled()) {
+        if run.fuel > MAX_FUEL {
+            run.out_of_fuel(sample, samples.iter().len());
+            break;
+        }
         run.sample(&mut runner, sample).map_err(SmokeError::Host)?;
     }
     Ok(run.verdict(extractor)?)
@@ -175,6 +185,8 @@ struct Run<'a> {
     problems: Vec<Problem>,
     nonempty: BTreeSet<&'a str>,
     max_fuel: u64,
+    /// What all samples so far have taken, or may have where they failed.
+    fuel: u64,
 }
 
 impl<'a> Run<'a> {
@@ -184,14 +196,11 @@ impl<'a> Run<'a> {
     /// What the host could not do.
     fn sample(&mut self, runner: &mut Runner, sample: &'a Sample) -> Result<(), RunError> {
         self.report.events_processed += 1;
-        self.samples.push(SampleRun {
-            line: sample.line(),
-            event_type: sample.event_type().to_owned(),
-            failure: None,
-        });
+        self.begin(sample);
         match runner.run(sample.text().as_bytes()) {
             Ok(outcome) => {
                 self.max_fuel = self.max_fuel.max(outcome.fuel);
+                self.fuel = self.fuel.saturating_add(outcome.fuel);
                 match serde_json::from_slice::<Extraction>(outcome.json) {
                     Ok(extraction) => self.result(sample, &extraction),
                     // What the ABI's check accepts is an extraction, but for numbers that only one of the two can hold.
@@ -206,12 +215,37 @@ impl<'a> Run<'a> {
                 }
             }
             Err(error) if error.is_of_host() => return Err(error),
-            Err(error) => match error.cause() {
-                RunError::Result(error) => self.wrong_return_type(sample, error),
-                _ => self.exception(sample, error.problem()),
-            },
+            Err(error) => {
+                // How much it took isn't known: as much as its event had, or would have where nobody gives more than usual.
+                let allowed = |limits: &Limits| limits.fuel(sample.text().len());
+                let own = allowed(runner.extractor().sandbox().limits());
+                self.fuel = self.fuel.saturating_add(own.min(allowed(&Limits::default())));
+                match error.cause() {
+                    RunError::Result(error) => self.wrong_return_type(sample, error),
+                    _ => self.exception(sample, error.problem()),
+                }
+            }
         }
         Ok(())
+    }
+
+    fn begin(&mut self, sample: &Sample) {
+        self.samples.push(SampleRun {
+            line: sample.line(),
+            event_type: sample.event_type().to_owned(),
+            failure: None,
+        });
+    }
+
+    /// Notes that this sample and those after it aren't run.
+    fn out_of_fuel(&mut self, sample: &Sample, samples: usize) {
+        self.begin(sample);
+        let message = format!(
+            "{} of {samples} samples were run, which took {} of fuel; together they may take {MAX_FUEL}",
+            self.report.events_processed, self.fuel,
+        );
+        let problem = Problem::new(Stage::Smoke, "samples_out_of_fuel", message);
+        self.exception(sample, problem.limit(self.fuel, MAX_FUEL));
     }
 
     fn result(&mut self, sample: &'a Sample, extraction: &Extraction) {
