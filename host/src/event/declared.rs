@@ -99,8 +99,8 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<usize>,
     /// The iterations that lie in it.
     pub(crate) inner: Vec<usize>,
-    /// How many restrictions the keys of entries are compared with.
-    pub(crate) restrictions: usize,
+    /// With how many restricted keys the key of an entry is compared, if it has a dot.
+    pub(crate) key_weight: u64,
 }
 
 /// The paths that are read at one level, each once but for those of the inputs themselves.
@@ -166,7 +166,7 @@ impl Declared {
             trie: Trie::new(&paths.listed),
             columns: positions(inputs, |input| input.rows == Some(index)),
             inner: positions(builder.rows, |rows| rows.within == Some(index)),
-            restrictions: withheld.map_or(0, |withheld| withheld.restrictions(index)),
+            key_weight: withheld.map_or(0, |withheld| withheld.weight(index)),
         });
         let tables: Vec<Table> = tables.collect();
         let is_plain = tables.is_empty() && cells.iter().all(|cell| {

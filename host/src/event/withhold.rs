@@ -9,9 +9,9 @@ pub trait Withhold: Debug + Send + Sync {
     /// its place, and to conditions and conversions it is absent. A string, a number, a boolean or null is not.
     fn nested(&self, iteration: Option<usize>, path: &[String]) -> bool;
 
-    /// How many restrictions the key of each entry is compared with, in an iteration over the entries of an object; 0 where no
-    /// entry can be withheld for its key.
-    fn restrictions(&self, iteration: usize) -> usize;
+    /// With how many keys of restricted paths the key of an entry is compared, in an iteration over the entries of an object; 0
+    /// where no entry can be withheld for its key. Only a key with a dot can.
+    fn weight(&self, iteration: usize) -> u64;
 
     /// Whether the entry with this key is withheld: the iteration has no row for it.
     fn entry(&self, iteration: usize, key: &str) -> bool;

@@ -76,7 +76,7 @@ impl Cost {
 pub struct OutOfFuel;
 
 /// Takes `cost` from what is left of the fuel; where it isn't enough, nothing is left.
-pub(super) fn spend(fuel: &mut u64, cost: u64) -> Result<(), OutOfFuel> {
+pub(crate) fn spend(fuel: &mut u64, cost: u64) -> Result<(), OutOfFuel> {
     match fuel.checked_sub(cost) {
         Some(left) => {
             *fuel = left;

@@ -19,11 +19,12 @@ pub struct Read<'p> {
     pub for_each: Option<&'p ForEach>,
     /// What it is read for.
     pub role: Role,
-    /// Whether what is done with it takes an object or an array, other than to write it as it is or to ask whether it is there:
-    /// its text, its length, whether it is one.
+    /// Whether what is done with it first takes an object or an array, other than to write it as it is or to ask whether it is
+    /// there: its JSON as text, its length, whether it is one.
     pub takes_nested: bool,
-    /// The keys that `parse_json` follows, where it reads a string there as JSON.
-    pub parsed: Option<Vec<String>>,
+    /// The conversions of what is there, the first one first, with those of the values that it is an alternative in. Of a
+    /// template, those of its text.
+    pub convert: Vec<&'p Conversion>,
 }
 
 /// What a path is read for.
@@ -168,7 +169,7 @@ impl<'p> Reads<'p> {
         role: Role,
         over: Option<&'p ForEach>,
     ) {
-        self.converted(pointer, reference, role, over, &[]);
+        self.converted(pointer, reference, role, over, Vec::new());
     }
 
     /// A path with the conversions of what is there.
@@ -178,21 +179,11 @@ impl<'p> Reads<'p> {
         reference: &Reference,
         role: Role,
         over: Option<&'p ForEach>,
-        steps: &[&Conversion],
+        convert: Vec<&'p Conversion>,
     ) {
-        let is_parsing = |step: &&Conversion| matches!(step, Conversion::ParseJson { .. });
-        let takes_any =
-            |step: &&Conversion| matches!(step, Conversion::ToJsonText | Conversion::Length);
-        let takes_nested = steps.first().is_some_and(takes_any)
-            || steps.windows(2).any(|two| is_parsing(&two[0]) && takes_any(&two[1]));
-        let parsed = steps.iter().filter_map(|step| match step {
-            Conversion::ParseJson { path } => Some(path.as_slice()),
-            _ => None,
-        });
-        let parsed: Option<Vec<&[String]>> = steps.iter().any(is_parsing).then(|| parsed.collect());
-        let parsed = parsed.map(|paths| paths.concat());
+        let takes_nested = convert.first().is_some_and(|first| first.takes_nested());
         let reference = reference.clone();
-        self.all.push(Read { pointer, reference, for_each: over, role, takes_nested, parsed });
+        self.all.push(Read { pointer, reference, for_each: over, role, takes_nested, convert });
     }
 
     fn for_each(&mut self, at: &str, over: Option<&'p ForEach>) {
@@ -222,7 +213,7 @@ impl<'p> Reads<'p> {
         self.for_each(at, edge.own_for_each.as_ref());
         self.when(at, edge.when(), Role::When, over);
         if let Some(template) = edge.edge_id() {
-            self.template(format!("{at}/edge_id"), template, Role::EdgeId, over);
+            self.template(format!("{at}/edge_id"), template, Role::EdgeId, over, &[]);
         }
         for (property, mapping) in edge.property_fields().iter().enumerate() {
             self.mapping(
@@ -262,9 +253,13 @@ impl<'p> Reads<'p> {
         template: &'p Template,
         role: Role,
         over: Option<&'p ForEach>,
+        convert: &[&'p Conversion],
     ) {
         for reference in template.references() {
-            self.push(at.clone(), reference, role, over);
+            self.converted(at.clone(), reference, role, over, convert.to_vec());
+            if let Some(read) = self.all.last_mut() {
+                read.takes_nested = false;
+            }
         }
         self.templates.push((at, template));
     }
@@ -278,14 +273,14 @@ impl<'p> Reads<'p> {
         over: Option<&'p ForEach>,
         then: &[&'p Conversion],
     ) {
-        let steps: Vec<&Conversion> = value.convert.iter().chain(then.iter().copied()).collect();
+        let steps: Vec<&'p Conversion> = value.convert.iter().chain(then.iter().copied()).collect();
         match &value.source {
             Source::Path(reference) => {
-                self.converted(format!("{at}/source_path"), reference, role, over, &steps);
+                self.converted(format!("{at}/source_path"), reference, role, over, steps);
             }
             Source::Constant(_) => {}
             Source::Template(template) => {
-                self.template(format!("{at}/template"), template, role, over);
+                self.template(format!("{at}/template"), template, role, over, &steps);
             }
             Source::Coalesce(values) => {
                 for (index, value) in values.iter().enumerate() {

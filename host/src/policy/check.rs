@@ -4,18 +4,33 @@ use serde_json::Value;
 
 use super::denied::Denied;
 use super::patch::Removals;
-use super::relation::{rests, spells_several};
+use super::relation::rests;
+use super::withhold::is_withheld;
 use super::{AnyKey, FieldPolicy, Relation, Restriction, relation};
 use crate::abi::section::{Input, Rows, Section};
-use crate::expr::{ForEach, Iteration, Reference};
+use crate::expr::{Chain, Conversion, Converted, ForEach, Iteration, Reference, fuel};
 use crate::finding::Finding;
 use crate::plan::{Plan, Read, Role};
 use crate::problem::Stage;
-use crate::task::evidence::{Evidence, Kind, Step, at, shown_steps, values_at};
+use crate::task::evidence::{Evidence, Kind, Step, shown_steps, values_at};
 use crate::untrusted::sanitize;
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
 const QUOTED_CHARS: usize = 200;
+
+/// Fuel that goes into looking at the samples of one plan: what isn't found out then is withheld when it comes.
+const LOOKS: u64 = 200_000_000;
+
+/// Whether the conversions of a read make an object or an array of a string, which they do by way of the JSON that it holds.
+fn gives_nested(read: &Read<'_>, value: &Value, looks: &mut u64) -> bool {
+    let parses = |step: &&Conversion| matches!(step, Conversion::ParseJson { .. });
+    if !value.is_string() || !read.convert.iter().any(parses) {
+        return false;
+    }
+    let steps: Vec<Conversion> = read.convert.iter().map(|step| (*step).clone()).collect();
+    let given = Chain::new(&steps).apply(&value.to_string(), looks);
+    matches!(given, Ok(Converted::Value(json)) if json.starts_with(['{', '[']))
+}
 
 /// What becomes of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,24 +69,28 @@ impl FieldPolicy {
             let samples = types.iter().flat_map(|(_, events)| events.samples());
             samples.flat_map(|seen| values_at(seen.event(), steps)).collect()
         };
+        let mut looks = LOOKS;
         self.check_reads(plan, |read, steps| match read.role {
-            Role::ForEach => {
-                let rests: Vec<_> = self.restricted().flat_map(|it| rests(it, steps)).collect();
-                let keys = values(steps).into_iter().filter_map(Value::as_object);
-                let mut keys = keys.flat_map(|object| object.keys());
-                !rests.is_empty()
-                    && keys.any(|key| rests.iter().any(|rest| spells_several(rest, key)))
-            }
+            Role::ForEach => self.has_entry_to_withhold(&values(steps), steps, &mut looks),
             _ => {
                 let holds = |kind| matches!(kind, Kind::Object | Kind::Array);
-                let parsed = |value: &Value| {
-                    let json: Value = serde_json::from_str(value.as_str()?).ok()?;
-                    Some(Kind::of(at(&json, read.parsed.as_ref()?)?))
-                };
-                let kinds = |value| [Some(Kind::of(value)), parsed(value)];
                 evidence.declared_at(steps).iter().any(holds)
-                    || values(steps).into_iter().flat_map(kinds).flatten().any(holds)
+                    || values(steps).into_iter().any(|value| {
+                        holds(Kind::of(value)) || gives_nested(read, value, &mut looks)
+                    })
             }
+        })
+    }
+
+    /// Whether one of these objects has an entry that is withheld for its key.
+    fn has_entry_to_withhold(&self, values: &[&Value], steps: &[Step], looks: &mut u64) -> bool {
+        let rests: Vec<_> = self.restricted().flat_map(|it| rests(it, steps)).collect();
+        let weight: usize = rests.iter().map(Vec::len).sum();
+        let keys = values.iter().filter_map(|value| value.as_object()).flat_map(|it| it.keys());
+        let mut dotted = keys.filter(|key| key.contains('.'));
+        dotted.any(|key| {
+            fuel::spend(looks, fuel::TEST.of(key.len()).saturating_mul(weight as u64)).is_ok()
+                && is_withheld(&rests, key)
         })
     }
 
@@ -83,7 +102,7 @@ impl FieldPolicy {
     fn check_reads(
         &self,
         plan: &Plan,
-        is_known: impl Fn(&Read<'_>, &[Step]) -> bool,
+        mut is_known: impl FnMut(&Read<'_>, &[Step]) -> bool,
     ) -> Result<(), Denied> {
         let mut findings = Vec::new();
         let mut removals = Removals::default();
@@ -92,14 +111,16 @@ impl FieldPolicy {
             let usage = if read.role == Role::ForEach { Use::Iterated } else { Use::Read };
             // An entry as a whole is an object, whatever events there are.
             let is_entry = read.reference.path.is_empty() && steps.last() == Some(&Step::Value);
-            let is_object =
-                |steps: &[Step]| read.takes_nested || is_entry || is_known(&read, steps);
-            let of = |steps: &[Step]| self.finding(&read.pointer, steps, usage, is_object);
-            let parsed = || {
-                let inside = Step::keys(read.parsed.as_ref()?);
-                of(&[&steps[..], &inside].concat())
+            let mut known = None;
+            let is_object = || {
+                read.takes_nested
+                    || is_entry
+                    || *known.get_or_insert_with(|| is_known(&read, &steps))
             };
-            let Some(finding) = of(&steps).or_else(parsed) else { continue };
+            let finding = self.finding(&read.pointer, &steps, usage, is_object);
+            let Some(finding) = finding.or_else(|| self.parsed_finding(&read, &steps)) else {
+                continue;
+            };
             let is_denied = self.covers(&steps);
             findings.push(match removals.of(&read) {
                 Some((patch, true)) if is_denied => finding.mended_by(patch),
@@ -108,6 +129,20 @@ impl FieldPolicy {
             });
         }
         Denied::unless_empty(findings)
+    }
+
+    /// What is wrong with reading what a string holds as JSON, whose keys go on from those of the event.
+    fn parsed_finding(&self, read: &Read<'_>, steps: &[Step]) -> Option<Finding> {
+        let mut parsed = steps.to_vec();
+        let mut behind = None;
+        for (at, conversion) in read.convert.iter().enumerate() {
+            if let Conversion::ParseJson { path } = conversion {
+                parsed.extend(Step::keys(path));
+                behind = Some(at + 1);
+            }
+        }
+        let takes_nested = read.convert.get(behind?).is_some_and(|next| next.takes_nested());
+        self.finding(&read.pointer, &parsed, Use::Read, || takes_nested)
     }
 
     /// Whether a module declares only inputs that it may read. Pointers of findings are into its section. To ask of an
@@ -152,7 +187,7 @@ impl FieldPolicy {
                 "the whole event, which the policy doesn't grant",
             ));
         }
-        self.finding(place, steps, usage, |_| usage == Use::Read)
+        self.finding(place, steps, usage, || usage == Use::Read)
     }
 
     /// Whether what is somewhere in an event is denied, or below what is.
@@ -167,7 +202,7 @@ impl FieldPolicy {
         place: &str,
         steps: &[Step],
         usage: Use,
-        is_object: impl Fn(&[Step]) -> bool,
+        mut is_object: impl FnMut() -> bool,
     ) -> Option<Finding> {
         if let [Step::Key(key)] = steps
             && key == "event_type"
@@ -189,17 +224,17 @@ impl FieldPolicy {
             let observed = format!("{name} is denied by policy");
             return Some(finding("path_denied", "a path that the policy allows", observed, it));
         }
-        let lies_above = |it: &&Restriction| match (usage, of(it, AnyKey::Each)) {
-            (Use::Iterated, _) => is_object(steps) && !rests(it.path(), steps).is_empty(),
+        let mut lies_above = |it: &&Restriction| match (usage, of(it, AnyKey::Each)) {
+            (Use::Iterated, _) => !rests(it.path(), steps).is_empty() && is_object(),
             (Use::Read, Relation::Above) => true,
-            (Use::Read, Relation::PerhapsAbove) => is_object(steps),
+            (Use::Read, Relation::PerhapsAbove) => is_object(),
             (Use::Read, Relation::Covered | Relation::Apart) => false,
         };
         let inner = |it: &Restriction| {
             let keys: Vec<Step> = Step::keys(it.path());
             sanitize(&shown_steps(&keys), QUOTED_CHARS)
         };
-        if let Some(it) = self.deny.iter().find(lies_above) {
+        if let Some(it) = self.deny.iter().find(&mut lies_above) {
             let observed = format!("{name} holds {}, which is denied by policy", inner(it));
             return Some(finding("path_denied", "a path that the policy allows", observed, it));
         }

@@ -11,6 +11,10 @@ use crate::event::Withhold;
 use crate::expr::{Level, Over, Reference};
 use crate::task::evidence::Step;
 
+/// Dots of a key that are looked at. Keys with more, which no producer means, are withheld without a look wherever one with a
+/// dot may be: each dot takes memory and time.
+const MAX_DOTS: usize = 256;
+
 /// What a policy withholds from the extractors of one section. Made by [`FieldPolicy::withheld`].
 #[derive(Debug)]
 struct Withheld {
@@ -83,13 +87,22 @@ impl Withhold for Withheld {
         self.nested.contains(&(iteration, path.to_vec()))
     }
 
-    fn restrictions(&self, iteration: usize) -> usize {
-        self.entries.get(&iteration).map_or(0, Vec::len)
+    fn weight(&self, iteration: usize) -> u64 {
+        let rests = self.entries.get(&iteration).into_iter().flatten();
+        rests.map(|rest| rest.len() as u64).sum()
     }
 
     fn entry(&self, iteration: usize, key: &str) -> bool {
-        let rests = self.entries.get(&iteration);
-        key.contains('.')
-            && rests.is_some_and(|rests| rests.iter().any(|rest| spells_several(rest, key)))
+        self.entries.get(&iteration).is_some_and(|rests| is_withheld(rests, key))
+    }
+}
+
+/// Whether an entry is withheld for its key, where these are what is left of restricted paths at its object.
+pub(super) fn is_withheld(rests: &[Vec<String>], key: &str) -> bool {
+    let dots = memchr::memchr_iter(b'.', key.as_bytes()).count();
+    match dots {
+        0 => false,
+        1..=MAX_DOTS => rests.iter().any(|rest| spells_several(rest, key)),
+        _ => !rests.is_empty(),
     }
 }

@@ -152,6 +152,10 @@ impl Lookup for Values<'_> {
         let slot = self.sight.slot(place);
         (!matches!(slot.kind, Kind::Absent | Kind::Denied)).then(|| self.sight.text(place, slot))
     }
+
+    fn withholds_nested(&self, index: usize) -> bool {
+        self.places.get(index).is_some_and(|place| place.is_withheld())
+    }
 }
 
 /// Works the inputs of one event out.
@@ -276,7 +280,7 @@ impl<'a> Fill<'a> {
                 let entries = element::entries(self.event, start, left);
                 let entries: Vec<Entry> = entries.ok_or_else(|| self.too_many_rows())?;
                 for entry in entries {
-                    if table.restrictions > 0 && self.withholds_entry(index, table, entry)? {
+                    if table.key_weight > 0 && self.withholds_entry(index, table, entry)? {
                         continue;
                     }
                     if element.read_entry(&table.trie, self.event, entry).is_none() {
@@ -298,8 +302,12 @@ impl<'a> Fill<'a> {
         table: &Table,
         entry: Entry,
     ) -> Result<bool, BlockError> {
+        within(self.deadline)?;
         let Some(key) = entry.name(self.event) else { return Ok(true) };
-        self.spend(fuel::TEST.of(key.len()).saturating_mul(table.restrictions as u64))?;
+        if !key.contains('.') {
+            return Ok(false);
+        }
+        self.spend(fuel::TEST.of(key.len()).saturating_mul(table.key_weight))?;
         Ok(self.projector.withholds_entry(index, &key))
     }
 
@@ -424,13 +432,6 @@ impl<'a> Fill<'a> {
         let values = Values { sight: *sight, places };
         let evaluated = evaluator.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
         match evaluated.map_err(|OutOfFuel| self.out_of_fuel(1))? {
-            // What a string holds as JSON is withheld as what an event holds itself.
-            Evaluated::Value(JsonType::Object | JsonType::Array)
-                if places.iter().any(|place| place.is_withheld()) =>
-            {
-                self.parts.texts.truncate(start);
-                Ok(Worked::without_text(Kind::Denied))
-            }
             Evaluated::Absent => Ok(Worked::default()),
             Evaluated::Failed => Ok(Worked { failed: true, ..Worked::default() }),
             Evaluated::Value(json_type) => self.record(kind(json_type), start),

@@ -104,6 +104,12 @@ impl Conversion {
         }
     }
 
+    /// Whether it takes objects and arrays as well as scalars.
+    #[must_use]
+    pub fn takes_nested(&self) -> bool {
+        matches!(self, Self::ToJsonText | Self::Length)
+    }
+
     /// What it costs. That of `regex` has a part that depends on the pattern.
     #[must_use]
     pub fn cost(&self) -> Cost {

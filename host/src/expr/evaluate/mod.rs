@@ -18,6 +18,12 @@ pub trait Lookup {
     /// The JSON of the value at the reference that was registered under this number: valid, without white space around it,
     /// strings in their quotes and possibly with escapes. None where there is no value.
     fn value(&self, index: usize) -> Option<&[u8]>;
+
+    /// Whether no object and no array may be made of what is at that reference: what `parse_json` gives of one is absent. The
+    /// default withholds nothing.
+    fn withholds_nested(&self, _index: usize) -> bool {
+        false
+    }
 }
 
 /// What a value comes to.
@@ -187,50 +193,71 @@ impl Value {
                     out.extend_from_slice(json);
                     return Ok(Evaluated::Value(JsonType::Null));
                 }
-                self.convert(json, out, fuel)
+                self.convert(json, event.withholds_nested(*index), out, fuel)
             }
             From::Constant(json) => {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-                self.convert(json.as_bytes(), out, fuel)
+                self.convert(json.as_bytes(), false, out, fuel)
             }
-            From::Template(parts) => {
-                self.then_convert(out, fuel, |out, fuel| template(parts, event, out, fuel))
-            }
+            From::Template(parts) => self.then_convert(out, fuel, |out, fuel| {
+                Ok((template(parts, event, out, fuel)?, self.withholds_nested(event)))
+            }),
             From::Coalesce(values) => {
                 self.then_convert(out, fuel, |out, fuel| first(values, event, out, fuel))
             }
         }
     }
 
-    /// Appends what `source` appends, or what the conversions make of it.
+    /// Whether something that it is made of may give no object and no array.
+    fn withholds_nested(&self, event: &impl Lookup) -> bool {
+        match &self.from {
+            From::Path(index) => event.withholds_nested(*index),
+            From::Constant(_) => false,
+            From::Template(parts) => parts.iter().any(|part| match part {
+                Part::Value(index) => event.withholds_nested(*index),
+                Part::Text(..) => false,
+            }),
+            From::Coalesce(values) => values.iter().any(|value| value.withholds_nested(event)),
+        }
+    }
+
+    /// Appends what `source` appends, or what the conversions make of it. `source` tells as well whether they may make no object
+    /// and no array.
     fn then_convert(
         &self,
         out: &mut Vec<u8>,
         fuel: &mut u64,
-        source: impl FnOnce(&mut Vec<u8>, &mut u64) -> Result<Evaluated, OutOfFuel>,
+        source: impl FnOnce(&mut Vec<u8>, &mut u64) -> Result<(Evaluated, bool), OutOfFuel>,
     ) -> Result<Evaluated, OutOfFuel> {
         if self.chain.is_empty() {
-            return source(out, fuel);
+            return source(out, fuel).map(|(evaluated, _)| evaluated);
         }
         let mut json = Vec::new();
         match source(&mut json, fuel)? {
-            Evaluated::Value(_) => {
+            (Evaluated::Value(_), withholds_nested) => {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-                self.convert(&json, out, fuel)
+                self.convert(&json, withholds_nested, out, fuel)
             }
-            other => Ok(other),
+            (other, _) => Ok(other),
         }
     }
 
     fn convert(
         &self,
         json: &[u8],
+        withholds_nested: bool,
         out: &mut Vec<u8>,
         fuel: &mut u64,
     ) -> Result<Evaluated, OutOfFuel> {
         // An event is checked before anything in it is looked up.
         let Ok(json) = simdutf8::basic::from_utf8(json) else { return Ok(Evaluated::Failed) };
         Ok(match self.chain.run(Outcome::read(json), fuel)? {
+            Outcome::There(data)
+                if withholds_nested
+                    && matches!(data.json_type(), JsonType::Object | JsonType::Array) =>
+            {
+                Evaluated::Absent
+            }
             Outcome::There(data) => {
                 data.write(out);
                 Evaluated::Value(data.json_type())
@@ -295,22 +322,24 @@ fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<usize> {
     Some(text.len())
 }
 
-/// The first of these that is there.
+/// The first of these that is there, and whether no object and no array may be made of it.
 fn first(
     values: &[Value],
     event: &impl Lookup,
     out: &mut Vec<u8>,
     fuel: &mut u64,
-) -> Result<Evaluated, OutOfFuel> {
+) -> Result<(Evaluated, bool), OutOfFuel> {
     let start = out.len();
     let mut otherwise = Evaluated::Absent;
     for value in values {
         match value.evaluate(event, out, fuel)? {
             Evaluated::Value(JsonType::Null) | Evaluated::Absent => {}
-            Evaluated::Value(found) => return Ok(Evaluated::Value(found)),
+            Evaluated::Value(found) => {
+                return Ok((Evaluated::Value(found), value.withholds_nested(event)));
+            }
             Evaluated::Failed => otherwise = Evaluated::Failed,
         }
         out.truncate(start);
     }
-    Ok(otherwise)
+    Ok((otherwise, false))
 }
