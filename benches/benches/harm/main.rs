@@ -13,6 +13,7 @@ mod documents;
 mod evidence;
 mod graphs;
 mod patterns;
+mod policies;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -148,6 +149,7 @@ fn main() -> io::Result<ExitCode> {
         evidence::attacks(),
         graphs::attacks(),
         patterns::attacks(),
+        policies::attacks(),
     ];
     let mut failed = 0;
     println!("{:<60} {:>9} {:>5} {:>9} {:>9}", "attack", "KB", "exit", "CPU", "MB");
