@@ -1,6 +1,7 @@
 //! Entries and keys that somebody had a hand in: ignored, told and replaced.
 
 use std::fs::{self, File, Permissions};
+use std::io::{self, Read as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
@@ -72,7 +73,9 @@ const ON_ENTRIES: &[Attack] = &[
         name: "another program",
         says: "it doesn't begin as an entry does",
         go: |_, entry| {
-            fs::copy(std::env::current_exe().unwrap(), entry).unwrap();
+            // As much of one as an entry may have.
+            let mut program = File::open(std::env::current_exe().unwrap()).unwrap().take(1 << 20);
+            io::copy(&mut program, &mut File::create(entry).unwrap()).unwrap();
             fs::set_permissions(entry, Permissions::from_mode(0o600)).unwrap();
         },
     },
