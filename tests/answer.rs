@@ -4,10 +4,11 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use retort::answer::{AnswerError, AnswerFormat, CODES, MAX_BYTES, MAX_PROPERTIES, read};
-use retort::llm::FinishReason;
+use retort::author::answer::{AnswerError, AnswerFormat, CODES, MAX_BYTES, MAX_PROPERTIES, read};
+use retort::author::llm::FinishReason;
+use retort::diagnostics::explain;
+use retort::plan;
 use retort::plan::PlanParseErrorCode;
-use retort::{explain, plan};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -43,7 +44,7 @@ enum Expect {
     Error { code: String, pointers: Vec<String> },
 }
 
-fn read_case(case: &Case) -> Result<retort::answer::Answer, AnswerError> {
+fn read_case(case: &Case) -> Result<retort::author::answer::Answer, AnswerError> {
     let format = match case.format {
         Format::Lenient => AnswerFormat::Lenient,
         Format::Strict => AnswerFormat::Strict,

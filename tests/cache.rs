@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use retort::diagnostics::problem::Coded as _;
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
 use retort::plan;
-use retort::problem::Coded as _;
 use retort::sandbox::{
     Allocator, Cache, CacheReport, ForeignModules, Isolation, Limits, LoadError, Options, Pool,
     Sandbox,

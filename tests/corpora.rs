@@ -12,13 +12,13 @@ mod rule;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::bundle::pipeline::{Pipeline, Request};
+use retort::bundle::smoke::{Samples, SmokeOptions};
+use retort::evidence::Task;
 use retort::graph::extraction::Extraction;
 use retort::graph::{ValidateOptions, validate};
-use retort::pipeline::{Pipeline, Request};
 use retort::plan::eval::eval;
 use retort::sandbox::{Limits, Runner, Sandbox};
-use retort::task::Task;
 
 use crate::support::rendered;
 

@@ -1,6 +1,6 @@
 //! Diagnostics, byte for byte.
 
-use retort::diagnose::{self, Kind};
+use retort::diagnostics::diagnose::{self, Kind};
 use serde::Deserialize;
 use serde_json::Value;
 

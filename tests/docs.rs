@@ -5,18 +5,18 @@ use std::path::Path;
 use std::process::Command;
 
 use retort::abi::block::{BlockWriter, CELL_FUEL, ROW_FUEL};
+use retort::abi::event::{Projection, Projector};
 use retort::abi::result;
 use retort::abi::section::Section;
-use retort::answer;
-use retort::document::Kind;
-use retort::event::{Projection, Projector};
-use retort::expr::Conversion;
-use retort::expr::fuel::COSTS;
+use retort::author::answer;
+use retort::author::llm::ClientConfig;
+use retort::bundle::pipeline::Pipeline;
 use retort::gate::inspect::StructuralLimits;
-use retort::llm::ClientConfig;
-use retort::pipeline::Pipeline;
+use retort::json::document::Kind;
+use retort::plan::expr::Conversion;
+use retort::plan::expr::fuel::COSTS;
+use retort::sandbox::tenant::TenantPolicy;
 use retort::sandbox::{Limits, Options};
-use retort::tenant::TenantPolicy;
 use serde_json::Value;
 
 use crate::support::workspace_root;
@@ -168,7 +168,7 @@ fn the_policy_of_the_readme_is_one() {
 #[test]
 fn the_design_names_every_directory_of_the_source() {
     let design = document("DESIGN.md");
-    let table = below(&design, "| directory | stage |");
+    let table = below(&design, "| directory | what it is | knows |");
     for entry in fs::read_dir(workspace_root().join("host/src")).unwrap() {
         let entry = entry.unwrap();
         if entry.file_type().unwrap().is_dir() {

@@ -8,15 +8,15 @@ mod measure;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use retort::draft::{Drafts, draft};
-use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::author::draft::{Drafts, draft};
+use retort::author::llm::{Draft, LlmClient, LlmRequest};
+use retort::bundle::pipeline::{Pipeline, Request};
+use retort::bundle::smoke::{Samples, SmokeOptions};
+use retort::evidence::dotted;
+use retort::evidence::{EventSchema, Rule, Task};
 use retort::graph::GraphSpec;
-use retort::llm::{Draft, LlmClient, LlmRequest};
-use retort::pipeline::{Pipeline, Request};
 use retort::plan::{self, Plan};
 use retort::sandbox::Limits;
-use retort::task::evidence::dotted;
-use retort::task::{EventSchema, Rule, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

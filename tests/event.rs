@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use retort::abi::block::{BlockWriter, Kind};
+use retort::abi::event::{MAX_DEPTH, Projection, Projector, validate};
 use retort::abi::section::Input;
-use retort::event::{MAX_DEPTH, Projection, Projector, validate};
 use serde_json::Value;
 
 use crate::support::shared;

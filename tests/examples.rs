@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use retort::diagnostics::problem::Coded;
 use retort::graph::{Extraction, GraphSpec, ValidateOptions, validate};
 use retort::plan;
-use retort::problem::Coded;
 use serde::Deserialize;
 use serde_json::Value;
 

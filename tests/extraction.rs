@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use retort::diagnostics::problem::Coded;
 use retort::graph::extraction::Extraction;
 use retort::plan::eval::{EvalError, eval};
 use retort::plan::{self, Plan};
-use retort::problem::Coded;
 use retort::sandbox::{Limits, Sandbox};
 use serde::Deserialize;
 use serde_json::Value;

@@ -15,9 +15,9 @@ mod whole;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use retort::answer::{self, AnswerFormat};
-use retort::finding::Finding;
-use retort::llm::FinishReason;
+use retort::author::answer::{self, AnswerFormat};
+use retort::author::llm::FinishReason;
+use retort::diagnostics::finding::Finding;
 use retort::plan::{self, Plan};
 use serde_json::Value;
 

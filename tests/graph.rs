@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use retort::diagnostics::problem::Coded;
 use retort::graph::spec::{PropertyType, SpecProblem};
 use retort::graph::{Extraction, GraphSpec, ValidateOptions, validate};
-use retort::problem::Coded;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! A runner of a rendered extractor, which keeps its instance, under limits that events break.
 
+use retort::diagnostics::problem::Coded;
 use retort::plan::{self, Plan};
-use retort::problem::Coded;
 use retort::sandbox::{Limits, LoadError, RunError, Runner, Sandbox};
 
 use crate::support::rendered;

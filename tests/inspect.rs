@@ -10,12 +10,13 @@ use std::fs;
 use arbitrary::Unstructured;
 use proptest::prelude::*;
 use retort::abi::section;
+use retort::diagnostics::problem::{Coded, Problem, Stage};
 use retort::gate::inspect::{
     self, Inspected, Limit, MAX_PROBLEMS, Proof, Rejected, ResetSafety, StructuralLimits, inspect,
     prove,
 };
-use retort::problem::{Coded, Problem, Stage};
-use retort::{compile, plan, render};
+use retort::plan;
+use retort::render::{self, compile};
 use wasmtime::{Config, Engine, Instance, Module, Store};
 
 use crate::support::workspace_root;

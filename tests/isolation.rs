@@ -9,8 +9,8 @@ use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use retort::abi::result::Shape;
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
-use retort::problem::Coded;
 use retort::sandbox::{
     Allocator, Extractor, ForeignModules, Isolation, Limits, Options, Pool, RunError, Runner,
     Sandbox,

@@ -6,8 +6,8 @@ mod helper;
 mod memory;
 mod tenants;
 
+use retort::diagnostics::problem::Problem;
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
-use retort::problem::Problem;
 use retort::sandbox::{Extractor, Limits, Runner};
 
 use crate::support::sandbox;

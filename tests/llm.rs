@@ -7,7 +7,7 @@ mod requests;
 pub(crate) mod server;
 mod transcripts;
 
-use retort::llm::{self, ClientConfig, LlmClient, LlmRequest, Message, ModelSpec, Role};
+use retort::author::llm::{self, ClientConfig, LlmClient, LlmRequest, Message, ModelSpec, Role};
 
 /// The key of every client here.
 const KEY: &str = "sk-test-4f1dcb0a9e";

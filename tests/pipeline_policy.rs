@@ -1,13 +1,13 @@
 //! A tenant's field policy in the pipeline: before a plan runs, and when a bundle is loaded.
 
+use retort::bundle::pipeline::{Pipeline, Request};
+use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::bundle::{self, Expect, Store};
-use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::diagnostics::problem::{Coded, Stage};
+use retort::evidence::Task;
+use retort::gate::policy::FieldPolicy;
 use retort::graph::GraphSpec;
-use retort::pipeline::{Pipeline, Request};
-use retort::policy::FieldPolicy;
-use retort::problem::{Coded, Stage};
 use retort::sandbox::Limits;
-use retort::task::Task;
 
 const PLAN: &str = r#"{
   "event_type": "placed", "target_entity_name": "Order", "function_name": "read_order",

@@ -7,8 +7,8 @@ mod schema;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use retort::diagnostics::problem::Coded;
 use retort::plan::{self, PlanParseErrorCode as Code};
-use retort::problem::Coded;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use retort::abi::block::{BlockWriter, HEADER_BYTES, Kind, SLOT_BYTES};
+use retort::abi::event::{Projection, Projector};
 use retort::abi::section::Section;
-use retort::event::{Projection, Projector};
-use retort::gate::smoke::Samples;
+use retort::bundle::smoke::Samples;
+use retort::diagnostics::problem::{Coded, Stage};
+use retort::evidence::EventSchema;
+use retort::evidence::Evidence;
+use retort::gate::policy::{Denied, FieldPolicy};
 use retort::graph::extraction::Extraction;
 use retort::plan::{self, Plan};
-use retort::policy::{Denied, FieldPolicy};
-use retort::problem::{Coded, Stage};
 use retort::sandbox::Limits;
-use retort::task::EventSchema;
-use retort::task::evidence::Evidence;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ fn found(denied: Result<(), Denied>) -> Vec<Found> {
     let Err(denied) = denied else { return Vec::new() };
     assert_eq!(denied.code(), denied.findings()[0].code);
     assert!(Denied::CODES.contains(&denied.code()));
-    let found = |finding: &retort::finding::Finding| {
+    let found = |finding: &retort::diagnostics::finding::Finding| {
         assert_eq!(finding.gate, Stage::Policy);
         Found {
             code: finding.code.to_owned(),

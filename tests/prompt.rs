@@ -6,17 +6,17 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use retort::answer::{self, AnswerFormat};
-use retort::gate::smoke::Samples;
+use retort::author::answer::{self, AnswerFormat};
+use retort::author::llm::FinishReason;
+use retort::author::prompt::{self, MAX_CHARS, MAX_RULE_CHARS, PromptError};
+use retort::bundle::smoke::Samples;
+use retort::diagnostics::problem::Coded;
+use retort::evidence::redact::redacted;
+use retort::evidence::{EventSchema, Rule, Task};
+use retort::evidence::{Evidence, Step};
+use retort::gate::policy::FieldPolicy;
 use retort::graph::GraphSpec;
-use retort::llm::FinishReason;
 use retort::plan::{self, Read};
-use retort::policy::FieldPolicy;
-use retort::problem::Coded;
-use retort::prompt::{self, MAX_CHARS, MAX_RULE_CHARS, PromptError};
-use retort::task::evidence::redact::redacted;
-use retort::task::evidence::{Evidence, Step};
-use retort::task::{EventSchema, Rule, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

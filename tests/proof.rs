@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::verify::{Obligation, verify};
 use retort::gate::inspect::{
     Inspected, Proof, ResetSafety, StructuralLimits, Unproven, inspect, prove,
 };
 use retort::plan::{self, Plan};
-use retort::problem::Coded;
 use serde_json::Value;
 
 use self::lab::{Lab, Subject, blocks};

@@ -13,11 +13,11 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use retort::abi::block::BlockWriter;
-use retort::event::{Projection, Projector};
+use retort::abi::event::{Projection, Projector};
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{FuelBound, StructuralLimits, inspect, prove};
 use retort::graph::extraction::Extraction;
 use retort::plan::{self as plans, Plan, eval::eval};
-use retort::problem::Coded;
 use retort::render::capacities;
 use retort::sandbox::{Limits, Runner, Sandbox};
 use serde_json::{Value, json};

@@ -4,12 +4,12 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use retort::abi::section::SECTION_NAME;
+use retort::diagnostics::problem::{Coded, Problem};
 use retort::gate::inspect::{StructuralLimits, inspect};
 use retort::graph::extraction::Extraction;
 use retort::plan::{self, Plan, eval::eval};
-use retort::problem::{Coded, Problem};
+use retort::render::{self, compile};
 use retort::sandbox::{Limits, Sandbox};
-use retort::{compile, render};
 use serde_json::{Value, json};
 
 use crate::support::{rendered, workspace_root};

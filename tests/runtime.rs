@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use retort::bundle::pipeline::Pipeline;
 use retort::bundle::{Contents, Store, Versions};
-use retort::compile::compile_text;
-use retort::pipeline::Pipeline;
+use retort::render::compile::compile_text;
 use retort::runtime::{Registry, Stream};
 use retort::sandbox::Limits;
 use serde_json::{Value, json};
@@ -182,7 +182,7 @@ fn readers_and_writers_that_fail_are_told_apart() {
             Ok(())
         }
     }
-    use retort::problem::Coded;
+    use retort::diagnostics::problem::Coded;
 
     let root = tempfile::tempdir().unwrap();
     store_foreign(&Store::open(root.path()).unwrap(), &["one".to_owned(), "two".to_owned()]);

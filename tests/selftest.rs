@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::Command;
 
 use retort::abi::block::BlockError;
+use retort::abi::event::EventError;
 use retort::abi::result::ResultError;
-use retort::compile::compile_text;
-use retort::event::EventError;
+use retort::render::compile::compile_text;
 use retort::sandbox::{ForeignModules, GuestError, Limits, Options};
 use retort::selftest::{self, Case, Config, Kind};
 use serde_json::Value;
@@ -127,7 +127,7 @@ fn cases_have_names_attacks_and_codes_that_tell_them_apart() {
         assert!(attacks.insert((folder, case.attack())), "{name}: another case is this attack");
         for code in [case.expect(), case.good()] {
             assert!(
-                code == "ok" || retort::explain::lookup(code).is_some(),
+                code == "ok" || retort::diagnostics::explain::lookup(code).is_some(),
                 "{name}: there is no code {code}"
             );
         }

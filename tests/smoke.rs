@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 
-use retort::compile::compile_text;
+use retort::bundle::smoke::{MAX_FUEL, Samples, SmokeError, SmokeOptions, SmokeReport, smoke};
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{StructuralLimits, inspect};
-use retort::gate::smoke::{MAX_FUEL, Samples, SmokeError, SmokeOptions, SmokeReport, smoke};
 use retort::graph::GraphSpec;
-use retort::problem::Coded;
+use retort::render::compile::compile_text;
 use retort::sandbox::{Extractor, Limits};
 use serde_json::{Value, json};
 

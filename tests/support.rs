@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use retort::gate::inspect::{self, Inspected, StructuralLimits};
 use retort::plan::Plan;
+use retort::render::{self, compile};
 use retort::sandbox::{ForeignModules, Limits, Options, Sandbox};
-use retort::{compile, render};
 
 /// The root of the workspace.
 pub(crate) fn workspace_root() -> PathBuf {

@@ -2,16 +2,16 @@
 
 use std::fs;
 
+use retort::bundle::pipeline::{Pipeline, Request};
+use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::bundle::{self, Expect, Store};
+use retort::diagnostics::problem::{Coded, Stage};
+use retort::evidence::Task;
 use retort::gate::inspect::StructuralLimits;
-use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::gate::policy::FieldPolicy;
 use retort::graph::GraphSpec;
-use retort::pipeline::{Pipeline, Request};
-use retort::policy::FieldPolicy;
-use retort::problem::{Coded, Stage};
+use retort::sandbox::tenant::{TenantError, TenantPolicy};
 use retort::sandbox::{Allocator, Isolation, Limits, Options, Pool};
-use retort::task::Task;
-use retort::tenant::{TenantError, TenantPolicy};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

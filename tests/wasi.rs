@@ -7,10 +7,10 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::Duration;
 
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{
     Grant, Inspected, StructuralLimits, WASI_FUNCTIONS, inspect, inspect_granting,
 };
-use retort::problem::Coded;
 use retort::sandbox::{
     Directory, Extractor, ForeignModules, GuestError, Limits, Options, RunError, Sandbox, Wasi,
     Worker,

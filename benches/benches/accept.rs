@@ -4,11 +4,11 @@ use std::path::Path;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use retort::bundle::Store;
-use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::bundle::pipeline::{Pipeline, Request};
+use retort::bundle::smoke::{Samples, SmokeOptions};
+use retort::evidence::Task;
 use retort::graph::spec::GraphSpec;
-use retort::pipeline::{Pipeline, Request};
 use retort::sandbox::Limits;
-use retort::task::Task;
 
 fn accept(criterion: &mut Criterion) {
     let pipeline = Pipeline::new(Limits::default()).expect("an engine");

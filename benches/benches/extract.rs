@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use retort::abi::block::BlockWriter;
+use retort::abi::event::{Projection, Projector};
 use retort::abi::result;
-use retort::event::{Projection, Projector};
 use retort_benches::dataset::Dataset;
 use retort_benches::native::Template;
 

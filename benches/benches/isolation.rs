@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use retort::abi::block::BlockWriter;
-use retort::event::{Projection, Projector};
+use retort::abi::event::{Projection, Projector};
 use retort::gate::inspect::{Inspected, OPERATOR_COST, features};
 use retort::sandbox::{
     Allocator, ForeignModules, Isolation, Limits, Options, Pool, Runner, Sandbox,

@@ -10,8 +10,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::Inspected;
-use retort::problem::Coded;
 use retort::sandbox::{
     Allocator, ForeignModules, Isolation, Limits, Options, Pool, Runner, Sandbox,
 };

@@ -10,8 +10,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use retort::abi::block::BlockWriter;
+use retort::abi::event::{Projection, Projector, validate};
 use retort::abi::result;
-use retort::event::{Projection, Projector, validate};
 use retort_benches::dataset::Dataset;
 use retort_benches::native::Template;
 

@@ -8,9 +8,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use retort::compile::compile;
 use retort::gate::inspect::{StructuralLimits, inspect, prove};
 use retort::plan;
+use retort::render::compile::compile;
 use retort::render::render;
 use retort::sandbox::{Limits, Runner, Sandbox};
 use serde_json::json;

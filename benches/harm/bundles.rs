@@ -1,7 +1,7 @@
 //! Folders of bundles.
 
+use retort::bundle::pipeline::Pipeline;
 use retort::bundle::{Contents, Manifest, Part, Versions};
-use retort::pipeline::Pipeline;
 use retort::sandbox::Limits;
 
 use super::Attack;

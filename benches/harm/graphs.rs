@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use retort::bundle::{Contents, Store, Versions};
-use retort::compile::compile_text;
+use retort::render::compile::compile_text;
 use serde_json::{Value, json};
 
 use super::{Attack, patterns};

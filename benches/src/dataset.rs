@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use retort::compile;
 use retort::gate::inspect::{self, Inspected, StructuralLimits};
 use retort::plan::{self, Plan};
 use retort::render;
+use retort::render::compile;
 use retort::sandbox::{Extractor, Limits, Sandbox};
 use serde_json::Value;
 

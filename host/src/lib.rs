@@ -4,11 +4,11 @@
 //! sandbox over streams of JSON events; what comes out is nodes and edges of a graph.
 //!
 //! ```
-//! use retort::gate::smoke::{Samples, SmokeOptions};
+//! use retort::bundle::smoke::{Samples, SmokeOptions};
 //! use retort::graph::GraphSpec;
-//! use retort::pipeline::{Pipeline, Request};
+//! use retort::bundle::pipeline::{Pipeline, Request};
 //! use retort::sandbox::Limits;
-//! use retort::task::Task;
+//! use retort::evidence::Task;
 //!
 //! let plan = r#"{
 //!     "event_type": "order_placed",
@@ -49,44 +49,44 @@
 //!
 //! # The pipeline
 //! Each stage takes what the one before made, and only that stage can make it. A plan may be rendered and looked at as it is,
-//! but an [`Accepted`](pipeline::Accepted) comes of [`Pipeline::accept`](pipeline::Pipeline::accept) alone, so no gate can be
+//! but an [`Accepted`](bundle::pipeline::Accepted) comes of [`Pipeline::accept`](bundle::pipeline::Pipeline::accept) alone, so no gate can be
 //! skipped.
 //!
 //! | stage | makes | of |
 //! |---|---|---|
-//! | [`task::Task::new`] | [`Task`](task::Task) | rule, event schema, graph spec and samples |
-//! | [`prompt::resolution`] | a prompt | a task |
-//! | [`llm::LlmClient`] | an answer | a prompt |
-//! | [`answer::read`], [`plan::parse()`] | [`Plan`](plan::Plan) | an answer, JSON text |
-//! | [`policy::FieldPolicy::check_plan`] | leave to read | a plan |
+//! | [`evidence::Task::new`] | [`Task`](evidence::Task) | rule, event schema, graph spec and samples |
+//! | [`author::prompt::resolution`] | a prompt | a task |
+//! | [`author::llm::LlmClient`] | an answer | a prompt |
+//! | [`author::answer::read`], [`plan::parse()`] | [`Plan`](plan::Plan) | an answer, JSON text |
+//! | [`gate::policy::FieldPolicy::check_plan`] | leave to read | a plan |
 //! | [`gate::fit::fit`] | [`Fitted`](gate::fit::Fitted) | a plan and what is known of events and graph |
 //! | [`render::render`] | [`Source`](render::Source) | a plan |
-//! | [`compile::compile`] | [`Compiled`](compile::Compiled) | source |
+//! | [`render::compile::compile`] | [`Compiled`](render::compile::Compiled) | source |
 //! | [`gate::inspect::inspect`] | [`Inspected`](gate::inspect::Inspected) | a module's bytes, whoever made them |
 //! | [`sandbox::Sandbox::load`] | [`Extractor`](sandbox::Extractor) | an inspected module |
-//! | [`gate::smoke::smoke`] | [`Smoked`](gate::smoke::Smoked) | an extractor and sample events |
-//! | [`pipeline::Pipeline::accept`] | [`Accepted`](pipeline::Accepted) | all of the above |
-//! | [`pipeline::Pipeline::store`] | a [bundle] on disk | what was accepted |
+//! | [`bundle::smoke::smoke`] | [`Smoked`](bundle::smoke::Smoked) | an extractor and sample events |
+//! | [`bundle::pipeline::Pipeline::accept`] | [`Accepted`](bundle::pipeline::Accepted) | all of the above |
+//! | [`bundle::pipeline::Pipeline::store`] | a [bundle] on disk | what was accepted |
 //!
-//! [`retry::compile_with_llm`] is the loop around them: what a gate rejects is mended by [`repair::mechanical`] where there
+//! [`author::retry::compile_with_llm`] is the loop around them: what a gate rejects is mended by [`author::repair::mechanical`] where there
 //! is one thing to do, and goes back to the model otherwise.
 //!
-//! [`bundle::load`] and [`bundle::discover`] read bundles back, with a [`Pipeline`](pipeline::Pipeline) as the gate; what they
-//! load is inspected again. [`sandbox::Runner::run`] is the hot path: it [validates and projects](event) the event,
+//! [`bundle::load`] and [`bundle::discover`] read bundles back, with a [`Pipeline`](bundle::pipeline::Pipeline) as the gate; what they
+//! load is inspected again. [`sandbox::Runner::run`] is the hot path: it [validates and projects](abi::event) the event,
 //! writes the [input block](abi::block), calls the guest and [checks the result](abi::result).
 //! [`plan::eval`] says natively what a plan means: the oracle that the gates and the tests compare with.
 //!
 //! # Limits
 //! All are on by default: [`sandbox::Limits`] for what runs, [`StructuralLimits`](gate::inspect::StructuralLimits) for how a
-//! module may be built, [`event::MAX_DEPTH`] and [`event::DEFAULT_MAX_EVENT_BYTES`] for events, [`document::Kind`] for what
+//! module may be built, [`abi::event::MAX_DEPTH`] and [`abi::event::DEFAULT_MAX_EVENT_BYTES`] for events, [`json::document::Kind`] for what
 //! is read besides. Fuel decides before the clock
 //! does, and fuel is deterministic.
 //!
 //! # Errors and codes
-//! Each stage has its own error type, and every error carries a stable code ([`problem::Coded`]); [`explain`] knows what each
-//! means and what to do about it. [`problem::Problem`] is an error as data. [`Turned`](pipeline::Turned) is whatever turned a
-//! candidate down, with all its problems and the [diagnostic](diagnose) that a model is given to mend its plan. A
-//! [`Finding`](finding::Finding) is a problem of a plan with its evidence and, where one can be worked out, a JSON Patch.
+//! Each stage has its own error type, and every error carries a stable code ([`diagnostics::problem::Coded`]); [`diagnostics::explain`] knows what each
+//! means and what to do about it. [`diagnostics::problem::Problem`] is an error as data. [`Turned`](bundle::pipeline::Turned) is whatever turned a
+//! candidate down, with all its problems and the [diagnostic](diagnostics::diagnose) that a model is given to mend its plan. A
+//! [`Finding`](diagnostics::finding::Finding) is a problem of a plan with its evidence and, where one can be worked out, a JSON Patch.
 //! Nothing in here panics on any input.
 //!
 //! # Features
@@ -95,38 +95,18 @@
 //! There is one `unsafe`: native code is made a module again, in `sandbox/native.rs`, where this host has compiled it.
 
 pub mod abi;
-pub mod answer;
-mod apart;
+pub mod author;
 pub mod bundle;
-pub mod compile;
-pub mod diagnose;
-pub mod document;
-pub mod draft;
-pub mod effort;
-pub mod event;
-pub mod explain;
-pub mod expr;
-mod fence;
-pub mod finding;
+pub mod diagnostics;
+pub mod evidence;
 pub mod gate;
 pub mod graph;
-pub mod llm;
-pub mod matching;
-pub mod pipeline;
+pub mod json;
 pub mod plan;
-pub mod policy;
-pub mod problem;
-pub mod prompt;
 pub mod render;
-pub mod repair;
-pub mod retry;
 pub mod runtime;
 pub mod sandbox;
 pub mod selftest;
-mod tally;
-pub mod task;
-pub mod tenant;
-mod untrusted;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -4,7 +4,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
 
-use retort::problem::Coded as _;
+use retort::diagnostics::problem::Coded as _;
 use retort::sandbox::{Cache, CacheReport, Options, Sandbox};
 
 use super::{Host, names, serve};

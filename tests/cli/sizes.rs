@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use retort::document::Kind;
+use retort::json::document::Kind;
 
 use super::project::{EVENTS, PLAN, Project};
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use retort::gate::smoke::Samples;
+use retort::bundle::smoke::Samples;
+use retort::evidence::{EventSchema, Rule, Task};
+use retort::evidence::{at, dotted};
 use retort::graph::GraphSpec;
 use retort::plan::{FieldMapping, Partial, Plan, SpanRule, eval};
-use retort::task::evidence::{at, dotted};
-use retort::task::{EventSchema, Rule, Task};
 use serde_json::{Map, Value};
 
 /// A task with its gold.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use retort::abi::block::{BlockError, BlockLimits, BlockWriter, Kind};
+use retort::abi::event::{Projection, Projector};
 use retort::abi::section::{Input, Rows, Section, What};
-use retort::event::{Projection, Projector};
-use retort::expr::{Expression, Iteration, Level, Over, Reference};
-use retort::problem::Coded;
+use retort::diagnostics::problem::Coded;
+use retort::plan::expr::{Expression, Iteration, Level, Over, Reference};
 use serde_json::{Value, json};
 
 use super::{events, mutate, mutation};

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::bundle::smoke::{Samples, SmokeOptions};
+use retort::evidence::at;
+use retort::evidence::{EventSchema, Task};
 use retort::graph::extraction::{Extraction, Node, Property};
 use retort::graph::{GraphSpec, ValidateOptions, validate};
 use retort::plan;
-use retort::task::evidence::at;
-use retort::task::{EventSchema, Task};
 use serde_json::{Value, json};
 
 use super::whole::external;

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use retort::finding::Finding;
-use retort::pipeline::{Pipeline, Request, Turned};
+use retort::author::repair::mechanical::{mend, plan_findings, smoke_findings};
+use retort::bundle::pipeline::{Pipeline, Request, Turned};
+use retort::diagnostics::finding::Finding;
+use retort::diagnostics::problem::{Problem, Stage};
 use retort::plan::{self, Plan};
-use retort::problem::{Problem, Stage};
-use retort::repair::mechanical::{mend, plan_findings, smoke_findings};
 use retort::sandbox::Limits;
 use serde_json::Value;
 

@@ -10,11 +10,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retort::expr::{ForEach, Level, Reference};
+use retort::evidence::{Evidence, SampleEvents, at};
 use retort::graph::{ValidateOptions, validate};
 use retort::plan::eval::eval;
+use retort::plan::expr::{ForEach, Level, Reference};
 use retort::plan::{self, Endpoint, EventPattern, FieldMapping, Plan, Role};
-use retort::task::evidence::{Evidence, SampleEvents, at};
 use serde_json::{Value, json};
 
 use super::case::Case;
@@ -81,8 +81,9 @@ pub(super) type Place = (Vec<(bool, Vec<String>)>, Vec<String>);
 fn place(for_each: Option<&ForEach>, reference: &Reference) -> Place {
     let levels = for_each.into_iter().flat_map(ForEach::levels);
     let levels = levels.take(usize::from(reference.level.0));
-    let over =
-        |it: &retort::expr::Iteration| (it.over == retort::expr::Over::Array, it.path.clone());
+    let over = |it: &retort::plan::expr::Iteration| {
+        (it.over == retort::plan::expr::Over::Array, it.path.clone())
+    };
     (levels.map(over).collect(), reference.path.clone())
 }
 

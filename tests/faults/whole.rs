@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::bundle::smoke::{Samples, SmokeOptions};
+use retort::evidence::at;
+use retort::evidence::{EventSchema, Task};
 use retort::graph::GraphSpec;
 use retort::plan::eval::eval;
 use retort::plan::{self, Plan, Read};
-use retort::task::evidence::at;
-use retort::task::{EventSchema, Task};
 use serde_json::Value;
 
 use super::case::{Case, json_of, read};

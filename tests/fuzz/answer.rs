@@ -1,8 +1,8 @@
 //! The lenient step: what is taken out of an answer is a part of it and the plan that the strict parser reads there, and what
 //! is told about any other answer is bounded, and can't pass for the words around it.
 
-use retort::answer::{Answer, AnswerFormat, CODES, read};
-use retort::llm::FinishReason;
+use retort::author::answer::{Answer, AnswerFormat, CODES, read};
+use retort::author::llm::FinishReason;
 use retort::plan::{self, PlanParseErrorCode};
 use serde_json::Value;
 

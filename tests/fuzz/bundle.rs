@@ -9,12 +9,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use retort::bundle::pipeline::{Admitted, Pipeline};
 use retort::bundle::{
     self, Contents, Digest, Expect, LoadCode, Manifest, ModuleGate, ModuleRefusal, Part, Versions,
 };
-use retort::pipeline::{Admitted, Pipeline};
+use retort::diagnostics::problem::Coded;
 use retort::plan;
-use retort::problem::Coded;
 use retort::sandbox::Limits;
 use serde_json::{Value, json};
 

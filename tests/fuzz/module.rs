@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use retort::abi::{result, section};
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{self, Inspected, StructuralLimits};
-use retort::problem::Coded;
 use retort::sandbox::{Limits, Runner, Sandbox};
 use wasmparser::Validator;
 

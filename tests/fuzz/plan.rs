@@ -4,11 +4,11 @@
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{StructuralLimits, inspect};
 use retort::plan::{self, PlanParseErrorCode};
-use retort::problem::Coded;
 use retort::render::RenderError;
-use retort::{compile, render};
+use retort::render::{self, compile};
 use serde_json::Value;
 
 use super::text::assert_one_line;

@@ -2,8 +2,8 @@
 //! before.
 
 use retort::abi::block::BlockWriter;
+use retort::abi::event::{Projection, Projector, validate};
 use retort::abi::section::Input;
-use retort::event::{Projection, Projector, validate};
 use serde_json::Value;
 
 use super::text::assert_one_line;

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use retort::abi::result::{self, Reducer};
-use retort::expr::OnDuplicate;
+use retort::diagnostics::problem::Coded;
 use retort::graph::extraction::Extraction;
-use retort::problem::Coded;
+use retort::plan::expr::OnDuplicate;
 
 use super::text::assert_one_line;
 use crate::property::result::agrees;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use retort::abi::section;
 use retort::plan::{self, eval::eval};
+use retort::render::{self, compile};
 use retort::selftest::{Kind as CaseKind, corpus};
-use retort::{compile, render};
 use serde_json::Value;
 
 use super::mutate::{Kind, Mutator};

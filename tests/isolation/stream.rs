@@ -3,11 +3,12 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
+use retort::bundle::pipeline::Pipeline;
 use retort::bundle::{Contents, Store, Versions};
-use retort::pipeline::Pipeline;
+use retort::plan;
+use retort::render::{self, compile};
 use retort::runtime::{Registry, Stream};
 use retort::sandbox::{Allocator, Isolation, Limits, Options, Pool, Sandbox};
-use retort::{compile, plan, render};
 use serde_json::json;
 
 use super::ways;

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use retort::abi::block::BlockError;
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::Inspected;
-use retort::problem::Coded;
 use retort::sandbox::{GuestError, Limits, RunError};
 
 use super::{NO_INPUTS, doing, figures, load, module};

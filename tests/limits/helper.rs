@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
-use retort::problem::Coded;
 use retort::sandbox::{ForeignModules, Limits, LoadError, Options, Sandbox, helper};
 
 use crate::support::workspace_root;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use retort::problem::Coded;
+use retort::diagnostics::problem::Coded;
 use retort::sandbox::{Isolation, Limits};
 
 use super::{NO_INPUTS, doing, figures, module, problem};

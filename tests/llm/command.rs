@@ -3,10 +3,10 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use retort::llm::{
+use retort::author::llm::{
     ClientConfig, Command, Completion, FinishReason, LlmClient, LlmError, LlmRequest,
 };
-use retort::problem::Coded;
+use retort::diagnostics::problem::Coded;
 
 use super::{conversation, prompt};
 

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use retort::llm::{
+use retort::author::llm::{
     Anthropic, ClientConfig, Command, Gemini, LlmClient, LlmRequest, ModelSpec, OpenAi, Recorder,
 };
-use retort::problem::Coded;
+use retort::diagnostics::problem::Coded;
 use serde_json::json;
 
 use super::server::{Reply, Server};
@@ -87,7 +87,7 @@ fn in_clear_it_is_sent_to_this_machine_alone() {
     for provider in PROVIDERS {
         let spec: ModelSpec = format!("{provider}:m").parse().unwrap();
         for url in ["http://models.example/v1", "http://192.0.2.1:8080", "https://a.example/?v=1"] {
-            let Err(error) = retort::llm::connect(&spec, &config(url)) else {
+            let Err(error) = retort::author::llm::connect(&spec, &config(url)) else {
                 panic!("{provider} is asked at {url}")
             };
             assert_eq!(error.code(), "model_config");

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use retort::llm::{ClientConfig, FinishReason, LlmClient, LlmError, OpenAi, Usage};
-use retort::problem::Coded;
+use retort::author::llm::{ClientConfig, FinishReason, LlmClient, LlmError, OpenAi, Usage};
+use retort::diagnostics::problem::Coded;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use retort::llm::{ClientConfig, LlmRequest, ResponseFormat};
+use retort::author::llm::{ClientConfig, LlmRequest, ResponseFormat};
 use serde_json::{Value, json};
 
 use super::server::{Received, Reply, Server};

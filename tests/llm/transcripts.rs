@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use async_trait::async_trait;
-use retort::llm::{
+use retort::author::llm::{
     ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, ModelSpec, Recorder,
     Replay, Secrets, connect,
 };
-use retort::problem::Coded;
+use retort::diagnostics::problem::Coded;
 use serde_json::json;
 
 use super::server::{Reply, Server};
@@ -124,7 +124,7 @@ fn what_is_no_transcript_is_refused_where_it_fails() {
 
 #[test]
 fn an_answer_that_no_client_would_take_is_not_replayed() {
-    let allowed = retort::llm::ClientConfig::default().max_response_bytes;
+    let allowed = retort::author::llm::ClientConfig::default().max_response_bytes;
     for fields in ["", "\"finish_reason\": \"length\", "] {
         let line = |bytes: usize| format!("{{{fields}\"text\": \"{}\"}}\n", "x".repeat(bytes));
         assert_eq!(Replay::parse(&line(allowed), "by hand").unwrap().len(), 1);

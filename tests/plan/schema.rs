@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use retort::expr::{OnDuplicate, OnError};
 use retort::plan;
+use retort::plan::expr::{OnDuplicate, OnError};
 use serde_json::{Value, json};
 
 use super::{cases, long_plan, schema, short_plan};

@@ -1,7 +1,7 @@
 //! A guest called as the host calls it, on memory in any state.
 
 use retort::abi::block::BlockWriter;
-use retort::event::{Projection, Projector};
+use retort::abi::event::{Projection, Projector};
 use retort::gate::inspect::{FuelBound, Inspected, OPERATOR_COST, ResetSafety, features};
 use wasmparser::{DataKind, Operator, Parser, Payload};
 use wasmtime::{Config, Engine, Instance, Memory, Module, Store, TypedFunc, WasmFeatures};

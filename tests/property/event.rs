@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use retort::expr::{ForEach, Over};
+use retort::plan::expr::{ForEach, Over};
 use retort::plan::{EventPattern, Plan};
 use serde_json::Value;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use retort::abi::result;
+use retort::diagnostics::problem::Coded;
 use retort::graph::extraction::Extraction;
-use retort::problem::Coded;
 use serde_json::Value;
 use serde_json::value::RawValue;
 

@@ -1,11 +1,11 @@
 //! Extractors under a policy: what is denied changes nothing of what comes out, whatever holds it.
 
 use proptest::prelude::*;
+use retort::diagnostics::problem::Coded;
+use retort::evidence::Step;
+use retort::gate::policy::FieldPolicy;
 use retort::plan::{Plan, Read};
-use retort::policy::FieldPolicy;
-use retort::problem::Coded;
 use retort::sandbox::Runner;
-use retort::task::evidence::Step;
 use serde_json::{Value, json};
 
 use super::choices::{Choices, key};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use retort::finding::Finding;
-use retort::llm::{Completion, FinishReason, LlmError};
-use retort::problem::Stage;
-use retort::retry::{Account, LoopConfig, compile_with_llm};
+use retort::author::llm::{Completion, FinishReason, LlmError};
+use retort::author::retry::{Account, LoopConfig, compile_with_llm};
+use retort::diagnostics::finding::Finding;
+use retort::diagnostics::problem::Stage;
 
 use super::script::{Model, Script, Step, config, paid, plan, rejection, run, said, task, task_of};
 

@@ -5,20 +5,22 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use retort::answer::AnswerError;
-use retort::draft::Drafts;
-use retort::effort::Cancel;
-use retort::finding::Finding;
-use retort::gate::smoke::SmokeOptions;
+use retort::author::answer::AnswerError;
+use retort::author::draft::Drafts;
+use retort::author::llm::LlmError;
+use retort::author::retry::{
+    GateError, Gates, Reason, RetryStrategy, Tokens, Verdict, compile_with_llm,
+};
+use retort::bundle::pipeline::{Pipeline, Turned};
+use retort::bundle::smoke::SmokeOptions;
+use retort::diagnostics::finding::Finding;
+use retort::diagnostics::problem::{Coded, Stage};
+use retort::evidence::effort::Cancel;
 use retort::graph::GraphSpec;
-use retort::llm::LlmError;
-use retort::pipeline::{Pipeline, Turned};
 use retort::plan::{self as plans, Plan};
-use retort::problem::{Coded, Stage};
-use retort::retry::{GateError, Gates, Reason, RetryStrategy, Tokens, Verdict, compile_with_llm};
 
+use retort::evidence::{Samples, Task};
 use retort::sandbox::Limits;
-use retort::task::{Samples, Task};
 
 use super::script::{Model, Script, config, estimate, first_prompt, paid, plan, run, said, task};
 use crate::support::workspace_root;

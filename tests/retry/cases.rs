@@ -1,14 +1,14 @@
 //! The contract's cases.
 
-use retort::llm::LlmError;
-use retort::plan::Plan;
-use retort::problem::Coded;
-use retort::repair::RetryPolicy;
-use retort::retry::{
+use retort::author::llm::LlmError;
+use retort::author::repair::RetryPolicy;
+use retort::author::retry::{
     AttemptKind, Category, Channel, LoopCause, LoopConfigBuilder, Outcome, Rejection,
     compile_with_llm,
 };
-use retort::task::Rule;
+use retort::diagnostics::problem::Coded;
+use retort::evidence::Rule;
+use retort::plan::Plan;
 use serde_json::Value;
 
 use super::script::{Model, Script, Step, config, said, task_of};
@@ -95,7 +95,7 @@ fn list<'a>(case: &'a Value, field: &str) -> &'a [Value] {
     case.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn answer(response: &Value) -> Result<retort::llm::Completion, LlmError> {
+fn answer(response: &Value) -> Result<retort::author::llm::Completion, LlmError> {
     let model = "script".to_owned();
     let message = "no".to_owned();
     match response.get("$raise").and_then(Value::as_str) {
@@ -154,6 +154,6 @@ fn compile_step(outcome: &Value) -> Step {
 fn a_gate_that_breaks_keeps_the_code_of_its_stage() {
     let broken = retort::bundle::BundleError::CODES;
     assert!(broken.contains(&"bundle_write_failed"));
-    let error = retort::retry::ArgumentError::MaxAttempts { found: -1 };
+    let error = retort::author::retry::ArgumentError::MaxAttempts { found: -1 };
     assert_eq!(error.code(), "max_attempts_too_small");
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use retort::answer::AnswerFormat;
-use retort::llm::{ClientConfig, OpenAi};
-use retort::plan::Plan;
-use retort::problem::Coded;
-use retort::retry::{
+use retort::author::answer::AnswerFormat;
+use retort::author::llm::{ClientConfig, OpenAi};
+use retort::author::retry::{
     Account, LoopConfig, LoopConfigBuilder, LoopError, Outcome, Reason, RetryStrategy,
     compile_with_llm,
 };
+use retort::diagnostics::problem::Coded;
+use retort::plan::Plan;
 use serde_json::Value;
 
 use super::script::{Script, Step, first_prompt, plan, rejection, task};

@@ -1,17 +1,17 @@
 //! Mending without the model.
 
 use async_trait::async_trait;
-use retort::answer::AnswerError;
-use retort::finding::Finding;
-use retort::gate::fit::fit;
-use retort::plan::Plan;
-use retort::problem::{Coded, Stage};
-use retort::repair::mechanical::plan_findings;
-use retort::retry::{
+use retort::author::answer::AnswerError;
+use retort::author::repair::mechanical::plan_findings;
+use retort::author::retry::{
     Attempt, AttemptKind, Category, Channel, GateError, Gates, LoopConfig, Reason, Rejection,
     RetryStrategy, Tokens, Verdict, compile_with_llm,
 };
-use retort::task::Task;
+use retort::diagnostics::finding::Finding;
+use retort::diagnostics::problem::{Coded, Stage};
+use retort::evidence::Task;
+use retort::gate::fit::fit;
+use retort::plan::Plan;
 use serde_json::{Value, json};
 
 use super::script::{Model, Script, Step, config, plan, rejection, run, task};

@@ -1,8 +1,9 @@
 //! What the model is asked.
 
-use retort::llm::Role;
-use retort::retry::RetryStrategy;
-use retort::{plan as plans, prompt};
+use retort::author::llm::Role;
+use retort::author::prompt;
+use retort::author::retry::RetryStrategy;
+use retort::plan as plans;
 use serde_json::json;
 
 use super::script::{Model, Script, Step, config, plan, rejection, run, task};

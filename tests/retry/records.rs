@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 
 use proptest::prelude::*;
-use retort::finding::Finding;
-use retort::problem::Stage;
-use retort::retry::{AttemptKind, Outcome, Tokens};
+use retort::author::retry::{AttemptKind, Outcome, Tokens};
+use retort::diagnostics::finding::Finding;
+use retort::diagnostics::problem::Stage;
 use serde_json::{Value, json};
 
 use super::script::{Model, Script, Step, config, paid, plan, rejection, run};
@@ -82,8 +82,8 @@ fn play(answers: &[Answer], mend: bool, max_attempts: i64) -> (Outcome<retort::p
         Answer::Plan { step, .. } => {
             let patch =
                 json!([{"op": "replace", "path": "/event_type", "value": step.to_string()}]);
-            let finding = retort::finding::Finding::new(
-                retort::problem::Stage::Graph,
+            let finding = retort::diagnostics::finding::Finding::new(
+                retort::diagnostics::problem::Stage::Graph,
                 "missing_key",
                 "/event_type",
                 "a",

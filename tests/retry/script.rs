@@ -5,18 +5,18 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retort::answer::{AnswerError, AnswerFormat};
-use retort::finding::Finding;
-use retort::gate::smoke::Samples;
-use retort::graph::GraphSpec;
-use retort::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest, Usage};
-use retort::plan::Plan;
-use retort::problem::Coded;
-use retort::retry::{
+use retort::author::answer::{AnswerError, AnswerFormat};
+use retort::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest, Usage};
+use retort::author::retry::{
     Category, Channel, GateError, Gates, LoopConfig, LoopConfigBuilder, LoopError, Outcome,
     Rejection, Verdict, compile_with_llm,
 };
-use retort::task::{Rule, Task};
+use retort::bundle::smoke::Samples;
+use retort::diagnostics::finding::Finding;
+use retort::diagnostics::problem::Coded;
+use retort::evidence::{Rule, Task};
+use retort::graph::GraphSpec;
+use retort::plan::Plan;
 use serde_json::{Value, json};
 
 /// A model that gives these answers in turn, and keeps what it was asked.
@@ -214,7 +214,7 @@ pub(crate) fn estimate(prompt: &str) -> u64 {
 
 /// What the first prompt costs by estimate.
 pub(crate) fn first_prompt() -> u64 {
-    estimate(&retort::prompt::resolution(&task()).unwrap())
+    estimate(&retort::author::prompt::resolution(&task()).unwrap())
 }
 
 pub(crate) async fn run(

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use retort::answer::AnswerFormat;
-use retort::llm::{Completion, FinishReason};
-use retort::problem::Coded;
-use retort::repair::{FailureKind, RetryPolicy};
-use retort::retry::{LoopCause, LoopConfig, Reason, compile_with_llm};
+use retort::author::answer::AnswerFormat;
+use retort::author::llm::{Completion, FinishReason};
+use retort::author::repair::{FailureKind, RetryPolicy};
+use retort::author::retry::{LoopCause, LoopConfig, Reason, compile_with_llm};
+use retort::diagnostics::problem::Coded;
 
 use super::script::{Model, Script, Step, config, plan, rejection, run, said, task, task_of};
 

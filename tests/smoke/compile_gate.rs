@@ -2,13 +2,13 @@
 
 use std::fs;
 
+use retort::bundle::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
+use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::bundle::{Contents, Store, Versions};
-use retort::gate::smoke::{Samples, SmokeOptions};
+use retort::diagnostics::problem::Coded;
+use retort::evidence::Task;
 use retort::graph::GraphSpec;
-use retort::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
-use retort::problem::Coded;
 use retort::sandbox::Limits;
-use retort::task::Task;
 use retort::{plan, plan::PlanParseErrorCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;

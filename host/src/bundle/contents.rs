@@ -99,7 +99,7 @@ impl Part {
     pub fn max_bytes(self) -> u64 {
         match self {
             Self::Module => 16 << 20,
-            Self::Source => crate::compile::MAX_SOURCE_BYTES as u64,
+            Self::Source => crate::render::compile::MAX_SOURCE_BYTES as u64,
             Self::Plan | Self::Graph | Self::EventSchema | Self::Rule => 4 << 20,
             Self::Limits => 64 << 10,
         }

@@ -12,8 +12,8 @@ use super::error::{LoadCode, LoadError, shown};
 use super::load::{Expect, Loaded, ModuleGate, load_from};
 use super::manifest::VALUE_CHARS;
 use super::read::kind_name;
-use crate::problem::Coded as _;
-use crate::untrusted::sanitize;
+use crate::diagnostics::problem::Coded as _;
+use crate::diagnostics::untrusted::sanitize;
 
 /// What a directory of bundles gave.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl LoadFailure {
     }
 }
 
-impl crate::problem::Coded for LoadFailure {
+impl crate::diagnostics::problem::Coded for LoadFailure {
     fn code(&self) -> &'static str {
         self.code.as_str()
     }

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::contents::Part;
-use crate::problem::Coded;
-use crate::untrusted::sanitize;
+use crate::diagnostics::problem::Coded;
+use crate::diagnostics::untrusted::sanitize;
 
 /// Why a bundle was not stored. What was there before is untouched.
 #[derive(Debug, thiserror::Error)]

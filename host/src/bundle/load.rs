@@ -12,7 +12,7 @@ use super::digest::{Digest, PieceHasher};
 use super::error::{LoadCode, LoadError, ModuleRefusal};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
 use super::read::{ReadError, Regular, kind_name};
-use crate::untrusted::sanitize;
+use crate::diagnostics::untrusted::sanitize;
 
 /// What the caller expects of a bundle.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +68,7 @@ pub trait ModuleGate {
     ///
     /// # Errors
     /// [`ModuleRefusal`] with the reason. Text of the module in a reason must be
-    /// [sanitised](crate::diagnose::sanitize).
+    /// [sanitised](crate::diagnostics::diagnose::sanitize).
     fn admit(
         &self,
         module: &[u8],

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::contents::{Contents, Part, Versions};
 use super::digest::Digest;
 use super::names::{MODULE_EXTENSION, is_function_name, is_module_name};
+use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::abi::section::MAX_EVENT_TYPES;
-use crate::event::MAX_EVENT_TYPE_BYTES;
-use crate::untrusted::sanitize;
+use crate::diagnostics::untrusted::sanitize;
 
 /// The manifest's file name.
 pub const MANIFEST_FILE: &str = "manifest.json";

@@ -17,6 +17,7 @@
 //! manifest has one form. [`Store`] writes bundles, [`load`] reads one,
 //! [`discover`] all of a directory.
 
+pub(crate) mod apart;
 mod contents;
 mod digest;
 mod discover;
@@ -24,7 +25,9 @@ mod error;
 mod load;
 mod manifest;
 mod names;
+pub mod pipeline;
 mod read;
+pub mod smoke;
 mod store;
 
 pub use contents::{Contents, Part, Versions};

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
+use retort::abi::event::EventError;
 use retort::bundle::{self, Expect};
-use retort::event::EventError;
+use retort::diagnostics::problem::Coded;
 use retort::plan::{Plan, eval};
-use retort::problem::Coded;
 use retort::sandbox::{Observer, RunError, Runner, Step};
 use serde::Serialize;
 

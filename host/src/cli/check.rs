@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use retort::bundle::pipeline::{Pipeline, StageTime, Turned};
+use retort::bundle::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
 use retort::bundle::{self, Expect, Part};
-use retort::compile::{compile, compile_text};
-use retort::document::Kind;
-use retort::gate::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
+use retort::diagnostics::problem::{Coded, Problem, Stage};
+use retort::evidence::Evidence;
+use retort::evidence::{EventSchema, Task};
+use retort::gate::policy::FieldPolicy;
 use retort::graph::GraphSpec;
-use retort::pipeline::{Pipeline, StageTime, Turned};
+use retort::json::document::Kind;
 use retort::plan::Plan;
-use retort::policy::FieldPolicy;
-use retort::problem::{Coded, Problem, Stage};
+use retort::render::compile::{compile, compile_text};
 use retort::render::render;
 use retort::sandbox::Extractor;
-use retort::task::evidence::Evidence;
-use retort::task::{EventSchema, Task};
 use serde::Serialize;
 
 use super::compile::StageReport;

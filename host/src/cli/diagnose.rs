@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use retort::diagnose::{self, render};
-use retort::document::Kind;
+use retort::diagnostics::diagnose::{self, render};
+use retort::json::document::Kind;
 
 use super::error::CliError;
 use super::{Outcome, Verdict, files, talk};

@@ -3,20 +3,20 @@
 use std::io;
 use std::path::PathBuf;
 
+use retort::author::llm::LlmError;
+use retort::author::prompt::PromptError;
+use retort::author::retry::ArgumentError;
+use retort::bundle::smoke::SamplesError;
 use retort::bundle::{BundleError, LoadError as BundleLoadError};
-use retort::diagnose::{DiagnoseError, sanitize};
-use retort::document::Kind;
-use retort::gate::smoke::SamplesError;
+use retort::diagnostics::diagnose::{DiagnoseError, sanitize};
+use retort::diagnostics::problem::Coded;
+use retort::evidence::TaskError;
 use retort::graph::GraphSpecError;
-use retort::llm::LlmError;
-use retort::problem::Coded;
-use retort::prompt::PromptError;
-use retort::retry::ArgumentError;
+use retort::json::document::Kind;
 use retort::runtime::{GraphsError, StreamError};
 use retort::sandbox::LoadError;
+use retort::sandbox::tenant::TenantError;
 use retort::selftest::SelftestError;
-use retort::task::TaskError;
-use retort::tenant::TenantError;
 use thiserror::Error;
 
 /// Wrong usage or wrong input, or something outside that failed: the command ends with 2.

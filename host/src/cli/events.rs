@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use retort::event::EventError;
-use retort::runtime::{Line, Lines};
+use retort::abi::event::EventError;
+use retort::json::{Line, Lines};
 
 use super::error::CliError;
 use super::files;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use retort::diagnose::sanitize;
-use retort::explain::{Explanation, all, lookup};
+use retort::diagnostics::diagnose::sanitize;
+use retort::diagnostics::explain::{Explanation, all, lookup};
 
 use super::error::CliError;
 use super::{Outcome, Verdict, talk};

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use retort::document::Kind;
-use retort::event::DEFAULT_MAX_EVENT_BYTES;
-use retort::gate::smoke::Samples;
+use retort::abi::event::DEFAULT_MAX_EVENT_BYTES;
+use retort::bundle::pipeline::Pipeline;
+use retort::bundle::smoke::Samples;
+use retort::diagnostics::problem::json_fault;
+use retort::evidence::{EventSchema, Rule};
 use retort::graph::GraphSpec;
-use retort::pipeline::Pipeline;
+use retort::json::document::Kind;
 use retort::plan::Plan;
-use retort::problem::json_fault;
+use retort::sandbox::tenant::TenantPolicy;
 use retort::sandbox::{Cache, CacheReport, ForeignModules, Limits, Options};
-use retort::task::{EventSchema, Rule};
-use retort::tenant::TenantPolicy;
 
 use super::error::CliError;
 use super::talk;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use retort::document::Kind;
 use retort::graph::validate::Failure;
 use retort::graph::{Extraction, ValidateOptions, validate};
+use retort::json::document::Kind;
 use serde::Serialize;
 
 use super::error::CliError;
@@ -90,7 +90,7 @@ fn read_result(path: &Path) -> Result<Extraction, CliError> {
         CliError::NotResult {
             origin: files::name(path),
             path: if path_in == "." { String::new() } else { path_in },
-            message: retort::diagnose::sanitize(&error.inner().to_string(), 400),
+            message: retort::diagnostics::diagnose::sanitize(&error.inner().to_string(), 400),
         }
     })
 }

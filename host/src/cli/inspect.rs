@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use retort::bundle::pipeline::{Pipeline, Turned};
 use retort::bundle::{self, Expect};
-use retort::compile::compile_text;
-use retort::document::Kind;
+use retort::diagnostics::problem::{Coded, Problem};
 use retort::gate::inspect::verify::{Found, verify};
 use retort::gate::inspect::{
     FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified,
 };
-use retort::pipeline::{Pipeline, Turned};
-use retort::problem::{Coded, Problem};
+use retort::json::document::Kind;
+use retort::render::compile::compile_text;
 use retort::sandbox::{Limits, WASMTIME_VERSION};
 use serde::Serialize;
 

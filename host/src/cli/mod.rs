@@ -132,7 +132,10 @@ mod tests {
     #[test]
     fn every_code_of_the_command_line_is_explained() {
         for code in CliError::CODES {
-            assert!(retort::explain::lookup(code).is_some(), "{code} is not explained");
+            assert!(
+                retort::diagnostics::explain::lookup(code).is_some(),
+                "{code} is not explained"
+            );
         }
     }
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use retort::llm::ClientConfig;
-use retort::retry::RetryStrategy;
+use retort::author::llm::ClientConfig;
+use retort::author::retry::RetryStrategy;
 
 /// Which model writes the plan, and what it may take.
 #[derive(Args, Debug)]

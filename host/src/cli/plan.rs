@@ -4,11 +4,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use retort::diagnose::sanitize;
-use retort::document::Kind;
-use retort::event::DEFAULT_MAX_EVENT_BYTES;
+use retort::abi::event::DEFAULT_MAX_EVENT_BYTES;
+use retort::diagnostics::diagnose::sanitize;
+use retort::diagnostics::problem::{Coded, Problem};
+use retort::json::document::Kind;
 use retort::plan::{self, Plan, PlanParseError};
-use retort::problem::{Coded, Problem};
 use retort::render::render;
 use serde::Serialize;
 

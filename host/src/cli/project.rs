@@ -4,13 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use retort::diagnose::sanitize;
-use retort::document::Kind;
-use retort::gate::smoke::SmokeOptions;
-use retort::llm::ModelSpec;
-use retort::pipeline::Pipeline;
-use retort::policy::FieldPolicy;
-use retort::task::Task;
+use retort::author::llm::ModelSpec;
+use retort::bundle::pipeline::Pipeline;
+use retort::bundle::smoke::SmokeOptions;
+use retort::diagnostics::diagnose::sanitize;
+use retort::evidence::Task;
+use retort::gate::policy::FieldPolicy;
+use retort::json::document::Kind;
 use serde::Deserialize;
 
 use super::error::CliError;

@@ -33,7 +33,8 @@ struct Report<'a> {
 
 pub(super) fn main(args: &Args) -> Outcome {
     let project = args.project.resolve()?;
-    let prompt = retort::prompt::resolution_under(&project.task()?, &project.field_policy()?)?;
+    let prompt =
+        retort::author::prompt::resolution_under(&project.task()?, &project.field_policy()?)?;
     if args.json {
         talk::print_json(&Report { prompt: &prompt, schema: retort::plan::schema() })?;
     } else {

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use retort::answer::{self, AnswerFormat};
-use retort::document::Kind;
-use retort::finding::Finding;
-use retort::gate::smoke::SmokeOptions;
-use retort::llm::FinishReason;
-use retort::pipeline::Accepted;
+use retort::author::answer::{self, AnswerFormat};
+use retort::author::llm::FinishReason;
+use retort::author::retry::{LoopConfig, Outcome as LoopOutcome, PipelineGates, mend_plan};
+use retort::bundle::pipeline::Accepted;
+use retort::bundle::smoke::SmokeOptions;
+use retort::diagnostics::finding::Finding;
+use retort::diagnostics::problem::{Coded, Problem};
+use retort::evidence::Task;
+use retort::json::document::Kind;
 use retort::plan;
-use retort::problem::{Coded, Problem};
-use retort::retry::{LoopConfig, Outcome as LoopOutcome, PipelineGates, mend_plan};
-use retort::task::Task;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -6,9 +6,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use retort::bundle::pipeline::Pipeline;
+use retort::diagnostics::problem::Coded;
 use retort::graph::ValidateOptions;
-use retort::pipeline::Pipeline;
-use retort::problem::Coded;
 use retort::runtime::{Registry, Stream, Summary};
 
 use super::error::CliError;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use retort::sandbox::tenant::TenantPolicy;
 use retort::sandbox::{Allocator, Isolation, Options, Pool};
 use retort::selftest::{self, Case, CaseReport, Config, Skipped};
-use retort::tenant::TenantPolicy;
 use serde::Serialize;
 
 use super::error::CliError;

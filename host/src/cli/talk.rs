@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Style};
-use retort::diagnose::{sanitize, visible, visible_json};
-use retort::problem::{Coded, Problem};
+use retort::diagnostics::diagnose::{sanitize, visible, visible_json};
+use retort::diagnostics::problem::{Coded, Problem};
 use serde::Serialize;
 
 use super::error::CliError;

@@ -2,4 +2,4 @@
 
 pub mod fit;
 pub mod inspect;
-pub mod smoke;
+pub mod policy;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
 
 /// A value as a message names it: its type, and for a scalar what it is.
 pub(crate) fn described(value: &Value) -> String {

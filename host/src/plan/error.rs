@@ -3,8 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::problem::{Coded, Problem, Stage};
-use crate::untrusted::{bounded, escaped};
+use crate::diagnostics::diagnose::ParseReport;
+use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::untrusted::{bounded, escaped};
 
 /// The kind of a [`PlanParseError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -234,9 +235,19 @@ fn place(path: &str) -> String {
     if path.is_empty() { "as a whole".to_owned() } else { format!("at {}", escaped(path)) }
 }
 
+impl From<&PlanParseError> for ParseReport {
+    fn from(error: &PlanParseError) -> Self {
+        Self {
+            code: error.code.as_str().to_owned(),
+            path: error.path.clone(),
+            message: error.message.clone(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::problem::Problem;
+    use crate::diagnostics::problem::Problem;
 
     #[test]
     fn a_plan_cannot_write_lines_into_the_path_of_its_problem() {

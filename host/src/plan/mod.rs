@@ -26,6 +26,7 @@
 
 mod error;
 pub mod eval;
+pub mod expr;
 mod model;
 mod names;
 mod normal;
@@ -42,3 +43,10 @@ pub use names::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, is_identifier
 pub use parse::{from_value, parse, problems, problems_of_value};
 pub use reads::{Read, Role};
 pub use schema::{SCHEMA_TEXT, schema};
+
+/// The top-level key under which an event states its type.
+pub const EVENT_TYPE: &str = "event_type";
+
+/// Bytes of the longest event type, or of the longest beginning of one, that a plan, a module or a bundle may be for. Those of
+/// known sources have less than 100.
+pub const MAX_EVENT_TYPE_BYTES: usize = 1024;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::expr::{
+use crate::plan::expr::{
     Condition, Expression, ForEach, Level, OnDuplicate, OnError, Reference, Source, Template,
 };
 

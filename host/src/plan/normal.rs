@@ -8,7 +8,7 @@ use super::model::{
     EdgeRule, Endpoint, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial, Plan, SpanRule,
     innermost,
 };
-use crate::expr::{
+use crate::plan::expr::{
     Condition, Expression, ForEach, Iteration, Level, OnDuplicate, OnError, Over, Reference,
     Source, Test,
 };

@@ -1,7 +1,7 @@
 //! Which paths a plan reads, and where in the plan they are written.
 
 use super::model::{EdgeRule, Endpoint, FieldMapping, Form, Partial, Plan};
-use crate::expr::{
+use crate::plan::expr::{
     Condition, Conversion, Expression, ForEach, JsonType, Level, Over, Reference, Source, Template,
     Test,
 };

@@ -10,8 +10,8 @@ use super::{
     graph, single,
 };
 use crate::abi::section::Section;
-use crate::expr::OnDuplicate;
 use crate::plan::Plan;
+use crate::plan::expr::OnDuplicate;
 
 /// Spare bytes behind each area, for copies that write more than they were asked for, and for what stands around the
 /// lists of a result.

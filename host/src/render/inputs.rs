@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
 use crate::abi::section::{Input, Rows};
-use crate::expr::{ForEach, Iteration};
+use crate::plan::expr::{ForEach, Iteration};
 
 /// The declared inputs and iterations, each once, in the order in which they are first asked for.
 #[derive(Default)]
@@ -130,7 +130,7 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::Over;
+    use crate::plan::expr::Over;
 
     #[test]
     fn an_input_is_declared_once_for_each_conversion() {

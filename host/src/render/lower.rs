@@ -10,9 +10,9 @@
 use serde_json::Value as Json;
 
 use super::inputs::{Inputs, Slot};
+use crate::abi::event::EVENT_TYPE;
 use crate::abi::section::{Input, What};
-use crate::event::EVENT_TYPE;
-use crate::expr::{Condition, Expression, ForEach, Reference, Source, Test};
+use crate::plan::expr::{Condition, Expression, ForEach, Reference, Source, Test};
 use crate::plan::{
     EdgeRule, Endpoint, EventPattern, FieldMapping, Form, NodeRule, Partial, Plan, SpanRule,
     innermost,

@@ -9,6 +9,7 @@
 //! Nothing survives a call: the code keeps what it knows in locals, reads the input block, constant text and what it has
 //! just written itself, and writes from the first byte of the result to the last.
 
+pub mod compile;
 mod declarable;
 mod extractor;
 mod graph;
@@ -22,8 +23,8 @@ mod write;
 use thiserror::Error;
 
 use crate::abi::section::{Section, SectionError};
+use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::plan::Plan;
-use crate::problem::{Coded, Problem, Stage};
 
 /// The version of what rendering makes of a plan.
 pub use retort_guest_template::VERSION as TEMPLATE_VERSION;

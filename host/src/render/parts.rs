@@ -5,8 +5,8 @@ use serde_json::Value as Json;
 use super::inputs::Slot;
 use super::lower::{Id, Property, Value};
 use super::text::{comment, path};
-use crate::expr::{Expression, Reference, Source};
 use crate::plan::Nulls;
+use crate::plan::expr::{Expression, Reference, Source};
 
 /// A part of the template.
 pub(super) enum Part {

@@ -4,13 +4,11 @@
 //! runners for it, and [`Stream`] takes a router through lines of JSON: results to one writer, rejected events to another,
 //! and a [`Summary`] of all. One bad event never stops a stream, and memory does not grow with the number of events.
 
-mod lines;
 mod registry;
 mod router;
 mod stream;
 mod summary;
 
-pub use lines::{Line, Lines};
 pub use registry::{GraphsError, Registry};
 pub use router::{Routed, Router, Served};
 pub use stream::{Stream, StreamError};

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::bundle::pipeline::{Admitted, Pipeline};
 use crate::bundle::{self, Digest, Discovery, Expect, LoadError, LoadFailure, Loaded, Part};
+use crate::diagnostics::problem::Coded;
 use crate::graph::spec::{GraphSpec, GraphSpecError};
-use crate::pipeline::{Admitted, Pipeline};
 use crate::plan::EventPattern;
-use crate::problem::Coded;
 use crate::sandbox::Extractor;
 
 /// The bundles of a directory, and which event types each of them serves.

@@ -4,9 +4,10 @@ use memchr::memmem::Finder;
 
 use super::registry::{Registry, Route};
 use crate::abi::block::Kind;
+use crate::abi::event::{EVENT_TYPE, Projection, Projector};
 use crate::abi::section::Input;
 use crate::bundle::Digest;
-use crate::event::{EVENT_TYPE, Projection, Projector, scan, unescape};
+use crate::json::{scan, unescape};
 use crate::sandbox::{Outcome, RunError, Runner};
 
 /// One thread's runners for a registry.

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use serde::Serialize;
 use thiserror::Error;
 
-use super::lines::{Line, Lines};
 use super::registry::{Registry, Route};
 use super::router::{Routed, Router, Served};
 use super::summary::Summary;
-use crate::event::EventError;
+use crate::abi::event::EventError;
+use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::untrusted::escaped;
 use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
-use crate::problem::{Coded, Problem, Stage};
+use crate::json::{Line, Lines};
 use crate::sandbox::RunError;
-use crate::untrusted::escaped;
 
 /// Takes events from readers, one a line, and writes what their extractors give.
 ///

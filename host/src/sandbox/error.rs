@@ -4,9 +4,9 @@ use thiserror::Error;
 
 use super::trap::is_out_of_memory;
 use crate::abi::block::{BlockError, Deadline};
+use crate::abi::event::EventError;
 use crate::abi::result::ResultError;
-use crate::event::EventError;
-use crate::problem::{Coded, Problem, Stage};
+use crate::diagnostics::problem::{Coded, Problem, Stage};
 
 /// Why a module can't be made ready.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -116,7 +116,7 @@ impl LoadError {
     }
 
     pub(super) fn module(error: wasmtime::Error) -> Self {
-        let message = crate::untrusted::escaped(&format!("{error:#}"));
+        let message = crate::diagnostics::untrusted::escaped(&format!("{error:#}"));
         if is_out_of_memory(&error) { Self::Host { message } } else { Self::Module { message } }
     }
 
@@ -127,7 +127,7 @@ impl LoadError {
     }
 
     pub(super) fn link(error: wasmtime::Error) -> Self {
-        Self::Link { message: crate::untrusted::escaped(&format!("{error:#}")) }
+        Self::Link { message: crate::diagnostics::untrusted::escaped(&format!("{error:#}")) }
     }
 }
 
@@ -311,7 +311,7 @@ impl GuestError {
 impl GuestError {
     /// What the system refused the host.
     pub(super) fn host(error: &wasmtime::Error) -> Self {
-        Self::Host { message: crate::untrusted::escaped(&format!("{error:#}")) }
+        Self::Host { message: crate::diagnostics::untrusted::escaped(&format!("{error:#}")) }
     }
 
     /// Whether it is the host that could not serve the guest, which did nothing wrong.

@@ -11,8 +11,8 @@ use super::trap::Budget;
 use super::wasi::{self, Log};
 use super::{GuestError, Isolation, LoadError, Runner, Sandbox};
 use crate::abi::block::{BlockLimits, Deadline};
+use crate::abi::event::Withhold;
 use crate::abi::section::Section;
-use crate::event::Withhold;
 use crate::gate::inspect::{Inspected, ResetSafety};
 use crate::render::capacities;
 
@@ -65,7 +65,7 @@ impl Extractor {
     }
 
     /// The same extractor for a host that withholds some of the values that it declares: see
-    /// [`FieldPolicy::withheld`](crate::policy::FieldPolicy::withheld), made for this extractor's section.
+    /// [`FieldPolicy::withheld`](crate::gate::policy::FieldPolicy::withheld), made for this extractor's section.
     #[must_use]
     pub fn withholding(self, withheld: Option<Arc<dyn Withhold>>) -> Self {
         Self { withheld, ..self }

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::expr::fuel;
+
 /// The limits of one sandbox. All are on by default; a missing key in the serialised form means its default.
 ///
 /// Every error that is about one of them says what was used and what was allowed
-/// ([`Problem::used`](crate::problem::Problem::used)), the exact figure where it can be known and otherwise the least that
+/// ([`Problem::used`](crate::diagnostics::problem::Problem::used)), the exact figure where it can be known and otherwise the least that
 /// it was.
 ///
 /// **Fuel is exact**: an event is served if and only if what its guest takes is within its fuel, the initialisation of an
@@ -69,8 +71,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            fuel_base: 1_000_000,
-            fuel_per_byte: 1_000,
+            fuel_base: fuel::DEFAULT_BASE,
+            fuel_per_byte: fuel::DEFAULT_PER_BYTE,
             deadline_ms: 1_000,
             memory_bytes: 16 << 20,
             table_elements: 10_000,
@@ -78,7 +80,7 @@ impl Default for Limits {
             input_bytes: crate::render::ROWS_INPUT_CAPACITY as usize,
             output_bytes: crate::render::ROWS_OUTPUT_CAPACITY as usize,
             max_rows: crate::abi::block::DEFAULT_MAX_ROWS,
-            event_bytes: crate::event::DEFAULT_MAX_EVENT_BYTES,
+            event_bytes: crate::abi::event::DEFAULT_MAX_EVENT_BYTES,
             compile_ms: 10_000,
             compile_memory_bytes: 512 << 20,
             log_bytes: 64 << 10,

@@ -16,6 +16,7 @@ mod options;
 mod pool;
 mod runner;
 mod store;
+pub mod tenant;
 mod trap;
 mod wasi;
 mod worker;

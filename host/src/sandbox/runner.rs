@@ -3,8 +3,8 @@
 use super::guest::{Guest, Returned};
 use super::{Extractor, Isolation, Log, RunError};
 use crate::abi::block::{BlockWriter, KEPT_BYTES, Spent};
+use crate::abi::event::{EVENT_TYPE, Projection, Projector};
 use crate::abi::result::{self, Reducer, Shape};
-use crate::event::{EVENT_TYPE, Projection, Projector};
 
 /// Runs one extractor over events, on one thread.
 ///

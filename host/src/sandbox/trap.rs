@@ -46,7 +46,9 @@ pub(super) fn trapped(error: &wasmtime::Error, budget: &Budget<'_>) -> GuestErro
         Some(other) => GuestError::Trap { trap: other.to_string() },
         None if is_out_of_memory(error) => GuestError::host(error),
         // What it gave a function of the host is nonsense.
-        None => GuestError::Trap { trap: crate::untrusted::escaped(&format!("{error:#}")) },
+        None => {
+            GuestError::Trap { trap: crate::diagnostics::untrusted::escaped(&format!("{error:#}")) }
+        }
     }
 }
 
@@ -66,7 +68,7 @@ mod tests {
     use wasmtime::{Error, ResourceLimiter};
 
     use super::*;
-    use crate::problem::Coded;
+    use crate::diagnostics::problem::Coded;
     use crate::sandbox::store::Limiter;
     use crate::sandbox::{Limits, LoadError};
 

@@ -114,7 +114,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
     use super::*;
-    use crate::problem::Coded;
+    use crate::diagnostics::problem::Coded;
 
     #[tokio::test]
     async fn a_worker_whose_thread_is_gone_says_so() {

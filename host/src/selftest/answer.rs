@@ -3,10 +3,10 @@
 use super::Case;
 use super::attempt::Attempt;
 use super::setting::Setting;
-use crate::answer::{AnswerFormat, read};
-use crate::gate::smoke::SmokeOptions;
-use crate::llm::FinishReason;
-use crate::problem::{Problem, Stage};
+use crate::author::answer::{AnswerFormat, read};
+use crate::author::llm::FinishReason;
+use crate::bundle::smoke::SmokeOptions;
+use crate::diagnostics::problem::{Problem, Stage};
 
 pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
     let answer =

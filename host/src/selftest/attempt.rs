@@ -1,8 +1,8 @@
 //! How a case went, before it is judged.
 
 use super::{Case, CaseError};
-use crate::pipeline::Turned;
-use crate::problem::{Coded, Problem, Stage};
+use crate::bundle::pipeline::Turned;
+use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::sandbox::LoadError;
 
 /// How a case went.

@@ -6,8 +6,8 @@ use super::good_bundle::GoodBundle;
 use super::setting::Setting;
 use super::step::Step;
 use crate::bundle::{Expect, discover};
-use crate::problem::{Coded as _, Problem, Stage};
-use crate::untrusted::escaped;
+use crate::diagnostics::problem::{Coded as _, Problem, Stage};
+use crate::diagnostics::untrusted::escaped;
 
 /// Takes the steps of a case, then loads the bundle by itself; and where that goes well, with the whole directory of bundles:
 /// what is refused then is what the case is about.

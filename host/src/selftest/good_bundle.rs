@@ -7,9 +7,9 @@ use tempfile::TempDir;
 
 use super::attempt::Attempt;
 use super::setting::Setting;
+use crate::bundle::pipeline::Pipeline;
 use crate::bundle::{self, Expect};
-use crate::pipeline::Pipeline;
-use crate::problem::{Coded, Problem, Stage};
+use crate::diagnostics::problem::{Coded, Problem, Stage};
 
 /// A bundle of the honest tenant's plan, in a directory that goes when this does.
 #[derive(Debug)]

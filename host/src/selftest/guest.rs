@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use super::Case;
 use super::attempt::Attempt;
 use super::setting::Setting;
-use crate::problem::Problem;
+use crate::diagnostics::problem::Problem;
+use crate::diagnostics::untrusted::bounded;
 use crate::sandbox::{Extractor, Runner};
-use crate::untrusted::bounded;
 
 /// How many times its deadline an event may take, besides five seconds: a machine may have more to do.
 const DEADLINES: u32 = 4;

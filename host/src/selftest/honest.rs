@@ -3,9 +3,9 @@
 
 use super::SelftestError;
 use super::setting::Setting;
-use crate::compile::compile_text;
+use crate::bundle::pipeline::{Pipeline, Turned};
 use crate::gate::inspect::{StructuralLimits, inspect};
-use crate::pipeline::{Pipeline, Turned};
+use crate::render::compile::compile_text;
 use crate::sandbox::{ForeignModules, Runner};
 
 /// The extractor that this host did not render: it answers with the number `k`.

@@ -51,9 +51,9 @@ pub use corpus::corpus;
 pub use report::{CaseReport, Report, Skipped};
 pub use run::run;
 
+use crate::bundle::pipeline::Turned;
+use crate::diagnostics::problem::Coded;
 use crate::gate::inspect::{Grant, StructuralLimits};
-use crate::pipeline::Turned;
-use crate::problem::Coded;
 use crate::sandbox::{ForeignModules, Limits, LoadError, Options, RunError};
 
 /// What the corpus is run against.

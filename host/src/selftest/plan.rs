@@ -3,8 +3,8 @@
 use super::Case;
 use super::attempt::Attempt;
 use super::setting::Setting;
-use crate::gate::smoke::SmokeOptions;
-use crate::pipeline::Request;
+use crate::bundle::pipeline::Request;
+use crate::bundle::smoke::SmokeOptions;
 
 pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
     let plan = case.body()?;

@@ -12,8 +12,8 @@ use super::memory::Resident;
 use super::setting::Setting;
 use super::{Case, CaseReport, Config, Kind, Report, SelftestError, Skipped};
 use super::{answer, bundle, event, guest, manifest, plan, result, stopped};
+use crate::diagnostics::untrusted::{escaped, is_hidden};
 use crate::sandbox::{Allocator, ForeignModules};
-use crate::untrusted::{escaped, is_hidden};
 
 /// The stack of the thread that a case runs on: what the standard library gives threads.
 const STACK_BYTES: usize = 2 << 20;

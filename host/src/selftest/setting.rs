@@ -7,14 +7,14 @@ use super::attempt::Attempt;
 use super::good_bundle::GoodBundle;
 use super::{Case, Config, SelftestError};
 use crate::bundle::Store;
-use crate::compile::compile_text;
+use crate::bundle::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
+use crate::bundle::smoke::SmokeOptions;
+use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::evidence::{Samples, Task};
 use crate::gate::inspect::{Grant, Inspected, inspect_granting, prove};
-use crate::gate::smoke::SmokeOptions;
 use crate::graph::GraphSpec;
-use crate::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
-use crate::problem::{Coded, Problem, Stage};
+use crate::render::compile::compile_text;
 use crate::sandbox::{LoadError, Options, Sandbox, Wasi};
-use crate::task::{Samples, Task};
 
 /// The plan of the honest tenant, which the bundles of cases are made from.
 pub(super) const PLAN: &str = include_str!("honest/plan.json");

@@ -105,8 +105,8 @@ impl Step {
             }
             Verb::Link => files.dir.symlink_contents(word(1), files.path(name)),
             Verb::Module => {
-                let module =
-                    crate::compile::compile_text(word(1)).map_err(|error| error.to_string())?;
+                let module = crate::render::compile::compile_text(word(1))
+                    .map_err(|error| error.to_string())?;
                 files.write(name, &module)
             }
             Verb::Move => files.dir.rename(files.path(name), &files.dir, files.path(word(1))),

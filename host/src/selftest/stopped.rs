@@ -1,6 +1,6 @@
 //! What it was that stopped a case: the name of a limit, or of a gate and what that looked at.
 
-use crate::problem::Problem;
+use crate::diagnostics::problem::Problem;
 
 /// The fields of [`Limits`](crate::sandbox::Limits) behind codes.
 const LIMITS: &[(&str, &str)] = &[
@@ -106,8 +106,8 @@ mod tests {
     use super::*;
     use crate::abi::block::BlockError;
     use crate::abi::result::ResultError;
+    use crate::diagnostics::problem::Stage;
     use crate::gate::inspect::StructuralLimits;
-    use crate::problem::Stage;
     use crate::sandbox::{GuestError, Limits, RunError};
 
     #[test]
@@ -117,7 +117,10 @@ mod tests {
         for (table, fields) in [(LIMITS, limits), (STRUCTURE, structure)] {
             for (code, field) in table {
                 assert!(fields.get(field).is_some(), "{code}: there is no {field}");
-                assert!(crate::explain::lookup(code).is_some(), "there is no code {code}");
+                assert!(
+                    crate::diagnostics::explain::lookup(code).is_some(),
+                    "there is no code {code}"
+                );
             }
         }
     }
@@ -145,7 +148,10 @@ mod tests {
     #[test]
     fn what_begins_a_code_begins_one() {
         for (start, _) in GATES {
-            assert!(crate::explain::all().any(|entry| entry.code.starts_with(start)), "{start}");
+            assert!(
+                crate::diagnostics::explain::all().any(|entry| entry.code.starts_with(start)),
+                "{start}"
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::problem::Coded;
+use crate::diagnostics::problem::Coded;
 
 /// Why there is no block for an event.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

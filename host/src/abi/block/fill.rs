@@ -2,13 +2,13 @@
 
 use super::writer::{BlockLimits, Spent, push_json, truthy_fuel, within};
 use super::{BlockError, Deadline, HEADER_BYTES, Kind, SLOT_BYTES};
-use crate::event::declared::{Cell, Declared, Place, Scope, Table, Take};
-use crate::event::element::{self, Element, Entry, View};
-use crate::event::{Projector, Slot};
-use crate::expr::{
+use crate::abi::event::declared::{Cell, Declared, Place, Scope, Table, Take};
+use crate::abi::event::element::{self, Element, Entry, View};
+use crate::abi::event::{Projector, Slot};
+use crate::diagnostics::untrusted::escaped;
+use crate::plan::expr::{
     Evaluated, Evaluator, Expression, JsonType, Lookup, OutOfFuel, Over, fuel, is_truthy,
 };
-use crate::untrusted::escaped;
 
 /// Fuel that each row costs, whatever is in it.
 pub const ROW_FUEL: u64 = 50;
@@ -499,7 +499,7 @@ impl<'a> Fill<'a> {
         let outer = own.and_then(|own| own.within).and_then(|outer| rows.get(outer));
         let around: Vec<&[String]> =
             [outer, own].into_iter().flatten().map(|rows| rows.iteration.path.as_slice()).collect();
-        let path = |reference: &crate::expr::Reference| {
+        let path = |reference: &crate::plan::expr::Reference| {
             let around = around.iter().take(usize::from(reference.level.0));
             let around = around.map(|path| format!("{}[]", path.join(".")));
             around.chain([reference.path.join(".")]).collect::<Vec<_>>().join(".")
@@ -516,10 +516,10 @@ impl<'a> Fill<'a> {
 /// The names of the conversions of a value, in the order in which they are applied. Values nest as deep as a section lets
 /// them.
 fn conversions(value: &Expression, names: &mut Vec<&'static str>) {
-    if let crate::expr::Source::Coalesce(values) = &value.source {
+    if let crate::plan::expr::Source::Coalesce(values) = &value.source {
         values.iter().for_each(|value| conversions(value, names));
     }
-    names.extend(value.convert.iter().map(crate::expr::Conversion::name));
+    names.extend(value.convert.iter().map(crate::plan::expr::Conversion::name));
 }
 
 fn kind(json_type: JsonType) -> Kind {

@@ -2,9 +2,9 @@
 
 use super::fill::{Fill, Parts, Record};
 use super::{BlockError, DEFAULT_MAX_ROWS, Deadline, HEADER_BYTES, Kind, SLOT_BYTES};
+use crate::abi::event::{Projection, Projector, Slot};
 use crate::abi::section::{ABI_VERSION, What};
-use crate::event::{Projection, Projector, Slot};
-use crate::expr::{fuel, is_truthy};
+use crate::plan::expr::{fuel, is_truthy};
 
 /// What a block may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +217,7 @@ pub(super) fn push_json(out: &mut Vec<u8>, slot: Slot, text: &[u8]) {
 #[cold]
 fn push_canonical(out: &mut Vec<u8>, text: &[u8]) {
     let content = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-    match crate::event::unescape(content).and_then(|text| serde_json::to_vec(&text).ok()) {
+    match crate::json::unescape(content).and_then(|text| serde_json::to_vec(&text).ok()) {
         Some(canonical) => out.extend_from_slice(&canonical),
         None => out.extend_from_slice(text),
     }

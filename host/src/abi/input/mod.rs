@@ -6,7 +6,7 @@ mod write;
 
 pub(in crate::abi) use read::inputs;
 
-use crate::expr::{Condition, Expression, Iteration, OnError, Reference, Source};
+use crate::plan::expr::{Condition, Expression, Iteration, OnError, Reference, Source};
 
 /// One value that the extractor is given. Without `rows` it is one slot, with them one for each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

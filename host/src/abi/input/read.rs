@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::strict::Strict;
 use super::{Input, Rows, What};
-use crate::expr::conversion::PatternBudget;
-use crate::expr::{
+use crate::plan::expr::conversion::PatternBudget;
+use crate::plan::expr::{
     Condition, Conversion, Expression, Iteration, JsonType, Level, OnError, Over, Piece, Reference,
     Source, Template, Test,
 };

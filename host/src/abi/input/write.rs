@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{Input, Rows, What};
-use crate::expr::{Condition, Expression, Over, Piece, Reference, Source, Template, Test};
+use crate::plan::expr::{Condition, Expression, Over, Piece, Reference, Source, Template, Test};
 
 impl Serialize for Input {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

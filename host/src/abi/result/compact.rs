@@ -1,7 +1,7 @@
 //! The quick reader: results as extractors mostly write them.
 
 use super::{Shape, VALUE_DEPTH};
-use crate::event::scan;
+use crate::json::scan;
 
 /// The shape of a result whose keys come in the documented order and that holds no white space, which is how extractors
 /// mostly write; `None` for any other text, a result or not.

@@ -20,7 +20,7 @@ mod thorough;
 use thiserror::Error;
 
 pub use self::reduce::Reducer;
-use crate::problem::Coded;
+use crate::diagnostics::problem::Coded;
 
 /// How much a result holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use super::{ResultError, Shape};
 use crate::abi::block::KEPT_BYTES;
-use crate::event::{scan, unescape};
-use crate::expr::OnDuplicate;
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
+use crate::json::{scan, unescape};
+use crate::plan::expr::OnDuplicate;
 
 /// Reduces results to one node, edge and claim for each id; keeps its buffers from result to result.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::{ResultError, Shape, VALUE_DEPTH};
 use crate::abi::block::Kind;
-use crate::event::scan::{self, Stop};
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
+use crate::json::scan::{self, Stop};
 
 /// The verdict on any text, with the place of what is wrong.
 pub(super) fn read(bytes: &[u8]) -> Result<Shape, ResultError> {

@@ -6,9 +6,9 @@ use super::{
     INITIALIZE_EXPORT, Input, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
     MAX_PATH_SEGMENTS, MAX_ROWS, MEMORY_EXPORT, RESERVED_PREFIX, Section, SectionError, What,
 };
-use crate::event::MAX_EVENT_TYPE_BYTES;
-use crate::expr::{Condition, Expression, Source, Test};
-use crate::untrusted::quoted;
+use crate::abi::event::MAX_EVENT_TYPE_BYTES;
+use crate::diagnostics::untrusted::quoted;
+use crate::plan::expr::{Condition, Expression, Source, Test};
 
 impl Section {
     /// Everything that a section has to keep to.

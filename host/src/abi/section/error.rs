@@ -4,9 +4,9 @@ use super::{
     ABI_VERSION, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
     MAX_PATH_SEGMENTS, MAX_ROWS,
 };
-use crate::event::MAX_EVENT_TYPE_BYTES;
-use crate::problem::Coded;
-use crate::untrusted::escaped;
+use crate::abi::event::MAX_EVENT_TYPE_BYTES;
+use crate::diagnostics::problem::Coded;
+use crate::diagnostics::untrusted::escaped;
 
 /// Why a `retort` section is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -26,7 +26,7 @@ use serde::Serialize;
 
 pub use self::error::{CODES, SectionError};
 pub use super::input::{Input, Rows, What};
-use crate::expr::OnDuplicate;
+use crate::plan::expr::OnDuplicate;
 
 /// The custom section's name.
 pub const SECTION_NAME: &str = "retort";

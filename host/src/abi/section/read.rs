@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::{ABI_VERSION, Input, Rows, Section, SectionError};
-use crate::expr::OnDuplicate;
+use crate::plan::expr::OnDuplicate;
 
 /// Reads a section, whose values are still to be checked.
 pub(super) fn section(bytes: &[u8]) -> Result<Section, SectionError> {

@@ -4,8 +4,8 @@ use super::{
     Input, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS, MAX_PATH_SEGMENTS,
     MAX_ROWS, Section,
 };
-use crate::event::MAX_EVENT_TYPE_BYTES;
-use crate::problem::Coded;
+use crate::abi::event::MAX_EVENT_TYPE_BYTES;
+use crate::diagnostics::problem::Coded;
 
 fn code(json: &str) -> &'static str {
     Section::parse(json.as_bytes()).map_or_else(|error| error.code(), |_| "ok")

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use super::*;
 use crate::bundle::contents::tests::sample;
 use crate::bundle::{Expect, LoadError, ModuleGate, ModuleRefusal, load};
-use crate::problem::Coded as _;
+use crate::diagnostics::problem::Coded as _;
 
 /// What happens at one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,13 +1,13 @@
 //! A rule, to a plan that a model writes, through every gate.
 
-use retort::llm::{Draft, LlmClient, ModelSpec, Recorder, connect};
-use retort::pipeline::{Accepted, Pipeline};
-use retort::problem::Coded;
-use retort::retry::{
+use retort::author::llm::{Draft, LlmClient, ModelSpec, Recorder, connect};
+use retort::author::retry::{
     Account, Attempt, AttemptKind, History, LoopConfig, LoopError, Outcome as LoopOutcome,
     PipelineGates, compile_with_llm,
 };
-use retort::task::Task;
+use retort::bundle::pipeline::{Accepted, Pipeline};
+use retort::diagnostics::problem::Coded;
+use retort::evidence::Task;
 use serde::Serialize;
 
 use super::super::error::CliError;

@@ -4,8 +4,8 @@ mod asked;
 mod planned;
 
 use retort::bundle::Store;
-use retort::pipeline::{Accepted, Pipeline, StageTime, Stored, Turned};
-use retort::problem::{Coded, Stage};
+use retort::bundle::pipeline::{Accepted, Pipeline, StageTime, Stored, Turned};
+use retort::diagnostics::problem::{Coded, Stage};
 use serde::Serialize;
 
 use super::error::CliError;

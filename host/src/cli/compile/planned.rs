@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use retort::document::Kind;
-use retort::pipeline::{Accepted, Pipeline, Request, StageTime, Turned};
-use retort::problem::{Coded, Problem, Stage};
+use retort::bundle::pipeline::{Accepted, Pipeline, Request, StageTime, Turned};
+use retort::diagnostics::problem::{Coded, Problem, Stage};
+use retort::json::document::Kind;
 use serde::Serialize;
 
 use super::super::error::CliError;

@@ -3,11 +3,10 @@
 use serde_json::Value;
 
 use super::efforts::VALUE;
-use crate::effort::Effort;
-use crate::expr::{Chain, Conversion, Converted};
+use crate::evidence::effort::Effort;
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
-use crate::sandbox::Limits;
+use crate::plan::expr::{Chain, Conversion, Converted, fuel};
 
 /// What the last step of a chain makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +136,7 @@ fn apply(chain: &Chain, value: &Value, effort: &Effort) -> Option<Converted> {
         return None;
     }
     let json = value.to_string();
-    let given = effort.left().min(Limits::default().fuel(json.len()));
+    let given = effort.left().min(fuel::default_for(json.len()));
     let mut fuel = given;
     let made = chain.apply(&json, &mut fuel);
     effort.take(given - fuel + VALUE).then_some(made.ok()).flatten()

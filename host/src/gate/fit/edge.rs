@@ -9,14 +9,14 @@ use super::names::{self, LEAD, Owner, SLIP, alike, best, likely_entity, list, pr
 use super::scope::Scopes;
 use super::values::{self, Group};
 use super::{UNKNOWN_RELATIONSHIP, WRONG_ENDPOINT};
-use crate::effort::Effort;
-use crate::expr::Condition;
-use crate::finding::{Finding, patch};
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::effort::Effort;
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Relationship};
+use crate::plan::expr::Condition;
 use crate::plan::{EdgeRule, Endpoint, FieldMapping, Form, NodeRule, Plan};
-use crate::problem::Stage;
-use crate::untrusted::quoted;
 
 /// The edges of a plan, and what they are held to.
 pub(super) struct Edges<'c, 't> {

@@ -1,7 +1,7 @@
 //! What it may cost to hold a plan to a task.
 
-use crate::effort::{Cancel, Effort};
-use crate::task::evidence::Evidence;
+use crate::evidence::Evidence;
+use crate::evidence::effort::{Cancel, Effort};
 
 /// How many steps the look at values may take: conversions and conditions by their fuel, every value by what finding it costs.
 /// A thousand samples of ten converted properties take some five million.

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::efforts::Efforts;
 use super::scope::Scopes;
 use super::{FOR_EACH_NOT_ARRAY, MISSING_FOR_EACH, UNKNOWN_PATH};
-use crate::expr::{ForEach, Iteration, Level, Over};
-use crate::finding::{Finding, patch};
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::{Evidence, Step, shown_steps};
+use crate::plan::expr::{ForEach, Iteration, Level, Over};
 use crate::plan::{Endpoint, Form, NodeRule, Plan, Read, Role, innermost};
-use crate::problem::Stage;
-use crate::task::evidence::{Evidence, Step, shown_steps};
-use crate::untrusted::quoted;
 
 /// How many arrays of the events, and in the elements of each, are looked into.
 const MAX_ARRAYS: usize = 48;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::nearest::is_presentable;
 use super::{EVENT_TYPE_WITHOUT_SAMPLE, likeness};
-use crate::effort::Effort;
-use crate::finding::{Finding, patch};
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::Evidence;
+use crate::evidence::effort::Effort;
 use crate::plan::{EventPattern, Plan, Role};
-use crate::problem::Stage;
-use crate::task::evidence::Evidence;
-use crate::untrusted::quoted;
 
 /// How many event types a message names.
 const MAX_NAMED: usize = 8;

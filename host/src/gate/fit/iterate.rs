@@ -14,11 +14,11 @@ use super::scope::Scopes;
 use super::types::described;
 use super::values::Through;
 use super::{FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, UNKNOWN_PATH};
-use crate::expr::{ForEach, Iteration, Level, Over};
-use crate::finding::{Finding, patch};
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::evidence::{Kind, Path};
+use crate::plan::expr::{ForEach, Iteration, Level, Over};
 use crate::plan::{Endpoint, Form, Plan, Read, Role, innermost};
-use crate::problem::Stage;
-use crate::task::evidence::{Kind, Path};
 
 /// How alike a path has to be for the other to be a slip of it, how alike to be worth a suggestion, and how far ahead of the
 /// next one.

@@ -8,12 +8,12 @@ use super::names::{called, list, means_key, propose};
 use super::nearest::{Search, Sought};
 use super::scope::Scopes;
 use super::{COMPOSITE_KEY, WRONG_KEY};
-use crate::expr::{ForEach, Level};
-use crate::finding::{Finding, patch};
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
 use crate::graph::spec::{Entity, Property};
+use crate::plan::expr::{ForEach, Level};
 use crate::plan::{Form, innermost};
-use crate::problem::Stage;
-use crate::untrusted::quoted;
 
 /// A key of a plan, and what may be moved into it.
 pub(super) struct Keys<'a> {

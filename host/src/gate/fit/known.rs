@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::efforts::{Efforts, VALUE};
 use super::likeness::{Spelled, spelled};
 
-use crate::finding::FailingEvent;
+use crate::diagnostics::finding::FailingEvent;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::matching::Survey;
+use crate::evidence::{Collection, Evidence, Kind, Kinds, SampleEvents, Seen};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
-use crate::matching::Survey;
-use crate::task::evidence::{Collection, Evidence, Kind, Kinds, SampleEvents, Seen};
-use crate::untrusted::quoted;
 
 /// With this many samples and more, a path that none of them has is taken not to exist.
 const ENOUGH_SAMPLES: usize = 5;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::effort::Effort;
-use crate::matching::{Letters, spelling_steps};
+use crate::evidence::effort::Effort;
+use crate::evidence::matching::{Letters, spelling_steps};
 
 /// Longer names than this are equal or they aren't: comparing letter by letter takes the product of the lengths.
 const MAX_CHARS: usize = 64;
@@ -169,7 +169,7 @@ pub(crate) fn affinity(name: &str, path: &[String]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effort::Cancel;
+    use crate::evidence::effort::Cancel;
 
     fn path(dotted: &str) -> Vec<String> {
         dotted.split('.').map(str::to_owned).collect()

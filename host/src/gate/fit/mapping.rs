@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::known::Known;
 use super::likeness;
-use crate::expr::{Conversion, Expression, ForEach, Reference, Source};
 use crate::graph::spec::{Property, PropertyType};
 use crate::plan::FieldMapping;
+use crate::plan::expr::{Conversion, Expression, ForEach, Reference, Source};
 
 /// A mapping of the plan, with the property that it is for.
 pub(super) struct Mapping<'a> {

@@ -8,10 +8,10 @@ use super::names::propose;
 use super::nearest::{Search, Sought};
 use super::paths::shown;
 use super::{FIELDS_SWAPPED, PATH_READ_TWICE, likeness};
-use crate::expr::Level;
-use crate::finding::{Finding, patch};
-use crate::problem::Stage;
-use crate::untrusted::quoted;
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::plan::expr::Level;
 
 /// What is read by two mappings crosswise, and what is read twice. Names alone speak here, so they have to speak clearly:
 /// nothing is said where a property's name occurs anywhere on the path that it reads. Paths are compared that start at the

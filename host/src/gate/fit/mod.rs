@@ -16,9 +16,9 @@
 //!
 //! ```
 //! use retort::gate::fit::fit;
-//! use retort::gate::smoke::Samples;
+//! use retort::bundle::smoke::Samples;
 //! use retort::graph::GraphSpec;
-//! use retort::task::Task;
+//! use retort::evidence::Task;
 //!
 //! let plan = retort::plan::parse(r#"{
 //!     "event_type": "order_placed", "target_entity_name": "Order", "function_name": "read_order",
@@ -63,11 +63,11 @@ pub(crate) use efforts::Efforts;
 pub(crate) use event_type::likely as likely_event_type;
 pub(crate) use known::{Known, is_scalar, smallest};
 
-use crate::effort::Cancel;
-use crate::finding::{self, Finding};
+use crate::diagnostics::finding::{self, Finding};
+use crate::diagnostics::problem::{Coded, Stage};
+use crate::evidence::Task;
+use crate::evidence::effort::Cancel;
 use crate::plan::Plan;
-use crate::problem::{Coded, Stage};
-use crate::task::Task;
 use edge::Edges;
 use efforts::{SEARCH_STEPS, VALUE_STEPS};
 use scope::{Elements, Scopes};

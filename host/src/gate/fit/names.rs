@@ -6,12 +6,12 @@ use super::known::Known;
 use super::mapping::Mapping;
 use super::scope::Scopes;
 use super::{UNKNOWN_ENTITY, UNKNOWN_PROPERTY, likeness};
-use crate::effort::Effort;
-use crate::finding::{Finding, patch};
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::effort::Effort;
 use crate::graph::spec::{Entity, GraphSpec, Properties, Property};
 use crate::plan::{Endpoint, Form, Plan};
-use crate::problem::Stage;
-use crate::untrusted::quoted;
 
 /// How many names a message lists.
 const MAX_NAMED: usize = 12;

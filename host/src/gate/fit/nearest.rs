@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::known::Known;
 use super::likeness;
-use crate::effort::Effort;
+use crate::diagnostics::untrusted::is_hidden;
+use crate::evidence::effort::Effort;
+use crate::evidence::matching::{Aim, Candidate, Scorer, Wanted};
+use crate::evidence::{Kind, Path};
 use crate::graph::spec::PropertyType;
-use crate::matching::{Aim, Candidate, Scorer, Wanted};
-use crate::task::evidence::{Kind, Path};
-use crate::untrusted::is_hidden;
 
 /// How alike a path has to be for the other to be a slip of it.
 const SLIP: f64 = 0.8;

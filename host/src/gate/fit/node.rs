@@ -9,9 +9,9 @@ use super::misread;
 use super::names::{self, Owner, propose};
 use super::scope::Scopes;
 use super::values::{self, Group};
-use crate::expr::Level;
-use crate::finding::Finding;
+use crate::diagnostics::finding::Finding;
 use crate::graph::GraphSpec;
+use crate::plan::expr::Level;
 use crate::plan::{Form, Plan, innermost};
 
 /// Its entity, key and properties; and where `has_samples`, its paths and the values there.

@@ -7,13 +7,13 @@ use super::nearest::{Nearest, Search, Sought};
 use super::relocate::{Meant, parsed, relocate, rewritten};
 use super::scope::Scopes;
 use super::{MISSING_FOR_EACH, PATH_NOT_SCALAR, UNKNOWN_PATH};
-use crate::expr::{ForEach, Iteration, Reference, Template};
-use crate::finding::{Finding, patch};
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::{Seen, dotted};
 use crate::graph::spec::Property;
+use crate::plan::expr::{ForEach, Iteration, Reference, Template};
 use crate::plan::{Plan, Read, Role, innermost};
-use crate::problem::Stage;
-use crate::task::evidence::{Seen, dotted};
-use crate::untrusted::quoted;
 
 /// A path of the plan that is looked at.
 pub(super) struct Place<'p> {
@@ -243,7 +243,7 @@ pub(super) fn searches<'k, 't>(
     owner: &'k str,
     scopes: &'k Scopes<'t>,
 ) -> Vec<Search<'k, 't>> {
-    let levels = (0..=innermost(for_each).0).map(crate::expr::Level);
+    let levels = (0..=innermost(for_each).0).map(crate::plan::expr::Level);
     let search = |level| {
         let known = scopes.at(for_each, level)?;
         let sound = mappings

@@ -6,10 +6,10 @@ use super::efforts::VALUE;
 use super::keys::from;
 use super::known::Known;
 use super::scope::Scopes;
-use crate::expr::{ForEach, Iteration, Level, Over, Piece, Reference, Template};
-use crate::finding::patch;
+use crate::diagnostics::finding::patch;
+use crate::evidence::{ENTRY_VALUE, JSON, Path, at, holds_json};
+use crate::plan::expr::{ForEach, Iteration, Level, Over, Piece, Reference, Template};
 use crate::plan::innermost;
-use crate::task::evidence::{ENTRY_VALUE, JSON, Path, at, holds_json};
 
 /// How long a path may be that is looked for elsewhere.
 const MAX_KEYS: usize = 32;

@@ -7,12 +7,11 @@ use serde_json::Value;
 use super::efforts::{Efforts, VALUE};
 use super::known::{Known, is_scalar};
 use super::mapping::Mapping;
-use crate::effort::Effort;
-use crate::expr::{Condition, Evaluator, ForEach, Level, Lookup, Reference};
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::effort::Effort;
+use crate::evidence::{Evidence, Seen, Step, at, shown_steps};
+use crate::plan::expr::{Condition, Evaluator, ForEach, Level, Lookup, Reference, fuel};
 use crate::plan::{Plan, innermost};
-use crate::sandbox::Limits;
-use crate::task::evidence::{Evidence, Seen, Step, at, shown_steps};
-use crate::untrusted::quoted;
 
 /// How many iterations are looked into; nothing is said about paths inside of others.
 const MAX_ITERATIONS: usize = 64;
@@ -185,7 +184,7 @@ impl Test {
             at(seen.at_level(reference.level)?, &reference.path).map(compared)
         };
         let values = Values(self.references.iter().map(value).collect());
-        let given = effort.left().min(Limits::default().fuel(seen.bytes()));
+        let given = effort.left().min(fuel::default_for(seen.bytes()));
         let mut fuel = given;
         let holds = self.evaluator.holds(&values, &mut fuel).unwrap_or(true);
         effort.take(given - fuel + VALUE * self.references.len() as u64);

@@ -12,14 +12,14 @@ use super::scope::Site;
 use super::{
     CONVERSION_NEVER_SUCCEEDS, TYPE_MISMATCH, UNSUPPORTED_TYPE, WRONG_CONVERSION, likeness,
 };
-use crate::expr::{Conversion, Reference, Source};
-use crate::finding::{Finding, patch};
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::{bounded, quoted};
+use crate::evidence::Seen;
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, expected, fit};
 use crate::plan::Nulls;
-use crate::problem::Stage;
-use crate::task::evidence::Seen;
-use crate::untrusted::{bounded, quoted};
+use crate::plan::expr::{Conversion, Reference, Source};
 
 /// What the values of a mapping are judged by.
 pub(super) struct Bench<'b, 'k, 't> {

@@ -5,9 +5,9 @@ use super::nearest::Search;
 use super::paths::{Aim, Place, searches, unknown};
 use super::scope::{Scopes, Site};
 use super::types::{Bench, keys};
-use crate::expr::{Condition, ForEach, Iteration, Reference, Source, Template};
-use crate::finding::Finding;
+use crate::diagnostics::finding::Finding;
 use crate::graph::spec::Property;
+use crate::plan::expr::{Condition, ForEach, Iteration, Reference, Source, Template};
 
 /// What mappings are of.
 pub(super) struct Group<'a> {

@@ -10,7 +10,7 @@ use super::abi::signature_text;
 use super::limits::Limit;
 use super::problem::{Fault, Place};
 use super::survey::Survey;
-use crate::untrusted::escaped;
+use crate::diagnostics::untrusted::escaped;
 
 /// The name of the module that WASI's functions are imported from.
 pub const WASI_MODULE: &str = "wasi_snapshot_preview1";

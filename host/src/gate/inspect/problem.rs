@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::limits::Limit;
 use crate::abi::section::{RESERVED_PREFIX, SectionError};
-use crate::problem::{Coded, Problem, Stage};
-use crate::untrusted::{escaped, quoted};
+use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::untrusted::{escaped, quoted};
 
 /// Most problems that one rejection lists; the rest are counted.
 pub const MAX_PROBLEMS: usize = 100;

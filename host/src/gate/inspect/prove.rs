@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Inspected;
 use super::verify::{Verified, verify};
-use crate::compile::Compiled;
+use crate::render::compile::Compiled;
 
 /// Whether a module's output depends on its input alone.
 ///
@@ -35,7 +35,7 @@ pub enum Proof {
 /// Proves reset-safety, and with it the [bound on fuel](super::fuel), where `rendered` is, byte for byte, the module that was
 /// inspected; otherwise gives it back as it was.
 ///
-/// That `rendered` is what *this host* makes of a plan is in its type: only [`compile`](crate::compile::compile) makes one,
+/// That `rendered` is what *this host* makes of a plan is in its type: only [`compile`](crate::render::compile::compile) makes one,
 /// of nothing but [rendered](crate::render::render) source.
 #[must_use]
 pub fn by_rendering(inspected: Inspected, rendered: &Compiled) -> Inspected {

@@ -1,7 +1,7 @@
 //! Why a graph spec is refused.
 
-use crate::problem::Coded;
-use crate::untrusted::{bounded, quoted};
+use crate::diagnostics::problem::Coded;
+use crate::diagnostics::untrusted::{bounded, quoted};
 
 /// A graph spec, ontology or binding that was refused: which text, and what is wrong.
 #[derive(Debug, thiserror::Error)]

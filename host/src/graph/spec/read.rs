@@ -2,7 +2,7 @@
 
 use super::SpecProblem;
 use super::document::{BindingDocument, CombinedDocument, Document, Header};
-use crate::document::{Document as Reader, DocumentError};
+use crate::json::document::{Document as Reader, DocumentError};
 
 /// A document of one of the forms that declare entities themselves.
 pub(super) struct Declared {

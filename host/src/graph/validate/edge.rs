@@ -2,9 +2,9 @@
 
 use super::id::{has_value, locate};
 use super::{FailureCode, FailureScope, SharedId, Subject, Validator};
+use crate::diagnostics::untrusted::quoted;
 use crate::graph::extraction::Edge;
 use crate::graph::spec::{EndpointColumn, Entity, Relationship};
-use crate::untrusted::quoted;
 
 /// What a relationship declares of one of its ends.
 struct End<'a> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use crate::problem::Coded;
+use crate::diagnostics::problem::Coded;
 
 /// What a failure is about, and so what has to be dropped where a result is filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]

@@ -22,7 +22,7 @@ use self::value::Fit;
 use super::extraction::{self, Extraction, Node};
 use super::spec::{self, Entity, GraphSpec};
 use super::text::described;
-use crate::untrusted::{bounded, quoted};
+use crate::diagnostics::untrusted::{bounded, quoted};
 
 pub use self::failure::{Failure, FailureCode, FailureScope, ValidationReport};
 

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::id::{KeyValue, Located, PairMatch, compare, is_canonical, locate, text_of};
 use super::{FailureCode, FailureScope, SharedId, Subject, Validator};
+use crate::diagnostics::untrusted::quoted;
 use crate::graph::extraction::Node;
 use crate::graph::spec::{Entity, Property};
 use crate::graph::text::described;
-use crate::untrusted::quoted;
 
 const MISMATCH: (FailureScope, FailureCode) = (FailureScope::Node, FailureCode::KeyMismatch);
 

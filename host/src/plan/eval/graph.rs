@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::EvalError;
 use super::row::Row;
-use crate::expr::{Expression, OnDuplicate, Reference};
 use crate::graph::extraction::{Edge, Node, Property};
+use crate::plan::expr::{Expression, OnDuplicate, Reference};
 use crate::plan::model::{EdgeRule, Endpoint, FieldMapping, NodeRule, Plan};
 
 /// The nodes and edges of an event.

@@ -24,8 +24,8 @@ mod value;
 
 use super::error::kind;
 use super::model::Plan;
+use crate::diagnostics::problem::{Coded, json_fault};
 use crate::graph::extraction::Extraction;
-use crate::problem::{Coded, json_fault};
 use graph::Graph;
 use json::Json;
 use row::Row;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::json::{Data, Json};
-use crate::expr::{ForEach, Level, Over, Reference};
+use crate::plan::expr::{ForEach, Level, Over, Reference};
 
 /// The event, and the elements that are gone over, the outer one first.
 #[derive(Clone)]

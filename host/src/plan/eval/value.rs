@@ -5,12 +5,12 @@ use serde_json::{Number, Value};
 use super::EvalError;
 use super::json::{Data, Json};
 use super::row::Row;
-use crate::expr::conversion::MAX_TEXT_BYTES;
-use crate::expr::{
+use crate::graph::extraction::Property;
+use crate::plan::expr::conversion::MAX_TEXT_BYTES;
+use crate::plan::expr::{
     Chain, Condition, Conversion, Converted, Expression, JsonType, OnError, Piece, Source,
     Template, Test,
 };
-use crate::graph::extraction::Property;
 use crate::plan::model::{FieldMapping, Nulls};
 
 /// What a value comes to.

@@ -6,7 +6,7 @@ use super::super::error::{Place, PlanParseErrorCode as Code, kind};
 use super::fields::CONDITION_FIELDS;
 use super::for_each::Scope;
 use super::reader::{Fields, MAX_ENTRIES, Reader, expected};
-use crate::expr::{Condition, JsonType, Reference, Test};
+use crate::plan::expr::{Condition, JsonType, Reference, Test};
 
 /// The tests of what is at a path.
 const TESTS: &[&str] = &["exists", "truthy", "equals", "one_of", "starts_with", "is_type"];

@@ -8,8 +8,8 @@ use super::fields::{EDGE_FIELDS, ENDPOINT_FIELDS};
 use super::for_each::Scope;
 use super::node::Nodes;
 use super::reader::{Fields, MAX_ENTRIES, Reader};
-use crate::expr::ForEach;
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
+use crate::plan::expr::ForEach;
 
 /// What an edge's paths start from, as far as the nodes that it names say.
 enum Elements {

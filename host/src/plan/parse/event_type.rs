@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::super::error::{Place, PlanParseErrorCode as Code};
 use super::super::model::{EventPattern, EventTypes};
 use super::reader::{MAX_ENTRIES, Reader};
-use crate::event::MAX_EVENT_TYPE_BYTES;
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
+use crate::plan::MAX_EVENT_TYPE_BYTES;
 
 impl Reader {
     pub(super) fn event_types(&mut self, at: &Place, value: &Value) -> EventTypes {

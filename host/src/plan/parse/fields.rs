@@ -1,6 +1,6 @@
 //! What the objects of a plan may hold.
 
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
 
 /// What a field of an object may be called, and whether it has to be there.
 pub(crate) struct Field {

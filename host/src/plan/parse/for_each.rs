@@ -6,7 +6,7 @@ use super::super::error::{Place, PlanParseErrorCode as Code};
 use super::super::model::innermost;
 use super::fields::FOR_EACH_FIELDS;
 use super::reader::{Fields, Reader};
-use crate::expr::{ForEach, Iteration, Level, Over, Reference};
+use crate::plan::expr::{ForEach, Iteration, Level, Over, Reference};
 
 /// Where paths start that stand in some part of a plan.
 #[derive(Clone, Copy)]

@@ -10,8 +10,8 @@ use super::fields::{Field, KEY_FIELDS, PROPERTY_FIELDS};
 use super::for_each::Scope;
 use super::reader::{MAX_ENTRIES, Reader};
 use super::value::missing_source;
-use crate::expr::{Expression, OnError, Reference};
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
+use crate::plan::expr::{Expression, OnError, Reference};
 
 /// Properties of a node or an edge, those of a key aside: as many as a module may declare inputs.
 const MAX_PROPERTIES: usize = 1024;

@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use super::error::{Place, PlanParseError, PlanParseErrorCode as Code, kind};
 use super::model::Plan;
-use crate::problem::json_fault;
-use crate::tally;
+use crate::diagnostics::problem::json_fault;
+use crate::json::tally;
 use reader::{Reader, expected};
 
 /// Reads a plan from JSON text.

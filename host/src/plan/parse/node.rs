@@ -9,7 +9,7 @@ use super::super::model::NodeRule;
 use super::fields::NODE_FIELDS;
 use super::for_each::Scope;
 use super::reader::{MAX_ENTRIES, Reader};
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
 
 /// The nodes of a plan as they were read.
 #[derive(Default)]

@@ -10,8 +10,8 @@ use super::for_each::Scope;
 use super::mapping::unread_mapping;
 use super::node::{Nodes, unread_node};
 use super::reader::{Fields, Reader};
-use crate::expr::OnDuplicate;
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
+use crate::plan::expr::OnDuplicate;
 
 /// The fields of the one node of the short form.
 const SHORT_FORM: &[&str] = &["target_entity_name", "key_field", "property_fields"];

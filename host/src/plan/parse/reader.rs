@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::super::error::{Place, PlanParseError, PlanParseErrorCode as Code, kind};
 use super::super::names::is_identifier;
 use super::fields::{Field, unknown_field};
-use crate::expr::conversion::PatternBudget;
-use crate::untrusted::quoted;
+use crate::diagnostics::untrusted::quoted;
+use crate::plan::expr::conversion::PatternBudget;
 
 /// Entries of a list in which a plan chooses between things.
 pub(super) const MAX_ENTRIES: usize = 64;

@@ -6,7 +6,7 @@ use super::super::error::{Place, PlanParseErrorCode as Code};
 use super::super::model::{Partial, SpanRule, SpanRules};
 use super::fields::SPAN_FIELDS;
 use super::reader::{Fields, MAX_ENTRIES, Reader};
-use crate::expr::{Level, Reference};
+use crate::plan::expr::{Level, Reference};
 
 impl Reader {
     pub(super) fn span_rules(&mut self, at: &Place, value: &Value) -> SpanRules {

@@ -6,8 +6,8 @@ use super::super::error::{Place, PlanParseErrorCode as Code};
 use super::fields::VALUE_FIELDS;
 use super::for_each::Scope;
 use super::reader::{Fields, MAX_ENTRIES, Reader};
-use crate::expr::conversion::{ConversionError, ConversionFault};
-use crate::expr::{Conversion, Expression, Level, Reference, Source, Template};
+use crate::plan::expr::conversion::{ConversionError, ConversionFault};
+use crate::plan::expr::{Conversion, Expression, Level, Reference, Source, Template};
 
 /// The ways to write a value, of which an object has one.
 pub(super) const SOURCES: &[&str] = &["source_path", "constant", "template", "coalesce"];

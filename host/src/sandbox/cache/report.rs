@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::problem::Coded;
+use crate::diagnostics::problem::Coded;
 
 /// How many warnings are kept.
 const MAX_WARNINGS: usize = 32;

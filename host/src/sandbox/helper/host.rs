@@ -14,8 +14,8 @@ use wasmtime::Engine;
 
 use super::protocol::{REPLY_HEAD_BYTES, Reply, Request};
 use super::{COMMAND, MAX_CODE_BYTES, Slots};
+use crate::diagnostics::untrusted::escaped;
 use crate::sandbox::{Limits, LoadError};
-use crate::untrusted::escaped;
 
 /// Bytes of a helper's stderr that are read.
 const SAID_BYTES: u64 = 4096;

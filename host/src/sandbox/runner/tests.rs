@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use super::Runner;
+use crate::diagnostics::problem::Coded;
 use crate::gate::inspect::{self, Inspected, StructuralLimits};
-use crate::problem::Coded;
+use crate::plan;
+use crate::render::{self, compile};
 use crate::sandbox::{Allocator, Isolation, Limits, Options, Pool, Sandbox};
-use crate::{compile, plan, render};
 
 const EVENT: &[u8] = br#"{"event_type":"e","k":"key","v":"value"}"#;
 

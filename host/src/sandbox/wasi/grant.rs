@@ -151,7 +151,7 @@ impl Granted {
 
 fn guest_path(path: &str) -> Result<(), String> {
     if !path.starts_with('/') || path.contains('\0') || path.len() > MAX_GUEST_PATH {
-        let path = crate::untrusted::quoted(path);
+        let path = crate::diagnostics::untrusted::quoted(path);
         return Err(format!(
             "expected an absolute path for guests of at most {MAX_GUEST_PATH} bytes, got {path}"
         ));

@@ -9,8 +9,8 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::pipe::MemoryOutputPipe;
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
+use crate::diagnostics::untrusted::bounded;
 use crate::sandbox::GuestError;
-use crate::untrusted::bounded;
 
 /// Most characters of a log that a message repeats.
 const MESSAGE_CHARS: usize = 500;

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::finding::Finding;
+use crate::diagnostics::finding::Finding;
+use crate::evidence::{Samples, Task};
 use crate::gate::fit::{CODES, fit};
 use crate::graph::GraphSpec;
-use crate::task::{Samples, Task};
 
 const GRAPH: &str = "ontology: shop
 entities:

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::{codes, task};
-use crate::effort::{Cancel, Effort};
-use crate::finding::Finding;
+use crate::diagnostics::finding::Finding;
+use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::{Samples, Task};
 use crate::gate::fit::efforts::{Efforts, SEARCH_STEPS, VALUE_STEPS};
 use crate::gate::fit::{FIT_LIMIT, Fitted, MAX_FINDINGS, Unfit, fit, fit_within};
 use crate::graph::GraphSpec;
 use crate::plan::Plan;
-use crate::task::{Samples, Task};
 
 fn efforts(values: u64, searches: u64) -> Efforts {
     let cancel = Cancel::default();

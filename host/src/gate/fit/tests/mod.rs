@@ -6,10 +6,10 @@ mod limits;
 use serde_json::{Value, json};
 
 use super::{CODES, fit};
-use crate::finding::Finding;
+use crate::diagnostics::finding::Finding;
+use crate::evidence::Samples;
+use crate::evidence::{EventSchema, Task};
 use crate::graph::GraphSpec;
-use crate::task::Samples;
-use crate::task::{EventSchema, Task};
 
 const GRAPH: &str = "entities:
 - name: Order
@@ -140,7 +140,7 @@ fn text_of_events_and_plans_stays_on_its_line() {
         many.iter().map(|(name, path)| (name.as_str(), path.clone())).collect();
     let found = findings(&task, "Order", json!(["content", "id"]), &many);
     assert_eq!(found.len(), 13);
-    let text = crate::finding::describe("Heading", &found);
+    let text = crate::diagnostics::finding::describe("Heading", &found);
     assert!(text.starts_with("Heading (13 issues):\n  /property_fields/0/"), "{text}");
     assert!(text.ends_with("\n  ... and 3 more (truncated)"), "{text}");
     assert!(

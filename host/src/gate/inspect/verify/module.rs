@@ -9,8 +9,8 @@ use super::super::survey::{PAGE_BYTES, function_name};
 use super::reason::{Obligation, Unproven};
 use super::value::MOST;
 use crate::abi::section::{BUFFER_EXPORT, MEMORY_EXPORT, Section};
+use crate::diagnostics::untrusted::{escaped, quoted};
 use crate::render::{Capacities, capacities};
-use crate::untrusted::{escaped, quoted};
 
 /// What globals a template has, in this order.
 const GLOBALS: [&str; 4] = ["input", "input_cap", "output", "output_cap"];

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::problem::Coded;
+use crate::diagnostics::problem::Coded;
 
 /// Which part of the proof a module fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,7 +11,7 @@ use wasmparser::{Parser, Payload};
 use super::call::Callee;
 use super::module::Module;
 use super::reason::{Obligation, Unproven};
-use crate::compile::compile_text;
+use crate::render::compile::compile_text;
 
 /// A hand-written function.
 struct Known {

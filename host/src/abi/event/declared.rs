@@ -1,0 +1,286 @@
+//! A declaration made ready: for each input, how it is worked out and from which values.
+
+use std::collections::HashMap;
+
+use super::project::Slot;
+use super::trie::Trie;
+use super::withhold::Withhold;
+use crate::abi::block::Kind;
+use crate::abi::section::{Input, Rows, What};
+use crate::plan::expr::{Evaluator, Over, Reference, Source};
+
+/// The inputs of a declaration, and its iterations.
+#[derive(Clone, Debug)]
+pub(crate) struct Declared {
+    /// In the order of declaration.
+    pub(crate) cells: Vec<Cell>,
+    /// In the order of declaration.
+    pub(crate) tables: Vec<Table>,
+    /// Whether all there is are values at paths of the event, as they are, and tests of them.
+    pub(crate) is_plain: bool,
+}
+
+/// How an input is worked out.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(crate) take: Take,
+    /// The input that has to be true, or this one is absent.
+    pub(crate) only_if: Option<usize>,
+    /// Whether the event is turned down where a conversion fails.
+    pub(crate) rejects: bool,
+    pub(crate) scope: Scope,
+}
+
+/// What an input is made from.
+#[derive(Clone, Debug)]
+pub(crate) enum Take {
+    /// The value, as it is.
+    Value(Place),
+    /// Whether the value is truthy.
+    Truthy(Place),
+    /// What the evaluator makes of these values.
+    Evaluated(Evaluator, Vec<Place>),
+    /// Whether the evaluator's condition holds of these values.
+    Condition(Evaluator, Vec<Place>),
+}
+
+/// A value at one of the levels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) level: usize,
+    /// The number of the path among those that are read at its level.
+    pub(crate) path: usize,
+    /// Whether it is an entry of an object as a whole, whose text isn't in the event.
+    pub(crate) is_entry: bool,
+    /// Whether an object or an array here is withheld.
+    withheld: bool,
+}
+
+impl Place {
+    /// Whether an object or an array here is withheld.
+    pub(crate) fn is_withheld(self) -> bool {
+        self.withheld
+    }
+
+    /// What the extractor gets to see of what was found here.
+    #[inline(always)]
+    pub(crate) fn shown(self, found: Slot) -> Slot {
+        if self.withheld && matches!(found.kind, Kind::Object | Kind::Array) {
+            return Slot { kind: Kind::Denied, ..Slot::default() };
+        }
+        found
+    }
+}
+
+/// For how long an input has the same value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// For one event.
+    Event,
+    /// For one element of the outer iteration.
+    Outer,
+    /// For one row.
+    Row,
+}
+
+/// An iteration: its rows, and what they hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) over: Over,
+    /// What it goes over.
+    pub(crate) of: Place,
+    /// The iteration that it lies in.
+    pub(crate) within: Option<usize>,
+    /// The input that has to be true, or there are no rows.
+    pub(crate) only_if: Option<usize>,
+    /// The paths that are read in an element.
+    pub(crate) trie: Trie,
+    /// The inputs that are its columns.
+    pub(crate) columns: Vec<usize>,
+    /// The iterations that lie in it.
+    pub(crate) inner: Vec<usize>,
+    /// With how many restricted keys the key of an entry is compared, if it has a dot.
+    pub(crate) key_weight: u64,
+}
+
+/// The paths that are read at one level, each once but for those of the inputs themselves.
+#[derive(Default)]
+struct Paths {
+    listed: Vec<Option<Vec<String>>>,
+    known: HashMap<Vec<String>, usize>,
+}
+
+impl Paths {
+    fn number(&mut self, path: &[String]) -> usize {
+        if let Some(number) = self.known.get(path) {
+            return *number;
+        }
+        let number = self.listed.len();
+        self.list(Some(path.to_vec()));
+        number
+    }
+
+    fn list(&mut self, path: Option<Vec<String>>) {
+        if let Some(path) = &path {
+            self.known.insert(path.clone(), self.listed.len());
+        }
+        self.listed.push(path);
+    }
+}
+
+/// While a declaration is made ready.
+struct Builder<'a> {
+    rows: &'a [Rows],
+    event: Paths,
+    elements: Vec<Paths>,
+    withheld: Option<&'a dyn Withhold>,
+}
+
+impl Declared {
+    /// Makes a declaration ready, with the paths that are read of an event itself. There the input that was declared at an
+    /// index has the number of that index, if it is what is at a path of the event or a test of that, and `watched` has the
+    /// number behind the last input.
+    pub(super) fn new(
+        inputs: &[Input],
+        rows: &[Rows],
+        watched: Option<&[String]>,
+        withheld: Option<&dyn Withhold>,
+    ) -> (Self, Trie) {
+        let mut event = Paths::default();
+        for input in inputs {
+            let path = own_path(input).filter(|_| input.rows.is_none());
+            event.list(path.map(|reference| reference.path.clone()));
+        }
+        event.list(watched.map(<[String]>::to_vec));
+        let elements = rows.iter().map(|_| Paths::default()).collect();
+        let mut builder = Builder { rows, event, elements, withheld };
+        let cells = inputs.iter().enumerate().map(|(index, input)| builder.cell(index, input));
+        let cells: Vec<Cell> = cells.collect();
+        let places: Vec<Place> = rows.iter().map(|rows| builder.of(rows)).collect();
+        let tables = rows.iter().zip(places).zip(&builder.elements).enumerate();
+        let tables = tables.map(|(index, ((rows, of), paths))| Table {
+            over: rows.iteration.over,
+            of,
+            within: rows.within,
+            only_if: rows.only_if,
+            trie: Trie::new(&paths.listed),
+            columns: positions(inputs, |input| input.rows == Some(index)),
+            inner: positions(builder.rows, |rows| rows.within == Some(index)),
+            key_weight: withheld.map_or(0, |withheld| withheld.weight(index)),
+        });
+        let tables: Vec<Table> = tables.collect();
+        let is_plain = tables.is_empty() && cells.iter().all(|cell| {
+            cell.only_if.is_none()
+                && matches!(cell.take, Take::Value(place) | Take::Truthy(place) if !place.withheld)
+        });
+        (Self { cells, tables, is_plain }, Trie::new(&builder.event.listed))
+    }
+}
+
+fn positions<T>(list: &[T], is_wanted: impl Fn(&T) -> bool) -> Vec<usize> {
+    list.iter().enumerate().filter(|(_, item)| is_wanted(item)).map(|(index, _)| index).collect()
+}
+
+/// The path of an input that is what is there, as it is, or a test of it.
+fn own_path(input: &Input) -> Option<&Reference> {
+    match &input.what {
+        What::Truthy(reference) => Some(reference),
+        What::Value(value) if value.convert.is_empty() => match &value.source {
+            Source::Path(reference) => Some(reference),
+            Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) => None,
+        },
+        What::Value(_) | What::When(_) => None,
+    }
+}
+
+impl Builder<'_> {
+    fn cell(&mut self, index: usize, input: &Input) -> Cell {
+        let mut places = Vec::new();
+        let mut resolve = |reference: &Reference| {
+            places.push(self.place(reference, input.rows));
+            places.len() - 1
+        };
+        let take = match (own_path(input), &input.what) {
+            (Some(reference), what) if input.rows.is_none() => {
+                let place = self.placed(0, None, index, &reference.path);
+                places.push(place);
+                if matches!(what, What::Truthy(_)) {
+                    Take::Truthy(place)
+                } else {
+                    Take::Value(place)
+                }
+            }
+            (_, What::Truthy(reference)) => {
+                resolve(reference);
+                Take::Truthy(places[0])
+            }
+            (Some(reference), _) => {
+                resolve(reference);
+                Take::Value(places[0])
+            }
+            (None, What::Value(value)) => {
+                let evaluator = Evaluator::for_value(value, &mut resolve);
+                Take::Evaluated(evaluator, places.clone())
+            }
+            (None, What::When(condition)) => {
+                let evaluator = Evaluator::for_condition(condition, &mut resolve);
+                Take::Condition(evaluator, places.clone())
+            }
+        };
+        let deepest = places.iter().map(|place| place.level).max().unwrap_or(0);
+        let own = self.levels(input.rows).len() - 1;
+        let scope = match deepest {
+            _ if deepest == own => Scope::Row,
+            0 => Scope::Event,
+            _ => Scope::Outer,
+        };
+        let rejects = !input.on_error.is_omit();
+        Cell { take, only_if: input.only_if, rejects, scope }
+    }
+
+    /// The iteration of each level that something in `rows` sees, from the event on, which has none.
+    fn levels(&self, rows: Option<usize>) -> Vec<Option<usize>> {
+        let within = rows.and_then(|rows| self.rows.get(rows)).map(|rows| rows.within);
+        match (rows, within) {
+            (Some(rows), Some(None)) => vec![None, Some(rows)],
+            (Some(rows), Some(Some(outer))) => vec![None, Some(outer), Some(rows)],
+            _ => vec![None],
+        }
+    }
+
+    /// Where a path of something in `rows` leads. A section is checked to have no other levels than those.
+    fn place(&mut self, reference: &Reference, rows: Option<usize>) -> Place {
+        let level = usize::from(reference.level.0);
+        let iteration = self.levels(rows).get(level).copied().flatten();
+        let paths = match iteration {
+            Some(iteration) => self.elements.get_mut(iteration).unwrap_or(&mut self.event),
+            None => &mut self.event,
+        };
+        let path = paths.number(&reference.path);
+        self.placed(level, iteration, path, &reference.path)
+    }
+
+    /// The path with a number, of an iteration's elements or of the event.
+    fn placed(
+        &self,
+        level: usize,
+        iteration: Option<usize>,
+        number: usize,
+        path: &[String],
+    ) -> Place {
+        let over = iteration.and_then(|it| self.rows.get(it)).map(|rows| rows.iteration.over);
+        Place {
+            level,
+            path: number,
+            is_entry: path.is_empty() && over == Some(Over::Entries),
+            withheld: self.withheld.is_some_and(|withheld| withheld.nested(iteration, path)),
+        }
+    }
+
+    /// What an iteration goes over. To go over it is to read of its elements what is read of them, and no more.
+    fn of(&mut self, rows: &Rows) -> Place {
+        let level = crate::plan::expr::Level(u8::from(rows.within.is_some()));
+        let reference = Reference { path: rows.iteration.path.clone(), level };
+        Place { withheld: false, ..self.place(&reference, rows.within) }
+    }
+}

@@ -1,0 +1,210 @@
+//! The declared paths as a tree that the pass over an event walks along.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A tree of paths. Nodes and slots are numbered in pre-order.
+#[derive(Clone, Debug)]
+pub(crate) struct Trie {
+    /// The root first.
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+    /// For each declared path, in the order of declaration, the number of its slot.
+    positions: Vec<u32>,
+}
+
+/// A path, or the beginning of one.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    index: u32,
+    parent: u32,
+    edges: Range<u32>,
+    /// A bit for the [`sketch`] of each child's key: most other keys are ruled out by it.
+    sketches: u64,
+    /// The slots of this path, one for each time that it was declared.
+    slots: Range<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Edge {
+    /// The first eight bytes of the key.
+    first: u64,
+    /// The whole key.
+    key: Box<[u8]>,
+    node: u32,
+}
+
+/// So many edges are looked through faster than they are searched.
+const FEW_EDGES: usize = 16;
+
+/// A number below 64 that two different keys rarely share.
+#[inline(always)]
+fn sketch(key: &[u8]) -> u32 {
+    let end = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(*byte));
+    let mixed = key.len() + 7 * end(key.first()) + 11 * end(key.last());
+    (mixed % 64) as u32
+}
+
+/// The first eight bytes of a key that lies in `text`, zero behind its end.
+#[inline(always)]
+fn first_word(text: &[u8], key: &Range<usize>) -> u64 {
+    let word = match text.get(key.start..).and_then(|rest| rest.first_chunk()) {
+        Some(word) => u64::from_le_bytes(*word),
+        None => {
+            let mut word = [0; 8];
+            let rest = text.get(key.start..).unwrap_or_default();
+            word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            u64::from_le_bytes(word)
+        }
+    };
+    match key.len() {
+        0 => 0,
+        length @ 1..8 => word & (u64::MAX >> (64 - 8 * length)),
+        _ => word,
+    }
+}
+
+impl Node {
+    #[inline(always)]
+    pub(super) fn has_children(&self) -> bool {
+        self.sketches != 0
+    }
+
+    /// Where the slots of this path are.
+    #[inline(always)]
+    pub(super) fn own(&self) -> Range<usize> {
+        self.slots.start as usize..self.slots.end as usize
+    }
+
+    /// Its place among all nodes.
+    #[inline(always)]
+    pub(super) fn index(&self) -> usize {
+        self.index as usize
+    }
+
+    /// The place of its parent; the root's own for the root.
+    pub(super) fn parent(&self) -> usize {
+        self.parent as usize
+    }
+}
+
+/// The tree while it grows.
+#[derive(Default)]
+struct Draft<'a> {
+    own: Vec<usize>,
+    children: BTreeMap<&'a str, Draft<'a>>,
+}
+
+impl Trie {
+    /// The tree of these paths; a place without a path has no slot.
+    pub(super) fn new(paths: &[Option<Vec<String>>]) -> Self {
+        // A path deeper than any event keeps the position that no slot has.
+        let mut positions = vec![u32::MAX; paths.len()];
+        let mut root = Draft::default();
+        for (index, path) in paths.iter().enumerate() {
+            let Some(path) = path else { continue };
+            let mut draft = &mut root;
+            for segment in path.iter().take(super::MAX_DEPTH + 1) {
+                draft = draft.children.entry(segment).or_default();
+            }
+            if path.len() <= super::MAX_DEPTH {
+                draft.own.push(index);
+            }
+        }
+        let mut trie = Self { nodes: Vec::new(), edges: Vec::new(), positions: Vec::new() };
+        let mut next = 0;
+        trie.add(&root, 0, &mut next, &mut positions);
+        trie.positions = positions;
+        trie
+    }
+
+    /// Adds a node and all below it, parents before children. Recursion is bounded by [`MAX_DEPTH`](super::MAX_DEPTH),
+    /// which cuts paths above.
+    fn add(
+        &mut self,
+        draft: &Draft<'_>,
+        parent: u32,
+        next: &mut u32,
+        positions: &mut [u32],
+    ) -> u32 {
+        let index = self.nodes.len() as u32;
+        let start = *next;
+        for declared in &draft.own {
+            positions[*declared] = *next;
+            *next += 1;
+        }
+        let first = self.edges.len() as u32;
+        let sketches = draft.children.keys().fold(0, |set, key| set | 1 << sketch(key.as_bytes()));
+        self.nodes.push(Node {
+            index,
+            parent,
+            edges: first..first + draft.children.len() as u32,
+            sketches,
+            slots: start..*next,
+        });
+        // The edges of a node lie side by side, so they are laid before any child adds its own.
+        for key in draft.children.keys() {
+            let first = first_word(key.as_bytes(), &(0..key.len()));
+            self.edges.push(Edge { first, key: key.as_bytes().into(), node: 0 });
+        }
+        for (offset, child) in draft.children.values().enumerate() {
+            let node = self.add(child, index, next, positions);
+            self.edges[first as usize + offset].node = node;
+        }
+        index
+    }
+
+    /// How many paths were declared.
+    pub(crate) fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// What it takes to clear what is known of one event or element: the keys of its paths, of equal beginnings once, or the
+    /// paths, whichever are more.
+    pub(crate) fn size(&self) -> usize {
+        self.nodes.len().saturating_sub(1).max(self.len())
+    }
+
+    /// The number of the slot of the path that was declared at `index`; one that no slot has where there is none.
+    #[inline(always)]
+    pub(super) fn position(&self, index: usize) -> usize {
+        self.positions.get(index).map_or(usize::MAX, |position| *position as usize)
+    }
+
+    /// All nodes, parents before their children.
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node of the empty path.
+    #[inline(always)]
+    pub(super) fn root(&self) -> &Node {
+        &self.nodes[0]
+    }
+
+    /// The child that an unescaped key leads to, which lies in `text`.
+    #[inline(always)]
+    pub(super) fn child(&self, node: &Node, text: &[u8], at: Range<usize>) -> Option<&Node> {
+        let key = text.get(at.clone())?;
+        if node.sketches >> sketch(key) & 1 == 0 {
+            return None;
+        }
+        let first = first_word(text, &at);
+        let edges = self.edges.get(node.edges.start as usize..node.edges.end as usize)?;
+        let edge = if edges.len() <= FEW_EDGES {
+            edges.iter().find(|edge| edge.first == first && *edge.key == *key)?
+        } else {
+            // They are laid in the order of their keys.
+            let place = edges.binary_search_by(|edge| (*edge.key).cmp(key)).ok()?;
+            edges.get(place)?
+        };
+        self.nodes.get(edge.node as usize)
+    }
+
+    /// The child that a key with escapes leads to. The scanner has found the escapes valid.
+    #[cold]
+    pub(super) fn child_escaped(&self, node: &Node, key: &[u8]) -> Option<&Node> {
+        let key = crate::json::unescape(key)?;
+        self.child(node, key.as_bytes(), 0..key.len())
+    }
+}

@@ -1,0 +1,117 @@
+//! What a model answered, to a plan.
+//!
+//! Models wrap JSON in fences and words, and are cut off. Before the [strict parser](crate::plan::parse()) stands a lenient
+//! step that [takes the one JSON object out](AnswerFormat::Lenient) of what is around it, and never guesses at meaning.
+//! What still isn't a plan is told in full: [`AnswerError::diagnostic`] holds the parser's first problem in the format of the
+//! contract, then its others, what the schema says beyond them, with the part of it that it concerns, and the answer itself,
+//! fenced, if it is short: a longer one is quoted by the prompt that the diagnostic goes into.
+//!
+//! # Bounds
+//! JSON of more than [`MAX_BYTES`], and a plan of more than [`MAX_PROPERTIES`], are refused before anything else.
+
+mod error;
+mod feedback;
+mod take;
+
+use serde_json::Value;
+
+pub use error::{AnswerError, CODES};
+
+use crate::author::llm::FinishReason;
+use crate::plan::{self, Plan};
+use take::{Taken, take};
+
+/// How long the JSON of an answer may be, in bytes.
+pub const MAX_BYTES: usize = 256 << 10;
+
+/// How many properties the plan of an answer may have, in all its nodes and edges, besides their keys.
+pub const MAX_PROPERTIES: usize = 1_024;
+
+/// How an answer is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerFormat {
+    /// Text that is JSON as a whole is taken as it is. Of any other, the one JSON object in it is taken, whatever fences
+    /// or words are around it; a byte order mark is dropped. Arrays and strings aren't opened.
+    #[default]
+    Lenient,
+    /// The text has to be the plan.
+    Strict,
+}
+
+/// An answer that is a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The plan.
+    pub plan: Plan,
+    /// The JSON that was parsed: the answer, without what was around it.
+    pub text: String,
+    /// The same, as a value.
+    pub value: Value,
+}
+
+/// Reads an answer. `finish` is why it ended: what was cut off or refused is told apart from what is wrong.
+///
+/// # Errors
+/// [`AnswerError`] with the code of the plan's first problem, or `truncated_response` (the answer was cut off),
+/// `ambiguous_response` (it holds more than one object), `model_refused` (it was refused, and holds none),
+/// `answer_too_large` (it is longer, or has more properties, than a plan may).
+///
+/// # Example
+/// ```
+/// use retort::author::answer::{AnswerFormat, read};
+/// use retort::author::llm::FinishReason;
+///
+/// let text = r#"Here is the plan:
+/// ```json
+/// {"event_type": "placed", "target_entity_name": "Order", "function_name": "read_order",
+///  "key_field": {"property_name": "id", "source_path": ["content", "id"]}}
+/// ```"#;
+/// let answer = read(text, &FinishReason::Stop, AnswerFormat::Lenient)?;
+/// assert_eq!(answer.plan.function_name(), "read_order");
+///
+/// let error = read(&text[..100], &FinishReason::Length, AnswerFormat::Lenient).unwrap_err();
+/// assert_eq!(error.code, "truncated_response");
+/// # Ok::<(), retort::author::answer::AnswerError>(())
+/// ```
+pub fn read(
+    text: &str,
+    finish: &FinishReason,
+    format: AnswerFormat,
+) -> Result<Answer, AnswerError> {
+    let taken = match format {
+        AnswerFormat::Lenient => take(text),
+        AnswerFormat::Strict => Taken::whole(text),
+    };
+    match (taken, finish) {
+        (Taken::Json(json), _) if json.len() > MAX_BYTES => {
+            Err(AnswerError::too_large(text, "bytes of JSON", json.len(), MAX_BYTES))
+        }
+        (Taken::Json(json), _) => plan_of(text, json),
+        (Taken::Several, _) => Err(AnswerError::ambiguous(text)),
+        (_, FinishReason::Refused) => Err(AnswerError::refused(text)),
+        (Taken::CutOff, _) | (Taken::Broken(_), FinishReason::Length) => {
+            Err(AnswerError::truncated(text))
+        }
+        (Taken::Broken(json), _) => Err(AnswerError::not_json(json)),
+    }
+}
+
+/// The plan that the JSON in a text is.
+fn plan_of(text: &str, json: &str) -> Result<Answer, AnswerError> {
+    let Ok(value) = serde_json::from_str(json) else { return Err(AnswerError::not_json(json)) };
+    let used = properties(&value);
+    if used > MAX_PROPERTIES {
+        return Err(AnswerError::too_large(text, "property_fields", used, MAX_PROPERTIES));
+    }
+    match plan::from_value(&value) {
+        Ok(plan) => Ok(Answer { plan, text: json.to_owned(), value }),
+        Err(_) => Err(AnswerError::not_a_plan(json, &value)),
+    }
+}
+
+fn properties(value: &Value) -> usize {
+    let fields =
+        |value: &Value| value.get("property_fields").and_then(Value::as_array).map_or(0, Vec::len);
+    let listed = |key: &str| value.get(key).and_then(Value::as_array).into_iter().flatten();
+    fields(value) + listed("nodes").chain(listed("edges")).map(fields).sum::<usize>()
+}

@@ -1,0 +1,195 @@
+//! Why a model gave no answer.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::diagnostics::problem::Coded;
+
+/// Why a call to a model gave no answer. What a provider said is escaped and bounded, and holds no key.
+///
+/// Serialised, it is an object with the stable code as `code` and the fields beside it; a time is in milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(tag = "code")]
+pub enum LlmError {
+    /// The client can't be used as it is configured: no key, an unknown provider, a URL that isn't one.
+    #[error("the model can't be used: {message}")]
+    #[serde(rename = "model_config")]
+    Config {
+        /// What is missing or wrong.
+        message: String,
+    },
+    /// The provider refused the key.
+    #[error("{model} refused the credentials (HTTP {status}): {message}")]
+    #[serde(rename = "model_unauthorized")]
+    Unauthorized {
+        /// The model's name in records.
+        model: String,
+        /// The HTTP status.
+        status: u16,
+        /// What the provider said.
+        message: String,
+    },
+    /// Too many requests, or a quota is spent.
+    #[error("{model} is out of quota or asked too often (HTTP 429): {message}")]
+    #[serde(rename = "model_quota")]
+    Quota {
+        /// The model's name in records.
+        model: String,
+        /// What the provider said.
+        message: String,
+    },
+    /// Any other status that isn't success.
+    #[error("{model} answered with HTTP {status}: {message}")]
+    #[serde(rename = "model_status")]
+    Status {
+        /// The model's name in records.
+        model: String,
+        /// The HTTP status.
+        status: u16,
+        /// What the provider said.
+        message: String,
+    },
+    /// The provider can't be reached, or the connection broke.
+    #[error("{model} can't be reached: {message}")]
+    #[serde(rename = "model_unreachable")]
+    Transport {
+        /// The model's name in records.
+        model: String,
+        /// What happened.
+        message: String,
+    },
+    /// No answer in time.
+    #[error("{model} gave no answer within {} s", .after.as_secs_f64())]
+    #[serde(rename = "model_timeout")]
+    Timeout {
+        /// The model's name in records.
+        model: String,
+        /// How long it was waited for.
+        #[serde(rename = "after_ms", with = "milliseconds")]
+        after: Duration,
+    },
+    /// The provider answered, and not in its own protocol.
+    #[error("{model} answered with something else than its protocol says: {message}")]
+    #[serde(rename = "model_protocol")]
+    Protocol {
+        /// The model's name in records.
+        model: String,
+        /// What was expected and what was found.
+        message: String,
+    },
+    /// A program that stands for a model failed.
+    #[error("{model} failed: {message}")]
+    #[serde(rename = "model_command_failed")]
+    Command {
+        /// The model's name in records.
+        model: String,
+        /// How it ended, and the last of what it wrote to stderr.
+        message: String,
+    },
+    /// The transcript of the calls can't be written.
+    #[error("the transcript of {model} can't be written: {message}")]
+    #[serde(rename = "model_record_failed")]
+    Record {
+        /// The model's name in records.
+        model: String,
+        /// What happened.
+        message: String,
+    },
+    /// A recorded transcript holds no further answer, or isn't one.
+    #[error("{model}: {message}")]
+    #[serde(rename = "model_replay_failed")]
+    Replay {
+        /// The model's name in records.
+        model: String,
+        /// What was expected and what was found.
+        message: String,
+    },
+}
+
+impl LlmError {
+    /// Every code of this error.
+    pub const CODES: &'static [&'static str] = &[
+        "model_config",
+        "model_unauthorized",
+        "model_quota",
+        "model_status",
+        "model_unreachable",
+        "model_timeout",
+        "model_protocol",
+        "model_command_failed",
+        "model_record_failed",
+        "model_replay_failed",
+    ];
+}
+
+impl LlmError {
+    /// The words in it that may be somebody else's.
+    pub(super) fn message_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Config { message }
+            | Self::Unauthorized { message, .. }
+            | Self::Quota { message, .. }
+            | Self::Status { message, .. }
+            | Self::Transport { message, .. }
+            | Self::Protocol { message, .. }
+            | Self::Command { message, .. }
+            | Self::Record { message, .. }
+            | Self::Replay { message, .. } => Some(message),
+            Self::Timeout { .. } => None,
+        }
+    }
+}
+
+impl Coded for LlmError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Config { .. } => "model_config",
+            Self::Unauthorized { .. } => "model_unauthorized",
+            Self::Quota { .. } => "model_quota",
+            Self::Status { .. } => "model_status",
+            Self::Transport { .. } => "model_unreachable",
+            Self::Timeout { .. } => "model_timeout",
+            Self::Protocol { .. } => "model_protocol",
+            Self::Command { .. } => "model_command_failed",
+            Self::Record { .. } => "model_record_failed",
+            Self::Replay { .. } => "model_replay_failed",
+        }
+    }
+}
+
+/// A time as a whole number of milliseconds.
+mod milliseconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_millis)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_error_is_stored_under_its_code_and_read_back() {
+        let of_every_kind = LlmError::CODES.iter().map(|code| {
+            let fields = json!({"code": code, "model": "m", "message": "x", "status": 418, "after_ms": 1500});
+            serde_json::from_value::<LlmError>(fields).unwrap_or_else(|error| panic!("{code}: {error}"))
+        });
+        for (error, code) in of_every_kind.zip(LlmError::CODES) {
+            assert_eq!(error.code(), *code);
+            let stored = serde_json::to_value(&error).map(serde_json::from_value::<LlmError>);
+            assert_eq!(stored.ok().and_then(Result::ok), Some(error));
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What occurs in the samples: the paths, those inside of arrays too, with kinds, coverage and a few values.
+//!
+//! The event types that the rule speaks of are shown together, since most of what they hold is the same, and the others by
+//! name. Where it speaks of none, each is shown by itself.
+
+use std::collections::BTreeSet;
+
+use super::lines::{FAR, Lines, NAME_CHARS, Wanted, names, place};
+use crate::diagnostics::fence;
+use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::redact::{is_data, redacted};
+use crate::evidence::{Evidence, Observed, Path, SampleEvents, Step, Visibility};
+use crate::gate::policy::FieldPolicy;
+use crate::plan::expr::{ForEach, Reference};
+
+/// How much is shown of all samples together, in characters.
+const EVENTS_CHARS: usize = 48_000;
+
+/// Of an event type that can't have this many characters, the name alone is shown.
+const MIN_CHARS: usize = 400;
+
+/// How many characters the names of other event types may have together.
+const NAMES_CHARS: usize = 4_000;
+
+/// How many arrays and maps are gone into.
+const MAX_COLLECTIONS: usize = 100;
+
+/// How much memory their elements may take, in bytes, one after the other: the same values are inside of several.
+const COLLECTIONS_BYTES: u64 = 48 << 20;
+
+/// How many values of a path are shown.
+const MAX_VALUES: usize = 3;
+
+const INTRODUCTION: &str = "
+## What occurs in the samples
+
+A line for each path: the path as a plan writes it, the kinds of its values, in how many samples it is, how many
+different values it has, and some of them. A value in angle brackets stands for one of that shape. `[]` stands for the
+elements of the array before it, `{}` for the entries of the object: the path behind it starts there, in a `for_each`.
+";
+
+pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &Wanted) -> String {
+    let mut names = Lines::default();
+    let mut types: Vec<(&str, &SampleEvents)> = Vec::new();
+    for (name, events) in evidence.event_types() {
+        if name.chars().count() > NAME_CHARS {
+            names.leave_out();
+        } else {
+            types.push((name, events));
+        }
+    }
+    let closest = types.iter().map(|(name, _)| wanted.closeness(name)).min().unwrap_or(FAR);
+    let is_close = |(name, _): &(&str, &SampleEvents)| wanted.closeness(name) == closest;
+    let (close, others): (Vec<_>, Vec<_>) = types.into_iter().partition(is_close);
+    let mut text = INTRODUCTION.to_owned();
+    let table = Table { evidence, policy, wanted };
+    if closest == FAR {
+        let mut left = EVENTS_CHARS;
+        for (index, event_type) in close.iter().enumerate() {
+            let share = left / (close.len() - index);
+            if share < MIN_CHARS {
+                names.push((0, 0), name(event_type.0));
+                continue;
+            }
+            let block = table.block(std::slice::from_ref(event_type), share);
+            left = left.saturating_sub(block.chars().count());
+            text.push_str(&block);
+        }
+    } else {
+        text.push_str(&table.block(&close, EVENTS_CHARS));
+    }
+    for (other, _) in &others {
+        names.push((0, 0), name(other));
+    }
+    let (shown, left_out) = names.within(NAMES_CHARS);
+    if !shown.is_empty() {
+        text.push_str("\nThere are samples of these event types too:\n\n");
+        text.push_str(&fence::block("text", &shown));
+    }
+    if left_out > 0 {
+        text.push_str(&format!("\nEvent types that are not shown: {left_out}.\n"));
+    }
+    text
+}
+
+/// An event type as it is shown. None is cut: longer ones aren't shown at all.
+fn name(event_type: &str) -> String {
+    fence::quoted(event_type, 12 * NAME_CHARS).0
+}
+
+/// What decides which paths are shown.
+struct Table<'a> {
+    evidence: &'a Evidence,
+    policy: &'a FieldPolicy,
+    wanted: &'a Wanted,
+}
+
+impl Table<'_> {
+    /// Adds a line for a place; `named` are the keys that say what its values are.
+    fn add(&self, steps: &[Step], named: &[String], seen: &Line<'_>, sums: &mut Sums) {
+        let Line { observed, samples, types } = seen;
+        let keys = names(steps);
+        if self.policy.visibility(steps) == Visibility::Hidden {
+            sums.denied += 1;
+            return;
+        }
+        let Some(mut line) = place(steps).filter(|_| !keys.iter().any(|key| is_data(key))) else {
+            sums.lines.leave_out();
+            return;
+        };
+        line.push_str(&format!(" {} in {} of {samples}{types}", observed.kinds, observed.present));
+        let mut shown = BTreeSet::new();
+        let values: Vec<String> = observed
+            .examples
+            .iter()
+            .map(|value| fence::compact(&redacted(named, value)))
+            .filter(|value| shown.insert(value.clone()))
+            .take(MAX_VALUES)
+            .collect();
+        if !values.is_empty() {
+            line.push_str(&format!(", {} different: {}", observed.distinct, values.join(", ")));
+        }
+        sums.lines.push(self.wanted.rank(&keys), line);
+    }
+
+    /// A block of event types that the rule is equally close to, and what isn't in it.
+    fn block(&self, types: &[(&str, &SampleEvents)], max_chars: usize) -> String {
+        let mut headings = Lines::default();
+        for (event_type, events) in types {
+            let samples = if events.count() == 1 { "sample" } else { "samples" };
+            let line = format!("event_type {}, {} {samples}", name(event_type), events.count());
+            headings.push((0, 0), line);
+        }
+        let (headings, left_out_types) = headings.within(max_chars / 4);
+        let together = SampleEvents::together(types.iter().map(|(_, events)| *events));
+        let mut sums = Sums { lines: Lines::default(), denied: 0 };
+        (0..together.unlisted()).for_each(|_| sums.lines.leave_out());
+        let having = |path: &Path| {
+            let having = types.iter().filter(|(_, it)| it.observed().contains_key(path)).count();
+            match types.len() {
+                all if having < all => format!(", in {having} of {all} event types"),
+                _ => String::new(),
+            }
+        };
+        for (path, observed) in together.observed() {
+            let seen = Line { observed, samples: together.count(), types: &having(path) };
+            self.add(&Step::keys(path), path, &seen, &mut sums);
+        }
+        let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
+        let effort = Effort::new(COLLECTIONS_BYTES, &Cancel::default());
+        for for_each in iterations(self.evidence, &names, &effort) {
+            let elements = elements(self.evidence, &names, &for_each, &effort);
+            let together = SampleEvents::together(elements.event_types().map(|(_, it)| it));
+            for (path, observed) in together.observed() {
+                let level = for_each.level();
+                let reference = Reference { path: path.clone(), level };
+                let steps = Step::resolved(&reference, Some(&for_each));
+                // Of an element without a name of its own, the array's says what it is.
+                let last = path.last().or_else(|| for_each.levels().last()?.path.last());
+                let named: Path = last.cloned().into_iter().collect();
+                let seen = Line { observed, samples: together.count(), types: "" };
+                self.add(&steps, &named, &seen, &mut sums);
+            }
+        }
+        let Sums { lines, denied } = sums;
+        let (shown, left_out) =
+            lines.within(max_chars.saturating_sub(headings.chars().count() + 1));
+        let block = fence::block("text", format!("{headings}\n{shown}").trim_end());
+        let mut text = format!("\n{block}");
+        for (what, count) in [
+            ("Event types that are not shown", left_out_types),
+            ("Paths of this that are not shown", left_out),
+            ("Paths of this that policy denies", denied),
+        ] {
+            if count > 0 {
+                text.push_str(&format!("\n{what}: {count}.\n"));
+            }
+        }
+        if effort.is_over() {
+            text.push_str("\nNot all arrays and maps of this were looked into.\n");
+        }
+        text
+    }
+}
+
+/// Lines, and how many there would be but for the policy.
+struct Sums {
+    lines: Lines,
+    denied: usize,
+}
+
+/// What a line tells of a place.
+struct Line<'a> {
+    observed: &'a Observed,
+    /// Of how many.
+    samples: usize,
+    /// In which event types, where that is worth saying.
+    types: &'a str,
+}
+
+/// The elements of an iteration, as many as there is effort for.
+fn elements(
+    evidence: &Evidence,
+    event_types: &[&str],
+    for_each: &ForEach,
+    effort: &Effort,
+) -> Evidence {
+    let room = Evidence::room_within(effort);
+    let elements = evidence.elements_within(event_types, for_each, &room);
+    effort.take_all(&room);
+    elements
+}
+
+/// What there are elements or entries of in these events, and in the elements of arrays.
+fn iterations(evidence: &Evidence, event_types: &[&str], effort: &Effort) -> Vec<ForEach> {
+    let mut all = Vec::new();
+    let found =
+        |evidence: &Evidence| evidence.arrays(event_types).into_iter().filter(|it| it.elements > 0);
+    for outer in found(evidence).take(MAX_COLLECTIONS) {
+        let for_each = ForEach::new(outer.iteration.clone(), None);
+        let inside = elements(evidence, event_types, &for_each, effort);
+        all.push(for_each);
+        let nested = found(&inside).take(MAX_COLLECTIONS);
+        all.extend(nested.map(|it| ForEach::new(outer.iteration.clone(), Some(it.iteration))));
+    }
+    all.truncate(MAX_COLLECTIONS);
+    all
+}

@@ -1,0 +1,102 @@
+//! The entities and relationships of the graph spec, with the types of their properties.
+
+use super::lines::{Lines, NAME_CHARS, Wanted};
+use crate::diagnostics::fence;
+use crate::graph::GraphSpec;
+use crate::graph::spec::{Entity, Property, Relationship};
+
+/// How much of a graph spec is shown, in characters.
+const GRAPH_CHARS: usize = 16_000;
+
+/// How much of an entity's description is shown, before escaping.
+const DESCRIPTION_CHARS: usize = 200;
+
+const INTRODUCTION: &str = "
+## The graph
+
+The entities that there are, each with its key and its properties, and their types; then the relationships, each with the
+entities that it leads from and to:
+
+";
+
+pub(super) fn section(graph: &GraphSpec, wanted: &Wanted) -> String {
+    let mut lines = Lines::default();
+    for entity in graph.entities() {
+        // Entities that the rule names first; of those, all names before any property.
+        let rank = u8::from(!wanted.mentions(&entity.name));
+        let Some(heading) = heading(entity) else {
+            lines.leave_out();
+            continue;
+        };
+        lines.push((rank, 0), heading);
+        let is_key = |property: &&Property| entity.key_columns.contains(&property.column);
+        let others = entity.properties.iter().filter(|it| !is_key(it));
+        let keys = entity.key_properties().map(|it| ("key", it));
+        for (role, property) in keys.chain(others.map(|it| ("property", it))) {
+            match line(role, property) {
+                Some(line) => lines.push((rank, 1 + usize::from(role != "key")), line),
+                None => lines.leave_out(),
+            }
+        }
+    }
+    for relationship in graph.relationships() {
+        let ends = [&relationship.from_entity, &relationship.to_entity];
+        let is_wanted = wanted.mentions(&relationship.name)
+            || ends.iter().all(|entity| wanted.mentions(entity));
+        let rank = u8::from(!is_wanted);
+        let Some(heading) = join(relationship) else {
+            lines.leave_out();
+            continue;
+        };
+        lines.push((rank, 1), heading);
+        for property in relationship.properties.iter() {
+            match line("property", property) {
+                Some(line) => lines.push((rank, 2), line),
+                None => lines.leave_out(),
+            }
+        }
+    }
+    let (shown, left_out) = lines.within(GRAPH_CHARS);
+    let mut text = INTRODUCTION.to_owned();
+    text.push_str(&fence::block("text", &shown));
+    if left_out > 0 {
+        text.push_str(&format!(
+            "\nEntities, relationships and properties that are not shown: {left_out}.\n"
+        ));
+    }
+    text
+}
+
+fn heading(entity: &Entity) -> Option<String> {
+    let mut line = format!("entity {}", name(&entity.name)?);
+    if let Some(description) = &entity.description {
+        line.push_str(": ");
+        line.push_str(&fence::quoted(description, DESCRIPTION_CHARS).0);
+    }
+    Some(line)
+}
+
+fn join(relationship: &Relationship) -> Option<String> {
+    let (from, to) = (name(&relationship.from_entity)?, name(&relationship.to_entity)?);
+    let mut line = format!("relationship {} from {from} to {to}", name(&relationship.name)?);
+    if let Some(description) = &relationship.description {
+        line.push_str(": ");
+        line.push_str(&fence::quoted(description, DESCRIPTION_CHARS).0);
+    }
+    Some(line)
+}
+
+fn line(role: &str, property: &Property) -> Option<String> {
+    let column = if property.column == property.logical_name {
+        String::new()
+    } else {
+        format!(" (or {})", name(&property.column)?)
+    };
+    let (kind, _) = fence::quoted(property.property_type.as_str(), NAME_CHARS);
+    Some(format!("  {role} {}{column}: {}", name(&property.logical_name)?, kind.trim_matches('"')))
+}
+
+fn name(name: &str) -> Option<String> {
+    let (quoted, left_out) = fence::quoted(name, NAME_CHARS);
+    (left_out == 0).then_some(quoted)
+}

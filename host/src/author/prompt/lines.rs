@@ -1,0 +1,204 @@
+//! Lists that have a share of the prompt: what the rule speaks of comes first.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::diagnostics::fence;
+use crate::evidence::{Path, Step};
+
+/// The longest name, path or event type that is shown, in characters. A shortened one would be of no use.
+pub(super) const NAME_CHARS: usize = 300;
+
+/// What a rule doesn't speak of.
+pub(super) const FAR: u8 = 2;
+
+/// What a rule speaks of.
+pub(super) struct Wanted {
+    text: String,
+    words: BTreeSet<String>,
+}
+
+impl Wanted {
+    /// Reads all strings of a rule.
+    pub(super) fn new(rule: &Map<String, Value>) -> Self {
+        let mut text = String::new();
+        let mut values: Vec<&Value> = rule.values().collect();
+        while let Some(value) = values.pop() {
+            match value {
+                Value::String(string) => {
+                    text.push_str(string);
+                    text.push('\n');
+                }
+                Value::Array(items) => values.extend(items),
+                Value::Object(fields) => values.extend(fields.values()),
+                _ => {}
+            }
+        }
+        let whole = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let parts = text.split(|c: char| !c.is_alphanumeric());
+        let words = whole.chain(parts).map(str::to_lowercase).collect();
+        Self { text, words }
+    }
+
+    /// Whether the rule holds this very text.
+    pub(super) fn mentions(&self, text: &str) -> bool {
+        !text.is_empty() && self.text.contains(text)
+    }
+
+    /// How close the rule comes to the name of an event type: 0 where it spells it out, 1 where it has all its words, and
+    /// [`FAR`] otherwise. No rule comes close to a name without words: what is there may stand in it by chance.
+    pub(super) fn closeness(&self, event_type: &str) -> u8 {
+        let words = event_type.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+        let mut words = words.peekable();
+        if words.peek().is_none() {
+            FAR
+        } else if self.mentions(event_type) {
+            0
+        } else {
+            if words.all(|word| self.words.contains(&word.to_lowercase())) { 1 } else { FAR }
+        }
+    }
+
+    /// Where among others a path belongs: first those that the rule spells out, then those whose last key it has all
+    /// words of. Of equals, the fewer words a path has that the rule hasn't, the earlier it comes.
+    pub(super) fn rank(&self, path: &[String]) -> Rank {
+        let unknown = |key: &String| {
+            let words = key.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.filter(|word| !self.words.contains(&word.to_lowercase())).count()
+        };
+        let is_named = path.last().is_some_and(|key| unknown(key) == 0);
+        let is_spelled = is_named && self.mentions(&path.join("."));
+        let class = if is_spelled { 0 } else { 1 + u8::from(!is_named) };
+        (class, path.len() + 2 * path.iter().map(unknown).sum::<usize>())
+    }
+}
+
+/// Where something is, arrays and maps included: the path to an array, `[]` for its elements, and the path from there;
+/// `{}` stands for the entries of an object, which have a `key` and a `value`. `None` where it is too long to be shown.
+pub(super) fn place(steps: &[Step]) -> Option<String> {
+    let mut text = String::new();
+    let mut keys: Path = Vec::new();
+    let flush = |keys: &mut Path, text: &mut String| {
+        if !keys.is_empty() {
+            let space = if text.is_empty() { "" } else { " " };
+            text.push_str(&format!("{space}{}", fence::path(keys)));
+            keys.clear();
+        }
+    };
+    for step in steps {
+        if let Step::Key(key) = step {
+            keys.push(key.clone());
+            continue;
+        }
+        flush(&mut keys, &mut text);
+        text.push_str(if *step == Step::Element { " []" } else { " {}" });
+        match step {
+            Step::Value => keys.push("value".to_owned()),
+            Step::Name => keys.push("key".to_owned()),
+            Step::Key(_) | Step::Element => {}
+        }
+    }
+    flush(&mut keys, &mut text);
+    (text.chars().count() <= NAME_CHARS).then_some(text)
+}
+
+/// The keys among the steps to a place.
+pub(super) fn names(steps: &[Step]) -> Path {
+    let key = |step: &Step| match step {
+        Step::Key(key) => Some(key.clone()),
+        Step::Element | Step::Value | Step::Name => None,
+    };
+    steps.iter().filter_map(key).collect()
+}
+
+/// The lower, the earlier a line gets its place.
+pub(super) type Rank = (u8, usize);
+
+/// Lines that may or may not all be shown.
+#[derive(Default)]
+pub(super) struct Lines {
+    lines: Vec<(Rank, String)>,
+    unfit: usize,
+}
+
+impl Lines {
+    /// Adds a line, to be shown where it was added.
+    pub(super) fn push(&mut self, rank: Rank, line: String) {
+        self.lines.push((rank, line));
+    }
+
+    /// Counts something that no line can show.
+    pub(super) fn leave_out(&mut self) {
+        self.unfit += 1;
+    }
+
+    /// The lines of lowest rank that fit into `max_chars` characters together, in the order in which they were added,
+    /// and how many are left out.
+    pub(super) fn within(self, max_chars: usize) -> (String, usize) {
+        let mut order: Vec<usize> = (0..self.lines.len()).collect();
+        order.sort_by_key(|&index| (self.lines[index].0, index));
+        let mut left = max_chars;
+        let fitting = order
+            .iter()
+            .take_while(|&&index| {
+                let rest = left.checked_sub(self.lines[index].1.chars().count() + 1);
+                left = rest.unwrap_or(left);
+                rest.is_some()
+            })
+            .count();
+        let mut kept = order[..fitting].to_vec();
+        kept.sort_unstable();
+        let shown: Vec<&str> = kept.iter().map(|&index| self.lines[index].1.as_str()).collect();
+        (shown.join("\n"), order.len() - fitting + self.unfit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{FAR, Lines, Wanted};
+
+    fn wanted(rule: Value) -> Wanted {
+        let Value::Object(rule) = rule else { panic!("an object") };
+        Wanted::new(&rule)
+    }
+
+    fn path(dotted: &str) -> Vec<String> {
+        dotted.split('.').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_the_rule_names_comes_first() {
+        let wanted = wanted(
+            json!({"text": "Take `issue.id` and\nthe title -- not more.", "more": [{"x": "State"}]}),
+        );
+        assert_eq!(wanted.rank(&path("issue.id")), (0, 2));
+        assert_eq!(wanted.rank(&path("issue.state")), (1, 2));
+        assert_eq!(wanted.rank(&path("title")), (0, 1));
+        assert_eq!(wanted.rank(&path("issue.user.login")), (2, 7));
+        assert_eq!(wanted.rank(&path("issue.sub_state")), (2, 4));
+        let close = ["issue.id", "Title-issue", "issue_closed"].map(|name| wanted.closeness(name));
+        assert_eq!(close, [0, 1, 2]);
+        assert_eq!(["--", "*"].map(|name| wanted.closeness(name)), [FAR, FAR]);
+        assert!(
+            wanted.mentions("issue.id") && !wanted.mentions("issue.idx") && !wanted.mentions("")
+        );
+    }
+
+    #[test]
+    fn lines_keep_their_order_and_give_way_by_rank() {
+        let lines = || {
+            let mut lines = Lines::default();
+            for (rank, text) in [(2, "aa"), (0, "bb"), (1, "cc")] {
+                lines.push((rank, 0), text.to_owned());
+            }
+            lines.leave_out();
+            lines
+        };
+        assert_eq!(lines().within(9), ("aa\nbb\ncc".to_owned(), 1));
+        assert_eq!(lines().within(8), ("bb\ncc".to_owned(), 2));
+        assert_eq!(lines().within(0), (String::new(), 4));
+    }
+}

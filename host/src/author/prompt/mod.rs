@@ -1,0 +1,128 @@
+//! What a model is asked: to write a plan, and after a failure, to mend it.
+//!
+//! Prompts are pure functions of their inputs: the same task gives the same bytes, in whatever order the keys of its
+//! documents were written. All that comes from elsewhere (rule, schema, graph spec, events, earlier answers) stands in
+//! fenced blocks as JSON, escaped and bounded, so that it can't pass for what Retort says itself; a diagnostic, which
+//! quotes them, stands in one as it is. Sample values are
+//! shown as far as [they can be](crate::evidence::redact): what could be personal or secret is shown by its shape.
+//!
+//! # Bounds
+//! A prompt has at most [`MAX_CHARS`] characters. The rule is never cut: one that is too long is an error. A schema that
+//! is too long gives way to the paths that it declares; paths, entities and event types beyond their share are counted.
+
+mod contract;
+mod events;
+mod graph;
+mod lines;
+mod policy;
+mod retry;
+mod schema;
+
+use thiserror::Error;
+
+pub use crate::plan::schema;
+pub use retry::{answer, retry};
+
+use crate::diagnostics::fence::{self, Escape};
+use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::evidence::Task;
+use crate::gate::policy::FieldPolicy;
+
+/// How long a resolution prompt may be, in characters. What is in one takes less: this is the sum of its parts' bounds.
+pub const MAX_CHARS: usize = 150_000;
+
+/// How long a rule may be as indented JSON, in characters.
+pub const MAX_RULE_CHARS: usize = 32_000;
+
+/// Why there is nothing to ask.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PromptError {
+    /// The task has no rule.
+    #[error("expected a rule that says what to extract, found none: a model has nothing to go by")]
+    RuleMissing,
+    /// The rule is longer than a prompt may hold. It isn't cut: half a rule is another rule.
+    #[error("expected a rule of at most {allowed} characters as indented JSON, found {used}")]
+    RuleTooLong {
+        /// Its length.
+        used: usize,
+        /// [`MAX_RULE_CHARS`].
+        allowed: usize,
+    },
+}
+
+impl PromptError {
+    /// Every code of this error.
+    pub const CODES: &'static [&'static str] = &["rule_missing", "rule_too_long"];
+
+    /// This error as data.
+    #[must_use]
+    pub fn problem(&self) -> Problem {
+        let problem = Problem::new(Stage::Model, self.code(), self.to_string());
+        match self {
+            Self::RuleMissing => problem,
+            Self::RuleTooLong { used, allowed } => problem.limit(*used as u64, *allowed as u64),
+        }
+    }
+}
+
+impl Coded for PromptError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::RuleMissing => "rule_missing",
+            Self::RuleTooLong { .. } => "rule_too_long",
+        }
+    }
+}
+
+/// The prompt that asks for a plan, where no policy denies anything.
+///
+/// # Errors
+/// [`PromptError`], when there is no rule, or one that no prompt can hold.
+///
+/// # Example
+/// ```
+/// use retort::bundle::smoke::Samples;
+/// use retort::graph::GraphSpec;
+/// use retort::author::prompt;
+/// use retort::evidence::{Rule, Task};
+///
+/// let graph = GraphSpec::parse(
+///     "ontology: shop
+/// entities:
+/// - {name: Order, keys: {primary: [id]}, properties: [{name: id, type: int64}]}
+/// ",
+///     "shop.yaml",
+/// )?;
+/// let samples = Samples::parse(r#"{"event_type": "placed", "order": {"id": 7}}"#, "samples")?;
+/// let rule = Rule::parse("Every placed order becomes one Order.", "rule.md")?;
+/// let task = Task::new(graph, samples, Some(rule), None);
+/// let prompt = prompt::resolution(&task)?;
+/// assert!(prompt.contains(r#"["order","id"] integer in 1 of 1, 1 different: 7"#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn resolution(task: &Task) -> Result<String, PromptError> {
+    resolution_under(task, &FieldPolicy::default())
+}
+
+/// The prompt that asks for a plan under a tenant's policy: it names what may not be read, and shows nothing of it.
+///
+/// # Errors
+/// As [`resolution`].
+pub fn resolution_under(task: &Task, policy: &FieldPolicy) -> Result<String, PromptError> {
+    let rule = task.rule().ok_or(PromptError::RuleMissing)?;
+    let wanted = lines::Wanted::new(rule.value());
+    let rule = fence::pretty(&serde_json::Value::Object(rule.value().clone()), Escape::Hidden);
+    let used = rule.chars().count();
+    if used > MAX_RULE_CHARS {
+        return Err(PromptError::RuleTooLong { used, allowed: MAX_RULE_CHARS });
+    }
+    let mut prompt = contract::opening();
+    prompt.push_str(contract::RULE);
+    prompt.push_str(&fence::block("json", &rule));
+    prompt.push_str(&schema::section(task, policy, &wanted));
+    prompt.push_str(&graph::section(task.graph(), &wanted));
+    prompt.push_str(&events::section(task.evidence(), policy, &wanted));
+    prompt.push_str(&policy::section(policy));
+    prompt.push_str(contract::CLOSING);
+    Ok(prompt)
+}

@@ -1,0 +1,177 @@
+//! Findings of the parser and of the gate of fit, and what mending makes of them.
+
+use serde_json::{Value, json};
+
+use super::{mend, plan_findings};
+use crate::diagnostics::finding::{Finding, patch};
+use crate::evidence::Samples;
+use crate::evidence::Task;
+use crate::gate::fit::fit;
+use crate::graph::GraphSpec;
+use crate::plan;
+
+const GRAPH: &str = "entities:
+- name: Order
+  keys: {primary: [order_id]}
+  properties:
+  - {name: order_id, type: string}
+  - {name: status, type: string}
+";
+
+const SAMPLE: &str = r#"{"event_type":"order_placed","content":{"order":{"id":"A"},"customer_id":"C","status":"new"}}"#;
+
+fn task() -> Task {
+    let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
+    Task::new(graph, Samples::parse(SAMPLE, "samples").expect("samples"), None, None)
+}
+
+fn right() -> Value {
+    json!({
+        "event_type": "order_placed", "target_entity_name": "Order", "function_name": "f",
+        "key_field": {"property_name": "order_id", "source_path": ["content", "order", "id"]},
+        "property_fields": [{"property_name": "status", "source_path": ["content", "status"]}]
+    })
+}
+
+fn found(value: &Value, task: &Task) -> Vec<Finding> {
+    match plan::from_value(value) {
+        Err(_) => plan_findings(value, &plan::problems(&value.to_string()), task),
+        Ok(plan) => fit(&plan, task).map_or_else(|unfit| unfit.findings().to_vec(), |_| Vec::new()),
+    }
+}
+
+/// What is left of the findings when nothing more can be mended, and the plan then.
+fn mended(value: Value) -> (Value, Vec<Finding>) {
+    let task = task();
+    let mut value = value;
+    loop {
+        let findings = found(&value, &task);
+        match mend(&value.to_string(), &findings) {
+            Some(mended) => value = serde_json::from_str(&mended.text).expect("JSON"),
+            None => return (value, findings),
+        }
+    }
+}
+
+fn with(at: &str, new: Value) -> Value {
+    let mut plan = right();
+    *plan.pointer_mut(at).expect("a place of the plan") = new;
+    plan
+}
+
+#[test]
+fn a_plan_for_something_else_is_not_made_one_for_the_only_thing_there_is() {
+    let plan = json!({
+        "event_type": "shipment_cancelled", "target_entity_name": "Customer", "function_name": "f",
+        "key_field": {"property_name": "customer_id", "source_path": ["content", "customer_id"]},
+        "property_fields": [{"property_name": "name", "source_path": ["content", "status"]}]
+    });
+    let (mended, left) = mended(plan);
+    assert_eq!(mended["target_entity_name"], "Customer");
+    assert!(left.iter().any(|it| it.code == "unknown_entity" && !it.certain && it.patch.is_some()));
+}
+
+#[test]
+fn patterns_of_remedies_share_the_budget_of_a_plan() {
+    let mendable = |pattern: &str| {
+        let steps = vec![json!({"regex": pattern}); 60];
+        let property = json!({"property_name": "status", "source_path": ["a"], "convert": steps});
+        let plan = with("/property_fields", json!([property, property]));
+        found(&plan, &task()).iter().filter(|it| it.certain && it.patch.is_some()).count()
+    };
+    assert_eq!(mendable("x"), 64);
+    // Eight classes of all code points, whose case is folded: a plan has room for four of these.
+    assert_eq!(mendable(&format!("(?i){}", r"[\s\S]".repeat(8))), 4);
+}
+
+#[test]
+fn the_key_is_renamed_where_name_or_path_say_that_it_is_meant() {
+    let at = "/key_field/property_name";
+    for name in ["orderid", "oder_id", "Order.order_id", "number"] {
+        assert_eq!(mended(with(at, json!(name))), (right(), vec![]), "{name}");
+    }
+    let customer =
+        json!({"property_name": "customer_id", "source_path": ["content", "customer_id"]});
+    let (plan, left) = mended(with("/key_field", customer));
+    assert_eq!(plan["key_field"]["property_name"], "customer_id");
+    assert_eq!((left[0].code, left[0].certain), ("wrong_key", false));
+    // Twice the same name, and a name that is none.
+    for name in ["status", "customer-id"] {
+        let key = json!({"property_name": name, "source_path": ["content", "customer_id"]});
+        let (plan, left) = mended(with("/key_field", key));
+        assert_eq!(plan["key_field"]["property_name"], name);
+        assert!(left.iter().any(|it| it.patch.is_some() && !it.certain), "{left:#?}");
+    }
+}
+
+#[test]
+fn the_event_type_is_told_by_its_name_or_by_all_paths() {
+    for name in ["order_place", "shipment"] {
+        assert_eq!(mended(with("/event_type", json!(name))), (right(), vec![]), "{name}");
+    }
+    let mut other = with("/event_type", json!("shipment"));
+    other["property_fields"][0]["source_path"] = json!(["content", "carrier"]);
+    let (plan, left) = mended(other);
+    assert_eq!(plan["event_type"], "shipment");
+    assert_eq!((left[0].code, left[0].certain), ("event_type_without_sample", false));
+}
+
+#[test]
+fn what_a_field_says_that_plans_lack_is_not_dropped_in_silence() {
+    let odd = |name: &str, content: Value| {
+        let mut plan = right();
+        plan[name] = content;
+        plan
+    };
+    for (name, content) in [
+        ("description", json!("orders")),
+        ("version", json!(2)),
+        ("only_if", Value::Null),
+        ("notes", json!([])),
+        ("when", json!({})),
+    ] {
+        assert_eq!(mended(odd(name, content)), (right(), vec![]), "{name}");
+    }
+    for (name, content) in [
+        ("skip_if", json!({"path": ["content", "status"], "equals": "new"})),
+        ("only_if", json!("content.status == 'new'")),
+        ("notes", json!(["only new orders"])),
+        ("extra", json!({"a": 1})),
+    ] {
+        let plan = odd(name, content);
+        let (same, left) = mended(plan.clone());
+        assert_eq!(same, plan, "{name}");
+        assert_eq!(left[0].patch, Some(patch::remove(&format!("/{name}"))));
+        assert!(left[0].expected.contains("can't be said in a plan"), "{}", left[0].expected);
+    }
+}
+
+#[test]
+fn of_very_many_problems_a_hundred_become_findings() {
+    let mut plan = right();
+    for i in 0..20_000 {
+        plan[format!("x{i}")] = json!([i]);
+    }
+    let problems = plan::problems_of_value(&plan);
+    assert!(problems.len() > 100);
+    assert_eq!(plan_findings(&plan, &problems, &task()).len(), 100);
+}
+
+#[test]
+fn braces_of_templates_are_put_right() {
+    for wrong in [
+        "content.order.id}-{content.status}",
+        "{content.order.id-{content.status}",
+        "{content.order.id}-content.status}",
+        "{content.order.id}-{content.status",
+    ] {
+        let mut plan = right();
+        plan["property_fields"][0] = json!({"property_name": "status", "template": wrong});
+        let findings = plan_findings(&plan, &plan::problems_of_value(&plan), &task());
+        let mended = mend(&plan.to_string(), &findings).map(|it| it.text).unwrap_or_default();
+        assert!(
+            mended.contains("\"{content.order.id}-{content.status}\""),
+            "{wrong}: {findings:#?}"
+        );
+    }
+}

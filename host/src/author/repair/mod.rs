@@ -1,0 +1,38 @@
+//! What to do about a failure: what kind it is, whether another attempt is worth it, and what to change.
+//!
+//! Everything here is decided from data, without a model. [`classify_failure`] tells the [`FailureKind`] of a stable code,
+//! [`should_retry`] asks a [`RetryPolicy`] and the [`RetryMemory`] of what failed before, and
+//! [`reduce_failure_to_repair`] says in words what a model should change. All of it can be saved and read again. What has
+//! one plain remedy is mended by [`mechanical`] repair.
+//!
+//! # Example
+//! ```
+//! use retort::diagnostics::problem::Stage;
+//! use retort::author::repair::{Failure, FailureKind, RetryDecision, RetryMemory, RetryPolicy};
+//! use retort::author::repair::{classify_failure, reduce_failure_to_repair, should_retry};
+//!
+//! let failure = Failure::new(Stage::Plan, "missing_required_field", "/key_field")
+//!     .of_answer(r#"{"event_type": "order"}"#);
+//! assert_eq!(classify_failure(failure.stage, &failure.code), FailureKind::SchemaInvalid);
+//!
+//! let (policy, mut memory) = (RetryPolicy::default(), RetryMemory::default());
+//! assert_eq!(should_retry(&policy, &memory, &failure), RetryDecision::Retry { attempts_left: 4 });
+//! let repair = reduce_failure_to_repair(&failure);
+//! assert!(repair.prompt_suffix.contains("/key_field"));
+//!
+//! // The same failure of the same answer again: nothing will come of asking once more.
+//! memory.remember(&failure);
+//! assert_eq!(should_retry(&policy, &memory, &failure), RetryDecision::RepeatedFailure);
+//! ```
+
+mod instruction;
+mod kind;
+pub mod mechanical;
+mod memory;
+mod policy;
+
+pub(crate) use instruction::COSTLY;
+pub use instruction::{RepairAction, RepairInstruction, reduce_failure_to_repair};
+pub use kind::{FailureKind, classify_failure};
+pub use memory::{AnswerHash, Failure, FailureSignature, RetryMemory};
+pub use policy::{DEFAULT_MAX_ATTEMPTS, RetryDecision, RetryPolicy, should_retry};

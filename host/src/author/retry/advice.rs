@@ -1,0 +1,203 @@
+//! What a person could change after a failure.
+
+use serde_json::Value;
+
+use super::{Attempt, Reason, Tokens};
+use crate::author::answer;
+use crate::author::repair::{COSTLY, FailureKind, classify_failure};
+use crate::diagnostics::explain;
+use crate::diagnostics::finding::Finding;
+use crate::diagnostics::untrusted::sanitize;
+use crate::evidence::Task;
+
+/// How many things are named that could be changed.
+const MAX_ADVICE: usize = 5;
+
+/// How long one of them may be, in characters.
+const ADVICE_CHARS: usize = 500;
+
+/// How many names of a kind are listed.
+const MAX_NAMES: usize = 6;
+
+/// How long a name may be, in characters.
+pub(super) const NAME_CHARS: usize = 80;
+
+/// What went wrong, as far as advice depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Trouble<'a> {
+    /// The loop came to its end without a plan.
+    Stopped { reason: Reason, last: Option<&'a Attempt>, usage: Tokens },
+    /// It broke off with this code.
+    BrokeOff { code: &'static str },
+}
+
+/// What could be changed, most helpful first; at least one thing.
+pub(super) fn advice(trouble: Trouble<'_>, task: &Task) -> Vec<String> {
+    let mut advice = Vec::new();
+    match trouble {
+        Trouble::BrokeOff { code } => advice.extend(of_code(code)),
+        Trouble::Stopped { reason, last, usage } => {
+            if let Some(last) = last {
+                advice.extend(of_attempt(last, task));
+            }
+            advice.extend(of_reason(reason, usage));
+        }
+    }
+    if advice.is_empty() {
+        advice.push(
+            "Say more exactly in the rule which event type and which fields are meant.".to_owned(),
+        );
+    }
+    let mut kept: Vec<String> = Vec::new();
+    for line in advice {
+        let line = sanitize(&line, ADVICE_CHARS);
+        if !kept.contains(&line) && kept.len() < MAX_ADVICE {
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+fn of_code(code: &str) -> Option<String> {
+    explain::lookup(code).map(|entry| entry.action.to_owned())
+}
+
+fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
+    let text = match reason {
+        Reason::TokenBudgetSpent if usage.total() == 0 => {
+            "Allow more tokens, or give fewer samples: a prompt costs about a token for four characters."
+                .to_owned()
+        }
+        Reason::TokenBudgetSpent => {
+            format!("Allow more than {} tokens.", usage.total())
+        }
+        Reason::WallBudgetSpent => {
+            "Allow more time, or use a model that answers faster.".to_owned()
+        }
+        Reason::RepeatedFailure => {
+            "Asking the same model the same again won't help: change what is named above, or use another model."
+                .to_owned()
+        }
+        Reason::MaxAttemptsReached => "Allow more attempts, or use another model.".to_owned(),
+        Reason::Succeeded | Reason::Refused | Reason::Escalated | Reason::NothingCertain => {
+            return None;
+        }
+    };
+    Some(text)
+}
+
+fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
+    let record = &attempt.record;
+    let Some(failure) = &record.failure else { return Vec::new() };
+    let response = Some(record.response.as_str()).filter(|it| it.len() <= answer::MAX_BYTES);
+    let plan = response.and_then(|it| serde_json::from_str::<Value>(it).ok()).unwrap_or_default();
+    let of_finding = |finding: &Finding| {
+        let kind = classify_failure(finding.gate, finding.code);
+        let subject = subject(&plan, finding);
+        let said = format!("expected {}, found {}", finding.expected, finding.observed);
+        match remedy(kind, finding.code, task) {
+            // The form of the whole answer is nobody's to change here.
+            Some(remedy) if finding.pointer.is_empty() && is_of_the_answer(kind) => remedy,
+            Some(remedy) => format!("{subject}: {said}. {remedy}"),
+            None => format!("{subject}: {said}."),
+        }
+    };
+    let mut advice: Vec<_> = record.findings.iter().map(of_finding).collect();
+    if advice.is_empty() {
+        let stage = explain::lookup(&failure.code).map(|entry| entry.stage);
+        let kind =
+            stage.map_or(FailureKind::Unknown, |stage| classify_failure(stage, &failure.code));
+        advice.extend(remedy(kind, &failure.code, task).or_else(|| of_code(&failure.code)));
+    }
+    advice
+}
+
+/// Whether failures of this kind are about the answer as such, and not about what the plan says.
+fn is_of_the_answer(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::JsonInvalid | FailureKind::CommandFailed)
+}
+
+/// What a finding is about: by the name of the property if it is about one, and that of the node or edge that has it, where
+/// the plan lists these.
+fn subject(plan: &Value, finding: &Finding) -> String {
+    let pointer = finding.pointer.as_str();
+    let mut place = pointer;
+    let mut property = None;
+    loop {
+        let name = |field: &str| {
+            let name = plan.pointer(place)?.get(field)?.as_str()?;
+            Some(sanitize(name, NAME_CHARS))
+        };
+        property = property.or_else(|| name("property_name"));
+        if let Some(owner) = name("relationship_name").or_else(|| name("entity_name")) {
+            return match property {
+                Some(property) => format!("Property `{property}` of `{owner}`"),
+                None => format!("`{owner}`, in the plan at {pointer}"),
+            };
+        }
+        match (place.rfind('/'), property.as_deref()) {
+            (Some(end), _) => place = &place[..end],
+            (None, Some(property)) => return format!("Property `{property}`"),
+            (None, None) if pointer.is_empty() => return "The plan".to_owned(),
+            (None, None) => return format!("The plan at {pointer}"),
+        }
+    }
+}
+
+/// What a person can do about a failure that the model couldn't mend.
+fn remedy(kind: FailureKind, code: &str, task: &Task) -> Option<String> {
+    let text = match code {
+        "event_type_without_sample" | "event_type_without_result" => {
+            let types = names(task.evidence().event_types().map(|(name, _)| name));
+            return Some(format!(
+                "Add samples of the event type that the rule means, or name one in the rule that there is: {types}."
+            ));
+        }
+        "nonempty_floor" => {
+            "Add a sample that the rule applies to, or name in the rule the field that holds the key."
+        }
+        "truncated_response" => {
+            "Let the model give longer answers, or ask for fewer properties in the rule."
+        }
+        "type_mismatch" | "unsupported_type" => {
+            "Change the property's type in the graph spec, or name in the rule a field whose values have that type."
+        }
+        "unknown_entity" | "unknown_property" | "unknown_relationship" => {
+            let entities = names(task.graph().entities().iter().map(|entity| entity.name.as_str()));
+            return Some(format!(
+                "Declare it in the graph spec, or ask in the rule only for what the spec declares (entities: {entities})."
+            ));
+        }
+        "missing_key" | "key_mismatch" => {
+            "Name in the rule the field that holds the key, or change the key in the graph spec."
+        }
+        // No sample and no word of the rule makes it cheaper.
+        _ if COSTLY.contains(&code) => return of_code(code),
+        "rejected_by_caller" => "Say in the rule what that check asks for, or change the check.",
+        _ => match kind {
+            FailureKind::JsonInvalid | FailureKind::SchemaInvalid => {
+                "Use a model that can be held to a JSON Schema; nothing in rule, schema or samples is wrong by this."
+            }
+            FailureKind::UnsafeRequest => "Leave it out of the rule, or grant it in the policy.",
+            FailureKind::ReasoningError => {
+                "Name the field in the rule by its whole path, or add a sample in which it occurs."
+            }
+            FailureKind::TestFailed => {
+                "Add a sample that shows what is meant, or say it more exactly in the rule."
+            }
+            _ => return of_code(code),
+        },
+    };
+    Some(text.to_owned())
+}
+
+/// Names in a row, the first few of them.
+pub(super) fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let all: Vec<_> = names.map(|name| sanitize(name, NAME_CHARS)).collect();
+    let shown = all.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(MAX_NAMES) {
+        0 if all.is_empty() => "no name".to_owned(),
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

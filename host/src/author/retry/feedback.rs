@@ -1,0 +1,138 @@
+//! What a model is told of a failure.
+
+use std::fmt::Write as _;
+
+use json_patch::Patch;
+
+use crate::author::repair::{Failure, reduce_failure_to_repair};
+use crate::diagnostics::fence;
+use crate::diagnostics::finding::{Finding, describe};
+use crate::diagnostics::untrusted::sanitize;
+
+/// How much of a suggestion's words is shown, in characters.
+const WORDS_CHARS: usize = 300;
+
+/// How many findings are looked through for suggestions; the text names fewer.
+const MAX_SUGGESTED: usize = 100;
+
+/// How long a patch that was applied may be to be shown, in characters. A longer one is left out: cut off, it would be none.
+const PATCH_CHARS: usize = 500;
+
+/// What is told: the gate's diagnostic as it stands; then what it doesn't say, the patches that were applied already and
+/// those that may be meant; then what to do next.
+pub(super) fn feedback(
+    diagnostic: &str,
+    findings: &[Finding],
+    applied: &Patch,
+    failure: &Failure,
+) -> String {
+    let mut text = diagnostic.to_owned();
+    push_suggestions(&mut text, diagnostic, findings);
+    if !applied.is_empty() {
+        text.push_str("\n\nYour answer was mended before it was judged, and the diagnostic is about the mended plan. ");
+        text.push_str("These changes were made to it (JSON Patch, RFC 6902)");
+        match shown(applied) {
+            Some(patch) => push(&mut text, format_args!(": {patch}")),
+            None => push(&mut text, format_args!("; there are {} of them.", applied.len())),
+        }
+    }
+    let suffix = reduce_failure_to_repair(failure).prompt_suffix;
+    push(&mut text, format_args!("\n\n{suffix}"));
+    text
+}
+
+/// Appends what would mend the plan, where the diagnostic doesn't say so itself.
+fn push_suggestions(text: &mut String, diagnostic: &str, findings: &[Finding]) {
+    let untold = |finding: &&Finding| {
+        let patch = finding.patch.as_ref().and_then(shown);
+        patch.is_some_and(|patch| !diagnostic.contains(&patch))
+    };
+    let suggested: Vec<_> = findings.iter().filter(untold).take(MAX_SUGGESTED).cloned().collect();
+    if !suggested.is_empty() {
+        push(text, format_args!("\n\n{}", describe("What may mend it", &suggested)));
+    }
+}
+
+/// What a finding says, on one line.
+pub(super) fn words(finding: &Finding) -> String {
+    let Finding { pointer, expected, observed, .. } = finding;
+    let place = if pointer.is_empty() { "the plan" } else { pointer };
+    sanitize(&format!("{place}: expected {expected}, found {observed}"), WORDS_CHARS)
+}
+
+/// A patch on one line with whatever doesn't show spelled out, unless it is too long to be shown whole.
+fn shown(patch: &Patch) -> Option<String> {
+    let text = fence::compact(&serde_json::to_value(patch).ok()?);
+    (text.chars().count() <= PATCH_CHARS).then_some(text)
+}
+
+fn push(text: &mut String, what: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = text.write_fmt(what);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::diagnostics::problem::Stage;
+
+    fn patch(value: serde_json::Value) -> Patch {
+        serde_json::from_value(value).expect("a patch")
+    }
+
+    fn finding(pointer: &str, to: &str) -> Finding {
+        Finding::new(Stage::Plan, "wrong_type", pointer, "an array", "a string")
+            .perhaps(patch(json!([{"op": "replace", "path": pointer, "value": to}])))
+    }
+
+    #[test]
+    fn the_diagnostic_stands_first_and_unaltered() {
+        let failure = Failure::new(Stage::Plan, "wrong_type", "/key_field");
+        let text = feedback(
+            "PlanParseError [code=wrong_type] at key_field: no",
+            &[finding("/key_field", "a")],
+            &Patch::default(),
+            &failure,
+        );
+        insta::assert_snapshot!(text, @r#"
+        PlanParseError [code=wrong_type] at key_field: no
+
+        What may mend it (1 issue):
+          /key_field: wrong_type: expected an array; found a string
+            perhaps mended by this JSON Patch of the plan: [{"op":"replace","path":"/key_field","value":"a"}]
+
+        Next step: Give `/key_field` the form that the schema asks for. Correct every problem that is listed, and keep all the rest of the plan as it is.
+        "#);
+    }
+
+    #[test]
+    fn what_the_diagnostic_says_already_is_not_said_again() {
+        let failure = Failure::new(Stage::Plan, "wrong_type", "");
+        let findings = [finding("/a", "x")];
+        let said = shown(findings[0].patch.as_ref().expect("one")).expect("short");
+        let text = feedback(&said, &findings, &Patch::default(), &failure);
+        assert_eq!(text.matches(&said).count(), 1, "{text}");
+    }
+
+    #[test]
+    fn it_says_what_was_mended_and_keeps_within_bounds() {
+        let failure = Failure::new(Stage::Plan, "wrong_type", "");
+        let findings: Vec<_> = (0..50).map(|i| finding(&format!("/{i}"), "x")).collect();
+        let applied = patch(json!([{"op": "remove", "path": "/note"}]));
+        let text = feedback("no", &findings, &applied, &failure);
+        assert!(text.contains(r#"to it (JSON Patch, RFC 6902): [{"op":"remove","path":"/note"}]"#));
+        assert!(text.contains("... and 40 more (truncated)"), "{text}");
+        let hidden = patch(json!([{"op": "add", "path": "/a", "value": "\u{202e}\u{1b}[2J"}]));
+        let text = feedback("no", &[], &hidden, &failure);
+        assert!(text.contains(r#"[{"op":"add","path":"/a","value":"\u202e\u001b[2J"}]"#), "{text}");
+        let long = patch(json!([{"op": "add", "path": "/a", "value": "x".repeat(500)}]));
+        let text = feedback("no", &[], &long, &failure);
+        assert!(text.contains("there are 1 of them") && text.len() < 600, "{text}");
+        // Nor is it suggested.
+        let suggestion = Finding::new(Stage::Plan, "wrong_type", "", "a", "b").perhaps(long);
+        let text = feedback("no", &[suggestion], &Patch::default(), &failure);
+        assert!(text.len() < 600, "{text}");
+    }
+}

@@ -1,0 +1,151 @@
+//! What judges plans, as far as the loop has to know it.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::author::answer::AnswerError;
+use crate::bundle::apart::Interrupted;
+use crate::diagnostics::finding::Finding;
+use crate::diagnostics::problem::Coded;
+use crate::gate::policy::FieldPolicy;
+use crate::plan::Plan;
+
+/// The gates that a plan has to pass: everything behind the reading of an answer.
+#[async_trait]
+pub trait Gates: Send + Sync {
+    /// What a plan becomes that passed.
+    type Accepted: Send;
+
+    /// What plans may read: the prompt says so, and shows nothing of what is denied. By default everything but the whole
+    /// event.
+    fn field_policy(&self) -> FieldPolicy {
+        FieldPolicy::default()
+    }
+
+    /// Judges a plan, by all gates in their order.
+    ///
+    /// Work that takes long or blocks belongs on a thread of its own: the loop stops waiting when its time is spent, and
+    /// drops the future. What goes on elsewhere then has to end by itself.
+    ///
+    /// # Errors
+    /// [`GateError`], when a gate can't do its work, whatever the plan is. It ends the loop.
+    async fn judge(&self, plan: &Plan) -> Result<Verdict<Self::Accepted>, GateError>;
+
+    /// What is wrong with an answer that isn't a plan, with patches where the task tells what is meant. Where this gives
+    /// nothing, the loop goes by the findings in the error itself. Waited for like [`judge`](Self::judge).
+    ///
+    /// # Errors
+    /// [`GateError`], when this can't be worked out, whatever the answer is. It ends the loop.
+    async fn findings_of_answer(&self, _error: &AnswerError) -> Result<Vec<Finding>, GateError> {
+        Ok(Vec::new())
+    }
+}
+
+/// What the gates say of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict<A> {
+    /// It passed all of them.
+    Accepted(A),
+    /// One of them refuses it.
+    Rejected(Rejection),
+}
+
+/// Why a plan was refused.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rejection {
+    /// Through which channel the failure is told.
+    pub channel: Channel,
+    /// The stable code.
+    pub code: String,
+    /// The part of a compilation that failed.
+    pub category: Category,
+    /// What a model is told: the contract's text, bounded, what came from events and guests escaped.
+    pub diagnostic: String,
+    /// The same as data, with patches where they can be worked out.
+    pub findings: Vec<Finding>,
+}
+
+/// The ways in which an attempt fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// The answer is not a plan.
+    PlanParseError,
+    /// The plan can't be rendered.
+    RenderError,
+    /// A gate refuses it: policy, fit, the compiler, the sample run, or the caller.
+    CompileResult,
+}
+
+impl Channel {
+    /// The channel's name, the same as the serialised form.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PlanParseError => "plan_parse_error",
+            Self::RenderError => "render_error",
+            Self::CompileResult => "compile_result",
+        }
+    }
+}
+
+/// The parts of a compilation, as records name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// The name of a function or module.
+    InvalidIdentifier,
+    /// The declared event types.
+    InvalidEventTypes,
+    /// Compiling or inspecting what was rendered.
+    AstFailure,
+    /// Loading the module.
+    LoadError,
+    /// The sample run.
+    SmokeFailure,
+    /// None of these.
+    Unknown,
+}
+
+impl Category {
+    /// The category's name, the same as the serialised form.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidIdentifier => "invalid_identifier",
+            Self::InvalidEventTypes => "invalid_event_types",
+            Self::AstFailure => "ast_failure",
+            Self::LoadError => "load_error",
+            Self::SmokeFailure => "smoke_failure",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A gate that can't do its work, so that nothing is known about the plan: a full disk, a thread that died.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct GateError {
+    code: &'static str,
+    message: String,
+}
+
+impl GateError {
+    /// A failure of a gate, told by the error of the stage that failed. The code is that error's.
+    pub fn new(error: &(impl Coded + std::fmt::Display)) -> Self {
+        Self { code: error.code(), message: error.to_string() }
+    }
+}
+
+impl From<Interrupted> for GateError {
+    fn from(error: Interrupted) -> Self {
+        Self::new(&error)
+    }
+}
+
+impl Coded for GateError {
+    fn code(&self) -> &'static str {
+        self.code
+    }
+}

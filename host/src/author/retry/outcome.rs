@@ -1,0 +1,210 @@
+//! How a loop ended.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::usage::Tokens;
+use super::{Attempt, GateError};
+use crate::author::llm::LlmError;
+use crate::author::prompt::PromptError;
+use crate::diagnostics::problem::Coded;
+
+/// Why a loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// A plan passed every gate.
+    Succeeded,
+    /// Every attempt failed.
+    MaxAttemptsReached,
+    /// The same failure came too often.
+    RepeatedFailure,
+    /// No tokens are left, or fewer than the next prompt alone would cost.
+    TokenBudgetSpent,
+    /// No time is left. What was being done is given up, the judging of an answer included.
+    WallBudgetSpent,
+    /// The model, or a filter before or behind it, declined to answer.
+    Refused,
+    /// The policy gives failures of this kind to a person.
+    Escalated,
+    /// There is no model to be asked, and nothing more that could be mended without one.
+    NothingCertain,
+}
+
+impl Reason {
+    /// Every reason but success, as codes.
+    pub const CODES: &'static [&'static str] = &[
+        "max_attempts_reached",
+        "repeated_failure",
+        "token_budget_spent",
+        "wall_budget_spent",
+        "refused",
+        "escalated",
+        "nothing_certain",
+    ];
+
+    /// The reason's name, the same as the serialised form.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::MaxAttemptsReached => "max_attempts_reached",
+            Self::RepeatedFailure => "repeated_failure",
+            Self::TokenBudgetSpent => "token_budget_spent",
+            Self::WallBudgetSpent => "wall_budget_spent",
+            Self::Refused => "refused",
+            Self::Escalated => "escalated",
+            Self::NothingCertain => "nothing_certain",
+        }
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What was done, whether it succeeded or not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct History {
+    /// What the model is called.
+    pub model: String,
+    /// Every attempt, oldest first.
+    pub attempts: Vec<Attempt>,
+    /// What all calls together cost, those included that gave no answer.
+    pub usage: Tokens,
+    /// How long all of it took, in milliseconds.
+    pub wall_ms: u64,
+}
+
+impl History {
+    /// How long all of it took.
+    #[must_use]
+    pub fn wall_time(&self) -> Duration {
+        Duration::from_millis(self.wall_ms)
+    }
+}
+
+/// How a loop ended that came to its end: with a plan that passed, or without one.
+///
+/// Serialises to `{"ok", "reason", "last_diagnostic", "model", "attempts", "usage", "wall_ms"}`; what was accepted is left out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome<A> {
+    ok: bool,
+    reason: Reason,
+    last_diagnostic: Option<String>,
+    #[serde(flatten)]
+    history: History,
+    #[serde(skip)]
+    accepted: Option<A>,
+}
+
+impl<A> Outcome<A> {
+    pub(super) fn accepted_as(accepted: A, history: History) -> Self {
+        let accepted = Some(accepted);
+        Self { ok: true, reason: Reason::Succeeded, last_diagnostic: None, history, accepted }
+    }
+
+    pub(super) fn stopped(
+        reason: Reason,
+        last_diagnostic: Option<String>,
+        history: History,
+    ) -> Self {
+        Self { ok: false, reason, last_diagnostic, history, accepted: None }
+    }
+
+    /// Whether a plan passed.
+    #[must_use]
+    pub fn ok(&self) -> bool {
+        self.ok
+    }
+
+    /// Why the loop ended.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// What passed.
+    #[must_use]
+    pub fn accepted(&self) -> Option<&A> {
+        self.accepted.as_ref()
+    }
+
+    /// What passed, for keeps, with what was done.
+    #[must_use]
+    pub fn into_parts(self) -> (Option<A>, History) {
+        (self.accepted, self.history)
+    }
+
+    /// Every attempt, oldest first.
+    #[must_use]
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.history.attempts
+    }
+
+    /// The diagnostic of the failure that ended the loop. No record has it, since it was fed to no further attempt.
+    #[must_use]
+    pub fn last_diagnostic(&self) -> Option<&str> {
+        self.last_diagnostic.as_deref()
+    }
+
+    /// Attempts, cost and time.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+}
+
+/// Why a loop broke off. What was learned so far comes with it.
+#[derive(Debug, Error)]
+#[error("{cause}")]
+pub struct LoopError {
+    cause: LoopCause,
+    history: Box<History>,
+}
+
+impl LoopError {
+    pub(super) fn new(cause: impl Into<LoopCause>, history: History) -> Self {
+        Self { cause: cause.into(), history: Box::new(history) }
+    }
+
+    /// What failed.
+    #[must_use]
+    pub fn cause(&self) -> &LoopCause {
+        &self.cause
+    }
+
+    /// Attempts, cost and time up to then.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+}
+
+impl Coded for LoopError {
+    fn code(&self) -> &'static str {
+        match &self.cause {
+            LoopCause::Prompt(error) => error.code(),
+            LoopCause::Model(error) => error.code(),
+            LoopCause::Gate(error) => error.code(),
+        }
+    }
+}
+
+/// What made a loop break off.
+#[derive(Debug, Error)]
+pub enum LoopCause {
+    /// There is nothing to ask: no call was made.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// The model gave no answer.
+    #[error(transparent)]
+    Model(#[from] LlmError),
+    /// A gate could not do its work.
+    #[error(transparent)]
+    Gate(#[from] GateError),
+}

@@ -1,0 +1,113 @@
+//! The pipeline as the gates of the loop.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Category, Channel, GateError, Gates, Rejection, Verdict};
+use crate::author::answer::AnswerError;
+use crate::author::repair::mechanical::{plan_findings_within, smoke_findings_within};
+use crate::bundle::apart::compute;
+use crate::bundle::pipeline::{Accepted, Pipeline, Turned};
+use crate::bundle::smoke::SmokeOptions;
+use crate::diagnostics::finding::Finding;
+use crate::diagnostics::problem::{Coded, Problem};
+use crate::evidence::Task;
+use crate::evidence::effort::Cancel;
+use crate::gate::fit::Efforts;
+use crate::gate::policy::FieldPolicy;
+use crate::plan::Plan;
+
+/// Every gate of a [`Pipeline`], for one task.
+///
+/// All that takes long is done on threads that may block, so the loop never does. A plan that isn't waited for any longer
+/// isn't judged to its end: no further stage is begun, no further sample run, nothing more searched for.
+#[derive(Clone, Debug)]
+pub struct PipelineGates {
+    pipeline: Pipeline,
+    task: Arc<Task>,
+    options: SmokeOptions,
+}
+
+impl PipelineGates {
+    /// The gates of `pipeline`, with its limits and its policy, for plans that answer `task`. Events that findings and
+    /// diagnostics show leave out what the policy denies: they go to a model.
+    #[must_use]
+    pub fn new(pipeline: Pipeline, task: &Task, options: SmokeOptions) -> Self {
+        let task = task.clone().hiding(|path| pipeline.policy().visibility(path));
+        Self { pipeline, task: Arc::new(task), options }
+    }
+}
+
+#[async_trait]
+impl Gates for PipelineGates {
+    type Accepted = Accepted;
+
+    fn field_policy(&self) -> FieldPolicy {
+        self.pipeline.policy().clone()
+    }
+
+    async fn judge(&self, plan: &Plan) -> Result<Verdict<Accepted>, GateError> {
+        let (gates, plan) = (self.clone(), plan.clone());
+        let judging = move |cancel: &Cancel| match gates.pipeline.accept_plan_until(
+            &plan,
+            &gates.task,
+            gates.options,
+            cancel,
+            &mut |_| {},
+        ) {
+            Ok(accepted) => Ok(Verdict::Accepted(accepted)),
+            Err(turned) if turned.is_of_host() => Err(GateError::new(&turned)),
+            Err(turned) => Ok(Verdict::Rejected(rejection(&turned, &plan, &gates.task, cancel))),
+        };
+        compute(judging).await?
+    }
+
+    async fn findings_of_answer(&self, error: &AnswerError) -> Result<Vec<Finding>, GateError> {
+        let Some(text) = error.text.clone() else { return Ok(Vec::new()) };
+        let (problems, task) = (error.problems.clone(), Arc::clone(&self.task));
+        let finding = move |cancel: &Cancel| match serde_json::from_str(&text) {
+            Ok(value) => plan_findings_within(&value, &problems, &task, &Efforts::new(cancel)),
+            Err(_) => Vec::new(),
+        };
+        Ok(compute(finding).await?)
+    }
+}
+
+/// What turned a plan down, as the loop knows it.
+fn rejection(turned: &Turned, plan: &Plan, task: &Task, cancel: &Cancel) -> Rejection {
+    let category = match turned {
+        Turned::NoSample { .. } => Category::InvalidEventTypes,
+        Turned::Smoke(failed) if failed.report().ok() => Category::InvalidEventTypes,
+        Turned::Fit(_) if turned.code() == "event_type_without_sample" => {
+            Category::InvalidEventTypes
+        }
+        Turned::Policy(_) | Turned::Fit(_) | Turned::Compile(_) | Turned::Inspect(_) => {
+            Category::AstFailure
+        }
+        Turned::Load(_) | Turned::Host(_) => Category::LoadError,
+        Turned::Smoke(_) => Category::SmokeFailure,
+        Turned::Plan(_) | Turned::Render(_) | Turned::Bundle(_) | Turned::Cancelled { .. } => {
+            Category::Unknown
+        }
+    };
+    let channel = match turned {
+        Turned::Render(_) => Channel::RenderError,
+        _ => Channel::CompileResult,
+    };
+    let findings = match turned {
+        Turned::Policy(denied) => denied.findings().to_vec(),
+        Turned::Fit(unfit) => unfit.findings().to_vec(),
+        Turned::Smoke(failed) => smoke_findings_within(plan, failed, task, &Efforts::new(cancel)),
+        _ => turned.problems().iter().map(unplaced).collect(),
+    };
+    let (code, diagnostic) = (turned.code().to_owned(), turned.diagnostic());
+    Rejection { channel, code, category, diagnostic, findings }
+}
+
+/// A problem of what was made of a plan, which has no place in the plan itself.
+fn unplaced(problem: &Problem) -> Finding {
+    let place = problem.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default();
+    let observed = format!("{place}{}", problem.message);
+    Finding::new(problem.stage, problem.code, "", "a plan that this gate lets pass", observed)
+}

@@ -1,0 +1,480 @@
+//! The stages in their order: from a plan to a bundle.
+//!
+//! Each stage takes what the one before made, so a gate can't be skipped. [`Pipeline::accept`] goes through all of them up
+//! to the verdict, [`Pipeline::store`] puts what was accepted on disk, and [`Pipeline`] is also the gate that bundles pass
+//! when they are loaded again.
+
+mod admit;
+mod turned;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+pub use self::admit::Admitted;
+pub use self::turned::Turned;
+
+use crate::abi::section::ABI_VERSION;
+use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
+use crate::bundle::{
+    self, BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store,
+    Versions,
+};
+use crate::diagnostics::problem::Stage;
+use crate::evidence::Evidence;
+use crate::evidence::effort::Cancel;
+use crate::evidence::{Samples, Task};
+use crate::gate::fit::{Efforts, Fitted, fit, fit_within};
+use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
+use crate::gate::policy::FieldPolicy;
+use crate::graph::spec::GraphSpec;
+use crate::plan::{self, Plan};
+use crate::render::compile::{Compiled, compile};
+use crate::render::{TEMPLATE_VERSION, render};
+use crate::sandbox::tenant::TenantPolicy;
+use crate::sandbox::{Extractor, Limits, LoadError, Options, Sandbox};
+
+/// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
+pub const TRANSCRIPT_VERSION: &str = "1";
+
+/// What the module of a stored bundle is called.
+pub const MODULE_NAME: &str = "extractor";
+
+/// The gates with their limits.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    sandbox: Sandbox,
+    structure: StructuralLimits,
+    policy: FieldPolicy,
+}
+
+/// What a candidate is judged by, and what it was made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The plan's text.
+    pub plan: &'a str,
+    /// What was asked for.
+    pub task: &'a Task,
+    /// What the sample run asks for.
+    pub smoke: SmokeOptions,
+}
+
+/// What passed every gate. Made by [`Pipeline::accept`] alone.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    compiled: Compiled,
+    inspected: Inspected,
+    smoked: Smoked,
+    graph: String,
+    limits: String,
+    rule: Option<String>,
+    event_schema: Option<String>,
+}
+
+impl Accepted {
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        self.compiled.source().plan()
+    }
+
+    /// The module with what the static gate found.
+    #[must_use]
+    pub fn inspected(&self) -> &Inspected {
+        &self.inspected
+    }
+
+    /// The extractor with the report of the sample run.
+    #[must_use]
+    pub fn smoked(&self) -> &Smoked {
+        &self.smoked
+    }
+}
+
+/// A bundle on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Its directory.
+    pub path: PathBuf,
+    /// Its fingerprint.
+    pub fingerprint: Digest,
+    /// What it says of itself.
+    pub manifest: Manifest,
+    /// Whether it was there already, whole and unaltered, so that nothing was written.
+    pub cache_hit: bool,
+}
+
+/// How one stage went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StageTime {
+    /// The stage.
+    pub stage: Stage,
+    /// Whether it passed.
+    pub ok: bool,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Pipeline {
+    /// The gates with these limits for what runs, and the default limits for how modules are built.
+    ///
+    /// # Errors
+    /// [`LoadError::Engine`], when the sandbox can't be built on this machine.
+    pub fn new(limits: Limits) -> Result<Self, LoadError> {
+        Ok(Self::in_sandbox(Sandbox::new(limits)?))
+    }
+
+    /// The gates around a sandbox that was built as the host wants it, with the default limits for how modules are built.
+    #[must_use]
+    pub fn in_sandbox(sandbox: Sandbox) -> Self {
+        Self { sandbox, structure: StructuralLimits::default(), policy: FieldPolicy::default() }
+    }
+
+    /// The same gates for a tenant whose policy says which fields may be read. It holds for plans, and for the declared
+    /// inputs of bundles that are loaded, whoever made them. The default denies nothing but the whole event.
+    #[must_use]
+    pub fn with_policy(self, policy: FieldPolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// The same gates with other limits for how modules are built.
+    #[must_use]
+    pub fn with_structure(self, structure: StructuralLimits) -> Self {
+        Self { structure, ..self }
+    }
+
+    /// The gates for one tenant, in a sandbox with an engine of its own. What the tenant's policy doesn't say is as `host`
+    /// has it.
+    ///
+    /// # Errors
+    /// As [`Sandbox::with_options`].
+    pub fn of_tenant(tenant: &TenantPolicy, host: Options) -> Result<Self, LoadError> {
+        let structure = tenant.structure(&StructuralLimits::default());
+        let sandbox = Sandbox::with_options(tenant.options(host))?;
+        Ok(Self { sandbox, structure, policy: tenant.fields().clone() })
+    }
+
+    /// The gates for another tenant, on the same engine. What the tenant's policy doesn't say is as it is here, but for the
+    /// fields that may be read, which are the policy's, and directories, which no two tenants share unasked.
+    ///
+    /// # Errors
+    /// [`LoadError::Directory`], when a directory of the policy can't be granted; [`LoadError::OtherEngine`], when its extractors
+    /// would have another size of stack, or come from another allocator: both belong to the engine, so such a tenant needs one
+    /// of its own ([`of_tenant`](Self::of_tenant)).
+    pub fn for_tenant(&self, tenant: &TenantPolicy) -> Result<Self, LoadError> {
+        let limits = tenant.limits(self.sandbox.limits());
+        let isolation = tenant.isolation().unwrap_or(self.sandbox.isolation());
+        let shared = self.sandbox.allocator();
+        if let Some(asked) = tenant.allocator().filter(|asked| *asked != shared) {
+            return Err(LoadError::OtherEngine {
+                what: "allocator",
+                asked: asked.to_string(),
+                shared: shared.to_string(),
+            });
+        }
+        let sandbox = self.sandbox.for_tenant(limits, isolation)?;
+        Ok(Self {
+            sandbox: match tenant.wasi() {
+                Some(wasi) => sandbox.with_wasi(wasi.clone())?,
+                None => sandbox,
+            },
+            structure: tenant.structure(&self.structure),
+            policy: tenant.fields().clone(),
+        })
+    }
+
+    /// What may be read.
+    #[must_use]
+    pub fn policy(&self) -> &FieldPolicy {
+        &self.policy
+    }
+
+    /// The sandbox.
+    #[must_use]
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// The limits for how modules are built.
+    #[must_use]
+    pub fn structure(&self) -> &StructuralLimits {
+        &self.structure
+    }
+
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// [`Turned::Plan`], with every problem of it.
+    pub fn plan(&self, text: &str) -> Result<Plan, Turned> {
+        plan::parse(text).map_err(|error| {
+            let problems = plan::problems(text);
+            Turned::Plan(if problems.is_empty() { vec![error] } else { problems })
+        })
+    }
+
+    /// Holds a plan to what may be read. Samples and event schema tell which of its paths lead to objects that hold what is
+    /// denied.
+    ///
+    /// # Errors
+    /// [`Turned::Policy`].
+    pub fn permit(&self, plan: &Plan, evidence: &Evidence) -> Result<(), Turned> {
+        Ok(self.policy.check_plan_knowing(plan, evidence)?)
+    }
+
+    /// Holds the declared inputs of a module that wasn't rendered from a plan to what may be read.
+    ///
+    /// # Errors
+    /// [`Turned::Policy`].
+    pub fn permit_inputs(&self, inspected: &Inspected) -> Result<(), Turned> {
+        Ok(self.policy.check_section(inspected.section())?)
+    }
+
+    /// Holds the module of a bundle to what may be read, by the plan that it was rendered from if it was. Samples and event
+    /// schema tell more than was known when it was loaded.
+    ///
+    /// # Errors
+    /// [`Turned::Policy`].
+    pub fn permit_admitted(&self, admitted: &Admitted, evidence: &Evidence) -> Result<(), Turned> {
+        match admitted.rendered_plan() {
+            Some(plan) => self.permit(plan, evidence),
+            None => self.permit_inputs(admitted.inspected()),
+        }
+    }
+
+    /// Holds a plan to what is known of events and graph.
+    ///
+    /// # Errors
+    /// [`Turned::Fit`].
+    pub fn fit(&self, plan: &Plan, task: &Task) -> Result<Fitted, Turned> {
+        Ok(fit(plan, task)?)
+    }
+
+    /// Renders and compiles a plan.
+    ///
+    /// # Errors
+    /// [`Turned::Render`] or [`Turned::Compile`].
+    pub fn build(&self, plan: &Plan) -> Result<Compiled, Turned> {
+        Ok(compile(render(plan)?)?)
+    }
+
+    /// Inspects a module that this pipeline built; it is reset-safe by construction.
+    ///
+    /// # Errors
+    /// [`Turned::Inspect`].
+    pub fn inspect(&self, compiled: &Compiled) -> Result<Inspected, Turned> {
+        let inspected = inspect(compiled.module(), &self.structure)?;
+        Ok(prove::by_rendering(inspected, compiled))
+    }
+
+    /// Inspects bytes that nothing vouches for. They are reset-safe if the [verifier](prove::by_verification) finds a proof.
+    ///
+    /// # Errors
+    /// [`Turned::Inspect`].
+    pub fn inspect_bytes(&self, module: &[u8]) -> Result<Inspected, Turned> {
+        let inspected = inspect_granting(module, &self.structure, self.sandbox.wasi().grant)?;
+        Ok(prove::by_verification(inspected))
+    }
+
+    /// Loads an inspected module into the sandbox. It runs with what the policy withholds.
+    ///
+    /// # Errors
+    /// [`Turned::Load`].
+    pub fn load(&self, inspected: &Inspected) -> Result<Extractor, Turned> {
+        Ok(self.load_withholding(inspected)?)
+    }
+
+    fn load_withholding(&self, inspected: &Inspected) -> Result<Extractor, LoadError> {
+        let withheld = self.policy.withheld(inspected.section());
+        Ok(self.sandbox.load(inspected)?.withholding(withheld))
+    }
+
+    /// Runs an extractor over samples. `plan` is the oracle, where there is one.
+    ///
+    /// # Errors
+    /// [`Turned::NoSample`], [`Turned::Smoke`], or [`Turned::Host`] where nothing could be found out.
+    pub fn smoke(
+        &self,
+        extractor: &Extractor,
+        plan: Option<&Plan>,
+        samples: &Samples,
+        graph: Option<&GraphSpec>,
+        options: SmokeOptions,
+    ) -> Result<Smoked, Turned> {
+        covered(extractor, samples)?;
+        Ok(smoke(extractor, plan, samples, graph, options)?)
+    }
+
+    /// Takes a plan through every gate. `watch` is told of each stage when it ends.
+    ///
+    /// # Errors
+    /// [`Turned`], by the first stage that turns it down.
+    pub fn accept(
+        &self,
+        request: &Request<'_>,
+        watch: &mut dyn FnMut(StageTime),
+    ) -> Result<Accepted, Turned> {
+        let plan = timed(Stage::Plan, watch, || self.plan(request.plan))?;
+        self.accept_plan(&plan, request.task, request.smoke, watch)
+    }
+
+    /// Takes a plan that was read already through all the other gates.
+    ///
+    /// # Errors
+    /// [`Turned`], by the first stage that turns it down.
+    pub fn accept_plan(
+        &self,
+        plan: &Plan,
+        task: &Task,
+        options: SmokeOptions,
+        watch: &mut dyn FnMut(StageTime),
+    ) -> Result<Accepted, Turned> {
+        self.accept_plan_until(plan, task, options, &Cancel::default(), watch)
+    }
+
+    /// The same, as long as nobody cancels it: then no further stage is begun, no further sample run, and nothing more
+    /// searched for.
+    ///
+    /// # Errors
+    /// [`Turned`], by the first stage that turns it down; [`Turned::Cancelled`], where it wasn't judged to the end.
+    pub fn accept_plan_until(
+        &self,
+        plan: &Plan,
+        task: &Task,
+        options: SmokeOptions,
+        cancel: &Cancel,
+        watch: &mut dyn FnMut(StageTime),
+    ) -> Result<Accepted, Turned> {
+        let begin = |stage| match cancel.is_cancelled() {
+            true => Err(Turned::Cancelled { stage }),
+            false => Ok(stage),
+        };
+        timed(begin(Stage::Policy)?, watch, || self.permit(plan, task.evidence()))?;
+        let efforts = Efforts::new(cancel);
+        let fitted = timed(begin(Stage::Fit)?, watch, || Ok(fit_within(plan, task, &efforts)?))?;
+        let plan = fitted.plan();
+        let source = timed(begin(Stage::Render)?, watch, || Ok(render(plan)?))?;
+        let compiled = timed(begin(Stage::Compile)?, watch, || Ok(compile(source)?))?;
+        let inspected = timed(begin(Stage::Inspect)?, watch, || self.inspect(&compiled))?;
+        let extractor = timed(begin(Stage::Load)?, watch, || self.load(&inspected))?;
+        let smoked = timed(begin(Stage::Smoke)?, watch, || {
+            covered(&extractor, task.samples())?;
+            let (samples, graph) = (task.samples(), Some(task.graph()));
+            let smoked = smoke_until(&extractor, Some(plan), samples, graph, options, cancel);
+            begin(Stage::Smoke)?;
+            Ok(smoked?)
+        })?;
+        Ok(Accepted {
+            compiled,
+            inspected,
+            smoked,
+            graph: json(task.graph()),
+            limits: json(self.sandbox.limits()),
+            rule: task.rule().map(|rule| rule.text().to_owned()),
+            event_schema: task.event_schema().map(|schema| schema.text().to_owned()),
+        })
+    }
+
+    /// Puts an accepted candidate on disk. The same inputs make the same bundle: where it is whole already, nothing is
+    /// written.
+    ///
+    /// # Errors
+    /// [`Turned::Bundle`]; what was on disk before is still there.
+    pub fn store(
+        &self,
+        accepted: &Accepted,
+        store: &Store,
+        created_at: jiff::Timestamp,
+        watch: &mut dyn FnMut(StageTime),
+    ) -> Result<Stored, Turned> {
+        timed(Stage::Bundle, watch, || {
+            let plan = json(accepted.plan());
+            let section = accepted.inspected.section();
+            let contents = Contents {
+                module_name: MODULE_NAME,
+                function_name: section.function(),
+                event_types: section.event_types(),
+                plan: plan.as_bytes(),
+                source: accepted.compiled.source().text().as_bytes(),
+                module: accepted.compiled.module(),
+                graph: accepted.graph.as_bytes(),
+                limits: accepted.limits.as_bytes(),
+                event_schema: accepted.event_schema.as_deref().map(str::as_bytes),
+                rule: accepted.rule.as_deref().map(str::as_bytes),
+                versions: VERSIONS,
+            };
+            let fingerprint = contents.fingerprint();
+            let path = store.path_of(fingerprint);
+            let text = fingerprint.to_string();
+            let expect =
+                Expect { fingerprint: Some(&text), event_types: Some(section.event_types()) };
+            // Its module has just passed the gates, so that its bytes are the same is all there is to know.
+            let same_bytes = SameBytes(accepted.compiled.module());
+            Ok(match bundle::load(&path, &expect, &same_bytes) {
+                Ok(found) => {
+                    let manifest = found.manifest().clone();
+                    Stored { path, fingerprint, manifest, cache_hit: true }
+                }
+                Err(_) => {
+                    let manifest =
+                        Manifest::new(&contents, created_at).map_err(BundleError::from)?;
+                    let path = store.put(&contents, created_at)?;
+                    Stored { path, fingerprint, manifest, cache_hit: false }
+                }
+            })
+        })
+    }
+}
+
+/// What this build of Retort writes into manifests.
+const VERSIONS: Versions<'static> = Versions {
+    abi: ABI_VERSION,
+    compiler_package: concat!("retort ", env!("CARGO_PKG_VERSION")),
+    template: TEMPLATE_VERSION,
+    transcript_builder: TRANSCRIPT_VERSION,
+};
+
+/// Whether there is a sample of each event type that an extractor declares.
+fn covered(extractor: &Extractor, samples: &Samples) -> Result<(), Turned> {
+    match samples.uncovered(extractor.section().event_types()) {
+        Some(event_type) => Err(Turned::NoSample { event_type: event_type.to_owned() }),
+        None => Ok(()),
+    }
+}
+
+fn timed<T>(
+    stage: Stage,
+    watch: &mut dyn FnMut(StageTime),
+    work: impl FnOnce() -> Result<T, Turned>,
+) -> Result<T, Turned> {
+    let start = Instant::now();
+    let outcome = work();
+    watch(StageTime { stage, ok: outcome.is_ok(), elapsed: start.elapsed() });
+    outcome
+}
+
+/// Data of ours as JSON for people and fingerprints.
+fn json<T: serde::Serialize>(value: &T) -> String {
+    let mut text = serde_json::to_string_pretty(value)
+        .expect("plans, specs and limits are strings and numbers under string keys");
+    text.push('\n');
+    text
+}
+
+/// Admits one module and no other.
+struct SameBytes<'a>(&'a [u8]);
+
+impl ModuleGate for SameBytes<'_> {
+    type Module = ();
+
+    fn admit(
+        &self,
+        module: &[u8],
+        _plan: &[u8],
+        _manifest: &Manifest,
+    ) -> Result<(), ModuleRefusal> {
+        if module == self.0 {
+            Ok(())
+        } else {
+            Err(ModuleRefusal::Rejected("another module".to_owned()))
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Why a candidate was turned down: every stage's error, as problems and as a diagnostic.
+
+use thiserror::Error;
+
+use crate::bundle::BundleError;
+use crate::bundle::apart::INTERRUPTED;
+use crate::bundle::smoke::{SmokeError, SmokeFailed};
+use crate::diagnostics::diagnose::{self, AstFailure, AstReport, CompileReport, ParseReport};
+use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::untrusted::escaped;
+use crate::gate::fit::{EVENT_TYPE_WITHOUT_SAMPLE, Unfit};
+use crate::gate::inspect::Rejected;
+use crate::gate::policy::Denied;
+use crate::plan::PlanParseError;
+use crate::render::RenderError;
+use crate::render::compile::CompileError;
+use crate::sandbox::{LoadError, RunError};
+
+/// Why a candidate was turned down.
+#[derive(Debug, Error)]
+pub enum Turned {
+    /// The plan can't be read; every problem of it, at least one.
+    #[error("the plan is not valid: {}", first(.0))]
+    Plan(Vec<PlanParseError>),
+    /// It speaks of what isn't there.
+    #[error(transparent)]
+    Fit(#[from] Unfit),
+    /// It reads what the tenant's policy doesn't let it read.
+    #[error(transparent)]
+    Policy(#[from] Denied),
+    /// It can't be rendered.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// What was rendered doesn't compile.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The static gate refuses the module.
+    #[error(transparent)]
+    Inspect(#[from] Rejected),
+    /// The sandbox can't load the module.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// An event type that a module declares has no sample, so nothing is known about it.
+    #[error("no sample has the plan's event type \"{}\"", escaped(.event_type))]
+    NoSample {
+        /// The event type.
+        event_type: String,
+    },
+    /// The sample run failed.
+    #[error(transparent)]
+    Smoke(#[from] SmokeFailed),
+    /// The host could not run it, so that nothing is known about it.
+    #[error(transparent)]
+    Host(RunError),
+    /// The bundle can't be written.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// Nobody waits for the verdict any longer.
+    #[error("the judging of the plan was cancelled before the stage `{}` was over", .stage.as_str())]
+    Cancelled {
+        /// The stage that was to be next, or that it was at.
+        stage: Stage,
+    },
+}
+
+impl From<SmokeError> for Turned {
+    fn from(error: SmokeError) -> Self {
+        match error {
+            SmokeError::Failed(failed) => Self::Smoke(failed),
+            SmokeError::Host(error) => Self::Host(error),
+        }
+    }
+}
+
+fn first(errors: &[PlanParseError]) -> String {
+    errors.first().map_or_else(String::new, ToString::to_string)
+}
+
+impl Turned {
+    /// The stage that turned the candidate down.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        match self {
+            Self::Plan(_) => Stage::Plan,
+            Self::Policy(_) => Stage::Policy,
+            Self::Render(_) => Stage::Render,
+            Self::Compile(_) => Stage::Compile,
+            Self::Inspect(_) => Stage::Inspect,
+            Self::Load(_) => Stage::Load,
+            Self::Fit(_) | Self::NoSample { .. } => Stage::Fit,
+            Self::Smoke(_) => Stage::Smoke,
+            Self::Host(_) => Stage::Run,
+            Self::Bundle(_) => Stage::Bundle,
+            Self::Cancelled { stage } => *stage,
+        }
+    }
+
+    /// Everything that is wrong, as data; at least one problem.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        match self {
+            Self::Plan(errors) => errors.iter().cloned().map(Problem::from).collect(),
+            Self::Policy(denied) => denied.problems().collect(),
+            Self::Render(error) => vec![error.into()],
+            Self::Compile(CompileError::TooLarge { used, allowed }) => {
+                vec![self.problem().limit(*used as u64, *allowed as u64)]
+            }
+            Self::Compile(CompileError::Syntax { line, column, .. }) => {
+                vec![self.problem().at(format!("{line}:{column}"))]
+            }
+            Self::Inspect(rejected) => rejected.problems().iter().map(Problem::from).collect(),
+            Self::Fit(unfit) => unfit.findings().iter().map(Problem::from).collect(),
+            Self::Smoke(failed) => failed.problems().to_vec(),
+            Self::Load(error) => match error.usage() {
+                Some((used, allowed)) => vec![self.problem().limit(used, allowed)],
+                None => vec![self.problem()],
+            },
+            Self::Host(error) => vec![error.problem()],
+            Self::NoSample { .. } | Self::Bundle(_) | Self::Cancelled { .. } => {
+                vec![self.problem()]
+            }
+        }
+    }
+
+    /// Whether it is the host that could not do its work: nothing is said about the candidate, and another one would fare no
+    /// better.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        match self {
+            Self::Host(_) => true,
+            Self::Load(error) => error.is_of_host(),
+            _ => false,
+        }
+    }
+
+    fn problem(&self) -> Problem {
+        Problem::new(self.stage(), self.code(), self.to_string())
+    }
+
+    /// The diagnostic: the text that a model is given to mend its plan.
+    #[must_use]
+    pub fn diagnostic(&self) -> String {
+        match self {
+            Self::Plan(errors) => match errors.first() {
+                Some(error) => diagnose::parse(&ParseReport::from(error)),
+                None => diagnose::compile(&CompileReport::default()),
+            },
+            Self::Policy(denied) => denied.diagnostic(),
+            Self::Fit(unfit) => unfit.diagnostic(),
+            _ => diagnose::compile(&self.report()),
+        }
+    }
+
+    /// This outcome as the report of a whole compilation.
+    fn report(&self) -> CompileReport {
+        let mut report = CompileReport::default();
+        match self {
+            Self::Compile(CompileError::Syntax { line, column, message }) => {
+                let failure = AstFailure {
+                    code: self.code().to_owned(),
+                    detail: message.clone(),
+                    line: Some(*line as u64),
+                    col: Some(*column as u64),
+                };
+                report.ast_report = Some(AstReport { failures: vec![failure] });
+            }
+            Self::Inspect(_) | Self::Render(_) | Self::Compile(_) => {
+                let failure = |problem: Problem| AstFailure {
+                    code: problem.code.to_owned(),
+                    detail: match problem.path {
+                        Some(path) => format!("{path}: {}", problem.message),
+                        None => problem.message,
+                    },
+                    line: None,
+                    col: None,
+                };
+                let failures = self.problems().into_iter().map(failure).collect();
+                report.ast_report = Some(AstReport { failures });
+            }
+            Self::NoSample { .. } => report.invalid_event_types = Some(self.to_string()),
+            Self::Smoke(failed) if failed.report().ok() => {
+                // Every event went well, and one declared type gave nothing.
+                let message = failed.problems().first().map(|problem| problem.message.clone());
+                report.invalid_event_types = message;
+            }
+            Self::Smoke(failed) => {
+                report.ast_report = Some(AstReport::default());
+                report.smoke_report = Some(failed.report().clone());
+            }
+            Self::Plan(_)
+            | Self::Policy(_)
+            | Self::Fit(_)
+            | Self::Load(_)
+            | Self::Host(_)
+            | Self::Bundle(_)
+            | Self::Cancelled { .. } => report.load_error = Some(self.to_string()),
+        }
+        report
+    }
+}
+
+impl Coded for Turned {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Plan(errors) => errors.first().map_or("invalid_json", Coded::code),
+            Self::Policy(denied) => denied.code(),
+            Self::Render(error) => error.code(),
+            Self::Compile(error) => error.code(),
+            Self::Inspect(rejected) => {
+                rejected.problems().first().map_or("invalid_module", Coded::code)
+            }
+            Self::Load(error) => error.code(),
+            Self::Fit(unfit) => unfit.code(),
+            Self::NoSample { .. } => EVENT_TYPE_WITHOUT_SAMPLE,
+            Self::Smoke(failed) => {
+                failed.problems().first().map_or("nonempty_floor", |problem| problem.code)
+            }
+            Self::Host(error) => error.code(),
+            Self::Bundle(error) => error.code(),
+            Self::Cancelled { .. } => INTERRUPTED,
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! The sample run: an extractor over sample events, in the sandbox, with its results checked.
+//!
+//! Each event counts by itself, as it will when the bundle serves. What an event gives must be a result of the ABI, must
+//! be what the plan means (the native evaluator says what that is) and must fit the graph spec.
+
+mod report;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use thiserror::Error;
+
+pub use crate::diagnostics::diagnose::{SmokeReport, ValidationFailure};
+pub use crate::evidence::{Sample, Samples, SamplesError};
+pub use report::{SampleFailure, SampleRun};
+
+use crate::abi::result::ResultError;
+use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::untrusted::escaped;
+use crate::evidence::effort::Cancel;
+use crate::graph::extraction::Extraction;
+use crate::graph::spec::GraphSpec;
+use crate::graph::validate::{ValidateOptions, validate};
+use crate::plan::{EventPattern, Plan, eval};
+use crate::sandbox::{Extractor, Limits, RunError, Runner};
+
+/// Problems that are kept as data; the report counts all of them.
+const MAX_PROBLEMS: usize = 100;
+
+/// Fuel that all samples of a run may take together: 2,000,000,000, a second or two with the native evaluation beside it. A
+/// thousand samples of the largest plans that are known to us take a tenth of it.
+pub const MAX_FUEL: u64 = 2_000_000_000;
+
+/// What the sample run asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmokeOptions {
+    /// How many events have to give a node, an edge or a handled span. Default 1.
+    pub min_nonempty_results: u64,
+    /// Whether edges may lead to nodes of other events. Default no.
+    pub allow_external_endpoints: bool,
+}
+
+impl Default for SmokeOptions {
+    fn default() -> Self {
+        Self { min_nonempty_results: 1, allow_external_endpoints: false }
+    }
+}
+
+/// An extractor that passed the sample run. Made by [`smoke`] alone.
+#[derive(Clone, Debug)]
+pub struct Smoked {
+    extractor: Extractor,
+    report: SmokeReport,
+    samples: Vec<SampleRun>,
+    max_fuel: u64,
+}
+
+impl Smoked {
+    /// The extractor.
+    #[must_use]
+    pub fn extractor(&self) -> &Extractor {
+        &self.extractor
+    }
+
+    /// What happened.
+    #[must_use]
+    pub fn report(&self) -> &SmokeReport {
+        &self.report
+    }
+
+    /// How each sample went, in their order.
+    #[must_use]
+    pub fn samples(&self) -> &[SampleRun] {
+        &self.samples
+    }
+
+    /// The most fuel that a sample took.
+    #[must_use]
+    pub fn max_fuel(&self) -> u64 {
+        self.max_fuel
+    }
+}
+
+/// A sample run that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the sample run failed: {} of {} events failed, {} gave something, {} validation failures",
+    .report.events_with_exception + .report.events_with_wrong_return_type,
+    .report.events_processed, .report.events_with_nonempty_result, .report.validation_failures.len())]
+pub struct SmokeFailed {
+    report: Box<SmokeReport>,
+    samples: Vec<SampleRun>,
+    problems: Vec<Problem>,
+}
+
+impl SmokeFailed {
+    /// What happened.
+    #[must_use]
+    pub fn report(&self) -> &SmokeReport {
+        &self.report
+    }
+
+    /// How each sample went, in their order.
+    #[must_use]
+    pub fn samples(&self) -> &[SampleRun] {
+        &self.samples
+    }
+
+    /// The same as data, in the order of the events; at most 100.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+/// Why a sample run gave no [`Smoked`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SmokeError {
+    /// The extractor failed.
+    #[error(transparent)]
+    Failed(#[from] SmokeFailed),
+    /// The host could not run a sample, for lack of memory or of a place in its pool: nothing is known about the extractor.
+    #[error(transparent)]
+    Host(RunError),
+}
+
+/// The codes of problems that only this gate finds.
+pub const CODES: &[&str] =
+    &["oracle_mismatch", "nonempty_floor", "event_type_without_result", "samples_out_of_fuel"];
+
+/// Runs `extractor` over `samples`. With a plan, every result is compared with what the plan means; with a graph spec,
+/// every result is validated.
+///
+/// # Errors
+/// [`SmokeFailed`], when a sample failed, a result didn't fit, too few samples (or, of a declared event type, no sample) gave
+/// anything, or all together took more than [`MAX_FUEL`]; [`SmokeError::Host`], when the host could not run one.
+pub fn smoke(
+    extractor: &Extractor,
+    plan: Option<&Plan>,
+    samples: &Samples,
+    spec: Option<&GraphSpec>,
+    options: SmokeOptions,
+) -> Result<Smoked, SmokeError> {
+    smoke_until(extractor, plan, samples, spec, options, &Cancel::default())
+}
+
+/// The same, as long as nobody cancels it: what comes of the rest is of no use.
+pub(crate) fn smoke_until(
+    extractor: &Extractor,
+    plan: Option<&Plan>,
+    samples: &Samples,
+    spec: Option<&GraphSpec>,
+    options: SmokeOptions,
+    cancel: &Cancel,
+) -> Result<Smoked, SmokeError> {
+    let mut run = Run {
+        plan,
+        spec,
+        options,
+        report: SmokeReport {
+            min_nonempty_results: options.min_nonempty_results,
+            ..SmokeReport::default()
+        },
+        samples: Vec::new(),
+        problems: Vec::new(),
+        nonempty: BTreeSet::new(),
+        max_fuel: 0,
+        fuel: 0,
+    };
+    let mut runner = extractor.runner();
+    for sample in samples.iter().take_while(|_| !cancel.is_cancelled()) {
+        if run.fuel > MAX_FUEL {
+            run.out_of_fuel(sample, samples.iter().len());
+            break;
+        }
+        run.sample(&mut runner, sample).map_err(SmokeError::Host)?;
+    }
+    Ok(run.verdict(extractor)?)
+}
+
+struct Run<'a> {
+    plan: Option<&'a Plan>,
+    spec: Option<&'a GraphSpec>,
+    options: SmokeOptions,
+    report: SmokeReport,
+    samples: Vec<SampleRun>,
+    problems: Vec<Problem>,
+    nonempty: BTreeSet<&'a str>,
+    max_fuel: u64,
+    /// What all samples so far have taken, or may have where they failed.
+    fuel: u64,
+}
+
+impl<'a> Run<'a> {
+    /// Runs a sample and notes how it went.
+    ///
+    /// # Errors
+    /// What the host could not do.
+    fn sample(&mut self, runner: &mut Runner, sample: &'a Sample) -> Result<(), RunError> {
+        self.report.events_processed += 1;
+        self.begin(sample);
+        match runner.run(sample.text().as_bytes()) {
+            Ok(outcome) => {
+                self.max_fuel = self.max_fuel.max(outcome.fuel);
+                self.fuel = self.fuel.saturating_add(outcome.fuel);
+                match serde_json::from_slice::<Extraction>(outcome.json) {
+                    Ok(extraction) => self.result(sample, &extraction),
+                    // What the ABI's check accepts is an extraction, but for numbers that only one of the two can hold.
+                    Err(error) => self.exception(
+                        sample,
+                        Problem::new(
+                            Stage::Smoke,
+                            "result_wrong_shape",
+                            escaped(&error.to_string()),
+                        ),
+                    ),
+                }
+            }
+            Err(error) if error.is_of_host() => return Err(error),
+            Err(error) => {
+                // How much it took isn't known: as much as its event had, or would have where nobody gives more than usual.
+                let allowed = |limits: &Limits| limits.fuel(sample.text().len());
+                let own = allowed(runner.extractor().sandbox().limits());
+                self.fuel = self.fuel.saturating_add(own.min(allowed(&Limits::default())));
+                match error.cause() {
+                    RunError::Result(error) => self.wrong_return_type(sample, error),
+                    _ => self.exception(sample, error.problem()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, sample: &Sample) {
+        self.samples.push(SampleRun {
+            line: sample.line(),
+            event_type: sample.event_type().to_owned(),
+            failure: None,
+        });
+    }
+
+    /// Notes that this sample and those after it aren't run.
+    fn out_of_fuel(&mut self, sample: &Sample, samples: usize) {
+        self.begin(sample);
+        let message = format!(
+            "{} of {samples} samples were run, which took {} of fuel; together they may take {MAX_FUEL}",
+            self.report.events_processed, self.fuel,
+        );
+        let problem = Problem::new(Stage::Smoke, "samples_out_of_fuel", message);
+        self.exception(sample, problem.limit(self.fuel, MAX_FUEL));
+    }
+
+    fn result(&mut self, sample: &'a Sample, extraction: &Extraction) {
+        if let Some(difference) =
+            self.plan.and_then(|plan| mismatch(plan, sample.text(), extraction))
+        {
+            return self
+                .exception(sample, Problem::new(Stage::Smoke, "oracle_mismatch", difference));
+        }
+        if !extraction.is_empty() {
+            self.report.events_with_nonempty_result += 1;
+            self.nonempty.insert(sample.event_type());
+        }
+        let Some(spec) = self.spec else { return };
+        let options =
+            ValidateOptions { allow_external_endpoints: self.options.allow_external_endpoints };
+        for failure in validate(spec, extraction, options).into_failures() {
+            let detail = failure.detail.clone();
+            let problem =
+                Problem::new(Stage::Graph, failure.code.as_str(), detail).at(failure.path.clone());
+            self.note(sample, problem);
+            self.report.validation_failures.push(ValidationFailure {
+                scope: failure.scope.as_str().to_owned(),
+                code: failure.code.as_str().to_owned(),
+                path: failure.path,
+                detail: failure.detail,
+            });
+        }
+    }
+
+    fn exception(&mut self, sample: &Sample, problem: Problem) {
+        self.report.events_with_exception += 1;
+        self.report.exceptions.push(format!("{}: {}", problem.code, problem.message));
+        self.note(sample, problem);
+    }
+
+    fn wrong_return_type(&mut self, sample: &Sample, error: &ResultError) {
+        self.report.events_with_wrong_return_type += 1;
+        self.report.wrong_return_types.push(format!("malformed result: {error}"));
+        self.note(
+            sample,
+            Problem::new(Stage::Smoke, error.code(), error.to_string()).at(error.path()),
+        );
+    }
+
+    fn note(&mut self, sample: &Sample, mut problem: Problem) {
+        let is_kept = self.problems.len() < MAX_PROBLEMS;
+        if let Some(SampleRun { failure, .. }) = self.samples.last_mut() {
+            failure.get_or_insert_with(|| SampleFailure {
+                code: problem.code,
+                message: is_kept.then(|| problem.message.clone()),
+                used: problem.used,
+                allowed: problem.allowed,
+            });
+        }
+        if is_kept {
+            problem.message = format!("sample on line {}: {}", sample.line(), problem.message);
+            self.problems.push(problem);
+        }
+    }
+
+    fn verdict(mut self, extractor: &Extractor) -> Result<Smoked, SmokeFailed> {
+        self.report.nonempty_event_types =
+            self.nonempty.iter().map(|name| (*name).to_owned()).collect();
+        let floor = self.options.min_nonempty_results;
+        let found = self.report.events_with_nonempty_result;
+        if found < floor {
+            let message = format!(
+                "{found} of {} samples gave something, at least {floor} must",
+                self.report.events_processed
+            );
+            self.problems.push(Problem::new(Stage::Smoke, "nonempty_floor", message));
+        } else if floor > 0 {
+            let declared = extractor.section().event_types();
+            let is_silent = |pattern: &&String| {
+                let pattern = EventPattern::new(pattern);
+                !self.nonempty.iter().any(|event_type| pattern.matches(event_type))
+            };
+            if let Some(silent) = declared.iter().find(is_silent) {
+                let message = format!(
+                    "no sample of the declared event type \"{}\" gave anything",
+                    escaped(silent)
+                );
+                self.problems.push(Problem::new(
+                    Stage::Smoke,
+                    "event_type_without_result",
+                    message,
+                ));
+            }
+        }
+        if self.problems.is_empty() {
+            Ok(Smoked {
+                extractor: extractor.clone(),
+                report: self.report,
+                samples: self.samples,
+                max_fuel: self.max_fuel,
+            })
+        } else {
+            let Self { report, samples, problems, .. } = self;
+            Err(SmokeFailed { report: Box::new(report), samples, problems })
+        }
+    }
+}
+
+/// How what the guest gave differs from what the plan means, if it does. Both are compared as canonical JSON.
+fn mismatch(plan: &Plan, event: &str, found: &Extraction) -> Option<String> {
+    let canonical = |extraction: &Extraction| {
+        serde_json::to_value(extraction).map(|value| Value::to_string(&value)).ok()
+    };
+    let expected = match eval::eval(plan, event) {
+        Ok(expected) => canonical(&expected)?,
+        Err(error) => {
+            return Some(format!("the plan has no meaning for an event that was run: {error}"));
+        }
+    };
+    let found = canonical(found)?;
+    (found != expected).then(|| {
+        format!("the plan means {}, the module gave {}", escaped(&expected), escaped(&found))
+    })
+}

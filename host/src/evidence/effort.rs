@@ -1,0 +1,155 @@
+//! How much work goes into what nobody has to be told: suggestions, drafts, a look at every value.
+//!
+//! Work is counted in steps and never in time, so that the same input gives the same answer on every machine. A step stands
+//! for some two nanoseconds of a machine of today, as a unit of [fuel](crate::plan::expr::fuel) does. Whoever searches takes its
+//! steps before it makes them, and ends where they aren't given. A [`Cancel`] ends the same searches for somebody who no
+//! longer waits for what comes of them.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A word to somebody at work, from another thread, that nobody waits for what comes of it.
+///
+/// ```
+/// use retort::evidence::effort::Cancel;
+///
+/// let cancel = Cancel::default();
+/// let told = cancel.clone();
+/// cancel.cancel();
+/// assert!(told.is_cancelled());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Says it, for good.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was said.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The steps that a search may take.
+#[derive(Debug)]
+pub struct Effort {
+    steps: u64,
+    taken: Cell<u64>,
+    counted: Cell<u64>,
+    is_over: Cell<bool>,
+    cancel: Cancel,
+}
+
+impl Effort {
+    /// So many steps, as long as nobody cancels them.
+    #[must_use]
+    pub fn new(steps: u64, cancel: &Cancel) -> Self {
+        let [taken, counted] = [Cell::new(0), Cell::new(0)];
+        Self { steps, taken, counted, is_over: Cell::new(false), cancel: cancel.clone() }
+    }
+
+    /// Takes steps; whether they may be made. From the first that may not, none is given any more.
+    pub fn take(&self, steps: u64) -> bool {
+        let taken = self.taken.get().saturating_add(steps);
+        if self.is_over() || taken > self.steps || self.cancel.is_cancelled() {
+            self.is_over.set(true);
+            return false;
+        }
+        self.taken.set(taken);
+        true
+    }
+
+    /// Takes the steps of another effort, which was given what is left of this one or less; whether they may be made. This one
+    /// is over too where the other one had all of it, and that wasn't enough.
+    pub(crate) fn take_all(&self, other: &Self) -> bool {
+        let had_all = other.steps >= self.left();
+        let enough = self.take(other.taken());
+        if other.is_over() && had_all {
+            self.is_over.set(true);
+        }
+        enough && !self.is_over()
+    }
+
+    /// Whether steps were asked for that weren't given.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    /// How many were taken.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.taken.get()
+    }
+
+    /// Counts one more of what is looked at, whatever that is.
+    pub(crate) fn count(&self) {
+        self.counted.set(self.counted.get() + 1);
+    }
+
+    /// How much was looked at.
+    pub(crate) fn counted(&self) -> u64 {
+        self.counted.get()
+    }
+
+    /// How many may still be taken.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        if self.is_over() { 0 } else { self.steps - self.taken.get() }
+    }
+
+    /// What ends it before its time.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// What a search has found, unless it ended before it was done: the best of a part isn't the best.
+    pub(crate) fn whole<T>(&self, found: Option<T>) -> Option<T> {
+        found.filter(|_| !self.is_over())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cancel, Effort};
+
+    #[test]
+    fn what_is_not_given_ends_it() {
+        let effort = Effort::new(10, &Cancel::default());
+        assert!(effort.take(4) && effort.take(6) && !effort.is_over());
+        assert_eq!((effort.taken(), effort.left()), (10, 0));
+        assert!(!effort.take(1) && effort.is_over() && !effort.take(0));
+        assert_eq!(effort.whole(Some(1)), None);
+        // Fewer steps than were refused aren't given either: what a search leaves out doesn't depend on what comes next.
+        let effort = Effort::new(10, &Cancel::default());
+        assert!(!effort.take(11) && !effort.take(1));
+        assert_eq!((effort.taken(), effort.left()), (0, 0));
+    }
+
+    #[test]
+    fn a_part_of_it_may_be_used_up_without_all_of_it() {
+        let part = |whole: &Effort, steps: u64, taken: u64| {
+            let part = Effort::new(steps.min(whole.left()), &Cancel::default());
+            part.take(taken);
+            whole.take_all(&part)
+        };
+        let whole = Effort::new(10, &Cancel::default());
+        assert!(part(&whole, 4, 4) && part(&whole, 4, 5) && part(&whole, 4, 4));
+        assert_eq!((whole.taken(), whole.is_over()), (8, false));
+        assert!(!part(&whole, 4, 3) && whole.is_over());
+    }
+
+    #[test]
+    fn cancelling_ends_it() {
+        let cancel = Cancel::default();
+        let effort = Effort::new(u64::MAX, &cancel);
+        assert!(effort.take(1));
+        cancel.cancel();
+        assert!(!effort.take(1) && effort.is_over());
+    }
+}

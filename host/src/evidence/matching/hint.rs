@@ -1,0 +1,86 @@
+//! What a rule says about a property in words.
+
+use super::vocabulary::{ENVELOPE, NEGATION};
+use super::words::{Word, words};
+use crate::evidence::effort::Effort;
+
+/// A hint, taken apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hint {
+    /// Words for what the value is: those before the first `of`.
+    pub(super) head: Vec<Word>,
+    /// Words for what it belongs to.
+    pub(super) tail: Vec<Word>,
+    /// Words for what isn't meant: `(not the sender of the request)`.
+    pub(super) not: Vec<Word>,
+    /// Whether the event itself is meant, rather than something in it.
+    pub(super) envelope: bool,
+    /// Whether the event itself is not meant.
+    pub(super) not_envelope: bool,
+}
+
+impl Hint {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut hint = Self::default();
+        for clause in text.split(['(', ')', ';', ',', ':']) {
+            let lower = clause.to_lowercase();
+            // A warning about a value says nothing about where it is.
+            if lower.trim_start().starts_with("beware") || lower.trim_start().starts_with("may ") {
+                continue;
+            }
+            hint.clause(clause);
+        }
+        hint
+    }
+
+    fn clause(&mut self, clause: &str) {
+        let mut negated = false;
+        let mut after_of = false;
+        for word in words(clause) {
+            negated |= word.is_one_of(NEGATION);
+            after_of |= word.text() == "of";
+            let envelope = ENVELOPE.contains(&word.text());
+            self.envelope |= envelope && !negated;
+            // Most hints have the word `event`, and few mean its outermost fields by it; `not the event's` does.
+            self.not_envelope |= negated && (envelope || word.text() == "event");
+            if word.is_filler() || NEGATION.contains(&word.text()) {
+                continue;
+            }
+            let list = match (negated, after_of) {
+                (true, _) => &mut self.not,
+                (false, true) => &mut self.tail,
+                (false, false) => &mut self.head,
+            };
+            if !list.contains(&word) {
+                list.push(word);
+            }
+        }
+    }
+
+    /// All words for what is meant, those for what the value is first.
+    pub(super) fn words(&self) -> impl Iterator<Item = &Word> {
+        self.head.iter().chain(&self.tail)
+    }
+
+    pub(super) fn means(&self, word: &Word, effort: &Effort) -> f64 {
+        self.words().map(|it| it.alike(word, effort)).fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hint;
+    use crate::evidence::matching::words::Word;
+
+    #[test]
+    fn a_hint_says_what_is_meant_and_what_not() {
+        let hint =
+            Hint::new("login of the user who opened the issue (not the sender of the request)");
+        let text = |words: &[Word]| -> Vec<String> {
+            words.iter().map(|word| word.text().to_owned()).collect()
+        };
+        assert_eq!(text(&hint.head), ["login"]);
+        assert_eq!(text(&hint.tail), ["user", "opened", "issue"]);
+        assert_eq!(text(&hint.not), ["sender", "request"]);
+    }
+}

@@ -1,0 +1,421 @@
+//! The places in events where a value may be taken from, over all event types that are looked at.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::conversion::{Fitting, fitting};
+use super::vocabulary::WRAPPERS;
+use super::words::{Word, words};
+use crate::evidence::effort::Effort;
+use crate::evidence::{Evidence, Kind, Kinds, Path};
+use crate::graph::spec::PropertyType;
+use crate::graph::validate::value::{Fit, fit};
+use crate::plan::expr::Conversion;
+
+/// From here on, two words are the same but for their ending.
+const SAME: f64 = 0.9;
+
+/// How many characters a checksum has at least.
+const MIN_CHECKSUM: usize = 32;
+
+/// A path at which scalars occur, or may.
+#[derive(Clone, Debug)]
+pub(crate) struct Place<'e> {
+    pub(crate) path: Path,
+    /// The words of each key of the path.
+    pub(super) words: Vec<Rc<[Word]>>,
+    /// How much each key tells, from 0 to 1: one that nearly all paths share tells nothing.
+    pub(super) telling: Vec<f64>,
+    /// The share of the samples in which it is there; null counts, since events with fixed fields write it.
+    pub(crate) coverage: f64,
+    /// The share of its values that occur once, among those that aren't null.
+    pub(crate) uniqueness: f64,
+    /// The kinds of its values, null apart.
+    pub(super) kinds: Kinds,
+    /// A few of its values.
+    pub(crate) examples: Vec<&'e Value>,
+    looks: Looks,
+    /// What the event schema says about it.
+    pub(super) description: Vec<Word>,
+}
+
+/// What the values of a place look like.
+#[derive(Clone, Copy, Debug, Default)]
+struct Looks {
+    moments: bool,
+    checksums: bool,
+    no_emails: bool,
+    urls: Option<bool>,
+    prose: f64,
+}
+
+impl Looks {
+    fn of(examples: &[&Value]) -> Self {
+        let is_moment = |value: &Value| fit(&PropertyType::Timestamp, value) == Fit::Valid;
+        let is_checksum = |value: &Value| {
+            value.as_str().is_some_and(|it| {
+                it.len() >= MIN_CHECKSUM && it.bytes().all(|byte| byte.is_ascii_hexdigit())
+            })
+        };
+        let is_email = |value: &Value| value.as_str().is_some_and(|it| it.contains('@'));
+        let mut texts = examples.iter().filter_map(|it| it.as_str()).peekable();
+        let any = !examples.is_empty();
+        Self {
+            moments: any && examples.iter().all(|it| is_moment(it)),
+            checksums: any && examples.iter().all(|it| is_checksum(it)),
+            no_emails: any && !examples.iter().any(|it| is_email(it)),
+            prose: prose(examples),
+            urls: texts.peek().is_some().then(|| texts.all(|text| text.contains("://"))),
+        }
+    }
+}
+
+/// How much texts are prose, from 0 to 1: of several words, and long.
+fn prose(examples: &[&Value]) -> f64 {
+    const LONG: f64 = 60.0;
+    let texts: Vec<&str> = examples.iter().filter_map(|it| it.as_str()).collect();
+    if texts.is_empty() {
+        return 0.0;
+    }
+    let one = |text: &&str| {
+        #[allow(clippy::cast_precision_loss, reason = "a text is far shorter than 2^52")]
+        let length = text.chars().count() as f64;
+        if text.contains(' ') { (length / LONG).min(1.0) } else { 0.0 }
+    };
+    #[allow(clippy::cast_precision_loss, reason = "eight examples of an event type are kept")]
+    let count = texts.len() as f64;
+    texts.iter().map(one).sum::<f64>() / count
+}
+
+impl Place<'_> {
+    /// The words of its last key.
+    pub(crate) fn leaf(&self) -> &[Word] {
+        self.words.last().map_or(&[], Rc::as_ref)
+    }
+
+    /// The words of the keys before the last, with how much each tells.
+    pub(super) fn parents(&self) -> impl Iterator<Item = (&[Word], f64)> {
+        let parents = self.words.len().saturating_sub(1);
+        self.words.iter().map(Rc::as_ref).zip(self.telling.iter().copied()).take(parents)
+    }
+
+    /// Whether all that is known of its values is that they may be null.
+    pub(super) fn is_unseen(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Whether all its values are moments in time.
+    pub(super) fn holds_moments(&self) -> bool {
+        self.looks.moments
+    }
+
+    /// Whether all its values are checksums: hexadecimal digits, as many as a digest of 128 bits has, or more.
+    pub(super) fn holds_checksums(&self) -> bool {
+        self.looks.checksums
+    }
+
+    /// Whether none of its values can be an email address, though there are values.
+    pub(super) fn lacks_emails(&self) -> bool {
+        self.looks.no_emails
+    }
+
+    /// How much its text values are prose, from 0 to 1: of several words, and long.
+    pub(crate) fn prose(&self) -> f64 {
+        self.looks.prose
+    }
+
+    /// Whether its text values are addresses of pages; `None` where it has none.
+    pub(crate) fn holds_urls(&self) -> Option<bool> {
+        self.looks.urls
+    }
+}
+
+/// Everything that is known of the events of some types, in the form in which names are compared with it.
+#[derive(Debug)]
+pub(crate) struct Survey<'e> {
+    evidence: &'e Evidence,
+    effort: &'e Effort,
+    /// The one with the most samples first.
+    event_types: Vec<&'e str>,
+    places: Vec<Place<'e>>,
+    /// In how many places a word occurs.
+    frequency: BTreeMap<Word, usize>,
+    pub(super) event_words: Vec<Word>,
+    /// What was found out about the values of places, by the place and the type.
+    judged: RefCell<HashMap<(usize, PropertyType), Judged>>,
+    /// How much the words that were asked for tell.
+    asked: RefCell<HashMap<Word, Telling>>,
+}
+
+/// What is known of the values of a place and a type.
+#[derive(Clone, Debug, Default)]
+struct Judged {
+    fits: Option<bool>,
+    conversion: Option<Option<Conversion>>,
+}
+
+/// How much a word tells about where a value is.
+#[derive(Clone, Copy, Debug)]
+struct Telling {
+    /// Whether it occurs in a path, in whatever ending.
+    is_known: bool,
+    rarity: f64,
+}
+
+impl<'e> Survey<'e> {
+    /// Looks at events of these types, or of all types where none of these has a sample.
+    pub(crate) fn new(evidence: &'e Evidence, event_types: &[&str], effort: &'e Effort) -> Self {
+        let known = |name: &&str| evidence.name_of(name);
+        let mut event_types: Vec<&str> = event_types.iter().filter_map(known).collect();
+        if event_types.is_empty() {
+            event_types = evidence.event_types().map(|(name, _)| name).collect();
+        }
+        if event_types.is_empty() {
+            // There are no samples, as of the elements of an array that is always empty: what is declared is all there is.
+            event_types.push("");
+        }
+        let places = places(evidence, &event_types, effort);
+        let mut frequency = BTreeMap::new();
+        for word in
+            places.iter().flat_map(|place| place.words.iter().flat_map(|words| words.iter()))
+        {
+            *frequency.entry(word.clone()).or_default() += 1;
+        }
+        let event_words = event_types.first().map_or_else(Vec::new, |name| words(name));
+        Self {
+            evidence,
+            effort,
+            event_types,
+            places,
+            frequency,
+            event_words,
+            judged: RefCell::default(),
+            asked: RefCell::default(),
+        }
+    }
+
+    /// What comparing names and values with it is taken from.
+    pub(crate) fn effort(&self) -> &'e Effort {
+        self.effort
+    }
+
+    /// Where values may be taken from, by code point of their paths.
+    pub(crate) fn places(&self) -> &[Place<'e>] {
+        &self.places
+    }
+
+    /// The place at a path.
+    pub(crate) fn place(&self, path: &[String]) -> Option<&Place<'e>> {
+        self.places.get(self.index_of(path)?)
+    }
+
+    fn index_of(&self, path: &[String]) -> Option<usize> {
+        self.places.binary_search_by(|place| place.path.as_slice().cmp(path)).ok()
+    }
+
+    /// Whether a word occurs in a path, in whatever ending.
+    pub(super) fn knows(&self, word: &Word) -> bool {
+        self.telling(word).is_known
+    }
+
+    /// How much a word of a text tells about where a value is: 0 where it occurs in no path, most where it occurs in few.
+    pub(crate) fn rarity(&self, word: &Word) -> f64 {
+        self.telling(word).rarity
+    }
+
+    fn telling(&self, word: &Word) -> Telling {
+        if let Some(telling) = self.asked.borrow().get(word) {
+            return *telling;
+        }
+        let (mut is_known, mut count) = (false, 0);
+        for (known, times) in &self.frequency {
+            let alike = known.alike(word, self.effort);
+            is_known |= alike >= SAME;
+            count += if alike >= super::score::MEANT { *times } else { 0 };
+        }
+        let rarity =
+            if count == 0 { 0.0 } else { 1.0 + (ratio(self.places.len(), count)).max(1.0).ln() };
+        let telling = Telling { is_known, rarity };
+        self.asked.borrow_mut().insert(word.clone(), telling);
+        telling
+    }
+
+    /// Whether every value at a path that isn't null is of the type. Where no value was seen, what the schema declares
+    /// decides, and where nothing is declared, anything may be there.
+    pub(crate) fn fits(&self, path: &[String], property_type: &PropertyType) -> bool {
+        let Some(place) = self.index_of(path) else { return self.fits_now(path, property_type) };
+        let key = (place, property_type.clone());
+        if let Some(fits) = self.judged.borrow().get(&key).and_then(|it| it.fits) {
+            return fits;
+        }
+        let fits = self.fits_now(path, property_type);
+        self.judged.borrow_mut().entry(key).or_default().fits = Some(fits);
+        fits
+    }
+
+    fn fits_now(&self, path: &[String], property_type: &PropertyType) -> bool {
+        if let Some(fits) = self.values_fit(path, property_type) {
+            return fits;
+        }
+        let declared = self.evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
+        let wanted = kinds_of(property_type);
+        let mut declared = declared.iter().filter(|kind| *kind != Kind::Null).peekable();
+        declared.peek().is_none() || declared.any(|kind| wanted.contains(&kind))
+    }
+
+    /// The same, told by samples alone; `None` where no value was seen.
+    pub(crate) fn values_fit(&self, path: &[String], property_type: &PropertyType) -> Option<bool> {
+        let mut values = self.values(path).peekable();
+        values.peek()?;
+        Some(values.all(|value| fit(property_type, value) == Fit::Valid))
+    }
+
+    /// The conversion that makes every value at a path be of the type, or be written alike where they are of it already;
+    /// `None` where nothing has to be done, or nothing helps.
+    pub(crate) fn conversion(
+        &self,
+        path: &[String],
+        property_type: &PropertyType,
+    ) -> Option<Conversion> {
+        let Some(place) = self.index_of(path) else {
+            return self.conversion_now(path, property_type);
+        };
+        let key = (place, property_type.clone());
+        if let Some(found) = self.judged.borrow().get(&key).and_then(|it| it.conversion.clone()) {
+            return found;
+        }
+        let found = self.conversion_now(path, property_type);
+        self.judged.borrow_mut().entry(key).or_default().conversion = Some(found.clone());
+        found
+    }
+
+    fn conversion_now(&self, path: &[String], property_type: &PropertyType) -> Option<Conversion> {
+        // A few values tell most often that no conversion will do.
+        let examples = self.place(path).map_or(&[][..], |place| &place.examples);
+        let few = fitting(property_type, examples.iter().copied(), self.effort);
+        if few == Some(Fitting::Unfit) {
+            return None;
+        }
+        match fitting(property_type, self.values(path), self.effort)? {
+            Fitting::Uniform(step) | Fitting::Converted(step) => Some(step),
+            Fitting::AsTheyAre | Fitting::Unfit => None,
+        }
+    }
+
+    /// The values at a path that aren't null.
+    pub(crate) fn values<'s>(&'s self, path: &'s [String]) -> impl Iterator<Item = &'s Value> {
+        let of_type = |name: &&'e str| self.evidence.of(name);
+        let seen = self.event_types.iter().filter_map(of_type).flat_map(|it| it.seen(path));
+        seen.map(|(_, value)| value).filter(|value| !value.is_null())
+    }
+}
+
+/// The kinds of values that a type takes.
+fn kinds_of(property_type: &PropertyType) -> &'static [Kind] {
+    match property_type {
+        PropertyType::String
+        | PropertyType::Bytes
+        | PropertyType::Date
+        | PropertyType::Timestamp => &[Kind::String],
+        PropertyType::Int64 => &[Kind::Integer],
+        PropertyType::Double | PropertyType::Float64 => &[Kind::Integer, Kind::Number],
+        PropertyType::Boolean | PropertyType::Bool => &[Kind::Boolean],
+        PropertyType::Unsupported(_) => &[],
+    }
+}
+
+#[derive(Default)]
+struct Sum<'e> {
+    present: usize,
+    distinct: usize,
+    kinds: Kinds,
+    examples: Vec<&'e Value>,
+}
+
+fn places<'e>(evidence: &'e Evidence, event_types: &[&str], effort: &Effort) -> Vec<Place<'e>> {
+    let mut sums: BTreeMap<&Path, Sum<'e>> = BTreeMap::new();
+    let mut total = 0;
+    if !event_types.is_empty() {
+        sums.extend(evidence.declared().keys().map(|path| (path, Sum::default())));
+    }
+    for events in event_types.iter().filter_map(|name| evidence.of(name)) {
+        total += events.count();
+        for (path, observed) in events.observed() {
+            let sum = sums.entry(path).or_default();
+            sum.present += observed.present;
+            sum.distinct = sum.distinct.max(observed.distinct);
+            sum.kinds = sum.kinds.union(observed.kinds);
+            sum.examples.extend(&observed.examples);
+        }
+    }
+    let is_place = |path: &Path, kinds: Kinds| {
+        let declared = evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
+        let all = kinds.union(declared);
+        let scalar = |kind| !matches!(kind, Kind::Null | Kind::Array | Kind::Object);
+        // A plan can't name an empty key.
+        let can_be_named = !path.is_empty() && !path.iter().any(String::is_empty);
+        can_be_named && (all.iter().any(scalar) || !all.iter().any(|kind| kind != Kind::Null))
+    };
+    sums.retain(|path, sum| is_place(path, sum.kinds) && effort.take(place_steps(path)));
+    let mut below: HashMap<&[String], usize> = HashMap::new();
+    for path in sums.keys() {
+        for length in 1..path.len() {
+            *below.entry(path.get(..length).unwrap_or_default()).or_default() += 1;
+        }
+    }
+    // Events have the same keys in many places, and taking one apart is most of the work.
+    let mut taken_apart: HashMap<&str, (Rc<[Word]>, bool)> = HashMap::new();
+    for key in sums.keys().copied().flatten() {
+        taken_apart.entry(key).or_insert_with(|| {
+            let words = words(key);
+            let wraps = words.iter().all(|word| word.is_one_of(WRAPPERS));
+            (words.into(), wraps)
+        });
+    }
+    let words_of = |key: &String| {
+        taken_apart.get(key.as_str()).map_or_else(|| Rc::from([]), |(words, _)| Rc::clone(words))
+    };
+    let wraps = |key: &String| taken_apart.get(key.as_str()).is_some_and(|(_, wraps)| *wraps);
+    let telling = |path: &Path| -> Vec<f64> {
+        let one = |index: usize| {
+            if index + 1 < path.len() && path.iter().take(index + 1).all(wraps) {
+                return 0.0;
+            }
+            let prefix = path.get(..=index).unwrap_or_default();
+            1.0 - below.get(prefix).map_or(0.0, |count| ratio(*count, sums.len()))
+        };
+        (0..path.len()).map(one).collect()
+    };
+    let place = |(path, sum): (&&Path, &Sum<'e>)| Place {
+        words: path.iter().map(words_of).collect(),
+        telling: telling(path),
+        coverage: ratio(sum.present, total),
+        uniqueness: ratio(sum.distinct, sum.present).min(1.0),
+        kinds: sum.kinds.iter().filter(|kind| *kind != Kind::Null).collect(),
+        examples: sum.examples.clone(),
+        looks: Looks::of(&sum.examples),
+        description: evidence
+            .declared()
+            .get(*path)
+            .and_then(|declared| declared.description.as_deref())
+            .map_or_else(Vec::new, words),
+        path: (*path).clone(),
+    };
+    sums.iter().map(place).collect()
+}
+
+/// What it costs to make a path ready to be compared: where it branches off, each of its beginnings tells.
+fn place_steps(path: &[String]) -> u64 {
+    let bytes: usize = path.iter().map(String::len).sum();
+    let keys = path.len() as u64;
+    500 + 10 * bytes as u64 + 40 * keys * keys
+}
+
+/// One count as a share of another.
+#[allow(clippy::cast_precision_loss, reason = "counts of samples and paths are far below 2^52")]
+pub(super) fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

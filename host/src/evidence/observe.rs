@@ -1,0 +1,448 @@
+//! What occurs in sample events.
+
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Value, json};
+
+use super::index::Index;
+use super::size::size;
+use super::step::{ENTRY_KEY, ENTRY_VALUE};
+use super::{Kind, Kinds, Path, Step, at, redact};
+use crate::evidence::Sample;
+use crate::evidence::effort::Effort;
+use crate::plan::expr::{ForEach, Iteration, Level, Over};
+
+/// How many paths of one event type are listed. Events whose keys are data have no end of them.
+const MAX_PATHS: usize = 20_000;
+
+/// How long a path is that is listed, all its keys together, in bytes. Longer ones are no names, and a list of them is as
+/// long as all that they have in common, once for each.
+const MAX_PATH_BYTES: usize = 1_000;
+
+/// How many elements of one event type are looked at, inside of a `for_each`.
+const MAX_ELEMENTS: usize = 10_000;
+
+/// How much memory they may take, in bytes, for all event types together: each holds what it holds by itself, and the same
+/// values are inside of several arrays.
+pub(super) const MAX_ELEMENTS_BYTES: u64 = 32 << 20;
+
+/// How deep samples are looked through.
+pub(super) const MAX_DEPTH: usize = 32;
+
+/// How many distinct values of a path are kept.
+const MAX_EXAMPLES: usize = 8;
+
+/// How much of what is at a path may be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// All of it.
+    Shown,
+    /// The fields of an object, and the elements of an array, each by where it is.
+    Partly,
+    /// Nothing.
+    Hidden,
+}
+
+/// A sample event, parsed; or an element of one, which stands for an event inside of a `for_each`.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    line: usize,
+    bytes: usize,
+    event: Arc<Value>,
+    /// The event that an element is of, and the element of the outer iteration.
+    outer: Vec<Arc<Value>>,
+    /// What is left of it for whoever may not see everything, where that is less.
+    shown: Option<Value>,
+    /// Where it is in the event, without the elements: keys tell which values are about people.
+    root: Path,
+    text: OnceLock<String>,
+}
+
+impl Seen {
+    /// The line of the sample, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// How long its line is, in bytes; of an element, how long it is by itself.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The event as it is shown, to a model too: its values [redacted](redact::event), without what is
+    /// [hidden](super::Evidence::hide). Worked out when it is first asked for.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        let shown = self.shown.as_ref().unwrap_or(self.event.as_ref());
+        self.text.get_or_init(|| redact::value(&self.root, shown))
+    }
+
+    /// The event, all of it.
+    #[must_use]
+    pub fn event(&self) -> &Value {
+        &self.event
+    }
+
+    /// What paths of a level start at: the event itself at the first; of an element, what it is in, and at its own level
+    /// the element.
+    #[must_use]
+    pub fn at_level(&self, level: Level) -> Option<&Value> {
+        let levels = self.outer.iter().chain(std::iter::once(&self.event));
+        levels.map(Arc::as_ref).nth(usize::from(level.0))
+    }
+
+    /// What an iteration goes over, each as a sample of its own, `most` at most; and whether that is all. What they take in
+    /// memory is taken from the effort.
+    fn elements(&self, for_each: &ForEach, most: usize, effort: &Effort) -> (Vec<Self>, bool) {
+        let mut found = vec![(self.outer.clone(), self.event.clone(), self.shown.clone())];
+        let mut all = true;
+        for iteration in for_each.levels() {
+            let mut inner = Vec::new();
+            for (outer, event, shown) in found {
+                let outer: Vec<_> = outer.into_iter().chain([event.clone()]).collect();
+                for element in elements(&event, iteration) {
+                    let bytes = element.size() * if shown.is_some() { 2 } else { 1 };
+                    if inner.len() == most || !effort.take(bytes) {
+                        all = false;
+                        break;
+                    }
+                    let shown = shown.as_ref().map(|shown| element.shown(shown, iteration));
+                    inner.push((outer.clone(), Arc::new(element.value()), shown));
+                }
+            }
+            found = inner;
+        }
+        let root: Path = for_each.levels().flat_map(|it| it.path.iter().cloned()).collect();
+        let seen = |(outer, event, shown): (Vec<Arc<Value>>, Arc<Value>, Option<Value>)| Self {
+            line: self.line,
+            bytes: event.to_string().len(),
+            event,
+            outer,
+            shown,
+            root: root.clone(),
+            text: OnceLock::new(),
+        };
+        (found.into_iter().map(seen).collect(), all)
+    }
+}
+
+/// What an iteration goes over in one value.
+#[derive(Clone, Copy)]
+enum Element<'v> {
+    /// An element of an array, and which one it is.
+    Item(usize, &'v Value),
+    /// An entry of an object.
+    Entry(&'v str, &'v Value),
+}
+
+impl Element<'_> {
+    fn value(self) -> Value {
+        match self {
+            Self::Item(_, value) => value.clone(),
+            Self::Entry(key, value) => entry(key, value),
+        }
+    }
+
+    /// About how much memory its value takes.
+    fn size(self) -> u64 {
+        match self {
+            Self::Item(_, value) => size(value),
+            Self::Entry(key, value) => key.len() as u64 + size(value) + size(&json!({"": null})),
+        }
+    }
+
+    /// What is left of this element in `shown`, which is what is left of the value that holds it.
+    fn shown(self, shown: &Value, iteration: &Iteration) -> Value {
+        let left = match (self, at(shown, &iteration.path)) {
+            (Self::Item(index, _), Some(Value::Array(elements))) => elements.get(index).cloned(),
+            (Self::Entry(key, _), Some(Value::Object(fields))) => {
+                fields.get_key_value(key).map(|(key, value)| entry(key, value))
+            }
+            _ => None,
+        };
+        left.unwrap_or_default()
+    }
+}
+
+fn elements<'v>(value: &'v Value, iteration: &Iteration) -> Vec<Element<'v>> {
+    match (iteration.over, at(value, &iteration.path)) {
+        (Over::Array, Some(Value::Array(elements))) => {
+            elements.iter().enumerate().map(|(index, it)| Element::Item(index, it)).collect()
+        }
+        (Over::Entries, Some(Value::Object(fields))) => {
+            fields.iter().map(|(key, it)| Element::Entry(key, it)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// An entry of an object, as it is seen inside of a `for_each`.
+fn entry(key: &str, value: &Value) -> Value {
+    json!({ENTRY_KEY: key, ENTRY_VALUE: value})
+}
+
+/// What was seen at one path, over the samples of an event type.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observed {
+    /// In how many samples the path is there, null included.
+    pub present: usize,
+    /// The kinds of its values.
+    pub kinds: Kinds,
+    /// How many different scalars there are, null not counted.
+    pub distinct: usize,
+    /// The first eight different scalars, null not counted, in the order of the samples.
+    pub examples: Vec<Value>,
+}
+
+/// The samples of one event type.
+#[derive(Clone, Debug, Default)]
+pub struct SampleEvents {
+    samples: Vec<Seen>,
+    index: Index,
+    observed: BTreeMap<Path, Observed>,
+    /// The scalars that were seen at each path, by their hashes: to keep them all would take as much as the samples.
+    scalars: BTreeMap<Path, HashSet<u64>>,
+    is_cut: bool,
+}
+
+impl SampleEvents {
+    pub(super) fn add(&mut self, sample: &Sample) {
+        // Samples are JSON: whoever made them has parsed them.
+        let Ok(event) = serde_json::from_str::<Value>(sample.text()) else { return };
+        self.index.add(self.samples.len(), &event);
+        self.observe(&mut Path::new(), &event);
+        let (line, bytes, text) = (sample.line(), sample.text().len(), OnceLock::new());
+        let (event, outer, root) = (Arc::new(event), Vec::new(), Path::new());
+        self.samples.push(Seen { line, bytes, event, outer, shown: None, root, text });
+    }
+
+    /// What an iteration goes over in these samples, as samples of their own, in their order; `None` where there is nothing.
+    /// Beyond 10,000 elements, and where the effort is over, they are [cut](Self::is_cut).
+    pub(super) fn elements(&self, for_each: &ForEach, effort: &Effort) -> Option<Self> {
+        let mut found = Self { is_cut: self.is_cut, ..Self::default() };
+        for seen in self.samples() {
+            let room = MAX_ELEMENTS - found.samples.len();
+            let (elements, all) = seen.elements(for_each, room, effort);
+            found.is_cut |= !all;
+            for element in elements {
+                found.note(&Path::new(), &element.event);
+                found.index.add(found.samples.len(), &element.event);
+                found.observe(&mut Path::new(), &element.event);
+                found.samples.push(element);
+            }
+        }
+        found.scalars.clear();
+        (found.is_cut || !found.samples.is_empty()).then_some(found)
+    }
+
+    /// Whether there are more of them than are looked at, so that what isn't seen may be there all the same.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// The samples of several event types as those of one.
+    #[must_use]
+    pub fn together<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut together = Self::default();
+        for events in all {
+            together.is_cut |= events.is_cut;
+            let has_root = events.observed.contains_key(&Path::new());
+            for seen in &events.samples {
+                if has_root {
+                    together.note(&Path::new(), &seen.event);
+                }
+                together.index.add(together.samples.len(), &seen.event);
+                together.observe(&mut Path::new(), &seen.event);
+                together.samples.push(seen.clone());
+            }
+        }
+        together.scalars.clear();
+        together
+    }
+
+    /// No more samples are added: what was kept to count values goes.
+    pub(super) fn settle(&mut self) {
+        self.scalars = BTreeMap::new();
+    }
+
+    fn observe(&mut self, path: &mut Path, value: &Value) {
+        if !path.is_empty() && !self.note(path, value) {
+            return;
+        }
+        let Value::Object(fields) = value else { return };
+        if path.len() == MAX_DEPTH {
+            return;
+        }
+        for (key, value) in fields {
+            path.push(key.clone());
+            self.observe(path, value);
+            path.pop();
+        }
+    }
+
+    /// Adds to what is known of a path; whether there is room.
+    fn note(&mut self, path: &Path, value: &Value) -> bool {
+        let is_long = || path.iter().map(String::len).sum::<usize>() > MAX_PATH_BYTES;
+        let is_full = self.observed.len() >= MAX_PATHS;
+        if (is_full || is_long()) && !self.observed.contains_key(path) {
+            return false;
+        }
+        let observed = self.observed.entry(path.clone()).or_default();
+        observed.present += 1;
+        observed.kinds.insert(Kind::of(value));
+        if !matches!(value, Value::Null | Value::Array(_) | Value::Object(_)) {
+            let mut hasher = DefaultHasher::new();
+            value.to_string().hash(&mut hasher);
+            if self.scalars.entry(path.clone()).or_default().insert(hasher.finish()) {
+                observed.distinct += 1;
+                if observed.examples.len() < MAX_EXAMPLES {
+                    observed.examples.push(value.clone());
+                }
+            }
+        }
+        true
+    }
+
+    /// Takes what is denied out of the texts of the samples.
+    pub(super) fn hide(&mut self, visibility: &dyn Fn(&[Step]) -> Visibility) {
+        for seen in &mut self.samples {
+            let mut shown = Value::clone(&seen.event);
+            if remove(&mut shown, &mut Vec::new(), visibility) {
+                seen.shown = Some(shown);
+                seen.text = OnceLock::new();
+            }
+        }
+    }
+
+    /// The samples, in the order in which they were read; never empty.
+    pub fn samples(&self) -> std::slice::Iter<'_, Seen> {
+        self.samples.iter()
+    }
+
+    /// How many samples there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// What was seen, by path: objects and arrays included, nothing inside of arrays, at most 20,000 paths of at most 1,000
+    /// bytes each. Of elements, the empty path is there too, for the element itself.
+    #[must_use]
+    pub fn observed(&self) -> &BTreeMap<Path, Observed> {
+        &self.observed
+    }
+
+    /// How many paths there are that [`observed`](Self::observed) leaves out.
+    #[must_use]
+    pub fn unlisted(&self) -> usize {
+        let listed = self.observed.len() - usize::from(self.observed.contains_key(&Path::new()));
+        self.index.paths().saturating_sub(listed)
+    }
+
+    /// Whether some sample has a path. Exact, however many paths there are.
+    #[must_use]
+    pub fn has(&self, path: &[String]) -> bool {
+        match self.index.samples(path) {
+            Some(samples) => !samples.is_empty(),
+            None => self.seen(path).next().is_some(),
+        }
+    }
+
+    /// The samples in which a path is there, with its value. Exact, however many paths there are.
+    pub fn seen<'s, 'p>(
+        &'s self,
+        path: &'p [String],
+    ) -> impl Iterator<Item = (&'s Seen, &'s Value)> + use<'s, 'p> {
+        let having = self.index.samples(path);
+        let all = if having.is_none() { self.samples.as_slice() } else { &[] };
+        let having = having.unwrap_or_default().iter().filter_map(|it| self.samples.get(*it));
+        having.chain(all).filter_map(move |seen| Some((seen, at(&seen.event, path)?)))
+    }
+}
+
+/// Removes what may not be shown; whether there was any. As deep as samples are looked through: what is below goes as a
+/// whole.
+fn remove(
+    value: &mut Value,
+    steps: &mut Vec<Step>,
+    visibility: &dyn Fn(&[Step]) -> Visibility,
+) -> bool {
+    let too_deep = steps.len() == MAX_DEPTH;
+    let mut changed = false;
+    let mut keep = |step: Step, value: &mut Value| {
+        steps.push(step);
+        let keep = !too_deep && visibility(steps) != Visibility::Hidden;
+        changed |= !keep || remove(value, steps, visibility);
+        steps.pop();
+        keep
+    };
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|key, value| keep(Step::Key(key.clone()), value));
+        }
+        Value::Array(elements) => elements.retain_mut(|value| keep(Step::Element, value)),
+        _ => {}
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::remove;
+    use crate::gate::policy::FieldPolicy;
+
+    #[test]
+    fn what_is_denied_is_removed_from_arrays_too() {
+        let event = json!({
+            "list": [{"email": "a"}], "users": {"list": [{"email": "b"}], "one": {"email": "c", "id": 1}},
+            "email": "d", "tags": ["e"],
+        });
+        let users = |list: Value, one: Value| json!({"list": list, "one": one});
+        let one = json!({"email": "c", "id": 1});
+        let event_with = |list: Value, users: Value, tags: Value| json!({"list": list, "users": users, "email": "d", "tags": tags});
+        for (deny, left) in [
+            (
+                json!(["users.list.email"]),
+                event_with(json!([{"email": "a"}]), users(json!([{}]), one.clone()), json!(["e"])),
+            ),
+            (
+                json!(["users.*.email"]),
+                event_with(
+                    json!([{"email": "a"}]),
+                    users(json!([{}]), json!({"id": 1})),
+                    json!(["e"]),
+                ),
+            ),
+            (
+                json!(["*.email"]),
+                event_with(json!([{}]), users(json!([{"email": "b"}]), one.clone()), json!(["e"])),
+            ),
+            (
+                json!(["list.*.email"]),
+                event_with(json!([{}]), users(json!([{"email": "b"}]), one.clone()), json!(["e"])),
+            ),
+            (
+                json!(["tags.*"]),
+                event_with(
+                    json!([{"email": "a"}]),
+                    users(json!([{"email": "b"}]), one.clone()),
+                    json!([]),
+                ),
+            ),
+            (json!(["nowhere"]), event.clone()),
+        ] {
+            let policy = json!({ "deny": deny }).to_string();
+            let policy = FieldPolicy::parse(&policy, "policy.json").expect("a policy");
+            let mut shown: Value = event.clone();
+            let changed = remove(&mut shown, &mut Vec::new(), &|steps| policy.visibility(steps));
+            assert_eq!((changed, &shown), (left != event, &left), "{deny}");
+        }
+    }
+}

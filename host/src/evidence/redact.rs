@@ -1,0 +1,324 @@
+//! Which values of sample events are shown, and which by their shape alone.
+//!
+//! Samples are real data, and what shows them leaves the house: prompts, and findings that are told to a model. A model has to see what values look like, not whose they are:
+//!
+//! 1. Null, `true` and `false` are shown.
+//! 2. Below a key that says that the value is about a person, or is a secret (`email`, `author_login`, `apiKey`, ...),
+//!    every value is shown by its shape.
+//! 3. Numbers of at most eight digits are shown; longer ones are ids, and shown as `<integer of 12 digits>`.
+//! 4. Of strings, timestamps are shown, and single words of at most 32 characters that hold at most four digits,
+//!    but no run of 16 letters and digits: states, kinds, names of things, version numbers.
+//! 5. Any other string is shown as the first of these that it is: `<date>`, `<email>`, `<UUID>`, `<IP address>`,
+//!    `<URL with credentials>`, `<URL>`, `<token>`, `<hex of N digits>`, `<N digits>`, `<text of N characters>`.
+//!
+//! This is a matter of rules, not of judgement: a word that happens to be somebody's nickname, below a key that doesn't
+//! say so, is shown. A [policy](crate::gate::policy) keeps whole fields out.
+
+use std::net::{IpAddr, SocketAddr};
+
+use serde_json::Value;
+
+use super::Path;
+use super::observe::MAX_DEPTH;
+
+/// How many digits a number may have that is shown.
+const MAX_DIGITS: usize = 8;
+
+/// How long a word may be that is shown.
+const MAX_WORD_CHARS: usize = 32;
+
+/// How many digits a word may hold that is shown.
+const MAX_WORD_DIGITS: usize = 4;
+
+/// How long a string without white space has to be to look like a secret.
+const MIN_SECRET_CHARS: usize = 16;
+
+/// How long a string may be that is looked into.
+const MAX_CHARS: usize = 2_000;
+
+/// How keys end, without case and separators, whose values are about a person or secret.
+const PERSONAL: &[&str] = &[
+    "accesskey",
+    "accesskeyid",
+    "actor",
+    "address",
+    "apikey",
+    "assignee",
+    "author",
+    "authorization",
+    "birthdate",
+    "birthday",
+    "city",
+    "committer",
+    "cookie",
+    "credential",
+    "credentials",
+    "displayname",
+    "dob",
+    "email",
+    "emails",
+    "familyname",
+    "firstname",
+    "fullname",
+    "gender",
+    "givenname",
+    "iban",
+    "ip",
+    "lastname",
+    "latitude",
+    "login",
+    "longitude",
+    "mail",
+    "mobile",
+    "nickname",
+    "owner",
+    "passphrase",
+    "passport",
+    "password",
+    "passwd",
+    "phone",
+    "phonenumber",
+    "postcode",
+    "privatekey",
+    "pwd",
+    "reviewer",
+    "secret",
+    "sender",
+    "signature",
+    "ssn",
+    "street",
+    "surname",
+    "token",
+    "user",
+    "username",
+    "zip",
+    "zipcode",
+];
+
+/// What tokens of well-known services begin with.
+const TOKENS: &[&str] = &[
+    "AKIA",
+    "ASIA",
+    "Basic ",
+    "Bearer ",
+    "eyJ",
+    "gho_",
+    "ghp_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_",
+    "xox",
+];
+
+/// A scalar as it may be shown: itself, or a string that tells its shape. `path` is where it was found.
+///
+/// # Example
+/// ```
+/// use retort::evidence::redact::redacted;
+/// use serde_json::json;
+///
+/// let path = |key: &str| vec!["content".to_owned(), key.to_owned()];
+/// assert_eq!(redacted(&path("state"), &json!("open")), json!("open"));
+/// assert_eq!(redacted(&path("contact"), &json!("ada@example.org")), json!("<email>"));
+/// assert_eq!(redacted(&path("login"), &json!("ada")), json!("<text of 3 characters>"));
+/// ```
+#[must_use]
+pub fn redacted(path: &[String], value: &Value) -> Value {
+    let is_personal = path.last().is_some_and(|key| is_personal(key));
+    let shape = match value {
+        Value::Number(number) => {
+            let text = number.to_string();
+            let digits = digits(&text);
+            let kind = if number.is_f64() { "number" } else { "integer" };
+            (is_personal || digits > MAX_DIGITS).then(|| format!("<{kind} of {digits} digits>"))
+        }
+        Value::String(text) if is_personal && !text.is_empty() => Some(
+            shape(text).unwrap_or_else(|| format!("<text of {} characters>", text.chars().count())),
+        ),
+        Value::String(text) => shape(text),
+        Value::Null | Value::Bool(_) => None,
+        Value::Array(_) => Some("<array>".to_owned()),
+        Value::Object(_) => Some("<object>".to_owned()),
+    };
+    shape.map_or_else(|| value.clone(), Value::String)
+}
+
+/// Whether a key looks like data rather than like a name: objects that are keyed by ids or by people.
+pub(crate) fn is_data(key: &str) -> bool {
+    shape(key).is_some_and(|shape| is_data_shape(&shape))
+}
+
+fn is_data_shape(shape: &str) -> bool {
+    matches!(shape, "<email>" | "<UUID>" | "<IP address>" | "<URL with credentials>")
+        || shape.ends_with(" digits>")
+}
+
+/// An event as it may be shown, as compact JSON: each scalar [redacted] by where it is, elements of an array by where the
+/// array is, and keys that look like data by their shape too. What is nested deeper than samples are looked through is
+/// told by its kind.
+///
+/// # Example
+/// ```
+/// use retort::evidence::redact::event;
+/// use serde_json::json;
+///
+/// let shown = event(&json!({"login": ["ada", "bob"], "to": {"ada@example.org": 7}}));
+/// assert_eq!(shown, r#"{"login":["<text of 3 characters>","<text of 3 characters>"],"to":{"<email>":7}}"#);
+/// ```
+#[must_use]
+pub fn event(event: &Value) -> String {
+    value(&Path::new(), event)
+}
+
+/// The same for a part of an event, which is below `root`.
+pub(super) fn value(root: &Path, value: &Value) -> String {
+    let mut text = String::new();
+    write(value, &mut root.clone(), MAX_DEPTH, &mut text);
+    text
+}
+
+fn write(value: &Value, path: &mut Path, depth: usize, text: &mut String) {
+    let deeper = depth.checked_sub(1);
+    match (value, deeper) {
+        (Value::Array(items), Some(deeper)) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                text.push_str(if index > 0 { "," } else { "" });
+                write(item, path, deeper, text);
+            }
+            text.push(']');
+        }
+        (Value::Object(fields), Some(deeper)) => {
+            text.push('{');
+            for (index, (key, value)) in fields.iter().enumerate() {
+                text.push_str(if index > 0 { "," } else { "" });
+                let shown = shape(key).filter(|shape| is_data_shape(shape));
+                write_string(shown.as_deref().unwrap_or(key), text);
+                text.push(':');
+                path.push(key.clone());
+                write(value, path, deeper, text);
+                path.pop();
+            }
+            text.push('}');
+        }
+        _ => match redacted(path, value) {
+            Value::String(string) => write_string(&string, text),
+            scalar => text.push_str(&scalar.to_string()),
+        },
+    }
+}
+
+fn write_string(string: &str, text: &mut String) {
+    // Of strings, none fails to serialise.
+    text.push_str(&serde_json::to_string(string).unwrap_or_default());
+}
+
+fn is_personal(key: &str) -> bool {
+    let name: String =
+        key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    name == "name" || PERSONAL.iter().any(|end| name.ends_with(end))
+}
+
+/// The shape of a string; `None` where it may be shown itself.
+fn shape(text: &str) -> Option<String> {
+    let length = text.chars().count();
+    let free_text = || Some(format!("<text of {length} characters>"));
+    if text.is_empty() {
+        return None;
+    }
+    if length > MAX_CHARS {
+        return free_text();
+    }
+    // Whatever begins with a date is read as one, times without an offset included.
+    if text.parse::<jiff::Timestamp>().is_ok() || text.parse::<jiff::civil::Date>().is_ok() {
+        return (!text.contains(':')).then(|| "<date>".to_owned());
+    }
+    let fixed = |shape: &str| Some(shape.to_owned());
+    if is_email(text) {
+        return fixed("<email>");
+    }
+    if is_uuid(text) {
+        return fixed("<UUID>");
+    }
+    if text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok() {
+        return fixed("<IP address>");
+    }
+    if let Some((scheme, rest)) = text.split_once("://")
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        return fixed(if authority.contains('@') { "<URL with credentials>" } else { "<URL>" });
+    }
+    if TOKENS.iter().any(|start| text.len() > 2 * start.len() + 4 && text.starts_with(start)) {
+        return fixed("<token>");
+    }
+    let count = digits(text);
+    let is_solid = text.chars().all(|c| c.is_ascii_graphic());
+    if length >= MIN_SECRET_CHARS && text.chars().all(|c| c.is_ascii_hexdigit()) {
+        return Some(format!("<hex of {length} digits>"));
+    }
+    if count > MAX_WORD_DIGITS && text.chars().all(|c| c.is_ascii_digit() || " +-./()".contains(c))
+    {
+        return Some(format!("<{count} digits>"));
+    }
+    if length >= MIN_SECRET_CHARS && count > 0 && text.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return fixed("<token>");
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.:/".contains(c);
+    if length <= MAX_WORD_CHARS && count <= MAX_WORD_DIGITS && text.chars().all(is_word) {
+        return None;
+    }
+    if length >= MIN_SECRET_CHARS && count > MAX_WORD_DIGITS && is_solid {
+        return fixed("<token>");
+    }
+    free_text()
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+fn is_email(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    let is_solid = |part: &str| !part.is_empty() && !part.contains(char::is_whitespace);
+    is_solid(local)
+        && is_solid(domain)
+        && !local.contains([':', '/'])
+        && domain.split('.').all(|label| !label.is_empty())
+        && domain.contains('.')
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.char_indices().all(|(at, c)| match at {
+            8 | 13 | 18 | 23 => c == '-',
+            _ => c.is_ascii_hexdigit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_data;
+
+    #[test]
+    fn keys_that_are_ids_or_people_are_data() {
+        for key in
+            ["ada@example.org", "1234567890", "203.0.113.7", "6dcb09b5b57875f334f61aebed695e2e"]
+        {
+            assert!(is_data(key), "{key}");
+        }
+        for key in [
+            "",
+            "name",
+            "sha256FingerprintOfKey",
+            "a key of words",
+            "https://schema.org/name",
+            "2026-03-02",
+            "v1",
+        ] {
+            assert!(!is_data(key), "{key}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What is asked for: a rule, the events that it is about, and the graph that results go into.
+//!
+//! A [`Task`] is read once and held by every stage that needs to know what is wanted: the prompt tells it to a model, the
+//! gates hold a plan to it, and repairs take their evidence from it.
+
+use super::{EventSchema, Evidence, Rule, Samples, Step, Visibility};
+use crate::graph::GraphSpec;
+
+/// A rule with its event schema, graph spec and sample events.
+///
+/// Rule and schema may be left out where a plan is there already: the gates need samples and a graph spec alone.
+#[derive(Clone, Debug)]
+pub struct Task {
+    rule: Option<Rule>,
+    event_schema: Option<EventSchema>,
+    graph: GraphSpec,
+    samples: Samples,
+    evidence: Evidence,
+}
+
+impl Task {
+    /// A task; what samples and schema say about events is worked out here, once.
+    #[must_use]
+    pub fn new(
+        graph: GraphSpec,
+        samples: Samples,
+        rule: Option<Rule>,
+        event_schema: Option<EventSchema>,
+    ) -> Self {
+        let evidence = Evidence::new(&samples, event_schema.as_ref());
+        Self { rule, event_schema, graph, samples, evidence }
+    }
+
+    /// The same task for whoever may not see everything: sample events that are shown as evidence leave out what
+    /// [isn't visible](crate::gate::policy::FieldPolicy::visibility).
+    #[must_use]
+    pub fn hiding(mut self, visibility: impl Fn(&[Step]) -> Visibility) -> Self {
+        self.evidence.hide(visibility);
+        self
+    }
+
+    /// What is to be extracted, if it was said.
+    #[must_use]
+    pub fn rule(&self) -> Option<&Rule> {
+        self.rule.as_ref()
+    }
+
+    /// What the events look like, if it was said.
+    #[must_use]
+    pub fn event_schema(&self) -> Option<&EventSchema> {
+        self.event_schema.as_ref()
+    }
+
+    /// The graph spec that results have to fit.
+    #[must_use]
+    pub fn graph(&self) -> &GraphSpec {
+        &self.graph
+    }
+
+    /// The sample events.
+    #[must_use]
+    pub fn samples(&self) -> &Samples {
+        &self.samples
+    }
+
+    /// What samples and schema say about events.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+}

@@ -1,0 +1,76 @@
+//! A refusal.
+
+use crate::diagnostics::finding::Finding;
+use crate::diagnostics::problem::{Coded, Problem};
+
+/// Findings that a text lists before it counts the rest.
+const MAX_ENTRIES: usize = 10;
+
+/// What a plan or a module reads and may not: at least one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Denied {
+    code: &'static str,
+    findings: Vec<Finding>,
+}
+
+impl Denied {
+    /// Every code of this error.
+    pub const CODES: &'static [&'static str] =
+        &["path_denied", "path_not_explicit", "whole_event_not_granted"];
+
+    pub(super) fn unless_empty(findings: Vec<Finding>) -> Result<(), Self> {
+        match findings.first() {
+            None => Ok(()),
+            Some(first) => Err(Self { code: first.code, findings }),
+        }
+    }
+
+    /// All of it, in the order of what was checked.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// All of it as problems, for a report.
+    pub fn problems(&self) -> impl Iterator<Item = Problem> {
+        self.findings.iter().map(Problem::from)
+    }
+
+    /// What a model is told: each place with the reason, ten at most, the rest counted.
+    #[must_use]
+    pub fn diagnostic(&self) -> String {
+        let total = self.findings.len();
+        let plural = if total == 1 { "" } else { "s" };
+        let mut text = format!("Field policy failed ({total} issue{plural}):");
+        for finding in self.findings.iter().take(MAX_ENTRIES) {
+            let Finding { code, pointer, observed, .. } = finding;
+            text.push_str(&format!("\n  {pointer}: {code}: {observed}"));
+            let removed = finding.patch.iter().flat_map(|patch| patch.0.iter());
+            for operation in removed {
+                text.push_str(&format!("\n    Suggested: remove {}.", operation.path()));
+            }
+        }
+        if total > MAX_ENTRIES {
+            text.push_str(&format!("\n  ... and {} more (truncated)", total - MAX_ENTRIES));
+        }
+        text
+    }
+}
+
+impl std::fmt::Display for Denied {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, Finding { pointer, observed, .. }) in self.findings.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{pointer}: {observed}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Denied {}
+
+impl Coded for Denied {
+    fn code(&self) -> &'static str {
+        self.code
+    }
+}

@@ -1,0 +1,124 @@
+//! Chains of conversions, applied.
+
+use std::borrow::Cow;
+
+use super::data::{Data, Outcome, part};
+use super::{Conversion, json, number, text, time};
+use crate::plan::expr::fuel::{self, Cost, OutOfFuel};
+
+/// Bytes that a text may have that a conversion or a template has made: more has failed.
+pub const MAX_TEXT_BYTES: usize = 16 << 20;
+
+/// Steps that are applied one after the other.
+///
+/// ```
+/// use retort::plan::expr::{Chain, Conversion, Converted};
+///
+/// let chain = Chain::new(&[Conversion::Trim, Conversion::ToInt64]);
+/// let mut fuel = 1_000;
+/// assert_eq!(chain.apply(r#"" 42 ""#, &mut fuel)?, Converted::Value("42".into()));
+/// assert_eq!(chain.apply("[]", &mut fuel)?, Converted::Failed);
+/// # Ok::<(), retort::plan::expr::OutOfFuel>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Chain {
+    steps: Vec<(Conversion, Cost)>,
+}
+
+/// What a chain makes of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Converted {
+    /// A value, as JSON; strings are canonical.
+    Value(String),
+    /// There is no value: it was null, or `parse_json` has found nothing at its path.
+    Absent,
+    /// A step doesn't take what it was given.
+    Failed,
+}
+
+impl Chain {
+    /// These steps, the first one first.
+    #[must_use]
+    pub fn new(steps: &[Conversion]) -> Self {
+        Self { steps: steps.iter().map(|step| (step.clone(), step.cost())).collect() }
+    }
+
+    /// Whether there are no steps.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// What the steps make of a value, which is valid JSON. Without steps this is the value itself, a string canonical.
+    /// `fuel` is what is left, and goes down by what this [costs](fuel::COSTS).
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], as soon as a step costs more than is left.
+    pub fn apply(&self, json: &str, fuel: &mut u64) -> Result<Converted, OutOfFuel> {
+        fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+        Ok(match self.run(Outcome::read(json), fuel)? {
+            Outcome::There(data) => {
+                let mut out = Vec::new();
+                data.write(&mut out);
+                String::from_utf8(out).map_or(Converted::Failed, Converted::Value)
+            }
+            Outcome::Absent => Converted::Absent,
+            Outcome::Failed => Converted::Failed,
+        })
+    }
+
+    /// What the steps make of a value.
+    pub(crate) fn run<'t>(
+        &self,
+        mut outcome: Outcome<'t>,
+        fuel: &mut u64,
+    ) -> Result<Outcome<'t>, OutOfFuel> {
+        for (step, cost) in &self.steps {
+            let Outcome::There(data) = outcome else { break };
+            fuel::spend(fuel, cost.of(data.bytes()))?;
+            outcome = match apply(step, data) {
+                Outcome::There(data) if data.bytes() > MAX_TEXT_BYTES => Outcome::Failed,
+                outcome => outcome,
+            };
+        }
+        Ok(outcome)
+    }
+}
+
+fn apply<'t>(step: &Conversion, data: Data<'t>) -> Outcome<'t> {
+    match step {
+        Conversion::ToString => text::to_string(data).into(),
+        Conversion::ToInt64 => number::to_int64(data).into(),
+        Conversion::ToDouble => number::to_double(data).into(),
+        Conversion::ToBoolean => number::to_boolean(data).into(),
+        Conversion::ToJsonText => json::to_json_text(data).into(),
+        Conversion::Timestamp => time::timestamp(data).into(),
+        Conversion::Date => time::date(data).into(),
+        Conversion::Lower => on_text(data, |text| Some(text::lower(text))),
+        Conversion::Upper => on_text(data, |text| Some(text::upper(text))),
+        Conversion::Trim => on_text(data, text::trim),
+        Conversion::Split { separator, index } => {
+            on_text(data, |text| text::split(text, separator, *index))
+        }
+        Conversion::Regex(pattern) => on_text(data, |text| {
+            let found = pattern.find(&text)?;
+            part(text, found)
+        }),
+        Conversion::Length => json::length(&data).into(),
+        Conversion::ParseJson { path } => match data {
+            Data::String(text) => json::parse_json(text, path),
+            _ => Outcome::Failed,
+        },
+    }
+}
+
+/// What takes strings alone, and gives one.
+fn on_text<'t>(
+    data: Data<'t>,
+    convert: impl FnOnce(Cow<'t, str>) -> Option<Cow<'t, str>>,
+) -> Outcome<'t> {
+    match data {
+        Data::String(text) => convert(text).map(Data::String).into(),
+        _ => Outcome::Failed,
+    }
+}

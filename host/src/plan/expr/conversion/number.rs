@@ -1,0 +1,146 @@
+//! Conversions to numbers and booleans. No number passes through a double: digits decide.
+
+use std::borrow::Cow;
+
+use super::data::Data;
+
+/// A number in decimal notation, exactly: its digits and where the point is.
+pub(super) struct Decimal<'t> {
+    negative: bool,
+    whole: &'t [u8],
+    fraction: &'t [u8],
+    /// How many zeros there are before the first other digit.
+    leading: usize,
+    /// How many digits stand before the point, from the first one that isn't zero on; negative where zeros follow the
+    /// point. Any value for zero.
+    magnitude: i64,
+}
+
+impl<'t> Decimal<'t> {
+    /// Reads what has the form `-?digits(.digits)?([eE][+-]?digits)?`. Whole numbers may begin with zeros.
+    pub(super) fn read(text: &'t str) -> Option<Self> {
+        let (negative, rest) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, power(exponent)?),
+            None => (rest, 0),
+        };
+        let (whole, fraction) = match mantissa.split_once('.') {
+            Some((whole, fraction)) if is_digits(fraction) => (whole, fraction),
+            Some(_) => return None,
+            None => (mantissa, ""),
+        };
+        if !is_digits(whole) {
+            return None;
+        }
+        let (whole, fraction) = (whole.as_bytes(), fraction.as_bytes());
+        let leading = whole.iter().chain(fraction).take_while(|digit| **digit == b'0').count();
+        let magnitude = (whole.len() as i64 - leading as i64).saturating_add(exponent);
+        Some(Self { negative, whole, fraction, leading, magnitude })
+    }
+
+    fn is_zero(&self) -> bool {
+        self.leading == self.whole.len() + self.fraction.len()
+    }
+
+    /// How many digits stand before the point, leading zeros aside; not more than 0 where the absolute value is below 1.
+    pub(super) fn magnitude(&self) -> i64 {
+        if self.is_zero() { 0 } else { self.magnitude }
+    }
+
+    /// The number times ten to the power of `places`, and whether that is an integer: digits behind its point are cut
+    /// off. None where it has more than 38 digits.
+    pub(super) fn scaled(&self, places: i64) -> Option<(i128, bool)> {
+        if self.is_zero() {
+            return Some((0, true));
+        }
+        let wanted = self.magnitude.saturating_add(places).max(0);
+        let wanted = usize::try_from(wanted).ok().filter(|wanted| *wanted <= 38)?;
+        let mut digits = self.whole.iter().chain(self.fraction).skip(self.leading);
+        let mut value: i128 = 0;
+        for _ in 0..wanted {
+            let digit = digits.next().map_or(0, |digit| digit - b'0');
+            value = value * 10 + i128::from(digit);
+        }
+        let is_integer =
+            digits.all(|digit| *digit == b'0') && self.magnitude.saturating_add(places) >= 0;
+        Some((if self.negative { -value } else { value }, is_integer))
+    }
+
+    /// The integer that the number is, where it is one of 64 bits.
+    fn to_int64(&self) -> Option<i64> {
+        let (value, is_integer) = self.scaled(0)?;
+        if is_integer { i64::try_from(value).ok() } else { None }
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// An exponent. One beyond 64 bits is as good as the largest: no text has that many digits.
+fn power(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if !is_digits(digits) {
+        return None;
+    }
+    // Far from the ends of the range, so that sums with lengths of texts can't leave it unnoticed.
+    let power = digits.parse().unwrap_or(i64::MAX).min(i64::MAX / 4);
+    Some(if negative { -power } else { power })
+}
+
+pub(super) fn to_int64(data: Data<'_>) -> Option<Data<'_>> {
+    let text = match data {
+        Data::Number(number) => number,
+        // `parse` would take a plus sign.
+        Data::String(text) if is_digits(text.strip_prefix('-').unwrap_or(&text)) => text,
+        _ => return None,
+    };
+    let value = Decimal::read(&text)?.to_int64()?;
+    if is_canonical(&text) {
+        return Some(Data::Number(text));
+    }
+    Some(Data::Number(Cow::Owned(value.to_string())))
+}
+
+/// Whether the digits of an integer are those that it is printed in.
+fn is_canonical(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    is_digits(digits) && (!digits.starts_with('0') || text == "0")
+}
+
+pub(super) fn to_double(data: Data<'_>) -> Option<Data<'_>> {
+    match data {
+        Data::Number(number) => Some(Data::Number(number)),
+        Data::String(text) if is_number(&text) => Some(Data::Number(text)),
+        _ => None,
+    }
+}
+
+/// Whether a text is a number of JSON and nothing else, and finite as a double.
+fn is_number(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(|first| *first == b'-' || first.is_ascii_digit())
+        && bytes.last().is_some_and(u8::is_ascii_digit)
+        && crate::json::is_json(bytes)
+}
+
+pub(super) fn to_boolean(data: Data<'_>) -> Option<Data<'_>> {
+    let value = match data {
+        Data::Boolean(value) => value,
+        Data::String(text) if text.eq_ignore_ascii_case("true") => true,
+        Data::String(text) if text.eq_ignore_ascii_case("false") => false,
+        Data::Number(number) => match Decimal::read(&number)?.to_int64()? {
+            0 => false,
+            1 => true,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Data::Boolean(value))
+}

@@ -1,0 +1,142 @@
+//! Conditions, tested on the JSON of the event.
+
+use std::slice;
+
+use serde_json::{Number, Value};
+
+use super::Lookup;
+use crate::plan::expr::fuel::{self, OutOfFuel};
+use crate::plan::expr::string::{inside, strip};
+use crate::plan::expr::{Condition, JsonType, Reference, Test};
+
+/// A condition whose references are numbers.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    Test(usize, Test),
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    Not(Box<Node>),
+}
+
+impl Node {
+    pub(super) fn new(condition: &Condition, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
+        // No deeper than Condition::MAX_DEPTH, which readers hold to.
+        match condition {
+            Condition::Test(reference, test) => Self::Test(resolve(reference), test.clone()),
+            Condition::All(all) => Self::All(all.iter().map(|it| Self::new(it, resolve)).collect()),
+            Condition::Any(any) => Self::Any(any.iter().map(|it| Self::new(it, resolve)).collect()),
+            Condition::Not(inner) => Self::Not(Box::new(Self::new(inner, resolve))),
+        }
+    }
+
+    /// What is decided early isn't looked at further: neither are its values, nor does it cost.
+    pub(super) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
+        match self {
+            Self::Test(index, test) => {
+                let json = event.value(*index);
+                fuel::spend(fuel, fuel::TEST.of(json.map_or(0, |json| reads(test, json))))?;
+                Ok(json.is_some_and(|json| holds(test, json)))
+            }
+            Self::All(all) => {
+                for node in all {
+                    if !node.holds(event, fuel)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Self::Any(any) => {
+                for node in any {
+                    if node.holds(event, fuel)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Self::Not(inner) => Ok(!inner.holds(event, fuel)?),
+        }
+    }
+}
+
+/// The bytes that a test may read of a value: of a string no more than it is compared with.
+fn reads(test: &Test, json: &[u8]) -> usize {
+    let text = |wanted: &Value| wanted.as_str().map_or(0, str::len);
+    match (test, JsonType::of(json)) {
+        (Test::Truthy, JsonType::Number | JsonType::Object | JsonType::Array)
+        | (Test::Equals(_) | Test::OneOf(_), JsonType::Number) => json.len(),
+        (Test::Equals(wanted), JsonType::String) => text(wanted),
+        (Test::OneOf(wanted), JsonType::String) => wanted.iter().map(text).sum(),
+        (Test::StartsWith(prefix), JsonType::String) => prefix.len(),
+        _ => 0,
+    }
+}
+
+/// Whether a test holds for a value.
+fn holds(test: &Test, json: &[u8]) -> bool {
+    match test {
+        Test::Exists => JsonType::of(json) != JsonType::Null,
+        Test::Truthy => is_truthy(json),
+        Test::Equals(wanted) => is_one_of(json, slice::from_ref(wanted)),
+        Test::OneOf(wanted) => is_one_of(json, wanted),
+        Test::StartsWith(prefix) => {
+            inside(json).is_some_and(|inside| strip(inside, prefix).is_some())
+        }
+        Test::IsType(wanted) => JsonType::of(json) == *wanted,
+    }
+}
+
+impl JsonType {
+    /// The type of a value, given as valid JSON without white space around it.
+    pub(super) fn of(json: &[u8]) -> Self {
+        match json.first() {
+            Some(b'"') => Self::String,
+            Some(b'{') => Self::Object,
+            Some(b'[') => Self::Array,
+            Some(b't' | b'f') => Self::Boolean,
+            Some(b'n') => Self::Null,
+            _ => Self::Number,
+        }
+    }
+}
+
+/// Whether a value counts as true: everything but null, `false`, a number that is zero, and what is empty. It is given as
+/// valid JSON without white space around it. Zero is told by its digits, so that no rounding decides: `1e-400` is true.
+#[must_use]
+pub fn is_truthy(json: &[u8]) -> bool {
+    match JsonType::of(json) {
+        JsonType::Null => false,
+        JsonType::Boolean => json.first() == Some(&b't'),
+        JsonType::Number => json
+            .iter()
+            .take_while(|byte| **byte | 0x20 != b'e')
+            .any(|byte| matches!(byte, b'1'..=b'9')),
+        JsonType::String => json.len() > 2,
+        JsonType::Object | JsonType::Array => {
+            let inside = json.get(1..json.len().saturating_sub(1)).unwrap_or_default();
+            inside.iter().any(|byte| !byte.is_ascii_whitespace())
+        }
+    }
+}
+
+/// Whether a value is one of these strings, numbers and booleans.
+fn is_one_of(json: &[u8], wanted: &[Value]) -> bool {
+    match JsonType::of(json) {
+        JsonType::String => inside(json).is_some_and(|inside| {
+            let is = |wanted: &str| strip(inside, wanted).is_some_and(<[u8]>::is_empty);
+            wanted.iter().filter_map(Value::as_str).any(is)
+        }),
+        JsonType::Number => serde_json::from_slice(json).is_ok_and(|found: Number| {
+            wanted.iter().filter_map(Value::as_number).any(|wanted| is_number(&found, wanted))
+        }),
+        JsonType::Boolean => wanted.contains(&Value::Bool(json.first() == Some(&b't'))),
+        JsonType::Object | JsonType::Array | JsonType::Null => false,
+    }
+}
+
+/// Integers of 64 bits are the same where they are; other numbers where their doubles are.
+fn is_number(found: &Number, wanted: &Number) -> bool {
+    match (found.as_i128(), wanted.as_i128()) {
+        (Some(found), Some(wanted)) => found == wanted,
+        _ => found.as_f64() == wanted.as_f64(),
+    }
+}

@@ -1,0 +1,345 @@
+//! What values and conditions come to for an event, as the host works them out.
+
+mod condition;
+#[cfg(test)]
+mod tests;
+
+pub use condition::is_truthy;
+
+use super::conversion::Chain;
+use super::conversion::MAX_TEXT_BYTES;
+use super::conversion::data::Outcome;
+use super::fuel::{self, OutOfFuel};
+use super::{Condition, Expression, JsonType, Piece, Reference, Source, string};
+use condition::Node;
+
+/// Where the values of an event are to be found.
+pub trait Lookup {
+    /// The JSON of the value at the reference that was registered under this number: valid, without white space around it,
+    /// strings in their quotes and possibly with escapes. None where there is no value.
+    fn value(&self, index: usize) -> Option<&[u8]>;
+
+    /// Whether no object and no array may be made of what is at that reference: what `parse_json` gives of one is absent. The
+    /// default withholds nothing.
+    fn withholds_nested(&self, _index: usize) -> bool {
+        false
+    }
+}
+
+/// What a value comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evaluated {
+    /// There is none.
+    Absent,
+    /// It is there, and of this type. It is [`JsonType::Null`] where a path leads to null, whatever conversions there are:
+    /// whether that counts as absent is for the plan to say.
+    Value(JsonType),
+    /// A conversion doesn't take what it was given.
+    Failed,
+}
+
+/// A value or a condition, made ready to be worked out for event after event.
+///
+/// ```
+/// use retort::plan::expr::{Conversion, Evaluated, Evaluator, Expression, JsonType, Level, Lookup, Reference};
+///
+/// struct Event<'e>(&'e str);
+/// impl Lookup for Event<'_> {
+///     fn value(&self, _index: usize) -> Option<&[u8]> {
+///         Some(self.0.as_bytes())
+///     }
+/// }
+///
+/// let mut value = Expression::path(Reference::event(&["state".into()]));
+/// value.convert = vec![Conversion::Trim, Conversion::Lower];
+/// let evaluator = Evaluator::for_value(&value, &mut |_reference| 0);
+/// let (mut out, mut fuel) = (Vec::new(), 1_000);
+/// let evaluated = evaluator.evaluate(&Event(r#"" Open""#), &mut out, &mut fuel)?;
+/// assert_eq!(evaluated, Evaluated::Value(JsonType::String));
+/// assert_eq!(out, br#""open""#);
+/// # Ok::<(), retort::plan::expr::OutOfFuel>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    program: Program,
+}
+
+#[derive(Clone, Debug)]
+enum Program {
+    Value(Value),
+    Condition(Node),
+}
+
+/// An expression whose references are numbers.
+#[derive(Clone, Debug)]
+struct Value {
+    from: From,
+    chain: Chain,
+}
+
+#[derive(Clone, Debug)]
+enum From {
+    Path(usize),
+    /// Canonical JSON.
+    Constant(String),
+    Template(Vec<Part>),
+    Coalesce(Vec<Value>),
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    /// Text as it stands in a canonical string, and the bytes that it has when it doesn't.
+    Text(Vec<u8>, usize),
+    Value(usize),
+}
+
+impl Evaluator {
+    /// Makes a value ready. `resolve` gives each reference the number under which it is looked up; it is called once for
+    /// each time that one is written, in that order.
+    #[must_use]
+    pub fn for_value(value: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
+        Self { program: Program::Value(Value::new(value, resolve)) }
+    }
+
+    /// The same for a condition.
+    #[must_use]
+    pub fn for_condition(
+        condition: &Condition,
+        resolve: &mut dyn FnMut(&Reference) -> usize,
+    ) -> Self {
+        Self { program: Program::Condition(Node::new(condition, resolve)) }
+    }
+
+    /// Works the value out. Where it is there its JSON is appended to `out`: a string in canonical form, everything else as
+    /// the event has it; otherwise `out` stays as it is. A condition is `true` or `false`, and always there. `fuel` is what
+    /// is left, and goes down by what this [costs](fuel::COSTS).
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], as soon as something costs more than is left; `out` stays as it is.
+    pub fn evaluate(
+        &self,
+        event: &impl Lookup,
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+    ) -> Result<Evaluated, OutOfFuel> {
+        match &self.program {
+            Program::Value(value) => {
+                let start = out.len();
+                let evaluated = value.evaluate(event, out, fuel);
+                if !matches!(evaluated, Ok(Evaluated::Value(_))) {
+                    out.truncate(start);
+                }
+                evaluated
+            }
+            Program::Condition(node) => {
+                let holds = node.holds(event, fuel)?;
+                out.extend_from_slice(if holds { b"true" } else { b"false" });
+                Ok(Evaluated::Value(JsonType::Boolean))
+            }
+        }
+    }
+
+    /// Whether the condition holds. A value holds where it is there and [truthy](is_truthy).
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], as soon as something costs more than is left.
+    pub fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
+        match &self.program {
+            Program::Condition(node) => node.holds(event, fuel),
+            Program::Value(value) => {
+                let mut json = Vec::new();
+                let evaluated = value.evaluate(event, &mut json, fuel)?;
+                Ok(matches!(evaluated, Evaluated::Value(_)) && is_truthy(&json))
+            }
+        }
+    }
+}
+
+impl Value {
+    fn new(expression: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
+        let from = match &expression.source {
+            Source::Path(reference) => From::Path(resolve(reference)),
+            Source::Constant(value) => From::Constant(value.to_string()),
+            Source::Template(template) => {
+                let part = |piece: &Piece| match piece {
+                    Piece::Value(reference) => Part::Value(resolve(reference)),
+                    Piece::Text(text) => {
+                        let mut inside = Vec::new();
+                        string::push_inside(&mut inside, text);
+                        Part::Text(inside, text.len())
+                    }
+                };
+                From::Template(template.pieces().iter().map(part).collect())
+            }
+            Source::Coalesce(values) => {
+                From::Coalesce(values.iter().map(|value| Self::new(value, resolve)).collect())
+            }
+        };
+        Self { from, chain: Chain::new(&expression.convert) }
+    }
+
+    /// Leaves in `out` whatever it likes where the value isn't there. Values nest as deep as they were written.
+    fn evaluate(
+        &self,
+        event: &impl Lookup,
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+    ) -> Result<Evaluated, OutOfFuel> {
+        match &self.from {
+            From::Path(index) => {
+                let Some(json) = event.value(*index) else { return Ok(Evaluated::Absent) };
+                fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+                if json == b"null" {
+                    out.extend_from_slice(json);
+                    return Ok(Evaluated::Value(JsonType::Null));
+                }
+                self.convert(json, event.withholds_nested(*index), out, fuel)
+            }
+            From::Constant(json) => {
+                fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+                self.convert(json.as_bytes(), false, out, fuel)
+            }
+            From::Template(parts) => self.then_convert(out, fuel, |out, fuel| {
+                Ok((template(parts, event, out, fuel)?, self.withholds_nested(event)))
+            }),
+            From::Coalesce(values) => {
+                self.then_convert(out, fuel, |out, fuel| first(values, event, out, fuel))
+            }
+        }
+    }
+
+    /// Whether something that it is made of may give no object and no array.
+    fn withholds_nested(&self, event: &impl Lookup) -> bool {
+        match &self.from {
+            From::Path(index) => event.withholds_nested(*index),
+            From::Constant(_) => false,
+            From::Template(parts) => parts.iter().any(|part| match part {
+                Part::Value(index) => event.withholds_nested(*index),
+                Part::Text(..) => false,
+            }),
+            From::Coalesce(values) => values.iter().any(|value| value.withholds_nested(event)),
+        }
+    }
+
+    /// Appends what `source` appends, or what the conversions make of it. `source` tells as well whether they may make no object
+    /// and no array.
+    fn then_convert(
+        &self,
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+        source: impl FnOnce(&mut Vec<u8>, &mut u64) -> Result<(Evaluated, bool), OutOfFuel>,
+    ) -> Result<Evaluated, OutOfFuel> {
+        if self.chain.is_empty() {
+            return source(out, fuel).map(|(evaluated, _)| evaluated);
+        }
+        let mut json = Vec::new();
+        match source(&mut json, fuel)? {
+            (Evaluated::Value(_), withholds_nested) => {
+                fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+                self.convert(&json, withholds_nested, out, fuel)
+            }
+            (other, _) => Ok(other),
+        }
+    }
+
+    fn convert(
+        &self,
+        json: &[u8],
+        withholds_nested: bool,
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+    ) -> Result<Evaluated, OutOfFuel> {
+        // An event is checked before anything in it is looked up.
+        let Ok(json) = simdutf8::basic::from_utf8(json) else { return Ok(Evaluated::Failed) };
+        Ok(match self.chain.run(Outcome::read(json), fuel)? {
+            Outcome::There(data)
+                if withholds_nested
+                    && matches!(data.json_type(), JsonType::Object | JsonType::Array) =>
+            {
+                Evaluated::Absent
+            }
+            Outcome::There(data) => {
+                data.write(out);
+                Evaluated::Value(data.json_type())
+            }
+            Outcome::Absent => Evaluated::Absent,
+            Outcome::Failed => Evaluated::Failed,
+        })
+    }
+}
+
+/// A string of these parts.
+fn template(
+    parts: &[Part],
+    event: &impl Lookup,
+    out: &mut Vec<u8>,
+    fuel: &mut u64,
+) -> Result<Evaluated, OutOfFuel> {
+    let mut bytes = 0;
+    out.push(b'"');
+    for part in parts {
+        let json = match part {
+            Part::Text(inside, _) => Some(inside.as_slice()),
+            Part::Value(index) => event.value(*index),
+        };
+        let Some(json) = json else { return Ok(Evaluated::Absent) };
+        fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
+        bytes += match (part, JsonType::of(json)) {
+            (Part::Text(_, bytes), _) => {
+                out.extend_from_slice(json);
+                *bytes
+            }
+            (_, JsonType::Number | JsonType::Boolean) => {
+                out.extend_from_slice(json);
+                json.len()
+            }
+            (_, JsonType::String) => match push_text(out, json) {
+                Some(bytes) => bytes,
+                None => return Ok(Evaluated::Failed),
+            },
+            (_, JsonType::Null | JsonType::Array | JsonType::Object) => {
+                return Ok(Evaluated::Absent);
+            }
+        };
+        if bytes > MAX_TEXT_BYTES {
+            return Ok(Evaluated::Failed);
+        }
+    }
+    out.push(b'"');
+    Ok(Evaluated::Value(JsonType::String))
+}
+
+/// Appends what stands in a string, in canonical form; gives the bytes of its text.
+fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<usize> {
+    let inside = string::inside(json)?;
+    if memchr::memchr(b'\\', inside).is_none() {
+        // What isn't escaped in valid JSON needn't be.
+        out.extend_from_slice(inside);
+        return Some(inside.len());
+    }
+    let text = string::unescape(simdutf8::basic::from_utf8(inside).ok()?)?;
+    string::push_inside(out, &text);
+    Some(text.len())
+}
+
+/// The first of these that is there, and whether no object and no array may be made of it.
+fn first(
+    values: &[Value],
+    event: &impl Lookup,
+    out: &mut Vec<u8>,
+    fuel: &mut u64,
+) -> Result<(Evaluated, bool), OutOfFuel> {
+    let start = out.len();
+    let mut otherwise = Evaluated::Absent;
+    for value in values {
+        match value.evaluate(event, out, fuel)? {
+            Evaluated::Value(JsonType::Null) | Evaluated::Absent => {}
+            Evaluated::Value(found) => {
+                return Ok((Evaluated::Value(found), value.withholds_nested(event)));
+            }
+            Evaluated::Failed => otherwise = Evaluated::Failed,
+        }
+        out.truncate(start);
+    }
+    Ok((otherwise, false))
+}

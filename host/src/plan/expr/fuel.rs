@@ -1,0 +1,100 @@
+//! What values, conditions and conversions cost.
+//!
+//! Fuel is a count, not a clock: the same values cost the same on every machine. A unit stands for at most two nanoseconds
+//! on a machine of today. Costs are those of the worst texts of a length; the usual ones take a tenth of that.
+
+use thiserror::Error;
+
+/// The price of one thing that is done with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// What is done: the name of a conversion, `value` for a value that is read or `test` for a test of a condition.
+    pub what: &'static str,
+    /// Units each time.
+    pub step: u64,
+    /// Units for each byte of the text that it is done with.
+    pub byte: u64,
+}
+
+/// A value that is read, a constant that is used, a piece of a template; by the bytes of its JSON.
+pub const VALUE: Cost = Cost::new("value", 100, 6);
+/// A test of a condition, by the bytes that it reads: a number for `truthy`, `equals` and `one_of`, an array or object for
+/// `truthy`, and the strings that a string is compared with. Other tests read none.
+pub const TEST: Cost = Cost::new("test", 100, 8);
+pub(super) const TO_STRING: Cost = Cost::new("to_string", 50, 0);
+pub(super) const TO_INT64: Cost = Cost::new("to_int64", 100, 4);
+pub(super) const TO_DOUBLE: Cost = Cost::new("to_double", 100, 4);
+pub(super) const TO_BOOLEAN: Cost = Cost::new("to_boolean", 100, 4);
+pub(super) const TO_JSON_TEXT: Cost = Cost::new("to_json_text", 100, 8);
+pub(super) const TIMESTAMP: Cost = Cost::new("timestamp", 400, 4);
+pub(super) const DATE: Cost = Cost::new("date", 400, 4);
+pub(super) const LOWER: Cost = Cost::new("lower", 100, 10);
+pub(super) const UPPER: Cost = Cost::new("upper", 100, 10);
+pub(super) const TRIM: Cost = Cost::new("trim", 50, 4);
+pub(super) const SPLIT: Cost = Cost::new("split", 100, 8);
+pub(super) const REGEX: Cost = Cost::new("regex", 200, 0);
+pub(super) const LENGTH: Cost = Cost::new("length", 100, 16);
+pub(super) const PARSE_JSON: Cost = Cost::new("parse_json", 100, 4);
+
+/// All costs, in the order of the documentation. What is converted counts by the bytes of its JSON, a string by those of its
+/// text. `regex` costs by the byte what the [pattern](super::conversion::Pattern::fuel_per_byte) says, and `parse_json` as
+/// much again for each key of its path.
+pub const COSTS: &[Cost] = &[
+    VALUE,
+    TEST,
+    TO_STRING,
+    TO_INT64,
+    TO_DOUBLE,
+    TO_BOOLEAN,
+    TO_JSON_TEXT,
+    TIMESTAMP,
+    DATE,
+    LOWER,
+    UPPER,
+    TRIM,
+    SPLIT,
+    REGEX,
+    LENGTH,
+    PARSE_JSON,
+];
+
+impl Cost {
+    const fn new(what: &'static str, step: u64, byte: u64) -> Self {
+        Self { what, step, byte }
+    }
+
+    /// The price for `bytes` bytes.
+    #[must_use]
+    pub fn of(&self, bytes: usize) -> u64 {
+        self.step.saturating_add(self.byte.saturating_mul(bytes as u64))
+    }
+}
+
+/// Fuel for every event where nobody says otherwise, whatever its size.
+pub const DEFAULT_BASE: u64 = 1_000_000;
+/// Fuel on top, for each byte.
+pub const DEFAULT_PER_BYTE: u64 = 1_000;
+
+/// The fuel for `bytes` bytes where nobody says otherwise.
+pub(crate) fn default_for(bytes: usize) -> u64 {
+    DEFAULT_PER_BYTE.saturating_mul(bytes as u64).saturating_add(DEFAULT_BASE)
+}
+
+/// There is less fuel left than the next step costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the fuel for values and conversions is spent")]
+pub struct OutOfFuel;
+
+/// Takes `cost` from what is left of the fuel; where it isn't enough, nothing is left.
+pub(crate) fn spend(fuel: &mut u64, cost: u64) -> Result<(), OutOfFuel> {
+    match fuel.checked_sub(cost) {
+        Some(left) => {
+            *fuel = left;
+            Ok(())
+        }
+        None => {
+            *fuel = 0;
+            Err(OutOfFuel)
+        }
+    }
+}
