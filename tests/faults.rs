@@ -88,10 +88,10 @@ impl Tally {
             _ => return,
         };
         let told = |findings: &[Finding]| -> Vec<String> {
-            let patch = |it: &Finding| serde_json::to_string(&it.patch).unwrap();
+            let patch = |it: &Finding| serde_json::to_string(&it.patch()).unwrap();
             let told = findings
                 .iter()
-                .map(|it| format!("{} {} {} {}", it.pointer, it.code, it.certain, patch(it)));
+                .map(|it| format!("{} {} {} {}", it.pointer, it.code, it.is_certain(), patch(it)));
             told.take(3).collect()
         };
         let (findings, left) = (told(&judged.findings), told(&judged.left));

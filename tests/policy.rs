@@ -55,8 +55,8 @@ fn found(denied: Result<(), Denied>) -> Vec<Found> {
             pointer: finding.pointer.clone(),
             expected: finding.expected.clone(),
             observed: finding.observed.clone(),
-            patch: finding.patch.as_ref().map(|patch| serde_json::to_value(patch).unwrap()),
-            certain: finding.certain,
+            patch: finding.patch().map(|patch| serde_json::to_value(patch).unwrap()),
+            certain: finding.is_certain(),
         }
     };
     denied.findings().iter().map(found).collect()

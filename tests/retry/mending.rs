@@ -19,7 +19,7 @@ use super::script::{Model, Script, Step, config, plan, rejection, run, task};
 /// What a gate finds where one thing would mend the plan.
 fn finding(patch: Value) -> Finding {
     Finding::new(Stage::Graph, "missing_key", "/key_field/source_path", "a path", "none")
-        .mended_by(serde_json::from_value(patch).unwrap())
+        .with_fix(serde_json::from_value(patch).unwrap())
 }
 
 /// The path of the key of a plan's first node.
@@ -105,7 +105,8 @@ async fn patches_that_lead_back_end_the_rounds() {
 
 #[tokio::test]
 async fn nothing_is_mended_where_it_is_not_wanted_or_not_certain() {
-    let uncertain = Finding { certain: false, ..finding(set_key(&["a"])) };
+    let mut uncertain = finding(set_key(&["a"]));
+    uncertain.doubt();
     for (gates, on) in [
         (Script::new([reject(&["a"])]), false),
         (Script::new([Step::Reject(rejection("missing_key", "no", vec![uncertain]))]), true),

@@ -89,7 +89,7 @@ fn play(answers: &[Answer], mend: bool, max_attempts: i64) -> (Outcome<retort::p
                 "a",
                 "b",
             );
-            let finding = finding.mended_by(serde_json::from_value(patch).unwrap());
+            let finding = finding.with_fix(serde_json::from_value(patch).unwrap());
             Some(Step::Reject(rejection("missing_key", "no", vec![finding])))
         }
         _ => None,

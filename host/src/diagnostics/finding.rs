@@ -4,7 +4,7 @@ pub(crate) mod patch;
 mod text;
 
 use json_patch::Patch;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 pub use text::describe;
 
@@ -32,10 +32,49 @@ pub struct Finding {
     /// The smallest sample event that shows it: its line, and its text, escaped and cut to 400 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<FailingEvent>,
-    /// What would mend it, as a JSON Patch (RFC 6902) of the plan.
-    pub patch: Option<Patch>,
-    /// Whether the patch is the one thing to do, so that it may be applied without asking.
-    pub certain: bool,
+    /// What would fix it. Written as `patch` and `certain`.
+    #[serde(flatten, serialize_with = "as_patch_and_certain")]
+    pub suggestion: Option<Suggestion>,
+}
+
+/// A change of the plan that would fix a problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suggestion {
+    /// The change, as a JSON Patch (RFC 6902) of the plan.
+    pub patch: Patch,
+    /// How sure it is that this is what is wanted.
+    pub applicability: Applicability,
+}
+
+/// How sure a suggestion is, as rustc tells it of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Applicability {
+    /// It may or may not be what is wanted.
+    MaybeIncorrect,
+    /// Nothing else could be meant, so that it may be applied without asking.
+    MachineApplicable,
+}
+
+fn as_patch_and_certain<S: Serializer>(
+    suggestion: &Option<Suggestion>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        patch: Option<&'a Patch>,
+        certain: bool,
+    }
+    let patch = suggestion.as_ref().map(|it| &it.patch);
+    let certain = suggestion.as_ref().is_some_and(Suggestion::is_certain);
+    Written { patch, certain }.serialize(serializer)
+}
+
+impl Suggestion {
+    /// Whether it may be applied without asking.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.applicability == Applicability::MachineApplicable
+    }
 }
 
 /// A sample event that shows a problem.
@@ -72,8 +111,7 @@ impl Finding {
             expected: expected.into(),
             observed: observed.into(),
             event: None,
-            patch: None,
-            certain: false,
+            suggestion: None,
         }
     }
 
@@ -86,18 +124,35 @@ impl Finding {
 
     /// The same, with a patch that may or may not be what is wanted.
     #[must_use]
-    pub fn perhaps(mut self, patch: Patch) -> Self {
-        self.patch = Some(patch);
-        self.certain = false;
-        self
+    pub fn with_suggestion(self, patch: Patch) -> Self {
+        let applicability = Applicability::MaybeIncorrect;
+        Self { suggestion: Some(Suggestion { patch, applicability }), ..self }
     }
 
-    /// The same, with the patch that mends it: nothing else could be meant.
+    /// The same, with the patch that fixes it: nothing else could be meant.
     #[must_use]
-    pub fn mended_by(mut self, patch: Patch) -> Self {
-        self.patch = Some(patch);
-        self.certain = true;
-        self
+    pub fn with_fix(self, patch: Patch) -> Self {
+        let applicability = Applicability::MachineApplicable;
+        Self { suggestion: Some(Suggestion { patch, applicability }), ..self }
+    }
+
+    /// Makes of a fix a suggestion: something else may be meant after all.
+    pub fn doubt(&mut self) {
+        if let Some(suggestion) = &mut self.suggestion {
+            suggestion.applicability = Applicability::MaybeIncorrect;
+        }
+    }
+
+    /// The patch of its suggestion, if it has one.
+    #[must_use]
+    pub fn patch(&self) -> Option<&Patch> {
+        self.suggestion.as_ref().map(|it| &it.patch)
+    }
+
+    /// Whether it has a suggestion that may be applied without asking.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.suggestion.as_ref().is_some_and(Suggestion::is_certain)
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn feedback(
 /// Appends what would mend the plan, where the diagnostic doesn't say so itself.
 fn push_suggestions(text: &mut String, diagnostic: &str, findings: &[Finding]) {
     let untold = |finding: &&Finding| {
-        let patch = finding.patch.as_ref().and_then(shown);
+        let patch = finding.patch().and_then(shown);
         patch.is_some_and(|patch| !diagnostic.contains(&patch))
     };
     let suggested: Vec<_> = findings.iter().filter(untold).take(MAX_SUGGESTED).cloned().collect();
@@ -84,7 +84,7 @@ mod tests {
 
     fn finding(pointer: &str, to: &str) -> Finding {
         Finding::new(Stage::Plan, "wrong_type", pointer, "an array", "a string")
-            .perhaps(patch(json!([{"op": "replace", "path": pointer, "value": to}])))
+            .with_suggestion(patch(json!([{"op": "replace", "path": pointer, "value": to}])))
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
     fn what_the_diagnostic_says_already_is_not_said_again() {
         let failure = Failure::new(Stage::Plan, "wrong_type", "");
         let findings = [finding("/a", "x")];
-        let said = shown(findings[0].patch.as_ref().expect("one")).expect("short");
+        let said = shown(findings[0].patch().expect("one")).expect("short");
         let text = feedback(&said, &findings, &Patch::default(), &failure);
         assert_eq!(text.matches(&said).count(), 1, "{text}");
     }
@@ -131,7 +131,8 @@ mod tests {
         let text = feedback("no", &[], &long, &failure);
         assert!(text.contains("there are 1 of them") && text.len() < 600, "{text}");
         // Nor is it suggested.
-        let suggestion = Finding::new(Stage::Plan, "wrong_type", "", "a", "b").perhaps(long);
+        let suggestion =
+            Finding::new(Stage::Plan, "wrong_type", "", "a", "b").with_suggestion(long);
         let text = feedback("no", &[suggestion], &Patch::default(), &failure);
         assert!(text.len() < 600, "{text}");
     }

@@ -34,7 +34,7 @@ pub fn describe(heading: &str, findings: &[Finding]) -> String {
 }
 
 fn one(text: &mut String, finding: &Finding) -> std::fmt::Result {
-    let Finding { code, pointer, expected, observed, event, patch, certain, .. } = finding;
+    let Finding { code, pointer, expected, observed, event, suggestion, .. } = finding;
     let place = if pointer.is_empty() { "<root>" } else { &*quotable(pointer, SHOWN_CHARS) };
     let (expected, observed) = (quotable(expected, SHOWN_CHARS), quotable(observed, SHOWN_CHARS));
     write!(text, "\n  {place}: {code}: expected {expected}; found {observed}")?;
@@ -42,9 +42,9 @@ fn one(text: &mut String, finding: &Finding) -> std::fmt::Result {
         let shown = quotable(&event.text, SHOWN_CHARS);
         write!(text, "\n    sample on line {}: {shown}", event.line)?;
     }
-    if let Some(patch) = patch {
-        let word = if *certain { "mended by" } else { "perhaps mended by" };
-        match shown(patch) {
+    if let Some(suggestion) = suggestion {
+        let word = if suggestion.is_certain() { "mended by" } else { "perhaps mended by" };
+        match shown(&suggestion.patch) {
             Ok(patch) => write!(text, "\n    {word} this JSON Patch of the plan: {patch}")?,
             Err(chars) => write!(
                 text,
@@ -76,7 +76,7 @@ mod tests {
     fn patches_are_shown_escaped_and_not_at_any_length() {
         let told = |value: &str| {
             let finding = Finding::new(Stage::Fit, "unknown_path", "/a", "one thing", "another");
-            describe("Heading", &[finding.mended_by(patch::replace("/a", [value]))])
+            describe("Heading", &[finding.with_fix(patch::replace("/a", [value]))])
         };
         let text = told("a\u{202e}\u{2028}\u{85}b");
         assert!(

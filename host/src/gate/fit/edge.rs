@@ -187,7 +187,7 @@ impl Edges<'_, '_> {
             Finding::new(Stage::Fit, WRONG_ENDPOINT, format!("{at}/{end}"), expected, observed)
         };
         if wrong.0 && from == Some(to_entity) && to == Some(from_entity) {
-            return vec![finding("from", from_entity, from).mended_by(swapped(at))];
+            return vec![finding("from", from_entity, from).with_fix(swapped(at))];
         }
         let mut findings = Vec::new();
         for (end, endpoint, is_wrong, wanted) in

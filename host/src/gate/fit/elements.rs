@@ -109,7 +109,7 @@ pub(super) fn check(plan: &Plan, scopes: &Scopes<'_>, findings: &mut Vec<Finding
         let of_for_each = format!("{at}/for_each");
         let said = findings.iter().find(|it| is_about_path(it) && is_in(&it.pointer, &of_for_each));
         let told = match said {
-            Some(said) => Finding { patch: told.patch, certain: true, ..said.clone() },
+            Some(said) => Finding { suggestion: told.suggestion, ..said.clone() },
             None => told,
         };
         findings.retain(|it| !(is_about_path(it) && follows(it)));
@@ -154,7 +154,7 @@ fn astray(
     // Nothing is known of the elements of what isn't there.
     let is_over_nothing = findings.iter().any(|it| {
         let is_code = matches!(it.code, UNKNOWN_PATH | FOR_EACH_NOT_ARRAY);
-        is_code && !it.certain && is_in(&it.pointer, &format!("{at}/for_each"))
+        is_code && !it.is_certain() && is_in(&it.pointer, &format!("{at}/for_each"))
     });
     let lost = inside.iter().copied().filter(|read| is_over_nothing || is_lost(read));
     let lost: Vec<&Read<'_>> = lost.collect();
@@ -206,5 +206,5 @@ fn astray(
     };
     let expected =
         format!("a node for each of {over}, whose elements have the paths that it reads");
-    Some(Finding::new(Stage::Fit, MISSING_FOR_EACH, place, expected, observed).mended_by(patch))
+    Some(Finding::new(Stage::Fit, MISSING_FOR_EACH, place, expected, observed).with_fix(patch))
 }

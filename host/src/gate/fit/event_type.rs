@@ -50,10 +50,10 @@ pub(super) fn check(plan: &Plan, evidence: &Evidence, effort: &Effort) -> Vec<Fi
         match meant {
             // Of an entry that is there already, this one is the second.
             Some((name, _)) if types.patterns().contains(&EventPattern::new(&name)) => {
-                finding.perhaps(patch::remove(&at))
+                finding.with_suggestion(patch::remove(&at))
             }
-            Some((name, true)) => finding.mended_by(patch::replace(&at, name)),
-            Some((name, false)) => finding.perhaps(patch::replace(&at, name)),
+            Some((name, true)) => finding.with_fix(patch::replace(&at, name)),
+            Some((name, false)) => finding.with_suggestion(patch::replace(&at, name)),
             None => finding,
         }
     };

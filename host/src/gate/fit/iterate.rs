@@ -69,7 +69,7 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
     };
     let inside: Vec<&Path> = collections(over, known).filter(|it| it.starts_with(path)).collect();
     if let [only] = inside.as_slice() {
-        return Some(finding.mended_by(patch::replace(&read.pointer, only)));
+        return Some(finding.with_fix(patch::replace(&read.pointer, only)));
     }
     if !kinds.contains(other.0) {
         return Some(propose(
@@ -114,7 +114,7 @@ fn unknown(read: &Read<'_>, over: Over, known: &Known<'_>, scopes: &Scopes<'_>) 
     if let Some(Meant::Reference(meant)) = relocate(&read.reference, read.for_each, scopes)
         && meant.level == level
     {
-        return Some(finding.mended_by(patch::replace(&read.pointer, &meant.path)));
+        return Some(finding.with_fix(patch::replace(&read.pointer, &meant.path)));
     }
     let nearest = nearest(path, over, known);
     let is_slip = nearest.as_ref().is_some_and(|(_, certain)| *certain);

@@ -76,7 +76,7 @@ impl Keys<'_> {
                 }
                 None => patch::remove(&elsewhere.at),
             };
-            return finding.mended_by(patch::both(to_key, rest));
+            return finding.with_fix(patch::both(to_key, rest));
         }
         if stated.property.is_some()
             && stated.reads_its_name(stated.path())
@@ -176,7 +176,7 @@ impl Keys<'_> {
             let places = (format!("{}/{from}", self.at), format!("{}/{to}", self.at));
             moves = patch::both(moves, patch::rename(&places.0, &places.1));
         }
-        Finding::new(Stage::Fit, WRONG_KEY, &self.at, expected, names).mended_by(moves)
+        Finding::new(Stage::Fit, WRONG_KEY, &self.at, expected, names).with_fix(moves)
     }
 
     /// Other properties than the entity's key has: one finding for each that is missing, and for each that is too many.
@@ -213,7 +213,7 @@ impl Keys<'_> {
                 let finding =
                     Finding::new(Stage::Fit, WRONG_KEY, &at, expected, quoted(mapping.name()));
                 let meant = called(key, mapping.name(), effort);
-                findings.push(finding.mended_by(patch::replace(&at, meant)));
+                findings.push(finding.with_fix(patch::replace(&at, meant)));
                 continue;
             }
             let names = list(stated.iter().map(|it| it.name()));
@@ -222,7 +222,7 @@ impl Keys<'_> {
             let to = format!("{}/{}", self.at, place.min(stated.len()));
             let others = self.mappings.iter().filter(|it| !it.is_key);
             findings.push(match others.clone().find(|it| is(it, key)) {
-                Some(other) => finding.mended_by(patch::rename(&other.at, &to)),
+                Some(other) => finding.with_fix(patch::rename(&other.at, &to)),
                 None => propose(
                     finding,
                     self.sought(key, scopes).map(|(it, certain)| (patch::add(&to, it), certain)),
@@ -242,7 +242,7 @@ impl Keys<'_> {
                     let moved = patch::both(moved, patch::remove(&mapping.at));
                     propose(finding, Some((moved, has_list(self.written, rest))))
                 }
-                _ => finding.perhaps(patch::remove(&mapping.at)),
+                _ => finding.with_suggestion(patch::remove(&mapping.at)),
             });
         }
         findings

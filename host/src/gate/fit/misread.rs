@@ -112,7 +112,7 @@ fn swapped(one: &Mapping<'_>, other: &Mapping<'_>, known: &Known<'_>) -> Option<
             shown(other.path())
         ),
     );
-    Some(finding.mended_by(patch))
+    Some(finding.with_fix(patch))
 }
 
 /// Whether a mapping whose name is nowhere on its path would better read another one.

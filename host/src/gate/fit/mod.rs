@@ -31,7 +31,7 @@
 //! let unfit = fit(&plan, &Task::new(graph, samples, None, None)).unwrap_err();
 //! let finding = &unfit.findings()[0];
 //! assert_eq!((finding.code, finding.pointer.as_str()), ("unknown_path", "/key_field/source_path"));
-//! assert!(finding.certain);
+//! assert!(finding.is_certain());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -274,7 +274,7 @@ fn without_follow_ons(findings: &mut Vec<Finding>) {
 /// Two mappings that are told to read the same path can't both mean it.
 fn one_path_each(findings: &mut [Finding]) {
     let target = |finding: &Finding| -> Option<String> {
-        let paths = finding.patch.iter().flat_map(|patch| patch.0.iter());
+        let paths = finding.patch().into_iter().flat_map(|patch| patch.0.iter());
         let mut values = paths.filter_map(|operation| match operation {
             json_patch::PatchOperation::Replace(replace)
                 if replace.path.last().is_some_and(|token| token.decoded() == "source_path") =>
@@ -283,7 +283,7 @@ fn one_path_each(findings: &mut [Finding]) {
             }
             _ => None,
         });
-        values.next().filter(|_| finding.certain)
+        values.next().filter(|_| finding.is_certain())
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for target in findings.iter().filter_map(target) {
@@ -292,7 +292,7 @@ fn one_path_each(findings: &mut [Finding]) {
     for finding in findings {
         if target(finding).is_some_and(|target| counts.get(&target).is_some_and(|count| *count > 1))
         {
-            finding.certain = false;
+            finding.doubt();
         }
     }
 }

@@ -299,8 +299,8 @@ pub(super) fn best<T>(scored: impl Iterator<Item = (f64, T)>) -> Option<(f64, T,
 
 pub(super) fn propose(finding: Finding, proposed: Option<(json_patch::Patch, bool)>) -> Finding {
     match proposed {
-        Some((patch, true)) => finding.mended_by(patch),
-        Some((patch, false)) => finding.perhaps(patch),
+        Some((patch, true)) => finding.with_fix(patch),
+        Some((patch, false)) => finding.with_suggestion(patch),
         None => finding,
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn unknown(
         Some(Meant::Reference(new)) => {
             let deepest = innermost(*for_each);
             return told(match rewritten(pointer, reference, new, deepest, place.template) {
-                Some(patch) => finding.mended_by(patch),
+                Some(patch) => finding.with_fix(patch),
                 None => finding,
             });
         }
@@ -87,7 +87,7 @@ pub(super) fn unknown(
             if let (Some(has_chain), Some(at)) =
                 (place.has_chain, pointer.strip_suffix("/source_path"))
             {
-                return told(finding.mended_by(parsed(at, path, rest, has_chain)));
+                return told(finding.with_fix(parsed(at, path, rest, has_chain)));
             }
             return told(finding);
         }
@@ -120,7 +120,7 @@ pub(super) fn unknown(
     // That nothing was found says nothing where the search came to no end.
     let removable = aim.removable.as_ref().filter(|_| !search.effort().is_over());
     told(match (proposed, removable) {
-        (None, Some(removable)) => finding.perhaps(patch::remove(removable)),
+        (None, Some(removable)) => finding.with_suggestion(patch::remove(removable)),
         (proposed, _) => propose(finding, proposed),
     })
 }

@@ -56,7 +56,7 @@ impl Bench<'_, '_, '_> {
             .and_then(|step| chain::converted(&[step], constant, self.search.effort()))
             .filter(|value| fit(property_type, value) == Fit::Valid);
         Some(match meant {
-            Some(value) => finding.mended_by(patch::replace(&at, value)),
+            Some(value) => finding.with_fix(patch::replace(&at, value)),
             None => finding,
         })
     }
@@ -133,10 +133,10 @@ impl Bench<'_, '_, '_> {
             Finding::new(Stage::Fit, code, place, self.wanted(property_type), observed);
         finding.event = smallest(failing.iter().map(|(seen, _)| *seen));
         if only_null {
-            return Some(finding.mended_by(patch::remove(&nulls)));
+            return Some(finding.with_fix(patch::remove(&nulls)));
         }
         if matches!(property_type, PropertyType::Unsupported(_)) {
-            return Some(finding.perhaps(patch::remove(&self.mapping.at)));
+            return Some(finding.with_suggestion(patch::remove(&self.mapping.at)));
         }
         let there: Vec<&Value> = values.iter().map(|(_, value)| *value).collect();
         let conversion = self.missing_conversion(property_type, reference, &there);

@@ -123,8 +123,8 @@ impl FieldPolicy {
             };
             let is_denied = self.covers(&steps);
             findings.push(match removals.of(&read) {
-                Some((patch, true)) if is_denied => finding.mended_by(patch),
-                Some((patch, _)) => finding.perhaps(patch),
+                Some((patch, true)) if is_denied => finding.with_fix(patch),
+                Some((patch, _)) => finding.with_suggestion(patch),
                 None => finding,
             });
         }

@@ -45,7 +45,7 @@ impl Denied {
         for finding in self.findings.iter().take(MAX_ENTRIES) {
             let Finding { code, pointer, observed, .. } = finding;
             text.push_str(&format!("\n  {pointer}: {code}: {observed}"));
-            let removed = finding.patch.iter().flat_map(|patch| patch.0.iter());
+            let removed = finding.patch().into_iter().flat_map(|patch| patch.0.iter());
             for operation in removed {
                 text.push_str(&format!("\n    Suggested: remove {}.", operation.path()));
             }

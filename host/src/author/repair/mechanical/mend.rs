@@ -33,7 +33,7 @@ pub struct Mended {
 #[must_use]
 pub fn mend(text: &str, findings: &[Finding]) -> Option<Mended> {
     let before: Value = serde_json::from_str(text).ok()?;
-    let certain = findings.iter().filter(|it| it.certain).filter_map(|it| it.patch.as_ref());
+    let certain = findings.iter().filter(|it| it.is_certain()).filter_map(|it| it.patch());
     let mut changed = Places::default();
     let (mut operations, mut removals) = (Vec::new(), Vec::new());
     for patch in certain.take(MAX_PATCHES) {
@@ -220,7 +220,7 @@ mod tests {
     use crate::diagnostics::problem::Stage;
 
     fn finding(patch: Patch) -> Finding {
-        Finding::new(Stage::Plan, "unknown_field", "", "one thing", "another").mended_by(patch)
+        Finding::new(Stage::Plan, "unknown_field", "", "one thing", "another").with_fix(patch)
     }
 
     fn mended(value: &Value, patches: Vec<Patch>) -> Option<Value> {
@@ -264,7 +264,7 @@ mod tests {
         );
         assert_eq!(mend("{", &[finding(patch::remove("/a"))]), None);
         let perhaps = Finding::new(Stage::Fit, "unknown_path", "/a", "one", "two")
-            .perhaps(patch::remove("/a"));
+            .with_suggestion(patch::remove("/a"));
         assert_eq!(mend("{\"a\":1}", &[perhaps]), None);
     }
 

@@ -12,7 +12,7 @@
 //!
 //! let patch = serde_json::from_str(r#"[{"op": "remove", "path": "/notes"}]"#)?;
 //! let finding = Finding::new(retort::diagnostics::problem::Stage::Plan, "unknown_field", "/notes", "a field of plans", "`notes`");
-//! let mended = mend(r#"{"event_type": "a", "notes": []}"#, &[finding.mended_by(patch)]);
+//! let mended = mend(r#"{"event_type": "a", "notes": []}"#, &[finding.with_fix(patch)]);
 //! assert_eq!(mended.map(|it| it.text).as_deref(), Some("{\n  \"event_type\": \"a\"\n}"));
 //! # Ok::<(), serde_json::Error>(())
 //! ```

@@ -77,8 +77,8 @@ pub(crate) fn plan_findings_within(
             SAYS_MORE.clone_into(&mut finding.expected);
         }
         findings.push(match remedy {
-            Some((patch, true)) => finding.mended_by(patch),
-            Some((patch, false)) => finding.perhaps(patch),
+            Some((patch, true)) => finding.with_fix(patch),
+            Some((patch, false)) => finding.with_suggestion(patch),
             None => finding,
         });
     }
@@ -146,7 +146,7 @@ fn lengthened(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
     let gone = gone.map(|field| patch::remove(&format!("/{field}"))).reduce(patch::both)?;
     let mut finding = described(problem, &at);
     finding.expected = format!("a node in a list `nodes` to have `{name}`");
-    Some(finding.mended_by(patch::both(gone, patch::add("/nodes", [node]))))
+    Some(finding.with_fix(patch::both(gone, patch::add("/nodes", [node]))))
 }
 
 /// A plan inside of something else: the only item of an array, or the only field of an object.
@@ -162,7 +162,7 @@ fn wrapped(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
     let says = |name: &str| inner.get(name).is_some();
     let is_plan = says("event_type") && (says("key_field") || says("nodes"));
     let problem = problems.first().filter(|_| is_plan)?;
-    Some(described(problem, "").mended_by(patch::replace("", inner)))
+    Some(described(problem, "").with_fix(patch::replace("", inner)))
 }
 
 fn described(problem: &PlanParseError, at: &str) -> Finding {

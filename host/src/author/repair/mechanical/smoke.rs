@@ -140,5 +140,5 @@ pub(super) fn proposed(
     certain: bool,
 ) -> Finding {
     let patch = patch::replace(at, value);
-    if certain { finding.mended_by(patch) } else { finding.perhaps(patch) }
+    if certain { finding.with_fix(patch) } else { finding.with_suggestion(patch) }
 }

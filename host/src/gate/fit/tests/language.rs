@@ -75,7 +75,7 @@ fn findings(plan: &Value, task: &Task) -> Vec<Finding> {
 fn told(plan: &Value) -> (Vec<String>, Option<Value>) {
     let task = task();
     let found = findings(plan, &task);
-    let mark = |it: &Finding| match (&it.patch, it.certain) {
+    let mark = |it: &Finding| match (it.patch(), it.is_certain()) {
         (Some(_), true) => "!",
         (Some(_), false) => "?",
         (None, _) => "",
@@ -83,8 +83,8 @@ fn told(plan: &Value) -> (Vec<String>, Option<Value>) {
     let text = |it: &Finding| format!("{}: {}{}", it.pointer, it.code, mark(it));
     let texts = found.iter().map(text).collect();
     let mut mended = plan.clone();
-    for finding in found.iter().rev().filter(|it| it.certain) {
-        let patch = finding.patch.as_ref().expect("what is certain has a patch");
+    for finding in found.iter().rev().filter(|it| it.is_certain()) {
+        let patch = finding.patch().expect("what is certain has a patch");
         json_patch::patch(&mut mended, patch).unwrap_or_else(|error| panic!("{error}: {patch}"));
     }
     let is_right = crate::plan::from_value(&mended).is_ok() && findings(&mended, &task).is_empty();
@@ -453,7 +453,9 @@ fn conditions_tell_which_values_count() {
     let slip = json!({"not": {"source_path": ["content", "is_evn"], "equals": true}});
     let found = findings(&plan(slip), &task);
     let place = "/nodes/0/when/not/source_path";
-    assert!(found.iter().any(|it| it.pointer == place && it.code == "unknown_path" && it.certain));
+    assert!(
+        found.iter().any(|it| it.pointer == place && it.code == "unknown_path" && it.is_certain())
+    );
 }
 
 #[test]
@@ -469,8 +471,8 @@ fn each_pattern_of_events_has_samples() {
             ("event_type_without_sample", pointer)
         );
         assert_eq!(found.len(), 1);
-        let patch = serde_json::to_value(found[0].patch.as_ref().expect("a patch")).expect("JSON");
-        assert_eq!((&patch[0]["value"], found[0].certain), (&meant, true));
+        let patch = serde_json::to_value(found[0].patch().expect("a patch")).expect("JSON");
+        assert_eq!((&patch[0]["value"], found[0].is_certain()), (&meant, true));
     }
 }
 

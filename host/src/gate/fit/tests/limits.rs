@@ -61,19 +61,19 @@ fn what_is_wrong_is_told_though_the_search_for_its_remedy_ends() {
     let enough = efforts(VALUE_STEPS, SEARCH_STEPS);
     let all = findings(fit_within(&wrong, &task, &enough));
     assert_eq!(all.len(), 3);
-    assert!(all.iter().all(|finding| finding.patch.is_some()));
+    assert!(all.iter().all(|finding| finding.patch().is_some()));
     let steps = enough.searches.taken();
     assert_eq!(findings(fit_within(&wrong, &task, &efforts(VALUE_STEPS, steps))), all);
     for steps in [steps - 1, steps / 2, 1, 0] {
         let mut told = findings(fit_within(&wrong, &task, &efforts(VALUE_STEPS, steps)));
         let limit = told.remove(1);
-        assert_eq!((limit.code, limit.patch.is_none()), (FIT_LIMIT, true));
+        assert_eq!((limit.code, limit.patch().is_none()), (FIT_LIMIT, true));
         assert_eq!(codes(&told), codes(&all), "{steps}");
         // Whatever was found by then is what is found in the end, and what wasn't is nothing else.
         for (told, whole) in told.iter().zip(&all) {
-            assert!(told.patch.is_none() || told == whole, "{steps}: {told:?}");
+            assert!(told.patch().is_none() || told == whole, "{steps}: {told:?}");
         }
-        assert!(told.last().is_some_and(|last| last.patch.is_none()), "{steps}");
+        assert!(told.last().is_some_and(|last| last.patch().is_none()), "{steps}");
     }
 }
 
@@ -92,7 +92,7 @@ fn a_property_that_nobody_has_looked_for_is_not_taken_out() {
     let misspelt = crate::plan::from_value(&written).expect("a plan");
     let certain = |steps| {
         let told = findings(fit_within(&misspelt, &samples(), &efforts(VALUE_STEPS, steps)));
-        told.iter().filter(|finding| finding.certain).count()
+        told.iter().filter(|finding| finding.is_certain()).count()
     };
     assert_eq!((certain(SEARCH_STEPS), certain(0)), (1, 0));
 }
