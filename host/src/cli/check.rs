@@ -18,11 +18,12 @@ use retort::render::render;
 use retort::sandbox::Extractor;
 use serde::Serialize;
 
-use super::compile::StageReport;
+use super::artifact::{Artifact, bundle_problem};
 use super::error::CliError;
 use super::files::{CacheArg, GraphSource, PolicyArg};
 use super::junit::{Case, Failure, Junit};
 use super::outputs::Inputs;
+use super::stages::StageReport;
 use super::{Outcome, Verdict, files, talk};
 
 /// Run all gates again on a bundle, a module, a WAT file or a plan
@@ -64,31 +65,6 @@ Examples:
   retort check extractor.wasm --samples events.ndjson --graph graph.yaml --json
   retort check bundles/0f3a.. --samples events.ndjson --junit report.xml
   retort check plan.json --samples events.ndjson --graph graph.yaml";
-
-/// What is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Artifact {
-    Bundle,
-    Module,
-    Text,
-    Plan,
-}
-
-impl Artifact {
-    /// What a path names.
-    pub(super) fn of(path: &Path) -> Result<Self, CliError> {
-        if path.is_dir() {
-            return Ok(Self::Bundle);
-        }
-        files::probe(path, "a bundle, a module, a WAT file or a plan")?;
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("wasm") => Ok(Self::Module),
-            Some("wat") => Ok(Self::Text),
-            Some("json") => Ok(Self::Plan),
-            _ => Err(CliError::UnknownArtifact(path.to_owned())),
-        }
-    }
-}
 
 #[derive(Serialize)]
 struct Report {
@@ -194,11 +170,6 @@ pub(super) fn main(args: &Args) -> Outcome {
         talk::print_line(format_args!("{origin}: {verdict}"))?;
     }
     Ok(Verdict::from_ok(report.ok))
-}
-
-/// Why a bundle isn't loaded, with the file at fault.
-pub(super) fn bundle_problem(error: &bundle::LoadError) -> Problem {
-    Problem::new(Stage::Bundle, error.code(), error.detail()).at(error.place())
 }
 
 struct Check {

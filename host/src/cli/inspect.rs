@@ -15,7 +15,7 @@ use retort::render::compile::compile_text;
 use retort::sandbox::{Limits, WASMTIME_VERSION};
 use serde::Serialize;
 
-use super::check::{Artifact, bundle_problem};
+use super::artifact::{Artifact, bundle_problem};
 use super::error::CliError;
 use super::files::PolicyArg;
 use super::{Outcome, Verdict, files, talk};

@@ -3,6 +3,7 @@
 //! Results go to stdout and talk to stderr. Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done:
 //! wrong usage or input, or something outside that failed.
 
+mod artifact;
 mod bench;
 mod check;
 mod compile;
@@ -16,6 +17,7 @@ mod graph;
 mod inspect;
 mod junit;
 mod model;
+mod outcome;
 mod outputs;
 mod plan;
 mod project;
@@ -25,13 +27,14 @@ mod repair;
 mod run;
 mod runtime;
 mod selftest;
+mod stages;
 mod talk;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::error::CliError;
+use self::outcome::{Outcome, Verdict};
 
 /// Runs extraction code that a language model wrote, without trusting it.
 ///
@@ -72,23 +75,6 @@ enum Command {
     Selftest(selftest::Args),
 }
 
-/// How a command ended that could do its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    /// All is well.
-    Pass,
-    /// What was checked has failed; the command has said why.
-    Fail,
-}
-
-impl Verdict {
-    fn from_ok(ok: bool) -> Self {
-        if ok { Self::Pass } else { Self::Fail }
-    }
-}
-
-type Outcome = Result<Verdict, CliError>;
-
 pub(crate) fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Compile(args) => compile::main(&args),
@@ -122,7 +108,8 @@ pub(crate) fn main() -> ExitCode {
 mod tests {
     use clap::CommandFactory;
 
-    use super::{Cli, CliError};
+    use super::Cli;
+    use super::error::CliError;
 
     #[test]
     fn the_commands_are_well_formed() {

@@ -14,7 +14,7 @@ use super::lower::{Claim, Edge, Id, Lowered, Node, Value};
 use super::parts::{NEXT_PROPERTY, Part, Parts};
 use super::text::{comment, indent};
 use super::write::{self, Writer, call};
-use super::{RenderError, extractor};
+use super::{RenderError, frame};
 use crate::plan::Plan;
 
 /// An item of a list, or one for each row.
@@ -43,8 +43,8 @@ pub(super) fn write(
     lowered: &Lowered<'_>,
     capacity: u32,
 ) -> Result<(), RenderError> {
-    let empty = writer.intern(extractor::EMPTY.as_bytes());
-    let decline = extractor::decline(empty);
+    let empty = writer.intern(frame::EMPTY.as_bytes());
+    let decline = frame::decline(empty);
     let mut items = Items { writer, lowered, capacity };
     let (mut nodes, mut edges) = (String::new(), String::new());
     let (mut full, mut partial) = (String::new(), String::new());
@@ -60,8 +60,8 @@ pub(super) fn write(
     }
 
     let locals = "(local $from i32) (local $first i32) (local $any i32)";
-    let mut read = extractor::signature(plan, locals);
-    extractor::gate(&mut read, &lowered.gate, &decline);
+    let mut read = frame::signature(plan, locals);
+    frame::gate(&mut read, &lowered.gate, &decline);
     indent(&mut read, 2, "\n(local.set $to (global.get $output))");
     let any =
         "(local.set $any (i32.or (local.get $any) (i32.ne (local.get $to) (local.get $first))))";
@@ -84,7 +84,7 @@ pub(super) fn write(
     }
     read.push('\n');
     writer.nested(&mut read, 2, &[Part::Constant("]}".to_owned())]);
-    indent(&mut read, 2, extractor::RETURN);
+    indent(&mut read, 2, frame::RETURN);
     writer.functions.push_str(&read);
     Ok(())
 }
@@ -112,7 +112,7 @@ impl Items<'_, '_, '_> {
     ) -> Result<(), RenderError> {
         let mut parts = Parts::default();
         parts.constant(",");
-        extractor::node_head(&mut parts, self.lowered.session, node);
+        frame::node_head(&mut parts, self.lowered.session, node);
         for property in &node.properties {
             parts.property(NEXT_PROPERTY, property, "");
         }
@@ -215,7 +215,7 @@ impl Items<'_, '_, '_> {
         let parts = item.pieces.iter().flat_map(|piece| match piece {
             Piece::Parts(parts) | Piece::List(parts) => parts.as_slice(),
         });
-        extractor::check_constant(parts, self.capacity)?;
+        frame::check_constant(parts, self.capacity)?;
         let in_row = item.rows.is_some();
         let mut body = String::new();
         for (number, piece) in item.pieces.iter().enumerate() {

@@ -12,11 +12,13 @@
 pub mod compile;
 mod declarable;
 mod extractor;
+mod frame;
 mod graph;
 mod inputs;
 mod lower;
 mod parts;
 mod single;
+mod source;
 mod text;
 mod write;
 
@@ -24,10 +26,10 @@ use thiserror::Error;
 
 use crate::abi::section::{Section, SectionError};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
-use crate::plan::Plan;
 
-/// The version of what rendering makes of a plan.
 pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
+/// The version of what rendering makes of a plan.
+pub use source::{Source, render};
 
 /// Bytes that the input block of a rendered extractor without rows may have: 1 MiB.
 pub const INPUT_CAPACITY: u32 = 1 << 20;
@@ -66,27 +68,6 @@ pub fn capacities(section: &Section) -> Capacities {
         Capacities { input: INPUT_CAPACITY, output: OUTPUT_CAPACITY }
     } else {
         Capacities { input: ROWS_INPUT_CAPACITY, output: ROWS_OUTPUT_CAPACITY }
-    }
-}
-
-/// A rendered plan. Made by [`render`] alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    text: String,
-    plan: Plan,
-}
-
-impl Source {
-    /// The module in the WebAssembly text format.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The plan that it was rendered from.
-    #[must_use]
-    pub fn plan(&self) -> &Plan {
-        &self.plan
     }
 }
 
@@ -155,22 +136,4 @@ impl Coded for RenderError {
             Self::TooLarge { .. } | Self::Module { .. } => "plan_too_large",
         }
     }
-}
-
-/// Renders `plan` to source.
-///
-/// ```
-/// let plan = retort::plan::parse(
-///     r#"{"event_type": "order", "target_entity_name": "Order", "function_name": "read_order",
-///         "key_field": {"property_name": "id", "source_path": ["id"]}}"#,
-/// )?;
-/// let source = retort::render::render(&plan)?;
-/// assert!(source.text().contains("(func $read (export \"read_order\")"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// [`RenderError`], for plans beyond what the ABI or a result can hold.
-pub fn render(plan: &Plan) -> Result<Source, RenderError> {
-    Ok(Source { text: extractor::module(plan)?, plan: plan.clone() })
 }

@@ -8,7 +8,7 @@ use super::lower::{Claim, Lowered, Node, Value};
 use super::parts::{NEXT_PROPERTY, Part, Parts, described, place};
 use super::text::{indent, path};
 use super::write::{self, Writer, call};
-use super::{RenderError, extractor};
+use super::{RenderError, frame};
 use crate::plan::{Partial, Plan};
 
 /// Properties a generated function writes at most: a function's body stays far below what the static gate allows.
@@ -38,13 +38,13 @@ pub(super) fn write(
     claim: Option<&Claim<'_>>,
     capacity: u32,
 ) -> Result<(), RenderError> {
-    let empty = writer.intern(extractor::EMPTY.as_bytes());
+    let empty = writer.intern(frame::EMPTY.as_bytes());
     let mut properties = Parts::default();
     for property in &node.properties {
         properties.property(NEXT_PROPERTY, property, "");
     }
     let head = head(plan, lowered, node);
-    extractor::check_constant(head.as_slice().iter().chain(properties.as_slice()), capacity)?;
+    frame::check_constant(head.as_slice().iter().chain(properties.as_slice()), capacity)?;
     let mut calls = String::new();
     for (number, group) in properties.as_slice().chunks(PROPERTIES_PER_FUNCTION).enumerate() {
         let name = format!("properties_{number}");
@@ -62,9 +62,9 @@ pub(super) fn write(
 
     let size = std::mem::take(&mut writer.size);
     let mut read =
-        extractor::signature(plan, "(local $from i32) (local $length i32) (local $need i64)");
-    let decline = extractor::decline(empty);
-    extractor::gate(&mut read, &lowered.gate, &decline);
+        frame::signature(plan, "(local $from i32) (local $length i32) (local $need i64)");
+    let decline = frame::decline(empty);
+    frame::gate(&mut read, &lowered.gate, &decline);
     conditions(&mut read, node, &decline);
     let sum = write::need(&size);
     indent(
@@ -79,7 +79,7 @@ pub(super) fn write(
         ),
     );
     read.push_str(&body);
-    indent(&mut read, 2, extractor::RETURN);
+    indent(&mut read, 2, frame::RETURN);
     writer.functions.push_str(&read);
     let (used, allowed) = (size.constant, capacity as usize);
     if used > allowed { Err(RenderError::TooLarge { used, allowed }) } else { Ok(()) }
@@ -108,7 +108,7 @@ fn head(plan: &Plan, lowered: &Lowered<'_>, node: &Node<'_>) -> Parts {
     let mut parts = Parts::default();
     parts.about(format!("session_id_path: {}", path(plan.session_id_path())));
     parts.constant(r#"{"nodes":["#);
-    extractor::node_head(&mut parts, lowered.session, node);
+    frame::node_head(&mut parts, lowered.session, node);
     parts
 }
 

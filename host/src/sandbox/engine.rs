@@ -13,11 +13,10 @@ use super::helper::Slots;
 use super::pool::{Place, Places};
 use super::wasi::Granted;
 use super::{
-    Allocator, CacheReport, Extractor, ForeignModules, GuestError, Isolation, Limits, LoadError,
-    Options, Pool, Wasi,
+    Allocator, CacheReport, ForeignModules, GuestError, Isolation, Limits, LoadError, Options,
+    Pool, Wasi,
 };
 use crate::abi::block::Deadline;
-use crate::gate::inspect::Inspected;
 
 /// How often the clock behind deadlines ticks, in milliseconds. A deadline is late by two ticks at most, and never early.
 const TICK_MS: u64 = 10;
@@ -145,14 +144,6 @@ impl Sandbox {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
-    }
-
-    /// Compiles an inspected module to native code.
-    ///
-    /// # Errors
-    /// [`LoadError`], when wasmtime refuses the module or it doesn't link.
-    pub fn load(&self, inspected: &Inspected) -> Result<Extractor, LoadError> {
-        Extractor::load(self.clone(), inspected)
     }
 
     /// Where instances come from: all sandboxes of an engine have one allocator.

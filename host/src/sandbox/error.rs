@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-use super::trap::is_out_of_memory;
 use crate::abi::block::{BlockError, Deadline};
 use crate::abi::event::EventError;
 use crate::abi::result::ResultError;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
+use rustix::io::Errno;
 
 /// Why a module can't be made ready.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -415,8 +415,8 @@ impl RunError {
     }
 
     /// This error with the end of the log, where the guest has written to one.
-    pub(super) fn with_log(self, log: Option<&super::Log>) -> Self {
-        match log.and_then(super::Log::message) {
+    pub(super) fn with_log(self, log: Option<String>) -> Self {
+        match log {
             Some(log) => Self::Logged { error: Box::new(self), log },
             None => self,
         }
@@ -469,4 +469,15 @@ impl Coded for RunError {
             Self::Worker => "worker_failed",
         }
     }
+}
+
+/// Whether the system refused the host memory or address space.
+pub(super) fn is_out_of_memory(error: &wasmtime::Error) -> bool {
+    error.chain().any(|cause| {
+        let errno = cause.downcast_ref::<Errno>();
+        let io = cause.downcast_ref::<std::io::Error>();
+        errno.is_some_and(|it| matches!(*it, Errno::NOMEM | Errno::AGAIN))
+            || io.is_some_and(|it| it.kind() == std::io::ErrorKind::OutOfMemory)
+            || cause.is::<wasmtime::OutOfMemory>()
+    })
 }

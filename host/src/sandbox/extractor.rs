@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use wasmtime::{InstancePre, Linker};
 
-use super::guest::{Exports, Guest};
+use super::exports::Exports;
 use super::native;
 use super::store::State;
 use super::trap::Budget;
-use super::wasi::{self, Log};
-use super::{GuestError, Isolation, LoadError, Runner, Sandbox};
+use super::wasi;
+use super::{Isolation, LoadError, Sandbox};
 use crate::abi::block::{BlockLimits, Deadline};
 use crate::abi::event::Withhold;
 use crate::abi::section::Section;
@@ -44,8 +44,18 @@ impl std::fmt::Debug for Extractor {
     }
 }
 
+impl Sandbox {
+    /// Compiles an inspected module to native code.
+    ///
+    /// # Errors
+    /// [`LoadError`], when wasmtime refuses the module or it doesn't link.
+    pub fn load(&self, inspected: &Inspected) -> Result<Extractor, LoadError> {
+        Extractor::load(self.clone(), inspected)
+    }
+}
+
 impl Extractor {
-    pub(super) fn load(sandbox: Sandbox, inspected: &Inspected) -> Result<Self, LoadError> {
+    fn load(sandbox: Sandbox, inspected: &Inspected) -> Result<Self, LoadError> {
         let module = native::compile(&sandbox, inspected)?;
         let imports_wasi = module.imports().next().is_some();
         let linker = if imports_wasi {
@@ -105,12 +115,6 @@ impl Extractor {
         self.is_reset_safe() && self.sandbox().isolation() != Isolation::PerEvent
     }
 
-    /// Something that runs this extractor over events, on one thread.
-    #[must_use]
-    pub fn runner(&self) -> Runner {
-        Runner::new(self.clone())
-    }
-
     /// What the block of an event of `bytes` bytes may take.
     pub(super) fn block_limits(&self, bytes: usize) -> BlockLimits {
         let limits = self.sandbox().limits();
@@ -138,16 +142,6 @@ impl Extractor {
     pub(super) fn budget<'a>(&self, bytes: usize, deadline: Deadline<'a>) -> Budget<'a> {
         let limits = self.sandbox().limits();
         Budget { fuel: limits.fuel(bytes), stack_bytes: limits.stack_bytes, deadline }
-    }
-
-    /// A fresh instance for an event with a block of `bytes` bytes.
-    pub(super) fn instantiate(
-        &self,
-        log: Option<&Log>,
-        bytes: usize,
-        deadline: Deadline<'_>,
-    ) -> Result<Guest, GuestError> {
-        Guest::new(self, log, bytes, deadline)
     }
 
     pub(super) fn exports(&self) -> &Exports {

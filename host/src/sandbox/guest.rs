@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use wasmtime::{
-    Extern, Instance, Memory, Module, ModuleExport, PoolConcurrencyLimitError, Store, TypedFunc,
+    Extern, Instance, Memory, ModuleExport, PoolConcurrencyLimitError, Store, TypedFunc,
     WasmParams, WasmResults,
 };
 
@@ -13,34 +13,8 @@ use super::pool::Place;
 use super::store::State;
 use super::trap::{Budget, trapped};
 use super::wasi::{self, Log};
-use super::{Extractor, GuestError, LoadError};
+use super::{Extractor, GuestError};
 use crate::abi::block::Deadline;
-use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT};
-
-/// Where a module's exports are, so that no instance has to look for them by name.
-pub(super) struct Exports {
-    memory: ModuleExport,
-    buffer: ModuleExport,
-    extract: ModuleExport,
-    initialize: Option<ModuleExport>,
-}
-
-impl Exports {
-    /// The exports of a module whose extractor is named `function`.
-    pub(super) fn of(module: &Module, function: &str) -> Result<Self, LoadError> {
-        let export = |name: &str| {
-            // The static gate has checked that they are there and of the right types.
-            let missing = || LoadError::Link { message: format!("no `{name}` is exported") };
-            module.get_export_index(name).ok_or_else(missing)
-        };
-        Ok(Self {
-            memory: export(MEMORY_EXPORT)?,
-            buffer: export(BUFFER_EXPORT)?,
-            extract: export(function)?,
-            initialize: module.get_export_index(INITIALIZE_EXPORT),
-        })
-    }
-}
 
 /// How long it takes, more or less, until the places that another thread makes as new are free.
 const REMAKING: Duration = Duration::from_micros(50);
@@ -70,6 +44,18 @@ pub(super) struct Placed<'a> {
 pub(super) struct Returned {
     pub(super) range: Range<usize>,
     pub(super) fuel: u64,
+}
+
+impl Extractor {
+    /// A fresh instance for an event with a block of `bytes` bytes.
+    pub(super) fn instantiate(
+        &self,
+        log: Option<&Log>,
+        bytes: usize,
+        deadline: Deadline<'_>,
+    ) -> Result<Guest, GuestError> {
+        Guest::new(self, log, bytes, deadline)
+    }
 }
 
 impl Guest {

@@ -7,6 +7,7 @@
 mod cache;
 mod engine;
 mod error;
+mod exports;
 mod extractor;
 mod guest;
 pub mod helper;

@@ -71,6 +71,14 @@ impl Observer for () {
     fn ended(&mut self, _: Step) {}
 }
 
+impl Extractor {
+    /// Something that runs this extractor over events, on one thread.
+    #[must_use]
+    pub fn runner(&self) -> Runner {
+        Runner::new(self.clone())
+    }
+}
+
 impl Runner {
     pub(super) fn new(extractor: Extractor) -> Self {
         let section = extractor.section();
@@ -179,7 +187,8 @@ impl Runner {
         observer: &mut O,
     ) -> Result<Outcome<'_>, RunError> {
         let log = self.log.clone();
-        self.checked(event, observer).map_err(|error| error.with_log(log.as_ref()))
+        self.checked(event, observer)
+            .map_err(|error| error.with_log(log.as_ref().and_then(Log::message)))
     }
 
     fn checked<O: Observer>(

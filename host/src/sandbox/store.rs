@@ -2,7 +2,7 @@
 
 use wasmtime::ResourceLimiter;
 
-use super::trap::is_out_of_memory;
+use super::error::is_out_of_memory;
 use super::{GuestError, Limits, wasi};
 
 /// The host's side of one instance.

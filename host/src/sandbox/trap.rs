@@ -1,9 +1,9 @@
 //! What wasmtime ends a call with, as the error that it is.
 
-use rustix::io::Errno;
 use wasmtime::Trap;
 
 use super::GuestError;
+use super::error::is_out_of_memory;
 use crate::abi::block::Deadline;
 
 /// What one event may take of the limits that go by the event.
@@ -52,19 +52,9 @@ pub(super) fn trapped(error: &wasmtime::Error, budget: &Budget<'_>) -> GuestErro
     }
 }
 
-/// Whether the system refused the host memory or address space.
-pub(super) fn is_out_of_memory(error: &wasmtime::Error) -> bool {
-    error.chain().any(|cause| {
-        let errno = cause.downcast_ref::<Errno>();
-        let io = cause.downcast_ref::<std::io::Error>();
-        errno.is_some_and(|it| matches!(*it, Errno::NOMEM | Errno::AGAIN))
-            || io.is_some_and(|it| it.kind() == std::io::ErrorKind::OutOfMemory)
-            || cause.is::<wasmtime::OutOfMemory>()
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use rustix::io::Errno;
     use wasmtime::{Error, ResourceLimiter};
 
     use super::*;

@@ -2,7 +2,6 @@
 
 use super::Case;
 use super::attempt::Attempt;
-use super::good_bundle::GoodBundle;
 use super::setting::Setting;
 use super::step::Step;
 use crate::bundle::{Expect, discover};
@@ -12,7 +11,7 @@ use crate::diagnostics::untrusted::escaped;
 /// Takes the steps of a case, then loads the bundle by itself; and where that goes well, with the whole directory of bundles:
 /// what is refused then is what the case is about.
 pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
-    let good = GoodBundle::store(setting)?;
+    let good = setting.good_bundle()?.copy()?;
     for line in case.body()?.lines() {
         Step::parse(line)
             .and_then(|step| step.take(&good))

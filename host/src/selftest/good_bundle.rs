@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::attempt::Attempt;
-use super::setting::Setting;
 use crate::bundle::pipeline::Pipeline;
 use crate::bundle::{self, Expect};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
@@ -20,27 +19,21 @@ pub(super) struct GoodBundle {
 }
 
 impl GoodBundle {
-    /// Takes the plan through all gates and stores what comes of it.
-    pub(super) fn made(setting: &Setting) -> Result<Self, Attempt> {
-        let root = tempfile::tempdir()?;
-        let stored = setting
-            .store_bundle(root.path())
-            .map_err(|turned| Attempt::failed(format!("a good bundle: {turned}")))?;
-        let pipeline = Pipeline::in_sandbox(setting.engine().clone());
-        Ok(Self { root, path: stored.path, pipeline })
+    /// The bundle that was stored at `path` below `root`.
+    pub(super) fn new(root: TempDir, path: PathBuf, pipeline: Pipeline) -> Self {
+        Self { root, path, pipeline }
     }
 
-    /// A copy of the one that was made for all cases.
-    pub(super) fn store(setting: &Setting) -> Result<Self, Attempt> {
-        let original = setting.good_bundle()?;
+    /// A copy that a case may change.
+    pub(super) fn copy(&self) -> Result<Self, Attempt> {
         let root = tempfile::tempdir()?;
-        let path = root.path().join(original.path.file_name().unwrap_or_default());
+        let path = root.path().join(self.path.file_name().unwrap_or_default());
         fs::create_dir(&path)?;
-        for entry in fs::read_dir(&original.path)? {
+        for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
             fs::copy(entry.path(), path.join(entry.file_name()))?;
         }
-        Ok(Self { root, path, pipeline: original.pipeline.clone() })
+        Ok(Self { root, path, pipeline: self.pipeline.clone() })
     }
 
     /// The directory of bundles, which holds no other.

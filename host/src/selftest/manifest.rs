@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::Case;
 use super::attempt::Attempt;
-use super::good_bundle::GoodBundle;
 use super::setting::Setting;
 use crate::bundle::{Contents, Digest, MANIFEST_FILE, Manifest, Part};
 
@@ -19,7 +18,7 @@ const FILES: &str = "files";
 pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
     let patch: Value = serde_json::from_str(&case.body()?)
         .map_err(|error| Attempt::failed(format!("the body isn't a merge patch: {error}")))?;
-    let good = GoodBundle::store(setting)?;
+    let good = setting.good_bundle()?.copy()?;
     let mut value = read(good.path())?;
     json_patch::merge(&mut value, &patch);
     if patch.get(FINGERPRINT).is_none() {

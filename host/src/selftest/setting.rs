@@ -93,7 +93,12 @@ impl Setting {
         if let Some(made) = self.good_bundle.get() {
             return Ok(made);
         }
-        let made = GoodBundle::made(self)?;
+        let root = tempfile::tempdir()?;
+        let stored = self
+            .store_bundle(root.path())
+            .map_err(|turned| Attempt::failed(format!("a good bundle: {turned}")))?;
+        let pipeline = Pipeline::in_sandbox(self.engine().clone());
+        let made = GoodBundle::new(root, stored.path, pipeline);
         Ok(self.good_bundle.get_or_init(|| made))
     }
 

@@ -14,7 +14,7 @@ use super::super::error::CliError;
 use super::super::model::ModelArgs;
 use super::super::project::Project;
 use super::super::{Outcome, Verdict, runtime, talk};
-use super::{BundleReport, print_path, store};
+use super::stored::{BundleReport, print_path, store};
 
 /// The whole record of a compilation.
 #[derive(Serialize)]

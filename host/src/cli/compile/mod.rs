@@ -2,16 +2,11 @@
 
 mod asked;
 mod planned;
+mod stored;
 
-use retort::bundle::Store;
-use retort::bundle::pipeline::{Accepted, Pipeline, StageTime, Stored, Turned};
-use retort::diagnostics::problem::{Coded, Stage};
-use serde::Serialize;
-
-use super::error::CliError;
+use super::Outcome;
 use super::model::ModelArgs;
-use super::project::{Project, ProjectArgs, Source};
-use super::{Outcome, talk};
+use super::project::{ProjectArgs, Source};
 
 /// Turn a rule, or a plan, into a bundle, through every gate
 ///
@@ -48,74 +43,10 @@ Models (--model, or `model` in retort.toml; draft where nothing is said):
                    below a line `--- user ---` or `--- assistant ---`, answers as a JSON string on a line
   replay:FILE      the answers that --record wrote down";
 
-/// One stage in a report.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct StageReport {
-    pub(super) stage: Stage,
-    pub(super) ok: bool,
-    pub(super) ms: f64,
-}
-
-impl From<StageTime> for StageReport {
-    fn from(time: StageTime) -> Self {
-        Self { stage: time.stage, ok: time.ok, ms: talk::milliseconds(time.elapsed) }
-    }
-}
-
-impl StageReport {
-    /// This stage on stderr.
-    pub(super) fn say(self) {
-        let Self { stage, ok, ms } = self;
-        let word = if ok { "ok" } else { "failed" };
-        talk::say(format_args!("{stage:<8} {word:<6} {ms:>9.3} ms", stage = stage.as_str()));
-    }
-}
-
-/// A bundle in a report.
-#[derive(Serialize)]
-struct BundleReport {
-    path: String,
-    fingerprint: String,
-    cached: bool,
-}
-
-impl From<&Stored> for BundleReport {
-    fn from(stored: &Stored) -> Self {
-        Self {
-            path: stored.path.display().to_string(),
-            fingerprint: stored.fingerprint.to_string(),
-            cached: stored.cache_hit,
-        }
-    }
-}
-
 pub(super) fn main(args: &Args) -> Outcome {
     let project = args.project.resolve()?;
     match project.source(args.model.spec())? {
         Source::Plan(plan) => planned::main(&project, &plan, args.json),
         Source::Model(spec) => asked::main(&project, &spec, &args.model, args.json),
     }
-}
-
-/// Puts the bundle on disk. A directory that can't be written says nothing about the plan: it is wrong input.
-fn store(
-    project: &Project,
-    pipeline: &Pipeline,
-    accepted: &Accepted,
-    watch: &mut dyn FnMut(StageTime),
-) -> Result<Stored, CliError> {
-    project.inputs().guard_store(&project.out)?;
-    let store = Store::open(&project.out)?;
-    pipeline.store(accepted, &store, jiff::Timestamp::now(), watch).map_err(|turned| match turned {
-        Turned::Bundle(error) => CliError::Store(error),
-        other => CliError::Refused { code: other.code(), message: other.to_string() },
-    })
-}
-
-/// The bundle's path on stdout, for people and shells.
-fn print_path(stored: &Stored) -> Result<(), CliError> {
-    if stored.cache_hit {
-        talk::note("the bundle was there already (cached)");
-    }
-    talk::write(&format!("{}\n", stored.path.display()))
 }

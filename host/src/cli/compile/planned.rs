@@ -11,7 +11,8 @@ use serde::Serialize;
 use super::super::error::CliError;
 use super::super::project::Project;
 use super::super::{Outcome, Verdict, files, talk};
-use super::{BundleReport, StageReport, print_path, store};
+use super::stored::{BundleReport, print_path, store};
+use crate::cli::stages::StageReport;
 
 #[derive(Serialize)]
 struct Report<'a> {

@@ -1,8 +1,9 @@
 //! Whether a module keeps to the ABI: one declaration, one memory, and exports of the right types.
 
-use wasmparser::{ExternalKind, FuncType, ValType};
+use wasmparser::{ExternalKind, ValType};
 
 use super::problem::{Fault, Place};
+use super::signature::signature_text;
 use super::survey::Survey;
 use crate::abi::section::{
     BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, RESERVED_PREFIX, Section,
@@ -147,22 +148,5 @@ pub(super) fn kind_name(kind: ExternalKind) -> &'static str {
         ExternalKind::Memory => "memory",
         ExternalKind::Global => "global",
         ExternalKind::Tag => "tag",
-    }
-}
-
-/// A function's type as people write it: `(i32, i32) -> i64`.
-pub(super) fn signature_text(ty: &FuncType) -> String {
-    // The limits on parameters and results don't hold for a module that is being rejected.
-    const MOST: usize = 32;
-    let list = |types: &[ValType]| {
-        let mut names: Vec<String> = types.iter().take(MOST).map(ValType::to_string).collect();
-        if types.len() > MOST {
-            names.push("...".to_owned());
-        }
-        names.join(", ")
-    };
-    match ty.results() {
-        [result] => format!("({}) -> {result}", list(ty.params())),
-        results => format!("({}) -> ({})", list(ty.params()), list(results)),
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn validate(
 ) -> wasmparser::Result<u64> {
     let mut reader = body.get_binary_reader();
     validator.read_locals(&mut reader)?;
-    reader.set_features(super::features());
+    reader.set_features(super::features::features());
     let mut highest = 0;
     while !reader.eof() {
         reader.visit_operator(&mut validator.visitor(reader.original_position()))??;
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
     fn new(costs: &'a OperatorCost) -> Self {
         let code = Code {
             shape: Shape::default(),
-            fuel: super::fuel::ENTRY_COST,
+            fuel: super::cost::ENTRY_COST,
             loop_fuel: 0,
             row_loop: None,
             bulk: false,
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
             self.code.shape.locals += u64::from(count);
         }
         let mut reader = locals.get_binary_reader();
-        reader.set_features(super::features());
+        reader.set_features(super::features::features());
         let mut operators = OperatorsReader::new(reader);
         while !operators.eof() {
             self.operator(&operators.read()?);

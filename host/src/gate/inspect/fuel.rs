@@ -24,15 +24,9 @@
 //! that isn't proven, because there nothing says that what is counted is rows.
 
 use serde::Serialize;
-use wasmtime::OperatorCost;
 
 use super::body::Code;
-
-/// Fuel of entering a function.
-pub(super) const ENTRY_COST: u64 = 1;
-
-/// What each operator costs. The bound holds for an engine that is configured with the same costs.
-pub const OPERATOR_COST: OperatorCost = OperatorCost::new();
+use super::cost::OPERATOR_COST;
 
 /// Fuel per unit (a byte, or a table's entry) of bulk operations: the dearest of them.
 const PER_BULK_BYTE: u64 = {

@@ -14,23 +14,29 @@ use wasmparser::{Validator, WasmFeatures};
 mod abi;
 mod body;
 mod calls;
+mod cost;
 mod facts;
+mod features;
 pub mod fuel;
 mod imports;
 mod limits;
 mod problem;
 pub mod prove;
 mod rows;
+mod signature;
 mod survey;
 pub mod verify;
+mod wasi;
 
+pub use cost::OPERATOR_COST;
 pub use facts::{ExportFact, Facts, SectionFact};
-pub use fuel::{FuelBound, OPERATOR_COST};
-pub use imports::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
+pub use features::features;
+pub use fuel::FuelBound;
 pub use limits::{Limit, StructuralLimits};
 pub use problem::{CODES, Fault, InspectProblem, MAX_PROBLEMS, Rejected};
 pub use prove::{Proof, ResetSafety};
 pub use verify::{Unproven, Verified};
+pub use wasi::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, Section};
 use problem::{Place, Problems};
@@ -38,21 +44,6 @@ use survey::Survey;
 
 /// How a core module of version 1 begins.
 const HEADER: &[u8; 8] = b"\0asm\x01\0\0\0";
-
-/// The WebAssembly features that guests may use; an engine that runs them needs no others.
-///
-/// On: mutable globals, saturating conversions, sign extension, bulk memory, 128-bit SIMD, floats, and
-/// over-long table indices in `call_indirect`, which Rust's linker writes.
-#[must_use]
-pub fn features() -> WasmFeatures {
-    WasmFeatures::MUTABLE_GLOBAL
-        | WasmFeatures::SATURATING_FLOAT_TO_INT
-        | WasmFeatures::SIGN_EXTENSION
-        | WasmFeatures::BULK_MEMORY
-        | WasmFeatures::SIMD
-        | WasmFeatures::FLOATS
-        | WasmFeatures::CALL_INDIRECT_OVERLONG
-}
 
 /// A module that passed the static gate.
 #[derive(Clone, Debug, Serialize)]
@@ -205,7 +196,7 @@ fn facts(wasm: &[u8], survey: &Survey<'_>, section: Option<&Section>) -> Facts {
 
 fn export_fact(survey: &Survey<'_>, export: &wasmparser::Export<'_>) -> ExportFact {
     let signature = (export.kind == wasmparser::ExternalKind::Func)
-        .then(|| survey.function_type(export.index).map(abi::signature_text))
+        .then(|| survey.function_type(export.index).map(signature::signature_text))
         .flatten();
     ExportFact { name: export.name.to_owned(), kind: abi::kind_name(export.kind), signature }
 }

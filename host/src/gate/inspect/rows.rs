@@ -169,7 +169,7 @@ mod tests {
     use wasmparser::{Parser, Payload};
 
     use super::super::body;
-    use super::super::fuel::OPERATOR_COST;
+    use super::super::cost::OPERATOR_COST;
     use super::super::limits::StructuralLimits;
     use super::super::problem::Problems;
     use super::RowLoop;

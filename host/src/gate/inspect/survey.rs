@@ -6,11 +6,11 @@ use wasmparser::{
 };
 
 use super::body::{self, Code, Shape};
+use super::cost::OPERATOR_COST;
 use super::facts::SectionFact;
-use super::fuel::OPERATOR_COST;
-use super::imports::{self, Grant};
 use super::limits::{Limit, StructuralLimits};
 use super::problem::{Fault, Place, Problems};
+use super::wasi::Grant;
 use crate::abi::section::SECTION_NAME;
 
 /// Bytes of a page of memory.
@@ -20,7 +20,7 @@ pub(super) const PAGE_BYTES: u64 = 64 << 10;
 /// is a problem that says so.
 pub(super) struct Survey<'a> {
     limits: &'a StructuralLimits,
-    grant: Grant,
+    pub(super) grant: Grant,
     /// Gone once the module is known to be invalid: what comes after would be follow-on errors.
     validator: Option<Validator>,
     allocations: FuncValidatorAllocations,
@@ -55,7 +55,7 @@ impl<'a> Survey<'a> {
         let mut survey = Self {
             limits,
             grant,
-            validator: Some(Validator::new_with_features(super::features())),
+            validator: Some(Validator::new_with_features(super::features::features())),
             allocations: FuncValidatorAllocations::default(),
             problems: Problems::default(),
             complete: false,
@@ -82,7 +82,7 @@ impl<'a> Survey<'a> {
 
     fn walk(&mut self, wasm: &'a [u8]) {
         let mut parser = Parser::new(0);
-        parser.set_features(super::features());
+        parser.set_features(super::features::features());
         for payload in parser.parse_all(wasm) {
             let payload = match payload {
                 Ok(payload) => payload,
@@ -235,10 +235,11 @@ impl<'a> Survey<'a> {
     }
 
     fn imports(&mut self, section: &wasmparser::ImportSectionReader<'a>) -> Result<bool> {
-        let within = imports::within(self, section.count(), self.limits.imports);
+        let (place, count) = (Place::Section("import".to_owned()), u64::from(section.count()));
+        let within = self.problems.within(place, Limit::Imports, count, self.limits.imports);
         for import in section.clone().into_imports() {
             let import = import?;
-            imports::check(self, &import, self.grant);
+            self.import(&import);
             match import.ty {
                 TypeRef::Func(ty) | TypeRef::FuncExact(ty) => {
                     self.imported_functions += 1;

@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::denied::Denied;
 use super::patch::Removals;
 use super::relation::rests;
-use super::withhold::is_withheld;
+use super::withhold::{is_withheld, iteration};
 use super::{AnyKey, FieldPolicy, Relation, Restriction, relation};
-use crate::abi::section::{Input, Rows, Section};
+use crate::abi::section::{Input, Section};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::{Evidence, Kind, Step, shown_steps, values_at};
-use crate::plan::expr::{Chain, Conversion, Converted, ForEach, Iteration, Reference, fuel};
+use crate::plan::expr::{Chain, Conversion, Converted, Reference, fuel};
 use crate::plan::{Plan, Read, Role};
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
@@ -266,14 +266,4 @@ fn place(index: usize, input: &Input) -> String {
         },
     };
     format!("/inputs/{index}/{field}")
-}
-
-/// An iteration of a section, with the one outside of it.
-pub(super) fn iteration(rows: &[Rows], index: usize) -> Option<ForEach> {
-    let row = rows.get(index)?;
-    let own: &Iteration = &row.iteration;
-    Some(match row.within {
-        None => ForEach::new(own.clone(), None),
-        Some(outer) => ForEach::new(rows.get(outer)?.iteration.clone(), Some(own.clone())),
-    })
 }

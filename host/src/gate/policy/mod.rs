@@ -84,19 +84,6 @@ pub struct FieldPolicy {
 }
 
 impl FieldPolicy {
-    /// Reads a policy from JSON or YAML: an object of `deny` and `explicit` (lists, both empty by default) and
-    /// `whole_event` (`false` by default). An entry of a list is an object of `path` and `reason` (text, optional), or
-    /// a path alone. A path is a list of keys, or the keys joined by dots.
-    ///
-    /// `origin` names the text in errors; a name that ends in `.json`, `.yaml` or `.yml` also decides the syntax.
-    /// Otherwise text that begins with `{` is JSON, and anything else YAML.
-    ///
-    /// # Errors
-    /// [`PolicyError`]: text of another syntax or shape, unknown and repeated keys, paths without a key.
-    pub fn parse(text: &str, origin: &str) -> Result<Self, PolicyError> {
-        read::policy(text, origin)
-    }
-
     /// The paths that may not be read, in the policy's order.
     #[must_use]
     pub fn denied(&self) -> &[Restriction] {

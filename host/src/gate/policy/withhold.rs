@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::FieldPolicy;
-use super::check::iteration;
 use super::relation::{AnyKey, Relation, relation, rests, spells_several};
 use crate::abi::event::Withhold;
-use crate::abi::section::Section;
+use crate::abi::section::{Rows, Section};
 use crate::evidence::Step;
-use crate::plan::expr::{Level, Over, Reference};
+use crate::plan::expr::{ForEach, Iteration, Level, Over, Reference};
 
 /// Dots of a key that are looked at. Keys with more, which no producer means, are withheld without a look wherever one with a
 /// dot may be: each dot takes memory and time.
@@ -105,4 +104,14 @@ pub(super) fn is_withheld(rests: &[Vec<String>], key: &str) -> bool {
         1..=MAX_DOTS => rests.iter().any(|rest| spells_several(rest, key)),
         _ => !rests.is_empty(),
     }
+}
+
+/// An iteration of a section, with the one outside of it.
+pub(super) fn iteration(rows: &[Rows], index: usize) -> Option<ForEach> {
+    let row = rows.get(index)?;
+    let own: &Iteration = &row.iteration;
+    Some(match row.within {
+        None => ForEach::new(own.clone(), None),
+        Some(outer) => ForEach::new(rows.get(outer)?.iteration.clone(), Some(own.clone())),
+    })
 }

@@ -24,8 +24,8 @@ mod resolve;
 mod types;
 
 pub use error::{GraphSpecError, SpecProblem};
-pub use model::{EndpointColumn, Entity, GraphSpec, Property, Relationship};
-pub use properties::Properties;
+pub use model::{EndpointColumn, Entity, GraphSpec, Relationship};
+pub use properties::{Properties, Property};
 pub use types::PropertyType;
 
 impl GraphSpec {

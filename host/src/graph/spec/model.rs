@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Properties, PropertyType};
+use super::{Properties, Property};
 
 /// The entities and relationships that a result may hold.
 ///
@@ -99,26 +99,6 @@ impl Entity {
 
     pub(in crate::graph) fn by_column(&self, column: &str) -> Option<&Property> {
         self.properties.in_column(column)
-    }
-}
-
-/// A property of an entity or a relationship.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Property {
-    /// The name under which values are stored.
-    pub column: String,
-    /// The name in the ontology; the same as the column where there is no binding.
-    pub logical_name: String,
-    /// The type of its values.
-    #[serde(rename = "sdk_type")]
-    pub property_type: PropertyType,
-}
-
-impl Property {
-    /// Whether a result or an id may use `name` for this property.
-    #[must_use]
-    pub fn is_named(&self, name: &str) -> bool {
-        self.logical_name == name || self.column == name
     }
 }
 

@@ -5,7 +5,27 @@ use std::ops::Deref;
 
 use serde::{Serialize, Serializer};
 
-use super::Property;
+use super::PropertyType;
+
+/// A property of an entity or a relationship.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Property {
+    /// The name under which values are stored.
+    pub column: String,
+    /// The name in the ontology; the same as the column where there is no binding.
+    pub logical_name: String,
+    /// The type of its values.
+    #[serde(rename = "sdk_type")]
+    pub property_type: PropertyType,
+}
+
+impl Property {
+    /// Whether a result or an id may use `name` for this property.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        self.logical_name == name || self.column == name
+    }
+}
 
 /// Properties in their order, of which no two share a logical name or a column. A slice with an index: results choose how
 /// many names are looked up, and specs among how many.

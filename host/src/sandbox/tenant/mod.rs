@@ -66,17 +66,6 @@ pub struct TenantPolicy {
 }
 
 impl TenantPolicy {
-    /// Reads a policy from JSON or YAML: an object of the keys that the [module](self) lists, each of them optional.
-    ///
-    /// `origin` names the text in errors; a name that ends in `.json`, `.yaml` or `.yml` also decides the syntax.
-    /// Otherwise text that begins with `{` is JSON, and anything else YAML.
-    ///
-    /// # Errors
-    /// [`TenantError`]: what [`FieldPolicy::parse`] refuses, and limits that aren't known or could not limit.
-    pub fn parse(text: &str, origin: &str) -> Result<Self, TenantError> {
-        read::policy(text, origin)
-    }
-
     /// What may be read of events.
     #[must_use]
     pub fn fields(&self) -> &FieldPolicy {

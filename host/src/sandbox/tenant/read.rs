@@ -183,6 +183,19 @@ fn within(
     }
 }
 
+impl TenantPolicy {
+    /// Reads a policy from JSON or YAML: an object of the keys that the [module](self) lists, each of them optional.
+    ///
+    /// `origin` names the text in errors; a name that ends in `.json`, `.yaml` or `.yml` also decides the syntax.
+    /// Otherwise text that begins with `{` is JSON, and anything else YAML.
+    ///
+    /// # Errors
+    /// [`TenantError`]: what [`FieldPolicy::parse`] refuses, and limits that aren't known or could not limit.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, TenantError> {
+        policy(text, origin)
+    }
+}
+
 pub(super) fn policy(text: &str, origin: &str) -> Result<TenantPolicy, TenantError> {
     let written: Written = policy::read(text, origin)?;
     let Written { deny, explicit, whole_event, limits, structure, isolation, wasi, allocator } =

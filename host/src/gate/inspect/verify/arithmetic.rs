@@ -2,7 +2,7 @@
 
 use wasmparser::Operator;
 
-use super::function::Interpreter;
+use super::function::{Interpreter, name};
 use super::reason::{Obligation, Unproven};
 use super::state::State;
 
@@ -96,10 +96,4 @@ fn is_binary(operator: &Operator<'_>) -> bool {
             | Operator::I64Shl
             | Operator::I64ShrU
     )
-}
-
-/// An operator's name, without what belongs to it.
-pub(super) fn name(operator: &Operator<'_>) -> String {
-    let text = format!("{operator:?}");
-    text.split([' ', '{']).next().unwrap_or_default().to_owned()
 }

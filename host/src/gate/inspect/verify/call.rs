@@ -1,29 +1,10 @@
 //! Calls: what each function takes, and what it gives back.
 
+use super::callee::Callee;
 use super::function::{HEADER, Interpreter, RECORD, fault};
 use super::reason::{Obligation, Unproven};
-use super::state::{MayFail, State};
+use super::state::State;
 use super::value::{Field, Value};
-
-/// What a function that can be called does, as far as its callers have to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Callee {
-    /// Generated code has no business to call it.
-    None,
-    /// `copy_long(to, from, length)`.
-    CopyLong,
-    /// `put_text(to, block, slot)`: writes from `to` on, gives the address behind.
-    PutText,
-    /// `open_list(first, to)`: writes a bracket at `first`, or behind `to` if that is the same; gives the address behind.
-    OpenList,
-    /// `room(to, need)`: any number.
-    Room,
-    /// `too_large(over)`: no address, and a length.
-    TooLarge,
-    /// A generated one: `(block, to)`, or with a row `(block, row, to)`, of which it reads so many bytes. Writes from `to`
-    /// on, and gives the address behind or, if it may, a negative number.
-    Writer { row: Option<u32>, may_fail: MayFail },
-}
 
 impl Interpreter<'_, '_, '_> {
     pub(super) fn call(&mut self, now: &mut State, function: u32) -> Result<(), Unproven> {

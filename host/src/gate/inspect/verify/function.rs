@@ -5,9 +5,9 @@
 
 use wasmparser::{BlockType, Operator, OperatorsReader, ValType};
 
-use super::Found;
-use super::arithmetic::name;
-use super::call::Callee;
+use serde::Serialize;
+
+use super::callee::Callee;
 use super::module::{Module, OUTPUT_GLOBAL};
 use super::reason::{Obligation, Unproven};
 use super::state::{MayFail, Names, State};
@@ -16,6 +16,25 @@ use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
 
 pub(super) const HEADER: u32 = HEADER_BYTES as u32;
 pub(super) const RECORD: u32 = SLOT_BYTES as u32;
+
+/// What the verifier went through in the functions that aren't hand-written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// Functions.
+    pub functions: usize,
+    /// The ones of them that are loops over rows.
+    pub row_loops: usize,
+    /// Loads, each of constant text, or of a record or text of the block.
+    pub loads: usize,
+    /// Stores, each at the end of what is written.
+    pub stores: usize,
+    /// Copies of constant text, each to the end of what is written.
+    pub copies: usize,
+    /// Calls, each of a function in front.
+    pub calls: usize,
+    /// Ends and returns, each of what is written, of constant text, or of no address.
+    pub returns: usize,
+}
 
 /// What a generated function is, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +88,7 @@ pub(super) fn verify(
         locals.extend(std::iter::repeat_n(zero, count as usize));
     }
     let mut operators = reader.get_binary_reader();
-    operators.set_features(super::super::features());
+    operators.set_features(crate::gate::inspect::features::features());
     let mut operators = OperatorsReader::new(operators);
     let mut interpreter = Interpreter {
         context,
@@ -272,4 +291,10 @@ impl Interpreter<'_, '_, '_> {
             }
         }
     }
+}
+
+/// An operator's name, without what belongs to it.
+pub(super) fn name(operator: &Operator<'_>) -> String {
+    let text = format!("{operator:?}");
+    text.split([' ', '{']).next().unwrap_or_default().to_owned()
 }

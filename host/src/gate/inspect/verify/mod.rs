@@ -12,6 +12,7 @@
 mod access;
 mod arithmetic;
 mod call;
+mod callee;
 mod function;
 mod module;
 mod reason;
@@ -22,9 +23,10 @@ mod value;
 use serde::Serialize;
 use wasmparser::{FunctionBody, OperatorsReader, ValType};
 
+pub use self::function::Found;
 pub use self::reason::{Obligation, Unproven};
 
-use self::call::Callee;
+use self::callee::Callee;
 use self::function::{Context, Role};
 use self::module::Module;
 use super::Inspected;
@@ -39,25 +41,6 @@ pub struct Verified {
     pub template: &'static str,
     /// What was found in the generated functions.
     pub found: Found,
-}
-
-/// What the verifier went through in the functions that aren't hand-written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Found {
-    /// Functions.
-    pub functions: usize,
-    /// The ones of them that are loops over rows.
-    pub row_loops: usize,
-    /// Loads, each of constant text, or of a record or text of the block.
-    pub loads: usize,
-    /// Stores, each at the end of what is written.
-    pub stores: usize,
-    /// Copies of constant text, each to the end of what is written.
-    pub copies: usize,
-    /// Calls, each of a function in front.
-    pub calls: usize,
-    /// Ends and returns, each of what is written, of constant text, or of no address.
-    pub returns: usize,
 }
 
 /// Verifies an inspected module, in time linear in its size times the locals of a function.
@@ -124,7 +107,7 @@ fn row_loop(body: &FunctionBody<'_>) -> Option<RowLoop> {
         reader.read().ok()?;
     }
     let mut operators = reader.get_binary_reader();
-    operators.set_features(super::features());
+    operators.set_features(super::features::features());
     let mut matcher = Matcher::default();
     for operator in OperatorsReader::new(operators) {
         matcher.see(&operator.ok()?);

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use wasmparser::{Parser, Payload};
 
-use super::call::Callee;
+use super::callee::Callee;
 use super::module::Module;
 use super::reason::{Obligation, Unproven};
 use crate::render::compile::compile_text;

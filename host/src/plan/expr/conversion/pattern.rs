@@ -9,8 +9,8 @@ use regex_automata::nfa::thompson::{self, NFA, State};
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::hir::translate::Translator;
 
+use super::error::{ConversionError, ConversionFault};
 use super::price;
-use super::read::{ConversionError, ConversionFault};
 
 /// Bytes that the text of a pattern has at most.
 const MAX_PATTERN_BYTES: usize = 4 << 10;
@@ -327,7 +327,7 @@ fn too_large(what: &str, most: usize, found: impl fmt::Display, advice: &str) ->
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
-    use super::super::read::ConversionFault;
+    use super::super::error::ConversionFault;
     use super::{Group, Pattern, PatternBudget};
 
     fn pattern(text: &str) -> Result<Pattern, (ConversionFault, String)> {

@@ -1,10 +1,12 @@
 //! What values and conditions come to for an event, as the host works them out.
 
 mod condition;
+mod lookup;
 #[cfg(test)]
 mod tests;
 
 pub use condition::is_truthy;
+pub use lookup::Lookup;
 
 use super::conversion::Chain;
 use super::conversion::MAX_TEXT_BYTES;
@@ -12,19 +14,6 @@ use super::conversion::data::Outcome;
 use super::fuel::{self, OutOfFuel};
 use super::{Condition, Expression, JsonType, Piece, Reference, Source, string};
 use condition::Node;
-
-/// Where the values of an event are to be found.
-pub trait Lookup {
-    /// The JSON of the value at the reference that was registered under this number: valid, without white space around it,
-    /// strings in their quotes and possibly with escapes. None where there is no value.
-    fn value(&self, index: usize) -> Option<&[u8]>;
-
-    /// Whether no object and no array may be made of what is at that reference: what `parse_json` gives of one is absent. The
-    /// default withholds nothing.
-    fn withholds_nested(&self, _index: usize) -> bool {
-        false
-    }
-}
 
 /// What a value comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

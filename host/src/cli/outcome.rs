@@ -1,0 +1,20 @@
+//! How a command ends.
+
+use super::error::CliError;
+
+/// How a command ended that could do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// All is well.
+    Pass,
+    /// What was checked has failed; the command has said why.
+    Fail,
+}
+
+impl Verdict {
+    pub(super) fn from_ok(ok: bool) -> Self {
+        if ok { Self::Pass } else { Self::Fail }
+    }
+}
+
+pub(super) type Outcome = Result<Verdict, CliError>;

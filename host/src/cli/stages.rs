@@ -1,0 +1,30 @@
+//! The stages of a report, with what each took.
+
+use retort::bundle::pipeline::StageTime;
+use retort::diagnostics::problem::Stage;
+use serde::Serialize;
+
+use super::talk;
+
+/// One stage in a report.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct StageReport {
+    pub(super) stage: Stage,
+    pub(super) ok: bool,
+    pub(super) ms: f64,
+}
+
+impl From<StageTime> for StageReport {
+    fn from(time: StageTime) -> Self {
+        Self { stage: time.stage, ok: time.ok, ms: talk::milliseconds(time.elapsed) }
+    }
+}
+
+impl StageReport {
+    /// This stage on stderr.
+    pub(super) fn say(self) {
+        let Self { stage, ok, ms } = self;
+        let word = if ok { "ok" } else { "failed" };
+        talk::say(format_args!("{stage:<8} {word:<6} {ms:>9.3} ms", stage = stage.as_str()));
+    }
+}

@@ -1,0 +1,42 @@
+//! Why a value is no conversion.
+
+/// Why a value is no conversion.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ConversionError {
+    /// Where inside the value, in the form `.regex.pattern`; empty for the value as a whole.
+    pub at: String,
+    /// What kind of fault.
+    pub fault: ConversionFault,
+    /// What was expected and what was found, on one line.
+    pub message: String,
+}
+
+/// The kinds of a [`ConversionError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConversionFault {
+    /// A value of another type of JSON.
+    Type,
+    /// No conversion has this name, or the arguments aren't in the range.
+    Value,
+    /// A field that the conversion doesn't have.
+    UnknownField,
+    /// A field that has no default isn't there.
+    MissingField,
+    /// A string that may not be empty.
+    Empty,
+    /// A pattern that doesn't compile.
+    Pattern,
+    /// A pattern whose program is too large.
+    PatternSize,
+}
+
+impl ConversionError {
+    pub(super) fn new(
+        at: impl Into<String>,
+        fault: ConversionFault,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { at: at.into(), fault, message: message.into() }
+    }
+}

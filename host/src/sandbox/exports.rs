@@ -1,0 +1,31 @@
+//! What a module exports.
+
+use wasmtime::{Module, ModuleExport};
+
+use super::LoadError;
+use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT};
+
+/// Where a module's exports are, so that no instance has to look for them by name.
+pub(super) struct Exports {
+    pub(super) memory: ModuleExport,
+    pub(super) buffer: ModuleExport,
+    pub(super) extract: ModuleExport,
+    pub(super) initialize: Option<ModuleExport>,
+}
+
+impl Exports {
+    /// The exports of a module whose extractor is named `function`.
+    pub(super) fn of(module: &Module, function: &str) -> Result<Self, LoadError> {
+        let export = |name: &str| {
+            // The static gate has checked that they are there and of the right types.
+            let missing = || LoadError::Link { message: format!("no `{name}` is exported") };
+            module.get_export_index(name).ok_or_else(missing)
+        };
+        Ok(Self {
+            memory: export(MEMORY_EXPORT)?,
+            buffer: export(BUFFER_EXPORT)?,
+            extract: export(function)?,
+            initialize: module.get_export_index(INITIALIZE_EXPORT),
+        })
+    }
+}
