@@ -229,7 +229,7 @@ fn a_reason_names_its_place() {
     let why = inspected.unproven().unwrap();
     assert_eq!((why.code(), why.obligation()), ("unproven_call", Obligation::Call));
     assert_eq!(why.place(), "func[4] $part");
-    assert_eq!(why.message(), "expected a function in front of this one, got func[4]");
+    assert_eq!(why.message(), "expected a function before this one, got func[4]");
     let at = why.offset().unwrap();
     assert_eq!(inspected.wasm()[at..at + 2], [0x10, 4], "call 4");
     let json = serde_json::to_value(&inspected).unwrap();

@@ -11,7 +11,7 @@ use crate::abi::section::Section;
 use crate::plan::Plan;
 use crate::plan::expr::OnDuplicate;
 
-/// Spare bytes behind each area, for copies that write more than they were asked for, and for what stands around the
+/// Spare bytes after each area, for copies that write more than they were asked for, and for what is around the
 /// lists of a result.
 const SPARE: u32 = 64;
 const SPARE_OUTPUT: u32 = 256;

@@ -1,4 +1,4 @@
-//! What stands around the parts of a result in every form of an extractor.
+//! What is around the parts of a result in every form of an extractor.
 
 use super::RenderError;
 use super::inputs::Slot;

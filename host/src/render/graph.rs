@@ -1,7 +1,7 @@
 //! The extractor of a plan with several nodes, with edges or with rows.
 //!
 //! A result is four lists. Every item of a list is written by a function of its own, which begins it with a comma or, where
-//! there is to be none, gives back what it was given. So no item has to know of another; behind the last one the first byte
+//! there is to be none, gives back what it was given. So no item has to know of another; after the last one the first byte
 //! of the list becomes its bracket. What there is one of for each row is written by a second function, a loop of one fixed
 //! form around the first one.
 //!
@@ -32,7 +32,7 @@ struct Item<'i> {
 /// A piece of an item.
 enum Piece<'i> {
     Parts(&'i Parts),
-    /// Parts that begin with a comma each, in brackets of which the closing one comes behind.
+    /// Parts that begin with a comma each, in brackets of which the closing one comes after.
     List(&'i Parts),
 }
 

@@ -4,7 +4,7 @@
 //! as its guard ([`Input::only_if`]): conditions of a rule are chained, each the guard of the next, and the last one is true
 //! where all of them are.
 //!
-//! What reads only the event is declared without rows wherever it is used, so that it is worked out once and not once for each
+//! What reads only the event is declared without rows wherever it is used, so that it is evaluated once and not once for each
 //! row. Values with conversions are not: where there is no row, nothing is converted and nothing fails.
 
 use serde_json::Value as Json;

@@ -26,11 +26,11 @@ pub(super) enum Part {
 pub(super) struct Optional {
     /// What it is, for a comment.
     pub(super) about: String,
-    /// What stands before the value.
+    /// What is before the value.
     pub(super) head: String,
     pub(super) value: Slot,
     pub(super) nulls: Nulls,
-    /// What stands behind the value.
+    /// What is after the value.
     pub(super) tail: &'static str,
 }
 
@@ -81,7 +81,7 @@ impl Parts {
         }
     }
 
-    /// A property, between what stands before its name and behind its value.
+    /// A property, between what is before its name and after its value.
     pub(super) fn property(&mut self, before: &str, property: &Property<'_>, tail: &'static str) {
         let head = format!("{before}{{\"name\":\"{}\",\"value\":", property.field.property_name());
         match &property.value {
@@ -106,7 +106,7 @@ impl Parts {
     }
 }
 
-/// What stands before the name of a property of a node, behind the value of the one before.
+/// What is before the name of a property of a node, after the value of the one before.
 pub(super) const NEXT_PROPERTY: &str = "},";
 
 /// Where a value comes from, for a comment.

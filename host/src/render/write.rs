@@ -100,7 +100,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes parts from `$to` on and leaves `$to` behind the last: in `body`, at the depth of a function's body, or by calls
+    /// Writes parts from `$to` on and leaves `$to` after the last: in `body`, at the depth of a function's body, or by calls
     /// of functions with this name and a number. `in_row`: whether there is a row.
     pub(super) fn parts(&mut self, body: &mut String, name: &str, in_row: bool, parts: &[Part]) {
         let chunks = self.chunks(parts);
@@ -127,7 +127,7 @@ impl Writer {
         indent(&mut self.functions, 2, "(local.get $to))");
     }
 
-    /// Code that writes parts from `$to` on and leaves `$to` behind the last, in pieces that fit into a function.
+    /// Code that writes parts from `$to` on and leaves `$to` after the last, in pieces that fit into a function.
     fn chunks(&mut self, parts: &[Part]) -> Vec<String> {
         let mut chunks = Vec::new();
         let mut out = String::new();
@@ -145,13 +145,13 @@ impl Writer {
         chunks
     }
 
-    /// Writes parts, at any depth, and leaves `$to` behind the last.
+    /// Writes parts, at any depth, and leaves `$to` after the last.
     pub(super) fn nested(&mut self, out: &mut String, depth: usize, parts: &[Part]) {
         let offset = parts.iter().fold(0, |offset, part| self.part(out, depth, offset, part));
         advance(out, depth, offset);
     }
 
-    /// Writes a part at `$to + offset`; gives the offset behind it from what `$to` is then.
+    /// Writes a part at `$to + offset`; gives the offset after it from what `$to` is then.
     fn part(&mut self, out: &mut String, depth: usize, offset: u32, part: &Part) -> u32 {
         match part {
             Part::About(text) => {
@@ -169,7 +169,7 @@ impl Writer {
         }
     }
 
-    /// Copies constant text to `$to + offset`; gives the offset behind.
+    /// Copies constant text to `$to + offset`; gives the offset after.
     fn copy_constant(&mut self, out: &mut String, depth: usize, offset: u32, text: &str) -> u32 {
         self.size.constant = self.size.constant.saturating_add(text.len());
         let constant = self.intern(text.as_bytes());
@@ -193,7 +193,7 @@ impl Writer {
         offset + constant.length
     }
 
-    /// Copies a value to `$to + offset` and sets `$to` behind it.
+    /// Copies a value to `$to + offset` and sets `$to` after it.
     fn copy_json(&mut self, out: &mut String, depth: usize, offset: u32, slot: Slot) -> u32 {
         self.size.slices.push(slot);
         let base = slot.base();
@@ -212,7 +212,7 @@ impl Writer {
         0
     }
 
-    /// Copies a scalar's text to `$to + offset` and sets `$to` behind it.
+    /// Copies a scalar's text to `$to + offset` and sets `$to` after it.
     fn copy_text(&mut self, out: &mut String, depth: usize, offset: u32, slot: Slot) -> u32 {
         self.size.slices.push(slot);
         let lines = format!(

@@ -46,7 +46,7 @@ pub struct Stream<'r, O, J> {
 #[derive(Debug, Error)]
 pub enum StreamError {
     /// An input can't be read further.
-    #[error("the events can't be read behind line {line}: {source}")]
+    #[error("the events can't be read after line {line}: {source}")]
     Read {
         /// The last line that was read; 0 before the first.
         line: u64,
@@ -126,7 +126,7 @@ fn push_text(line: &mut Vec<u8>, text: &str) {
     line.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
 }
 
-/// Graph specs to hold results to.
+/// Graph specs to check results against.
 #[derive(Debug)]
 struct Graphs {
     /// By route.
@@ -172,7 +172,7 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         self
     }
 
-    /// The same stream, with every result held to `specs`, one for each event type that the registry serves, in that
+    /// The same stream, with every result checked against `specs`, one for each event type that the registry serves, in that
     /// order. A result that doesn't fit is a reject with the first failure's code.
     #[must_use]
     pub fn with_graphs(mut self, specs: Vec<Arc<GraphSpec>>, options: ValidateOptions) -> Self {

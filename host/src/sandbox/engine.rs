@@ -245,7 +245,7 @@ pub(super) fn compiler() -> Config {
         .relaxed_simd_deterministic(true)
         .operator_cost(crate::gate::inspect::OPERATOR_COST)
         .cranelift_opt_level(OptLevel::Speed)
-        // Traps are told by their code; frames of a guest tell a reader nothing that its plan doesn't.
+        // Traps are identified by their code; a guest's frames add nothing for a reader of its plan.
         .wasm_backtrace_max_frames(None)
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
         .generate_address_map(false);

@@ -351,7 +351,7 @@ pub enum RunError {
     /// The event never reached the guest.
     #[error(transparent)]
     Event(#[from] EventError),
-    /// Its inputs can't be worked out, or are too much for the guest.
+    /// Its inputs can't be evaluated, or are too much for the guest.
     #[error(transparent)]
     Input(#[from] BlockError),
     /// The guest failed.

@@ -16,7 +16,7 @@ use crate::abi::section::Section;
 use crate::gate::inspect::{Inspected, ResetSafety};
 use crate::render::capacities;
 
-/// Bytes of an event that give fuel for what the host works out: a conversion isn't broken off for the deadline, so this is
+/// Bytes of an event that give fuel for what the host evaluates: a conversion isn't broken off for the deadline, so this is
 /// what keeps a single one from taking longer than a second or two.
 const PRICED_EVENT_BYTES: usize = 1 << 20;
 

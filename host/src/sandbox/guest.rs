@@ -29,7 +29,7 @@ pub(super) struct Guest {
     place: Option<(u32, usize)>,
     /// Fuel that making and initialising it took, until the first event has paid it.
     unpaid: u64,
-    /// Its place in the pool, if there is one: behind the store, so that it is given back after the store is.
+    /// Its place in the pool, if there is one: after the store, so that it is given back after the store is.
     _in_pool: Option<Place>,
 }
 

@@ -14,11 +14,11 @@ use crate::plan::expr::fuel;
 ///
 /// **Fuel is exact**: an event is served if and only if what its guest takes is within its fuel, the initialisation of an
 /// instance that is made for it included. A guest is stopped at the next
-/// function entry, loop head or bulk operation; code without any runs on, is told when it has ended, and its result is
+/// function entry, loop head or bulk operation; code without any runs on, is stopped when it has ended, and its result is
 /// refused. By that a body of 64 KiB, the most that the static gate takes, can overrun its fuel by some 65,000 units at most,
 /// some tens of microseconds.
 ///
-/// **The deadline** is one for all of an event: reading it, working its inputs out, making an instance, the call, and
+/// **The deadline** is one for all of an event: reading it, evaluating its inputs, making an instance, the call, and
 /// checking the result. It is never early, and at most two ticks of 10 ms late where a guest runs. The host looks at it
 /// before each row, conversion and template, and between the other steps. Those are linear in bytes that are limited
 /// themselves; a single conversion is bounded by its fuel.
@@ -44,10 +44,10 @@ pub struct Limits {
     /// ends the process. More than 1 MiB is refused.
     pub stack_bytes: usize,
     /// Bytes of an input block. Default 4 MiB, the capacity of a rendered extractor with iterations; one without takes 1 MiB,
-    /// and neither takes more whatever stands here.
+    /// and neither takes more whatever this says.
     pub input_bytes: usize,
     /// Bytes of a result. Default 8 MiB, the capacity of a rendered extractor with iterations; one without writes 1 MiB, and
-    /// neither writes more whatever stands here.
+    /// neither writes more whatever this says.
     pub output_bytes: usize,
     /// Rows of one event, over all iterations that are declared. Default 65,536: more than any event of the corpora that
     /// Retort was tried on, and as many as fill the input block with a few columns each.

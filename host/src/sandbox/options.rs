@@ -25,7 +25,7 @@ pub struct Options {
 }
 
 /// For how long one instance of an extractor may serve. It says the most that is shared: a module that isn't proven to be
-/// reset-safe gets a fresh instance for every event, whatever stands here, so the result of an event never depends on those
+/// reset-safe gets a fresh instance for every event, whatever this says, so the result of an event never depends on those
 /// before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -86,7 +86,7 @@ pub struct Pool {
     /// that finds none free fails with the code `pool_exhausted`. Where a place is free and still being made as new, the event
     /// waits for it.
     pub instances: u32,
-    /// Bytes at the start of a memory that are made as new by writing over them. What lies behind is given back to the system,
+    /// Bytes at the start of a memory that are made as new by writing over them. What lies after is given back to the system,
     /// which brings a new page in when it is touched next. Default 16 KiB: that is where a rendered extractor keeps its constants,
     /// and each page more that is written over costs every instance.
     pub keep_resident: usize,

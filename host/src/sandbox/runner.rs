@@ -56,11 +56,11 @@ pub enum Step {
     Instantiate,
     /// The call into the guest.
     Guest,
-    /// Checking what came back, and dealing with what stands twice in it.
+    /// Checking what came back, and dealing with what appears twice in it.
     Check,
 }
 
-/// Is told of each step when it has ended well, of [`Step::CopyIn`] twice. `()` is told nothing, and costs nothing.
+/// Is notified of each step when it has ended well, of [`Step::CopyIn`] twice. `()` ignores all, and costs nothing.
 pub trait Observer {
     /// `step` has ended.
     fn ended(&mut self, step: Step);
@@ -150,7 +150,7 @@ impl Runner {
         self.run_observed(event, &mut ())
     }
 
-    /// The same, with `observer` told of each step.
+    /// The same, with `observer` notified of each step.
     ///
     /// # Errors
     /// As [`run`](Self::run).

@@ -67,7 +67,7 @@ impl ResourceLimiter for Limiter {
         Ok(admitted)
     }
 
-    // Otherwise the guest would be told that it can't have what it may, and most end themselves for that.
+    // Otherwise the guest would learn that it can't have what it may, and most end themselves for that.
     fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
         if is_out_of_memory(&error) { Err(GuestError::host(&error).into()) } else { Ok(()) }
     }

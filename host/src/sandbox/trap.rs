@@ -62,7 +62,7 @@ mod tests {
     use crate::sandbox::store::Limiter;
     use crate::sandbox::{Limits, LoadError};
 
-    /// What memory that can't be had looks like: as the system tells of it, with what wasmtime says around it.
+    /// What memory that can't be had looks like: as the system reports it, with what wasmtime says around it.
     fn refused() -> [Error; 3] {
         let io = std::io::Error::from(std::io::ErrorKind::OutOfMemory);
         [Errno::NOMEM.into(), Error::from(Errno::NOMEM).context("mmap failed"), io.into()]
@@ -83,7 +83,8 @@ mod tests {
     fn a_guest_that_could_not_grow_for_the_host_is_ended_by_it() {
         let mut limiter = Limiter::new(&Limits::default());
         for error in refused() {
-            let ended = limiter.memory_grow_failed(error).expect_err("it is told to nobody else");
+            let ended =
+                limiter.memory_grow_failed(error).expect_err("it is reported to nobody else");
             assert_eq!(ended.downcast_ref::<GuestError>().map(Coded::code), Some("host_failed"));
         }
         assert!(limiter.memory_grow_failed(Error::msg("Memory maximum size exceeded")).is_ok());

@@ -36,7 +36,7 @@ impl Attempt {
         Self { problem: problems.into_iter().nth(index).map(Box::new), faults: Vec::new() }
     }
 
-    /// A candidate was turned down.
+    /// A candidate was rejected.
     pub(super) fn turned_down(turned: &Turned, case: &Case) -> Self {
         Self::stopped_by_one(turned.problems(), case)
     }

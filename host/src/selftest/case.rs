@@ -274,7 +274,7 @@ impl Head {
             .split_once(": ")
             .ok_or_else(|| format!("expected `key: value` in the head, found `{line}`"))?;
         let once = |place: &mut Option<String>| match place.replace(value.to_owned()) {
-            Some(_) => Err(format!("`{key}` stands twice in the head")),
+            Some(_) => Err(format!("`{key}` appears twice in the head")),
             None => Ok(()),
         };
         let fields = |place: &mut Map<String, Value>| {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// How much more resident memory the process may have after a case than before it, or before those in front of it: 64 MiB. An allocator keeps
+/// How much more resident memory the process may have after a case than before it, or before those before it: 64 MiB. An allocator keeps
 /// some of what was freed, more of it after large events, and code that was compiled last may still be mapped.
 const TOLERANCE_KB: u64 = 64 << 10;
 
@@ -18,7 +18,7 @@ pub(super) struct Resident {
 }
 
 impl Resident {
-    /// What the process has now, where the system tells.
+    /// What the process has now, where the system says.
     pub(super) fn now() -> Option<Self> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

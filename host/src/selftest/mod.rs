@@ -67,8 +67,8 @@ pub struct Config {
     pub filter: Option<String>,
     /// A `rustc` with the target `wasm32-wasip1`. Without one the cases in Rust are skipped.
     pub rustc: Option<PathBuf>,
-    /// Whether the resident memory of this process is held to what it was before. For a process that does nothing else at
-    /// the time; where the system doesn't tell, nothing is held to anything. Default no.
+    /// Whether the resident memory of this process is checked against what it was before. For a process that does nothing else at
+    /// the time; where the system doesn't say, nothing is checked against anything. Default no.
     pub watch_memory: bool,
 }
 

@@ -28,7 +28,7 @@ const COMPILER_CODES: [&str; 3] =
 /// How many deadlines a case may take: each of its events may run into one.
 const PATIENT_DEADLINES: u32 = 20;
 
-/// Runs those of `cases` that `config` selects. `watch` is told of each when it has been judged.
+/// Runs those of `cases` that `config` selects. `watch` is notified of each when it has been judged.
 ///
 /// Cases run on a thread of their own each, one at a time. A case that doesn't end is given up, and its thread with it.
 ///

@@ -71,7 +71,7 @@ impl Setting {
         Ok(Pipeline::in_sandbox(self.sandbox(case)?))
     }
 
-    /// What plans are held to.
+    /// What plans are checked against.
     pub(super) fn task(&self) -> &Task {
         &self.task
     }

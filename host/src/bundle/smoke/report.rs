@@ -5,7 +5,7 @@ use serde::Serialize;
 /// How one sample went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SampleRun {
-    /// The line that it stands on, from 1.
+    /// The line that it is on, from 1.
     pub line: usize,
     /// Its event type.
     pub event_type: String,

@@ -79,7 +79,7 @@ pub struct Facts {
     pub recursive: bool,
     /// Whether floating point occurs anywhere, in code or types.
     pub uses_floats: bool,
-    /// The most fuel that an event can cost, where that can be told. Of a module with loops it can't, unless it is proven
+    /// The most fuel that an event can cost, where it is known. Of a module with loops it can't, unless it is proven
     /// that they go over rows.
     pub fuel_bound: Option<FuelBound>,
 }

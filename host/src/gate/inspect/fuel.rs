@@ -1,4 +1,4 @@
-//! How much fuel one event can cost, worked out before anything runs.
+//! How much fuel one event can cost, computed before anything runs.
 //!
 //! The engine charges one unit on entry to a function, a fixed cost for each operator it executes, and
 //! for a bulk operation (`memory.copy` and its kind) a cost for each byte. In code without loops,
@@ -16,9 +16,9 @@
 //! more may be charged more: it can't succeed in any memory that a guest may have. One call of `_initialize` is
 //! part of the bound where there is one: the event that an instance is made for pays for it.
 //!
-//! An extractor that is [proven](super::prove) copies in bulk nothing but slices of its result, one behind the other. So what
+//! An extractor that is [proven](super::prove) copies in bulk nothing but slices of its result, one after another. So what
 //! it copies in bulk has at most the bytes of the result; where the result is too large or empty, at most those of the memory
-//! behind the beginning of its output area, and of a rendered one, which checks before it copies, at most its capacity.
+//! after the beginning of its output area, and of a rendered one, which checks before it copies, at most its capacity.
 //!
 //! Of code with another loop, recursion or an indirect call on the way, nothing is said; nor of loops over rows in a module
 //! that isn't proven, because there nothing says that what is counted is rows.
@@ -28,7 +28,7 @@ use serde::Serialize;
 use super::body::Code;
 use super::cost::OPERATOR_COST;
 
-/// Fuel per unit (a byte, or a table's entry) of bulk operations: the dearest of them.
+/// Fuel per unit (a byte, or a table's entry) of bulk operations: the most expensive of them.
 const PER_BULK_BYTE: u64 = {
     let costs = &OPERATOR_COST.variable;
     let per_unit = [

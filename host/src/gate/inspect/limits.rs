@@ -23,7 +23,7 @@ pub struct StructuralLimits {
     /// Parameters of a function type. Default 32.
     pub params: u64,
     /// Results of a function type. Default 1; the multi-value proposal is off, so that more than one
-    /// is refused whatever stands here.
+    /// is refused whatever this says.
     pub results: u64,
     /// Imports, of functions that the host grants. Default 32: every function that some grant allows, and some of them twice.
     pub imports: u64,
@@ -47,9 +47,9 @@ pub struct StructuralLimits {
     pub body_bytes: u64,
     /// Locals of one function, besides its parameters. Default 128.
     pub locals: u64,
-    /// Blocks, loops and ifs that stand inside each other. Default 256.
+    /// Blocks, loops and ifs that are nested. Default 256.
     pub nesting: u64,
-    /// Loops that stand inside each other. Default 32.
+    /// Loops that are nested. Default 32.
     pub nested_loops: u64,
     /// Targets of one `br_table`, besides the default one. Default 1024.
     pub br_table_targets: u64,

@@ -17,7 +17,7 @@ pub enum Fault {
     /// The header of a core module is missing.
     #[error("expected the header of a core WebAssembly module, got {found}")]
     NotAModule {
-        /// What stands there.
+        /// What is there.
         found: String,
     },
     /// The binary can't be decoded; it may have been cut off.

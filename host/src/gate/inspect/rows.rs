@@ -36,7 +36,7 @@ enum Step {
     Set(u32),
     /// Loads the offset of the first row.
     First,
-    /// Loads the number of rows, which stands behind that.
+    /// Loads the number of rows, which follows it.
     Count,
     Const(i32),
     Stride,

@@ -48,7 +48,7 @@ impl FieldPolicy {
     ///
     /// Where a property, an edge or what makes a span partial is what reads too much, the finding's patch takes it out of the
     /// plan. It is certain where the very value is denied and nothing else goes with it; of an object that holds denied
-    /// values, others may be wanted. Each patch is written for the plan as it stands: apply the last one first.
+    /// values, others may be wanted. Each patch is written for the plan as it is: apply the last one first.
     ///
     /// # Errors
     /// Everything that it may not read, in the plan's order.

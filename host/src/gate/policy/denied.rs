@@ -36,7 +36,7 @@ impl Denied {
         self.findings.iter().map(Problem::from)
     }
 
-    /// What a model is told: each place with the reason, ten at most, the rest counted.
+    /// What a model gets: each place with the reason, ten at most, the rest counted.
     #[must_use]
     pub fn diagnostic(&self) -> String {
         let total = self.findings.len();

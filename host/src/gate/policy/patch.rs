@@ -39,7 +39,7 @@ fn place<'r>(read: &'r Read<'_>) -> Option<(&'r str, bool)> {
     }
 }
 
-/// The start of a pointer up to the first token of this name, and `more` tokens behind it.
+/// The start of a pointer up to the first token of this name, and `more` tokens after it.
 fn up_to<'p>(pointer: &'p str, name: &str, more: usize) -> Option<&'p str> {
     let tokens = pointer.split('/').skip(1);
     let mut end = 0;

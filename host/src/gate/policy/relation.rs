@@ -27,7 +27,7 @@ pub(super) enum AnyKey {
 /// A part of what is read.
 #[derive(Clone, Copy)]
 enum Piece<'s> {
-    /// A key, or what is between two dots of one; the key ends behind the piece with this number.
+    /// A key, or what is between two dots of one; the key ends after the piece with this number.
     Text(&'s str, usize),
     /// An element of an array: a `*` stands for it, and so does a number, but a policy may as well leave it out.
     Element,
@@ -50,7 +50,7 @@ pub(super) fn relation(restricted: &[String], read: &[Step], any_key: AnyKey) ->
     strictest.unwrap_or(Relation::Apart)
 }
 
-/// What is left of a restricted path behind what is read, in each reading that leads along it, where two keys or more are
+/// What is left of a restricted path after what is read, in each reading that leads along it, where two keys or more are
 /// left: one key with a dot can stand for them.
 pub(super) fn rests(restricted: &[String], read: &[Step]) -> Vec<Vec<String>> {
     let ends = reach(restricted, &pieces(read), AnyKey::Each).ends;
@@ -126,7 +126,7 @@ fn texts(key: &str, before: usize) -> impl Iterator<Item = Piece<'_>> {
     key.split('.').map(move |text| Piece::Text(text, end))
 }
 
-/// Goes on behind elements that a policy doesn't mention.
+/// Goes on after elements that a policy doesn't mention.
 fn pass_elements(pieces: &[Piece<'_>], reached: &mut [bool]) {
     for (at, piece) in pieces.iter().enumerate() {
         if matches!(piece, Piece::Element) && reached[at] {

@@ -19,7 +19,7 @@ const MAX_DOTS: usize = 256;
 struct Withheld {
     /// Where a value may hold what is restricted: the iteration whose elements the path starts from, and the path.
     nested: BTreeSet<(Option<usize>, Vec<String>)>,
-    /// By iteration, what is left of restricted paths behind the object whose entries it goes over.
+    /// By iteration, what is left of restricted paths after the object whose entries it goes over.
     entries: BTreeMap<usize, Vec<Vec<String>>>,
 }
 

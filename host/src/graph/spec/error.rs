@@ -170,7 +170,7 @@ pub enum SpecProblem {
     },
 }
 
-/// A path as it stands before a message.
+/// A path as it appears before a message.
 fn place(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("{path}: ") }
 }

@@ -25,7 +25,7 @@ pub(super) struct Located<'a> {
     pub(super) pairs: &'a str,
 }
 
-/// A value as it stands in an id: a string without quotes, anything else as JSON.
+/// A value as it appears in an id: a string without quotes, anything else as JSON.
 pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
@@ -73,8 +73,8 @@ fn is_number(text: &str, number: &Number) -> bool {
 }
 
 /// Finds the entity segment of an id. The likeliest reading wins: the expected entity's name
-/// with a key behind it, any entity's name with a key behind it, the expected name alone, any
-/// entity's name alone, and last what stands between the first two colons. In each case the
+/// with a key after it, any entity's name with a key after it, the expected name alone, any
+/// entity's name alone, and last what is between the first two colons. In each case the
 /// rightmost. `None` if there are fewer than two colons.
 pub(super) fn locate<'a>(
     id: &'a str,
@@ -127,7 +127,7 @@ pub(super) enum PairMatch<'a> {
     Different(&'a str),
 }
 
-/// Compares one key, wherever it stands among the pairs.
+/// Compares one key, wherever it is among the pairs.
 pub(super) fn compare<'a>(pairs: &'a str, key: &str, value: &Value) -> PairMatch<'a> {
     let Some(tail) = tail_of(pairs, key) else { return PairMatch::Absent };
     let observed = tail.split_once(',').map_or(tail, |(first, _)| first);

@@ -3,7 +3,7 @@
 //! Canonical means as `serde_json` writes it: quotes, backslashes and control characters are escaped, in the short form where
 //! there is one, and everything else stands for itself.
 
-/// What stands between the quotes; none where it isn't a string.
+/// What is between the quotes; none where it isn't a string.
 pub(super) fn inside(json: &[u8]) -> Option<&[u8]> {
     json.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
@@ -23,7 +23,7 @@ pub(super) fn unescape(inside: &str) -> Option<String> {
     Some(text)
 }
 
-/// What is left of the inside of a valid string behind a text that it begins with. No more is read than that text takes.
+/// What is left of the inside of a valid string after a text that it begins with. No more is read than that text takes.
 pub(super) fn strip<'j>(mut inside: &'j [u8], text: &str) -> Option<&'j [u8]> {
     for wanted in text.chars() {
         let length = if inside.first() == Some(&b'\\') {
@@ -76,7 +76,7 @@ pub(super) fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends a text as it stands inside a canonical string.
+/// Appends a text as it appears inside a canonical string.
 pub(super) fn push_inside(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';

@@ -31,7 +31,7 @@ pub struct TemplateError {
 }
 
 impl Template {
-    /// Reads a template that stands where paths start at `innermost`.
+    /// Reads a template where paths start at `innermost`.
     ///
     /// # Errors
     /// [`TemplateError`], with what was expected and what was found, on one line.
@@ -156,7 +156,7 @@ impl fmt::Display for Template {
     }
 }
 
-/// A path and the closing brace behind it; gives what follows.
+/// A path and the closing brace after it; gives what follows.
 fn value(text: &str, innermost: Level) -> Result<(Reference, &str), TemplateError> {
     let (level, mut rest) = match text.strip_prefix(['$', '^']) {
         Some(rest) if text.starts_with('$') => (Level::EVENT, rest),

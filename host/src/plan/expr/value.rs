@@ -54,7 +54,7 @@ pub enum OnError {
     /// It is left out. The default.
     #[default]
     Omit,
-    /// The event is turned down.
+    /// The event is rejected.
     Reject,
 }
 
@@ -73,6 +73,6 @@ pub enum OnDuplicate {
     /// The last one counts. The default.
     #[default]
     Last,
-    /// The event is turned down.
+    /// The event is rejected.
     Reject,
 }

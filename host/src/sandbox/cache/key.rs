@@ -1,4 +1,4 @@
-//! The secret that tells this host's entries from all others.
+//! The secret that distinguishes this host's entries from all others.
 
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;

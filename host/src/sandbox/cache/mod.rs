@@ -3,7 +3,7 @@
 //! Native code is trusted: it runs outside every limit. So an entry is used only if this host wrote it: a directory that
 //! belongs to this user and is open to nobody else holds a random key, and each entry carries a code (HMAC-SHA256) over
 //! wasmtime's version, all settings of the engine that compiled code depends on, the module's digest, and the native code
-//! itself. It is checked over the very bytes in memory that are then deserialised. Whatever doesn't fit is ignored, told in the
+//! itself. It is checked over the very bytes in memory that are then deserialised. Whatever doesn't fit is ignored, reported in the
 //! [`CacheReport`] and replaced; a directory that others can write to isn't used at all. A cache that fails costs time and never
 //! an answer.
 //!

@@ -1,4 +1,4 @@
-//! What goes through the pipes: a request in front of the module's bytes, and one reply.
+//! What goes through the pipes: a request before the module's bytes, and one reply.
 
 /// How a request begins, its version at the end.
 const MAGIC: &[u8; 16] = b"retort-compile-2";
@@ -6,7 +6,7 @@ const MAGIC: &[u8; 16] = b"retort-compile-2";
 /// Bytes of a request.
 pub(super) const REQUEST_BYTES: usize = MAGIC.len() + 4 * 8;
 
-/// Bytes of a reply in front of its content.
+/// Bytes of a reply before its content.
 pub(super) const REPLY_HEAD_BYTES: usize = 1 + 8;
 
 /// What the helper has to know before it reads a module.

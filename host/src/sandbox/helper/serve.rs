@@ -91,7 +91,7 @@ fn confine(request: &Request) -> io::Result<()> {
     ] {
         let maximum = getrlimit(resource).maximum;
         let within = |most: u64| Some(maximum.map_or(most, |given| given.min(most)));
-        // Where both are the same, it isn't told by a signal of its own that time is over.
+        // Where both are the same, no signal of its own says that time is over.
         let above = most.saturating_add(u64::from(resource == Resource::Cpu));
         setrlimit(resource, Rlimit { current: within(most), maximum: within(above) })?;
     }

@@ -64,7 +64,7 @@ where
                         return Err(A::Error::custom(unknown(&name, &known)));
                     }
                     if given.contains_key(&name) {
-                        return Err(A::Error::custom(format_args!("`{name}` stands here twice")));
+                        return Err(A::Error::custom(format_args!("`{name}` appears twice here")));
                     }
                     given.insert(name, entries.next_value()?);
                 }

@@ -19,7 +19,7 @@ const MAX_DIRECTORIES: usize = 16;
 /// entries in one call, which nothing interrupts.
 const MAX_ENTRIES: usize = 1_000;
 
-/// How deep directories may stand inside a granted one.
+/// How deep directories may be nested in a granted one.
 const MAX_DEPTH: usize = 32;
 
 /// Most bytes of the path that a guest sees.
@@ -38,7 +38,7 @@ pub struct Wasi {
 /// A directory with reference data that guests may read.
 ///
 /// Grant one that nobody but the host writes to, and that stays as it is while the sandbox lives. What guests read there is what
-/// stands there: an event's result is as repeatable as the directory is. A guest sees names, contents and sizes of
+/// is there: an event's result is as repeatable as the directory is. A guest sees names, contents and sizes of
 /// files, and no times. Links are followed inside the directory and never out of it; pipes, devices and sockets can't be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -118,7 +118,7 @@ impl Granted {
             }
             guest_path(&directory.guest).map_err(refused)?;
             if !seen.insert(directory.guest.clone()) {
-                return Err(refused(format!("`{}` stands twice", directory.guest)));
+                return Err(refused(format!("`{}` appears twice", directory.guest)));
             }
             // Where it is doesn't change with the process's current directory.
             let host = directory.host.canonicalize().map_err(|error| refused(error.to_string()))?;
@@ -210,7 +210,7 @@ mod tests {
         let core = Wasi { directories: vec![Directory::new(&root, "/data")], ..Wasi::default() };
         assert_eq!(refusal(core), "the grant is `core`, a directory needs `files`");
         let twice = vec![Directory::new(&root, "/data"), Directory::new(&root, "/data")];
-        assert_eq!(refusal(files(twice)), "`/data` stands twice");
+        assert_eq!(refusal(files(twice)), "`/data` appears twice");
         let relative = refusal(files(vec![Directory::new(&root, "data")]));
         assert!(relative.contains("expected an absolute path"), "{relative}");
         let gone = refusal(files(vec![Directory::new(root.join("gone"), "/data")]));

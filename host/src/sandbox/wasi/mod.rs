@@ -4,7 +4,7 @@
 //! instance, no environment, no arguments, no input. What it writes goes to a bounded [`Log`]. Files it can read where the
 //! host grants a directory, and write nowhere.
 //!
-//! The static gate refuses every other import and names it; behind it, the linker made here holds the granted functions and
+//! The static gate refuses every other import and names it; after it, the linker made here holds the granted functions and
 //! nothing else. Each of them is bounded in what it does for one call, charges fuel for it, and never waits: the futures of
 //! `wasmtime-wasi` are all ready at once, because files are read on the guest's own thread and a log is memory. So no function
 //! needs a runtime of its own, and a guest may run on any thread, one of an asynchronous runtime included. Such a thread is held

@@ -9,7 +9,7 @@ use super::value::{Field, Value};
 impl Interpreter<'_, '_, '_> {
     pub(super) fn call(&mut self, now: &mut State, function: u32) -> Result<(), Unproven> {
         let Some(callee) = self.context.callees.get(function as usize) else {
-            let message = format!("expected a function in front of this one, got func[{function}]");
+            let message = format!("expected a function before this one, got func[{function}]");
             return Err(Unproven::new(Obligation::Call, message));
         };
         self.found.calls += 1;

@@ -9,15 +9,15 @@ pub(super) enum Callee {
     None,
     /// `copy_long(to, from, length)`.
     CopyLong,
-    /// `put_text(to, block, slot)`: writes from `to` on, gives the address behind.
+    /// `put_text(to, block, slot)`: writes from `to` on, gives the address after.
     PutText,
-    /// `open_list(first, to)`: writes a bracket at `first`, or behind `to` if that is the same; gives the address behind.
+    /// `open_list(first, to)`: writes a bracket at `first`, or after `to` if that is the same; gives the address after.
     OpenList,
     /// `room(to, need)`: any number.
     Room,
     /// `too_large(over)`: no address, and a length.
     TooLarge,
     /// A generated one: `(block, to)`, or with a row `(block, row, to)`, of which it reads so many bytes. Writes from `to`
-    /// on, and gives the address behind or, if it may, a negative number.
+    /// on, and gives the address after or, if it may, a negative number.
     Writer { row: Option<u32>, may_fail: MayFail },
 }

@@ -52,7 +52,7 @@ pub(super) struct Context<'m, 'a> {
     pub(super) module: &'m Module<'a>,
     /// How many inputs are declared.
     pub(super) inputs: u32,
-    /// The functions in front of this one.
+    /// The functions before this one.
     pub(super) callees: &'m [Callee],
 }
 
@@ -117,7 +117,7 @@ pub(super) fn verify(
 struct Open {
     /// What is known where its condition doesn't hold, until the `else`.
     otherwise: Option<State>,
-    /// What is known at the end of its first branch, behind the `else`.
+    /// What is known at the end of its first branch, after the `else`.
     first: Option<State>,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct Interpreter<'f, 'm, 'a> {
     pub(super) context: &'f Context<'m, 'a>,
     role: Role,
     pub(super) names: Names,
-    /// What is known here; nothing behind a return.
+    /// What is known here; nothing after a return.
     now: Option<State>,
     open: Vec<Open>,
     /// Whether the operator before pushed a constant.
@@ -183,7 +183,7 @@ impl Interpreter<'_, '_, '_> {
         Ok(())
     }
 
-    /// An operator that isn't an end; whether anything comes behind it.
+    /// An operator that isn't an end; whether anything comes after it.
     fn straight(&mut self, now: &mut State, operator: &Operator<'_>) -> Result<bool, Unproven> {
         match operator {
             Operator::Nop => {}

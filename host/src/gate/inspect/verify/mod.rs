@@ -151,7 +151,7 @@ fn over_rows(
             Err(fault(format!("the function for a row reads {reads} bytes of {}", rows.stride)))
         }
         _ => Err(fault(format!(
-            "expected a function for a row in front of the loop, got func[{}]",
+            "expected a function for a row before the loop, got func[{}]",
             rows.callee
         ))),
     }

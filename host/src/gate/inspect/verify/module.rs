@@ -1,4 +1,4 @@
-//! What a module is made of, held to what a rendered one is: everything but the bodies of its functions.
+//! What a module is made of, checked against what a rendered one is: everything but the bodies of its functions.
 
 use wasmparser::{
     ConstExpr, Data, DataKind, Export, ExternalKind, FuncType, FunctionBody, Global, MemoryType,
@@ -158,7 +158,7 @@ impl<'a> Module<'a> {
         }
         if input == 0 || input + input_cap > output || output + output_cap > memory {
             let message = format!(
-                "expected input, output and the memory's end behind each other, got {input_cap} bytes at {input}, {output_cap} at {output} and {memory} of memory"
+                "expected input, output and the memory's end one after another, got {input_cap} bytes at {input}, {output_cap} at {output} and {memory} of memory"
             );
             return Err(Unproven::new(Obligation::Areas, message));
         }
@@ -223,7 +223,7 @@ impl<'a> Module<'a> {
             let end = u64::from(start) + data.data.len() as u64;
             if end > u64::from(before) {
                 let message = format!(
-                    "expected data in front of the input area at {before}, got {start} to {end}"
+                    "expected data before the input area at {before}, got {start} to {end}"
                 );
                 return Err(fault(index, message));
             }
@@ -236,7 +236,7 @@ impl<'a> Module<'a> {
             match filled.last_mut() {
                 Some((_, last)) if start < *last => {
                     let message =
-                        format!("it begins at {start}, in front of where another one ends, {last}");
+                        format!("it begins at {start}, before where another one ends, {last}");
                     return Err(fault(index, message));
                 }
                 Some((_, last)) if start == *last => *last = end,

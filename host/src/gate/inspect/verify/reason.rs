@@ -18,9 +18,9 @@ pub enum Obligation {
     Globals,
     /// It exports what the ABI asks for, and nothing else.
     Exports,
-    /// The areas lie behind each other, and are as large as this host's.
+    /// The areas lie one after another, and are as large as this host's.
     Areas,
-    /// Data lies in front of the areas, no two segments over each other.
+    /// Data lies before the areas, no two segments over each other.
     Data,
     /// It begins with the hand-written functions of a known template.
     Template,
@@ -30,9 +30,9 @@ pub enum Obligation {
     Operator,
     /// They read what the module or the host wrote for this event.
     Load,
-    /// They write behind what is written already.
+    /// They write after what is written already.
     Store,
-    /// They call functions in front of them, with arguments that these can deal with.
+    /// They call functions before them, with arguments that these can deal with.
     Call,
     /// Their loops go over rows.
     Loop,
@@ -89,7 +89,7 @@ impl Obligation {
     }
 }
 
-/// The first thing that the verifier could not prove, and where it stands. It makes a module slower, not wrong.
+/// The first thing that the verifier could not prove, and where it is. It makes a module slower, not wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unproven {
     code: &'static str,
@@ -141,7 +141,7 @@ impl Unproven {
         &self.place
     }
 
-    /// The byte of the module at which the operator stands, where it is about one.
+    /// The byte of the module at which the operator is, where it is about one.
     #[must_use]
     pub fn offset(&self) -> Option<usize> {
         self.offset

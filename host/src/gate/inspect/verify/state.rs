@@ -12,7 +12,7 @@ const VECTOR: u32 = 16;
 /// How far the result is written.
 ///
 /// From the beginning of the result to `base`, then `done` bytes, then `tail`: all of that was written in this call, and
-/// depends on the block alone. What lies behind may be anything. No byte in front of `base` is written again but by
+/// depends on the block alone. What lies after may be anything. No byte before `base` is written again but by
 /// `open_list`, whose byte is a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Frontier {
@@ -35,7 +35,7 @@ impl Frontier {
     fn drop_tail(&mut self) -> Result<(), Unproven> {
         self.tail = None;
         if self.bulk {
-            let message = "what was copied in bulk is overwritten, or left behind the result's end";
+            let message = "what was copied in bulk is overwritten, or left after the result's end";
             return Err(Unproven::new(Obligation::Bulk, message));
         }
         Ok(())
@@ -163,7 +163,7 @@ impl State {
                 Ok(u64::from(*offset) + more)
             }
             Value::Out { .. } => {
-                let message = "the address isn't where the result has got to, but in front of that";
+                let message = "the address isn't where the result has got to, but before that";
                 Err(Unproven::new(Obligation::Store, message))
             }
             _ => {
@@ -196,13 +196,13 @@ impl State {
         self.write(at, bytes, bytes)
     }
 
-    /// Takes note of a copy of all of a text, with whatever lies behind it in the block.
+    /// Takes note of a copy of all of a text, with whatever lies after it in the block.
     pub(super) fn copy_text(&mut self, address: &Value, slot: Slot) -> Result<(), Unproven> {
         let at = self.place(address, 0)?;
         self.write_text(at, slot, true)
     }
 
-    /// `size` bytes are written `at` bytes behind the last point; the first `known` of them are the same in every run.
+    /// `size` bytes are written `at` bytes after the last point; the first `known` of them are the same in every run.
     fn write(&mut self, at: u64, known: u32, size: u32) -> Result<(), Unproven> {
         let whole = known == size;
         let (from, done) = (u32::try_from(at).unwrap_or(u32::MAX), self.frontier.done);
@@ -228,7 +228,7 @@ impl State {
             }
             _ => {
                 let message = format!(
-                    "expected to write at most {done} bytes behind the last point, got {at}"
+                    "expected to write at most {done} bytes after the last point, got {at}"
                 );
                 Err(Unproven::new(Obligation::Store, message))
             }
@@ -241,7 +241,7 @@ impl State {
         frontier.base == base && !frontier.pending && offset <= frontier.done
     }
 
-    /// The address behind a text that was just written there.
+    /// The address after a text that was just written there.
     pub(super) fn behind(
         &mut self,
         address: &Value,
@@ -358,7 +358,7 @@ impl State {
 /// Whether what a function gives back may be a negative number.
 pub(super) type MayFail = bool;
 
-/// What is written behind a point that lies so far behind the last point of either.
+/// What is written after a point that lies so far after the last point of either.
 fn join_at(
     base: Base,
     (one, here): (&Frontier, u32),

@@ -27,7 +27,7 @@ const PRELUDE: [Known; 4] = [
     Known { name: "put_text", callee: Callee::PutText },
 ];
 
-/// What template wat-2 puts behind it in some modules.
+/// What template wat-2 puts after it in some modules.
 const LISTS: [Known; 3] = [
     Known { name: "open_list", callee: Callee::OpenList },
     Known { name: "room", callee: Callee::Room },
@@ -37,7 +37,7 @@ const LISTS: [Known; 3] = [
 const PRELUDE_TEXT: &str = include_str!("templates/prelude-1.wat");
 const LISTS_TEXT: &str = include_str!("templates/lists-2.wat");
 
-/// A function as it stands in a module.
+/// A function as it appears in a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Function {
     ty: wasmparser::FuncType,

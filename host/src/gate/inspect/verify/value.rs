@@ -93,7 +93,7 @@ pub(super) enum Value {
     Field(Slot, Field),
     /// The address of a record's text.
     Text(Slot),
-    /// An address in the output area or behind it: a point in the result, and so many bytes more.
+    /// An address in the output area or after it: a point in the result, and so many bytes more.
     Out { base: Base, offset: u32 },
     /// What a function gave back: the point up to which the result is written now, or a negative number.
     Item(Base),

@@ -63,7 +63,7 @@ pub(super) fn parse_json<'t>(text: Cow<'t, str>, path: &[String]) -> Outcome<'t>
     part(text, found).map_or(Outcome::Failed, Outcome::read)
 }
 
-/// Where the value is that white space stands around.
+/// Where the value is with white space around it.
 fn trimmed(text: &str) -> Range<usize> {
     let space = [' ', '\n', '\r', '\t'];
     let start = text.len() - text.trim_start_matches(space).len();

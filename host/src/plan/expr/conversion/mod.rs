@@ -49,7 +49,7 @@ pub enum Conversion {
     Trim,
     /// One part of a string.
     Split {
-        /// What stands between the parts; not empty.
+        /// What is between the parts; not empty.
         separator: String,
         /// Which part, from 0; from the end if negative.
         index: i32,

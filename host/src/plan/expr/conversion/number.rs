@@ -11,7 +11,7 @@ pub(super) struct Decimal<'t> {
     fraction: &'t [u8],
     /// How many zeros there are before the first other digit.
     leading: usize,
-    /// How many digits stand before the point, from the first one that isn't zero on; negative where zeros follow the
+    /// How many digits come before the point, from the first one that isn't zero on; negative where zeros follow the
     /// point. Any value for zero.
     magnitude: i64,
 }
@@ -45,12 +45,12 @@ impl<'t> Decimal<'t> {
         self.leading == self.whole.len() + self.fraction.len()
     }
 
-    /// How many digits stand before the point, leading zeros aside; not more than 0 where the absolute value is below 1.
+    /// How many digits come before the point, leading zeros aside; not more than 0 where the absolute value is below 1.
     pub(super) fn magnitude(&self) -> i64 {
         if self.is_zero() { 0 } else { self.magnitude }
     }
 
-    /// The number times ten to the power of `places`, and whether that is an integer: digits behind its point are cut
+    /// The number times ten to the power of `places`, and whether that is an integer: digits after its point are cut
     /// off. None where it has more than 38 digits.
     pub(super) fn scaled(&self, places: i64) -> Option<(i128, bool)> {
         if self.is_zero() {

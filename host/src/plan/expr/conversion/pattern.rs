@@ -55,7 +55,7 @@ pub struct Pattern {
 }
 
 /// What is left for all patterns of a plan: 64 of them, 4 MiB of programs, 16 KiB of text and 64 Mi steps of translation at
-/// first; and four times as much for a section, in which a value of a plan may stand several times. What is read and compiled
+/// first; and four times as much for a section, in which a value of a plan may appear several times. What is read and compiled
 /// takes from it, also where it is refused then; so no plan keeps its reader busy for longer than some tenths of a second, and
 /// what a module's patterns need while they search is bounded as well.
 #[derive(Clone, Debug)]
@@ -224,7 +224,7 @@ impl Pattern {
         if self.number == 0 {
             return self.regex.find(text).map(|found| found.range());
         }
-        // Where groups begin and end, one behind the other. Most patterns have one.
+        // Where groups begin and end, one after another. Most patterns have one.
         let (mut few, mut many) = ([None; 8], Vec::new());
         let wanted = 2 * (self.number + 1);
         let slots = match few.get_mut(..wanted) {

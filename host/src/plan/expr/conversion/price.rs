@@ -1,4 +1,4 @@
-//! What translating a pattern costs, told from its syntax before any of it is translated.
+//! What translating a pattern costs, computed from its syntax before any of it is translated.
 //!
 //! What a pattern compiles to says nothing of that. Folding the case of a class goes through its code points one by one, so
 //! that `(?i)[\u{80}-\u{10fffd}]` takes four milliseconds and compiles to a kilobyte; and the class of a version of Unicode
@@ -19,11 +19,11 @@ const LOOKED_UP: usize = 7;
 const WITH_CASE: usize = 10;
 /// Steps for each range of a class, to learn whether any code point of it has another case.
 const RANGE: usize = 15;
-/// Steps for a class by a property's value: the dearest one, `\p{age=16.0}`, takes 150 microseconds.
+/// Steps for a class by a property's value: the most expensive one, `\p{age=16.0}`, takes 150 microseconds.
 const BY_VALUE: usize = 80_000;
 
 /// Steps that translating a pattern takes, if there are at most so many. One takes two nanoseconds: passing a code point
-/// behind the last one that has another case, where case is folded.
+/// after the last one that has another case, where case is folded.
 pub(super) fn steps(text: &str, ast: &Ast, most: usize) -> Option<usize> {
     let price = Price { text, most, steps: 0, folds: false, outside: Vec::new(), sets: Vec::new() };
     ast::visit(ast, price).ok()

@@ -10,7 +10,7 @@ use crate::diagnostics::untrusted::quoted;
 const MAX_KEYS: usize = 256;
 
 impl Conversion {
-    /// Reads a step that stands alone.
+    /// Reads a step on its own.
     ///
     /// # Errors
     /// [`ConversionError`], the first thing that is wrong.

@@ -56,7 +56,7 @@ fn instant(data: &Data<'_>) -> Option<DateTime> {
     utc.with().subsec_nanosecond(utc.subsec_nanosecond() / 1_000 * 1_000).build().ok()
 }
 
-/// Seconds, milliseconds or microseconds since 1970, told apart by their digits before the point.
+/// Seconds, milliseconds or microseconds since 1970, distinguished by their digits before the point.
 fn epoch(number: &Decimal<'_>) -> Option<DateTime> {
     let to_nanoseconds = match number.magnitude() {
         ..=11 => 9,
@@ -116,7 +116,7 @@ impl Digits<'_> {
         Some(self.digit()? * 10 + self.digit()?)
     }
 
-    /// At least one digit behind the point, as nanoseconds: those finer than that are cut off.
+    /// At least one digit after the point, as nanoseconds: those finer than that are cut off.
     fn fraction(&mut self) -> Option<i32> {
         let mut nanoseconds = i32::from(self.digit()?);
         for _ in 1..PLACES {

@@ -100,7 +100,7 @@ impl JsonType {
 }
 
 /// Whether a value counts as true: everything but null, `false`, a number that is zero, and what is empty. It is given as
-/// valid JSON without white space around it. Zero is told by its digits, so that no rounding decides: `1e-400` is true.
+/// valid JSON without white space around it. Zero is recognised by its digits, so that no rounding decides: `1e-400` is true.
 #[must_use]
 pub fn is_truthy(json: &[u8]) -> bool {
     match JsonType::of(json) {

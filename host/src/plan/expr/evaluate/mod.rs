@@ -1,4 +1,4 @@
-//! What values and conditions come to for an event, as the host works them out.
+//! What values and conditions come to for an event, as the host evaluates them.
 
 mod condition;
 mod lookup;
@@ -27,7 +27,7 @@ pub enum Evaluated {
     Failed,
 }
 
-/// A value or a condition, made ready to be worked out for event after event.
+/// A value or a condition, made ready to be evaluated for event after event.
 ///
 /// ```
 /// use retort::plan::expr::{Conversion, Evaluated, Evaluator, Expression, JsonType, Level, Lookup, Reference};
@@ -77,7 +77,7 @@ enum From {
 
 #[derive(Clone, Debug)]
 enum Part {
-    /// Text as it stands in a canonical string, and the bytes that it has when it doesn't.
+    /// Text as it appears in a canonical string, and the bytes that it has when it doesn't.
     Text(Vec<u8>, usize),
     Value(usize),
 }
@@ -99,7 +99,7 @@ impl Evaluator {
         Self { program: Program::Condition(Node::new(condition, resolve)) }
     }
 
-    /// Works the value out. Where it is there its JSON is appended to `out`: a string in canonical form, everything else as
+    /// Evaluates the value. Where it is there its JSON is appended to `out`: a string in canonical form, everything else as
     /// the event has it; otherwise `out` stays as it is. A condition is `true` or `false`, and always there. `fuel` is what
     /// is left, and goes down by what this [costs](fuel::COSTS).
     ///
@@ -298,7 +298,7 @@ fn template(
     Ok(Evaluated::Value(JsonType::String))
 }
 
-/// Appends what stands in a string, in canonical form; gives the bytes of its text.
+/// Appends what is in a string, in canonical form; gives the bytes of its text.
 fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<usize> {
     let inside = string::inside(json)?;
     if memchr::memchr(b'\\', inside).is_none() {
