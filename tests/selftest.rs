@@ -12,7 +12,7 @@ use retort::abi::event::EventError;
 use retort::abi::result::ResultError;
 use retort::render::compile::compile_text;
 use retort::sandbox::{ForeignModules, GuestError, Limits, Options};
-use retort::selftest::{self, Case, Config, Kind};
+use retort::selftest::{self, Case, CaseKind, Config};
 use serde_json::Value;
 use wasmtime::{Engine, Instance, Module, Store};
 
@@ -166,7 +166,7 @@ fn called_twice(wasm: &[u8]) -> [Vec<u8>; 2] {
 #[test]
 fn a_case_that_is_said_to_leak_does_if_it_is_let() {
     let mut leaks = 0;
-    for case in corpus().iter().filter(|case| case.leaks() && case.kind() == Kind::Wat) {
+    for case in corpus().iter().filter(|case| case.leaks() && case.kind() == CaseKind::Wat) {
         let wasm = compile_text(&case.body().unwrap()).unwrap();
         let [first, second] = called_twice(&wasm);
         assert_ne!(first, second, "{}: leaks nothing, so shows nothing", case.name());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use retort::abi::section;
 use retort::plan::{self, eval::eval};
 use retort::render::{self, compile};
-use retort::selftest::{Kind as CaseKind, corpus};
+use retort::selftest::{CaseKind, corpus};
 use serde_json::Value;
 
 use super::mutate::{Kind, Mutator};

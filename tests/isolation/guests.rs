@@ -5,7 +5,7 @@ use std::fs;
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
 use retort::plan;
 use retort::sandbox::Limits;
-use retort::selftest::{Case, Kind, corpus};
+use retort::selftest::{Case, CaseKind, corpus};
 
 use crate::support::{from_hex, rendered, workspace_root};
 
@@ -42,8 +42,8 @@ fn hostile(case: &Case) -> Option<Guest> {
         return None;
     }
     let wasm = match case.kind() {
-        Kind::Wat => wat::parse_str(case.body().unwrap()).ok()?,
-        Kind::Module => from_hex(&case.body().unwrap())?,
+        CaseKind::Wat => wat::parse_str(case.body().unwrap()).ok()?,
+        CaseKind::Module => from_hex(&case.body().unwrap())?,
         _ => return None,
     };
     // This grants `Grant::Core`, as a sandbox does by default. What imports of it gets a fresh instance in every mode.

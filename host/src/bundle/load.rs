@@ -128,7 +128,7 @@ impl<M> Loaded<M> {
     /// [`LoadError`], if the file isn't there any more, or isn't the same.
     pub fn read(&self, part: Part) -> Result<Option<Vec<u8>>, LoadError> {
         let files =
-            Files { dir: &open_dir(&self.path)?, path: &self.path, manifest: &self.manifest };
+            BundleFiles { dir: &open_dir(&self.path)?, path: &self.path, manifest: &self.manifest };
         if !files.has(part) {
             return Ok(None);
         }
@@ -178,7 +178,7 @@ pub(super) fn load_from<G: ModuleGate>(
     expect
         .check(&manifest)
         .map_err(|(code, detail)| LoadError::new(code, &manifest_path, detail))?;
-    let files = Files { dir, path, manifest: &manifest };
+    let files = BundleFiles { dir, path, manifest: &manifest };
     let module = files.module()?;
     files.require_digest(MANIFEST_FILE, manifest.own_digest())?;
     // The digest is that of one form of the manifest: another order, a field twice or other white
@@ -221,13 +221,13 @@ fn read_manifest(dir: &Dir, path: &Path) -> Result<(Manifest, Vec<u8>), LoadErro
 }
 
 /// The files that a manifest names, in the bundle's directory.
-struct Files<'a> {
+struct BundleFiles<'a> {
     dir: &'a Dir,
     path: &'a Path,
     manifest: &'a Manifest,
 }
 
-impl Files<'_> {
+impl BundleFiles<'_> {
     fn name(&self, part: Part) -> String {
         part.file_name(self.manifest.module_name())
     }

@@ -69,7 +69,7 @@ impl ManifestError {
 /// The field set, exactly. Types are looked at one by one afterwards, in the contract's order.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Fields {
+struct ManifestFields {
     fingerprint: Value,
     compiler_package_version: Value,
     template_version: Value,
@@ -92,7 +92,7 @@ impl Manifest {
             .map_err(|error| ManifestError::root(format!("expected UTF-8: {error}")))?;
         // A derived reader would take a list for an object's fields in order.
         let is_object = text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{');
-        let fields: Fields = if is_object {
+        let fields: ManifestFields = if is_object {
             serde_json::from_str(text).map_err(|error| {
                 ManifestError::root(sanitize(&error.to_string(), 2 * VALUE_CHARS))
             })?

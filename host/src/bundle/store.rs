@@ -114,20 +114,20 @@ fn write_error(path: &Path, action: &'static str, source: io::Error) -> BundleEr
 
 /// What failed, by its name in the directory of bundles.
 #[derive(Debug)]
-struct Failure {
+struct StoreFailure {
     name: String,
     action: &'static str,
     source: io::Error,
 }
 
 /// Describes a failed operation on `name`.
-fn failed(name: &str, action: &'static str) -> impl FnOnce(io::Error) -> Failure {
+fn failed(name: &str, action: &'static str) -> impl FnOnce(io::Error) -> StoreFailure {
     let name = name.to_owned();
-    move |source| Failure { name, action, source }
+    move |source| StoreFailure { name, action, source }
 }
 
 /// Stores a bundle. The caller holds the lock.
-fn put(disk: &impl Disk, contents: &Contents<'_>, manifest: &Manifest) -> Result<(), Failure> {
+fn put(disk: &impl Disk, contents: &Contents<'_>, manifest: &Manifest) -> Result<(), StoreFailure> {
     recover(disk).map_err(failed("", "clear away what a crashed writer left"))?;
     let target = manifest.fingerprint();
     let staging = format!("{STAGING}{target}");
@@ -152,7 +152,7 @@ fn stage(
     staging: &str,
     contents: &Contents<'_>,
     manifest: &Manifest,
-) -> Result<(), Failure> {
+) -> Result<(), StoreFailure> {
     disk.create_dir(staging).map_err(failed(staging, "create the staging directory"))?;
     let manifest = manifest.to_json();
     let files = contents
@@ -168,7 +168,7 @@ fn stage(
 }
 
 /// Puts the staged bundle in the target's place, and says where what was there before is now.
-fn replace(disk: &impl Disk, staging: &str, target: &str) -> Result<Option<String>, Failure> {
+fn replace(disk: &impl Disk, staging: &str, target: &str) -> Result<Option<String>, StoreFailure> {
     let renaming = "put the bundle in its place";
     if !disk.exists(target).map_err(failed(target, "look for an earlier bundle"))? {
         disk.rename(staging, target).map_err(failed(target, renaming))?;

@@ -1,9 +1,9 @@
 //! What is around the parts of a result in every form of an extractor.
 
 use super::RenderError;
-use super::inputs::Slot;
-use super::lower::{Gate, Node};
-use super::parts::{Part, Parts};
+use super::inputs::InputSlot;
+use super::lower::{Gate, LoweredNode};
+use super::parts::{ResultPart, ResultParts};
 use super::text::{comment, indent};
 use super::write::{Constant, not_truthy};
 use crate::plan::Plan;
@@ -52,7 +52,7 @@ pub(super) fn gate(out: &mut String, gate: &Gate<'_>, decline: &str) {
 }
 
 /// Declines every event whose type is another one.
-fn of_type(out: &mut String, event_type: &str, slot: Slot, decline: &str) {
+fn of_type(out: &mut String, event_type: &str, slot: InputSlot, decline: &str) {
     // The host writes strings canonically, so equal strings are equal bytes.
     let expected = serde_json::Value::from(event_type).to_string();
     let about = format!("\n;; event_type: any other than \"{}\" is declined", comment(event_type));
@@ -91,7 +91,7 @@ fn of_type(out: &mut String, event_type: &str, slot: Slot, decline: &str) {
 }
 
 /// A node up to the value of the last property of its key, without the closing brace.
-pub(super) fn node_head(parts: &mut Parts, session: Slot, node: &Node<'_>) {
+pub(super) fn node_head(parts: &mut ResultParts, session: InputSlot, node: &LoweredNode<'_>) {
     let entity = node.rule.entity_name();
     parts.constant(r#"{"node_id":""#);
     parts.id(session, &node.id);
@@ -105,13 +105,13 @@ pub(super) fn node_head(parts: &mut Parts, session: Slot, node: &Node<'_>) {
 
 /// Refuses constant text that is too much for any result, before it is written.
 pub(super) fn check_constant<'a>(
-    parts: impl IntoIterator<Item = &'a Part>,
+    parts: impl IntoIterator<Item = &'a ResultPart>,
     allowed: u32,
 ) -> Result<(), RenderError> {
-    let bytes = |part: &Part| match part {
-        Part::Constant(text) => text.len(),
-        Part::Optional(optional) => optional.head.len(),
-        Part::About(_) | Part::Text(_) | Part::Json(_) => 0,
+    let bytes = |part: &ResultPart| match part {
+        ResultPart::Constant(text) => text.len(),
+        ResultPart::Optional(optional) => optional.head.len(),
+        ResultPart::About(_) | ResultPart::Text(_) | ResultPart::Json(_) => 0,
     };
     let used = parts.into_iter().map(bytes).fold(0, usize::saturating_add);
     let allowed = allowed as usize;

@@ -10,15 +10,15 @@
 
 use std::collections::HashSet;
 
-use super::lower::{Claim, Edge, Id, Lowered, Node, Value};
-use super::parts::{NEXT_PROPERTY, Part, Parts};
+use super::lower::{Claim, Id, Lowered, LoweredEdge, LoweredNode, LoweredValue};
+use super::parts::{NEXT_PROPERTY, ResultPart, ResultParts};
 use super::text::{comment, indent};
 use super::write::{self, Writer, call};
 use super::{RenderError, frame};
 use crate::plan::Plan;
 
 /// An item of a list, or one for each row.
-struct Item<'i> {
+struct ListItem<'i> {
     /// The function's name.
     name: String,
     /// What it is, for a comment.
@@ -26,14 +26,14 @@ struct Item<'i> {
     rows: Option<usize>,
     /// Each a reason to write nothing.
     unless: Vec<String>,
-    pieces: &'i [Piece<'i>],
+    pieces: &'i [ItemPiece<'i>],
 }
 
 /// A piece of an item.
-enum Piece<'i> {
-    Parts(&'i Parts),
+enum ItemPiece<'i> {
+    Parts(&'i ResultParts),
     /// Parts that begin with a comma each, in brackets of which the closing one comes after.
-    List(&'i Parts),
+    List(&'i ResultParts),
 }
 
 /// Writes the extractor and the functions that it calls.
@@ -76,14 +76,14 @@ pub(super) fn write(
         (r#"],"partially_handled_span_ids":"#, partial, String::new()),
     ] {
         read.push('\n');
-        writer.nested(&mut read, 2, &[Part::Constant(before.to_owned())]);
+        writer.nested(&mut read, 2, &[ResultPart::Constant(before.to_owned())]);
         indent(&mut read, 2, "(local.set $first (local.get $to))");
         read.push_str(&calls);
         indent(&mut read, 2, &after);
         indent(&mut read, 2, CLOSE);
     }
     read.push('\n');
-    writer.nested(&mut read, 2, &[Part::Constant("]}".to_owned())]);
+    writer.nested(&mut read, 2, &[ResultPart::Constant("]}".to_owned())]);
     indent(&mut read, 2, frame::RETURN);
     writer.functions.push_str(&read);
     Ok(())
@@ -108,9 +108,9 @@ impl Items<'_, '_, '_> {
         &mut self,
         calls: &mut String,
         index: usize,
-        node: &Node<'_>,
+        node: &LoweredNode<'_>,
     ) -> Result<(), RenderError> {
-        let mut parts = Parts::default();
+        let mut parts = ResultParts::default();
         parts.constant(",");
         frame::node_head(&mut parts, self.lowered.session, node);
         for property in &node.properties {
@@ -119,12 +119,12 @@ impl Items<'_, '_, '_> {
         parts.constant("}]}");
         let mut unless: Vec<String> = node.when.map(write::not_truthy).into_iter().collect();
         unless.extend(missing(&node.id));
-        let item = Item {
+        let item = ListItem {
             name: format!("node_{index}"),
             about: format!("nodes[{index}]: \"{}\"", comment(node.rule.name())),
             rows: node.rows,
             unless,
-            pieces: &[Piece::Parts(&parts)],
+            pieces: &[ItemPiece::Parts(&parts)],
         };
         self.item(calls, &item)
     }
@@ -133,15 +133,15 @@ impl Items<'_, '_, '_> {
         &mut self,
         calls: &mut String,
         index: usize,
-        edge: &Edge<'_>,
+        edge: &LoweredEdge<'_>,
     ) -> Result<(), RenderError> {
         let relationship = edge.rule.relationship_name();
         let session = self.lowered.session;
         let (mut head, mut properties, mut end) =
-            (Parts::default(), Parts::default(), Parts::default());
+            (ResultParts::default(), ResultParts::default(), ResultParts::default());
         head.constant(r#",{"edge_id":""#);
         match edge.edge_id {
-            Some(slot) => head.text(&Value::Slot(slot)),
+            Some(slot) => head.text(&LoweredValue::Slot(slot)),
             None => {
                 head.id(session, &edge.from);
                 head.constant(&format!(":{relationship}:"));
@@ -159,16 +159,16 @@ impl Items<'_, '_, '_> {
         end.constant("]}");
         let pieces = if edge.properties.is_empty() {
             head.constant("[]}");
-            vec![Piece::Parts(&head)]
+            vec![ItemPiece::Parts(&head)]
         } else {
-            vec![Piece::Parts(&head), Piece::List(&properties), Piece::Parts(&end)]
+            vec![ItemPiece::Parts(&head), ItemPiece::List(&properties), ItemPiece::Parts(&end)]
         };
         let mut unless: Vec<String> = edge.when.map(write::not_truthy).into_iter().collect();
         unless.extend(edge.edge_id.map(write::not_scalar));
         unless.extend(missing(&edge.from).chain(missing(&edge.to)));
         let mut seen = HashSet::new();
         unless.retain(|reason| seen.insert(reason.clone()));
-        let item = Item {
+        let item = ListItem {
             name: format!("edge_{index}"),
             about: format!("edges[{index}]: \"{}\"", comment(relationship)),
             rows: edge.rows,
@@ -195,25 +195,25 @@ impl Items<'_, '_, '_> {
         }
         unless.push(write::not_truthy(claim.truthy));
         unless.push(write::not_scalar(claim.id));
-        let mut parts = Parts::default();
+        let mut parts = ResultParts::default();
         parts.constant(",\"");
-        parts.text(&Value::Slot(claim.id));
+        parts.text(&LoweredValue::Slot(claim.id));
         parts.constant("\"");
         let how = if partial { "partially" } else { "fully" };
-        let item = Item {
+        let item = ListItem {
             name: format!("span_{index}_{how}"),
             about: format!("span_handling[{index}]: {how} handled"),
             rows: claim.rows,
             unless,
-            pieces: &[Piece::Parts(&parts)],
+            pieces: &[ItemPiece::Parts(&parts)],
         };
         self.item(calls, &item)
     }
 
     /// Writes the functions of an item, and a call to `calls`.
-    fn item(&mut self, calls: &mut String, item: &Item<'_>) -> Result<(), RenderError> {
+    fn item(&mut self, calls: &mut String, item: &ListItem<'_>) -> Result<(), RenderError> {
         let parts = item.pieces.iter().flat_map(|piece| match piece {
-            Piece::Parts(parts) | Piece::List(parts) => parts.as_slice(),
+            ItemPiece::Parts(parts) | ItemPiece::List(parts) => parts.as_slice(),
         });
         frame::check_constant(parts, self.capacity)?;
         let in_row = item.rows.is_some();
@@ -221,10 +221,10 @@ impl Items<'_, '_, '_> {
         for (number, piece) in item.pieces.iter().enumerate() {
             let name = format!("{}_{number}", item.name);
             match piece {
-                Piece::Parts(parts) => {
+                ItemPiece::Parts(parts) => {
                     self.writer.parts(&mut body, &name, in_row, parts.as_slice())
                 }
-                Piece::List(parts) => {
+                ItemPiece::List(parts) => {
                     indent(&mut body, 2, "(local.set $first (local.get $to))");
                     self.writer.parts(&mut body, &name, in_row, parts.as_slice());
                     indent(&mut body, 2, CLOSE);
@@ -289,7 +289,7 @@ impl Items<'_, '_, '_> {
 /// Conditions under which a node with this id isn't there: its key is made of scalars.
 fn missing(id: &Id<'_>) -> impl Iterator<Item = String> {
     id.keys.iter().filter_map(|(_, value)| match value {
-        Value::Slot(slot) => Some(write::not_scalar(*slot)),
-        Value::Constant(_) => None,
+        LoweredValue::Slot(slot) => Some(write::not_scalar(*slot)),
+        LoweredValue::Constant(_) => None,
     })
 }

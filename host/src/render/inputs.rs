@@ -8,10 +8,10 @@ use crate::plan::expr::{ForEach, Iteration};
 
 /// The declared inputs and iterations, each once, in the order in which they are first asked for.
 #[derive(Default)]
-pub(super) struct Inputs {
+pub(super) struct InputNumbers {
     declared: Vec<Input>,
     /// Where the value of each lies.
-    slots: Vec<Slot>,
+    slots: Vec<InputSlot>,
     /// The place of each in that order.
     places: HashMap<Input, usize>,
     rows: Vec<Rows>,
@@ -30,21 +30,21 @@ struct Columns {
 
 /// The record of a value: of an input without rows, in the table of slots; of a column, in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot {
+pub(super) struct InputSlot {
     in_row: bool,
     offset: u32,
 }
 
 /// Where the rows of an iteration lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Table {
+pub(super) struct InputTable {
     /// The slot of the first column: its text is the first row, its length the number of rows.
-    pub(super) head: Slot,
+    pub(super) head: InputSlot,
     /// Bytes of a row.
     pub(super) stride: u32,
 }
 
-impl Inputs {
+impl InputNumbers {
     /// Declares an input, or finds it declared; gives its place.
     pub(super) fn declare(&mut self, input: Input) -> usize {
         let next = self.declared.len();
@@ -53,9 +53,9 @@ impl Inputs {
                 Some(columns) => {
                     columns.first.get_or_insert(next);
                     columns.count += 1;
-                    Slot { in_row: true, offset: (columns.count - 1) * SLOT_BYTES as u32 }
+                    InputSlot { in_row: true, offset: (columns.count - 1) * SLOT_BYTES as u32 }
                 }
-                None => Slot::of_input(next),
+                None => InputSlot::of_input(next),
             };
             self.slots.push(slot);
             self.declared.push(input.clone());
@@ -64,8 +64,8 @@ impl Inputs {
     }
 
     /// Where the value of a declared input lies.
-    pub(super) fn slot(&self, place: usize) -> Slot {
-        self.slots.get(place).copied().unwrap_or(Slot::of_input(place))
+    pub(super) fn slot(&self, place: usize) -> InputSlot {
+        self.slots.get(place).copied().unwrap_or(InputSlot::of_input(place))
     }
 
     /// Declares the iterations of a `for_each`, or finds them declared; gives the place of the innermost. Without `gate`
@@ -86,10 +86,10 @@ impl Inputs {
     }
 
     /// Where the rows of an iteration lie, once all its columns are declared; `None` where it has none.
-    pub(super) fn table(&self, rows: usize) -> Option<Table> {
+    pub(super) fn table(&self, rows: usize) -> Option<InputTable> {
         let columns = self.columns.get(rows)?;
-        Some(Table {
-            head: Slot::of_input(columns.first?),
+        Some(InputTable {
+            head: InputSlot::of_input(columns.first?),
             stride: columns.count * SLOT_BYTES as u32,
         })
     }
@@ -100,7 +100,7 @@ impl Inputs {
     }
 }
 
-impl Slot {
+impl InputSlot {
     fn of_input(place: usize) -> Self {
         // A declaration of more inputs than fit in 32 bits is refused before a record is used.
         Self { in_row: false, offset: (HEADER_BYTES + SLOT_BYTES * place) as u32 }
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn an_input_is_declared_once_for_each_conversion() {
-        let mut inputs = Inputs::default();
+        let mut inputs = InputNumbers::default();
         let (a, b) = (["a".to_owned()], ["b".to_owned()]);
         let places = [Input::json(&a), Input::json(&b), Input::truthy(&a), Input::json(&b)]
             .map(|input| inputs.declare(input));
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn columns_lie_side_by_side_and_their_head_in_the_table_of_slots() {
-        let mut inputs = Inputs::default();
+        let mut inputs = InputNumbers::default();
         let iteration = |key: &str| Iteration { over: Over::Array, path: vec![key.to_owned()] };
         let outer = inputs.iterate(&ForEach::new(iteration("a"), None), None);
         let inner = inputs.iterate(&ForEach::new(iteration("a"), Some(iteration("b"))), None);
@@ -156,7 +156,10 @@ mod tests {
         let first = inputs.declare(column(Input::json(&a), inner));
         let second = inputs.declare(column(Input::json(&b), inner));
         assert_eq!((inputs.slot(first).kind(), inputs.slot(second).kind()), (0, 12));
-        assert_eq!(inputs.table(inner), Some(Table { head: Slot::of_input(1), stride: 24 }));
+        assert_eq!(
+            inputs.table(inner),
+            Some(InputTable { head: InputSlot::of_input(1), stride: 24 })
+        );
         assert_eq!(inputs.table(outer), None);
     }
 }

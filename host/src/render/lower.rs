@@ -9,7 +9,7 @@
 
 use serde_json::Value as Json;
 
-use super::inputs::{Inputs, Slot};
+use super::inputs::{InputNumbers, InputSlot};
 use crate::abi::event::EVENT_TYPE;
 use crate::abi::section::{Input, What};
 use crate::plan::expr::{Condition, Expression, ForEach, Reference, Source, Test};
@@ -20,65 +20,65 @@ use crate::plan::{
 
 /// A plan whose values have places.
 pub(super) struct Lowered<'p> {
-    pub(super) inputs: Inputs,
+    pub(super) inputs: InputNumbers,
     pub(super) gate: Gate<'p>,
-    pub(super) session: Slot,
-    pub(super) nodes: Vec<Node<'p>>,
-    pub(super) edges: Vec<Edge<'p>>,
+    pub(super) session: InputSlot,
+    pub(super) nodes: Vec<LoweredNode<'p>>,
+    pub(super) edges: Vec<LoweredEdge<'p>>,
     pub(super) claims: Vec<Claim<'p>>,
 }
 
 /// Which events are for the extractor.
 pub(super) enum Gate<'p> {
     /// Those of this type, which the guest compares with the slot.
-    Type(&'p str, Slot),
+    Type(&'p str, InputSlot),
     /// Those of which the host finds this to be true.
-    Flag(Slot),
+    Flag(InputSlot),
 }
 
 /// Where a value comes from.
-pub(super) enum Value<'p> {
+pub(super) enum LoweredValue<'p> {
     /// The plan: a string, a number or a boolean.
     Constant(&'p Json),
     /// The input block.
-    Slot(Slot),
+    Slot(InputSlot),
 }
 
 /// What the id of a node is put together from, besides the session.
 pub(super) struct Id<'p> {
     pub(super) entity: &'p str,
     /// Names and values of the key's properties.
-    pub(super) keys: Vec<(&'p str, Value<'p>)>,
+    pub(super) keys: Vec<(&'p str, LoweredValue<'p>)>,
 }
 
 /// A property.
-pub(super) struct Property<'p> {
+pub(super) struct LoweredProperty<'p> {
     pub(super) field: &'p FieldMapping,
     /// Where the plan has it, for a comment.
     pub(super) at: String,
-    pub(super) value: Value<'p>,
+    pub(super) value: LoweredValue<'p>,
 }
 
 /// A node, or one for each row.
-pub(super) struct Node<'p> {
+pub(super) struct LoweredNode<'p> {
     pub(super) rule: &'p NodeRule,
     pub(super) rows: Option<usize>,
     /// What has to be true.
-    pub(super) when: Option<Slot>,
+    pub(super) when: Option<InputSlot>,
     pub(super) id: Id<'p>,
-    pub(super) properties: Vec<Property<'p>>,
+    pub(super) properties: Vec<LoweredProperty<'p>>,
 }
 
 /// An edge, or one for each row.
-pub(super) struct Edge<'p> {
+pub(super) struct LoweredEdge<'p> {
     pub(super) rule: &'p EdgeRule,
     pub(super) rows: Option<usize>,
     /// What has to be true: its own condition, and those of the nodes that it names.
-    pub(super) when: Option<Slot>,
+    pub(super) when: Option<InputSlot>,
     pub(super) from: Id<'p>,
     pub(super) to: Id<'p>,
-    pub(super) edge_id: Option<Slot>,
-    pub(super) properties: Vec<Property<'p>>,
+    pub(super) edge_id: Option<InputSlot>,
+    pub(super) properties: Vec<LoweredProperty<'p>>,
 }
 
 /// A claim on a span, or one for each row.
@@ -86,19 +86,19 @@ pub(super) struct Claim<'p> {
     pub(super) rule: &'p SpanRule,
     pub(super) rows: Option<usize>,
     /// What has to be true.
-    pub(super) when: Option<Slot>,
-    pub(super) id: Slot,
+    pub(super) when: Option<InputSlot>,
+    pub(super) id: InputSlot,
     /// Whether the id is truthy.
-    pub(super) truthy: Slot,
+    pub(super) truthy: InputSlot,
     /// What makes the claim partial.
-    pub(super) partial: Option<Slot>,
+    pub(super) partial: Option<InputSlot>,
 }
 
 /// Declares all that a plan reads.
 pub(super) fn lower(plan: &Plan) -> Lowered<'_> {
-    let mut lowering = Lowering { inputs: Inputs::default(), gate: None };
+    let mut lowering = Lowering { inputs: InputNumbers::default(), gate: None };
     let gate = lowering.gate(plan);
-    let scopes: Vec<Scope> = plan
+    let scopes: Vec<LoweredScope> = plan
         .nodes()
         .iter()
         .map(|rule| lowering.scope(rule.for_each(), [rule.when(), None, None]))
@@ -110,7 +110,7 @@ pub(super) fn lower(plan: &Plan) -> Lowered<'_> {
         .map(|(rule, scope)| lowering.id(rule.entity_name(), rule.key_fields(), scope))
         .collect();
     let session = Reference::event(plan.session_id_path());
-    let session = lowering.pure(What::Value(Expression::path(session)), &Scope::default());
+    let session = lowering.pure(What::Value(Expression::path(session)), &LoweredScope::default());
     let claims = plan.span_rules().iter().map(|rule| lowering.claim(rule)).collect();
     let nodes = plan
         .nodes()
@@ -118,7 +118,7 @@ pub(super) fn lower(plan: &Plan) -> Lowered<'_> {
         .enumerate()
         .zip(ids)
         .zip(&scopes)
-        .map(|(((index, rule), id), scope)| Node {
+        .map(|(((index, rule), id), scope)| LoweredNode {
             rule,
             rows: scope.rows,
             when: lowering.flag(scope),
@@ -164,14 +164,14 @@ impl Lowered<'_> {
 
 /// Where a rule's values are read, and what guards them.
 #[derive(Clone, Copy, Default)]
-struct Scope {
+struct LoweredScope {
     rows: Option<usize>,
     /// The input that has to be true.
     guard: Option<usize>,
 }
 
 struct Lowering {
-    inputs: Inputs,
+    inputs: InputNumbers,
     /// The input that says whether the event is for the extractor, where there is one.
     gate: Option<usize>,
 }
@@ -219,7 +219,11 @@ impl Lowering {
     }
 
     /// The scope of a rule with these conditions.
-    fn scope(&mut self, for_each: Option<&ForEach>, conditions: [Option<&Condition>; 3]) -> Scope {
+    fn scope(
+        &mut self,
+        for_each: Option<&ForEach>,
+        conditions: [Option<&Condition>; 3],
+    ) -> LoweredScope {
         let rows = for_each.map(|for_each| self.inputs.iterate(for_each, self.gate));
         // A guard is of the same rows or of none, so that what reads only the event comes first.
         let (of_event, of_rows): (Vec<&Condition>, Vec<&Condition>) = conditions
@@ -244,16 +248,16 @@ impl Lowering {
             let input = Input { rows, only_if, ..Input::of(what) };
             guard = Some(self.inputs.declare(input));
         }
-        Scope { rows, guard }
+        LoweredScope { rows, guard }
     }
 
-    fn flag(&self, scope: &Scope) -> Option<Slot> {
+    fn flag(&self, scope: &LoweredScope) -> Option<InputSlot> {
         scope.guard.map(|guard| self.inputs.slot(guard))
     }
 
     /// Declares what no conversion is applied to. What reads only the event is declared for the event, in rows as well; what
     /// is simply looked up is shared by all that read it, whatever their conditions are.
-    fn pure(&mut self, what: What, scope: &Scope) -> Slot {
+    fn pure(&mut self, what: What, scope: &LoweredScope) -> InputSlot {
         let mut input = Input::of(what);
         let is_looked_up = match &input.what {
             What::Value(value) => matches!(value.source, Source::Path(_)),
@@ -273,12 +277,12 @@ impl Lowering {
         self.inputs.slot(place)
     }
 
-    fn value<'p>(&mut self, field: &'p FieldMapping, scope: &Scope) -> Value<'p> {
+    fn value<'p>(&mut self, field: &'p FieldMapping, scope: &LoweredScope) -> LoweredValue<'p> {
         let expression = field.value();
         if !converts(expression) {
             return match &expression.source {
-                Source::Constant(constant) => Value::Constant(constant),
-                _ => Value::Slot(self.pure(What::Value(expression.clone()), scope)),
+                Source::Constant(constant) => LoweredValue::Constant(constant),
+                _ => LoweredValue::Slot(self.pure(What::Value(expression.clone()), scope)),
             };
         }
         let gate = if scope.rows.is_none() { self.gate } else { None };
@@ -288,10 +292,15 @@ impl Lowering {
             only_if: scope.guard.or(gate),
             on_error: field.on_error(),
         });
-        Value::Slot(self.inputs.slot(place))
+        LoweredValue::Slot(self.inputs.slot(place))
     }
 
-    fn id<'p>(&mut self, entity: &'p str, keys: &'p [FieldMapping], scope: &Scope) -> Id<'p> {
+    fn id<'p>(
+        &mut self,
+        entity: &'p str,
+        keys: &'p [FieldMapping],
+        scope: &LoweredScope,
+    ) -> Id<'p> {
         let keys = keys.iter().map(|key| (key.property_name(), self.value(key, scope)));
         Id { entity, keys: keys.collect() }
     }
@@ -300,9 +309,9 @@ impl Lowering {
         &mut self,
         fields: &'p [FieldMapping],
         at: &str,
-        scope: &Scope,
-    ) -> Vec<Property<'p>> {
-        let property = |(index, field): (usize, &'p FieldMapping)| Property {
+        scope: &LoweredScope,
+    ) -> Vec<LoweredProperty<'p>> {
+        let property = |(index, field): (usize, &'p FieldMapping)| LoweredProperty {
             field,
             at: format!("{at}property_fields[{index}]"),
             value: self.value(field, scope),
@@ -310,7 +319,7 @@ impl Lowering {
         fields.iter().enumerate().map(property).collect()
     }
 
-    fn edge<'p>(&mut self, plan: &'p Plan, rule: &'p EdgeRule, at: &str) -> Edge<'p> {
+    fn edge<'p>(&mut self, plan: &'p Plan, rule: &'p EdgeRule, at: &str) -> LoweredEdge<'p> {
         let of_node = |end: &Endpoint| match end {
             Endpoint::Node(index) => plan.nodes()[*index].when(),
             Endpoint::External { .. } => None,
@@ -329,7 +338,7 @@ impl Lowering {
                 self.id(node.entity_name(), node.key_fields(), &scope)
             }
         });
-        Edge {
+        LoweredEdge {
             rule,
             rows: scope.rows,
             when: self.flag(&scope),

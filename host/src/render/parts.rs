@@ -2,22 +2,22 @@
 
 use serde_json::Value as Json;
 
-use super::inputs::Slot;
-use super::lower::{Id, Property, Value};
+use super::inputs::InputSlot;
+use super::lower::{Id, LoweredProperty, LoweredValue};
 use super::text::{comment, path};
 use crate::plan::Nulls;
 use crate::plan::expr::{Expression, Reference, Source};
 
 /// A part of the template.
-pub(super) enum Part {
+pub(super) enum ResultPart {
     /// A comment, above what follows.
     About(String),
     /// Constant text.
     Constant(String),
     /// The text of a scalar inside a JSON string.
-    Text(Slot),
+    Text(InputSlot),
     /// The value as JSON.
-    Json(Slot),
+    Json(InputSlot),
     /// A property that is left out when its value is.
     Optional(Optional),
 }
@@ -28,7 +28,7 @@ pub(super) struct Optional {
     pub(super) about: String,
     /// What is before the value.
     pub(super) head: String,
-    pub(super) value: Slot,
+    pub(super) value: InputSlot,
     pub(super) nulls: Nulls,
     /// What is after the value.
     pub(super) tail: &'static str,
@@ -36,43 +36,43 @@ pub(super) struct Optional {
 
 /// Parts in a row; constant text beside constant text is one.
 #[derive(Default)]
-pub(super) struct Parts(Vec<Part>);
+pub(super) struct ResultParts(Vec<ResultPart>);
 
-impl Parts {
+impl ResultParts {
     pub(super) fn about(&mut self, text: String) {
-        self.0.push(Part::About(text));
+        self.0.push(ResultPart::About(text));
     }
 
     pub(super) fn constant(&mut self, text: &str) {
         match self.0.last_mut() {
-            Some(Part::Constant(before)) => before.push_str(text),
-            _ => self.0.push(Part::Constant(text.to_owned())),
+            Some(ResultPart::Constant(before)) => before.push_str(text),
+            _ => self.0.push(ResultPart::Constant(text.to_owned())),
         }
     }
 
     /// A value inside a JSON string.
-    pub(super) fn text(&mut self, value: &Value<'_>) {
+    pub(super) fn text(&mut self, value: &LoweredValue<'_>) {
         match value {
-            Value::Slot(slot) => self.0.push(Part::Text(*slot)),
-            Value::Constant(Json::String(text)) => {
+            LoweredValue::Slot(slot) => self.0.push(ResultPart::Text(*slot)),
+            LoweredValue::Constant(Json::String(text)) => {
                 let quoted = Json::from(text.as_str()).to_string();
                 self.constant(quoted.get(1..quoted.len() - 1).unwrap_or_default());
             }
-            Value::Constant(scalar) => self.constant(&scalar.to_string()),
+            LoweredValue::Constant(scalar) => self.constant(&scalar.to_string()),
         }
     }
 
     /// A value as JSON.
-    pub(super) fn json(&mut self, value: &Value<'_>) {
+    pub(super) fn json(&mut self, value: &LoweredValue<'_>) {
         match value {
-            Value::Slot(slot) => self.0.push(Part::Json(*slot)),
-            Value::Constant(constant) => self.constant(&constant.to_string()),
+            LoweredValue::Slot(slot) => self.0.push(ResultPart::Json(*slot)),
+            LoweredValue::Constant(constant) => self.constant(&constant.to_string()),
         }
     }
 
     /// The id of a node, inside a JSON string.
-    pub(super) fn id(&mut self, session: Slot, id: &Id<'_>) {
-        self.text(&Value::Slot(session));
+    pub(super) fn id(&mut self, session: InputSlot, id: &Id<'_>) {
+        self.text(&LoweredValue::Slot(session));
         let mut before = format!(":{}:", id.entity);
         for (name, value) in &id.keys {
             self.constant(&format!("{before}{name}="));
@@ -82,11 +82,16 @@ impl Parts {
     }
 
     /// A property, between what is before its name and after its value.
-    pub(super) fn property(&mut self, before: &str, property: &Property<'_>, tail: &'static str) {
+    pub(super) fn property(
+        &mut self,
+        before: &str,
+        property: &LoweredProperty<'_>,
+        tail: &'static str,
+    ) {
         let head = format!("{before}{{\"name\":\"{}\",\"value\":", property.field.property_name());
         match &property.value {
-            Value::Constant(constant) => self.constant(&format!("{head}{constant}{tail}")),
-            Value::Slot(value) => self.0.push(Part::Optional(Optional {
+            LoweredValue::Constant(constant) => self.constant(&format!("{head}{constant}{tail}")),
+            LoweredValue::Slot(value) => self.0.push(ResultPart::Optional(Optional {
                 about: format!(
                     "{}: \"{}\" from {}",
                     property.at,
@@ -101,7 +106,7 @@ impl Parts {
         }
     }
 
-    pub(super) fn as_slice(&self) -> &[Part] {
+    pub(super) fn as_slice(&self) -> &[ResultPart] {
         &self.0
     }
 }

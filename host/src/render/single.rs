@@ -3,9 +3,9 @@
 //! The result is written straight from its first byte to its last: an event that gives no node is declined before
 //! anything is written, and the size of the result is checked once.
 
-use super::inputs::Slot;
-use super::lower::{Claim, Lowered, Node, Value};
-use super::parts::{NEXT_PROPERTY, Part, Parts, described, place};
+use super::inputs::InputSlot;
+use super::lower::{Claim, Lowered, LoweredNode, LoweredValue};
+use super::parts::{NEXT_PROPERTY, ResultPart, ResultParts, described, place};
 use super::text::{indent, path};
 use super::write::{self, Writer, call};
 use super::{RenderError, frame};
@@ -17,7 +17,7 @@ const PROPERTIES_PER_FUNCTION: usize = 32;
 /// The one node of a plan, and the claim that may come with it; `None` where a plan is of another form.
 pub(super) fn form<'l, 'p>(
     lowered: &'l Lowered<'p>,
-) -> Option<(&'l Node<'p>, Option<&'l Claim<'p>>)> {
+) -> Option<(&'l LoweredNode<'p>, Option<&'l Claim<'p>>)> {
     let claim = match lowered.claims.as_slice() {
         [] => None,
         [claim] if claim.rows.is_none() => Some(claim),
@@ -34,12 +34,12 @@ pub(super) fn write(
     writer: &mut Writer,
     plan: &Plan,
     lowered: &Lowered<'_>,
-    node: &Node<'_>,
+    node: &LoweredNode<'_>,
     claim: Option<&Claim<'_>>,
     capacity: u32,
 ) -> Result<(), RenderError> {
     let empty = writer.intern(frame::EMPTY.as_bytes());
-    let mut properties = Parts::default();
+    let mut properties = ResultParts::default();
     for property in &node.properties {
         properties.property(NEXT_PROPERTY, property, "");
     }
@@ -86,13 +86,13 @@ pub(super) fn write(
 }
 
 /// Declines events that give no node.
-fn conditions(out: &mut String, node: &Node<'_>, decline: &str) {
+fn conditions(out: &mut String, node: &LoweredNode<'_>, decline: &str) {
     if let Some(when) = node.when {
         let line = format!("\n;; when\n(if {} (then {decline}))", write::not_truthy(when));
         indent(out, 2, &line);
     }
     for (field, (_, value)) in node.rule.key_fields().iter().zip(&node.id.keys) {
-        if let Value::Slot(slot) = value {
+        if let LoweredValue::Slot(slot) = value {
             let line = format!(
                 "\n;; key: an event without a scalar at {} is declined\n(if {}\n  (then {decline}))",
                 described(field.value()),
@@ -104,8 +104,8 @@ fn conditions(out: &mut String, node: &Node<'_>, decline: &str) {
 }
 
 /// All of the node but what may be left out.
-fn head(plan: &Plan, lowered: &Lowered<'_>, node: &Node<'_>) -> Parts {
-    let mut parts = Parts::default();
+fn head(plan: &Plan, lowered: &Lowered<'_>, node: &LoweredNode<'_>) -> ResultParts {
+    let mut parts = ResultParts::default();
     parts.about(format!("session_id_path: {}", path(plan.session_id_path())));
     parts.constant(r#"{"nodes":["#);
     frame::node_head(&mut parts, lowered.session, node);
@@ -117,21 +117,21 @@ fn spans(writer: &mut Writer, out: &mut String, claim: Option<&Claim<'_>>) {
     const FULL: &str = r#"}]}],"edges":[],"fully_handled_span_ids":["#;
     const PARTIAL: &str = r#"],"partially_handled_span_ids":["#;
     const END: &str = "]}";
-    let none = Part::Constant([FULL, PARTIAL, END].concat());
+    let none = ResultPart::Constant([FULL, PARTIAL, END].concat());
     let Some(claim) = claim else {
         indent(out, 2, "\n;; span_handling: none");
         return writer.nested(out, 2, &[none]);
     };
     let quoted = |before: String, after: String| {
         [
-            Part::Constant(before + "\""),
-            Part::Text(claim.id),
-            Part::Constant("\"".to_owned() + &after),
+            ResultPart::Constant(before + "\""),
+            ResultPart::Text(claim.id),
+            ResultPart::Constant("\"".to_owned() + &after),
         ]
     };
     let full = quoted(FULL.to_owned(), [PARTIAL, END].concat());
     indent(out, 2, &format!("\n;; span_handling: {}", place(claim.rule.span_id())));
-    let holds = |slot: Slot, rest: String| format!("(i32.and {} {rest})", write::truthy(slot));
+    let holds = |slot: InputSlot, rest: String| format!("(i32.and {} {rest})", write::truthy(slot));
     let mut condition = holds(claim.truthy, write::scalar(claim.id));
     if let Some(when) = claim.when {
         condition = holds(when, condition);

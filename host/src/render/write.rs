@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::inputs::Slot;
-use super::parts::{Optional, Part};
+use super::inputs::InputSlot;
+use super::parts::{Optional, ResultPart};
 use super::text::{comment, indent, literal};
 use super::{MAX_SOURCE_BYTES, RenderError};
 use crate::plan::Nulls;
@@ -35,7 +35,7 @@ pub(super) struct Size {
     /// Bytes of constant text.
     pub(super) constant: usize,
     /// The slices of the input block.
-    pub(super) slices: Vec<Slot>,
+    pub(super) slices: Vec<InputSlot>,
 }
 
 /// The functions and the constant text of a module that is being written.
@@ -102,7 +102,13 @@ impl Writer {
 
     /// Writes parts from `$to` on and leaves `$to` after the last: in `body`, at the depth of a function's body, or by calls
     /// of functions with this name and a number. `in_row`: whether there is a row.
-    pub(super) fn parts(&mut self, body: &mut String, name: &str, in_row: bool, parts: &[Part]) {
+    pub(super) fn parts(
+        &mut self,
+        body: &mut String,
+        name: &str,
+        in_row: bool,
+        parts: &[ResultPart],
+    ) {
         let chunks = self.chunks(parts);
         if let [only] = chunks.as_slice() {
             body.push_str(only);
@@ -128,7 +134,7 @@ impl Writer {
     }
 
     /// Code that writes parts from `$to` on and leaves `$to` after the last, in pieces that fit into a function.
-    fn chunks(&mut self, parts: &[Part]) -> Vec<String> {
+    fn chunks(&mut self, parts: &[ResultPart]) -> Vec<String> {
         let mut chunks = Vec::new();
         let mut out = String::new();
         let mut offset = 0;
@@ -146,22 +152,22 @@ impl Writer {
     }
 
     /// Writes parts, at any depth, and leaves `$to` after the last.
-    pub(super) fn nested(&mut self, out: &mut String, depth: usize, parts: &[Part]) {
+    pub(super) fn nested(&mut self, out: &mut String, depth: usize, parts: &[ResultPart]) {
         let offset = parts.iter().fold(0, |offset, part| self.part(out, depth, offset, part));
         advance(out, depth, offset);
     }
 
     /// Writes a part at `$to + offset`; gives the offset after it from what `$to` is then.
-    fn part(&mut self, out: &mut String, depth: usize, offset: u32, part: &Part) -> u32 {
+    fn part(&mut self, out: &mut String, depth: usize, offset: u32, part: &ResultPart) -> u32 {
         match part {
-            Part::About(text) => {
+            ResultPart::About(text) => {
                 indent(out, depth, &format!("\n;; {text}"));
                 offset
             }
-            Part::Constant(text) => self.copy_constant(out, depth, offset, text),
-            Part::Json(slot) => self.copy_json(out, depth, offset, *slot),
-            Part::Text(slot) => self.copy_text(out, depth, offset, *slot),
-            Part::Optional(optional) => {
+            ResultPart::Constant(text) => self.copy_constant(out, depth, offset, text),
+            ResultPart::Json(slot) => self.copy_json(out, depth, offset, *slot),
+            ResultPart::Text(slot) => self.copy_text(out, depth, offset, *slot),
+            ResultPart::Optional(optional) => {
                 advance(out, depth, offset);
                 self.optional(out, depth, optional);
                 0
@@ -194,7 +200,7 @@ impl Writer {
     }
 
     /// Copies a value to `$to + offset` and sets `$to` after it.
-    fn copy_json(&mut self, out: &mut String, depth: usize, offset: u32, slot: Slot) -> u32 {
+    fn copy_json(&mut self, out: &mut String, depth: usize, offset: u32, slot: InputSlot) -> u32 {
         self.size.slices.push(slot);
         let base = slot.base();
         let lines = format!(
@@ -213,7 +219,7 @@ impl Writer {
     }
 
     /// Copies a scalar's text to `$to + offset` and sets `$to` after it.
-    fn copy_text(&mut self, out: &mut String, depth: usize, offset: u32, slot: Slot) -> u32 {
+    fn copy_text(&mut self, out: &mut String, depth: usize, offset: u32, slot: InputSlot) -> u32 {
         self.size.slices.push(slot);
         let lines = format!(
             "(local.set $to (call $put_text\n  \
@@ -240,9 +246,13 @@ impl Writer {
             optional.value.base(),
         );
         indent(out, depth, &condition);
-        let constant = |text: &str| (!text.is_empty()).then(|| Part::Constant(text.to_owned()));
-        let parts =
-            [constant(&optional.head), Some(Part::Json(optional.value)), constant(optional.tail)];
+        let constant =
+            |text: &str| (!text.is_empty()).then(|| ResultPart::Constant(text.to_owned()));
+        let parts = [
+            constant(&optional.head),
+            Some(ResultPart::Json(optional.value)),
+            constant(optional.tail),
+        ];
         self.nested(out, depth + 2, &parts.into_iter().flatten().collect::<Vec<_>>());
         indent(out, depth, "  ))");
     }
@@ -279,7 +289,7 @@ pub(super) fn need(size: &Size) -> String {
 }
 
 /// Whether an input that the host has judged is true: its text is `true`, which is the only one of that length.
-pub(super) fn truthy(slot: Slot) -> String {
+pub(super) fn truthy(slot: InputSlot) -> String {
     format!(
         "(i32.eq (i32.load offset={} (local.get {})) (i32.const 4))",
         slot.length(),
@@ -288,7 +298,7 @@ pub(super) fn truthy(slot: Slot) -> String {
 }
 
 /// Whether an input that the host has judged isn't true.
-pub(super) fn not_truthy(slot: Slot) -> String {
+pub(super) fn not_truthy(slot: InputSlot) -> String {
     format!(
         "(i32.ne (i32.load offset={} (local.get {})) (i32.const 4))",
         slot.length(),
@@ -297,7 +307,7 @@ pub(super) fn not_truthy(slot: Slot) -> String {
 }
 
 /// Whether an input is a boolean, a number or a string.
-pub(super) fn scalar(slot: Slot) -> String {
+pub(super) fn scalar(slot: InputSlot) -> String {
     format!(
         "(i32.le_u (i32.sub (i32.load offset={} (local.get {})) (i32.const 2)) (i32.const 2))",
         slot.kind(),
@@ -306,7 +316,7 @@ pub(super) fn scalar(slot: Slot) -> String {
 }
 
 /// Whether an input is anything but a boolean, a number or a string.
-pub(super) fn not_scalar(slot: Slot) -> String {
+pub(super) fn not_scalar(slot: InputSlot) -> String {
     format!(
         "(i32.gt_u (i32.sub (i32.load offset={} (local.get {})) (i32.const 2)) (i32.const 2))",
         slot.kind(),

@@ -29,7 +29,7 @@ use crate::sandbox::RunError;
 pub struct Stream<'r, O, J> {
     router: Router<'r>,
     /// By route: the text of a result's line between its number and the result.
-    heads: Vec<Head>,
+    heads: Vec<LineHead>,
     graphs: Option<Graphs>,
     out: O,
     rejects: J,
@@ -94,7 +94,7 @@ impl Coded for StreamError {
 
 /// The text of a result's line that is the same for all events of a route.
 #[derive(Debug)]
-struct Head {
+struct LineHead {
     /// Up to the bundle; without the event type where the route is a prefix.
     event_type: Vec<u8>,
     is_prefix: bool,
@@ -102,7 +102,7 @@ struct Head {
     bundle: Vec<u8>,
 }
 
-impl Head {
+impl LineHead {
     fn new(route: &Route) -> Self {
         let mut event_type = b",\"event_type\":".to_vec();
         if !route.is_prefix {
@@ -148,7 +148,7 @@ struct Reject<'a> {
 impl<'r, O: Write, J: Write> Stream<'r, O, J> {
     /// A stream through the bundles of `registry`. Both writers get many small writes.
     pub fn new(registry: &'r Registry, out: O, rejects: J) -> Self {
-        let heads = registry.routes().iter().map(Head::new);
+        let heads = registry.routes().iter().map(LineHead::new);
         Self {
             heads: heads.collect(),
             router: Router::new(registry),

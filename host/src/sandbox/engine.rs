@@ -10,7 +10,7 @@ use wasmtime::{Config, Enabled, Engine, OptLevel, PoolingAllocationConfig, WasmB
 
 use super::cache::NativeCache;
 use super::helper::Slots;
-use super::pool::{Place, Places};
+use super::pool::{PoolPlace, PoolPlaces};
 use super::wasi::Granted;
 use super::{
     Allocator, CacheReport, ForeignModules, GuestError, Isolation, Limits, LoadError, Options,
@@ -37,11 +37,11 @@ const MAX_INSTANCE_BYTES: usize = 16 << 20;
 /// An engine with its limits. Cheap to clone; the clones are the same sandbox.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
-    inner: Arc<Inner>,
+    inner: Arc<SandboxInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct SandboxInner {
     shared: Arc<Shared>,
     limits: Limits,
     isolation: Isolation,
@@ -56,7 +56,7 @@ struct Shared {
     stack_bytes: usize,
     allocator: Allocator,
     /// The places of the pool that instances come from, where there is one.
-    pool: Option<Places>,
+    pool: Option<PoolPlaces>,
     cache: Option<NativeCache>,
     /// Bounds how many modules are compiled by helpers at one time.
     helpers: Slots,
@@ -94,7 +94,7 @@ impl Sandbox {
         let ticker = Ticker::start(&engine, Arc::clone(&clock))?;
         let pool = match allocator {
             Allocator::OnDemand => None,
-            Allocator::Pooling(pool) => Some(Places::new(pool.instances)),
+            Allocator::Pooling(pool) => Some(PoolPlaces::new(pool.instances)),
         };
         let stack_bytes = limits.stack_bytes;
         let cache = cache.map(|cache| NativeCache::open(cache, &engine));
@@ -102,7 +102,7 @@ impl Sandbox {
         let shared =
             Shared { engine, stack_bytes, allocator, pool, cache, helpers, clock, _ticker: ticker };
         let shared = Arc::new(shared);
-        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
+        Ok(Self { inner: Arc::new(SandboxInner { shared, limits, isolation, foreign, granted }) })
     }
 
     /// A sandbox for another tenant, on the same engine: its guests have limits of their own and come from the same
@@ -121,7 +121,7 @@ impl Sandbox {
         }
         let foreign = self.inner.foreign.clone();
         let granted = self.inner.granted.for_another_tenant();
-        Ok(Self { inner: Arc::new(Inner { shared, limits, isolation, foreign, granted }) })
+        Ok(Self { inner: Arc::new(SandboxInner { shared, limits, isolation, foreign, granted }) })
     }
 
     /// The same sandbox with another grant of WASI, on the same engine.
@@ -129,8 +129,8 @@ impl Sandbox {
     /// # Errors
     /// [`LoadError::Directory`], when a directory can't be granted.
     pub fn with_wasi(&self, wasi: Wasi) -> Result<Self, LoadError> {
-        let Inner { shared, limits, isolation, foreign, .. } = &*self.inner;
-        let inner = Inner {
+        let SandboxInner { shared, limits, isolation, foreign, .. } = &*self.inner;
+        let inner = SandboxInner {
             shared: Arc::clone(shared),
             limits: limits.clone(),
             isolation: *isolation,
@@ -194,12 +194,12 @@ impl Sandbox {
 
     /// How many instances there can be at one time, where they come from a pool.
     pub(crate) fn pool_instances(&self) -> Option<u32> {
-        self.inner.shared.pool.as_ref().map(Places::allowed)
+        self.inner.shared.pool.as_ref().map(PoolPlaces::allowed)
     }
 
     /// A place for one more instance; `None` where they don't come from a pool.
-    pub(super) fn place(&self) -> Result<Option<Place>, GuestError> {
-        self.inner.shared.pool.as_ref().map(Places::take).transpose()
+    pub(super) fn place(&self) -> Result<Option<PoolPlace>, GuestError> {
+        self.inner.shared.pool.as_ref().map(PoolPlaces::take).transpose()
     }
 
     /// What the clock behind deadlines says.

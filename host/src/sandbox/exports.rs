@@ -6,14 +6,14 @@ use super::LoadError;
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT};
 
 /// Where a module's exports are, so that no instance has to look for them by name.
-pub(super) struct Exports {
+pub(super) struct ExportIndexes {
     pub(super) memory: ModuleExport,
     pub(super) buffer: ModuleExport,
     pub(super) extract: ModuleExport,
     pub(super) initialize: Option<ModuleExport>,
 }
 
-impl Exports {
+impl ExportIndexes {
     /// The exports of a module whose extractor is named `function`.
     pub(super) fn of(module: &Module, function: &str) -> Result<Self, LoadError> {
         let export = |name: &str| {

@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use wasmtime::{InstancePre, Linker};
 
-use super::exports::Exports;
+use super::exports::ExportIndexes;
 use super::native;
-use super::store::State;
-use super::trap::Budget;
+use super::store::StoreState;
+use super::trap::EventBudget;
 use super::wasi;
 use super::{Isolation, LoadError, Sandbox};
 use crate::abi::block::{BlockLimits, Deadline};
@@ -23,17 +23,17 @@ const PRICED_EVENT_BYTES: usize = 1 << 20;
 /// An inspected module compiled in a sandbox. Cheap to clone and to send to other threads.
 #[derive(Clone)]
 pub struct Extractor {
-    inner: Arc<Inner>,
+    inner: Arc<ExtractorInner>,
     withheld: Option<Arc<dyn Withhold>>,
 }
 
-struct Inner {
+struct ExtractorInner {
     sandbox: Sandbox,
     section: Section,
     is_reset_safe: bool,
     imports_wasi: bool,
-    ready: InstancePre<State>,
-    exports: Exports,
+    ready: InstancePre<StoreState>,
+    exports: ExportIndexes,
     /// Where the blocks of a reset-safe module go, once an instance has said so.
     buffer: OnceLock<u32>,
 }
@@ -68,9 +68,17 @@ impl Extractor {
         let is_proven = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
         let is_reset_safe = is_proven && !imports_wasi;
         let section = inspected.section().clone();
-        let exports = Exports::of(&module, section.function())?;
+        let exports = ExportIndexes::of(&module, section.function())?;
         let buffer = OnceLock::new();
-        let inner = Inner { sandbox, section, is_reset_safe, imports_wasi, ready, exports, buffer };
+        let inner = ExtractorInner {
+            sandbox,
+            section,
+            is_reset_safe,
+            imports_wasi,
+            ready,
+            exports,
+            buffer,
+        };
         Ok(Self { inner: Arc::new(inner), withheld: None })
     }
 
@@ -139,12 +147,12 @@ impl Extractor {
     }
 
     /// What an event with a block of `bytes` bytes may take of fuel, stack and time.
-    pub(super) fn budget<'a>(&self, bytes: usize, deadline: Deadline<'a>) -> Budget<'a> {
+    pub(super) fn budget<'a>(&self, bytes: usize, deadline: Deadline<'a>) -> EventBudget<'a> {
         let limits = self.sandbox().limits();
-        Budget { fuel: limits.fuel(bytes), stack_bytes: limits.stack_bytes, deadline }
+        EventBudget { fuel: limits.fuel(bytes), stack_bytes: limits.stack_bytes, deadline }
     }
 
-    pub(super) fn exports(&self) -> &Exports {
+    pub(super) fn exports(&self) -> &ExportIndexes {
         &self.inner.exports
     }
 
@@ -152,7 +160,7 @@ impl Extractor {
         &self.inner.buffer
     }
 
-    pub(super) fn ready(&self) -> &InstancePre<State> {
+    pub(super) fn ready(&self) -> &InstancePre<StoreState> {
         &self.inner.ready
     }
 }

@@ -9,9 +9,9 @@ use wasmtime::{
 };
 
 use super::engine::ticks_left;
-use super::pool::Place;
-use super::store::State;
-use super::trap::{Budget, trapped};
+use super::pool::PoolPlace;
+use super::store::StoreState;
+use super::trap::{EventBudget, trapped};
 use super::wasi::{self, Log};
 use super::{Extractor, GuestError};
 use crate::abi::block::Deadline;
@@ -21,7 +21,7 @@ const REMAKING: Duration = Duration::from_micros(50);
 
 /// An instance with its store. After an error it must not be called again: the store is as the trap left it.
 pub(super) struct Guest {
-    store: Store<State>,
+    store: Store<StoreState>,
     instance: Instance,
     memory: Memory,
     extract: TypedFunc<(u32, u32), u64>,
@@ -30,14 +30,14 @@ pub(super) struct Guest {
     /// Fuel that making and initialising it took, until the first event has paid it.
     unpaid: u64,
     /// Its place in the pool, if there is one: after the store, so that it is given back after the store is.
-    _in_pool: Option<Place>,
+    _in_pool: Option<PoolPlace>,
 }
 
 /// A block in the guest's memory, and what the event may take.
 pub(super) struct Placed<'a> {
     address: u32,
     length: u32,
-    budget: Budget<'a>,
+    budget: EventBudget<'a>,
 }
 
 /// What a call gave: a range of the guest's memory, and the fuel that it took.
@@ -76,7 +76,7 @@ impl Guest {
         let (mut store, instance) = loop {
             let wasi =
                 log.map(|log| wasi::Host::new(sandbox.granted(), log, deadline)).transpose()?;
-            let mut store = Store::new(sandbox.engine(), State::new(limits, wasi));
+            let mut store = Store::new(sandbox.engine(), StoreState::new(limits, wasi));
             store.limiter(|state| &mut state.limiter);
             allow(&mut store, &budget, 0)?;
             match extractor.ready().instantiate(&mut store) {
@@ -129,7 +129,7 @@ impl Guest {
         &mut self,
         extractor: &Extractor,
         length: usize,
-        budget: &Budget<'_>,
+        budget: &EventBudget<'_>,
     ) -> Result<u32, GuestError> {
         let asked = u32::try_from(length).unwrap_or(u32::MAX);
         let failed = |error: wasmtime::Error| trapped(&error, budget);
@@ -208,7 +208,11 @@ impl Guest {
 /// Gives a store what an event may take, less the fuel that it has taken already. Its fuel is one more than that, so that
 /// fuel which is all gone means that more was taken than allowed: code without loops and calls runs on to its end, and is
 /// told afterwards.
-fn allow(store: &mut Store<State>, budget: &Budget<'_>, taken: u64) -> Result<(), GuestError> {
+fn allow(
+    store: &mut Store<StoreState>,
+    budget: &EventBudget<'_>,
+    taken: u64,
+) -> Result<(), GuestError> {
     if budget.deadline.is_over() {
         return Err(budget.too_late());
     }
@@ -219,7 +223,7 @@ fn allow(store: &mut Store<State>, budget: &Budget<'_>, taken: u64) -> Result<()
 }
 
 /// The fuel of a budget that was taken, what had been before [`allow`] included, if it was allowed.
-fn spent(store: &Store<State>, budget: &Budget<'_>) -> Result<u64, GuestError> {
+fn spent(store: &Store<StoreState>, budget: &EventBudget<'_>) -> Result<u64, GuestError> {
     let left = store.get_fuel().map_err(|error| trapped(&error, budget))?;
     let left = left.checked_sub(1).ok_or_else(|| budget.out_of_fuel())?;
     Ok(budget.fuel.saturating_sub(left))
@@ -227,7 +231,7 @@ fn spent(store: &Store<State>, budget: &Budget<'_>) -> Result<u64, GuestError> {
 
 /// An instance's exported function.
 fn function<P: WasmParams, R: WasmResults>(
-    store: &mut Store<State>,
+    store: &mut Store<StoreState>,
     instance: Instance,
     export: &ModuleExport,
 ) -> wasmtime::Result<TypedFunc<P, R>> {

@@ -10,18 +10,18 @@ use super::GuestError;
 
 /// How many instances there are, and how many there may be at one time.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct PoolPlaces {
     taken: Arc<AtomicU32>,
     allowed: u32,
 }
 
 /// One of them, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct PoolPlace {
     taken: Arc<AtomicU32>,
 }
 
-impl Places {
+impl PoolPlaces {
     pub(super) fn new(allowed: u32) -> Self {
         Self { taken: Arc::default(), allowed }
     }
@@ -31,16 +31,16 @@ impl Places {
     }
 
     /// Takes a place, if there is one.
-    pub(super) fn take(&self) -> Result<Place, GuestError> {
+    pub(super) fn take(&self) -> Result<PoolPlace, GuestError> {
         let one_more = |taken: u32| (taken < self.allowed).then_some(taken + 1);
         match self.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more) {
-            Ok(_) => Ok(Place { taken: Arc::clone(&self.taken) }),
+            Ok(_) => Ok(PoolPlace { taken: Arc::clone(&self.taken) }),
             Err(_) => Err(GuestError::PoolExhausted { allowed: self.allowed }),
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for PoolPlace {
     fn drop(&mut self) {
         self.taken.fetch_sub(1, Ordering::AcqRel);
     }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn there_are_as_many_places_as_allowed_and_they_come_back() {
-        let places = Places::new(2);
+        let places = PoolPlaces::new(2);
         let taken = [places.take(), places.take()];
         assert!(taken.iter().all(Result::is_ok));
         assert_eq!(places.take().err(), Some(GuestError::PoolExhausted { allowed: 2 }));

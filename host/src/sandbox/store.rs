@@ -6,13 +6,13 @@ use super::error::is_out_of_memory;
 use super::{GuestError, Limits, wasi};
 
 /// The host's side of one instance.
-pub(super) struct State {
+pub(super) struct StoreState {
     pub(super) limiter: Limiter,
     /// In a box, since most guests have none.
     wasi: Option<Box<wasi::Host>>,
 }
 
-impl State {
+impl StoreState {
     pub(super) fn new(limits: &Limits, wasi: Option<wasi::Host>) -> Self {
         Self { limiter: Limiter::new(limits), wasi: wasi.map(Box::new) }
     }

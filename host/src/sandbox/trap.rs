@@ -8,13 +8,13 @@ use crate::abi::block::Deadline;
 
 /// What one event may take of the limits that go by the event.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget<'a> {
+pub(super) struct EventBudget<'a> {
     pub(super) fuel: u64,
     pub(super) stack_bytes: usize,
     pub(super) deadline: Deadline<'a>,
 }
 
-impl Budget<'_> {
+impl EventBudget<'_> {
     pub(super) fn out_of_fuel(&self) -> GuestError {
         GuestError::OutOfFuel { used: self.fuel.saturating_add(1), allowed: self.fuel }
     }
@@ -27,7 +27,7 @@ impl Budget<'_> {
 }
 
 /// A trap as the error that it is under a budget. A limiter's refusal travels as it is.
-pub(super) fn trapped(error: &wasmtime::Error, budget: &Budget<'_>) -> GuestError {
+pub(super) fn trapped(error: &wasmtime::Error, budget: &EventBudget<'_>) -> GuestError {
     if let Some(refused) = error.downcast_ref::<GuestError>() {
         return refused.clone();
     }

@@ -3,7 +3,7 @@
 use super::Case;
 use super::attempt::Attempt;
 use super::setting::Setting;
-use super::step::Step;
+use super::step::CaseStep;
 use crate::bundle::{Expect, discover};
 use crate::diagnostics::problem::{Coded as _, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
@@ -13,7 +13,7 @@ use crate::diagnostics::untrusted::escaped;
 pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
     let good = setting.good_bundle()?.copy()?;
     for line in case.body()?.lines() {
-        Step::parse(line)
+        CaseStep::parse(line)
             .and_then(|step| step.take(&good))
             .map_err(|reason| Attempt::failed(format!("`{}`: {reason}", escaped(line))))?;
     }

@@ -16,7 +16,7 @@ const GOOD_EVENT: &str = r#"{"event_type":"e","bad":false}"#;
 
 /// What a case is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum CaseKind {
     /// A module in the WebAssembly text format.
     Wat,
     /// The bytes of a module, in hexadecimal.
@@ -37,7 +37,7 @@ pub enum Kind {
     Bundle,
 }
 
-impl Kind {
+impl CaseKind {
     /// The name in the head of a case.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -85,14 +85,14 @@ pub struct CaseError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     name: String,
-    kind: Kind,
-    head: Head,
+    kind: CaseKind,
+    head: CaseHead,
     body: String,
 }
 
 /// The head of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Head {
+struct CaseHead {
     attack: String,
     expect: String,
     kind: Option<String>,
@@ -122,20 +122,19 @@ impl Case {
             "case" => "#",
             _ => return Err(refused(format!("expected .wat, .rs or .case, found .{extension}"))),
         };
-        let (head, body) = Head::read(text, mark).map_err(refused)?;
+        let (head, body) = CaseHead::read(text, mark).map_err(refused)?;
         let kind = match (extension, head.kind.as_deref()) {
-            ("wat", None) => Kind::Wat,
-            ("rs", None) => Kind::Rust,
-            ("case", Some(kind)) => {
-                Kind::named(kind).ok_or_else(|| refused(format!("there is no kind `{kind}`")))?
-            }
+            ("wat", None) => CaseKind::Wat,
+            ("rs", None) => CaseKind::Rust,
+            ("case", Some(kind)) => CaseKind::named(kind)
+                .ok_or_else(|| refused(format!("there is no kind `{kind}`")))?,
             ("case", None) => return Err(refused("expected a kind".into())),
             (_, Some(_)) => return Err(refused("only a .case has a kind".into())),
             (_, None) => return Err(refused("expected a kind".into())),
         };
         // A module or a guest is the whole file, so that what is said of a line is about that line.
         let body = match kind {
-            Kind::Rust => text,
+            CaseKind::Rust => text,
             _ if extension == "wat" => text,
             _ => body,
         };
@@ -165,7 +164,7 @@ impl Case {
 
     /// What it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> CaseKind {
         self.kind
     }
 
@@ -248,7 +247,7 @@ where
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
-impl Head {
+impl CaseHead {
     /// The head of a text, and what follows it.
     fn read<'a>(text: &'a str, mark: &str) -> Result<(Self, &'a str), String> {
         let mut head = Self::default();
@@ -309,7 +308,10 @@ mod tests {
         let text = "# attack: a thing\n# expect: event_too_large\n# kind: event\n# limits: {\"event_bytes\":3}\n\
                     # says: one\n# says: two\n\n{{2*[}}\n# no head\n";
         let case = Case::parse("event/x.case", text).unwrap();
-        assert_eq!((case.name(), case.attack(), case.kind()), ("event/x", "a thing", Kind::Event));
+        assert_eq!(
+            (case.name(), case.attack(), case.kind()),
+            ("event/x", "a thing", CaseKind::Event)
+        );
         assert_eq!(case.limits(&Limits::default()).event_bytes, 3);
         assert_eq!(case.limits(&Limits { deadline_ms: 7, ..Limits::default() }).deadline_ms, 7);
         assert_eq!(case.says(), ["one", "two"]);

@@ -65,9 +65,9 @@ pub(super) fn from_bytes(setting: &Setting, case: &Case, wasm: &[u8]) -> Result<
 }
 
 /// What an event came to.
-type Answer = Result<Vec<u8>, Problem>;
+type GuestAnswer = Result<Vec<u8>, Problem>;
 
-fn code(answer: &Answer) -> &'static str {
+fn code(answer: &GuestAnswer) -> &'static str {
     answer.as_ref().map_or_else(|problem| problem.code, |_| "ok")
 }
 
@@ -111,7 +111,7 @@ struct Turns {
 }
 
 impl Turns {
-    fn answer(&mut self, runner: &mut Runner, event: &[u8]) -> Answer {
+    fn answer(&mut self, runner: &mut Runner, event: &[u8]) -> GuestAnswer {
         let start = Instant::now();
         let answer = match runner.run(event) {
             Ok(outcome) => Ok(outcome.json.to_vec()),
@@ -125,7 +125,7 @@ impl Turns {
         answer
     }
 
-    fn compare(&mut self, first: &Answer, again: &Answer) {
+    fn compare(&mut self, first: &GuestAnswer, again: &GuestAnswer) {
         match (first, again) {
             (Ok(first), Ok(again)) if first == again => {}
             (Err(first), Err(again)) if first.code == again.code => {}

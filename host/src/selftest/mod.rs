@@ -46,7 +46,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use case::{Case, CaseError, Kind};
+pub use case::{Case, CaseError, CaseKind};
 pub use corpus::corpus;
 pub use report::{CaseReport, Report, Skipped};
 pub use run::run;

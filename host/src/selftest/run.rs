@@ -10,7 +10,7 @@ use super::attempt::{Attempt, unsaid};
 use super::honest::Honest;
 use super::memory::Resident;
 use super::setting::Setting;
-use super::{Case, CaseReport, Config, Kind, Report, SelftestError, Skipped};
+use super::{Case, CaseKind, CaseReport, Config, Report, SelftestError, Skipped};
 use super::{answer, bundle, event, guest, manifest, plan, result, stopped};
 use crate::diagnostics::untrusted::{escaped, is_hidden};
 use crate::sandbox::{Allocator, ForeignModules};
@@ -70,7 +70,7 @@ pub fn run(
 /// What a case needs and the configuration doesn't have.
 fn lacking(case: &Case, config: &Config) -> Option<&'static str> {
     let in_process = config.options.foreign == ForeignModules::InProcess;
-    if case.kind() == Kind::Rust && config.rustc.is_none() {
+    if case.kind() == CaseKind::Rust && config.rustc.is_none() {
         Some("no rustc for wasm32-wasip1 is named")
     } else if in_process && COMPILER_CODES.contains(&case.expect()) {
         Some("modules are compiled in this process, which it would harm")
@@ -127,15 +127,15 @@ fn message(payload: &(dyn Any + Send)) -> String {
 
 fn attempt(setting: &Setting, case: &Case) -> Attempt {
     let attempt = match case.kind() {
-        Kind::Wat => guest::from_text(setting, case),
-        Kind::Module => guest::from_hexadecimal(setting, case),
-        Kind::Rust => guest::from_rust(setting, case),
-        Kind::Plan => plan::attempt(setting, case),
-        Kind::Event => event::attempt(setting, case),
-        Kind::Result => result::attempt(setting, case),
-        Kind::Answer => answer::attempt(setting, case),
-        Kind::Manifest => manifest::attempt(setting, case),
-        Kind::Bundle => bundle::attempt(setting, case),
+        CaseKind::Wat => guest::from_text(setting, case),
+        CaseKind::Module => guest::from_hexadecimal(setting, case),
+        CaseKind::Rust => guest::from_rust(setting, case),
+        CaseKind::Plan => plan::attempt(setting, case),
+        CaseKind::Event => event::attempt(setting, case),
+        CaseKind::Result => result::attempt(setting, case),
+        CaseKind::Answer => answer::attempt(setting, case),
+        CaseKind::Manifest => manifest::attempt(setting, case),
+        CaseKind::Bundle => bundle::attempt(setting, case),
     };
     // Both are attempts: one that came to its end, and one that was stopped on the way.
     attempt.unwrap_or_else(|stopped| stopped)

@@ -15,7 +15,7 @@ use super::manifest;
 /// One step: a verb, a file and what there is besides. Files are named from the bundle's directory; `..` leads to the
 /// directory of bundles, and nothing leads out of that.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct CaseStep {
     verb: Verb,
     words: Vec<String>,
 }
@@ -60,7 +60,7 @@ const VERBS: &[(&str, Verb, usize)] = &[
     ("write", Verb::Write, 2),
 ];
 
-impl Step {
+impl CaseStep {
     /// Reads a line: words as a shell has them.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Step {
     /// # Errors
     /// Why it can't be taken.
     pub(super) fn take(&self, good: &GoodBundle) -> Result<(), String> {
-        let files = Files::of(good).map_err(|error| error.to_string())?;
+        let files = CaseFiles::of(good).map_err(|error| error.to_string())?;
         let word = |index: usize| self.words.get(index).map_or("", String::as_str);
         let bytes = |index: usize| unescaped(word(index));
         let name = String::from_utf8(bytes(0)).map_err(|error| error.to_string())?;
@@ -163,12 +163,12 @@ fn replace(content: &mut Vec<u8>, old: &[u8], new: &[u8]) -> bool {
 }
 
 /// The files of a bundle and of its neighbours.
-struct Files {
+struct CaseFiles {
     dir: Dir,
     bundle: PathBuf,
 }
 
-impl Files {
+impl CaseFiles {
     fn of(good: &GoodBundle) -> io::Result<Self> {
         let dir = Dir::open_ambient_dir(good.root(), ambient_authority())?;
         let bundle = good.path().file_name().map(PathBuf::from).unwrap_or_default();
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_step_is_a_verb_and_its_words() {
-        let step = Step::parse(r#"replace plan.json '"a": 1' '\x00 b'"#).unwrap();
+        let step = CaseStep::parse(r#"replace plan.json '"a": 1' '\x00 b'"#).unwrap();
         assert_eq!(step.words, ["plan.json", "\"a\": 1", "\\x00 b"]);
         for (line, says) in [
             ("", "no such step"),
@@ -233,7 +233,7 @@ mod tests {
             ("seal x", "expected 0 words"),
             ("write x 'y", "a quote without an end"),
         ] {
-            let error = Step::parse(line).unwrap_err();
+            let error = CaseStep::parse(line).unwrap_err();
             assert!(error.contains(says), "{line}: {error}");
         }
     }

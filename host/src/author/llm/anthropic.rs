@@ -109,7 +109,7 @@ impl Protocol for Messages {
     }
 
     fn read(&self, body: &[u8]) -> Result<Completion, String> {
-        let answer: Answer = parse(body)?;
+        let answer: MessagesAnswer = parse(body)?;
         let finish_reason = match answer.stop_reason.as_deref() {
             None | Some("end_turn" | "tool_use" | "stop_sequence") => FinishReason::Stop,
             Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
@@ -140,10 +140,10 @@ impl Protocol for Messages {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct MessagesAnswer {
     content: Vec<Block>,
     stop_reason: Option<String>,
-    usage: Option<Tokens>,
+    usage: Option<AnthropicTokens>,
 }
 
 /// A text, a call of the tool, or something that is no answer, such as thinking.
@@ -156,7 +156,7 @@ struct Block {
 }
 
 #[derive(Deserialize)]
-struct Tokens {
+struct AnthropicTokens {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,

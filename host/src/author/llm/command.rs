@@ -94,7 +94,7 @@ impl Command {
             .kill_on_drop(true)
             .spawn()
             .map_err(|error| self.failed(format!("it can't be started: {error}")))?;
-        let group = Group::of(&child);
+        let group = ProcessGroup::of(&child);
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (mut text, mut words) = (Vec::new(), LastLine::default());
@@ -185,9 +185,9 @@ impl fmt::Debug for Command {
 }
 
 /// A program with all that it started, killed when this is dropped before all of it ended.
-struct Group(Option<Pid>);
+struct ProcessGroup(Option<Pid>);
 
-impl Group {
+impl ProcessGroup {
     /// The group that the child leads.
     fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
@@ -199,7 +199,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(leader) = self.0 {
             // Fails only where nothing is left to kill.

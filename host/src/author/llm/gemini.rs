@@ -103,7 +103,7 @@ impl Protocol for GenerateContent {
     }
 
     fn read(&self, body: &[u8]) -> Result<Completion, String> {
-        let answer: Answer = parse(body)?;
+        let answer: GenerateAnswer = parse(body)?;
         let usage = answer.usage_metadata.and_then(|usage| {
             Some(Usage {
                 input_tokens: usage.prompt_token_count?,
@@ -137,11 +137,11 @@ impl Protocol for GenerateContent {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+struct GenerateAnswer {
     #[serde(default)]
-    candidates: Vec<Candidate>,
+    candidates: Vec<GeminiCandidate>,
     prompt_feedback: Option<Feedback>,
-    usage_metadata: Option<Tokens>,
+    usage_metadata: Option<GeminiTokens>,
 }
 
 #[derive(Deserialize)]
@@ -152,19 +152,19 @@ struct Feedback {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Candidate {
-    content: Option<Content>,
+struct GeminiCandidate {
+    content: Option<GeminiContent>,
     finish_reason: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
-struct Content {
+struct GeminiContent {
     #[serde(default)]
-    parts: Vec<Part>,
+    parts: Vec<GeminiPart>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct GeminiPart {
     text: Option<String>,
     #[serde(default)]
     thought: bool,
@@ -173,7 +173,7 @@ struct Part {
 /// A count of zero is left out.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Tokens {
+struct GeminiTokens {
     prompt_token_count: Option<u64>,
     #[serde(default)]
     candidates_token_count: u64,

@@ -121,9 +121,9 @@ impl Protocol for ChatCompletions {
     }
 
     fn read(&self, body: &[u8]) -> Result<Completion, String> {
-        let answer: Answer = parse(body)?;
+        let answer: ChatAnswer = parse(body)?;
         let choice = answer.choices.into_iter().next();
-        let Choice { message, finish_reason } =
+        let OpenAiChoice { message, finish_reason } =
             choice.ok_or("choices: expected an answer, found none")?;
         let usage = answer.usage.and_then(|usage| {
             let (input_tokens, output_tokens) = usage.prompt_tokens.zip(usage.completion_tokens)?;
@@ -139,8 +139,10 @@ impl Protocol for ChatCompletions {
             Some(other) => FinishReason::Other(other.to_owned()),
         };
         let text = match message.content {
-            Some(Content::Text(text)) => text,
-            Some(Content::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
+            Some(OpenAiContent::Text(text)) => text,
+            Some(OpenAiContent::Parts(parts)) => {
+                parts.into_iter().filter_map(|part| part.text).collect()
+            }
             None if finish_reason == FinishReason::Stop => {
                 return Err("choices[0].message.content: expected a text, found none".to_owned());
             }
@@ -151,38 +153,38 @@ impl Protocol for ChatCompletions {
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    choices: Vec<Choice>,
-    usage: Option<Tokens>,
+struct ChatAnswer {
+    choices: Vec<OpenAiChoice>,
+    usage: Option<OpenAiTokens>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    message: Message,
+struct OpenAiChoice {
+    message: OpenAiMessage,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Message {
-    content: Option<Content>,
+struct OpenAiMessage {
+    content: Option<OpenAiContent>,
     refusal: Option<String>,
 }
 
 /// Some services answer in parts.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a text, or parts of one")]
-enum Content {
+enum OpenAiContent {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<OpenAiPart>),
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct OpenAiPart {
     text: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Tokens {
+struct OpenAiTokens {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::transcript::{Asked, Call, Outcome};
+use super::transcript::{Asked, Call, RecordedOutcome};
 use super::{Completion, LlmClient, LlmError, LlmRequest, Secrets};
 
 /// Records every call of a client, for [`Replay`](super::Replay) to answer from.
@@ -70,7 +70,7 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
         let mut messages = request.messages.clone();
         messages.iter_mut().for_each(|message| self.redact(&mut message.text));
         let answer = self.client.generate_json(request).await;
-        let mut outcome = Outcome::from(&answer);
+        let mut outcome = RecordedOutcome::from(&answer);
         outcome.texts_mut().for_each(|text| self.redact(text));
         let call = Call { model: self.name(), request: Asked { messages: &messages }, outcome };
         self.record(&call).map_err(|error| LlmError::Record {

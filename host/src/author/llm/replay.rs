@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 
 use super::config::MAX_RESPONSE_BYTES;
-use super::transcript::{self, Outcome};
+use super::transcript::{self, RecordedOutcome};
 use super::{Completion, LlmClient, LlmError, LlmRequest, NAME_CHARS};
 use crate::diagnostics::untrusted::bounded;
 use crate::diagnostics::untrusted::sanitize;
@@ -30,7 +30,7 @@ const MESSAGE_CHARS: usize = 300;
 #[derive(Debug)]
 pub struct Replay {
     name: String,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<RecordedOutcome>,
     next: AtomicUsize,
 }
 
@@ -93,7 +93,7 @@ impl Replay {
 }
 
 /// Reads a transcript, line by line: what was asked isn't kept.
-fn calls(transcript: impl BufRead) -> Result<Vec<Outcome>, String> {
+fn calls(transcript: impl BufRead) -> Result<Vec<RecordedOutcome>, String> {
     let mut outcomes = Vec::new();
     let mut lines = Lines::new(transcript, MAX_CALL_BYTES);
     while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
@@ -112,7 +112,7 @@ fn calls(transcript: impl BufRead) -> Result<Vec<Outcome>, String> {
 }
 
 /// Reads a line of a transcript.
-fn call(line: &[u8]) -> Result<Outcome, String> {
+fn call(line: &[u8]) -> Result<RecordedOutcome, String> {
     let line =
         std::str::from_utf8(line).map_err(|error| format!("expected valid UTF-8: {error}"))?;
     let mut outcome = transcript::read(line)?;

@@ -11,7 +11,7 @@ pub(super) struct Call<'a> {
     pub(super) model: &'a str,
     pub(super) request: Asked<'a>,
     #[serde(flatten)]
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RecordedOutcome,
 }
 
 /// What the model was asked. The schema is the same in every call, and no part of it.
@@ -23,12 +23,12 @@ pub(super) struct Asked<'a> {
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
+pub(super) enum RecordedOutcome {
     Response(Response),
     Error(LlmError),
 }
 
-impl Outcome {
+impl RecordedOutcome {
     /// The words in it that are somebody else's.
     pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let (text, word) = match self {
@@ -57,7 +57,7 @@ fn stop() -> FinishReason {
     FinishReason::Stop
 }
 
-impl From<&Result<Completion, LlmError>> for Outcome {
+impl From<&Result<Completion, LlmError>> for RecordedOutcome {
     fn from(answer: &Result<Completion, LlmError>) -> Self {
         match answer {
             Ok(Completion { text, usage, finish_reason }) => Self::Response(Response {
@@ -70,13 +70,13 @@ impl From<&Result<Completion, LlmError>> for Outcome {
     }
 }
 
-impl From<Outcome> for Result<Completion, LlmError> {
-    fn from(outcome: Outcome) -> Self {
+impl From<RecordedOutcome> for Result<Completion, LlmError> {
+    fn from(outcome: RecordedOutcome) -> Self {
         match outcome {
-            Outcome::Response(Response { text, usage, finish_reason }) => {
+            RecordedOutcome::Response(Response { text, usage, finish_reason }) => {
                 Ok(Completion { text, usage, finish_reason })
             }
-            Outcome::Error(error) => Err(error),
+            RecordedOutcome::Error(error) => Err(error),
         }
     }
 }
@@ -84,7 +84,7 @@ impl From<Outcome> for Result<Completion, LlmError> {
 /// What is read: a call as it was recorded, or an answer that somebody wrote by hand.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct RecordedLine {
     #[serde(default, rename = "model")]
     _model: Option<IgnoredAny>,
     #[serde(default, rename = "request")]
@@ -100,31 +100,38 @@ struct Line {
 ///
 /// # Errors
 /// What was expected and what was found.
-pub(super) fn read(line: &str) -> Result<Outcome, String> {
+pub(super) fn read(line: &str) -> Result<RecordedOutcome, String> {
     let mut json = serde_json::Deserializer::from_str(line);
-    let line: Line = serde_path_to_error::deserialize(&mut json)
+    let line: RecordedLine = serde_path_to_error::deserialize(&mut json)
         .map_err(|error| format!("{}{}", at(error.path()), fault(error.inner())))?;
     json.end().map_err(|error| fault(&error))?;
     match line {
-        Line {
+        RecordedLine {
             response: Some(response),
             error: None,
             text: None,
             usage: None,
             finish_reason: None,
             ..
-        } => Ok(Outcome::Response(response)),
-        Line {
+        } => Ok(RecordedOutcome::Response(response)),
+        RecordedLine {
             response: None,
             error: Some(error),
             text: None,
             usage: None,
             finish_reason: None,
             ..
-        } => Ok(Outcome::Error(error)),
-        Line { response: None, error: None, text: Some(text), usage, finish_reason, .. } => {
+        } => Ok(RecordedOutcome::Error(error)),
+        RecordedLine {
+            response: None,
+            error: None,
+            text: Some(text),
+            usage,
+            finish_reason,
+            ..
+        } => {
             let finish_reason = finish_reason.unwrap_or_else(stop);
-            Ok(Outcome::Response(Response { text, usage, finish_reason }))
+            Ok(RecordedOutcome::Response(Response { text, usage, finish_reason }))
         }
         _ => Err("expected one of `response`, `error` and `text`".to_owned()),
     }
@@ -149,12 +156,12 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let outcomes = [
-            Outcome::Response(Response {
+            RecordedOutcome::Response(Response {
                 text: "{\"a\":\n1}".to_owned(),
                 usage: Some(Usage { input_tokens: 3, output_tokens: 4 }),
                 finish_reason: FinishReason::Other("paused".to_owned()),
             }),
-            Outcome::Error(LlmError::Status {
+            RecordedOutcome::Error(LlmError::Status {
                 model: "m".to_owned(),
                 status: 500,
                 message: "no".to_owned(),
@@ -172,11 +179,14 @@ mod tests {
     fn an_answer_may_be_written_by_hand() {
         let plain =
             Response { text: "{}".to_owned(), usage: None, finish_reason: FinishReason::Stop };
-        assert_eq!(read(r#"{"text": "{}"}"#), Ok(Outcome::Response(plain.clone())));
-        assert_eq!(read(r#"{"response": {"text": "{}"}}"#), Ok(Outcome::Response(plain.clone())));
+        assert_eq!(read(r#"{"text": "{}"}"#), Ok(RecordedOutcome::Response(plain.clone())));
+        assert_eq!(
+            read(r#"{"response": {"text": "{}"}}"#),
+            Ok(RecordedOutcome::Response(plain.clone()))
+        );
         let cut = Response { finish_reason: FinishReason::Length, ..plain };
         let line = r#"{"text": "{}", "finish_reason": "length"}"#;
-        assert_eq!(read(line), Ok(Outcome::Response(cut)));
+        assert_eq!(read(line), Ok(RecordedOutcome::Response(cut)));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::lines::{FAR, Lines, NAME_CHARS, Wanted, names, place};
+use super::lines::{FAR, Lines, NAME_CHARS, WantedField, names, place};
 use crate::diagnostics::fence;
 use crate::evidence::effort::{Cancel, Effort};
 use crate::evidence::redact::{is_data, redacted};
@@ -39,7 +39,7 @@ different values it has, and some of them. A value in angle brackets stands for 
 elements of the array before it, `{}` for the entries of the object: the path behind it starts there, in a `for_each`.
 ";
 
-pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &Wanted) -> String {
+pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &WantedField) -> String {
     let mut names = Lines::default();
     let mut types: Vec<(&str, &SampleEvents)> = Vec::new();
     for (name, events) in evidence.event_types() {
@@ -53,7 +53,7 @@ pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &Wanted
     let is_close = |(name, _): &(&str, &SampleEvents)| wanted.closeness(name) == closest;
     let (close, others): (Vec<_>, Vec<_>) = types.into_iter().partition(is_close);
     let mut text = INTRODUCTION.to_owned();
-    let table = Table { evidence, policy, wanted };
+    let table = PathTable { evidence, policy, wanted };
     if closest == FAR {
         let mut left = EVENTS_CHARS;
         for (index, event_type) in close.iter().enumerate() {
@@ -89,16 +89,16 @@ fn name(event_type: &str) -> String {
 }
 
 /// What decides which paths are shown.
-struct Table<'a> {
+struct PathTable<'a> {
     evidence: &'a Evidence,
     policy: &'a FieldPolicy,
-    wanted: &'a Wanted,
+    wanted: &'a WantedField,
 }
 
-impl Table<'_> {
+impl PathTable<'_> {
     /// Adds a line for a place; `named` are the keys that say what its values are.
-    fn add(&self, steps: &[Step], named: &[String], seen: &Line<'_>, sums: &mut Sums) {
-        let Line { observed, samples, types } = seen;
+    fn add(&self, steps: &[Step], named: &[String], seen: &PathLine<'_>, sums: &mut Sums) {
+        let PathLine { observed, samples, types } = seen;
         let keys = names(steps);
         if self.policy.visibility(steps) == Visibility::Hidden {
             sums.denied += 1;
@@ -143,7 +143,7 @@ impl Table<'_> {
             }
         };
         for (path, observed) in together.observed() {
-            let seen = Line { observed, samples: together.count(), types: &having(path) };
+            let seen = PathLine { observed, samples: together.count(), types: &having(path) };
             self.add(&Step::keys(path), path, &seen, &mut sums);
         }
         let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
@@ -158,7 +158,7 @@ impl Table<'_> {
                 // Of an element without a name of its own, the array's says what it is.
                 let last = path.last().or_else(|| for_each.levels().last()?.path.last());
                 let named: Path = last.cloned().into_iter().collect();
-                let seen = Line { observed, samples: together.count(), types: "" };
+                let seen = PathLine { observed, samples: together.count(), types: "" };
                 self.add(&steps, &named, &seen, &mut sums);
             }
         }
@@ -190,7 +190,7 @@ struct Sums {
 }
 
 /// What a line tells of a place.
-struct Line<'a> {
+struct PathLine<'a> {
     observed: &'a Observed,
     /// Of how many.
     samples: usize,

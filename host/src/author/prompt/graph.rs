@@ -1,6 +1,6 @@
 //! The entities and relationships of the graph spec, with the types of their properties.
 
-use super::lines::{Lines, NAME_CHARS, Wanted};
+use super::lines::{Lines, NAME_CHARS, WantedField};
 use crate::diagnostics::fence;
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Property, Relationship};
@@ -19,7 +19,7 @@ entities that it leads from and to:
 
 ";
 
-pub(super) fn section(graph: &GraphSpec, wanted: &Wanted) -> String {
+pub(super) fn section(graph: &GraphSpec, wanted: &WantedField) -> String {
     let mut lines = Lines::default();
     for entity in graph.entities() {
         // Entities that the rule names first; of those, all names before any property.

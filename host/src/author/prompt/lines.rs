@@ -14,12 +14,12 @@ pub(super) const NAME_CHARS: usize = 300;
 pub(super) const FAR: u8 = 2;
 
 /// What a rule speaks of.
-pub(super) struct Wanted {
+pub(super) struct WantedField {
     text: String,
     words: BTreeSet<String>,
 }
 
-impl Wanted {
+impl WantedField {
     /// Reads all strings of a rule.
     pub(super) fn new(rule: &Map<String, Value>) -> Self {
         let mut text = String::new();
@@ -158,11 +158,11 @@ impl Lines {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{FAR, Lines, Wanted};
+    use super::{FAR, Lines, WantedField};
 
-    fn wanted(rule: Value) -> Wanted {
+    fn wanted(rule: Value) -> WantedField {
         let Value::Object(rule) = rule else { panic!("an object") };
-        Wanted::new(&rule)
+        WantedField::new(&rule)
     }
 
     fn path(dotted: &str) -> Vec<String> {

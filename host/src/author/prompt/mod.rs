@@ -110,7 +110,7 @@ pub fn resolution(task: &Task) -> Result<String, PromptError> {
 /// As [`resolution`].
 pub fn resolution_under(task: &Task, policy: &FieldPolicy) -> Result<String, PromptError> {
     let rule = task.rule().ok_or(PromptError::RuleMissing)?;
-    let wanted = lines::Wanted::new(rule.value());
+    let wanted = lines::WantedField::new(rule.value());
     let rule = fence::pretty(&serde_json::Value::Object(rule.value().clone()), Escape::Hidden);
     let used = rule.chars().count();
     if used > MAX_RULE_CHARS {

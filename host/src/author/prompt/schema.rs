@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lines::{Lines, Wanted, names, place};
+use super::lines::{Lines, WantedField, names, place};
 use crate::diagnostics::fence::{self, Escape};
 use crate::evidence::Task;
 use crate::evidence::{Step, Visibility};
@@ -17,7 +17,7 @@ const UNKNOWN_CHARS: usize = 4_000;
 /// How much of a path's description is shown, before escaping.
 const DESCRIPTION_CHARS: usize = 80;
 
-pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &Wanted) -> String {
+pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &WantedField) -> String {
     let mut text = "\n## The event schema\n\n".to_owned();
     let Some(schema) = task.event_schema() else {
         text.push_str(

@@ -2,9 +2,9 @@
 
 use wasmparser::{ExternalKind, ValType};
 
-use super::problem::{Fault, Place};
+use super::problem::{Fault, ModulePlace};
 use super::signature::signature_text;
-use super::survey::Survey;
+use super::survey::ModuleSurvey;
 use crate::abi::section::{
     BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, RESERVED_PREFIX, Section,
 };
@@ -12,12 +12,12 @@ use crate::abi::section::{
 /// Reports what isn't there, or isn't as it should be, and gives the declaration.
 ///
 /// In a module that breaks off, nothing can be said to be missing: only what was found is checked.
-pub(super) fn check(survey: &mut Survey<'_>) -> Option<Section> {
+pub(super) fn check(survey: &mut ModuleSurvey<'_>) -> Option<Section> {
     let section = declaration(survey);
     memory(survey);
     let mut faults = Vec::new();
     if let Some(exports) = &survey.exports {
-        let check = Exports { survey, exports };
+        let check = ExpectedExports { survey, exports };
         check.reserved(&mut faults);
         check.memory(&mut faults);
         check.function(BUFFER_EXPORT, &BUFFER, true, &mut faults);
@@ -27,39 +27,39 @@ pub(super) fn check(survey: &mut Survey<'_>) -> Option<Section> {
         }
     }
     for (name, fault) in faults {
-        survey.problems.push(Place::Export(name), fault);
+        survey.problems.push(ModulePlace::Export(name), fault);
     }
     section
 }
 
-fn declaration(survey: &mut Survey<'_>) -> Option<Section> {
+fn declaration(survey: &mut ModuleSurvey<'_>) -> Option<Section> {
     match survey.declarations.as_slice() {
         [] => {
             if survey.complete {
-                survey.problems.push(Place::Module, Fault::SectionMissing);
+                survey.problems.push(ModulePlace::Module, Fault::SectionMissing);
             }
             None
         }
         [contents] => match Section::parse((*contents)?) {
             Ok(section) => Some(section),
             Err(error) => {
-                let place = Place::Section(crate::abi::section::SECTION_NAME.to_owned());
+                let place = ModulePlace::Section(crate::abi::section::SECTION_NAME.to_owned());
                 survey.problems.push(place, Fault::Section(error));
                 None
             }
         },
         several => {
             let found = several.len() as u64;
-            survey.problems.push(Place::Module, Fault::SectionDuplicate { found });
+            survey.problems.push(ModulePlace::Module, Fault::SectionDuplicate { found });
             None
         }
     }
 }
 
-fn memory(survey: &mut Survey<'_>) {
+fn memory(survey: &mut ModuleSurvey<'_>) {
     // An imported memory has been refused as an import.
     if survey.complete && survey.memories.is_empty() && survey.imported_memories == 0 {
-        survey.problems.push(Place::Module, Fault::MemoryMissing);
+        survey.problems.push(ModulePlace::Module, Fault::MemoryMissing);
     }
 }
 
@@ -84,12 +84,12 @@ const EXTRACTOR: Signature = Signature {
 
 const INITIALIZE: Signature = Signature { params: &[], results: &[], text: "a function () -> ()" };
 
-struct Exports<'s, 'a> {
-    survey: &'s Survey<'a>,
+struct ExpectedExports<'s, 'a> {
+    survey: &'s ModuleSurvey<'a>,
     exports: &'s [wasmparser::Export<'a>],
 }
 
-impl Exports<'_, '_> {
+impl ExpectedExports<'_, '_> {
     fn find(&self, name: &str) -> Option<&wasmparser::Export<'_>> {
         self.exports.iter().find(|export| export.name == name)
     }

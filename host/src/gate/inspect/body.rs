@@ -6,12 +6,12 @@ use wasmparser::{FuncValidator, FunctionBody, Operator, OperatorsReader, WasmMod
 use wasmtime::OperatorCost;
 
 use super::limits::{Limit, StructuralLimits};
-use super::problem::{Fault, Place, Problems};
+use super::problem::{Fault, ModulePlace, Problems};
 use super::rows::{Matcher, RowLoop};
 
 /// Measures of a body that the structural limits bound.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape {
+pub(super) struct BodyShape {
     pub(super) bytes: u64,
     pub(super) locals: u64,
     pub(super) nesting: u64,
@@ -28,7 +28,7 @@ pub(super) struct Shape {
 /// What a body does, as far as that can be read off it.
 #[derive(Clone, Debug)]
 pub(super) struct Code {
-    pub(super) shape: Shape,
+    pub(super) shape: BodyShape,
     /// Fuel of running each operator once, and of entry; bulk operations of constant length included.
     pub(super) fuel: u64,
     /// The part of it that the operators in loops cost.
@@ -51,12 +51,12 @@ pub(super) fn read(
     costs: &OperatorCost,
     problems: &mut Problems,
 ) -> Option<Code> {
-    let place = Place::Func(function);
+    let place = ModulePlace::Func(function);
     let bytes = body.range().len() as u64;
     if !problems.within(place.clone(), Limit::BodyBytes, bytes, limits.body_bytes) {
         return None;
     }
-    let code = match Reader::new(costs).run(body) {
+    let code = match BodyReader::new(costs).run(body) {
         Ok(code) => code,
         Err(error) => {
             problems.push(place, Fault::decoding(&error));
@@ -94,7 +94,7 @@ pub(super) fn validate(
     Ok(u64::from(highest))
 }
 
-struct Reader<'a> {
+struct BodyReader<'a> {
     costs: &'a OperatorCost,
     code: Code,
     /// Whether each open block is a loop.
@@ -105,10 +105,10 @@ struct Reader<'a> {
     row_loop: Matcher,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> BodyReader<'a> {
     fn new(costs: &'a OperatorCost) -> Self {
         let code = Code {
-            shape: Shape::default(),
+            shape: BodyShape::default(),
             fuel: super::cost::ENTRY_COST,
             loop_fuel: 0,
             row_loop: None,

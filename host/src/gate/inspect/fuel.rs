@@ -87,13 +87,13 @@ impl FuelBound {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Cost {
+struct CallCost {
     fuel: u64,
     per_block_byte: u64,
     bulk: bool,
 }
 
-impl Cost {
+impl CallCost {
     fn plus(self, other: Self, times: u64) -> Self {
         let sum = |one: u64, other: u64| one.saturating_add(other.saturating_mul(times));
         Self {
@@ -111,11 +111,11 @@ pub(super) fn bound(
     order: &[usize],
     roots: &[u32],
 ) -> Option<FuelBound> {
-    let mut costs: Vec<Option<Cost>> = vec![None; functions.len()];
+    let mut costs: Vec<Option<CallCost>> = vec![None; functions.len()];
     for &function in order {
         costs[function] = cost(functions[function].as_ref(), &costs);
     }
-    let mut total = Cost::default();
+    let mut total = CallCost::default();
     for &root in roots {
         total = total.plus((*costs.get(root as usize)?)?, 1);
     }
@@ -123,16 +123,16 @@ pub(super) fn bound(
     Some(FuelBound { base: total.fuel, per_block_byte: total.per_block_byte, per_bulk_byte })
 }
 
-fn cost(code: Option<&Code>, costs: &[Option<Cost>]) -> Option<Cost> {
+fn cost(code: Option<&Code>, costs: &[Option<CallCost>]) -> Option<CallCost> {
     let code = code.filter(|code| !code.calls_indirectly)?;
-    let mut total = Cost { fuel: code.fuel, per_block_byte: 0, bulk: code.bulk };
+    let mut total = CallCost { fuel: code.fuel, per_block_byte: 0, bulk: code.bulk };
     if let Some(rows) = code.row_loop {
         let each = (*costs.get(rows.callee as usize)?)?;
         if each.per_block_byte > 0 {
             return None;
         }
         let per_row = code.loop_fuel.saturating_add(each.fuel);
-        return Some(Cost {
+        return Some(CallCost {
             per_block_byte: per_row.div_ceil(u64::from(rows.stride)),
             bulk: each.bulk,
             ..total

@@ -2,27 +2,27 @@
 
 use wasmparser::{Import, TypeRef};
 
-use super::problem::{Fault, Place};
+use super::problem::{Fault, ModulePlace};
 use super::signature::signature_text;
-use super::survey::Survey;
+use super::survey::ModuleSurvey;
 use super::wasi::{Grant, WASI_MODULE, WasiFunction};
 use crate::diagnostics::untrusted::escaped;
 
-impl Survey<'_> {
+impl ModuleSurvey<'_> {
     /// Checks one import of a module, and notes it if it is granted.
     pub(super) fn import(&mut self, import: &Import<'_>) {
         match granted(self, import, self.grant) {
             Ok(function) => self.granted_imports.push(function.name),
             Err(fault) => {
                 let (module, name) = (import.module.to_owned(), import.name.to_owned());
-                self.problems.push(Place::Import { module, name }, fault);
+                self.problems.push(ModulePlace::Import { module, name }, fault);
             }
         }
     }
 }
 
 fn granted(
-    survey: &Survey<'_>,
+    survey: &ModuleSurvey<'_>,
     import: &Import<'_>,
     grant: Grant,
 ) -> Result<&'static WasiFunction, Fault> {

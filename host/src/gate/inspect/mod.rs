@@ -39,8 +39,8 @@ pub use verify::{Unproven, Verified};
 pub use wasi::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, Section};
-use problem::{Place, Problems};
-use survey::Survey;
+use problem::{ModulePlace, Problems};
+use survey::ModuleSurvey;
 
 /// How a core module of version 1 begins.
 const HEADER: &[u8; 8] = b"\0asm\x01\0\0\0";
@@ -113,7 +113,7 @@ pub fn inspect_granting(
     grant: Grant,
 ) -> Result<Inspected, Rejected> {
     before_reading(wasm, limits)?;
-    let mut survey = Survey::of(wasm, limits, grant);
+    let mut survey = ModuleSurvey::of(wasm, limits, grant);
     let section = abi::check(&mut survey);
     survey.totals();
     let problems = std::mem::take(&mut survey.problems);
@@ -135,19 +135,19 @@ pub fn inspect_granting(
 fn before_reading(wasm: &[u8], limits: &StructuralLimits) -> Result<(), Rejected> {
     let mut problems = Problems::default();
     let size = wasm.len() as u64;
-    if problems.within(Place::Module, Limit::ModuleBytes, size, limits.module_bytes)
+    if problems.within(ModulePlace::Module, Limit::ModuleBytes, size, limits.module_bytes)
         && !wasm.starts_with(HEADER)
     {
         let found = match wasm.get(..HEADER.len()) {
             Some(bytes) => format!("{bytes:02x?}"),
             None => format!("{size} bytes"),
         };
-        problems.push(Place::Module, Fault::NotAModule { found });
+        problems.push(ModulePlace::Module, Fault::NotAModule { found });
     }
     problems.rejection(|_| None)
 }
 
-fn facts(wasm: &[u8], survey: &Survey<'_>, section: Option<&Section>) -> Facts {
+fn facts(wasm: &[u8], survey: &ModuleSurvey<'_>, section: Option<&Section>) -> Facts {
     let exports = survey.exports.as_deref().unwrap_or_default();
     let memory = survey.memories.first();
     let order = calls::callees_first(&survey.functions);
@@ -160,7 +160,7 @@ fn facts(wasm: &[u8], survey: &Survey<'_>, section: Option<&Section>) -> Facts {
         })
         .map(|export| export.index)
         .collect();
-    let most = |measure: fn(&body::Shape) -> u64| {
+    let most = |measure: fn(&body::BodyShape) -> u64| {
         survey.defined().map(|code| measure(&code.shape)).max().unwrap_or(0)
     };
     Facts {
@@ -194,7 +194,7 @@ fn facts(wasm: &[u8], survey: &Survey<'_>, section: Option<&Section>) -> Facts {
     }
 }
 
-fn export_fact(survey: &Survey<'_>, export: &wasmparser::Export<'_>) -> ExportFact {
+fn export_fact(survey: &ModuleSurvey<'_>, export: &wasmparser::Export<'_>) -> ExportFact {
     let signature = (export.kind == wasmparser::ExternalKind::Func)
         .then(|| survey.function_type(export.index).map(signature::signature_text))
         .flatten();

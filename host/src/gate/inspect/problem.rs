@@ -340,7 +340,7 @@ impl std::error::Error for Rejected {}
 
 /// Part of a module that a problem is about, before the names of functions are known.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum ModulePlace {
     Module,
     Section(String),
     Type(usize),
@@ -351,7 +351,7 @@ pub(super) enum Place {
     Export(String),
 }
 
-impl Place {
+impl ModulePlace {
     fn path(&self, function_name: impl Fn(u32) -> Option<String>) -> String {
         match self {
             Self::Module => String::new(),
@@ -372,12 +372,12 @@ impl Place {
 /// The problems found so far.
 #[derive(Default)]
 pub(super) struct Problems {
-    found: Vec<(Place, Fault)>,
+    found: Vec<(ModulePlace, Fault)>,
     omitted: usize,
 }
 
 impl Problems {
-    pub(super) fn push(&mut self, place: Place, fault: Fault) {
+    pub(super) fn push(&mut self, place: ModulePlace, fault: Fault) {
         if self.found.len() < MAX_PROBLEMS {
             self.found.push((place, fault));
         } else {
@@ -386,7 +386,13 @@ impl Problems {
     }
 
     /// Reports `used` where it is more than `allowed`; whether it is within.
-    pub(super) fn within(&mut self, place: Place, limit: Limit, used: u64, allowed: u64) -> bool {
+    pub(super) fn within(
+        &mut self,
+        place: ModulePlace,
+        limit: Limit,
+        used: u64,
+        allowed: u64,
+    ) -> bool {
         let within = used <= allowed;
         if !within {
             self.push(place, Fault::OverLimit { limit, used, allowed });

@@ -31,7 +31,7 @@ pub(super) struct RowLoop {
 
 /// An operator of the form.
 #[derive(Clone, Copy)]
-enum Step {
+enum LoopStep {
     Get(u32),
     Set(u32),
     /// Loads the offset of the first row.
@@ -58,8 +58,8 @@ const ROW: u32 = 2;
 const LEFT: u32 = 3;
 
 /// The function's body, its locals aside.
-const FORM: [Step; 34] = {
-    use Step::{
+const FORM: [LoopStep; 34] = {
+    use LoopStep::{
         Add, Block, Branch, BranchIf, Call, Const, Count, End, First, Get, IsLess, IsZero, Loop,
         Set, Stride, Sub,
     };
@@ -127,38 +127,38 @@ impl Matcher {
         (!self.differs && self.seen == FORM.len() + 1).then_some(self.found)
     }
 
-    fn fits(&mut self, step: Step, operator: &Operator<'_>) -> bool {
+    fn fits(&mut self, step: LoopStep, operator: &Operator<'_>) -> bool {
         match (step, operator) {
-            (Step::Get(local), Operator::LocalGet { local_index })
-            | (Step::Set(local), Operator::LocalSet { local_index }) => *local_index == local,
-            (Step::First, Operator::I32Load { memarg }) => {
+            (LoopStep::Get(local), Operator::LocalGet { local_index })
+            | (LoopStep::Set(local), Operator::LocalSet { local_index }) => *local_index == local,
+            (LoopStep::First, Operator::I32Load { memarg }) => {
                 self.found.head = memarg.offset;
                 true
             }
-            (Step::Count, Operator::I32Load { memarg }) => memarg.offset == self.found.head + 4,
-            (Step::Const(constant), Operator::I32Const { value }) => *value == constant,
-            (Step::Stride, Operator::I32Const { value }) => match u32::try_from(*value) {
+            (LoopStep::Count, Operator::I32Load { memarg }) => memarg.offset == self.found.head + 4,
+            (LoopStep::Const(constant), Operator::I32Const { value }) => *value == constant,
+            (LoopStep::Stride, Operator::I32Const { value }) => match u32::try_from(*value) {
                 Ok(stride) if stride > 0 => {
                     self.found.stride = stride;
                     true
                 }
                 _ => false,
             },
-            (Step::Branch(depth), Operator::Br { relative_depth })
-            | (Step::BranchIf(depth), Operator::BrIf { relative_depth }) => {
+            (LoopStep::Branch(depth), Operator::Br { relative_depth })
+            | (LoopStep::BranchIf(depth), Operator::BrIf { relative_depth }) => {
                 *relative_depth == depth
             }
-            (Step::Call, Operator::Call { function_index }) => {
+            (LoopStep::Call, Operator::Call { function_index }) => {
                 self.found.callee = *function_index;
                 true
             }
-            (Step::Add, Operator::I32Add)
-            | (Step::Sub, Operator::I32Sub)
-            | (Step::IsZero, Operator::I32Eqz)
-            | (Step::IsLess, Operator::I32LtS)
-            | (Step::Block, Operator::Block { .. })
-            | (Step::Loop, Operator::Loop { .. })
-            | (Step::End, Operator::End) => true,
+            (LoopStep::Add, Operator::I32Add)
+            | (LoopStep::Sub, Operator::I32Sub)
+            | (LoopStep::IsZero, Operator::I32Eqz)
+            | (LoopStep::IsLess, Operator::I32LtS)
+            | (LoopStep::Block, Operator::Block { .. })
+            | (LoopStep::Loop, Operator::Loop { .. })
+            | (LoopStep::End, Operator::End) => true,
             _ => false,
         }
     }

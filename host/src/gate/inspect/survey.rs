@@ -5,11 +5,11 @@ use wasmparser::{
     MemoryType, NameSectionReader, Parser, Payload, Result, TypeRef, Validator,
 };
 
-use super::body::{self, Code, Shape};
+use super::body::{self, BodyShape, Code};
 use super::cost::OPERATOR_COST;
 use super::facts::SectionFact;
 use super::limits::{Limit, StructuralLimits};
-use super::problem::{Fault, Place, Problems};
+use super::problem::{Fault, ModulePlace, Problems};
 use super::wasi::Grant;
 use crate::abi::section::SECTION_NAME;
 
@@ -18,7 +18,7 @@ pub(super) const PAGE_BYTES: u64 = 64 << 10;
 
 /// What the walk gathered. What a limit or a defect kept from being read is `None` or left out; then there
 /// is a problem that says so.
-pub(super) struct Survey<'a> {
+pub(super) struct ModuleSurvey<'a> {
     limits: &'a StructuralLimits,
     pub(super) grant: Grant,
     /// Gone once the module is known to be invalid: what comes after would be follow-on errors.
@@ -49,7 +49,7 @@ pub(super) struct Survey<'a> {
     pub(super) data_bytes: u64,
 }
 
-impl<'a> Survey<'a> {
+impl<'a> ModuleSurvey<'a> {
     /// Walks over `wasm`, whose size has been checked.
     pub(super) fn of(wasm: &'a [u8], limits: &'a StructuralLimits, grant: Grant) -> Self {
         let mut survey = Self {
@@ -87,7 +87,7 @@ impl<'a> Survey<'a> {
             let payload = match payload {
                 Ok(payload) => payload,
                 Err(error) => {
-                    self.problems.push(Place::Module, Fault::decoding(&error));
+                    self.problems.push(ModulePlace::Module, Fault::decoding(&error));
                     return;
                 }
             };
@@ -139,7 +139,7 @@ impl<'a> Survey<'a> {
                     self.table_entries = self.table_entries.saturating_add(entries);
                     let allowed = self.limits.table_entries;
                     self.problems.within(
-                        Place::Table(index),
+                        ModulePlace::Table(index),
                         Limit::TableEntries,
                         entries,
                         allowed,
@@ -162,7 +162,7 @@ impl<'a> Survey<'a> {
                 Ok(true)
             }
             Payload::StartSection { func, .. } => {
-                self.problems.push(Place::Func(*func), Fault::StartFunction);
+                self.problems.push(ModulePlace::Func(*func), Fault::StartFunction);
                 Ok(true)
             }
             Payload::ElementSection(section) => {
@@ -208,7 +208,7 @@ impl<'a> Survey<'a> {
     }
 
     fn types(&mut self, section: &wasmparser::TypeSectionReader<'a>) -> Result<bool> {
-        let place = Place::Section("type".to_owned());
+        let place = ModulePlace::Section("type".to_owned());
         let count = u64::from(section.count());
         if !self.problems.within(place, Limit::Types, count, self.limits.types) {
             return Ok(false);
@@ -226,7 +226,7 @@ impl<'a> Survey<'a> {
                     (Limit::Params, ty.params().len() as u64, self.limits.params),
                     (Limit::Results, ty.results().len() as u64, self.limits.results),
                 ] {
-                    clean &= self.problems.within(Place::Type(index), limit, used, allowed);
+                    clean &= self.problems.within(ModulePlace::Type(index), limit, used, allowed);
                 }
                 self.types.push(Some(ty));
             }
@@ -235,7 +235,8 @@ impl<'a> Survey<'a> {
     }
 
     fn imports(&mut self, section: &wasmparser::ImportSectionReader<'a>) -> Result<bool> {
-        let (place, count) = (Place::Section("import".to_owned()), u64::from(section.count()));
+        let (place, count) =
+            (ModulePlace::Section("import".to_owned()), u64::from(section.count()));
         let within = self.problems.within(place, Limit::Imports, count, self.limits.imports);
         for import in section.clone().into_imports() {
             let import = import?;
@@ -256,7 +257,7 @@ impl<'a> Survey<'a> {
     fn memories(&mut self, section: &wasmparser::MemorySectionReader<'a>) -> Result<bool> {
         for memory in section.clone() {
             let memory = memory?;
-            let place = Place::Memory(self.imported_memories + self.memories.len());
+            let place = ModulePlace::Memory(self.imported_memories + self.memories.len());
             let allowed = self.limits.memory_bytes;
             match memory.maximum {
                 Some(pages) => {
@@ -272,7 +273,7 @@ impl<'a> Survey<'a> {
         }
         let found = self.memories.len() as u64;
         if found > 1 {
-            let place = Place::Section("memory".to_owned());
+            let place = ModulePlace::Section("memory".to_owned());
             self.problems.push(place, Fault::MemoryCount { found });
         }
         Ok(found <= 1)
@@ -282,7 +283,7 @@ impl<'a> Survey<'a> {
         self.custom_sections += 1;
         let bytes = section.data().len() as u64;
         let allowed = self.limits.custom_section_bytes;
-        let place = Place::Section(section.name().to_owned());
+        let place = ModulePlace::Section(section.name().to_owned());
         let small = self.problems.within(place, Limit::CustomSectionBytes, bytes, allowed);
         if section.name() == SECTION_NAME {
             self.declarations.push(small.then(|| section.data()));
@@ -308,7 +309,7 @@ impl<'a> Survey<'a> {
         let to_validate = match validator.code_section_entry(body) {
             Ok(to_validate) => to_validate,
             Err(error) => {
-                self.problems.push(Place::Func(function), Fault::validation(&error));
+                self.problems.push(ModulePlace::Func(function), Fault::validation(&error));
                 self.validator = None;
                 return;
             }
@@ -319,13 +320,13 @@ impl<'a> Survey<'a> {
             match body::validate(body, &mut of_body) {
                 Ok(operands) => code.shape.operands = operands,
                 Err(error) => {
-                    self.problems.push(Place::Func(function), Fault::validation(&error));
+                    self.problems.push(ModulePlace::Func(function), Fault::validation(&error));
                 }
             }
             self.allocations = of_body.into_allocations();
         }
         let (used, allowed) = (self.branch_values(function), self.limits.branch_values);
-        self.problems.within(Place::Func(function), Limit::BranchValues, used, allowed);
+        self.problems.within(ModulePlace::Func(function), Limit::BranchValues, used, allowed);
     }
 
     fn validate(&mut self, payload: &Payload<'a>) {
@@ -340,11 +341,11 @@ impl<'a> Survey<'a> {
     /// Reports what can only be counted over the whole module.
     pub(super) fn totals(&mut self) {
         let (used, allowed) = (self.custom_sections, self.limits.custom_sections);
-        self.problems.within(Place::Module, Limit::CustomSections, used, allowed);
+        self.problems.within(ModulePlace::Module, Limit::CustomSections, used, allowed);
         let (used, allowed) = (self.loop_locals(), self.limits.loop_locals);
-        self.problems.within(Place::Module, Limit::LoopLocals, used, allowed);
+        self.problems.within(ModulePlace::Module, Limit::LoopLocals, used, allowed);
         let (used, allowed) = (self.module_branch_values(), self.limits.module_branch_values);
-        self.problems.within(Place::Module, Limit::ModuleBranchValues, used, allowed);
+        self.problems.within(ModulePlace::Module, Limit::ModuleBranchValues, used, allowed);
     }
 
     /// The sum over functions of loops times parameters and locals.
@@ -361,7 +362,7 @@ impl<'a> Survey<'a> {
         self.shape(function).map_or(0, |(shape, params)| branch_values(shape, params))
     }
 
-    fn sum(&self, measure: impl Fn(&Shape, u64) -> u64) -> u64 {
+    fn sum(&self, measure: impl Fn(&BodyShape, u64) -> u64) -> u64 {
         (0_u32..)
             .take(self.functions.len())
             .filter_map(|function| self.shape(function))
@@ -369,7 +370,7 @@ impl<'a> Survey<'a> {
     }
 
     /// The shape and the number of parameters of a function whose body could be read.
-    fn shape(&self, function: u32) -> Option<(&Shape, u64)> {
+    fn shape(&self, function: u32) -> Option<(&BodyShape, u64)> {
         let code = self.functions.get(function as usize)?.as_ref()?;
         let params = self.function_type(function).map_or(0, |ty| ty.params().len());
         Some((&code.shape, params as u64))
@@ -409,16 +410,16 @@ pub(super) fn function_name(names: Option<NameSectionReader<'_>>, function: u32)
     None
 }
 
-fn branch_values(shape: &Shape, params: u64) -> u64 {
+fn branch_values(shape: &BodyShape, params: u64) -> u64 {
     shape.branches.saturating_mul(params + shape.locals + shape.operands)
 }
 
 /// The section that a payload is.
-fn place(payload: &Payload<'_>) -> Place {
+fn place(payload: &Payload<'_>) -> ModulePlace {
     payload
         .as_section()
         .and_then(|(id, _)| section_name(id))
-        .map_or(Place::Module, |name| Place::Section(name.to_owned()))
+        .map_or(ModulePlace::Module, |name| ModulePlace::Section(name.to_owned()))
 }
 
 /// The specification's name for a section's id; none for custom and unknown sections.

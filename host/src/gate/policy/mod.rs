@@ -69,7 +69,7 @@ use crate::evidence::{Step, Visibility};
 
 pub use denied::Denied;
 pub use read::PolicyError;
-pub(crate) use read::{Entry, Written, read};
+pub(crate) use read::{PolicyEntry, Written, read};
 
 use relation::{AnyKey, Relation, relation};
 

@@ -133,9 +133,9 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, P
 #[serde(deny_unknown_fields)]
 pub(crate) struct Written {
     #[serde(default)]
-    pub(crate) deny: Vec<Entry>,
+    pub(crate) deny: Vec<PolicyEntry>,
     #[serde(default)]
-    pub(crate) explicit: Vec<Entry>,
+    pub(crate) explicit: Vec<PolicyEntry>,
     #[serde(default)]
     pub(crate) whole_event: bool,
 }
@@ -143,7 +143,7 @@ pub(crate) struct Written {
 impl Written {
     /// The policy that is meant.
     pub(crate) fn policy(self, origin: &str) -> Result<FieldPolicy, PolicyError> {
-        let restrictions = |list: &'static str, entries: Vec<Entry>| {
+        let restrictions = |list: &'static str, entries: Vec<PolicyEntry>| {
             entries
                 .into_iter()
                 .enumerate()
@@ -165,7 +165,7 @@ impl Written {
 }
 
 /// An entry of a list: a path alone, or with a reason.
-pub(crate) struct Entry {
+pub(crate) struct PolicyEntry {
     path: WrittenPath,
     reason: Option<String>,
 }
@@ -184,7 +184,7 @@ enum WrittenPath {
     Dotted(String),
 }
 
-impl Entry {
+impl PolicyEntry {
     /// The restriction, or what there is instead of a path.
     fn restriction(self) -> Result<Restriction, String> {
         let (path, found) = match self.path {
@@ -204,27 +204,27 @@ impl Entry {
     }
 }
 
-impl<'de> Deserialize<'de> for Entry {
+impl<'de> Deserialize<'de> for PolicyEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Any;
         impl<'de> Visitor<'de> for Any {
-            type Value = Entry;
+            type Value = PolicyEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a path, or an object of path and reason")
             }
 
-            fn visit_str<E>(self, text: &str) -> Result<Entry, E> {
-                Ok(Entry { path: WrittenPath::Dotted(text.to_owned()), reason: None })
+            fn visit_str<E>(self, text: &str) -> Result<PolicyEntry, E> {
+                Ok(PolicyEntry { path: WrittenPath::Dotted(text.to_owned()), reason: None })
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, keys: A) -> Result<Entry, A::Error> {
-                Ok(Entry { path: Keys.visit_seq(keys)?, reason: None })
+            fn visit_seq<A: SeqAccess<'de>>(self, keys: A) -> Result<PolicyEntry, A::Error> {
+                Ok(PolicyEntry { path: Keys.visit_seq(keys)?, reason: None })
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Entry, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<PolicyEntry, A::Error> {
                 let entry = ReasonedEntry::deserialize(MapAccessDeserializer::new(fields))?;
-                Ok(Entry { path: entry.path, reason: entry.reason })
+                Ok(PolicyEntry { path: entry.path, reason: entry.reason })
             }
         }
         deserializer.deserialize_any(Any)

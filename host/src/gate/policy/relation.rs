@@ -26,7 +26,7 @@ pub(super) enum AnyKey {
 
 /// A part of what is read.
 #[derive(Clone, Copy)]
-enum Piece<'s> {
+enum PathPiece<'s> {
     /// A key, or what is between two dots of one; the key ends after the piece with this number.
     Text(&'s str, usize),
     /// An element of an array: a `*` stands for it, and so does a number, but a policy may as well leave it out.
@@ -60,7 +60,7 @@ pub(super) fn rests(restricted: &[String], read: &[Step]) -> Vec<Vec<String>> {
 
 /// Whether one key with dots stands for two restricted keys or more, the first ones of these.
 pub(super) fn spells_several(restricted: &[String], key: &str) -> bool {
-    let pieces: Vec<Piece<'_>> = texts(key, 0).collect();
+    let pieces: Vec<PathPiece<'_>> = texts(key, 0).collect();
     let Reach { ends, is_covered } = reach(restricted, &pieces, AnyKey::Each);
     is_covered || ends.into_iter().any(|keys| keys >= 2)
 }
@@ -74,7 +74,7 @@ struct Reach {
 }
 
 /// Takes time in proportion to both lengths, however many readings there are.
-fn reach(restricted: &[String], pieces: &[Piece<'_>], any_key: AnyKey) -> Reach {
+fn reach(restricted: &[String], pieces: &[PathPiece<'_>], any_key: AnyKey) -> Reach {
     let mut ends = Vec::new();
     // Behind which pieces the restricted keys so far may end.
     let mut reached = vec![false; pieces.len() + 1];
@@ -88,19 +88,19 @@ fn reach(restricted: &[String], pieces: &[Piece<'_>], any_key: AnyKey) -> Reach 
         for (from, piece) in pieces.iter().enumerate().filter(|(from, _)| reached[*from]) {
             match *piece {
                 // Where the end of the key is marked, an earlier piece of the key has marked all up to there.
-                Piece::Text(_, end) if wanted == "*" => {
+                PathPiece::Text(_, end) if wanted == "*" => {
                     if !next[end] {
                         next[from + 1..=end].fill(true);
                     }
                 }
-                Piece::Text(_, end) => {
+                PathPiece::Text(_, end) => {
                     let to = from + wanted.split('.').count();
                     if to <= end && spells(&pieces[from..to], wanted) {
                         next[to] = true;
                     }
                 }
-                Piece::Element => next[from + 1] |= wanted == "*" || is_number(wanted),
-                Piece::Entry => next[from + 1] |= wanted == "*" || any_key == AnyKey::Each,
+                PathPiece::Element => next[from + 1] |= wanted == "*" || is_number(wanted),
+                PathPiece::Entry => next[from + 1] |= wanted == "*" || any_key == AnyKey::Each,
             }
         }
         reached = next;
@@ -108,37 +108,37 @@ fn reach(restricted: &[String], pieces: &[Piece<'_>], any_key: AnyKey) -> Reach 
     Reach { ends, is_covered: reached.contains(&true) }
 }
 
-fn pieces(read: &[Step]) -> Vec<Piece<'_>> {
+fn pieces(read: &[Step]) -> Vec<PathPiece<'_>> {
     let mut pieces = Vec::new();
     for step in read {
         match step {
             Step::Key(key) => pieces.extend(texts(key, pieces.len())),
-            Step::Element => pieces.push(Piece::Element),
-            Step::Value | Step::Name => pieces.push(Piece::Entry),
+            Step::Element => pieces.push(PathPiece::Element),
+            Step::Value | Step::Name => pieces.push(PathPiece::Entry),
         }
     }
     pieces
 }
 
 /// The pieces of a key, `before` of which come before it.
-fn texts(key: &str, before: usize) -> impl Iterator<Item = Piece<'_>> {
+fn texts(key: &str, before: usize) -> impl Iterator<Item = PathPiece<'_>> {
     let end = before + key.split('.').count();
-    key.split('.').map(move |text| Piece::Text(text, end))
+    key.split('.').map(move |text| PathPiece::Text(text, end))
 }
 
 /// Goes on after elements that a policy doesn't mention.
-fn pass_elements(pieces: &[Piece<'_>], reached: &mut [bool]) {
+fn pass_elements(pieces: &[PathPiece<'_>], reached: &mut [bool]) {
     for (at, piece) in pieces.iter().enumerate() {
-        if matches!(piece, Piece::Element) && reached[at] {
+        if matches!(piece, PathPiece::Element) && reached[at] {
             reached[at + 1] = true;
         }
     }
 }
 
-fn spells(pieces: &[Piece<'_>], key: &str) -> bool {
+fn spells(pieces: &[PathPiece<'_>], key: &str) -> bool {
     let texts = pieces.iter().map(|piece| match piece {
-        Piece::Text(text, _) => Some(*text),
-        Piece::Element | Piece::Entry => None,
+        PathPiece::Text(text, _) => Some(*text),
+        PathPiece::Element | PathPiece::Entry => None,
     });
     key.split('.').map(Some).eq(texts)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::document::{BindingDocument, BoundEntity, BoundProperty, BoundRelationship};
 use super::endpoint::{by_own_name, endpoint_columns};
-use super::extent::{Extent, named};
+use super::extent::{SpecExtent, named};
 use super::resolve::{distinct_names, names, unique};
 use super::{Entity, GraphSpec, Properties, Property, Relationship, SpecProblem};
 
@@ -27,7 +27,7 @@ pub(super) fn bind(ontology: &GraphSpec, binding: &BindingDocument) -> Result<Gr
             ontology.entity(&entity.name),
         )?;
     }
-    let mut extent = Extent::default();
+    let mut extent = SpecExtent::default();
     let entities: Vec<Entity> = ontology
         .entities()
         .iter()

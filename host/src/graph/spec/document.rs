@@ -21,7 +21,7 @@ pub(super) struct Header {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CombinedDocument {
-    pub(super) graph: Document,
+    pub(super) graph: SpecDocument,
     #[serde(rename = "version")]
     _version: Option<IgnoredAny>,
 }
@@ -29,7 +29,7 @@ pub(super) struct CombinedDocument {
 /// The ontology form and the resolved form, and the content of the combined form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Document {
+pub(super) struct SpecDocument {
     #[serde(alias = "ontology")]
     pub(super) name: Option<String>,
     pub(super) property_types: Option<Vec<String>>,
@@ -53,7 +53,7 @@ pub(super) struct EntityDeclaration {
     pub(super) name: String,
     pub(super) description: Option<String>,
     pub(super) extends: Option<String>,
-    pub(super) keys: Option<Keys>,
+    pub(super) keys: Option<DeclaredKeys>,
     pub(super) key_columns: Option<Vec<String>>,
     pub(super) properties: Option<Vec<PropertyDeclaration>>,
     pub(super) labels: Option<Vec<String>>,
@@ -69,7 +69,7 @@ pub(super) struct EntityDeclaration {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct DeclaredKeys {
     pub(super) primary: Option<Vec<String>>,
     #[serde(rename = "alternate")]
     _alternate: Option<IgnoredAny>,

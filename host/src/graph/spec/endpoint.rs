@@ -39,7 +39,7 @@ pub(super) const TO: Side = Side {
     bound_columns_of: |edge| edge.binding.as_ref().and_then(|b| b.to_columns.as_ref()),
 };
 
-pub(super) struct Endpoint<'a> {
+pub(super) struct RelationshipEnd<'a> {
     pub(super) entity: &'a Entity,
     pub(super) columns: Vec<EndpointColumn>,
 }
@@ -50,7 +50,7 @@ pub(super) fn endpoint<'a>(
     side: &Side,
     line: &[&RelationshipDeclaration],
     entities: &HashMap<&str, &'a Entity>,
-) -> Result<Endpoint<'a>> {
+) -> Result<RelationshipEnd<'a>> {
     let conflict =
         |first, second| SpecProblem::ConflictingFields { path: path.to_owned(), first, second };
     let mut declared = None;
@@ -78,9 +78,9 @@ pub(super) fn endpoint<'a>(
             (None, None) => continue,
         };
         let columns = endpoint_columns(&format!("{path}.{}", columns.1), columns.0, entity)?;
-        return Ok(Endpoint { entity, columns });
+        return Ok(RelationshipEnd { entity, columns });
     }
-    Ok(Endpoint { entity, columns: by_own_name(entity) })
+    Ok(RelationshipEnd { entity, columns: by_own_name(entity) })
 }
 
 /// The columns of a relationship that names its columns as the entity names its keys.

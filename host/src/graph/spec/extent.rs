@@ -18,12 +18,12 @@ type Result<T> = std::result::Result<T, SpecProblem>;
 
 /// What a spec holds so far. Inheritance multiplies what is written once, so it is counted before it is copied.
 #[derive(Default)]
-pub(super) struct Extent {
+pub(super) struct SpecExtent {
     properties: usize,
     bytes: usize,
 }
 
-impl Extent {
+impl SpecExtent {
     /// Properties of an entity or a relationship, inherited ones included.
     pub(super) fn add_properties(&mut self, path: &str, properties: &[&Property]) -> Result<()> {
         self.properties += properties.len();

@@ -1,12 +1,12 @@
 //! Text to a document of one of the forms.
 
 use super::SpecProblem;
-use super::document::{BindingDocument, CombinedDocument, Document, Header};
+use super::document::{BindingDocument, CombinedDocument, Header, SpecDocument};
 use crate::json::document::{Document as Reader, DocumentError};
 
 /// A document of one of the forms that declare entities themselves.
-pub(super) struct Declared {
-    pub(super) document: Document,
+pub(super) struct DeclaredForm {
+    pub(super) document: SpecDocument,
     /// What comes before `entities` in a path.
     pub(super) base: &'static str,
     /// Whether an entity may extend one that is declared elsewhere. The combined form is
@@ -14,12 +14,12 @@ pub(super) struct Declared {
     pub(super) external_parents: bool,
 }
 
-pub(super) fn spec(text: &str, origin: &str) -> Result<Declared, SpecProblem> {
+pub(super) fn spec(text: &str, origin: &str) -> Result<DeclaredForm, SpecProblem> {
     let reader = Reader::new(text, origin)?;
     let header: Header = reader.read()?;
     if header.graph.is_some() {
         let CombinedDocument { graph: document, .. } = reader.read()?;
-        return Ok(Declared { document, base: "graph.", external_parents: true });
+        return Ok(DeclaredForm { document, base: "graph.", external_parents: true });
     }
     if header.binding.is_some() {
         return Err(SpecProblem::WrongForm {
@@ -33,7 +33,7 @@ pub(super) fn spec(text: &str, origin: &str) -> Result<Declared, SpecProblem> {
             found: "a document with neither `entities` nor `graph`",
         });
     }
-    Ok(Declared { document: reader.read()?, base: "", external_parents: false })
+    Ok(DeclaredForm { document: reader.read()?, base: "", external_parents: false })
 }
 
 pub(super) fn binding(text: &str, origin: &str) -> Result<BindingDocument, SpecProblem> {

@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use super::document::{EntityDeclaration, PropertyDeclaration, RelationshipDeclaration};
 use super::endpoint::{FROM, TO, endpoint};
 use super::extent::{
-    Extent, MAX_DECLARATIONS, MAX_KEY_COLUMNS, MAX_PROPERTIES, limit, named, short,
+    MAX_DECLARATIONS, MAX_KEY_COLUMNS, MAX_PROPERTIES, SpecExtent, limit, named, short,
 };
-use super::read::Declared;
+use super::read::DeclaredForm;
 use super::{Entity, GraphSpec, Properties, Property, PropertyType, Relationship, SpecProblem};
 
 type Result<T> = std::result::Result<T, SpecProblem>;
 
-pub(super) fn resolve(declared: &Declared) -> Result<GraphSpec> {
+pub(super) fn resolve(declared: &DeclaredForm) -> Result<GraphSpec> {
     let document = &declared.document;
     let entities = document.entities.as_deref().unwrap_or_default();
     let relationships = document.relationships.as_deref().unwrap_or_default();
@@ -22,18 +22,18 @@ pub(super) fn resolve(declared: &Declared) -> Result<GraphSpec> {
     let types = types.map(|types| types.iter().map(String::as_str).collect());
     let name = document.name.clone().unwrap_or_default();
     short(&format!("{}name", declared.base), &name)?;
-    let mut resolver = Resolver { declared, types, extent: Extent::default() };
+    let mut resolver = Resolver { declared, types, extent: SpecExtent::default() };
     let entities = resolver.entities(entities)?;
     let relationships = resolver.relationships(relationships, &entities)?;
     Ok(GraphSpec::new(name, entities, relationships))
 }
 
 struct Resolver<'a> {
-    declared: &'a Declared,
+    declared: &'a DeclaredForm,
     /// The types that the document lists, if it does: then it means no others.
     types: Option<HashSet<&'a str>>,
     /// All entities and relationships so far.
-    extent: Extent,
+    extent: SpecExtent,
 }
 
 impl Resolver<'_> {

@@ -28,7 +28,7 @@ const DIR_MODE: u32 = 0o700;
 
 /// Why a directory or a file in it can't be used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unfit {
+pub(super) enum UnfitDirectory {
     #[error("there is no such file")]
     Missing,
     #[error("{0}")]
@@ -56,7 +56,7 @@ pub(super) struct PrivateDir(Dir);
 
 impl PrivateDir {
     /// Opens the directory, which is created, with its parents, where it isn't there.
-    pub(super) fn open(path: &Path) -> Result<Self, Unfit> {
+    pub(super) fn open(path: &Path) -> Result<Self, UnfitDirectory> {
         // Without a separator or a dot at the end, which would have a link followed.
         let path: PathBuf = path.components().collect();
         std::fs::DirBuilder::new().recursive(true).mode(DIR_MODE).create(&path).or_else(
@@ -71,7 +71,7 @@ impl PrivateDir {
         let dir = match opened {
             Ok(dir) => Dir::from_std_file(dir),
             Err(_) if path.symlink_metadata().is_ok_and(|found| !found.is_dir()) => {
-                return Err(Unfit::Kind { expected: "a directory" });
+                return Err(UnfitDirectory::Kind { expected: "a directory" });
             }
             Err(error) => return Err(error.into()),
         };
@@ -82,7 +82,7 @@ impl PrivateDir {
     }
 
     /// The bytes of a private file, at most `max_bytes` of them.
-    pub(super) fn read(&self, name: &str, max_bytes: u64) -> Result<Vec<u8>, Unfit> {
+    pub(super) fn read(&self, name: &str, max_bytes: u64) -> Result<Vec<u8>, UnfitDirectory> {
         // The type is looked at before anything is opened, and again at what was opened, without waiting for a pipe's writer.
         require_file(&self.0.symlink_metadata(name).map_err(missing)?)?;
         let mut options = OpenOptions::new();
@@ -90,7 +90,7 @@ impl PrivateDir {
         let file = self.0.open_with(name, &options).map_err(missing)?;
         let found = file.metadata()?;
         require_private(&found)?;
-        let too_large = |found| Unfit::TooLarge { found, allowed: max_bytes };
+        let too_large = |found| UnfitDirectory::TooLarge { found, allowed: max_bytes };
         if found.len() > max_bytes {
             return Err(too_large(found.len()));
         }
@@ -101,7 +101,7 @@ impl PrivateDir {
     }
 
     /// Waits until no other writer is at work, for a second at most.
-    pub(super) fn lock(&self) -> Result<Locked<'_>, Unfit> {
+    pub(super) fn lock(&self) -> Result<Locked<'_>, UnfitDirectory> {
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(FILE_MODE).custom_flags(no_link());
         let file = self.0.open_with(LOCK, &options)?;
@@ -114,7 +114,7 @@ impl PrivateDir {
                 Err(TryLockError::Error(error)) => return Err(error.into()),
             }
         }
-        Err(Unfit::Locked)
+        Err(UnfitDirectory::Locked)
     }
 }
 
@@ -126,7 +126,7 @@ pub(super) struct Locked<'a> {
 
 impl Locked<'_> {
     /// Gives a file this content, in one step: whoever reads it sees the old one or the new one.
-    pub(super) fn replace(&self, name: &str, content: &[&[u8]]) -> Result<(), Unfit> {
+    pub(super) fn replace(&self, name: &str, content: &[&[u8]]) -> Result<(), UnfitDirectory> {
         // Left by a writer that died, since the lock is held here.
         self.remove(STAGING)?;
         let staged = self.stage(content).and_then(|()| {
@@ -155,7 +155,7 @@ impl Locked<'_> {
         extension: &str,
         except: &str,
         max_bytes: u64,
-    ) -> Result<(), Unfit> {
+    ) -> Result<(), UnfitDirectory> {
         let mut files = BTreeSet::new();
         let mut total = 0_u64;
         for entry in self.dir.entries()? {
@@ -195,35 +195,39 @@ fn no_link() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
 }
 
-fn missing(error: io::Error) -> Unfit {
-    if error.kind() == io::ErrorKind::NotFound { Unfit::Missing } else { Unfit::Io(error) }
+fn missing(error: io::Error) -> UnfitDirectory {
+    if error.kind() == io::ErrorKind::NotFound {
+        UnfitDirectory::Missing
+    } else {
+        UnfitDirectory::Io(error)
+    }
 }
 
-fn require_private(found: &Metadata) -> Result<(), Unfit> {
+fn require_private(found: &Metadata) -> Result<(), UnfitDirectory> {
     require_file(found)?;
     require_owner(found)?;
     require_mode(found, FILE_MODE)?;
     match found.nlink() {
         1 => Ok(()),
         // Another process has put one in its place since it was opened.
-        0 => Err(Unfit::Missing),
-        found => Err(Unfit::Links { found }),
+        0 => Err(UnfitDirectory::Missing),
+        found => Err(UnfitDirectory::Links { found }),
     }
 }
 
-fn require_file(found: &Metadata) -> Result<(), Unfit> {
-    if found.is_file() { Ok(()) } else { Err(Unfit::Kind { expected: "a regular file" }) }
+fn require_file(found: &Metadata) -> Result<(), UnfitDirectory> {
+    if found.is_file() { Ok(()) } else { Err(UnfitDirectory::Kind { expected: "a regular file" }) }
 }
 
-fn require_owner(found: &Metadata) -> Result<(), Unfit> {
+fn require_owner(found: &Metadata) -> Result<(), UnfitDirectory> {
     let expected = rustix::process::geteuid().as_raw();
     let found = found.uid();
-    if found == expected { Ok(()) } else { Err(Unfit::Owner { expected, found }) }
+    if found == expected { Ok(()) } else { Err(UnfitDirectory::Owner { expected, found }) }
 }
 
-fn require_mode(found: &Metadata, expected: u32) -> Result<(), Unfit> {
+fn require_mode(found: &Metadata, expected: u32) -> Result<(), UnfitDirectory> {
     let found = found.mode() & PERMISSIONS;
-    if found == expected { Ok(()) } else { Err(Unfit::Mode { expected, found }) }
+    if found == expected { Ok(()) } else { Err(UnfitDirectory::Mode { expected, found }) }
 }
 
 #[cfg(test)]
@@ -245,9 +249,9 @@ mod tests {
         let found = || require_private(&file.metadata().unwrap());
         assert!(found().is_ok());
         std::fs::hard_link(&path, folder.path().join("other")).unwrap();
-        assert!(matches!(found(), Err(Unfit::Links { found: 2 })));
+        assert!(matches!(found(), Err(UnfitDirectory::Links { found: 2 })));
         std::fs::remove_file(&path).unwrap();
         std::fs::remove_file(folder.path().join("other")).unwrap();
-        assert!(matches!(found(), Err(Unfit::Missing)));
+        assert!(matches!(found(), Err(UnfitDirectory::Missing)));
     }
 }

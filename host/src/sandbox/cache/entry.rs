@@ -5,7 +5,7 @@ use std::hash::{Hash as _, Hasher};
 use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
 
-use super::directory::Unfit;
+use super::directory::UnfitDirectory;
 use super::key::{Key, TAG_BYTES};
 
 /// What the names of entries end in.
@@ -63,19 +63,19 @@ pub(super) fn opened<'a>(
     key: &Key,
     identity: &Identity,
     wasm: &[u8],
-) -> Result<&'a [u8], Unfit> {
+) -> Result<&'a [u8], UnfitDirectory> {
     let Some((head, code)) = bytes.split_at_checked(HEAD_BYTES) else {
-        return Err(Unfit::Content(format!(
+        return Err(UnfitDirectory::Content(format!(
             "expected a head of {HEAD_BYTES} bytes, found {} bytes in all",
             bytes.len()
         )));
     };
     let Some(tag) = head.strip_prefix(MAGIC) else {
-        return Err(Unfit::Content("it doesn't begin as an entry does".to_owned()));
+        return Err(UnfitDirectory::Content("it doesn't begin as an entry does".to_owned()));
     };
     if !key.verifies(&fields(identity, &Sha256::digest(wasm), code), tag) {
         let reason = "its authentication code is not that of this host, engine and module";
-        return Err(Unfit::Content(reason.to_owned()));
+        return Err(UnfitDirectory::Content(reason.to_owned()));
     }
     Ok(code)
 }

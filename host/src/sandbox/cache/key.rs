@@ -3,7 +3,7 @@
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 
-use super::directory::{PrivateDir, Unfit};
+use super::directory::{PrivateDir, UnfitDirectory};
 
 /// The key's file name.
 pub(super) const FILE: &str = "key";
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Key {
 impl Key {
     /// The directory's key, which is made where there is none. Where there was one that isn't fit for use, a new one takes its
     /// place, and the second value says what was wrong with it.
-    pub(super) fn of(dir: &PrivateDir) -> Result<(Self, Option<Unfit>), Unfit> {
+    pub(super) fn of(dir: &PrivateDir) -> Result<(Self, Option<UnfitDirectory>), UnfitDirectory> {
         if let Ok(key) = Self::read(dir) {
             return Ok((key, None));
         }
@@ -36,16 +36,17 @@ impl Key {
             Err(unfit) => unfit,
         };
         let mut bytes = [0; KEY_BYTES];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| Unfit::Content(format!("the system gives no randomness: {error}")))?;
+        getrandom::fill(&mut bytes).map_err(|error| {
+            UnfitDirectory::Content(format!("the system gives no randomness: {error}"))
+        })?;
         lock.replace(FILE, &[&bytes])?;
-        Ok((Self(bytes), (!matches!(unfit, Unfit::Missing)).then_some(unfit)))
+        Ok((Self(bytes), (!matches!(unfit, UnfitDirectory::Missing)).then_some(unfit)))
     }
 
-    fn read(dir: &PrivateDir) -> Result<Self, Unfit> {
+    fn read(dir: &PrivateDir) -> Result<Self, UnfitDirectory> {
         let bytes = dir.read(FILE, KEY_BYTES as u64)?;
         <[u8; KEY_BYTES]>::try_from(bytes).map(Self).map_err(|bytes| {
-            Unfit::Content(format!("expected {KEY_BYTES} bytes, found {}", bytes.len()))
+            UnfitDirectory::Content(format!("expected {KEY_BYTES} bytes, found {}", bytes.len()))
         })
     }
 

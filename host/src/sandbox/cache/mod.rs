@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use wasmtime::Engine;
 
-use directory::{PrivateDir, Unfit};
+use directory::{PrivateDir, UnfitDirectory};
 use entry::{EntryName, Identity};
 use key::Key;
 pub use report::{CacheReport, CacheWarning};
@@ -57,12 +57,12 @@ impl Cache {
 #[derive(Debug)]
 pub(super) struct NativeCache {
     settings: Cache,
-    open: Option<Open>,
+    open: Option<OpenDirectory>,
     report: Mutex<CacheReport>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenDirectory {
     dir: PrivateDir,
     key: Key,
     identity: Identity,
@@ -81,7 +81,7 @@ impl NativeCache {
                     reason: reason.to_string(),
                 });
             }
-            Ok(Open { dir, key, identity: Identity::of(engine) })
+            Ok(OpenDirectory { dir, key, identity: Identity::of(engine) })
         });
         let open = opened
             .map_err(|error| {
@@ -104,7 +104,7 @@ impl NativeCache {
         let found = open.read(&name, self.settings.max_bytes, wasm, using);
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         let found = found.unwrap_or_else(|unfit| {
-            if !matches!(unfit, Unfit::Missing) {
+            if !matches!(unfit, UnfitDirectory::Missing) {
                 let path = self.settings.directory.join(name.as_str());
                 report.warn(CacheWarning::EntryRefused { path, reason: unfit.to_string() });
             }
@@ -129,14 +129,14 @@ impl NativeCache {
     }
 }
 
-impl Open {
+impl OpenDirectory {
     fn read<T>(
         &self,
         name: &EntryName,
         max_bytes: u64,
         wasm: &[u8],
         using: impl FnOnce(&[u8]) -> Option<T>,
-    ) -> Result<Option<T>, Unfit> {
+    ) -> Result<Option<T>, UnfitDirectory> {
         let bytes = self.dir.read(name.as_str(), max_bytes)?;
         Ok(using(entry::opened(&bytes, &self.key, &self.identity, wasm)?))
     }
@@ -147,11 +147,11 @@ impl Open {
         max_bytes: u64,
         wasm: &[u8],
         code: &[u8],
-    ) -> Result<(), Unfit> {
+    ) -> Result<(), UnfitDirectory> {
         let head = entry::head(&self.key, &self.identity, wasm, code);
         let bytes = (head.len() + code.len()) as u64;
         if bytes > max_bytes {
-            return Err(Unfit::TooLarge { found: bytes, allowed: max_bytes });
+            return Err(UnfitDirectory::TooLarge { found: bytes, allowed: max_bytes });
         }
         let lock = self.dir.lock()?;
         lock.make_room(entry::EXTENSION, name.as_str(), max_bytes - bytes)?;

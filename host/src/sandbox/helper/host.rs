@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use wasmtime::Engine;
 
-use super::protocol::{REPLY_HEAD_BYTES, Reply, Request};
+use super::protocol::{CompileReply, CompileRequest, REPLY_HEAD_BYTES};
 use super::{COMMAND, MAX_CODE_BYTES, Slots};
 use crate::diagnostics::untrusted::escaped;
 use crate::sandbox::{Limits, LoadError};
@@ -45,7 +45,7 @@ pub(in crate::sandbox) fn compile(
     let _slot = slots.take();
     let started = Instant::now();
     let allowed = Duration::from_millis(limits.compile_ms);
-    let request = Request {
+    let request = CompileRequest {
         compatibility: compatibility(engine),
         memory_bytes: limits.compile_memory_bytes as u64,
         // For a helper whose host is gone: the host itself is more exact.
@@ -68,11 +68,13 @@ pub(in crate::sandbox) fn compile(
         return Err(failed(format!("it gave more than {MAX_CODE_BYTES} bytes of code")));
     }
     let out_of_memory = || LoadError::CompileMemory { allowed: limits.compile_memory_bytes };
-    match Reply::from_bytes(reply) {
-        Some(Reply::Code(code)) => Ok(code),
-        Some(Reply::Refused(message)) => Err(LoadError::Module { message: escaped(&message) }),
-        Some(Reply::OutOfMemory) => Err(out_of_memory()),
-        Some(Reply::Failed(message)) => Err(failed(message)),
+    match CompileReply::from_bytes(reply) {
+        Some(CompileReply::Code(code)) => Ok(code),
+        Some(CompileReply::Refused(message)) => {
+            Err(LoadError::Module { message: escaped(&message) })
+        }
+        Some(CompileReply::OutOfMemory) => Err(out_of_memory()),
+        Some(CompileReply::Failed(message)) => Err(failed(message)),
         None => {
             let status = helper.ended(started, allowed).ok_or_else(late)?;
             let said = String::from_utf8_lossy(&said);
@@ -126,7 +128,11 @@ impl Helper {
 
     /// Begins to write to the helper and to read from it. That goes on in a thread of its own: where the pipes are held
     /// open by somebody else, it is left behind.
-    fn talk(&mut self, request: Request, wasm: Arc<[u8]>) -> Result<Receiver<Talk>, LoadError> {
+    fn talk(
+        &mut self,
+        request: CompileRequest,
+        wasm: Arc<[u8]>,
+    ) -> Result<Receiver<Talk>, LoadError> {
         let pipes = (self.0.stdin.take(), self.0.stdout.take(), self.0.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(failed("it has no pipes"));
@@ -174,7 +180,7 @@ impl Drop for Helper {
 
 /// What fails in here shows in what is missing of the reply.
 fn talk(
-    request: &Request,
+    request: &CompileRequest,
     wasm: &[u8],
     mut stdin: ChildStdin,
     stdout: ChildStdout,

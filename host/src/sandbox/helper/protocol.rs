@@ -11,7 +11,7 @@ pub(super) const REPLY_HEAD_BYTES: usize = 1 + 8;
 
 /// What the helper has to know before it reads a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct CompileRequest {
     /// Tells engines apart whose code isn't compatible.
     pub(super) compatibility: u64,
     /// Most bytes of address space.
@@ -22,7 +22,7 @@ pub(super) struct Request {
     pub(super) module_bytes: u64,
 }
 
-impl Request {
+impl CompileRequest {
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let fields = [self.compatibility, self.memory_bytes, self.cpu_seconds, self.module_bytes];
         let fields = fields.iter().flat_map(|field| field.to_le_bytes());
@@ -43,7 +43,7 @@ impl Request {
 
 /// What the helper says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum CompileReply {
     /// Native code, serialised.
     Code(Vec<u8>),
     /// wasmtime refuses the module, and why.
@@ -54,7 +54,7 @@ pub(super) enum Reply {
     Failed(String),
 }
 
-impl Reply {
+impl CompileReply {
     /// The reply as bytes: its kind, the length of what follows, and that.
     pub(super) fn to_parts(&self) -> ([u8; REPLY_HEAD_BYTES], &[u8]) {
         let (kind, content): (u8, &[u8]) = match self {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn requests_and_replies_come_back_as_they_were() {
-        let request = Request {
+        let request = CompileRequest {
             compatibility: u64::MAX - 1,
             memory_bytes: 2 << 40,
             cpu_seconds: 3,
@@ -105,23 +105,35 @@ mod tests {
         };
         let bytes = request.to_bytes();
         let bytes: &[u8; REQUEST_BYTES] = bytes.as_slice().try_into().expect("of this length");
-        assert_eq!(Request::from_bytes(bytes), Some(request));
+        assert_eq!(CompileRequest::from_bytes(bytes), Some(request));
         let mut other = *bytes;
         other[15] = b'1';
-        assert_eq!(Request::from_bytes(&other), None, "another version");
+        assert_eq!(CompileRequest::from_bytes(&other), None, "another version");
 
         for reply in [
-            Reply::Code(vec![0, 255, 7]),
-            Reply::Refused("wrong".to_owned()),
-            Reply::OutOfMemory,
-            Reply::Failed(String::new()),
+            CompileReply::Code(vec![0, 255, 7]),
+            CompileReply::Refused("wrong".to_owned()),
+            CompileReply::OutOfMemory,
+            CompileReply::Failed(String::new()),
         ] {
             let (head, content) = reply.to_parts();
             let bytes = [&head, content].concat();
-            assert_eq!(Reply::from_bytes(bytes.clone()), Some(reply));
-            assert_eq!(Reply::from_bytes([&bytes[..], b"x"].concat()), None, "one byte more");
-            assert_eq!(Reply::from_bytes(bytes[..bytes.len() - 1].to_vec()), None, "one less");
+            assert_eq!(CompileReply::from_bytes(bytes.clone()), Some(reply));
+            assert_eq!(
+                CompileReply::from_bytes([&bytes[..], b"x"].concat()),
+                None,
+                "one byte more"
+            );
+            assert_eq!(
+                CompileReply::from_bytes(bytes[..bytes.len() - 1].to_vec()),
+                None,
+                "one less"
+            );
         }
-        assert_eq!(Reply::from_bytes(vec![4, 0, 0, 0, 0, 0, 0, 0, 0]), None, "an unknown kind");
+        assert_eq!(
+            CompileReply::from_bytes(vec![4, 0, 0, 0, 0, 0, 0, 0, 0]),
+            None,
+            "an unknown kind"
+        );
     }
 }

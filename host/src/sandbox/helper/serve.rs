@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wasmtime::Engine;
 
-use super::protocol::{REQUEST_BYTES, Reply, Request};
+use super::protocol::{CompileReply, CompileRequest, REQUEST_BYTES};
 use crate::sandbox::engine::compiler;
 
 /// The standard streams: no other file is opened.
@@ -19,7 +19,7 @@ const DESCRIPTORS: u64 = 3;
 /// could be written, whatever it says.
 #[must_use]
 pub fn serve() -> ExitCode {
-    let reply = answer(&mut io::stdin().lock()).unwrap_or_else(Reply::Failed);
+    let reply = answer(&mut io::stdin().lock()).unwrap_or_else(CompileReply::Failed);
     let (head, content) = reply.to_parts();
     let mut out = io::stdout().lock();
     let written = out.write_all(&head).and_then(|()| out.write_all(content));
@@ -30,10 +30,10 @@ pub fn serve() -> ExitCode {
     }
 }
 
-fn answer(input: &mut impl Read) -> Result<Reply, String> {
+fn answer(input: &mut impl Read) -> Result<CompileReply, String> {
     let mut head = [0; REQUEST_BYTES];
     input.read_exact(&mut head).map_err(|error| format!("expected a request: {error}"))?;
-    let request = Request::from_bytes(&head)
+    let request = CompileRequest::from_bytes(&head)
         .ok_or_else(|| "expected a request of version 2 of the protocol".to_owned())?;
     confine(&request).map_err(|error| format!("could not limit itself: {error}"))?;
     let wasm = module(input, request.module_bytes)?;
@@ -52,30 +52,30 @@ fn module(input: &mut impl Read, bytes: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-fn compile(wasm: &[u8], compatibility: u64) -> Reply {
+fn compile(wasm: &[u8], compatibility: u64) -> CompileReply {
     let engine = match Engine::new(&compiler()) {
         Ok(engine) => engine,
-        Err(error) => return refusal(&error, Reply::Failed),
+        Err(error) => return refusal(&error, CompileReply::Failed),
     };
     if super::host::compatibility(&engine) != compatibility {
-        return Reply::Failed("it is of another build than the host".to_owned());
+        return CompileReply::Failed("it is of another build than the host".to_owned());
     }
     match engine.precompile_module(wasm) {
-        Ok(code) => Reply::Code(code),
-        Err(error) => refusal(&error, Reply::Refused),
+        Ok(code) => CompileReply::Code(code),
+        Err(error) => refusal(&error, CompileReply::Refused),
     }
 }
 
-fn refusal(error: &wasmtime::Error, otherwise: fn(String) -> Reply) -> Reply {
+fn refusal(error: &wasmtime::Error, otherwise: fn(String) -> CompileReply) -> CompileReply {
     if error.is::<wasmtime::OutOfMemory>() {
-        Reply::OutOfMemory
+        CompileReply::OutOfMemory
     } else {
         otherwise(format!("{error:#}"))
     }
 }
 
 /// Gives up what compiling doesn't need, for good. Where the host has less itself, that stays.
-fn confine(request: &Request) -> io::Result<()> {
+fn confine(request: &CompileRequest) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};

@@ -12,7 +12,7 @@ pub(in crate::sandbox) struct Slots {
 
 /// A place that is taken until this is dropped.
 #[derive(Debug)]
-pub(super) struct Slot<'a>(&'a Slots);
+pub(super) struct HelperSlot<'a>(&'a Slots);
 
 impl Slots {
     /// As many places as there are processors that this process may use.
@@ -25,13 +25,13 @@ impl Slots {
     }
 
     /// Takes a place, when there is one. Whoever holds one has a deadline, so that this ends.
-    pub(super) fn take(&self) -> Slot<'_> {
+    pub(super) fn take(&self) -> HelperSlot<'_> {
         let mut free = self
             .freed
             .wait_while(self.free(), |free| *free == 0)
             .unwrap_or_else(PoisonError::into_inner);
         *free -= 1;
-        Slot(self)
+        HelperSlot(self)
     }
 
     /// A number that is always right, whoever panicked elsewhere.
@@ -40,7 +40,7 @@ impl Slots {
     }
 }
 
-impl Drop for Slot<'_> {
+impl Drop for HelperSlot<'_> {
     fn drop(&mut self) {
         *self.0.free() += 1;
         self.0.freed.notify_one();

@@ -48,8 +48,8 @@ where
     T: Clone + Default + Serialize + DeserializeOwned,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Names<T>(PhantomData<T>);
-        impl<'de, T: Default + Serialize> Visitor<'de> for Names<T> {
+        struct LimitNames<T>(PhantomData<T>);
+        impl<'de, T: Default + Serialize> Visitor<'de> for LimitNames<T> {
             type Value = BTreeMap<String, u64>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,7 +71,7 @@ where
                 Ok(given)
             }
         }
-        let given = deserializer.deserialize_map(Names::<T>(PhantomData))?;
+        let given = deserializer.deserialize_map(LimitNames::<T>(PhantomData))?;
         let figures = Self { given, limits: PhantomData };
         figures.replaced(&T::default()).map_err(D::Error::custom)?;
         Ok(figures)

@@ -12,7 +12,7 @@ use super::figures::Figures;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::bounded;
 use crate::gate::inspect::StructuralLimits;
-use crate::gate::policy::{self, Entry, PolicyError};
+use crate::gate::policy::{self, PolicyEntry, PolicyError};
 use crate::sandbox::{Allocator, Isolation, Limits, MAX_STACK_BYTES, Pool, Wasi};
 
 /// How much of the name of a text is repeated, in characters.
@@ -222,9 +222,9 @@ pub(super) fn policy(text: &str, origin: &str) -> Result<TenantPolicy, TenantErr
 #[serde(deny_unknown_fields)]
 struct Written {
     #[serde(default)]
-    deny: Vec<Entry>,
+    deny: Vec<PolicyEntry>,
     #[serde(default)]
-    explicit: Vec<Entry>,
+    explicit: Vec<PolicyEntry>,
     #[serde(default)]
     whole_event: bool,
     #[serde(default)]

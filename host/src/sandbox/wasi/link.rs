@@ -16,7 +16,7 @@ use super::host::MAX_OPEN;
 use crate::abi::section::MEMORY_EXPORT;
 use crate::gate::inspect::{Grant, WASI_MODULE, WasiFunction};
 use crate::sandbox::GuestError;
-use crate::sandbox::store::State;
+use crate::sandbox::store::StoreState;
 
 /// Fuel of a byte that is written, read or filled, of a path, of a list of buffers, or of the place for a list of entries or
 /// the path of a directory.
@@ -28,11 +28,11 @@ const MAX_BUFFERS: u32 = 1024;
 /// How many random bytes are made at a time.
 const RANDOM_PIECE: u32 = 64 << 10;
 
-type Guest<'a> = Caller<'a, State>;
+type Guest<'a> = Caller<'a, StoreState>;
 type Result<T> = wasmtime::Result<T>;
 
 /// A linker that has the functions of a grant and nothing else.
-pub(in crate::sandbox) fn linker(engine: &Engine, grant: Grant) -> Result<Linker<State>> {
+pub(in crate::sandbox) fn linker(engine: &Engine, grant: Grant) -> Result<Linker<StoreState>> {
     let mut linker = Linker::new(engine);
     if grant >= Grant::Core {
         core(&mut linker)?;
@@ -73,7 +73,7 @@ macro_rules! link {
     }};
 }
 
-fn core(linker: &mut Linker<State>) -> Result<()> {
+fn core(linker: &mut Linker<StoreState>) -> Result<()> {
     link!(linker, args_get(list: i32, bytes: i32));
     link!(linker, args_sizes_get(count: i32, bytes: i32));
     link!(linker, environ_get(list: i32, bytes: i32));
@@ -120,7 +120,7 @@ fn core(linker: &mut Linker<State>) -> Result<()> {
     Ok(())
 }
 
-fn files(linker: &mut Linker<State>) -> Result<()> {
+fn files(linker: &mut Linker<StoreState>) -> Result<()> {
     link!(linker, async fd_fdstat_get(fd: i32, stat: i32));
     link!(linker, fd_prestat_get(fd: i32, stat: i32));
     link!(linker, fd_prestat_dir_name(fd: i32, path: i32, length: i32), length);
@@ -167,7 +167,7 @@ fn files(linker: &mut Linker<State>) -> Result<()> {
 
 /// The functions that tell of files. What they tell is that of the data: what reading changes, and what tells of the machine,
 /// is left out.
-fn stats(linker: &mut Linker<State>) -> Result<()> {
+fn stats(linker: &mut Linker<StoreState>) -> Result<()> {
     let price_of_stat = price("fd_filestat_get");
     linker.func_wrap(
         WASI_MODULE,
@@ -437,7 +437,7 @@ mod tests {
         let engine = Engine::new(wasmtime::Config::new().consume_fuel(true)).unwrap();
         for grant in Grant::ALL {
             let linker = linker(&engine, grant).unwrap();
-            let mut store = Store::new(&engine, State::new(&Limits::default(), None));
+            let mut store = Store::new(&engine, StoreState::new(&Limits::default(), None));
             let mut linked: Vec<(String, String)> = linker
                 .iter(&mut store)
                 .map(|(module, name, item)| (format!("{module}.{name}"), item))

@@ -14,7 +14,7 @@ const MESSAGES: &[&str] =
     &["/error/message", "/0/error/message", "/error", "/message", "/detail", "/error_description"];
 
 /// What a provider answered instead of a success.
-pub(super) struct Failure {
+pub(super) struct HttpFailure {
     pub(super) status: StatusCode,
     /// The beginning of the body.
     pub(super) body: Vec<u8>,
@@ -22,7 +22,7 @@ pub(super) struct Failure {
     pub(super) location: Option<String>,
 }
 
-impl Failure {
+impl HttpFailure {
     /// Whether the provider didn't take the request as it was put, rather than who asked, how often, or for what model.
     pub(super) fn is_about_the_request(&self) -> bool {
         matches!(self.status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY)

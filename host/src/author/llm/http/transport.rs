@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::{ClientConfig, LlmError, Secrets};
 use super::endpoint::Endpoint;
-use super::failure::{Failure, shown};
+use super::failure::{HttpFailure, shown};
 use super::tls;
 
 /// How much of the body is read that comes with a failure.
@@ -19,7 +19,7 @@ const MAX_FAILURE_BYTES: usize = 64 << 10;
 pub(super) enum Reply {
     /// The body of a success.
     Success(Vec<u8>),
-    Failure(Failure),
+    Failure(HttpFailure),
 }
 
 /// A connection to one address, with the key to it.
@@ -121,7 +121,7 @@ impl Transport {
 }
 
 /// A failure with as much of its body as arrives and is worth reading.
-async fn beginning(mut response: Response) -> Failure {
+async fn beginning(mut response: Response) -> HttpFailure {
     let status = response.status();
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     let location = location.map(str::to_owned);
@@ -133,5 +133,5 @@ async fn beginning(mut response: Response) -> Failure {
             break;
         }
     }
-    Failure { status, body, location }
+    HttpFailure { status, body, location }
 }

@@ -4,19 +4,19 @@ use wasmparser::MemArg;
 
 use super::function::{HEADER, Interpreter, RECORD, fault};
 use super::reason::{Obligation, Unproven};
-use super::state::State;
-use super::value::{Field, Known, Slot, Value};
+use super::state::AbstractState;
+use super::value::{AbstractValue, BlockSlot, Known, RecordField};
 
 impl Interpreter<'_, '_, '_> {
     /// The record and the field that a load of four bytes reads; no record for the block's header.
     pub(super) fn field(
         &mut self,
-        now: &mut State,
+        now: &mut AbstractState,
         memarg: &MemArg,
-    ) -> Result<(Option<Slot>, Field), Unproven> {
+    ) -> Result<(Option<BlockSlot>, RecordField), Unproven> {
         let (address, what) = match now.pop()? {
-            Value::Block(from) => (u64::from(from) + memarg.offset, "the input block"),
-            Value::Row(from) => (u64::from(from) + memarg.offset, "the row"),
+            AbstractValue::Block(from) => (u64::from(from) + memarg.offset, "the input block"),
+            AbstractValue::Row(from) => (u64::from(from) + memarg.offset, "the row"),
             _ => {
                 let message =
                     "expected an address in the input block or in a row, got another value";
@@ -27,7 +27,7 @@ impl Interpreter<'_, '_, '_> {
         let in_row = what == "the row";
         let at = u32::try_from(address).ok();
         if !in_row && at.is_some_and(|at| at <= HEADER - 4) {
-            return Ok((None, Field::Kind));
+            return Ok((None, RecordField::Kind));
         }
         let record = at
             .and_then(|at| at.checked_sub(if in_row { 0 } else { HEADER }))
@@ -35,15 +35,15 @@ impl Interpreter<'_, '_, '_> {
         let slot = match record {
             Some((index, _)) if in_row => {
                 self.reads_row(index)?;
-                Some(Slot::Column(index))
+                Some(BlockSlot::Column(index))
             }
-            Some((index, _)) if index < self.context.inputs => Some(Slot::Input(index)),
+            Some((index, _)) if index < self.context.inputs => Some(BlockSlot::Input(index)),
             _ => None,
         };
         let field = match record {
-            Some((_, 0)) => Some(Field::Kind),
-            Some((_, 4)) => Some(Field::Offset),
-            Some((_, 8)) => Some(Field::Length),
+            Some((_, 0)) => Some(RecordField::Kind),
+            Some((_, 4)) => Some(RecordField::Offset),
+            Some((_, 8)) => Some(RecordField::Length),
             _ => None,
         };
         match (slot, field) {
@@ -71,16 +71,18 @@ impl Interpreter<'_, '_, '_> {
 
     pub(super) fn load_wide(
         &mut self,
-        now: &mut State,
+        now: &mut AbstractState,
         memarg: &MemArg,
         width: u64,
     ) -> Result<(), Unproven> {
         let address = now.pop()?;
         match address {
-            Value::Text(slot) if now.has_bytes(slot, memarg.offset.saturating_add(width)) => {
+            AbstractValue::Text(slot)
+                if now.has_bytes(slot, memarg.offset.saturating_add(width)) =>
+            {
                 self.found.loads += 1;
             }
-            Value::Text(_) => {
+            AbstractValue::Text(_) => {
                 let message = "expected bytes of a text whose length is known here, got others";
                 return Err(fault(Obligation::Load, message));
             }
@@ -97,9 +99,13 @@ impl Interpreter<'_, '_, '_> {
         Ok(())
     }
 
-    pub(super) fn load_vector(&mut self, now: &mut State, memarg: &MemArg) -> Result<(), Unproven> {
+    pub(super) fn load_vector(
+        &mut self,
+        now: &mut AbstractState,
+        memarg: &MemArg,
+    ) -> Result<(), Unproven> {
         let known = match now.pop()? {
-            Value::Const(address) => {
+            AbstractValue::Const(address) => {
                 let address = u64::from(address.cast_unsigned()) + memarg.offset;
                 let bytes = self.context.module.filled_from(address);
                 if bytes == 0 {
@@ -108,21 +114,21 @@ impl Interpreter<'_, '_, '_> {
                 }
                 Known::Bytes(bytes.min(16))
             }
-            Value::Text(slot) if memarg.offset == 0 => Known::Text(slot),
+            AbstractValue::Text(slot) if memarg.offset == 0 => Known::Text(slot),
             _ => {
                 let message = "expected constant text or the text of a record, got another address";
                 return Err(fault(Obligation::Load, message));
             }
         };
         self.found.loads += 1;
-        now.push(Value::Vector(known));
+        now.push(AbstractValue::Vector(known));
         Ok(())
     }
 
     /// `memory.copy`: of constant text alone, with its length as a literal, which is how the bound on fuel counts it.
-    pub(super) fn copy(&mut self, now: &mut State) -> Result<(), Unproven> {
+    pub(super) fn copy(&mut self, now: &mut AbstractState) -> Result<(), Unproven> {
         let (length, from, to) = (now.pop()?, now.pop()?, now.pop()?);
-        let (Value::Const(length), Value::Const(from)) = (length, from) else {
+        let (AbstractValue::Const(length), AbstractValue::Const(from)) = (length, from) else {
             let message = "expected a copy of constant text, got another";
             return Err(fault(Obligation::Load, message));
         };

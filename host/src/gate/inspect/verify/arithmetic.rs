@@ -4,13 +4,13 @@ use wasmparser::Operator;
 
 use super::function::{Interpreter, name};
 use super::reason::{Obligation, Unproven};
-use super::state::State;
+use super::state::AbstractState;
 
 impl Interpreter<'_, '_, '_> {
     /// Operators that compute, and neither trap nor touch the memory.
     pub(super) fn arithmetic(
         &mut self,
-        now: &mut State,
+        now: &mut AbstractState,
         operator: &Operator<'_>,
     ) -> Result<(), Unproven> {
         let unary = matches!(

@@ -3,11 +3,11 @@
 use super::callee::Callee;
 use super::function::{HEADER, Interpreter, RECORD, fault};
 use super::reason::{Obligation, Unproven};
-use super::state::State;
-use super::value::{Field, Value};
+use super::state::AbstractState;
+use super::value::{AbstractValue, RecordField};
 
 impl Interpreter<'_, '_, '_> {
-    pub(super) fn call(&mut self, now: &mut State, function: u32) -> Result<(), Unproven> {
+    pub(super) fn call(&mut self, now: &mut AbstractState, function: u32) -> Result<(), Unproven> {
         let Some(callee) = self.context.callees.get(function as usize) else {
             let message = format!("expected a function before this one, got func[{function}]");
             return Err(Unproven::new(Obligation::Call, message));
@@ -21,7 +21,9 @@ impl Interpreter<'_, '_, '_> {
             Callee::CopyLong => {
                 let (length, from, to) = (now.pop()?, now.pop()?, now.pop()?);
                 match (from, length) {
-                    (Value::Text(slot), Value::Field(of, Field::Length)) if slot == of => {
+                    (AbstractValue::Text(slot), AbstractValue::Field(of, RecordField::Length))
+                        if slot == of =>
+                    {
                         now.copy_text(&to, slot)?;
                     }
                     _ => {
@@ -40,7 +42,7 @@ impl Interpreter<'_, '_, '_> {
             }
             Callee::OpenList => {
                 let (to, first) = (now.pop()?, now.pop()?);
-                if !matches!(first, Value::Out { .. }) {
+                if !matches!(first, AbstractValue::Out { .. }) {
                     let message = "expected an address in the result, got another value";
                     return Err(fault(Obligation::Call, message));
                 }
@@ -54,7 +56,7 @@ impl Interpreter<'_, '_, '_> {
             }
             Callee::TooLarge => {
                 now.pop()?;
-                now.push(Value::Refusal);
+                now.push(AbstractValue::Refusal);
             }
             Callee::Writer { row, may_fail } => {
                 let to = now.pop()?;
@@ -70,9 +72,9 @@ impl Interpreter<'_, '_, '_> {
         Ok(())
     }
 
-    fn is_block(&self, value: &Value) -> Result<(), Unproven> {
+    fn is_block(&self, value: &AbstractValue) -> Result<(), Unproven> {
         match value {
-            Value::Block(0) => Ok(()),
+            AbstractValue::Block(0) => Ok(()),
             _ => Err(fault(
                 Obligation::Call,
                 "expected the input block's address, got another value",
@@ -80,22 +82,22 @@ impl Interpreter<'_, '_, '_> {
         }
     }
 
-    fn is_row(&self, value: &Value) -> Result<(), Unproven> {
+    fn is_row(&self, value: &AbstractValue) -> Result<(), Unproven> {
         match value {
-            Value::Row(0) => Ok(()),
+            AbstractValue::Row(0) => Ok(()),
             _ => Err(fault(Obligation::Call, "expected the row's address, got another value")),
         }
     }
 
-    fn is_record(&mut self, value: &Value) -> Result<(), Unproven> {
+    fn is_record(&mut self, value: &AbstractValue) -> Result<(), Unproven> {
         match value {
-            Value::Block(at) => {
+            AbstractValue::Block(at) => {
                 let at = at.checked_sub(HEADER);
                 if at.is_some_and(|at| at % RECORD == 0 && at / RECORD < self.context.inputs) {
                     return Ok(());
                 }
             }
-            Value::Row(at) if at % RECORD == 0 => return self.reads_row(at / RECORD),
+            AbstractValue::Row(at) if at % RECORD == 0 => return self.reads_row(at / RECORD),
             _ => {}
         }
         Err(fault(Obligation::Call, "expected the address of a record, got another value"))

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::callee::Callee;
 use super::module::{Module, OUTPUT_GLOBAL};
 use super::reason::{Obligation, Unproven};
-use super::state::{MayFail, Names, State};
-use super::value::{OUTPUT, Value};
+use super::state::{AbstractState, FreshNames, MayFail};
+use super::value::{AbstractValue, OUTPUT};
 use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
 
 pub(super) const HEADER: u32 = HEADER_BYTES as u32;
@@ -38,7 +38,7 @@ pub struct Found {
 
 /// What a generated function is, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum FunctionRole {
     /// `(block, size)`, gives the packed result.
     Extractor,
     /// `(block, to)`.
@@ -48,7 +48,7 @@ pub(super) enum Role {
 }
 
 /// What the verifier knows besides the function that it looks at.
-pub(super) struct Context<'m, 'a> {
+pub(super) struct FunctionContext<'m, 'a> {
     pub(super) module: &'m Module<'a>,
     /// How many inputs are declared.
     pub(super) inputs: u32,
@@ -58,27 +58,29 @@ pub(super) struct Context<'m, 'a> {
 
 /// Goes through a body; gives what callers have to know of it.
 pub(super) fn verify(
-    context: &Context<'_, '_>,
+    context: &FunctionContext<'_, '_>,
     body: &wasmparser::FunctionBody<'_>,
-    role: Role,
+    role: FunctionRole,
     found: &mut Found,
 ) -> Result<Callee, Unproven> {
     let unreadable =
         |error: wasmparser::Error| Unproven::new(Obligation::Operator, error.message().to_owned());
-    let mut names = Names::default();
-    let base = if role == Role::Extractor { OUTPUT } else { names.next() };
-    let to = Value::Out { base, offset: 0 };
+    let mut names = FreshNames::default();
+    let base = if role == FunctionRole::Extractor { OUTPUT } else { names.next() };
+    let to = AbstractValue::Out { base, offset: 0 };
     let mut locals = match role {
-        Role::Extractor => vec![Value::Block(0), Value::Number(names.next())],
-        Role::OfEvent => vec![Value::Block(0), to],
-        Role::OfRow => vec![Value::Block(0), Value::Row(0), to],
+        FunctionRole::Extractor => {
+            vec![AbstractValue::Block(0), AbstractValue::Number(names.next())]
+        }
+        FunctionRole::OfEvent => vec![AbstractValue::Block(0), to],
+        FunctionRole::OfRow => vec![AbstractValue::Block(0), AbstractValue::Row(0), to],
     };
     let mut reader = body.get_locals_reader().map_err(unreadable)?;
     for _ in 0..reader.get_count() {
         let (count, ty) = reader.read().map_err(unreadable)?;
         let zero = match ty {
-            ValType::I32 => Value::Const(0),
-            ValType::I64 => Value::Wide(0),
+            ValType::I32 => AbstractValue::Const(0),
+            ValType::I64 => AbstractValue::Wide(0),
             other => {
                 let message = format!("expected locals of type i32 and i64, got {other}");
                 return Err(Unproven::new(Obligation::Signature, message));
@@ -94,7 +96,7 @@ pub(super) fn verify(
         context,
         role,
         names,
-        now: Some(State::new(locals, base)),
+        now: Some(AbstractState::new(locals, base)),
         open: Vec::new(),
         literal: false,
         row: 0,
@@ -106,28 +108,30 @@ pub(super) fn verify(
         let operator = operators.read().map_err(unreadable)?;
         interpreter.operator(&operator).map_err(|unproven| unproven.at(offset))?;
     }
-    let row = (role == Role::OfRow).then_some(interpreter.row);
+    let row = (role == FunctionRole::OfRow).then_some(interpreter.row);
     Ok(match role {
-        Role::Extractor => Callee::None,
-        Role::OfEvent | Role::OfRow => Callee::Writer { row, may_fail: interpreter.may_fail },
+        FunctionRole::Extractor => Callee::None,
+        FunctionRole::OfEvent | FunctionRole::OfRow => {
+            Callee::Writer { row, may_fail: interpreter.may_fail }
+        }
     })
 }
 
 /// An `if` that is open.
-struct Open {
+struct OpenIf {
     /// What is known where its condition doesn't hold, until the `else`.
-    otherwise: Option<State>,
+    otherwise: Option<AbstractState>,
     /// What is known at the end of its first branch, after the `else`.
-    first: Option<State>,
+    first: Option<AbstractState>,
 }
 
 pub(super) struct Interpreter<'f, 'm, 'a> {
-    pub(super) context: &'f Context<'m, 'a>,
-    role: Role,
-    pub(super) names: Names,
+    pub(super) context: &'f FunctionContext<'m, 'a>,
+    role: FunctionRole,
+    pub(super) names: FreshNames,
     /// What is known here; nothing after a return.
-    now: Option<State>,
-    open: Vec<Open>,
+    now: Option<AbstractState>,
+    open: Vec<OpenIf>,
     /// Whether the operator before pushed a constant.
     pub(super) literal: bool,
     /// Bytes of its row that the function reads.
@@ -184,7 +188,11 @@ impl Interpreter<'_, '_, '_> {
     }
 
     /// An operator that isn't an end; whether anything comes after it.
-    fn straight(&mut self, now: &mut State, operator: &Operator<'_>) -> Result<bool, Unproven> {
+    fn straight(
+        &mut self,
+        now: &mut AbstractState,
+        operator: &Operator<'_>,
+    ) -> Result<bool, Unproven> {
         match operator {
             Operator::Nop => {}
             Operator::Drop => drop(now.pop()?),
@@ -199,17 +207,17 @@ impl Interpreter<'_, '_, '_> {
                 now.push(value);
             }
             Operator::GlobalGet { global_index: OUTPUT_GLOBAL } => {
-                now.push(Value::Out { base: OUTPUT, offset: 0 });
+                now.push(AbstractValue::Out { base: OUTPUT, offset: 0 });
             }
             Operator::GlobalGet { .. } => self.number(now),
-            Operator::I32Const { value } => now.push(Value::Const(*value)),
-            Operator::I64Const { value } => now.push(Value::Wide(*value)),
+            Operator::I32Const { value } => now.push(AbstractValue::Const(*value)),
+            Operator::I64Const { value } => now.push(AbstractValue::Wide(*value)),
             Operator::If { blockty: BlockType::Empty } => {
                 let (holds, fails) = now.pop()?.facts();
                 let mut otherwise = now.clone();
                 now.learn(&holds);
                 otherwise.learn(&fails);
-                self.open.push(Open { otherwise: Some(otherwise), first: None });
+                self.open.push(OpenIf { otherwise: Some(otherwise), first: None });
             }
             Operator::Block { .. }
             | Operator::Loop { .. }
@@ -239,7 +247,7 @@ impl Interpreter<'_, '_, '_> {
             Operator::I32Load { memarg } => {
                 let (slot, field) = self.field(now, memarg)?;
                 match slot {
-                    Some(slot) => now.push(Value::Field(slot, field)),
+                    Some(slot) => now.push(AbstractValue::Field(slot, field)),
                     None => self.number(now),
                 }
             }
@@ -253,16 +261,16 @@ impl Interpreter<'_, '_, '_> {
     }
 
     /// Pushes a number of which nothing more is known.
-    pub(super) fn number(&mut self, now: &mut State) {
-        now.push(Value::Number(self.names.next()));
+    pub(super) fn number(&mut self, now: &mut AbstractState) {
+        now.push(AbstractValue::Number(self.names.next()));
     }
 
     /// What a function gives back, on the top of the stack.
-    fn leave(&mut self, mut now: State) -> Result<(), Unproven> {
+    fn leave(&mut self, mut now: AbstractState) -> Result<(), Unproven> {
         self.found.returns += 1;
         let value = now.pop()?;
         now.leave()?;
-        if self.role == Role::Extractor {
+        if self.role == FunctionRole::Extractor {
             return self.is_result(&now, &value);
         }
         let Some(may_fail) = now.is_end(&value) else {
@@ -274,15 +282,15 @@ impl Interpreter<'_, '_, '_> {
         Ok(())
     }
 
-    fn is_result(&self, now: &State, value: &Value) -> Result<(), Unproven> {
+    fn is_result(&self, now: &AbstractState, value: &AbstractValue) -> Result<(), Unproven> {
         let is_fixed = |packed: i64| {
             let packed = packed.cast_unsigned();
             let length = packed & u64::from(u32::MAX);
             u64::from(self.context.module.filled_from(packed >> 32)) >= length
         };
         match value {
-            Value::Refusal => Ok(()),
-            Value::Wide(packed) if is_fixed(*packed) => Ok(()),
+            AbstractValue::Refusal => Ok(()),
+            AbstractValue::Wide(packed) if is_fixed(*packed) => Ok(()),
             value if now.is_result(value) => Ok(()),
             _ => {
                 let message = "expected the output area's address and the length of what is written, constant \

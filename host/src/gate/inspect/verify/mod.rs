@@ -27,7 +27,7 @@ pub use self::function::Found;
 pub use self::reason::{Obligation, Unproven};
 
 use self::callee::Callee;
-use self::function::{Context, Role};
+use self::function::{FunctionContext, FunctionRole};
 use self::module::Module;
 use super::Inspected;
 use super::rows::{Matcher, RowLoop};
@@ -57,7 +57,7 @@ pub fn verify(inspected: &Inspected) -> Result<Verified, Unproven> {
     // A section has at most 1024 inputs.
     let inputs = section.inputs().len() as u32;
     for (index, body) in module.bodies.iter().enumerate().skip(hand_written) {
-        let context = Context { module: &module, inputs, callees: &callees };
+        let context = FunctionContext { module: &module, inputs, callees: &callees };
         let callee = one(&context, section, index, body, &mut found)
             .map_err(|unproven| unproven.in_place(module.func(index)))?;
         callees.push(callee);
@@ -71,7 +71,7 @@ pub fn verify(inspected: &Inspected) -> Result<Verified, Unproven> {
 }
 
 fn one(
-    context: &Context<'_, '_>,
+    context: &FunctionContext<'_, '_>,
     section: &Section,
     index: usize,
     body: &FunctionBody<'_>,
@@ -82,9 +82,9 @@ fn one(
     let ty = u32::try_from(index).ok().and_then(|index| module.ty(index));
     let is_extractor = index == module.extractor as usize;
     let role = match ty.map(|ty| (ty.params(), ty.results())) {
-        Some(([I32, I32], [ValType::I64])) if is_extractor => Role::Extractor,
-        Some(([I32, I32], [I32])) => Role::OfEvent,
-        Some(([I32, I32, I32], [I32])) => Role::OfRow,
+        Some(([I32, I32], [ValType::I64])) if is_extractor => FunctionRole::Extractor,
+        Some(([I32, I32], [I32])) => FunctionRole::OfEvent,
+        Some(([I32, I32, I32], [I32])) => FunctionRole::OfRow,
         _ => {
             let message =
                 "expected a function that writes a part of the result, got one of another type";
@@ -92,7 +92,7 @@ fn one(
         }
     };
     match (role, row_loop(body)) {
-        (Role::OfEvent, Some(rows)) => {
+        (FunctionRole::OfEvent, Some(rows)) => {
             found.row_loops += 1;
             over_rows(context, section, rows)
         }
@@ -118,7 +118,7 @@ fn row_loop(body: &FunctionBody<'_>) -> Option<RowLoop> {
 /// Holds a loop to the rows of an iteration: it begins at the first column's record, takes as many rows as there are, each of
 /// all its columns, and calls a function that reads no further than that.
 fn over_rows(
-    context: &Context<'_, '_>,
+    context: &FunctionContext<'_, '_>,
     section: &Section,
     rows: RowLoop,
 ) -> Result<Callee, Unproven> {

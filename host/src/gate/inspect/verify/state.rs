@@ -1,7 +1,7 @@
 //! What is known at a point of a function: its locals, its stack, and how far the result is written.
 
 use super::reason::{Obligation, Unproven};
-use super::value::{Base, Fact, Facts, Known, Slot, Value};
+use super::value::{AbstractValue, Base, BlockSlot, Fact, Known, ValueFacts};
 
 /// How many facts about lengths, and how many about negative numbers, are kept. Forgetting one is always right.
 const MOST_FACTS: usize = 32;
@@ -19,7 +19,7 @@ struct Frontier {
     base: Base,
     done: u32,
     /// As many bytes as this record's text has.
-    tail: Option<Slot>,
+    tail: Option<BlockSlot>,
     /// Whether the tail was copied in bulk: then it has to become part of the result.
     bulk: bool,
     /// Whether `base` may be a negative number instead: what a function gave back that nothing has looked at yet.
@@ -51,19 +51,19 @@ enum Bound {
 
 /// What is known at a point of a function.
 #[derive(Clone, Debug)]
-pub(super) struct State {
-    locals: Vec<Value>,
-    stack: Vec<Value>,
+pub(super) struct AbstractState {
+    locals: Vec<AbstractValue>,
+    stack: Vec<AbstractValue>,
     frontier: Frontier,
-    lengths: Vec<(Slot, Bound)>,
+    lengths: Vec<(BlockSlot, Bound)>,
     negative: Vec<u32>,
 }
 
 /// Gives names to numbers and points.
 #[derive(Debug, Default)]
-pub(super) struct Names(u32);
+pub(super) struct FreshNames(u32);
 
-impl Names {
+impl FreshNames {
     pub(super) fn next(&mut self) -> u32 {
         // A body has far fewer operators than there are names.
         self.0 = self.0.saturating_add(1);
@@ -71,9 +71,9 @@ impl Names {
     }
 }
 
-impl State {
+impl AbstractState {
     /// At the beginning of a function, with the result written up to `base`.
-    pub(super) fn new(locals: Vec<Value>, base: Base) -> Self {
+    pub(super) fn new(locals: Vec<AbstractValue>, base: Base) -> Self {
         Self {
             locals,
             stack: Vec::new(),
@@ -83,28 +83,28 @@ impl State {
         }
     }
 
-    pub(super) fn push(&mut self, value: Value) {
+    pub(super) fn push(&mut self, value: AbstractValue) {
         self.stack.push(value);
     }
 
     /// The top of the stack. The module is valid, so there is one.
-    pub(super) fn pop(&mut self) -> Result<Value, Unproven> {
+    pub(super) fn pop(&mut self) -> Result<AbstractValue, Unproven> {
         self.stack
             .pop()
             .ok_or_else(|| Unproven::new(Obligation::Operator, "the operand stack is empty"))
     }
 
-    pub(super) fn local(&self, index: u32) -> Result<&Value, Unproven> {
+    pub(super) fn local(&self, index: u32) -> Result<&AbstractValue, Unproven> {
         self.locals.get(index as usize).ok_or_else(no_local)
     }
 
-    pub(super) fn set_local(&mut self, index: u32, value: Value) -> Result<(), Unproven> {
+    pub(super) fn set_local(&mut self, index: u32, value: AbstractValue) -> Result<(), Unproven> {
         *self.locals.get_mut(index as usize).ok_or_else(no_local)? = value;
         Ok(())
     }
 
     /// Takes in what holds here.
-    pub(super) fn learn(&mut self, facts: &Facts) {
+    pub(super) fn learn(&mut self, facts: &ValueFacts) {
         for fact in facts.iter() {
             match fact {
                 Fact::LengthIs(slot, length) => self.bound(slot, Bound::Is(length)),
@@ -117,10 +117,10 @@ impl State {
                     if self.frontier.base == base {
                         self.frontier.pending = false;
                     }
-                    let item = Value::Item(base);
+                    let item = AbstractValue::Item(base);
                     for value in self.locals.iter_mut().chain(&mut self.stack) {
                         if *value == item {
-                            *value = Value::Out { base, offset: 0 };
+                            *value = AbstractValue::Out { base, offset: 0 };
                         }
                     }
                 }
@@ -128,20 +128,20 @@ impl State {
         }
     }
 
-    fn bound(&mut self, slot: Slot, bound: Bound) {
+    fn bound(&mut self, slot: BlockSlot, bound: Bound) {
         if self.lengths.len() < MOST_FACTS {
             self.lengths.push((slot, bound));
         }
     }
 
     /// Whether a text is known to have just so many bytes or more.
-    pub(super) fn has_bytes(&self, slot: Slot, bytes: u64) -> bool {
+    pub(super) fn has_bytes(&self, slot: BlockSlot, bytes: u64) -> bool {
         self.lengths.iter().any(|(of, bound)| {
             *of == slot && matches!(bound, Bound::Is(length) if u64::from(*length) >= bytes)
         })
     }
 
-    fn fits_in_vector(&self, slot: Slot) -> bool {
+    fn fits_in_vector(&self, slot: BlockSlot) -> bool {
         self.lengths.iter().any(|(of, bound)| {
             let (Bound::Is(most) | Bound::AtMost(most)) = bound;
             *of == slot && *most <= VECTOR
@@ -153,16 +153,16 @@ impl State {
     }
 
     /// Where from the last point on something may be written: nothing written before is touched by it.
-    fn place(&self, address: &Value, more: u64) -> Result<u64, Unproven> {
+    fn place(&self, address: &AbstractValue, more: u64) -> Result<u64, Unproven> {
         match address {
-            Value::Out { base, offset } if *base == self.frontier.base => {
+            AbstractValue::Out { base, offset } if *base == self.frontier.base => {
                 if self.frontier.pending {
                     let message = "it isn't known whether the function before gave back an address or a failure";
                     return Err(Unproven::new(Obligation::Store, message));
                 }
                 Ok(u64::from(*offset) + more)
             }
-            Value::Out { .. } => {
+            AbstractValue::Out { .. } => {
                 let message = "the address isn't where the result has got to, but before that";
                 Err(Unproven::new(Obligation::Store, message))
             }
@@ -176,28 +176,36 @@ impl State {
     /// Takes note of a vector that is stored.
     pub(super) fn store_vector(
         &mut self,
-        address: &Value,
+        address: &AbstractValue,
         more: u64,
-        vector: &Value,
+        vector: &AbstractValue,
     ) -> Result<(), Unproven> {
         let at = self.place(address, more)?;
         match vector {
-            Value::Vector(Known::Text(slot)) if self.fits_in_vector(*slot) => {
+            AbstractValue::Vector(Known::Text(slot)) if self.fits_in_vector(*slot) => {
                 self.write_text(at, *slot, false)
             }
-            Value::Vector(Known::Bytes(known)) => self.write(at, *known, VECTOR),
+            AbstractValue::Vector(Known::Bytes(known)) => self.write(at, *known, VECTOR),
             _ => self.write(at, 0, VECTOR),
         }
     }
 
     /// Takes note of a copy of so many bytes of constant text.
-    pub(super) fn copy_constant(&mut self, address: &Value, bytes: u32) -> Result<(), Unproven> {
+    pub(super) fn copy_constant(
+        &mut self,
+        address: &AbstractValue,
+        bytes: u32,
+    ) -> Result<(), Unproven> {
         let at = self.place(address, 0)?;
         self.write(at, bytes, bytes)
     }
 
     /// Takes note of a copy of all of a text, with whatever lies after it in the block.
-    pub(super) fn copy_text(&mut self, address: &Value, slot: Slot) -> Result<(), Unproven> {
+    pub(super) fn copy_text(
+        &mut self,
+        address: &AbstractValue,
+        slot: BlockSlot,
+    ) -> Result<(), Unproven> {
         let at = self.place(address, 0)?;
         self.write_text(at, slot, true)
     }
@@ -218,7 +226,7 @@ impl State {
         self.frontier.drop_tail()
     }
 
-    fn write_text(&mut self, at: u64, slot: Slot, bulk: bool) -> Result<(), Unproven> {
+    fn write_text(&mut self, at: u64, slot: BlockSlot, bulk: bool) -> Result<(), Unproven> {
         self.frontier.drop_tail()?;
         let done = self.frontier.done;
         match u32::try_from(at) {
@@ -244,13 +252,14 @@ impl State {
     /// The address after a text that was just written there.
     pub(super) fn behind(
         &mut self,
-        address: &Value,
-        length: &Value,
-        names: &mut Names,
-    ) -> Option<Value> {
-        use super::value::Field::Length;
-        let ((Value::Out { base, offset }, Value::Field(slot, Length))
-        | (Value::Field(slot, Length), Value::Out { base, offset })) = (address, length)
+        address: &AbstractValue,
+        length: &AbstractValue,
+        names: &mut FreshNames,
+    ) -> Option<AbstractValue> {
+        use super::value::RecordField::Length;
+        let ((AbstractValue::Out { base, offset }, AbstractValue::Field(slot, Length))
+        | (AbstractValue::Field(slot, Length), AbstractValue::Out { base, offset })) =
+            (address, length)
         else {
             return None;
         };
@@ -259,7 +268,7 @@ impl State {
             && self.frontier.tail == Some(*slot);
         is_there.then(|| {
             self.frontier = Frontier::at(names.next());
-            Value::Out { base: self.frontier.base, offset: 0 }
+            AbstractValue::Out { base: self.frontier.base, offset: 0 }
         })
     }
 
@@ -267,12 +276,12 @@ impl State {
     /// negative number if the function `may_fail`.
     pub(super) fn hand_over(
         &mut self,
-        address: &Value,
+        address: &AbstractValue,
         may_fail: bool,
-        names: &mut Names,
-    ) -> Result<Value, Unproven> {
+        names: &mut FreshNames,
+    ) -> Result<AbstractValue, Unproven> {
         match address {
-            Value::Out { base, offset } if self.is_written(*base, *offset) => {}
+            AbstractValue::Out { base, offset } if self.is_written(*base, *offset) => {}
             _ => {
                 let message =
                     "expected the address up to which the result is written, got another value";
@@ -282,7 +291,11 @@ impl State {
         self.frontier.drop_tail()?;
         let base = names.next();
         self.frontier = Frontier { pending: may_fail, ..Frontier::at(base) };
-        Ok(if may_fail { Value::Item(base) } else { Value::Out { base, offset: 0 } })
+        Ok(if may_fail {
+            AbstractValue::Item(base)
+        } else {
+            AbstractValue::Out { base, offset: 0 }
+        })
     }
 
     /// Holds a function's end or return.
@@ -291,22 +304,24 @@ impl State {
     }
 
     /// Whether this is where the result has got to; whether it may be a negative number instead.
-    pub(super) fn is_end(&self, value: &Value) -> Option<MayFail> {
+    pub(super) fn is_end(&self, value: &AbstractValue) -> Option<MayFail> {
         match value {
-            Value::Out { base, offset } if self.is_written(*base, *offset) => Some(false),
-            Value::Item(base) if self.frontier.base == *base && self.frontier.pending => Some(true),
-            Value::Number(name) if self.is_negative(*name) => Some(true),
+            AbstractValue::Out { base, offset } if self.is_written(*base, *offset) => Some(false),
+            AbstractValue::Item(base) if self.frontier.base == *base && self.frontier.pending => {
+                Some(true)
+            }
+            AbstractValue::Number(name) if self.is_negative(*name) => Some(true),
             _ => None,
         }
     }
 
     /// Whether this is the result's address and the length of what is written.
-    pub(super) fn is_result(&self, value: &Value) -> bool {
-        matches!(value, Value::Packed { base, offset } if self.is_written(*base, *offset))
+    pub(super) fn is_result(&self, value: &AbstractValue) -> bool {
+        matches!(value, AbstractValue::Packed { base, offset } if self.is_written(*base, *offset))
     }
 
     /// What is known where this state and another one meet.
-    pub(super) fn join(mut self, other: Self, names: &mut Names) -> Result<Self, Unproven> {
+    pub(super) fn join(mut self, other: Self, names: &mut FreshNames) -> Result<Self, Unproven> {
         let differ = || {
             let message =
                 "the branches leave the result at different points, and no variable says where";
@@ -315,7 +330,7 @@ impl State {
         if self.stack.len() != other.stack.len() || self.locals.len() != other.locals.len() {
             return Err(differ());
         }
-        let mut moved: Option<(Value, Value)> = None;
+        let mut moved: Option<(AbstractValue, AbstractValue)> = None;
         let base = names.next();
         let theirs = other.locals.iter().chain(&other.stack);
         let mut joined = Vec::with_capacity(self.locals.len() + self.stack.len());
@@ -323,24 +338,27 @@ impl State {
             joined.push(match (mine, their) {
                 (mine, their) if mine == their => mine.clone(),
                 (
-                    Value::Out { base: one, offset: here },
-                    Value::Out { base: two, offset: there },
+                    AbstractValue::Out { base: one, offset: here },
+                    AbstractValue::Out { base: two, offset: there },
                 ) if self.is_written(*one, *here) && other.is_written(*two, *there) => {
                     let pair = (mine.clone(), their.clone());
                     if moved.get_or_insert_with(|| pair.clone()) != &pair {
                         return Err(differ());
                     }
-                    Value::Out { base, offset: 0 }
+                    AbstractValue::Out { base, offset: 0 }
                 }
-                (Value::Vector(_), _) | (_, Value::Vector(_)) => Value::Vector(Known::Bytes(0)),
-                _ => Value::Number(names.next()),
+                (AbstractValue::Vector(_), _) | (_, AbstractValue::Vector(_)) => {
+                    AbstractValue::Vector(Known::Bytes(0))
+                }
+                _ => AbstractValue::Number(names.next()),
             });
         }
         let (one, two) = (&self.frontier, &other.frontier);
         self.frontier = match &moved {
-            Some((Value::Out { offset: here, .. }, Value::Out { offset: there, .. })) => {
-                join_at(base, (one, *here), (two, *there))?
-            }
+            Some((
+                AbstractValue::Out { offset: here, .. },
+                AbstractValue::Out { offset: there, .. },
+            )) => join_at(base, (one, *here), (two, *there))?,
             _ if one.base == two.base && one.pending == two.pending => {
                 let joined = join_at(one.base, (one, 0), (two, 0))?;
                 Frontier { pending: one.pending, ..joined }

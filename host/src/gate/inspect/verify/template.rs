@@ -14,24 +14,24 @@ use super::reason::{Obligation, Unproven};
 use crate::render::compile::compile_text;
 
 /// A hand-written function.
-struct Known {
+struct KnownFunction {
     name: &'static str,
     callee: Callee,
 }
 
 /// The prelude of templates wat-1 and wat-2.
-const PRELUDE: [Known; 4] = [
-    Known { name: "retort_buffer", callee: Callee::None },
-    Known { name: "copy_long", callee: Callee::CopyLong },
-    Known { name: "put", callee: Callee::None },
-    Known { name: "put_text", callee: Callee::PutText },
+const PRELUDE: [KnownFunction; 4] = [
+    KnownFunction { name: "retort_buffer", callee: Callee::None },
+    KnownFunction { name: "copy_long", callee: Callee::CopyLong },
+    KnownFunction { name: "put", callee: Callee::None },
+    KnownFunction { name: "put_text", callee: Callee::PutText },
 ];
 
 /// What template wat-2 puts after it in some modules.
-const LISTS: [Known; 3] = [
-    Known { name: "open_list", callee: Callee::OpenList },
-    Known { name: "room", callee: Callee::Room },
-    Known { name: "too_large", callee: Callee::TooLarge },
+const LISTS: [KnownFunction; 3] = [
+    KnownFunction { name: "open_list", callee: Callee::OpenList },
+    KnownFunction { name: "room", callee: Callee::Room },
+    KnownFunction { name: "too_large", callee: Callee::TooLarge },
 ];
 
 const PRELUDE_TEXT: &str = include_str!("templates/prelude-1.wat");
@@ -75,14 +75,14 @@ fn functions(wasm: &[u8]) -> Vec<Function> {
 }
 
 /// The hand-written functions that a module begins with.
-pub(super) struct Template {
+pub(super) struct HandWritten {
     /// The first template that had them.
     pub(super) version: &'static str,
     pub(super) callees: Vec<Callee>,
 }
 
 /// Holds the functions that a module begins with against the templates.
-pub(super) fn of(module: &Module<'_>) -> Result<Template, Unproven> {
+pub(super) fn of(module: &Module<'_>) -> Result<HandWritten, Unproven> {
     let is_same = |index: usize, known: &Function| {
         module.bodies.get(index).is_some_and(|body| body.as_bytes() == known.body)
             && u32::try_from(index).is_ok_and(|index| module.ty(index) == Some(&known.ty))
@@ -97,8 +97,8 @@ pub(super) fn of(module: &Module<'_>) -> Result<Template, Unproven> {
     }
     let has_lists =
         lists.iter().enumerate().all(|(index, function)| is_same(PRELUDE.len() + index, function));
-    let lists: &[Known] = if has_lists { &LISTS } else { &[] };
-    Ok(Template {
+    let lists: &[KnownFunction] = if has_lists { &LISTS } else { &[] };
+    Ok(HandWritten {
         version: if has_lists { "wat-2" } else { "wat-1" },
         callees: PRELUDE.iter().chain(lists).map(|known| known.callee).collect(),
     })

@@ -2,7 +2,7 @@
 //!
 //! Two runs over the same block, on whatever else is in the memory, have the same numbers in all locals and on the stack;
 //! only of vectors, which nothing computes with, a number of leading bytes is the same and the rest is whatever lay there.
-//! So losing track of a number ([`Value::Number`]) is always right. What is kept of it is what loads, stores, calls and
+//! So losing track of a number ([`AbstractValue::Number`]) is always right. What is kept of it is what loads, stores, calls and
 //! returns have to know.
 
 /// A point in the result: up to there, all bytes from its beginning were written in this call and depend on the block alone.
@@ -17,7 +17,7 @@ pub(super) const MOST: u32 = 1 << 30;
 
 /// A record of the input block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Slot {
+pub(super) enum BlockSlot {
     /// Of the input with this number.
     Input(u32),
     /// Of the column with this number, in the row that the function was given.
@@ -26,7 +26,7 @@ pub(super) enum Slot {
 
 /// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum RecordField {
     Kind,
     Offset,
     Length,
@@ -38,16 +38,16 @@ pub(super) enum Known {
     /// So many bytes.
     Bytes(u32),
     /// The bytes of this record's text, as far as there are so many.
-    Text(Slot),
+    Text(BlockSlot),
 }
 
 /// What holds if a condition does, or if it doesn't.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
     /// The text of a record has so many bytes.
-    LengthIs(Slot, u32),
+    LengthIs(BlockSlot, u32),
     /// It has at most so many.
-    LengthAtMost(Slot, u32),
+    LengthAtMost(BlockSlot, u32),
     /// What a function gave back is where it has written to, and no failure.
     Written(Base),
     /// This number is negative.
@@ -56,9 +56,9 @@ pub(super) enum Fact {
 
 /// A few facts: what is beyond them is forgotten, so that conditions of conditions stay small.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts(Vec<Fact>);
+pub(super) struct ValueFacts(Vec<Fact>);
 
-impl Facts {
+impl ValueFacts {
     const MOST: usize = 8;
 
     fn both(&self, other: &Self) -> Self {
@@ -70,7 +70,7 @@ impl Facts {
     }
 }
 
-impl From<Fact> for Facts {
+impl From<Fact> for ValueFacts {
     fn from(fact: Fact) -> Self {
         Self(vec![fact])
     }
@@ -78,7 +78,7 @@ impl From<Fact> for Facts {
 
 /// What is known of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum AbstractValue {
     /// A number, the same in every run. Two with the same name are the same number.
     Number(u32),
     /// A constant of 32 bits.
@@ -90,15 +90,15 @@ pub(super) enum Value {
     /// The address of the row that the function was given, and so many bytes more.
     Row(u32),
     /// A field of a record.
-    Field(Slot, Field),
+    Field(BlockSlot, RecordField),
     /// The address of a record's text.
-    Text(Slot),
+    Text(BlockSlot),
     /// An address in the output area or after it: a point in the result, and so many bytes more.
     Out { base: Base, offset: u32 },
     /// What a function gave back: the point up to which the result is written now, or a negative number.
     Item(Base),
     /// What is not zero where a condition holds, with what follows from that, and from zero.
-    Truth { holds: Facts, fails: Facts },
+    Truth { holds: ValueFacts, fails: ValueFacts },
     /// The bytes from the beginning of the result to a point, and so many more.
     Length { base: Base, offset: u32 },
     /// The same with 64 bits.
@@ -115,45 +115,45 @@ pub(super) enum Value {
     Vector(Known),
 }
 
-impl Value {
+impl AbstractValue {
     /// What holds where this number isn't zero, and where it is.
-    pub(super) fn facts(&self) -> (Facts, Facts) {
+    pub(super) fn facts(&self) -> (ValueFacts, ValueFacts) {
         match self {
             Self::Truth { holds, fails } => (holds.clone(), fails.clone()),
-            _ => (Facts::default(), Facts::default()),
+            _ => (ValueFacts::default(), ValueFacts::default()),
         }
     }
 
-    fn truth(holds: impl Into<Facts>, fails: impl Into<Facts>) -> Option<Self> {
+    fn truth(holds: impl Into<ValueFacts>, fails: impl Into<ValueFacts>) -> Option<Self> {
         Some(Self::Truth { holds: holds.into(), fails: fails.into() })
     }
 
     /// `self == other`.
     pub(super) fn equals(&self, other: &Self) -> Option<Self> {
-        let ((Self::Field(slot, Field::Length), Self::Const(length))
-        | (Self::Const(length), Self::Field(slot, Field::Length))) = (self, other)
+        let ((Self::Field(slot, RecordField::Length), Self::Const(length))
+        | (Self::Const(length), Self::Field(slot, RecordField::Length))) = (self, other)
         else {
             return None;
         };
-        Self::truth(Fact::LengthIs(*slot, length.cast_unsigned()), Facts::default())
+        Self::truth(Fact::LengthIs(*slot, length.cast_unsigned()), ValueFacts::default())
     }
 
     /// `self <= other`, without signs.
     pub(super) fn at_most(&self, other: &Self) -> Option<Self> {
-        let (Self::Field(slot, Field::Length), Self::Const(most)) = (self, other) else {
+        let (Self::Field(slot, RecordField::Length), Self::Const(most)) = (self, other) else {
             return None;
         };
-        Self::truth(Fact::LengthAtMost(*slot, most.cast_unsigned()), Facts::default())
+        Self::truth(Fact::LengthAtMost(*slot, most.cast_unsigned()), ValueFacts::default())
     }
 
     /// `self < other`, with signs.
     pub(super) fn is_less(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::Item(base), Self::Const(0)) => {
-                Self::truth(Facts::default(), Fact::Written(*base))
+                Self::truth(ValueFacts::default(), Fact::Written(*base))
             }
             (Self::Number(name), Self::Const(0)) => {
-                Self::truth(Fact::Negative(*name), Facts::default())
+                Self::truth(Fact::Negative(*name), ValueFacts::default())
             }
             _ => None,
         }
@@ -167,12 +167,12 @@ impl Value {
 
     /// `self & other`: not zero only where neither is.
     pub(super) fn and(&self, other: &Self) -> Option<Self> {
-        Self::truth(self.facts().0.both(&other.facts().0), Facts::default())
+        Self::truth(self.facts().0.both(&other.facts().0), ValueFacts::default())
     }
 
     /// `self | other`: zero only where both are.
     pub(super) fn or(&self, other: &Self) -> Option<Self> {
-        Self::truth(Facts::default(), self.facts().1.both(&other.facts().1))
+        Self::truth(ValueFacts::default(), self.facts().1.both(&other.facts().1))
     }
 
     /// `self + other`, where nothing of the result's state has to be known for it.
@@ -193,8 +193,8 @@ impl Value {
             | (Self::Const(by), Self::Out { base, offset }) => {
                 Self::Out { base: *base, offset: moved(*offset, *by)? }
             }
-            (Self::Block(0), Self::Field(slot, Field::Offset))
-            | (Self::Field(slot, Field::Offset), Self::Block(0)) => Self::Text(*slot),
+            (Self::Block(0), Self::Field(slot, RecordField::Offset))
+            | (Self::Field(slot, RecordField::Offset), Self::Block(0)) => Self::Text(*slot),
             _ => return None,
         })
     }

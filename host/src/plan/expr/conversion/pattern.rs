@@ -62,20 +62,20 @@ pub struct Pattern {
 pub struct PatternBudget {
     /// How many plans it is for.
     factor: usize,
-    /// What is left of each [`Part`]; none once a pattern was refused because there wasn't enough.
+    /// What is left of each [`BudgetPart`]; none once a pattern was refused because there wasn't enough.
     left: Option<[usize; 4]>,
 }
 
 /// What patterns take.
 #[derive(Clone, Copy)]
-enum Part {
+enum BudgetPart {
     Patterns,
     Text,
     Steps,
     Program,
 }
 
-impl Part {
+impl BudgetPart {
     /// What it is called, how much of it all patterns of a plan have, and what helps.
     const fn told(self) -> (&'static str, usize, &'static str) {
         match self {
@@ -101,7 +101,8 @@ impl PatternBudget {
     }
 
     fn times(factor: usize) -> Self {
-        let parts = [Part::Patterns, Part::Text, Part::Steps, Part::Program];
+        let parts =
+            [BudgetPart::Patterns, BudgetPart::Text, BudgetPart::Steps, BudgetPart::Program];
         Self { factor, left: Some(parts.map(|part| factor * part.told().1)) }
     }
 
@@ -111,7 +112,7 @@ impl PatternBudget {
         self.left.is_none()
     }
 
-    fn take(&mut self, part: Part, amount: usize) -> Result<(), ConversionError> {
+    fn take(&mut self, part: BudgetPart, amount: usize) -> Result<(), ConversionError> {
         self.left = self.left.and_then(|mut left| {
             left[part as usize] = left[part as usize].checked_sub(amount)?;
             Some(left)
@@ -151,14 +152,14 @@ impl Pattern {
         if text.len() > MAX_PATTERN_BYTES {
             return Err(too_large("bytes", MAX_PATTERN_BYTES, text.len(), ADVICE));
         }
-        budget.take(Part::Patterns, 1)?;
-        budget.take(Part::Text, text.len())?;
+        budget.take(BudgetPart::Patterns, 1)?;
+        budget.take(BudgetPart::Text, text.len())?;
         let ast = Parser::new().parse(&text).map_err(|error| no_pattern(&error))?;
         let Some(steps) = price::steps(&text, &ast, MAX_STEPS) else {
             let found = format!("more than {MAX_STEPS}");
             return Err(too_large("steps of translation", MAX_STEPS, found, ADVICE_ON_CASE));
         };
-        budget.take(Part::Steps, steps)?;
+        budget.take(BudgetPart::Steps, steps)?;
         let hir = Translator::new().translate(&text, &ast).map_err(|error| no_pattern(&error))?;
         let groups = hir.properties().explicit_captures_len();
         if groups > MAX_GROUPS {
@@ -167,7 +168,7 @@ impl Pattern {
         let config = thompson::Config::new().nfa_size_limit(Some(MAX_COMPILED_BYTES));
         let program = NFA::compiler().configure(config).build_from_hir(&hir);
         let compiled = program.as_ref().map_or(MAX_COMPILED_BYTES, NFA::memory_usage);
-        budget.take(Part::Program, compiled)?;
+        budget.take(BudgetPart::Program, compiled)?;
         let program = match program {
             Ok(program) if program.memory_usage() <= MAX_PROGRAM_BYTES => program,
             Ok(program) => return Err(too_large_program(program.memory_usage())),

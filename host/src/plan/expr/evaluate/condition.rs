@@ -11,14 +11,14 @@ use crate::plan::expr::{Condition, JsonType, Reference, Test};
 
 /// A condition whose references are numbers.
 #[derive(Clone, Debug)]
-pub(super) enum Node {
+pub(super) enum CompiledCondition {
     Test(usize, Test),
-    All(Vec<Node>),
-    Any(Vec<Node>),
-    Not(Box<Node>),
+    All(Vec<CompiledCondition>),
+    Any(Vec<CompiledCondition>),
+    Not(Box<CompiledCondition>),
 }
 
-impl Node {
+impl CompiledCondition {
     pub(super) fn new(condition: &Condition, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
         // No deeper than Condition::MAX_DEPTH, which readers hold to.
         match condition {

@@ -13,7 +13,7 @@ use super::conversion::MAX_TEXT_BYTES;
 use super::conversion::data::Outcome;
 use super::fuel::{self, OutOfFuel};
 use super::{Condition, Expression, JsonType, Piece, Reference, Source, string};
-use condition::Node;
+use condition::CompiledCondition;
 
 /// What a value comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,28 +55,28 @@ pub struct Evaluator {
 
 #[derive(Clone, Debug)]
 enum Program {
-    Value(Value),
-    Condition(Node),
+    Value(CompiledValue),
+    Condition(CompiledCondition),
 }
 
 /// An expression whose references are numbers.
 #[derive(Clone, Debug)]
-struct Value {
-    from: From,
+struct CompiledValue {
+    from: CompiledSource,
     chain: Chain,
 }
 
 #[derive(Clone, Debug)]
-enum From {
+enum CompiledSource {
     Path(usize),
     /// Canonical JSON.
     Constant(String),
-    Template(Vec<Part>),
-    Coalesce(Vec<Value>),
+    Template(Vec<CompiledPart>),
+    Coalesce(Vec<CompiledValue>),
 }
 
 #[derive(Clone, Debug)]
-enum Part {
+enum CompiledPart {
     /// Text as it appears in a canonical string, and the bytes that it has when it doesn't.
     Text(Vec<u8>, usize),
     Value(usize),
@@ -87,7 +87,7 @@ impl Evaluator {
     /// each time that one is written, in that order.
     #[must_use]
     pub fn for_value(value: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
-        Self { program: Program::Value(Value::new(value, resolve)) }
+        Self { program: Program::Value(CompiledValue::new(value, resolve)) }
     }
 
     /// The same for a condition.
@@ -96,7 +96,7 @@ impl Evaluator {
         condition: &Condition,
         resolve: &mut dyn FnMut(&Reference) -> usize,
     ) -> Self {
-        Self { program: Program::Condition(Node::new(condition, resolve)) }
+        Self { program: Program::Condition(CompiledCondition::new(condition, resolve)) }
     }
 
     /// Evaluates the value. Where it is there its JSON is appended to `out`: a string in canonical form, everything else as
@@ -144,25 +144,25 @@ impl Evaluator {
     }
 }
 
-impl Value {
+impl CompiledValue {
     fn new(expression: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
         let from = match &expression.source {
-            Source::Path(reference) => From::Path(resolve(reference)),
-            Source::Constant(value) => From::Constant(value.to_string()),
+            Source::Path(reference) => CompiledSource::Path(resolve(reference)),
+            Source::Constant(value) => CompiledSource::Constant(value.to_string()),
             Source::Template(template) => {
                 let part = |piece: &Piece| match piece {
-                    Piece::Value(reference) => Part::Value(resolve(reference)),
+                    Piece::Value(reference) => CompiledPart::Value(resolve(reference)),
                     Piece::Text(text) => {
                         let mut inside = Vec::new();
                         string::push_inside(&mut inside, text);
-                        Part::Text(inside, text.len())
+                        CompiledPart::Text(inside, text.len())
                     }
                 };
-                From::Template(template.pieces().iter().map(part).collect())
+                CompiledSource::Template(template.pieces().iter().map(part).collect())
             }
-            Source::Coalesce(values) => {
-                From::Coalesce(values.iter().map(|value| Self::new(value, resolve)).collect())
-            }
+            Source::Coalesce(values) => CompiledSource::Coalesce(
+                values.iter().map(|value| Self::new(value, resolve)).collect(),
+            ),
         };
         Self { from, chain: Chain::new(&expression.convert) }
     }
@@ -175,7 +175,7 @@ impl Value {
         fuel: &mut u64,
     ) -> Result<Evaluated, OutOfFuel> {
         match &self.from {
-            From::Path(index) => {
+            CompiledSource::Path(index) => {
                 let Some(json) = event.value(*index) else { return Ok(Evaluated::Absent) };
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
                 if json == b"null" {
@@ -184,14 +184,14 @@ impl Value {
                 }
                 self.convert(json, event.withholds_nested(*index), out, fuel)
             }
-            From::Constant(json) => {
+            CompiledSource::Constant(json) => {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
                 self.convert(json.as_bytes(), false, out, fuel)
             }
-            From::Template(parts) => self.then_convert(out, fuel, |out, fuel| {
+            CompiledSource::Template(parts) => self.then_convert(out, fuel, |out, fuel| {
                 Ok((template(parts, event, out, fuel)?, self.withholds_nested(event)))
             }),
-            From::Coalesce(values) => {
+            CompiledSource::Coalesce(values) => {
                 self.then_convert(out, fuel, |out, fuel| first(values, event, out, fuel))
             }
         }
@@ -200,13 +200,15 @@ impl Value {
     /// Whether something that it is made of may give no object and no array.
     fn withholds_nested(&self, event: &impl Lookup) -> bool {
         match &self.from {
-            From::Path(index) => event.withholds_nested(*index),
-            From::Constant(_) => false,
-            From::Template(parts) => parts.iter().any(|part| match part {
-                Part::Value(index) => event.withholds_nested(*index),
-                Part::Text(..) => false,
+            CompiledSource::Path(index) => event.withholds_nested(*index),
+            CompiledSource::Constant(_) => false,
+            CompiledSource::Template(parts) => parts.iter().any(|part| match part {
+                CompiledPart::Value(index) => event.withholds_nested(*index),
+                CompiledPart::Text(..) => false,
             }),
-            From::Coalesce(values) => values.iter().any(|value| value.withholds_nested(event)),
+            CompiledSource::Coalesce(values) => {
+                values.iter().any(|value| value.withholds_nested(event))
+            }
         }
     }
 
@@ -259,7 +261,7 @@ impl Value {
 
 /// A string of these parts.
 fn template(
-    parts: &[Part],
+    parts: &[CompiledPart],
     event: &impl Lookup,
     out: &mut Vec<u8>,
     fuel: &mut u64,
@@ -268,13 +270,13 @@ fn template(
     out.push(b'"');
     for part in parts {
         let json = match part {
-            Part::Text(inside, _) => Some(inside.as_slice()),
-            Part::Value(index) => event.value(*index),
+            CompiledPart::Text(inside, _) => Some(inside.as_slice()),
+            CompiledPart::Value(index) => event.value(*index),
         };
         let Some(json) = json else { return Ok(Evaluated::Absent) };
         fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
         bytes += match (part, JsonType::of(json)) {
-            (Part::Text(_, bytes), _) => {
+            (CompiledPart::Text(_, bytes), _) => {
                 out.extend_from_slice(json);
                 *bytes
             }
@@ -313,7 +315,7 @@ fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<usize> {
 
 /// The first of these that is there, and whether no object and no array may be made of it.
 fn first(
-    values: &[Value],
+    values: &[CompiledValue],
     event: &impl Lookup,
     out: &mut Vec<u8>,
     fuel: &mut u64,
