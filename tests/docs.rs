@@ -1,7 +1,7 @@
 //! What the documents say, held to what the code does.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use retort::abi::block::{BlockWriter, CELL_FUEL, ROW_FUEL};
@@ -176,6 +176,55 @@ fn the_design_names_every_directory_of_the_source() {
             assert!(table.contains(&name), "{name}");
         }
     }
+}
+
+/// The code of a source file, without comments and without what is compiled for tests alone.
+fn code_of(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    text.lines().filter(is_code).collect::<Vec<_>>().join("\n")
+}
+
+/// All Rust files below a folder but those of tests.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() && name != "tests" {
+            sources(&path, found);
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            found.push(path);
+        }
+    }
+}
+
+/// The table of directories is an order: what is used comes before what uses it.
+#[test]
+fn no_directory_of_the_source_knows_a_later_one() {
+    let design = document("DESIGN.md");
+    let rows = below(&design, "| directory | what it is | knows |").lines().skip(1);
+    let directories: Vec<&str> = rows
+        .map_while(|row| row.strip_prefix("| `").or(row.strip_prefix("|---").map(|_| "")))
+        .filter_map(|row| Some(row.split_once("/`")?.0))
+        .collect();
+    assert!(directories.len() > 10, "{directories:?}");
+    let mut uses = 0;
+    for (rank, directory) in directories.iter().enumerate() {
+        let mut files = Vec::new();
+        sources(&workspace_root().join("host/src").join(directory), &mut files);
+        for file in files {
+            let code = code_of(&file);
+            assert!(!code.contains("use crate::{"), "{}: name one module a line", file.display());
+            for used in code.split("crate::").skip(1) {
+                let used: String = used.chars().take_while(|it| it.is_ascii_lowercase()).collect();
+                let of = directories.iter().position(|it| *it == used);
+                assert!(of.is_none_or(|it| it <= rank), "{} uses {used}", file.display());
+                uses += usize::from(of.is_some());
+            }
+        }
+    }
+    assert!(uses > 300, "{uses}");
 }
 
 /// What links call a heading: `## Which events` is `#which-events`.

@@ -1,4 +1,9 @@
-//! Bundles on disk: stored atomically, and not trusted when they are read again.
+//! From a candidate to a bundle: the gates in a row, and bundles on disk.
+//!
+//! [`pipeline`] takes a candidate through every gate, the [sample run](smoke) in the sandbox last; what passes is stored
+//! atomically, and isn't trusted when it is read again. It knows all gates and the sandbox, and nothing of who wrote the plan
+//! or of the streams that bundles serve.
+//!
 //!
 //! A bundle is a directory that is named by its fingerprint and holds
 //!

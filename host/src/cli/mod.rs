@@ -1,6 +1,6 @@
 //! The command line: one file for each command.
 //!
-//! Results go to stdout and talk to stderr. Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done:
+//! It uses the library as any other program would. Results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done:
 //! wrong usage or input, or something outside that failed.
 
 mod artifact;

@@ -1,4 +1,6 @@
 //! The graph: what an extractor's result is, and what it has to fit.
+//!
+//! It knows documents and codes, and nothing of plans or events.
 
 pub mod extraction;
 pub mod spec;

@@ -5,6 +5,9 @@
 //! holds a valid one. [`problems`] gives all that is wrong with a text, [`schema()`] the part of the
 //! rules that JSON Schema can say, and [`eval`] what a plan means. docs/plan.md is the manual.
 //!
+//! [`expr`] is what plans and modules have in common: paths, values, conversions, conditions. The plan knows the graph's
+//! result, which is what it means, and nothing of samples or modules.
+//!
 //! # Example
 //!
 //! ```

@@ -6,6 +6,8 @@
 //! (event types, keys, names) ends up in data segments and in the custom section, never as syntax. The same plan gives the
 //! same bytes.
 //!
+//! [`compile`] makes a module of the text. The renderer knows plans and the ABI, and nothing of gates or engines.
+//!
 //! Nothing survives a call: the code keeps what it knows in locals, reads the input block, constant text and what it has
 //! just written itself, and writes from the first byte of the result to the last.
 

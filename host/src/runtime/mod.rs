@@ -3,6 +3,8 @@
 //! A [`Registry`] says which bundle serves which event type; it is shared between threads. A [`Router`] is one thread's
 //! runners for it, and [`Stream`] takes a router through lines of JSON: results to one writer, rejected events to another,
 //! and a [`Summary`] of all. One bad event never stops a stream, and memory does not grow with the number of events.
+//!
+//! It knows bundles and the sandbox, and nothing of how plans are written.
 
 mod registry;
 mod router;

@@ -2,7 +2,9 @@
 //!
 //! A [`Sandbox`] is one engine with its limits; a [`Extractor`] is a module made ready in it; a [`Runner`] reads events,
 //! gives the extractor its declared inputs and checks what comes back. Engines and extractors are shared between threads, a
-//! runner belongs to one.
+//! runner belongs to one. A [tenant's policy](tenant) says what an extractor may do in it.
+//!
+//! It knows the ABI and inspected modules, and nothing of plans, samples or bundles.
 
 mod cache;
 mod engine;

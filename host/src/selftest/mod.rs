@@ -9,6 +9,8 @@
 //! - the honest tenant's results are what they were, byte for byte,
 //! - it ended in time, nothing panicked, and the process has given back the memory that it took.
 //!
+//! It knows everything but the command line, which is one of its users.
+//!
 //! # Example
 //! ```
 //! use retort::sandbox::{ForeignModules, Options};

@@ -184,13 +184,13 @@ fn within(
 }
 
 impl TenantPolicy {
-    /// Reads a policy from JSON or YAML: an object of the keys that the [module](self) lists, each of them optional.
+    /// Reads a policy from JSON or YAML: an object of the keys that the [module](super) lists, each of them optional.
     ///
     /// `origin` names the text in errors; a name that ends in `.json`, `.yaml` or `.yml` also decides the syntax.
     /// Otherwise text that begins with `{` is JSON, and anything else YAML.
     ///
     /// # Errors
-    /// [`TenantError`]: what [`FieldPolicy::parse`] refuses, and limits that aren't known or could not limit.
+    /// [`TenantError`]: what [`FieldPolicy::parse`](crate::gate::policy::FieldPolicy::parse) refuses, and limits that aren't known or could not limit.
     pub fn parse(text: &str, origin: &str) -> Result<Self, TenantError> {
         policy(text, origin)
     }
