@@ -28,7 +28,7 @@ pub use facts::{ExportFact, Facts, SectionFact};
 pub use fuel::{FuelBound, OPERATOR_COST};
 pub use imports::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 pub use limits::{Limit, StructuralLimits};
-pub use problem::{CODES, Fault, InspectProblem, MAX_PROBLEMS, Rejected};
+pub use problem::{Fault, InspectProblem, MAX_PROBLEMS, Rejected};
 pub use prove::{Proof, ResetSafety};
 pub use verify::{Unproven, Verified};
 
