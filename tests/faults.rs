@@ -282,7 +282,12 @@ fn fenced_plans_are_read_and_cut_off_ones_turned_down() {
                 } else {
                     &["truncated_response", "invalid_json"]
                 };
-                assert!(codes.contains(&error.code), "{}: {}: {answer}", case.name, error.code);
+                assert!(
+                    codes.contains(&error.code.name),
+                    "{}: {}: {answer}",
+                    case.name,
+                    error.code
+                );
                 assert_eq!(error.text, None, "nothing to be mended");
                 cut_off += 1;
             }

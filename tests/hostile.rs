@@ -2,7 +2,7 @@
 
 use retort::diagnostics::problem::Coded;
 use retort::plan::{self, Plan};
-use retort::sandbox::{Limits, LoadError, RunError, Runner, Sandbox};
+use retort::sandbox::{Limits, RunError, Runner, Sandbox};
 
 use crate::support::rendered;
 
@@ -76,7 +76,12 @@ fn limits_above_what_a_rendered_extractor_holds_are_told_as_limits() {
     for (expect, length) in cases {
         let problem =
             runner.run(&event(&format!("\"{}\"", "x".repeat(length)))).unwrap_err().problem();
-        assert_eq!((problem.code, problem.allowed), (expect, Some(1 << 20)), "{}", problem.message);
+        assert_eq!(
+            (problem.code.name, problem.allowed),
+            (expect, Some(1 << 20)),
+            "{}",
+            problem.message
+        );
         assert!(problem.used > problem.allowed, "{}", problem.message);
     }
 }
@@ -109,6 +114,5 @@ fn an_engine_that_cannot_be_built_is_an_error_of_its_own() {
     for stack_bytes in [0, (1 << 20) + 1, usize::MAX] {
         let error = Sandbox::new(Limits { stack_bytes, ..Limits::default() }).unwrap_err();
         assert_eq!(error.code(), "engine_failed");
-        assert!(LoadError::CODES.contains(&error.code()));
     }
 }

@@ -107,8 +107,11 @@ fn cases_get_their_codes() {
 
 #[test]
 fn every_code_has_a_case_and_every_case_a_listed_code() {
-    let listed: BTreeSet<&str> = inspect::CODES.iter().chain(section::CODES).copied().collect();
-    assert_eq!(listed.len(), inspect::CODES.len() + section::CODES.len());
+    // What a verifier can't prove is no problem of a module.
+    let listed: BTreeSet<&str> = retort::diagnostics::codes::all()
+        .filter(|code| code.stage == Stage::Inspect && !code.name.starts_with("unproven_"))
+        .map(|code| code.name)
+        .collect();
     let cases = cases();
     let mut seen: BTreeSet<&str> =
         cases.iter().flat_map(|case| case.expect.iter().map(String::as_str)).collect();

@@ -55,5 +55,5 @@ fn problem(runner: &mut Runner, event: &str) -> Problem {
 /// Code, what was used and what was allowed.
 fn figures(problem: &Problem) -> (&str, u64, u64) {
     let of = |figure: Option<u64>| figure.unwrap_or_else(|| panic!("{problem:?} has no figures"));
-    (problem.code, of(problem.used), of(problem.allowed))
+    (problem.code.name, of(problem.used), of(problem.allowed))
 }

@@ -243,7 +243,7 @@ fn what_is_too_much_is_told_in_terms_of_the_plan() {
         assert!(render::render(&with(allowed)).is_ok(), "{pointer}");
         let problem = Problem::from(&render::render(&with(allowed + 1)).unwrap_err());
         assert_eq!(
-            (problem.code, problem.path.as_deref()),
+            (problem.code.name, problem.path.as_deref()),
             ("plan_not_declarable", Some(&*pointer))
         );
         assert_eq!(

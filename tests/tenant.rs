@@ -67,7 +67,7 @@ fn what_is_no_policy_of_a_tenant_is_refused() {
         let says = case.says.unwrap_or_default();
         assert!(error.to_string().contains(&says), "{text}: expected {says:?} in: {error}");
         let problem = error.problem();
-        assert_eq!((problem.stage, problem.code), (Stage::Policy, error.code()));
+        assert_eq!((problem.stage, problem.code), (Stage::Policy, error.entry()));
         if let TenantError::OutOfRange { found, most, .. } = error {
             assert_eq!((problem.used, problem.allowed), (Some(found), Some(most)));
         }

@@ -161,7 +161,7 @@ fn a_log_is_that_of_one_event_and_ends_in_the_message_of_a_failure() {
         assert_eq!(*error.cause(), RunError::Guest(GuestError::Unreachable));
         let problem = error.problem();
         let message = r"the extractor executed `unreachable`; its log ends with: so\n\u{1b}[31m!";
-        assert_eq!((problem.code, problem.message.as_str()), ("unreachable", message));
+        assert_eq!((problem.code.name, problem.message.as_str()), ("unreachable", message));
         assert_eq!(runner.log(), b"so\n\x1b[31m!\n");
     }
     // An event that never gets to the guest has no log, nor that of the event before.
@@ -183,7 +183,10 @@ fn a_full_log_is_told_with_what_was_used_and_what_was_allowed() {
     let text = doing(FD_WRITE, &writing(9), "");
     let mut runner = core(&text, Limits { log_bytes: 8, ..Limits::default() }).runner();
     let problem = runner.run(EVENT).unwrap_err().problem();
-    assert_eq!((problem.code, problem.used, problem.allowed), ("log_exceeded", Some(9), Some(8)));
+    assert_eq!(
+        (problem.code.name, problem.used, problem.allowed),
+        ("log_exceeded", Some(9), Some(8))
+    );
     core(&text, Limits { log_bytes: 9, ..Limits::default() }).runner().run(EVENT).unwrap();
 }
 

@@ -83,7 +83,7 @@
 //! does, and fuel is deterministic.
 //!
 //! # Errors and codes
-//! Each stage has its own error type, and every error carries a stable code ([`diagnostics::problem::Coded`]); [`diagnostics::explain`] knows what each
+//! Each stage has its own error type, and every error carries a stable code ([`diagnostics::problem::Coded`]); [`diagnostics::codes`] knows what each
 //! means and what to do about it. [`diagnostics::problem::Problem`] is an error as data. [`Turned`](bundle::pipeline::Turned) is whatever turned a
 //! candidate down, with all its problems and the [diagnostic](diagnostics::diagnose) that a model is given to mend its plan. A
 //! [`Finding`](diagnostics::finding::Finding) is a problem of a plan with its evidence and, where one can be worked out, a JSON Patch.

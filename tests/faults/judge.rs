@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use retort::author::repair::mechanical::{mend, plan_findings, smoke_findings};
 use retort::bundle::pipeline::{Pipeline, Request, Turned};
 use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::{Problem, Stage};
+use retort::diagnostics::problem::{Coded, Problem, Stage};
 use retort::plan::{self, Plan};
 use retort::sandbox::Limits;
 use serde_json::Value;
@@ -89,13 +89,7 @@ impl Judge {
 
 fn unread(case: &Case, text: &str, error: &plan::PlanParseError) -> Vec<Finding> {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
-        return vec![Finding::new(
-            Stage::Plan,
-            error.code.as_str(),
-            "",
-            "JSON",
-            error.message.clone(),
-        )];
+        return vec![Finding::new(Stage::Plan, error.entry(), "", "JSON", error.message.clone())];
     };
     plan_findings(&value, &plan::problems(text), &case.task)
 }

@@ -11,9 +11,9 @@ use std::sync::LazyLock;
 
 use retort::bundle::pipeline::{Admitted, Pipeline};
 use retort::bundle::{
-    self, Contents, Digest, Expect, LoadCode, Manifest, ModuleGate, ModuleRefusal, Part, Versions,
+    self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Part, Versions,
 };
-use retort::diagnostics::problem::Coded;
+use retort::diagnostics::problem::{Coded, Stage};
 use retort::plan;
 use retort::sandbox::Limits;
 use serde_json::{Value, json};
@@ -241,7 +241,7 @@ fn judge(bundle: &BTreeMap<String, Entry>, path: &Path, fits: bool) -> bool {
         Ok(loaded) => loaded,
         Err(error) => {
             assert_eq!(found.failures[0].code, error.load_code());
-            assert!(LoadCode::CODES.contains(&error.code()) && error.path().starts_with(path));
+            assert!(error.entry().stage == Stage::Bundle && error.path().starts_with(path));
             assert_one_line(error.detail());
             return false;
         }

@@ -4,10 +4,9 @@
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
-use retort::diagnostics::problem::Coded;
+use retort::diagnostics::problem::{Coded, Stage};
 use retort::gate::inspect::{StructuralLimits, inspect};
 use retort::plan::{self, PlanParseErrorCode};
-use retort::render::RenderError;
 use retort::render::{self, compile};
 use serde_json::Value;
 
@@ -48,7 +47,7 @@ pub(crate) fn target(data: &[u8]) -> bool {
             }
         }
         Err(error) => {
-            assert!(RenderError::CODES.contains(&error.code()));
+            assert_eq!(error.entry().stage, Stage::Render);
             assert_one_line(&error.to_string());
         }
     }

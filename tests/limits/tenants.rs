@@ -59,7 +59,7 @@ fn the_deadline_of_one_tenant_does_not_touch_the_others() {
             let mut ended = 0;
             while ended == 0 || !done.load(Ordering::Relaxed) {
                 let found = problem(&mut stalls.runner(), EVENT);
-                assert_eq!((found.code, found.allowed), ("deadline_exceeded", Some(30)));
+                assert_eq!((found.code.name, found.allowed), ("deadline_exceeded", Some(30)));
                 ended += 1;
             }
             ended

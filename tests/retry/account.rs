@@ -1,5 +1,6 @@
 //! What a person is told at the end of a failure.
 
+use retort::diagnostics::codes;
 use std::time::Duration;
 
 use retort::author::llm::{Completion, FinishReason, LlmError};
@@ -19,7 +20,7 @@ async fn a_success_has_no_account() {
 async fn a_field_that_does_not_exist() {
     let finding = Finding::new(
         Stage::Graph,
-        "type_mismatch",
+        codes::TYPE_MISMATCH,
         "/key_field/source_path/1",
         "a string",
         "a number at content.total",
@@ -117,7 +118,7 @@ async fn nothing_to_ask() {
 async fn hostile_text_stays_on_its_line_and_within_bounds() {
     let hostile = "\n\u{1b}[2JWhat to change: nothing".repeat(200);
     let finding =
-        Finding::new(Stage::Graph, "type_mismatch", "/", hostile.clone(), hostile.clone());
+        Finding::new(Stage::Graph, codes::TYPE_MISMATCH, "/", hostile.clone(), hostile.clone());
     let step = Step::Reject(rejection("type_mismatch", &hostile, vec![finding]));
     let (model, gates) = (Model::says([plan("one")]), Script::new([step]));
     let outcome = run(&model, &gates, config().max_attempts(1)).await.unwrap();

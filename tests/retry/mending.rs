@@ -7,6 +7,7 @@ use retort::author::retry::{
     Attempt, AttemptKind, Category, Channel, GateError, Gates, LoopConfig, Reason, Rejection,
     RetryStrategy, Tokens, Verdict, compile_with_llm,
 };
+use retort::diagnostics::codes;
 use retort::diagnostics::finding::Finding;
 use retort::diagnostics::problem::{Coded, Stage};
 use retort::evidence::Task;
@@ -18,7 +19,7 @@ use super::script::{Model, Script, Step, config, plan, rejection, run, task};
 
 /// What a gate finds where one thing would mend the plan.
 fn finding(patch: Value) -> Finding {
-    Finding::new(Stage::Graph, "missing_key", "/key_field/source_path", "a path", "none")
+    Finding::new(Stage::Graph, codes::MISSING_KEY, "/key_field/source_path", "a path", "none")
         .with_fix(serde_json::from_value(patch).unwrap())
 }
 

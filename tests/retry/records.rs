@@ -1,5 +1,6 @@
 //! What is kept of every run, whatever happens in it.
 
+use retort::diagnostics::codes;
 use std::sync::Mutex;
 
 use proptest::prelude::*;
@@ -40,7 +41,7 @@ async fn an_outcome_is_saved_in_whole() {
 #[tokio::test]
 async fn of_many_findings_the_first_are_kept_and_the_others_counted() {
     let finding = |i: usize| {
-        Finding::new(Stage::Graph, "missing_key", format!("/property_fields/{i}"), "a", "b")
+        Finding::new(Stage::Graph, codes::MISSING_KEY, format!("/property_fields/{i}"), "a", "b")
     };
     for (found, left_out) in [(100, None), (101, Some(1)), (5_000, Some(4_900))] {
         let findings: Vec<_> = (0..found).map(finding).collect();
@@ -84,7 +85,7 @@ fn play(answers: &[Answer], mend: bool, max_attempts: i64) -> (Outcome<retort::p
                 json!([{"op": "replace", "path": "/event_type", "value": step.to_string()}]);
             let finding = retort::diagnostics::finding::Finding::new(
                 retort::diagnostics::problem::Stage::Graph,
-                "missing_key",
+                codes::MISSING_KEY,
                 "/event_type",
                 "a",
                 "b",

@@ -12,6 +12,7 @@ use retort::author::retry::{
     Rejection, Verdict, compile_with_llm,
 };
 use retort::bundle::smoke::Samples;
+use retort::diagnostics::codes::{self, Code};
 use retort::diagnostics::finding::Finding;
 use retort::diagnostics::problem::Coded;
 use retort::evidence::{Rule, Task};
@@ -157,8 +158,8 @@ impl std::fmt::Display for Broken {
 }
 
 impl Coded for Broken {
-    fn code(&self) -> &'static str {
-        "bundle_write_failed"
+    fn entry(&self) -> Code {
+        codes::BUNDLE_WRITE_FAILED
     }
 }
 

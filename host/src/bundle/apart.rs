@@ -1,10 +1,8 @@
 //! Work that computes for as long as its input makes it, away from the thread that waits for it.
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::evidence::effort::Cancel;
-
-/// The code of work that was broken off, so that nothing is known of what would have come of it.
-pub(crate) const INTERRUPTED: &str = "gates_interrupted";
 
 /// Does the work on a thread that may block, so that the caller can be given up meanwhile: budgets and interrupts hold
 /// whatever the work is. Given up, the work is told so, and ends as soon as it asks; nobody sees what comes of it.
@@ -34,8 +32,8 @@ impl Drop for Waiting {
 pub(crate) struct Interrupted;
 
 impl Coded for Interrupted {
-    fn code(&self) -> &'static str {
-        INTERRUPTED
+    fn entry(&self) -> Code {
+        codes::GATES_INTERRUPTED
     }
 }
 

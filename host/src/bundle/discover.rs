@@ -12,6 +12,7 @@ use super::error::{LoadCode, LoadError, shown};
 use super::load::{Expect, Loaded, ModuleGate, load_from};
 use super::manifest::VALUE_CHARS;
 use super::read::kind_name;
+use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded as _;
 use crate::diagnostics::untrusted::sanitize;
 
@@ -49,8 +50,8 @@ impl LoadFailure {
 }
 
 impl crate::diagnostics::problem::Coded for LoadFailure {
-    fn code(&self) -> &'static str {
-        self.code.as_str()
+    fn entry(&self) -> Code {
+        self.code.entry()
     }
 }
 

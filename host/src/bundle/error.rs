@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::contents::Part;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
 
@@ -37,17 +38,12 @@ pub enum BundleError {
     Invalid(#[from] super::ManifestError),
 }
 
-impl BundleError {
-    /// Every code of storing.
-    pub const CODES: &[&str] = &["bundle_write_failed", "bundle_too_large", "bundle_invalid"];
-}
-
 impl Coded for BundleError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Write { .. } => "bundle_write_failed",
-            Self::TooLarge { .. } => "bundle_too_large",
-            Self::Invalid(_) => "bundle_invalid",
+            Self::Write { .. } => codes::BUNDLE_WRITE_FAILED,
+            Self::TooLarge { .. } => codes::BUNDLE_TOO_LARGE,
+            Self::Invalid(_) => codes::BUNDLE_INVALID,
         }
     }
 }
@@ -80,36 +76,26 @@ pub enum LoadCode {
 }
 
 impl LoadCode {
-    /// Every code of loading.
-    pub const CODES: &[&str] = &[
-        "manifest_missing",
-        "manifest_unreadable",
-        "fingerprint_mismatch",
-        "event_types_mismatch",
-        "module_not_found",
-        "digest_mismatch",
-        "module_rejected",
-        "load_failed",
-        "function_not_found",
-        "function_signature_mismatch",
-        "event_type_collision",
-    ];
-
     /// The stable code.
     #[must_use]
     pub fn as_str(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Its entry in the registry.
+    pub(super) fn entry(self) -> Code {
         match self {
-            Self::ManifestMissing => "manifest_missing",
-            Self::ManifestUnreadable => "manifest_unreadable",
-            Self::FingerprintMismatch => "fingerprint_mismatch",
-            Self::EventTypesMismatch => "event_types_mismatch",
-            Self::ModuleNotFound => "module_not_found",
-            Self::DigestMismatch => "digest_mismatch",
-            Self::ModuleRejected => "module_rejected",
-            Self::LoadFailed => "load_failed",
-            Self::FunctionNotFound => "function_not_found",
-            Self::FunctionSignatureMismatch => "function_signature_mismatch",
-            Self::EventTypeCollision => "event_type_collision",
+            Self::ManifestMissing => codes::MANIFEST_MISSING,
+            Self::ManifestUnreadable => codes::MANIFEST_UNREADABLE,
+            Self::FingerprintMismatch => codes::FINGERPRINT_MISMATCH,
+            Self::EventTypesMismatch => codes::EVENT_TYPES_MISMATCH,
+            Self::ModuleNotFound => codes::MODULE_NOT_FOUND,
+            Self::DigestMismatch => codes::DIGEST_MISMATCH,
+            Self::ModuleRejected => codes::MODULE_REJECTED,
+            Self::LoadFailed => codes::LOAD_FAILED,
+            Self::FunctionNotFound => codes::FUNCTION_NOT_FOUND,
+            Self::FunctionSignatureMismatch => codes::FUNCTION_SIGNATURE_MISMATCH,
+            Self::EventTypeCollision => codes::EVENT_TYPE_COLLISION,
         }
     }
 }
@@ -167,8 +153,8 @@ impl LoadError {
 }
 
 impl Coded for LoadError {
-    fn code(&self) -> &'static str {
-        self.code.as_str()
+    fn entry(&self) -> Code {
+        self.code.entry()
     }
 }
 

@@ -35,5 +35,5 @@ impl Artifact {
 
 /// Why a bundle isn't loaded, with the file at fault.
 pub(super) fn bundle_problem(error: &bundle::LoadError) -> Problem {
-    Problem::new(Stage::Bundle, error.code(), error.detail()).at(error.place())
+    Problem::new(Stage::Bundle, error.entry(), error.detail()).at(error.place())
 }

@@ -79,7 +79,7 @@ impl Report {
         let mut junit = Junit::new("retort check");
         // The stage that turned it down is the last one, and all the problems are its own.
         let failure = self.problems.first().map(|first| Failure {
-            code: first.code.to_owned(),
+            code: first.code.to_string(),
             message: talk::told(origin, first),
             details: self.problems.iter().map(|problem| talk::told(origin, problem)).collect(),
         });
@@ -151,7 +151,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     .unwrap_or_default();
     args.cache.tell(&check.pipeline);
     if let (true, Some(Problem { code, message, .. })) = (check.is_of_host, problems.first()) {
-        return Err(CliError::Refused { code, message: message.clone() });
+        return Err(CliError::Refused { code: *code, message: message.clone() });
     }
     let report = Report { ok: problems.is_empty(), stages: check.stages, problems };
     let origin = files::name(&args.path);
@@ -238,7 +238,7 @@ impl Check {
         if self.graph.is_none() {
             let spec = self.any_stage(Stage::Graph, |_| {
                 GraphSpec::parse(&part(Part::Graph)?, "graph.json").map_err(|error| {
-                    let problem = Problem::new(Stage::Graph, error.code(), error.to_string());
+                    let problem = Problem::new(Stage::Graph, error.entry(), error.to_string());
                     vec![problem.at(error.path().unwrap_or_default())]
                 })
             })?;

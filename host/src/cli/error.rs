@@ -1,5 +1,6 @@
 //! Why a command could not do its work.
 
+use retort::diagnostics::codes::{self, Code};
 use std::io;
 use std::path::PathBuf;
 
@@ -98,7 +99,7 @@ pub(super) enum CliError {
     Interrupted,
     /// What a gate says of input that a command needs whole.
     #[error("{message}")]
-    Refused { code: &'static str, message: String },
+    Refused { code: Code, message: String },
     #[error("{origin}: {error}")]
     Stream { origin: String, error: StreamError },
 }
@@ -124,28 +125,6 @@ impl From<GraphsError> for CliError {
 }
 
 impl CliError {
-    /// The codes that no other part of Retort gives.
-    #[cfg(test)]
-    pub(super) const CODES: &[&str] = &[
-        "file_not_found",
-        "file_not_readable",
-        "file_not_writable",
-        "file_too_large",
-        "file_not_utf8",
-        "file_not_json",
-        "project_invalid",
-        "project_incomplete",
-        "unknown_artifact",
-        "no_bundles",
-        "no_cases",
-        super::selftest::NOT_STOPPED,
-        "output_is_input",
-        "stdin_twice",
-        "no_events",
-        "interrupted",
-        "unknown_code",
-    ];
-
     /// Whether whoever read the output went away.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
@@ -157,46 +136,46 @@ impl CliError {
 }
 
 impl Coded for CliError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::FileNotFound { .. } => "file_not_found",
-            Self::FileNotReadable { .. } => "file_not_readable",
-            Self::FileNotWritable { .. } | Self::Output(_) => "file_not_writable",
+            Self::FileNotFound { .. } => codes::FILE_NOT_FOUND,
+            Self::FileNotReadable { .. } => codes::FILE_NOT_READABLE,
+            Self::FileNotWritable { .. } | Self::Output(_) => codes::FILE_NOT_WRITABLE,
             Self::FileTooLarge { kind, .. } => match kind {
                 // These have codes of their own for it.
-                Kind::GraphSpec | Kind::Ontology | Kind::Binding => "graph_spec_too_large",
-                Kind::Policy => "policy_too_large",
-                Kind::Samples => "samples_too_large",
-                _ => "file_too_large",
+                Kind::GraphSpec | Kind::Ontology | Kind::Binding => codes::GRAPH_SPEC_TOO_LARGE,
+                Kind::Policy => codes::POLICY_TOO_LARGE,
+                Kind::Samples => codes::SAMPLES_TOO_LARGE,
+                _ => codes::FILE_TOO_LARGE,
             },
-            Self::NotUtf8 { .. } => "file_not_utf8",
-            Self::NotJson { .. } => "file_not_json",
-            Self::NotResult { .. } => "result_wrong_shape",
-            Self::ProjectInvalid { .. } => "project_invalid",
-            Self::ProjectIncomplete { .. } => "project_incomplete",
-            Self::UnknownArtifact(_) => "unknown_artifact",
-            Self::NoBundles(_) => "no_bundles",
-            Self::OutputIsInput { .. } | Self::OutputTwice { .. } => "output_is_input",
-            Self::StdinTwice { .. } => "stdin_twice",
-            Self::NoEvents { .. } => "no_events",
-            Self::UnknownCode { .. } => "unknown_code",
-            Self::Samples(error) => error.code(),
-            Self::Task(error) => error.code(),
-            Self::GraphSpec { error } => error.code(),
-            Self::Diagnose { error, .. } => error.code(),
-            Self::Engine(error) => error.code(),
-            Self::Bundle(error) => error.code(),
-            Self::Store(error) => error.code(),
-            Self::Model(error) => error.code(),
-            Self::Argument(error) => error.code(),
-            Self::Prompt(error) => error.code(),
-            Self::Policy(error) => error.code(),
-            Self::Selftest(error) => error.code(),
-            Self::NoCases { .. } => "no_cases",
-            Self::Runtime(_) => "engine_failed",
-            Self::Interrupted => "interrupted",
-            Self::Refused { code, .. } => code,
-            Self::Stream { error, .. } => error.code(),
+            Self::NotUtf8 { .. } => codes::FILE_NOT_UTF8,
+            Self::NotJson { .. } => codes::FILE_NOT_JSON,
+            Self::NotResult { .. } => codes::RESULT_WRONG_SHAPE,
+            Self::ProjectInvalid { .. } => codes::PROJECT_INVALID,
+            Self::ProjectIncomplete { .. } => codes::PROJECT_INCOMPLETE,
+            Self::UnknownArtifact(_) => codes::UNKNOWN_ARTIFACT,
+            Self::NoBundles(_) => codes::NO_BUNDLES,
+            Self::OutputIsInput { .. } | Self::OutputTwice { .. } => codes::OUTPUT_IS_INPUT,
+            Self::StdinTwice { .. } => codes::STDIN_TWICE,
+            Self::NoEvents { .. } => codes::NO_EVENTS,
+            Self::UnknownCode { .. } => codes::UNKNOWN_CODE,
+            Self::Samples(error) => error.entry(),
+            Self::Task(error) => error.entry(),
+            Self::GraphSpec { error } => error.entry(),
+            Self::Diagnose { error, .. } => error.entry(),
+            Self::Engine(error) => error.entry(),
+            Self::Bundle(error) => error.entry(),
+            Self::Store(error) => error.entry(),
+            Self::Model(error) => error.entry(),
+            Self::Argument(error) => error.entry(),
+            Self::Prompt(error) => error.entry(),
+            Self::Policy(error) => error.entry(),
+            Self::Selftest(error) => error.entry(),
+            Self::NoCases { .. } => codes::NO_CASES,
+            Self::Runtime(_) => codes::ENGINE_FAILED,
+            Self::Interrupted => codes::INTERRUPTED,
+            Self::Refused { code, .. } => *code,
+            Self::Stream { error, .. } => error.entry(),
         }
     }
 }

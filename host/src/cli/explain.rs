@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use retort::diagnostics::codes::{Code, all, lookup};
 use retort::diagnostics::diagnose::sanitize;
-use retort::diagnostics::explain::{Explanation, all, lookup};
+use retort::diagnostics::problem::Stage;
+use serde::Serialize;
 
 use super::error::CliError;
 use super::{Outcome, Verdict, talk};
@@ -35,24 +37,40 @@ pub(super) fn main(args: &Args) -> Outcome {
     let Some(code) = &args.code else {
         return list(args.json);
     };
-    let explanation = lookup(code).ok_or_else(|| unknown(code))?;
+    let code = lookup(code).ok_or_else(|| unknown(code))?;
     if args.json {
-        talk::print_json(explanation)?;
+        talk::print_json(&Explanation::from(code))?;
     } else {
-        let Explanation { code, stage, meaning, action } = explanation;
+        let Code { stage, meaning, action, .. } = code;
         talk::print(&format!("{code} (stage: {stage})\n\n{meaning}\n\n{action}\n"))?;
     }
     Ok(Verdict::Pass)
 }
 
+/// A code as JSON.
+#[derive(Serialize)]
+struct Explanation {
+    code: &'static str,
+    stage: Stage,
+    meaning: &'static str,
+    action: &'static str,
+}
+
+impl From<&Code> for Explanation {
+    fn from(code: &Code) -> Self {
+        let Code { name, stage, meaning, action, .. } = *code;
+        Self { code: name, stage, meaning, action }
+    }
+}
+
 fn list(as_json: bool) -> Outcome {
     if as_json {
-        talk::print_json(&all().collect::<Vec<_>>())?;
+        talk::print_json(&all().map(Explanation::from).collect::<Vec<_>>())?;
         return Ok(Verdict::Pass);
     }
     let mut text = String::new();
-    for Explanation { code, stage, .. } in all() {
-        let _ = writeln!(text, "{stage:<8} {code}", stage = stage.as_str());
+    for code in all() {
+        let _ = writeln!(text, "{stage:<8} {code}", stage = code.stage.as_str());
     }
     talk::print(&text)?;
     Ok(Verdict::Pass)
@@ -61,7 +79,7 @@ fn list(as_json: bool) -> Outcome {
 fn unknown(code: &str) -> CliError {
     let likeness = |known: &str| strsim::jaro_winkler(code, known);
     let nearest = all()
-        .map(|explanation| explanation.code)
+        .map(|code| code.name)
         .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
         .filter(|known| likeness(known) >= LIKENESS);
     CliError::UnknownCode { found: sanitize(code, 80), nearest }

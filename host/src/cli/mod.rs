@@ -109,20 +109,9 @@ mod tests {
     use clap::CommandFactory;
 
     use super::Cli;
-    use super::error::CliError;
 
     #[test]
     fn the_commands_are_well_formed() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn every_code_of_the_command_line_is_explained() {
-        for code in CliError::CODES {
-            assert!(
-                retort::diagnostics::explain::lookup(code).is_some(),
-                "{code} is not explained"
-            );
-        }
     }
 }

@@ -158,7 +158,7 @@ impl<'a> Fault<'a> {
 
     fn of(problem: &'a Problem) -> Self {
         let path = problem.path.as_deref().unwrap_or_default();
-        Self { code: problem.code, path, message: &problem.message }
+        Self { code: problem.code.name, path, message: &problem.message }
     }
 }
 

@@ -72,7 +72,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     let config = LoopConfig::default();
     let outcome = runtime::block_on(mend_plan(&text, &gates, &config))?;
     let outcome = outcome
-        .map_err(|error| CliError::Refused { code: error.code(), message: error.to_string() })?;
+        .map_err(|error| CliError::Refused { code: error.entry(), message: error.to_string() })?;
     let problems = problems(&text, &outcome);
     let last = outcome.attempts().last().filter(|_| outcome.ok());
     let patched = last.and_then(|last| value(&last.record.response));

@@ -55,7 +55,7 @@ pub(super) fn coded(code: &str, text: impl Display) {
 
 /// A problem that a gate found. `origin` names what was checked.
 pub(super) fn problem(origin: &str, problem: &Problem) {
-    coded(problem.code, told(origin, problem));
+    coded(problem.code.name, told(origin, problem));
 }
 
 /// What is told of a problem, besides its code.

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 
 pub use text::describe;
 
+use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::{Problem, Stage};
 use crate::diagnostics::untrusted::bounded;
 
@@ -20,7 +21,7 @@ const EVENT_CHARS: usize = 400;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// The stable code.
-    pub code: &'static str,
+    pub code: Code,
     /// The gate that found it.
     pub gate: Stage,
     /// JSON Pointer (RFC 6901) into the plan; empty for the plan as a whole.
@@ -99,7 +100,7 @@ impl Finding {
     #[must_use]
     pub fn new(
         gate: Stage,
-        code: &'static str,
+        code: Code,
         pointer: impl Into<String>,
         expected: impl Into<String>,
         observed: impl Into<String>,

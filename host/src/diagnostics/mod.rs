@@ -1,10 +1,10 @@
-//! What is wrong, told to people, programs and models.
+//! What is wrong, reported to people, programs and models.
 //!
 //! The ground floor: it knows nothing of the stages that fail. Each stage has an error type of its own, and every error
-//! carries a stable code ([`problem::Coded`]); [`explain`] knows what each code means.
+//! carries a stable code ([`problem::Coded`]); [`codes`] is the registry of what each code means.
 
+pub mod codes;
 pub mod diagnose;
-pub mod explain;
 pub(crate) mod fence;
 pub mod finding;
 pub mod problem;

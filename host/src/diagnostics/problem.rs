@@ -1,13 +1,19 @@
 //! What every gate reports: a problem with a stable code.
 
+use crate::diagnostics::codes::Code;
 use serde::{Deserialize, Serialize};
 
 /// A value that carries one of the stable codes that `retort explain` lists.
 ///
 /// Codes are part of the public contract: they are never renamed and never reused.
 pub trait Coded {
+    /// The code with all that is known of it.
+    fn entry(&self) -> Code;
+
     /// The stable code, in `snake_case`.
-    fn code(&self) -> &'static str;
+    fn code(&self) -> &'static str {
+        self.entry().name
+    }
 }
 
 /// What is wrong with `text`, which a parser of JSON refused with `error`. Parsers see no value where a byte order mark
@@ -90,7 +96,7 @@ pub struct Problem {
     /// The stage that found it.
     pub stage: Stage,
     /// The stable code.
-    pub code: &'static str,
+    pub code: Code,
     /// Where: a plan path, a file with line and column, a JSON path in a result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
@@ -107,7 +113,7 @@ pub struct Problem {
 impl Problem {
     /// A problem with neither a path nor figures.
     #[must_use]
-    pub fn new(stage: Stage, code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(stage: Stage, code: Code, message: impl Into<String>) -> Self {
         Self { stage, code, path: None, message: message.into(), used: None, allowed: None }
     }
 

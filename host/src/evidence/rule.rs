@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage, json_fault};
 use crate::json::document::Kind;
 
@@ -50,24 +51,20 @@ pub enum TaskError {
 }
 
 impl TaskError {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] =
-        &["task_not_json", "task_not_an_object", "task_document_empty", "task_document_too_large"];
-
     /// This error as data.
     #[must_use]
     pub fn problem(&self) -> Problem {
-        Problem::new(Stage::Input, self.code(), self.to_string())
+        Problem::new(Stage::Input, self.entry(), self.to_string())
     }
 }
 
 impl Coded for TaskError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::NotJson { .. } => "task_not_json",
-            Self::NotAnObject { .. } => "task_not_an_object",
-            Self::Empty { .. } => "task_document_empty",
-            Self::TooLarge { .. } => "task_document_too_large",
+            Self::NotJson { .. } => codes::TASK_NOT_JSON,
+            Self::NotAnObject { .. } => codes::TASK_NOT_AN_OBJECT,
+            Self::Empty { .. } => codes::TASK_DOCUMENT_EMPTY,
+            Self::TooLarge { .. } => codes::TASK_DOCUMENT_TOO_LARGE,
         }
     }
 }

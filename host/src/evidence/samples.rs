@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::abi::event::{DEFAULT_MAX_EVENT_BYTES, EVENT_TYPE};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage, json_fault};
 use crate::json::document::Kind;
 use crate::json::tally::Tally;
@@ -104,19 +105,10 @@ pub enum SamplesError {
 }
 
 impl SamplesError {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] = &[
-        "no_samples",
-        "sample_not_json",
-        "sample_without_event_type",
-        "sample_too_large",
-        "samples_too_large",
-    ];
-
     /// This error as data.
     #[must_use]
     pub fn problem(&self) -> Problem {
-        let problem = Problem::new(Stage::Input, self.code(), self.to_string());
+        let problem = Problem::new(Stage::Input, self.entry(), self.to_string());
         match self {
             Self::SampleTooLarge { used, allowed, .. } => {
                 problem.limit(*used as u64, *allowed as u64)
@@ -127,13 +119,13 @@ impl SamplesError {
 }
 
 impl Coded for SamplesError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Empty { .. } => "no_samples",
-            Self::NotJson { .. } => "sample_not_json",
-            Self::NoEventType { .. } => "sample_without_event_type",
-            Self::SampleTooLarge { .. } => "sample_too_large",
-            Self::TooLarge { .. } => "samples_too_large",
+            Self::Empty { .. } => codes::NO_SAMPLES,
+            Self::NotJson { .. } => codes::SAMPLE_NOT_JSON,
+            Self::NoEventType { .. } => codes::SAMPLE_WITHOUT_EVENT_TYPE,
+            Self::SampleTooLarge { .. } => codes::SAMPLE_TOO_LARGE,
+            Self::TooLarge { .. } => codes::SAMPLES_TOO_LARGE,
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::diagnose::ParseReport;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::{bounded, escaped};
@@ -89,31 +90,36 @@ impl PlanParseErrorCode {
 
     /// The stable code, the same as the serialised form.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Its entry in the registry.
+    pub(crate) fn entry(self) -> Code {
         match self {
-            Self::InvalidJson => "invalid_json",
-            Self::WrongRootType => "wrong_root_type",
-            Self::MissingRequiredField => "missing_required_field",
-            Self::UnknownField => "unknown_field",
-            Self::WrongType => "wrong_type",
-            Self::EmptyString => "empty_string",
-            Self::EmptyPath => "empty_path",
-            Self::InvalidIdentifier => "invalid_identifier",
-            Self::InvalidValue => "invalid_value",
-            Self::DuplicatePropertyName => "duplicate_property_name",
-            Self::TooFewItems => "too_few_items",
-            Self::TooManyItems => "too_many_items",
-            Self::DuplicateItem => "duplicate_item",
-            Self::ConflictingFields => "conflicting_fields",
-            Self::UnusedField => "unused_field",
-            Self::InvalidTemplate => "invalid_template",
-            Self::InvalidPattern => "invalid_pattern",
-            Self::PatternTooLarge => "pattern_too_large",
-            Self::TooDeep => "too_deep",
-            Self::OutsideForEach => "outside_for_each",
-            Self::DuplicateNodeName => "duplicate_node_name",
-            Self::UnknownNode => "unknown_node",
-            Self::ForEachMismatch => "for_each_mismatch",
+            Self::InvalidJson => codes::INVALID_JSON,
+            Self::WrongRootType => codes::WRONG_ROOT_TYPE,
+            Self::MissingRequiredField => codes::MISSING_REQUIRED_FIELD,
+            Self::UnknownField => codes::UNKNOWN_FIELD,
+            Self::WrongType => codes::WRONG_TYPE,
+            Self::EmptyString => codes::EMPTY_STRING,
+            Self::EmptyPath => codes::EMPTY_PATH,
+            Self::InvalidIdentifier => codes::INVALID_IDENTIFIER,
+            Self::InvalidValue => codes::INVALID_VALUE,
+            Self::DuplicatePropertyName => codes::DUPLICATE_PROPERTY_NAME,
+            Self::TooFewItems => codes::TOO_FEW_ITEMS,
+            Self::TooManyItems => codes::TOO_MANY_ITEMS,
+            Self::DuplicateItem => codes::DUPLICATE_ITEM,
+            Self::ConflictingFields => codes::CONFLICTING_FIELDS,
+            Self::UnusedField => codes::UNUSED_FIELD,
+            Self::InvalidTemplate => codes::INVALID_TEMPLATE,
+            Self::InvalidPattern => codes::INVALID_PATTERN,
+            Self::PatternTooLarge => codes::PATTERN_TOO_LARGE,
+            Self::TooDeep => codes::TOO_DEEP,
+            Self::OutsideForEach => codes::OUTSIDE_FOR_EACH,
+            Self::DuplicateNodeName => codes::DUPLICATE_NODE_NAME,
+            Self::UnknownNode => codes::UNKNOWN_NODE,
+            Self::ForEachMismatch => codes::FOR_EACH_MISMATCH,
         }
     }
 
@@ -203,8 +209,8 @@ impl Place {
 }
 
 impl Coded for PlanParseError {
-    fn code(&self) -> &'static str {
-        self.code.as_str()
+    fn entry(&self) -> Code {
+        self.code.entry()
     }
 }
 
@@ -215,7 +221,7 @@ impl From<PlanParseError> for Problem {
     fn from(error: PlanParseError) -> Self {
         // An unknown field's name is part of its path and may be anything.
         let path = bounded(&error.path, PATH_CHARS);
-        Self::new(Stage::Plan, error.code.as_str(), error.message).at(path)
+        Self::new(Stage::Plan, error.code.entry(), error.message).at(path)
     }
 }
 

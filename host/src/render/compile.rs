@@ -7,6 +7,7 @@ use thiserror::Error;
 use wast::Wat;
 use wast::parser::{ParseBuffer, parse};
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::escaped;
 use crate::render::Source;
@@ -58,16 +59,11 @@ pub enum CompileError {
     },
 }
 
-impl CompileError {
-    /// Every code of this stage.
-    pub const CODES: &'static [&'static str] = &["syntax_error", "source_too_large"];
-}
-
 impl Coded for CompileError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Syntax { .. } => "syntax_error",
-            Self::TooLarge { .. } => "source_too_large",
+            Self::Syntax { .. } => codes::SYNTAX_ERROR,
+            Self::TooLarge { .. } => codes::SOURCE_TOO_LARGE,
         }
     }
 }

@@ -27,6 +27,7 @@ mod write;
 use thiserror::Error;
 
 use crate::abi::section::{Section, SectionError};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 
 pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
@@ -111,14 +112,9 @@ pub enum RenderError {
     },
 }
 
-impl RenderError {
-    /// Every code of this stage.
-    pub const CODES: &'static [&'static str] = &["plan_not_declarable", "plan_too_large"];
-}
-
 impl From<&RenderError> for Problem {
     fn from(error: &RenderError) -> Self {
-        let problem = Self::new(Stage::Render, error.code(), error.to_string());
+        let problem = Self::new(Stage::Render, error.entry(), error.to_string());
         match error {
             RenderError::Part { pointer, found, allowed, .. } => {
                 problem.at(pointer).limit(*found as u64, *allowed as u64)
@@ -132,10 +128,10 @@ impl From<&RenderError> for Problem {
 }
 
 impl Coded for RenderError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Part { .. } | Self::Declaration(_) => "plan_not_declarable",
-            Self::TooLarge { .. } | Self::Module { .. } => "plan_too_large",
+            Self::Part { .. } | Self::Declaration(_) => codes::PLAN_NOT_DECLARABLE,
+            Self::TooLarge { .. } | Self::Module { .. } => codes::PLAN_TOO_LARGE,
         }
     }
 }

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::bundle::pipeline::{Admitted, Pipeline};
 use crate::bundle::{self, Digest, Discovery, Expect, LoadError, LoadFailure, Loaded, Part};
+use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded;
 use crate::graph::spec::{GraphSpec, GraphSpecError};
 use crate::plan::EventPattern;
@@ -52,10 +53,10 @@ pub enum GraphsError {
 }
 
 impl Coded for GraphsError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Load(error) => error.code(),
-            Self::Spec(error) => error.code(),
+            Self::Load(error) => error.entry(),
+            Self::Spec(error) => error.entry(),
         }
     }
 }

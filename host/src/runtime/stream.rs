@@ -11,6 +11,7 @@ use super::registry::{Registry, Route};
 use super::router::{Routed, Router, Served};
 use super::summary::Summary;
 use crate::abi::event::EventError;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
 use crate::graph::extraction::Extraction;
@@ -68,9 +69,6 @@ pub enum StreamError {
 }
 
 impl StreamError {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] = &["stream_unreadable", "stream_unwritable"];
-
     /// Whether whoever read the output went away.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
@@ -84,10 +82,10 @@ impl StreamError {
 }
 
 impl Coded for StreamError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Read { .. } => "stream_unreadable",
-            Self::Results { .. } | Self::Rejects { .. } => "stream_unwritable",
+            Self::Read { .. } => codes::STREAM_UNREADABLE,
+            Self::Results { .. } | Self::Rejects { .. } => codes::STREAM_UNWRITABLE,
         }
     }
 }
@@ -139,7 +137,7 @@ struct Reject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     line: u64,
-    code: &'static str,
+    code: Code,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a str>,
     message: &'a str,
@@ -284,7 +282,7 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         line: u64,
         problem: &Problem,
     ) -> Result<(), StreamError> {
-        *self.summary.rejects.entry(problem.code).or_default() += 1;
+        *self.summary.rejects.entry(problem.code.name).or_default() += 1;
         // The place in a result that fails its own check is in the message already.
         let path = problem.path.as_deref().filter(|_| problem.stage == Stage::Graph);
         let reject = Reject { file, line, code: problem.code, path, message: &problem.message };
@@ -305,12 +303,12 @@ impl Graphs {
             // What the ABI's check accepts is an extraction, but for numbers that only one of the two can hold.
             Err(error) => {
                 let message = escaped(&error.to_string());
-                return Some(Problem::new(Stage::Run, "result_wrong_shape", message));
+                return Some(Problem::new(Stage::Run, codes::RESULT_WRONG_SHAPE, message));
             }
         };
         let failure =
             validate(spec, &extraction, self.options).into_failures().into_iter().next()?;
-        let problem = Problem::new(Stage::Graph, failure.code.as_str(), failure.detail);
+        let problem = Problem::new(Stage::Graph, failure.code.entry(), failure.detail);
         Some(problem.at(failure.path))
     }
 }

@@ -5,6 +5,7 @@ use thiserror::Error;
 use crate::abi::block::{BlockError, Deadline};
 use crate::abi::event::EventError;
 use crate::abi::result::ResultError;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use rustix::io::Errno;
 
@@ -81,18 +82,6 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// Every code of this stage, besides `host_failed`, which a [`GuestError`] has as well.
-    pub const CODES: &'static [&'static str] = &[
-        "engine_failed",
-        "load_failed",
-        "foreign_module",
-        "compile_deadline_exceeded",
-        "compile_memory_exceeded",
-        "helper_failed",
-        "directory_refused",
-        "link_failed",
-    ];
-
     /// What was used of a limit and what was allowed, where this error is about a limit. Of memory it is known only that no
     /// less was used.
     #[must_use]
@@ -132,23 +121,20 @@ impl LoadError {
 }
 
 impl Coded for LoadError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Engine { .. } | Self::OtherEngine { .. } => "engine_failed",
-            Self::Host { .. } => HOST_FAILED,
-            Self::Module { .. } => "load_failed",
-            Self::Foreign => "foreign_module",
-            Self::CompileDeadline { .. } => "compile_deadline_exceeded",
-            Self::CompileMemory { .. } => "compile_memory_exceeded",
-            Self::Helper { .. } => "helper_failed",
-            Self::Directory { .. } => "directory_refused",
-            Self::Link { .. } => "link_failed",
+            Self::Engine { .. } | Self::OtherEngine { .. } => codes::ENGINE_FAILED,
+            Self::Host { .. } => codes::HOST_FAILED,
+            Self::Module { .. } => codes::LOAD_FAILED,
+            Self::Foreign => codes::FOREIGN_MODULE,
+            Self::CompileDeadline { .. } => codes::COMPILE_DEADLINE_EXCEEDED,
+            Self::CompileMemory { .. } => codes::COMPILE_MEMORY_EXCEEDED,
+            Self::Helper { .. } => codes::HELPER_FAILED,
+            Self::Directory { .. } => codes::DIRECTORY_REFUSED,
+            Self::Link { .. } => codes::LINK_FAILED,
         }
     }
 }
-
-/// The code of what the host couldn't do for lack of memory or the like.
-const HOST_FAILED: &str = "host_failed";
 
 /// What ended a guest's call: what it did, or that the host could not serve it. The instance it happened in is thrown away.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -269,27 +255,6 @@ pub enum GuestError {
 }
 
 impl GuestError {
-    /// Every code of this stage.
-    pub const CODES: &'static [&'static str] = &[
-        "out_of_fuel",
-        "deadline_exceeded",
-        "memory_exceeded",
-        "table_exceeded",
-        "pool_exhausted",
-        "host_failed",
-        "stack_overflow",
-        "unreachable",
-        "out_of_bounds",
-        "division",
-        "indirect_call",
-        "exit",
-        "log_exceeded",
-        "trap",
-        "bad_buffer",
-        "bad_result",
-        "output_too_large",
-    ];
-
     /// What was used of a limit and what was allowed, where this error is about a limit.
     #[must_use]
     pub fn usage(&self) -> Option<(u64, u64)> {
@@ -322,25 +287,25 @@ impl GuestError {
 }
 
 impl Coded for GuestError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::OutOfFuel { .. } => "out_of_fuel",
-            Self::Deadline { .. } => "deadline_exceeded",
-            Self::Memory { .. } => "memory_exceeded",
-            Self::Table { .. } => "table_exceeded",
-            Self::PoolExhausted { .. } => "pool_exhausted",
-            Self::Host { .. } => HOST_FAILED,
-            Self::StackOverflow { .. } => "stack_overflow",
-            Self::Unreachable => "unreachable",
-            Self::OutOfBounds => "out_of_bounds",
-            Self::Division => "division",
-            Self::IndirectCall => "indirect_call",
-            Self::Exit { .. } => "exit",
-            Self::LogExceeded { .. } => "log_exceeded",
-            Self::Trap { .. } => "trap",
-            Self::BadBuffer { .. } => "bad_buffer",
-            Self::BadResult { .. } => "bad_result",
-            Self::OutputTooLarge { .. } => "output_too_large",
+            Self::OutOfFuel { .. } => codes::OUT_OF_FUEL,
+            Self::Deadline { .. } => codes::DEADLINE_EXCEEDED,
+            Self::Memory { .. } => codes::MEMORY_EXCEEDED,
+            Self::Table { .. } => codes::TABLE_EXCEEDED,
+            Self::PoolExhausted { .. } => codes::POOL_EXHAUSTED,
+            Self::Host { .. } => codes::HOST_FAILED,
+            Self::StackOverflow { .. } => codes::STACK_OVERFLOW,
+            Self::Unreachable => codes::UNREACHABLE,
+            Self::OutOfBounds => codes::OUT_OF_BOUNDS,
+            Self::Division => codes::DIVISION,
+            Self::IndirectCall => codes::INDIRECT_CALL,
+            Self::Exit { .. } => codes::EXIT,
+            Self::LogExceeded { .. } => codes::LOG_EXCEEDED,
+            Self::Trap { .. } => codes::TRAP,
+            Self::BadBuffer { .. } => codes::BAD_BUFFER,
+            Self::BadResult { .. } => codes::BAD_RESULT,
+            Self::OutputTooLarge { .. } => codes::OUTPUT_TOO_LARGE,
         }
     }
 }
@@ -382,9 +347,6 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Every code that an event may end in besides those of its parts.
-    pub const CODES: &'static [&'static str] = &["worker_failed"];
-
     /// An error if the event's time is over.
     pub(super) fn if_over(deadline: Deadline<'_>) -> Result<(), Self> {
         if deadline.is_over() {
@@ -436,7 +398,7 @@ impl RunError {
             | Self::Deadline { .. }
             | Self::Worker => Stage::Run,
         };
-        let problem = Problem::new(stage, self.code(), self.to_string());
+        let problem = Problem::new(stage, self.entry(), self.to_string());
         match self {
             Self::Event(EventError::TooLarge { used, allowed }) => {
                 problem.limit(*used as u64, *allowed as u64)
@@ -458,15 +420,15 @@ fn limited(problem: Problem, usage: Option<(u64, u64)>) -> Problem {
 }
 
 impl Coded for RunError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Event(error) => error.code(),
-            Self::Input(error) => error.code(),
-            Self::Guest(error) => error.code(),
-            Self::Result(error) => error.code(),
-            Self::Deadline { .. } => "deadline_exceeded",
-            Self::Logged { error, .. } => error.code(),
-            Self::Worker => "worker_failed",
+            Self::Event(error) => error.entry(),
+            Self::Input(error) => error.entry(),
+            Self::Guest(error) => error.entry(),
+            Self::Result(error) => error.entry(),
+            Self::Deadline { .. } => codes::DEADLINE_EXCEEDED,
+            Self::Logged { error, .. } => error.entry(),
+            Self::Worker => codes::WORKER_FAILED,
         }
     }
 }

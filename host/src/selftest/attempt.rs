@@ -59,7 +59,7 @@ impl Attempt {
 
     /// The code that it ended in.
     pub(super) fn code(&self) -> &'static str {
-        self.problem.as_ref().map_or("ok", |problem| problem.code)
+        self.problem.as_ref().map_or("ok", |problem| problem.code.name)
     }
 }
 
@@ -77,7 +77,7 @@ impl From<std::io::Error> for Attempt {
 
 impl From<LoadError> for Attempt {
     fn from(error: LoadError) -> Self {
-        let problem = Problem::new(Stage::Load, error.code(), error.to_string());
+        let problem = Problem::new(Stage::Load, error.entry(), error.to_string());
         Self::stopped(match error.usage() {
             Some((used, allowed)) => problem.limit(used, allowed),
             None => problem,

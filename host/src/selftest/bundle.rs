@@ -22,7 +22,7 @@ pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt
     match found.failures.first() {
         None => Ok(attempt),
         Some(failure) => {
-            Err(Attempt::stopped(Problem::new(Stage::Bundle, failure.code(), failure.to_string())))
+            Err(Attempt::stopped(Problem::new(Stage::Bundle, failure.entry(), failure.to_string())))
         }
     }
 }

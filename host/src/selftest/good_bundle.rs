@@ -56,7 +56,7 @@ impl GoodBundle {
         match bundle::load(self.path(), &Expect::default(), &self.pipeline) {
             Ok(_) => Ok(Attempt::passed()),
             Err(error) => {
-                Err(Attempt::stopped(Problem::new(Stage::Bundle, error.code(), error.to_string())))
+                Err(Attempt::stopped(Problem::new(Stage::Bundle, error.entry(), error.to_string())))
             }
         }
     }

@@ -68,7 +68,7 @@ pub(super) fn from_bytes(setting: &Setting, case: &Case, wasm: &[u8]) -> Result<
 type GuestAnswer = Result<Vec<u8>, Problem>;
 
 fn code(answer: &GuestAnswer) -> &'static str {
-    answer.as_ref().map_or_else(|problem| problem.code, |_| "ok")
+    answer.as_ref().map_or_else(|problem| problem.code.name, |_| "ok")
 }
 
 /// Runs the good event and the bad one in turns, over the end of a batch, and compares what comes of them: each time the

@@ -54,6 +54,7 @@ pub use report::{CaseReport, Report, Skipped};
 pub use run::run;
 
 use crate::bundle::pipeline::Turned;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::gate::inspect::{Grant, StructuralLimits};
 use crate::sandbox::{ForeignModules, Limits, LoadError, Options, RunError};
@@ -113,20 +114,14 @@ pub enum SelftestError {
     System(#[from] std::io::Error),
 }
 
-impl SelftestError {
-    /// Every code of its own; it may carry one of [`LoadError`] as well.
-    pub const CODES: &'static [&'static str] =
-        &["case_invalid", "honest_extractor_failed", "honest_event_failed", "selftest_failed"];
-}
-
 impl Coded for SelftestError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Case(_) => "case_invalid",
-            Self::Sandbox(error) => error.code(),
-            Self::HonestExtractor(_) => "honest_extractor_failed",
-            Self::HonestEvent(_) => "honest_event_failed",
-            Self::System(_) => "selftest_failed",
+            Self::Case(_) => codes::CASE_INVALID,
+            Self::Sandbox(error) => error.entry(),
+            Self::HonestExtractor(_) => codes::HONEST_EXTRACTOR_FAILED,
+            Self::HonestEvent(_) => codes::HONEST_EVENT_FAILED,
+            Self::System(_) => codes::SELFTEST_FAILED,
         }
     }
 }

@@ -113,7 +113,7 @@ impl Setting {
     /// Takes text of a guest to bytes.
     pub(super) fn compiled(text: &str) -> Result<Vec<u8>, Attempt> {
         compile_text(text).map_err(|error| {
-            Attempt::stopped(Problem::new(Stage::Compile, error.code(), error.to_string()))
+            Attempt::stopped(Problem::new(Stage::Compile, error.entry(), error.to_string()))
         })
     }
 

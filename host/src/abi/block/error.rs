@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 
 /// Why there is no block for an event.
@@ -55,15 +56,6 @@ pub enum BlockError {
 }
 
 impl BlockError {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] = &[
-        "input_too_large",
-        "too_many_rows",
-        "out_of_fuel",
-        "deadline_exceeded",
-        "conversion_failed",
-    ];
-
     /// What was used of a limit and what was allowed, where this error is about a limit.
     #[must_use]
     pub fn usage(&self) -> Option<(u64, u64)> {
@@ -78,13 +70,13 @@ impl BlockError {
 }
 
 impl Coded for BlockError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::TooLarge { .. } => "input_too_large",
-            Self::TooManyRows { .. } => "too_many_rows",
-            Self::OutOfFuel { .. } => "out_of_fuel",
-            Self::Deadline { .. } => "deadline_exceeded",
-            Self::Conversion { .. } => "conversion_failed",
+            Self::TooLarge { .. } => codes::INPUT_TOO_LARGE,
+            Self::TooManyRows { .. } => codes::TOO_MANY_ROWS,
+            Self::OutOfFuel { .. } => codes::OUT_OF_FUEL,
+            Self::Deadline { .. } => codes::DEADLINE_EXCEEDED,
+            Self::Conversion { .. } => codes::CONVERSION_FAILED,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 pub use crate::json::Fault;
 use crate::json::scan::Stop;
@@ -39,12 +40,6 @@ pub enum EventError {
     },
 }
 
-impl EventError {
-    /// Every code of this stage.
-    pub const CODES: &'static [&'static str] =
-        &["event_not_utf8", "event_not_json", "event_not_object", "event_too_large"];
-}
-
 impl From<Stop> for EventError {
     fn from(stop: Stop) -> Self {
         Self::Syntax { fault: stop.fault, at: stop.at() }
@@ -52,12 +47,12 @@ impl From<Stop> for EventError {
 }
 
 impl Coded for EventError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::NotUtf8 { .. } => "event_not_utf8",
-            Self::Syntax { .. } => "event_not_json",
-            Self::NotObject { .. } => "event_not_object",
-            Self::TooLarge { .. } => "event_too_large",
+            Self::NotUtf8 { .. } => codes::EVENT_NOT_UTF8,
+            Self::Syntax { .. } => codes::EVENT_NOT_JSON,
+            Self::NotObject { .. } => codes::EVENT_NOT_OBJECT,
+            Self::TooLarge { .. } => codes::EVENT_TOO_LARGE,
         }
     }
 }

@@ -20,6 +20,7 @@ mod thorough;
 use thiserror::Error;
 
 pub use self::reduce::Reducer;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 
 /// How much a result holds.
@@ -87,10 +88,6 @@ fn prefix(path: &str) -> String {
 }
 
 impl ResultError {
-    /// Every code of this check.
-    pub const CODES: &'static [&'static str] =
-        &["result_not_utf8", "result_not_json", "result_wrong_shape", "duplicate_id"];
-
     /// Where in the result; empty for the root.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -104,12 +101,12 @@ impl ResultError {
 }
 
 impl Coded for ResultError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::NotUtf8 { .. } => "result_not_utf8",
-            Self::NotJson { .. } => "result_not_json",
-            Self::WrongShape { .. } => "result_wrong_shape",
-            Self::DuplicateId { .. } => "duplicate_id",
+            Self::NotUtf8 { .. } => codes::RESULT_NOT_UTF8,
+            Self::NotJson { .. } => codes::RESULT_NOT_JSON,
+            Self::WrongShape { .. } => codes::RESULT_WRONG_SHAPE,
+            Self::DuplicateId { .. } => codes::DUPLICATE_ID,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::{
     MAX_PATH_SEGMENTS, MAX_ROWS,
 };
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::escaped;
 
@@ -175,17 +176,6 @@ pub enum SectionError {
     },
 }
 
-/// Every code that [`SectionError`] can carry.
-pub const CODES: &[&str] = &[
-    "section_not_json",
-    "section_wrong_shape",
-    "section_abi_version",
-    "section_function",
-    "section_event_types",
-    "section_inputs",
-    "section_rows",
-];
-
 impl SectionError {
     /// What was used of a limit and what was allowed, where this error is about a limit.
     #[must_use]
@@ -209,17 +199,17 @@ impl SectionError {
 }
 
 impl Coded for SectionError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::NotJson { .. } => "section_not_json",
-            Self::WrongShape { .. } => "section_wrong_shape",
-            Self::Version { .. } => "section_abi_version",
-            Self::Function { .. } => "section_function",
+            Self::NotJson { .. } => codes::SECTION_NOT_JSON,
+            Self::WrongShape { .. } => codes::SECTION_WRONG_SHAPE,
+            Self::Version { .. } => codes::SECTION_ABI_VERSION,
+            Self::Function { .. } => codes::SECTION_FUNCTION,
             Self::NoEventTypes
             | Self::EmptyEventType { .. }
             | Self::TooManyEventTypes { .. }
             | Self::LongEventType { .. }
-            | Self::RepeatedEventType { .. } => "section_event_types",
+            | Self::RepeatedEventType { .. } => codes::SECTION_EVENT_TYPES,
             Self::TooManyInputs { .. }
             | Self::TooManyKeys { .. }
             | Self::PathTooDeep { .. }
@@ -227,11 +217,11 @@ impl Coded for SectionError {
             | Self::LevelTooDeep { .. }
             | Self::Guard { .. }
             | Self::Entries { .. }
-            | Self::Nesting { .. } => "section_inputs",
+            | Self::Nesting { .. } => codes::SECTION_INPUTS,
             Self::TooManyRows { .. }
             | Self::RowsPathTooDeep { .. }
             | Self::Within { .. }
-            | Self::RowsGuard { .. } => "section_rows",
+            | Self::RowsGuard { .. } => codes::SECTION_ROWS,
         }
     }
 }

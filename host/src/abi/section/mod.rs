@@ -24,7 +24,7 @@ mod read;
 
 use serde::Serialize;
 
-pub use self::error::{CODES, SectionError};
+pub use self::error::SectionError;
 pub use super::input::{Input, Rows, What};
 use crate::plan::expr::OnDuplicate;
 

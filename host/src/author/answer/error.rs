@@ -4,17 +4,14 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::feedback;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::diagnose::{self, ParseReport};
 use crate::diagnostics::fence;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::bounded;
 use crate::json::tally;
-use crate::plan::{self, PlanParseError, PlanParseErrorCode};
-
-/// The codes of answers, beside those of the plan parser.
-pub const CODES: &[&str] =
-    &["ambiguous_response", "answer_too_large", "model_refused", "truncated_response"];
+use crate::plan::{self, PlanParseError};
 
 /// How long an answer may be to be repeated to whoever gave it, as JSON on one line, in characters.
 const ECHO_CHARS: usize = 300;
@@ -32,8 +29,8 @@ const QUOTED_CHARS: usize = 200;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{}", diagnostic.lines().next().unwrap_or_default())]
 pub struct AnswerError {
-    /// One of [`CODES`], or the code of the plan's first problem.
-    pub code: &'static str,
+    /// The answer's own code, or that of the plan's first problem.
+    pub code: Code,
     /// What is wrong with it as a plan, as far as there was one to be read: the first hundred problems.
     pub problems: Vec<PlanParseError>,
     /// The same as findings, each with a JSON Pointer into the answer. None has a patch.
@@ -45,7 +42,7 @@ pub struct AnswerError {
 }
 
 impl Coded for AnswerError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         self.code
     }
 }
@@ -91,17 +88,14 @@ impl AnswerError {
         diagnostic: String,
         text: Option<String>,
     ) -> Self {
-        let code = problems
-            .first()
-            .map_or(PlanParseErrorCode::InvalidJson, |problem| problem.code)
-            .as_str();
+        let code = problems.first().map_or(codes::INVALID_JSON, Coded::entry);
         Self { code, problems, findings, diagnostic, text }
     }
 
     /// Text with several objects.
     pub(super) fn ambiguous(text: &str) -> Self {
         Self::of_answer(
-            "ambiguous_response",
+            codes::AMBIGUOUS_RESPONSE,
             "expected one JSON object, found more than one".to_owned(),
             "one JSON object",
             "more than one",
@@ -114,7 +108,7 @@ impl AnswerError {
     pub(super) fn truncated(text: &str) -> Self {
         let length = text.chars().count();
         Self::of_answer(
-            "truncated_response",
+            codes::TRUNCATED_RESPONSE,
             format!(
                 "the answer was cut off after {length} characters, before its JSON object ended"
             ),
@@ -129,7 +123,7 @@ impl AnswerError {
     /// JSON of more of something than a plan may have.
     pub(super) fn too_large(text: &str, what: &str, used: usize, allowed: usize) -> Self {
         Self::of_answer(
-            "answer_too_large",
+            codes::ANSWER_TOO_LARGE,
             format!("expected at most {allowed} {what}, found {used}"),
             &format!("at most {allowed} {what}"),
             &used.to_string(),
@@ -141,7 +135,7 @@ impl AnswerError {
     /// No object, since the model, or a filter, declined.
     pub(super) fn refused(text: &str) -> Self {
         Self::of_answer(
-            "model_refused",
+            codes::MODEL_REFUSED,
             "the model declined to answer".to_owned(),
             "a JSON object",
             "a refusal",
@@ -151,14 +145,14 @@ impl AnswerError {
     }
 
     fn of_answer(
-        code: &'static str,
+        code: Code,
         message: String,
         expected: &str,
         observed: &str,
         advice: &str,
         text: &str,
     ) -> Self {
-        let report = ParseReport { code: code.to_owned(), path: String::new(), message };
+        let report = ParseReport { code: code.to_string(), path: String::new(), message };
         let mut diagnostic = format!("{}\n\n{advice}", diagnose::parse(&report));
         echo(text, &mut diagnostic);
         let findings = vec![Finding::new(Stage::Model, code, "", expected, observed)];
@@ -206,7 +200,7 @@ fn finding(problem: &PlanParseError) -> Finding {
     };
     Finding::new(
         Stage::Plan,
-        problem.code.as_str(),
+        problem.code.entry(),
         bounded(&problem.pointer, QUOTED_CHARS),
         expected,
         observed,

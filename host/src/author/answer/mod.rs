@@ -15,7 +15,7 @@ mod take;
 
 use serde_json::Value;
 
-pub use error::{AnswerError, CODES};
+pub use error::AnswerError;
 
 use crate::author::llm::FinishReason;
 use crate::plan::{self, Plan};

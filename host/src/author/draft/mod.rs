@@ -38,6 +38,7 @@ use self::children::Child;
 use self::home::{Elements, Home, Search};
 use self::lookup::Lookup;
 use self::sketch::{Edge, Node, Sketch};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::Task;
@@ -73,17 +74,12 @@ pub enum DraftError {
     },
 }
 
-impl DraftError {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] = &["draft_limit", "draft_no_entity", "draft_no_key"];
-}
-
 impl Coded for DraftError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::NoEntity => "draft_no_entity",
-            Self::NoKey { .. } => "draft_no_key",
-            Self::Limit { .. } => "draft_limit",
+            Self::NoEntity => codes::DRAFT_NO_ENTITY,
+            Self::NoKey { .. } => codes::DRAFT_NO_KEY,
+            Self::Limit { .. } => codes::DRAFT_LIMIT,
         }
     }
 }

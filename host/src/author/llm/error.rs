@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 
 /// Why a call to a model gave no answer. What a provider said is escaped and bounded, and holds no key.
@@ -109,22 +110,6 @@ pub enum LlmError {
 }
 
 impl LlmError {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] = &[
-        "model_config",
-        "model_unauthorized",
-        "model_quota",
-        "model_status",
-        "model_unreachable",
-        "model_timeout",
-        "model_protocol",
-        "model_command_failed",
-        "model_record_failed",
-        "model_replay_failed",
-    ];
-}
-
-impl LlmError {
     /// The words in it that may be somebody else's.
     pub(super) fn message_mut(&mut self) -> Option<&mut String> {
         match self {
@@ -143,18 +128,18 @@ impl LlmError {
 }
 
 impl Coded for LlmError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Config { .. } => "model_config",
-            Self::Unauthorized { .. } => "model_unauthorized",
-            Self::Quota { .. } => "model_quota",
-            Self::Status { .. } => "model_status",
-            Self::Transport { .. } => "model_unreachable",
-            Self::Timeout { .. } => "model_timeout",
-            Self::Protocol { .. } => "model_protocol",
-            Self::Command { .. } => "model_command_failed",
-            Self::Record { .. } => "model_record_failed",
-            Self::Replay { .. } => "model_replay_failed",
+            Self::Config { .. } => codes::MODEL_CONFIG,
+            Self::Unauthorized { .. } => codes::MODEL_UNAUTHORIZED,
+            Self::Quota { .. } => codes::MODEL_QUOTA,
+            Self::Status { .. } => codes::MODEL_STATUS,
+            Self::Transport { .. } => codes::MODEL_UNREACHABLE,
+            Self::Timeout { .. } => codes::MODEL_TIMEOUT,
+            Self::Protocol { .. } => codes::MODEL_PROTOCOL,
+            Self::Command { .. } => codes::MODEL_COMMAND_FAILED,
+            Self::Record { .. } => codes::MODEL_RECORD_FAILED,
+            Self::Replay { .. } => codes::MODEL_REPLAY_FAILED,
         }
     }
 }
@@ -182,12 +167,19 @@ mod tests {
 
     #[test]
     fn every_error_is_stored_under_its_code_and_read_back() {
-        let of_every_kind = LlmError::CODES.iter().map(|code| {
+        // All of the model's stage that begin with its name but `model_refused`, which an answer gives.
+        let codes = || {
+            codes::all()
+                .map(|code| code.name)
+                .filter(|code| code.starts_with("model_") && *code != "model_refused")
+        };
+        assert_eq!(codes().count(), 10);
+        let of_every_kind = codes().map(|code| {
             let fields = json!({"code": code, "model": "m", "message": "x", "status": 418, "after_ms": 1500});
             serde_json::from_value::<LlmError>(fields).unwrap_or_else(|error| panic!("{code}: {error}"))
         });
-        for (error, code) in of_every_kind.zip(LlmError::CODES) {
-            assert_eq!(error.code(), *code);
+        for (error, code) in of_every_kind.zip(codes()) {
+            assert_eq!(error.code(), code);
             let stored = serde_json::to_value(&error).map(serde_json::from_value::<LlmError>);
             assert_eq!(stored.ok().and_then(Result::ok), Some(error));
         }

@@ -23,6 +23,7 @@ use thiserror::Error;
 pub use crate::plan::schema;
 pub use retry::{answer, retry};
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::fence::{self, Escape};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::evidence::Task;
@@ -51,13 +52,10 @@ pub enum PromptError {
 }
 
 impl PromptError {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] = &["rule_missing", "rule_too_long"];
-
     /// This error as data.
     #[must_use]
     pub fn problem(&self) -> Problem {
-        let problem = Problem::new(Stage::Model, self.code(), self.to_string());
+        let problem = Problem::new(Stage::Model, self.entry(), self.to_string());
         match self {
             Self::RuleMissing => problem,
             Self::RuleTooLong { used, allowed } => problem.limit(*used as u64, *allowed as u64),
@@ -66,10 +64,10 @@ impl PromptError {
 }
 
 impl Coded for PromptError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::RuleMissing => "rule_missing",
-            Self::RuleTooLong { .. } => "rule_too_long",
+            Self::RuleMissing => codes::RULE_MISSING,
+            Self::RuleTooLong { .. } => codes::RULE_TOO_LONG,
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, FailureKind, classify_failure};
+use crate::diagnostics::codes::{self, Cause};
 use crate::diagnostics::untrusted::bounded;
 
 /// How much of a path is repeated, in characters.
@@ -37,21 +38,11 @@ pub struct RepairInstruction {
     pub kind: FailureKind,
     /// What it asks for.
     pub action: RepairAction,
-    /// What a prompt ends with, behind the diagnostic: one paragraph.
+    /// What a prompt ends with, after the diagnostic: one paragraph.
     pub prompt_suffix: String,
     /// The least that has to change, in one sentence.
     pub minimal_next_step: String,
 }
-
-/// Codes of a plan that takes more than an event may: its values may be right.
-pub(crate) const COSTLY: &[&str] = &[
-    "out_of_fuel",
-    "deadline_exceeded",
-    "input_too_large",
-    "output_too_large",
-    "too_many_rows",
-    "samples_out_of_fuel",
-];
 
 /// What to do about a failure.
 ///
@@ -68,66 +59,63 @@ pub(crate) const COSTLY: &[&str] = &[
 pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
     let kind = classify_failure(failure.stage, &failure.code);
     let place = place(&failure.path);
-    let (action, minimal_next_step, advice) = if failure.code == "truncated_response" {
-        (
+    let cause = codes::lookup(&failure.code).and_then(|code| code.cause);
+    let (action, minimal_next_step, advice) = match (cause, kind) {
+        (Some(Cause::Length), _) => (
             RepairAction::ShortenAnswer,
             "Write the whole object in fewer characters.".to_owned(),
             "Leave out optional properties that the rule doesn't ask for, and write no white space that JSON doesn't need.",
-        )
-    } else if COSTLY.contains(&failure.code.as_str()) {
-        (
+        ),
+        (Some(Cause::Cost), _) => (
             RepairAction::CorrectPlan,
             format!("Make {place} do less for an event."),
             "Look at what it does to long texts and for each element: conversions, patterns, templates and iterations; keep what the rule asks for.",
-        )
-    } else {
-        match kind {
-            FailureKind::JsonInvalid => (
-                RepairAction::RewriteAsJson,
-                "Answer with one JSON object and nothing else.".to_owned(),
-                "The first character is { and the last one }: no prose, no code fence, no comment, no trailing comma.",
-            ),
-            FailureKind::SchemaInvalid => (
-                RepairAction::FixForm,
-                format!("Give {place} the form that the schema asks for."),
-                "Correct every problem that is listed, and keep all the rest of the plan as it is.",
-            ),
-            FailureKind::ReasoningError => (
-                RepairAction::CorrectPlan,
-                format!("Correct {place}."),
-                "Use only paths and event types that occur, and properties that the graph spec declares; keep all the rest of the plan as it is.",
-            ),
-            FailureKind::TestFailed => (
-                RepairAction::CorrectPlan,
-                format!("Change {place} so that the results fit the graph spec."),
-                "Compare the paths and the types of their values with what the diagnostic says was found; keep what it doesn't name.",
-            ),
-            FailureKind::UnsafeRequest => (
-                RepairAction::AvoidPath,
-                format!("Leave out what may not be read at {place}."),
-                "What is denied stays denied, under another name as well: leave the property out if nothing else holds its value.",
-            ),
-            FailureKind::RepeatedFailure => (
-                RepairAction::ChangeApproach,
-                format!("Answer differently at {place}."),
-                "The same answer will be rejected again.",
-            ),
-            FailureKind::MissingContext => (
-                RepairAction::AddContext,
-                format!("Name at {place} only what the samples show."),
-                "Nothing can be accepted that no sample shows.",
-            ),
-            FailureKind::ToolError | FailureKind::CommandFailed => (
-                RepairAction::FixEnvironment,
-                "Look at the tool that failed; the plan may be right.".to_owned(),
-                "The failure may not be the plan's: where nothing in the plan explains it, write the plan in its simplest form.",
-            ),
-            FailureKind::Unknown => (
-                RepairAction::ChangeApproach,
-                format!("Change {place} as the diagnostic says."),
-                "Change what the diagnostic names, and keep all the rest of the plan as it is.",
-            ),
-        }
+        ),
+        (None, FailureKind::JsonInvalid) => (
+            RepairAction::RewriteAsJson,
+            "Answer with one JSON object and nothing else.".to_owned(),
+            "The first character is { and the last one }: no prose, no code fence, no comment, no trailing comma.",
+        ),
+        (None, FailureKind::SchemaInvalid) => (
+            RepairAction::FixForm,
+            format!("Give {place} the form that the schema asks for."),
+            "Correct every problem that is listed, and keep all the rest of the plan as it is.",
+        ),
+        (None, FailureKind::ReasoningError) => (
+            RepairAction::CorrectPlan,
+            format!("Correct {place}."),
+            "Use only paths and event types that occur, and properties that the graph spec declares; keep all the rest of the plan as it is.",
+        ),
+        (None, FailureKind::TestFailed) => (
+            RepairAction::CorrectPlan,
+            format!("Change {place} so that the results fit the graph spec."),
+            "Compare the paths and the types of their values with what the diagnostic says was found; keep what it doesn't name.",
+        ),
+        (None, FailureKind::UnsafeRequest) => (
+            RepairAction::AvoidPath,
+            format!("Leave out what may not be read at {place}."),
+            "What is denied stays denied, under another name as well: leave the property out if nothing else holds its value.",
+        ),
+        (None, FailureKind::RepeatedFailure) => (
+            RepairAction::ChangeApproach,
+            format!("Answer differently at {place}."),
+            "The same answer will be rejected again.",
+        ),
+        (None, FailureKind::MissingContext) => (
+            RepairAction::AddContext,
+            format!("Name at {place} only what the samples show."),
+            "Nothing can be accepted that no sample shows.",
+        ),
+        (None, FailureKind::ToolError | FailureKind::CommandFailed) => (
+            RepairAction::FixEnvironment,
+            "Look at the tool that failed; the plan may be right.".to_owned(),
+            "The failure may not be the plan's: where nothing in the plan explains it, write the plan in its simplest form.",
+        ),
+        (None, FailureKind::Unknown) => (
+            RepairAction::ChangeApproach,
+            format!("Change {place} as the diagnostic says."),
+            "Change what the diagnostic names, and keep all the rest of the plan as it is.",
+        ),
     };
     let prompt_suffix = format!("Next step: {minimal_next_step} {advice}");
     RepairInstruction { kind, action, prompt_suffix, minimal_next_step }
@@ -140,16 +128,15 @@ fn place(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::explain;
     use crate::diagnostics::problem::Stage;
 
     #[test]
     fn every_code_gives_whole_sentences_that_are_saved_and_read_again() {
-        for entry in explain::all() {
-            let failure = Failure::new(entry.stage, entry.code, "/key_field");
+        for entry in codes::all() {
+            let failure = Failure::new(entry.stage, entry.name, "/key_field");
             let instruction = reduce_failure_to_repair(&failure);
             let RepairInstruction { prompt_suffix, minimal_next_step, .. } = &instruction;
-            assert!(prompt_suffix.contains(minimal_next_step.as_str()), "{}", entry.code);
+            assert!(prompt_suffix.contains(minimal_next_step.as_str()), "{}", entry.name);
             assert!(prompt_suffix.ends_with('.') && minimal_next_step.ends_with('.'));
             let saved = serde_json::to_string(&instruction).expect("strings");
             let read: RepairInstruction = serde_json::from_str(&saved).expect("the same");
@@ -158,11 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_costs_too_much_is_not_told_to_fit_the_graph() {
-        for code in COSTLY {
-            assert!(explain::lookup(code).is_some(), "{code}");
+    fn a_plan_that_costs_too_much_is_not_asked_to_fit_the_graph() {
+        for code in codes::all().filter(|code| code.cause == Some(Cause::Cost)) {
             let suffix =
-                reduce_failure_to_repair(&Failure::new(Stage::Run, *code, "")).prompt_suffix;
+                reduce_failure_to_repair(&Failure::new(Stage::Run, code.name, "")).prompt_suffix;
             assert!(
                 suffix.contains("do less for an event") && !suffix.contains("graph"),
                 "{suffix}"

@@ -1,9 +1,9 @@
 //! What to do about a failure: what kind it is, whether another attempt is worth it, and what to change.
 //!
-//! Everything here is decided from data, without a model. [`classify_failure`] tells the [`FailureKind`] of a stable code,
+//! Everything here is decided from data, without a model. [`classify_failure`] says what [`FailureKind`] a stable code is of,
 //! [`should_retry`] asks a [`RetryPolicy`] and the [`RetryMemory`] of what failed before, and
 //! [`reduce_failure_to_repair`] says in words what a model should change. All of it can be saved and read again. What has
-//! one plain remedy is mended by [`mechanical`] repair.
+//! one plain remedy is repaired by [`mechanical`] repair.
 //!
 //! # Example
 //! ```
@@ -26,13 +26,11 @@
 //! ```
 
 mod instruction;
-mod kind;
 pub mod mechanical;
 mod memory;
 mod policy;
 
-pub(crate) use instruction::COSTLY;
+pub use crate::diagnostics::codes::{FailureKind, classify_failure};
 pub use instruction::{RepairAction, RepairInstruction, reduce_failure_to_repair};
-pub use kind::{FailureKind, classify_failure};
 pub use memory::{AnswerHash, Failure, FailureSignature, RetryMemory};
 pub use policy::{DEFAULT_MAX_ATTEMPTS, RetryDecision, RetryPolicy, should_retry};

@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use super::{Attempt, Reason, Tokens};
 use crate::author::answer;
-use crate::author::repair::{COSTLY, FailureKind, classify_failure};
-use crate::diagnostics::explain;
+use crate::diagnostics::codes::{self, Cause, FailureKind};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::Task;
@@ -59,7 +58,7 @@ pub(super) fn advice(trouble: Trouble<'_>, task: &Task) -> Vec<String> {
 }
 
 fn of_code(code: &str) -> Option<String> {
-    explain::lookup(code).map(|entry| entry.action.to_owned())
+    codes::lookup(code).map(|entry| entry.action.to_owned())
 }
 
 fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
@@ -92,10 +91,10 @@ fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
     let response = Some(record.response.as_str()).filter(|it| it.len() <= answer::MAX_BYTES);
     let plan = response.and_then(|it| serde_json::from_str::<Value>(it).ok()).unwrap_or_default();
     let of_finding = |finding: &Finding| {
-        let kind = classify_failure(finding.gate, finding.code);
+        let kind = finding.code.kind_at(finding.gate);
         let subject = subject(&plan, finding);
         let said = format!("expected {}, found {}", finding.expected, finding.observed);
-        match remedy(kind, finding.code, task) {
+        match remedy(kind, finding.code.name, task) {
             // The form of the whole answer is nobody's to change here.
             Some(remedy) if finding.pointer.is_empty() && is_of_the_answer(kind) => remedy,
             Some(remedy) => format!("{subject}: {said}. {remedy}"),
@@ -104,9 +103,8 @@ fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
     };
     let mut advice: Vec<_> = record.findings.iter().map(of_finding).collect();
     if advice.is_empty() {
-        let stage = explain::lookup(&failure.code).map(|entry| entry.stage);
-        let kind =
-            stage.map_or(FailureKind::Unknown, |stage| classify_failure(stage, &failure.code));
+        let entry = codes::lookup(&failure.code);
+        let kind = entry.map_or(FailureKind::Unknown, |code| code.kind_at(code.stage));
         advice.extend(remedy(kind, &failure.code, task).or_else(|| of_code(&failure.code)));
     }
     advice
@@ -144,49 +142,36 @@ fn subject(plan: &Value, finding: &Finding) -> String {
     }
 }
 
-/// What a person can do about a failure that the model couldn't mend.
+/// What a person can do about a failure that the model couldn't repair.
 fn remedy(kind: FailureKind, code: &str, task: &Task) -> Option<String> {
-    let text = match code {
-        "event_type_without_sample" | "event_type_without_result" => {
-            let types = names(task.evidence().event_types().map(|(name, _)| name));
-            return Some(format!(
-                "Add samples of the event type that the rule means, or name one in the rule that there is: {types}."
-            ));
+    let entry = codes::lookup(code);
+    if let Some(advice) = entry.and_then(|code| code.in_rule) {
+        // An advice names one list at most.
+        let text = if advice.contains("{event_types}") {
+            let types = task.evidence().event_types().map(|(name, _)| name);
+            advice.replace("{event_types}", &names(types))
+        } else {
+            let entities = task.graph().entities().iter().map(|entity| entity.name.as_str());
+            advice.replace("{entities}", &names(entities))
+        };
+        return Some(text);
+    }
+    // No sample and no word of the rule makes a plan cheaper.
+    if entry.is_some_and(|code| code.cause == Some(Cause::Cost)) {
+        return of_code(code);
+    }
+    let text = match kind {
+        FailureKind::JsonInvalid | FailureKind::SchemaInvalid => {
+            "Use a model that can be held to a JSON Schema; nothing in rule, schema or samples is wrong by this."
         }
-        "nonempty_floor" => {
-            "Add a sample that the rule applies to, or name in the rule the field that holds the key."
+        FailureKind::UnsafeRequest => "Leave it out of the rule, or grant it in the policy.",
+        FailureKind::ReasoningError => {
+            "Name the field in the rule by its whole path, or add a sample in which it occurs."
         }
-        "truncated_response" => {
-            "Let the model give longer answers, or ask for fewer properties in the rule."
+        FailureKind::TestFailed => {
+            "Add a sample that shows what is meant, or say it more exactly in the rule."
         }
-        "type_mismatch" | "unsupported_type" => {
-            "Change the property's type in the graph spec, or name in the rule a field whose values have that type."
-        }
-        "unknown_entity" | "unknown_property" | "unknown_relationship" => {
-            let entities = names(task.graph().entities().iter().map(|entity| entity.name.as_str()));
-            return Some(format!(
-                "Declare it in the graph spec, or ask in the rule only for what the spec declares (entities: {entities})."
-            ));
-        }
-        "missing_key" | "key_mismatch" => {
-            "Name in the rule the field that holds the key, or change the key in the graph spec."
-        }
-        // No sample and no word of the rule makes it cheaper.
-        _ if COSTLY.contains(&code) => return of_code(code),
-        "rejected_by_caller" => "Say in the rule what that check asks for, or change the check.",
-        _ => match kind {
-            FailureKind::JsonInvalid | FailureKind::SchemaInvalid => {
-                "Use a model that can be held to a JSON Schema; nothing in rule, schema or samples is wrong by this."
-            }
-            FailureKind::UnsafeRequest => "Leave it out of the rule, or grant it in the policy.",
-            FailureKind::ReasoningError => {
-                "Name the field in the rule by its whole path, or add a sample in which it occurs."
-            }
-            FailureKind::TestFailed => {
-                "Add a sample that shows what is meant, or say it more exactly in the rule."
-            }
-            _ => return of_code(code),
-        },
+        _ => return of_code(code),
     };
     Some(text.to_owned())
 }

@@ -9,6 +9,7 @@ use thiserror::Error;
 use super::Attempt;
 use crate::author::answer::AnswerFormat;
 use crate::author::repair::{DEFAULT_MAX_ATTEMPTS, RetryPolicy};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::plan::Plan;
 
@@ -38,15 +39,10 @@ pub enum ArgumentError {
     },
 }
 
-impl ArgumentError {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] = &["max_attempts_too_small"];
-}
-
 impl Coded for ArgumentError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::MaxAttempts { .. } => "max_attempts_too_small",
+            Self::MaxAttempts { .. } => codes::MAX_ATTEMPTS_TOO_SMALL,
         }
     }
 }

@@ -76,6 +76,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::diagnostics::codes;
     use crate::diagnostics::problem::Stage;
 
     fn patch(value: serde_json::Value) -> Patch {
@@ -83,7 +84,7 @@ mod tests {
     }
 
     fn finding(pointer: &str, to: &str) -> Finding {
-        Finding::new(Stage::Plan, "wrong_type", pointer, "an array", "a string")
+        Finding::new(Stage::Plan, codes::WRONG_TYPE, pointer, "an array", "a string")
             .with_suggestion(patch(json!([{"op": "replace", "path": pointer, "value": to}])))
     }
 
@@ -132,7 +133,7 @@ mod tests {
         assert!(text.contains("there are 1 of them") && text.len() < 600, "{text}");
         // Nor is it suggested.
         let suggestion =
-            Finding::new(Stage::Plan, "wrong_type", "", "a", "b").with_suggestion(long);
+            Finding::new(Stage::Plan, codes::WRONG_TYPE, "", "a", "b").with_suggestion(long);
         let text = feedback("no", &[suggestion], &Patch::default(), &failure);
         assert!(text.len() < 600, "{text}");
     }

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::author::answer::AnswerError;
 use crate::bundle::apart::Interrupted;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Coded;
 use crate::gate::policy::FieldPolicy;
@@ -113,12 +114,12 @@ impl Category {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::InvalidIdentifier => "invalid_identifier",
-            Self::InvalidEventTypes => "invalid_event_types",
-            Self::AstFailure => "ast_failure",
-            Self::LoadError => "load_error",
-            Self::SmokeFailure => "smoke_failure",
-            Self::Unknown => "unknown",
+            Self::InvalidIdentifier => codes::INVALID_IDENTIFIER.name,
+            Self::InvalidEventTypes => codes::INVALID_EVENT_TYPES.name,
+            Self::AstFailure => codes::AST_FAILURE.name,
+            Self::LoadError => codes::LOAD_ERROR.name,
+            Self::SmokeFailure => codes::SMOKE_FAILURE.name,
+            Self::Unknown => codes::UNKNOWN.name,
         }
     }
 }
@@ -127,14 +128,14 @@ impl Category {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct GateError {
-    code: &'static str,
+    code: Code,
     message: String,
 }
 
 impl GateError {
     /// A failure of a gate, told by the error of the stage that failed. The code is that error's.
     pub fn new(error: &(impl Coded + std::fmt::Display)) -> Self {
-        Self { code: error.code(), message: error.to_string() }
+        Self { code: error.entry(), message: error.to_string() }
     }
 }
 
@@ -145,7 +146,7 @@ impl From<Interrupted> for GateError {
 }
 
 impl Coded for GateError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         self.code
     }
 }

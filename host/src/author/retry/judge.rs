@@ -2,14 +2,13 @@
 
 use super::feedback::words;
 use super::{
-    AttemptFailure, Category, Channel, GateError, Gates, INTERRUPTED, LoopConfig,
-    REJECTED_BY_CALLER, Reason, Rejection, Verdict,
+    AttemptFailure, Category, Channel, GateError, Gates, LoopConfig, Reason, Rejection, Verdict,
 };
 use crate::author::answer::{self, AnswerError};
 use crate::author::llm::FinishReason;
 use crate::author::repair::{AnswerHash, Failure};
 use crate::bundle::apart::compute;
-use crate::diagnostics::explain;
+use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Coded, Stage};
 use crate::diagnostics::untrusted::sanitize;
@@ -45,11 +44,11 @@ pub(super) struct Failed {
 impl Failed {
     /// The failure as the policy and the memory see it, of this answer.
     pub(super) fn failure(&self, answer: AnswerHash) -> Failure {
-        let named = self.findings.iter().find(|finding| finding.code == self.code);
+        let named = self.findings.iter().find(|finding| finding.code.name == self.code);
         let finding = named.or_else(|| self.findings.first());
         // Several stages may report one code: a finding or the category knows which of them it was.
         let smoke = (self.category == Category::SmokeFailure).then_some(Stage::Smoke);
-        let known = || smoke.or_else(|| Some(explain::lookup(&self.code)?.stage));
+        let known = || smoke.or_else(|| Some(codes::lookup(&self.code)?.stage));
         let stage = named.map(|it| it.gate).or_else(known).unwrap_or(match self.channel {
             Channel::PlanParseError => Stage::Plan,
             Channel::RenderError => Stage::Render,
@@ -86,7 +85,7 @@ impl Failed {
     /// An answer that there was no time to judge.
     pub(super) fn out_of_time() -> Self {
         let diagnostic = "The time that all of it may take was spent before this answer was judged";
-        Self::unjudged(INTERRUPTED, diagnostic.to_owned())
+        Self::unjudged(codes::GATES_INTERRUPTED.name, diagnostic.to_owned())
     }
 
     /// An answer of which nothing is known.
@@ -113,7 +112,7 @@ impl Failed {
         let refused = *finish == FinishReason::Refused;
         Self {
             channel: Channel::PlanParseError,
-            code: error.code.to_owned(),
+            code: error.code.to_string(),
             category: Category::Unknown,
             path: error.problems.first().map_or_else(String::new, |problem| problem.path.clone()),
             findings: if findings.is_empty() { error.findings } else { findings },
@@ -156,7 +155,7 @@ fn rejected_by_caller(reason: &str) -> Rejection {
     let reason = sanitize(reason, REASON_CHARS);
     Rejection {
         channel: Channel::CompileResult,
-        code: REJECTED_BY_CALLER.to_owned(),
+        code: codes::REJECTED_BY_CALLER.to_string(),
         category: Category::Unknown,
         diagnostic: format!(
             "The plan passed every gate and was turned down by the program that asked for it: {reason}"

@@ -76,8 +76,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::bundle::apart::INTERRUPTED;
-
 mod account;
 mod advice;
 mod attempt;
@@ -99,9 +97,3 @@ pub use outcome::{History, LoopCause, LoopError, Outcome, Reason};
 pub use pipeline::PipelineGates;
 pub use run::{compile_with_llm, mend_plan};
 pub use usage::Tokens;
-
-/// The codes that only the loop gives: a caller's hook turned down what passed every gate, or judging was broken off, for
-/// want of time or because the runtime is shutting down.
-pub const CODES: &[&str] = &[REJECTED_BY_CALLER, INTERRUPTED];
-
-const REJECTED_BY_CALLER: &str = "rejected_by_caller";

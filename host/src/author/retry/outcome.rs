@@ -9,6 +9,7 @@ use super::usage::Tokens;
 use super::{Attempt, GateError};
 use crate::author::llm::LlmError;
 use crate::author::prompt::PromptError;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 
 /// Why a loop ended.
@@ -34,29 +35,18 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Every reason but success, as codes.
-    pub const CODES: &'static [&'static str] = &[
-        "max_attempts_reached",
-        "repeated_failure",
-        "token_budget_spent",
-        "wall_budget_spent",
-        "refused",
-        "escalated",
-        "nothing_certain",
-    ];
-
     /// The reason's name, the same as the serialised form.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
-            Self::MaxAttemptsReached => "max_attempts_reached",
-            Self::RepeatedFailure => "repeated_failure",
-            Self::TokenBudgetSpent => "token_budget_spent",
-            Self::WallBudgetSpent => "wall_budget_spent",
-            Self::Refused => "refused",
-            Self::Escalated => "escalated",
-            Self::NothingCertain => "nothing_certain",
+            Self::MaxAttemptsReached => codes::MAX_ATTEMPTS_REACHED.name,
+            Self::RepeatedFailure => codes::REPEATED_FAILURE.name,
+            Self::TokenBudgetSpent => codes::TOKEN_BUDGET_SPENT.name,
+            Self::WallBudgetSpent => codes::WALL_BUDGET_SPENT.name,
+            Self::Refused => codes::REFUSED.name,
+            Self::Escalated => codes::ESCALATED.name,
+            Self::NothingCertain => codes::NOTHING_CERTAIN.name,
         }
     }
 }
@@ -186,11 +176,11 @@ impl LoopError {
 }
 
 impl Coded for LoopError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match &self.cause {
-            LoopCause::Prompt(error) => error.code(),
-            LoopCause::Model(error) => error.code(),
-            LoopCause::Gate(error) => error.code(),
+            LoopCause::Prompt(error) => error.entry(),
+            LoopCause::Model(error) => error.entry(),
+            LoopCause::Gate(error) => error.entry(),
         }
     }
 }

@@ -3,12 +3,12 @@
 use thiserror::Error;
 
 use crate::bundle::BundleError;
-use crate::bundle::apart::INTERRUPTED;
 use crate::bundle::smoke::{SmokeError, SmokeFailed};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::diagnose::{self, AstFailure, AstReport, CompileReport, ParseReport};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
-use crate::gate::fit::{EVENT_TYPE_WITHOUT_SAMPLE, Unfit};
+use crate::gate::fit::Unfit;
 use crate::gate::inspect::Rejected;
 use crate::gate::policy::Denied;
 use crate::plan::PlanParseError;
@@ -134,7 +134,7 @@ impl Turned {
     }
 
     fn problem(&self) -> Problem {
-        Problem::new(self.stage(), self.code(), self.to_string())
+        Problem::new(self.stage(), self.entry(), self.to_string())
     }
 
     /// The diagnostic: the text that a model is given to mend its plan.
@@ -166,7 +166,7 @@ impl Turned {
             }
             Self::Inspect(_) | Self::Render(_) | Self::Compile(_) => {
                 let failure = |problem: Problem| AstFailure {
-                    code: problem.code.to_owned(),
+                    code: problem.code.to_string(),
                     detail: match problem.path {
                         Some(path) => format!("{path}: {}", problem.message),
                         None => problem.message,
@@ -200,24 +200,24 @@ impl Turned {
 }
 
 impl Coded for Turned {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Plan(errors) => errors.first().map_or("invalid_json", Coded::code),
-            Self::Policy(denied) => denied.code(),
-            Self::Render(error) => error.code(),
-            Self::Compile(error) => error.code(),
+            Self::Plan(errors) => errors.first().map_or(codes::INVALID_JSON, Coded::entry),
+            Self::Policy(denied) => denied.entry(),
+            Self::Render(error) => error.entry(),
+            Self::Compile(error) => error.entry(),
             Self::Inspect(rejected) => {
-                rejected.problems().first().map_or("invalid_module", Coded::code)
+                rejected.problems().first().map_or(codes::INVALID_MODULE, Coded::entry)
             }
-            Self::Load(error) => error.code(),
-            Self::Fit(unfit) => unfit.code(),
-            Self::NoSample { .. } => EVENT_TYPE_WITHOUT_SAMPLE,
+            Self::Load(error) => error.entry(),
+            Self::Fit(unfit) => unfit.entry(),
+            Self::NoSample { .. } => codes::EVENT_TYPE_WITHOUT_SAMPLE,
             Self::Smoke(failed) => {
-                failed.problems().first().map_or("nonempty_floor", |problem| problem.code)
+                failed.problems().first().map_or(codes::NONEMPTY_FLOOR, |problem| problem.code)
             }
-            Self::Host(error) => error.code(),
-            Self::Bundle(error) => error.code(),
-            Self::Cancelled { .. } => INTERRUPTED,
+            Self::Host(error) => error.entry(),
+            Self::Bundle(error) => error.entry(),
+            Self::Cancelled { .. } => codes::GATES_INTERRUPTED,
         }
     }
 }

@@ -15,6 +15,7 @@ pub use crate::evidence::{Sample, Samples, SamplesError};
 pub use report::{SampleFailure, SampleRun};
 
 use crate::abi::result::ResultError;
+use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
 use crate::evidence::effort::Cancel;
@@ -123,10 +124,6 @@ pub enum SmokeError {
     Host(RunError),
 }
 
-/// The codes of problems that only this gate finds.
-pub const CODES: &[&str] =
-    &["oracle_mismatch", "nonempty_floor", "event_type_without_result", "samples_out_of_fuel"];
-
 /// Runs `extractor` over `samples`. With a plan, every result is compared with what the plan means; with a graph spec,
 /// every result is validated.
 ///
@@ -209,7 +206,7 @@ impl<'a> Run<'a> {
                         sample,
                         Problem::new(
                             Stage::Smoke,
-                            "result_wrong_shape",
+                            codes::RESULT_WRONG_SHAPE,
                             escaped(&error.to_string()),
                         ),
                     ),
@@ -245,7 +242,7 @@ impl<'a> Run<'a> {
             "{} of {samples} samples were run, which took {} of fuel; together they may take {MAX_FUEL}",
             self.report.events_processed, self.fuel,
         );
-        let problem = Problem::new(Stage::Smoke, "samples_out_of_fuel", message);
+        let problem = Problem::new(Stage::Smoke, codes::SAMPLES_OUT_OF_FUEL, message);
         self.exception(sample, problem.limit(self.fuel, MAX_FUEL));
     }
 
@@ -254,7 +251,7 @@ impl<'a> Run<'a> {
             self.plan.and_then(|plan| mismatch(plan, sample.text(), extraction))
         {
             return self
-                .exception(sample, Problem::new(Stage::Smoke, "oracle_mismatch", difference));
+                .exception(sample, Problem::new(Stage::Smoke, codes::ORACLE_MISMATCH, difference));
         }
         if !extraction.is_empty() {
             self.report.events_with_nonempty_result += 1;
@@ -266,7 +263,7 @@ impl<'a> Run<'a> {
         for failure in validate(spec, extraction, options).into_failures() {
             let detail = failure.detail.clone();
             let problem =
-                Problem::new(Stage::Graph, failure.code.as_str(), detail).at(failure.path.clone());
+                Problem::new(Stage::Graph, failure.code.entry(), detail).at(failure.path.clone());
             self.note(sample, problem);
             self.report.validation_failures.push(ValidationFailure {
                 scope: failure.scope.as_str().to_owned(),
@@ -288,7 +285,7 @@ impl<'a> Run<'a> {
         self.report.wrong_return_types.push(format!("malformed result: {error}"));
         self.note(
             sample,
-            Problem::new(Stage::Smoke, error.code(), error.to_string()).at(error.path()),
+            Problem::new(Stage::Smoke, error.entry(), error.to_string()).at(error.path()),
         );
     }
 
@@ -296,7 +293,7 @@ impl<'a> Run<'a> {
         let is_kept = self.problems.len() < MAX_PROBLEMS;
         if let Some(SampleRun { failure, .. }) = self.samples.last_mut() {
             failure.get_or_insert_with(|| SampleFailure {
-                code: problem.code,
+                code: problem.code.name,
                 message: is_kept.then(|| problem.message.clone()),
                 used: problem.used,
                 allowed: problem.allowed,
@@ -318,7 +315,7 @@ impl<'a> Run<'a> {
                 "{found} of {} samples gave something, at least {floor} must",
                 self.report.events_processed
             );
-            self.problems.push(Problem::new(Stage::Smoke, "nonempty_floor", message));
+            self.problems.push(Problem::new(Stage::Smoke, codes::NONEMPTY_FLOOR, message));
         } else if floor > 0 {
             let declared = extractor.section().event_types();
             let is_silent = |pattern: &&String| {
@@ -332,7 +329,7 @@ impl<'a> Run<'a> {
                 );
                 self.problems.push(Problem::new(
                     Stage::Smoke,
-                    "event_type_without_result",
+                    codes::EVENT_TYPE_WITHOUT_RESULT,
                     message,
                 ));
             }

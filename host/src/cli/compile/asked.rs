@@ -149,5 +149,5 @@ fn broken_off(task: &Task, error: &LoopError, json: bool) -> Outcome {
     } else {
         talk::say(&account);
     }
-    Err(CliError::Refused { code: error.code(), message: error.to_string() })
+    Err(CliError::Refused { code: error.entry(), message: error.to_string() })
 }

@@ -51,7 +51,7 @@ pub(super) fn main(project: &Project, plan: &Path, json: bool) -> Outcome {
             Ok(Verdict::Pass)
         }
         Err(turned) if turned.is_of_host() => {
-            Err(CliError::Refused { code: turned.code(), message: turned.to_string() })
+            Err(CliError::Refused { code: turned.entry(), message: turned.to_string() })
         }
         Err(turned) => {
             let (problems, diagnostic) = (turned.problems(), turned.diagnostic());

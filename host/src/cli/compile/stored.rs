@@ -38,7 +38,7 @@ pub(super) fn store(
     let store = Store::open(&project.out)?;
     pipeline.store(accepted, &store, jiff::Timestamp::now(), watch).map_err(|turned| match turned {
         Turned::Bundle(error) => CliError::Store(error),
-        other => CliError::Refused { code: other.code(), message: other.to_string() },
+        other => CliError::Refused { code: other.entry(), message: other.to_string() },
     })
 }
 

@@ -26,6 +26,7 @@ use std::str::FromStr;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 
 /// The kinds of report that have a diagnostic.
@@ -100,16 +101,11 @@ pub enum DiagnoseError {
     },
 }
 
-impl DiagnoseError {
-    /// Every code of this stage.
-    pub const CODES: &[&str] = &["invalid_report", "unknown_report_kind"];
-}
-
 impl Coded for DiagnoseError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::InvalidReport { .. } => "invalid_report",
-            Self::UnknownKind { .. } => "unknown_report_kind",
+            Self::InvalidReport { .. } => codes::INVALID_REPORT,
+            Self::UnknownKind { .. } => codes::UNKNOWN_REPORT_KIND,
         }
     }
 }

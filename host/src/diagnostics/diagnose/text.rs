@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::SmokeReport;
 use super::report::{AstReport, CompileReport, ParseReport};
 use super::root_or;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::{quotable, quotable_lines};
 
 /// Entries that a list shows before it counts the rest.
@@ -115,16 +116,16 @@ pub fn compile(report: &CompileReport) -> String {
         return "Compile succeeded (no diagnostic to render).".to_owned();
     }
     // An empty reason is a reason.
-    let refused = |code: &str, reason: &Option<String>| {
+    let refused = |code: Code, reason: &Option<String>| {
         let reason = reason.as_deref()?;
         Some(format!("CompileError [code={code}]: {}", message(reason)))
     };
     let failed_ast = report.ast_report.as_ref().filter(|report| !report.ok());
     let failed_smoke = report.smoke_report.as_ref().filter(|report| !report.ok());
-    refused("invalid_identifier", &report.invalid_identifier)
-        .or_else(|| refused("invalid_event_types", &report.invalid_event_types))
+    refused(codes::INVALID_IDENTIFIER, &report.invalid_identifier)
+        .or_else(|| refused(codes::INVALID_EVENT_TYPES, &report.invalid_event_types))
         .or_else(|| failed_ast.map(ast))
-        .or_else(|| refused("load_error", &report.load_error))
+        .or_else(|| refused(codes::LOAD_ERROR, &report.load_error))
         .or_else(|| failed_smoke.map(smoke))
         .unwrap_or_else(|| {
             "CompileError [code=unknown]: compile failed but no diagnostic field was populated on the \

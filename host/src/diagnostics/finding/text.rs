@@ -69,13 +69,15 @@ fn shown(patch: &Patch) -> Result<String, usize> {
 #[cfg(test)]
 mod tests {
     use super::describe;
+    use crate::diagnostics::codes;
     use crate::diagnostics::finding::{Finding, patch};
     use crate::diagnostics::problem::Stage;
 
     #[test]
     fn patches_are_shown_escaped_and_not_at_any_length() {
         let told = |value: &str| {
-            let finding = Finding::new(Stage::Fit, "unknown_path", "/a", "one thing", "another");
+            let finding =
+                Finding::new(Stage::Fit, codes::UNKNOWN_PATH, "/a", "one thing", "another");
             describe("Heading", &[finding.with_fix(patch::replace("/a", [value]))])
         };
         let text = told("a\u{202e}\u{2028}\u{85}b");

@@ -63,6 +63,12 @@ pub(crate) use efforts::Efforts;
 pub(crate) use event_type::likely as likely_event_type;
 pub(crate) use known::{Known, is_scalar, smallest};
 
+use crate::diagnostics::codes::{
+    COMPOSITE_KEY, CONVERSION_NEVER_SUCCEEDS, Code, EVENT_TYPE_WITHOUT_SAMPLE, FIELDS_SWAPPED,
+    FIT_LIMIT, FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, MISSING_FOR_EACH, PATH_NOT_SCALAR,
+    PATH_READ_TWICE, TYPE_MISMATCH, UNKNOWN_ENTITY, UNKNOWN_PATH, UNKNOWN_PROPERTY,
+    UNKNOWN_RELATIONSHIP, UNSUPPORTED_TYPE, WRONG_CONVERSION, WRONG_ENDPOINT, WRONG_KEY,
+};
 use crate::diagnostics::finding::{self, Finding};
 use crate::diagnostics::problem::{Coded, Stage};
 use crate::evidence::Task;
@@ -74,68 +80,6 @@ use scope::{Elements, Scopes};
 
 /// How many findings are told of one plan: nobody mends more at once.
 const MAX_FINDINGS: usize = 1_000;
-
-/// No sample has the plan's event type.
-pub(crate) const EVENT_TYPE_WITHOUT_SAMPLE: &str = "event_type_without_sample";
-/// The graph spec has no such entity.
-const UNKNOWN_ENTITY: &str = "unknown_entity";
-/// The entity has no such property.
-const UNKNOWN_PROPERTY: &str = "unknown_property";
-/// The key is another property than the entity's key.
-const WRONG_KEY: &str = "wrong_key";
-/// The graph spec has no such relationship.
-const UNKNOWN_RELATIONSHIP: &str = "unknown_relationship";
-/// An edge's end is of another entity than the relationship has there.
-const WRONG_ENDPOINT: &str = "wrong_endpoint";
-/// The entity is identified by several properties, and the plan has one key.
-const COMPOSITE_KEY: &str = "composite_key";
-/// A path that neither occurs nor is declared.
-const UNKNOWN_PATH: &str = "unknown_path";
-/// A path of a key, a session or a span where no scalar ever is.
-const PATH_NOT_SCALAR: &str = "path_not_scalar";
-/// A value that isn't of the property's type.
-const TYPE_MISMATCH: &str = "type_mismatch";
-/// A value that is an array or object, or a type that nothing is of.
-const UNSUPPORTED_TYPE: &str = "unsupported_type";
-/// A path leads through an array.
-const MISSING_FOR_EACH: &str = "missing_for_each";
-/// There is more than is told.
-const FIT_LIMIT: &str = "fit_limit";
-/// A `for_each` over something that never is an array.
-const FOR_EACH_NOT_ARRAY: &str = "for_each_not_array";
-/// A `for_each` over the entries of something that never is an object.
-const FOR_EACH_NOT_OBJECT: &str = "for_each_not_object";
-/// Conversions that give no value of the property's type.
-const WRONG_CONVERSION: &str = "wrong_conversion";
-/// Conversions that fail on every value that was seen.
-const CONVERSION_NEVER_SUCCEEDS: &str = "conversion_never_succeeds";
-/// Two properties each read the path that has the other's name.
-const FIELDS_SWAPPED: &str = "fields_swapped";
-/// Two properties read one path, and one of them has a path of its own name.
-const PATH_READ_TWICE: &str = "path_read_twice";
-
-/// Every code of this gate, sorted.
-pub const CODES: &[&str] = &[
-    COMPOSITE_KEY,
-    CONVERSION_NEVER_SUCCEEDS,
-    EVENT_TYPE_WITHOUT_SAMPLE,
-    FIELDS_SWAPPED,
-    FIT_LIMIT,
-    FOR_EACH_NOT_ARRAY,
-    FOR_EACH_NOT_OBJECT,
-    MISSING_FOR_EACH,
-    PATH_NOT_SCALAR,
-    PATH_READ_TWICE,
-    TYPE_MISMATCH,
-    UNKNOWN_ENTITY,
-    UNKNOWN_PATH,
-    UNKNOWN_PROPERTY,
-    UNKNOWN_RELATIONSHIP,
-    UNSUPPORTED_TYPE,
-    WRONG_CONVERSION,
-    WRONG_ENDPOINT,
-    WRONG_KEY,
-];
 
 /// A plan that speaks of things that exist. Made by [`fit`] alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,7 +128,7 @@ impl Unfit {
 }
 
 impl Coded for Unfit {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         self.findings.first().map_or(UNKNOWN_PATH, |finding| finding.code)
     }
 }

@@ -12,6 +12,7 @@ use super::scope::Site;
 use super::{
     CONVERSION_NEVER_SUCCEEDS, TYPE_MISMATCH, UNSUPPORTED_TYPE, WRONG_CONVERSION, likeness,
 };
+use crate::diagnostics::codes::Code;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::{bounded, quoted};
@@ -271,7 +272,7 @@ impl Bench<'_, '_, '_> {
     }
 }
 
-fn code(property_type: &PropertyType, value: &Value) -> &'static str {
+fn code(property_type: &PropertyType, value: &Value) -> Code {
     match fit(property_type, value) {
         Fit::Unsupported => UNSUPPORTED_TYPE,
         Fit::Valid | Fit::Mismatch => TYPE_MISMATCH,

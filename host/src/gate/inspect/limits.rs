@@ -1,5 +1,6 @@
 //! How large and how tangled a module may be.
 
+use crate::diagnostics::codes::{self, Code};
 use serde::{Deserialize, Serialize};
 
 /// Bounds on a module's structure, checked before anything compiles it.
@@ -164,30 +165,35 @@ impl Limit {
     /// The stable code of a module that breaks it.
     #[must_use]
     pub fn code(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Its entry in the registry.
+    pub(super) fn entry(self) -> Code {
         match self {
-            Self::ModuleBytes => "module_too_large",
-            Self::CustomSections => "too_many_custom_sections",
-            Self::CustomSectionBytes => "custom_section_too_large",
-            Self::Types => "too_many_types",
-            Self::Params => "too_many_params",
-            Self::Results => "too_many_results",
-            Self::Imports => "too_many_imports",
-            Self::Functions => "too_many_functions",
-            Self::TableEntries => "table_too_large",
-            Self::MemoryBytes => "memory_too_large",
-            Self::Globals => "too_many_globals",
-            Self::Exports => "too_many_exports",
-            Self::ElementSegments => "too_many_element_segments",
-            Self::Elements => "too_many_elements",
-            Self::DataSegments => "too_many_data_segments",
-            Self::BodyBytes => "body_too_large",
-            Self::Locals => "too_many_locals",
-            Self::Nesting => "nesting_too_deep",
-            Self::NestedLoops => "loops_too_deep",
-            Self::BrTableTargets => "br_table_too_large",
-            Self::LoopLocals => "too_many_loop_locals",
-            Self::BranchValues => "too_many_branch_values",
-            Self::ModuleBranchValues => "too_many_module_branch_values",
+            Self::ModuleBytes => codes::MODULE_TOO_LARGE,
+            Self::CustomSections => codes::TOO_MANY_CUSTOM_SECTIONS,
+            Self::CustomSectionBytes => codes::CUSTOM_SECTION_TOO_LARGE,
+            Self::Types => codes::TOO_MANY_TYPES,
+            Self::Params => codes::TOO_MANY_PARAMS,
+            Self::Results => codes::TOO_MANY_RESULTS,
+            Self::Imports => codes::TOO_MANY_IMPORTS,
+            Self::Functions => codes::TOO_MANY_FUNCTIONS,
+            Self::TableEntries => codes::TABLE_TOO_LARGE,
+            Self::MemoryBytes => codes::MEMORY_TOO_LARGE,
+            Self::Globals => codes::TOO_MANY_GLOBALS,
+            Self::Exports => codes::TOO_MANY_EXPORTS,
+            Self::ElementSegments => codes::TOO_MANY_ELEMENT_SEGMENTS,
+            Self::Elements => codes::TOO_MANY_ELEMENTS,
+            Self::DataSegments => codes::TOO_MANY_DATA_SEGMENTS,
+            Self::BodyBytes => codes::BODY_TOO_LARGE,
+            Self::Locals => codes::TOO_MANY_LOCALS,
+            Self::Nesting => codes::NESTING_TOO_DEEP,
+            Self::NestedLoops => codes::LOOPS_TOO_DEEP,
+            Self::BrTableTargets => codes::BR_TABLE_TOO_LARGE,
+            Self::LoopLocals => codes::TOO_MANY_LOOP_LOCALS,
+            Self::BranchValues => codes::TOO_MANY_BRANCH_VALUES,
+            Self::ModuleBranchValues => codes::TOO_MANY_MODULE_BRANCH_VALUES,
         }
     }
 

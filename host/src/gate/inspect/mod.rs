@@ -33,7 +33,7 @@ pub use facts::{ExportFact, Facts, SectionFact};
 pub use features::features;
 pub use fuel::FuelBound;
 pub use limits::{Limit, StructuralLimits};
-pub use problem::{CODES, Fault, InspectProblem, MAX_PROBLEMS, Rejected};
+pub use problem::{Fault, InspectProblem, MAX_PROBLEMS, Rejected};
 pub use prove::{Proof, ResetSafety};
 pub use verify::{Unproven, Verified};
 pub use wasi::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};

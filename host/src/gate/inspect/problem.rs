@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::limits::Limit;
 use crate::abi::section::{RESERVED_PREFIX, SectionError};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::{escaped, quoted};
 
@@ -132,73 +133,28 @@ pub enum Fault {
     ExportReserved,
 }
 
-/// Every code that a [`Fault`] can carry besides those of
-/// [`SectionError`](crate::abi::section::CODES).
-pub const CODES: &[&str] = &[
-    "not_a_module",
-    "malformed_module",
-    "feature_disabled",
-    "invalid_module",
-    "module_too_large",
-    "too_many_custom_sections",
-    "custom_section_too_large",
-    "too_many_types",
-    "too_many_params",
-    "too_many_results",
-    "too_many_imports",
-    "too_many_functions",
-    "table_too_large",
-    "memory_too_large",
-    "too_many_globals",
-    "too_many_exports",
-    "too_many_element_segments",
-    "too_many_elements",
-    "too_many_data_segments",
-    "body_too_large",
-    "too_many_locals",
-    "nesting_too_deep",
-    "loops_too_deep",
-    "br_table_too_large",
-    "too_many_loop_locals",
-    "too_many_branch_values",
-    "too_many_module_branch_values",
-    "import_refused",
-    "wasi_refused",
-    "import_type",
-    "start_function",
-    "memory_missing",
-    "memory_count",
-    "memory_unbounded",
-    "section_missing",
-    "section_duplicate",
-    "export_missing",
-    "export_kind",
-    "export_type",
-    "export_reserved",
-];
-
 impl Coded for Fault {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::NotAModule { .. } => "not_a_module",
-            Self::Malformed { .. } => "malformed_module",
-            Self::FeatureDisabled { .. } => "feature_disabled",
-            Self::Invalid { .. } => "invalid_module",
-            Self::OverLimit { limit, .. } => limit.code(),
-            Self::Import => "import_refused",
-            Self::WasiRefused { .. } => "wasi_refused",
-            Self::ImportType { .. } => "import_type",
-            Self::StartFunction => "start_function",
-            Self::MemoryMissing => "memory_missing",
-            Self::MemoryCount { .. } => "memory_count",
-            Self::MemoryUnbounded { .. } => "memory_unbounded",
-            Self::SectionMissing => "section_missing",
-            Self::SectionDuplicate { .. } => "section_duplicate",
-            Self::Section(error) => error.code(),
-            Self::ExportMissing { .. } => "export_missing",
-            Self::ExportKind { .. } => "export_kind",
-            Self::ExportType { .. } => "export_type",
-            Self::ExportReserved => "export_reserved",
+            Self::NotAModule { .. } => codes::NOT_A_MODULE,
+            Self::Malformed { .. } => codes::MALFORMED_MODULE,
+            Self::FeatureDisabled { .. } => codes::FEATURE_DISABLED,
+            Self::Invalid { .. } => codes::INVALID_MODULE,
+            Self::OverLimit { limit, .. } => limit.entry(),
+            Self::Import => codes::IMPORT_REFUSED,
+            Self::WasiRefused { .. } => codes::WASI_REFUSED,
+            Self::ImportType { .. } => codes::IMPORT_TYPE,
+            Self::StartFunction => codes::START_FUNCTION,
+            Self::MemoryMissing => codes::MEMORY_MISSING,
+            Self::MemoryCount { .. } => codes::MEMORY_COUNT,
+            Self::MemoryUnbounded { .. } => codes::MEMORY_UNBOUNDED,
+            Self::SectionMissing => codes::SECTION_MISSING,
+            Self::SectionDuplicate { .. } => codes::SECTION_DUPLICATE,
+            Self::Section(error) => error.entry(),
+            Self::ExportMissing { .. } => codes::EXPORT_MISSING,
+            Self::ExportKind { .. } => codes::EXPORT_KIND,
+            Self::ExportType { .. } => codes::EXPORT_TYPE,
+            Self::ExportReserved => codes::EXPORT_RESERVED,
         }
     }
 }
@@ -275,8 +231,8 @@ impl InspectProblem {
 }
 
 impl Coded for InspectProblem {
-    fn code(&self) -> &'static str {
-        self.fault.code()
+    fn entry(&self) -> Code {
+        self.fault.entry()
     }
 }
 
@@ -292,7 +248,7 @@ impl fmt::Display for InspectProblem {
 
 impl From<&InspectProblem> for Problem {
     fn from(found: &InspectProblem) -> Self {
-        let problem = Self::new(Stage::Inspect, found.code(), found.fault.to_string());
+        let problem = Self::new(Stage::Inspect, found.entry(), found.fault.to_string());
         let problem = problem.at(found.path.as_str());
         match (found.used(), found.allowed()) {
             (Some(used), Some(allowed)) => problem.limit(used, allowed),

@@ -8,6 +8,7 @@ use super::relation::rests;
 use super::withhold::{is_withheld, iteration};
 use super::{AnyKey, FieldPolicy, Relation, Restriction, relation};
 use crate::abi::section::{Input, Section};
+use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::sanitize;
@@ -181,7 +182,7 @@ impl FieldPolicy {
         if is_whole && !self.whole_event {
             return Some(Finding::new(
                 Stage::Policy,
-                "whole_event_not_granted",
+                codes::WHOLE_EVENT_NOT_GRANTED,
                 place,
                 "the paths of the fields that are needed",
                 "the whole event, which the policy doesn't grant",
@@ -222,7 +223,12 @@ impl FieldPolicy {
         let of = |it: &Restriction, any_key| relation(it.path(), steps, any_key);
         if let Some(it) = self.deny.iter().find(|it| of(it, AnyKey::Each) == Relation::Covered) {
             let observed = format!("{name} is denied by policy");
-            return Some(finding("path_denied", "a path that the policy allows", observed, it));
+            return Some(finding(
+                codes::PATH_DENIED,
+                "a path that the policy allows",
+                observed,
+                it,
+            ));
         }
         let mut lies_above = |it: &&Restriction| match (usage, of(it, AnyKey::Each)) {
             (Use::Iterated, _) => !rests(it.path(), steps).is_empty() && is_object(),
@@ -236,7 +242,12 @@ impl FieldPolicy {
         };
         if let Some(it) = self.deny.iter().find(&mut lies_above) {
             let observed = format!("{name} holds {}, which is denied by policy", inner(it));
-            return Some(finding("path_denied", "a path that the policy allows", observed, it));
+            return Some(finding(
+                codes::PATH_DENIED,
+                "a path that the policy allows",
+                observed,
+                it,
+            ));
         }
         // Whoever reads the entries of an object reads what is explicit among them without its name.
         let is_unnamed = |it: &&Restriction| {
@@ -247,7 +258,7 @@ impl FieldPolicy {
         let it = self.explicit.iter().find(|it| lies_above(it) || is_unnamed(it))?;
         let observed =
             format!("{name} holds {}, which by policy has to be read by its own name", inner(it));
-        Some(finding("path_not_explicit", "a path of what is needed alone", observed, it))
+        Some(finding(codes::PATH_NOT_EXPLICIT, "a path of what is needed alone", observed, it))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A refusal.
 
+use crate::diagnostics::codes::Code;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Coded, Problem};
 
@@ -9,15 +10,11 @@ const MAX_ENTRIES: usize = 10;
 /// What a plan or a module reads and may not: at least one thing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Denied {
-    code: &'static str,
+    code: Code,
     findings: Vec<Finding>,
 }
 
 impl Denied {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] =
-        &["path_denied", "path_not_explicit", "whole_event_not_granted"];
-
     pub(super) fn unless_empty(findings: Vec<Finding>) -> Result<(), Self> {
         match findings.first() {
             None => Ok(()),
@@ -70,7 +67,7 @@ impl std::fmt::Display for Denied {
 impl std::error::Error for Denied {}
 
 impl Coded for Denied {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         self.code
     }
 }

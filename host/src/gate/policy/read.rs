@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
 use super::{FieldPolicy, Restriction};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::{bounded, quoted};
 use crate::json::document::{Document, DocumentError};
@@ -53,10 +54,6 @@ pub enum PolicyError {
 }
 
 impl PolicyError {
-    /// Every code of this error.
-    pub const CODES: &'static [&'static str] =
-        &["policy_syntax", "policy_too_large", "policy_invalid_path"];
-
     /// Where: `line:column` of the text, or a path such as `deny[2].path`. `None` where the text as a whole is meant.
     #[must_use]
     pub fn path(&self) -> Option<String> {
@@ -70,7 +67,7 @@ impl PolicyError {
     /// This error as data.
     #[must_use]
     pub fn problem(&self) -> Problem {
-        let problem = Problem::new(Stage::Policy, self.code(), self.to_string())
+        let problem = Problem::new(Stage::Policy, self.entry(), self.to_string())
             .at(self.path().unwrap_or_default());
         match self {
             Self::TooLarge { used, allowed, .. } => problem.limit(*used as u64, *allowed as u64),
@@ -80,11 +77,11 @@ impl PolicyError {
 }
 
 impl Coded for PolicyError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Syntax { .. } => "policy_syntax",
-            Self::TooLarge { .. } => "policy_too_large",
-            Self::InvalidPath { .. } => "policy_invalid_path",
+            Self::Syntax { .. } => codes::POLICY_SYNTAX,
+            Self::TooLarge { .. } => codes::POLICY_TOO_LARGE,
+            Self::InvalidPath { .. } => codes::POLICY_INVALID_PATH,
         }
     }
 }

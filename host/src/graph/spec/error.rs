@@ -1,5 +1,6 @@
 //! Why a graph spec is refused.
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::{bounded, quoted};
 
@@ -12,22 +13,6 @@ pub struct GraphSpecError {
 }
 
 impl GraphSpecError {
-    /// The codes of all the problems that a spec can have.
-    pub const CODES: &[&str] = &[
-        "graph_spec_syntax",
-        "graph_spec_too_large",
-        "graph_spec_wrong_form",
-        "graph_spec_missing_field",
-        "graph_spec_empty_name",
-        "graph_spec_conflicting_fields",
-        "graph_spec_duplicate_name",
-        "graph_spec_unknown_name",
-        "graph_spec_inheritance_cycle",
-        "graph_spec_ontology_mismatch",
-        "graph_spec_unbound_key",
-        "graph_spec_unbound_endpoint",
-    ];
-
     pub(super) fn new(origin: &str, problem: SpecProblem) -> Self {
         Self { origin: origin.to_owned(), problem: Box::new(problem) }
     }
@@ -53,8 +38,8 @@ impl GraphSpecError {
 }
 
 impl Coded for GraphSpecError {
-    fn code(&self) -> &'static str {
-        self.problem.code()
+    fn entry(&self) -> Code {
+        self.problem.entry()
     }
 }
 
@@ -195,20 +180,20 @@ impl SpecProblem {
 }
 
 impl Coded for SpecProblem {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Syntax { .. } => "graph_spec_syntax",
-            Self::TooLarge { .. } => "graph_spec_too_large",
-            Self::WrongForm { .. } => "graph_spec_wrong_form",
-            Self::MissingField { .. } => "graph_spec_missing_field",
-            Self::EmptyName { .. } => "graph_spec_empty_name",
-            Self::ConflictingFields { .. } => "graph_spec_conflicting_fields",
-            Self::DuplicateName { .. } => "graph_spec_duplicate_name",
-            Self::UnknownName { .. } => "graph_spec_unknown_name",
-            Self::InheritanceCycle { .. } => "graph_spec_inheritance_cycle",
-            Self::OntologyMismatch { .. } => "graph_spec_ontology_mismatch",
-            Self::UnboundKey { .. } => "graph_spec_unbound_key",
-            Self::UnboundEndpoint { .. } => "graph_spec_unbound_endpoint",
+            Self::Syntax { .. } => codes::GRAPH_SPEC_SYNTAX,
+            Self::TooLarge { .. } => codes::GRAPH_SPEC_TOO_LARGE,
+            Self::WrongForm { .. } => codes::GRAPH_SPEC_WRONG_FORM,
+            Self::MissingField { .. } => codes::GRAPH_SPEC_MISSING_FIELD,
+            Self::EmptyName { .. } => codes::GRAPH_SPEC_EMPTY_NAME,
+            Self::ConflictingFields { .. } => codes::GRAPH_SPEC_CONFLICTING_FIELDS,
+            Self::DuplicateName { .. } => codes::GRAPH_SPEC_DUPLICATE_NAME,
+            Self::UnknownName { .. } => codes::GRAPH_SPEC_UNKNOWN_NAME,
+            Self::InheritanceCycle { .. } => codes::GRAPH_SPEC_INHERITANCE_CYCLE,
+            Self::OntologyMismatch { .. } => codes::GRAPH_SPEC_ONTOLOGY_MISMATCH,
+            Self::UnboundKey { .. } => codes::GRAPH_SPEC_UNBOUND_KEY,
+            Self::UnboundEndpoint { .. } => codes::GRAPH_SPEC_UNBOUND_ENDPOINT,
         }
     }
 }

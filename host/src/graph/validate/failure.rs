@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 
 /// What a failure is about, and so what has to be dropped where a result is filtered.
@@ -90,19 +91,24 @@ impl FailureCode {
     /// The stable code.
     #[must_use]
     pub fn as_str(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Its entry in the registry.
+    pub(crate) fn entry(self) -> Code {
         match self {
-            Self::UnknownEntity => "unknown_entity",
-            Self::MissingNodeId => "missing_node_id",
-            Self::DuplicateNodeId => "duplicate_node_id",
-            Self::MissingKey => "missing_key",
-            Self::KeyMismatch => "key_mismatch",
-            Self::UnknownProperty => "unknown_property",
-            Self::TypeMismatch => "type_mismatch",
-            Self::UnsupportedType => "unsupported_type",
-            Self::UnknownRelationship => "unknown_relationship",
-            Self::UnresolvedEndpoint => "unresolved_endpoint",
-            Self::WrongEndpointEntity => "wrong_endpoint_entity",
-            Self::MissingEndpointKey => "missing_endpoint_key",
+            Self::UnknownEntity => codes::UNKNOWN_ENTITY,
+            Self::MissingNodeId => codes::MISSING_NODE_ID,
+            Self::DuplicateNodeId => codes::DUPLICATE_NODE_ID,
+            Self::MissingKey => codes::MISSING_KEY,
+            Self::KeyMismatch => codes::KEY_MISMATCH,
+            Self::UnknownProperty => codes::UNKNOWN_PROPERTY,
+            Self::TypeMismatch => codes::TYPE_MISMATCH,
+            Self::UnsupportedType => codes::UNSUPPORTED_TYPE,
+            Self::UnknownRelationship => codes::UNKNOWN_RELATIONSHIP,
+            Self::UnresolvedEndpoint => codes::UNRESOLVED_ENDPOINT,
+            Self::WrongEndpointEntity => codes::WRONG_ENDPOINT_ENTITY,
+            Self::MissingEndpointKey => codes::MISSING_ENDPOINT_KEY,
         }
     }
 }
@@ -110,12 +116,6 @@ impl FailureCode {
 impl fmt::Display for FailureCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-impl Coded for FailureCode {
-    fn code(&self) -> &'static str {
-        self.as_str()
     }
 }
 
@@ -140,8 +140,8 @@ pub struct Failure {
 }
 
 impl Coded for Failure {
-    fn code(&self) -> &'static str {
-        self.code.as_str()
+    fn entry(&self) -> Code {
+        self.code.entry()
     }
 }
 

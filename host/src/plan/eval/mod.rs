@@ -24,6 +24,7 @@ mod value;
 
 use super::error::kind;
 use super::model::Plan;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, json_fault};
 use crate::graph::extraction::Extraction;
 use graph::Graph;
@@ -61,19 +62,13 @@ pub enum EvalError {
     },
 }
 
-impl EvalError {
-    /// Every code there is.
-    pub const CODES: &[&str] =
-        &["event_not_json", "event_not_object", "conversion_failed", "duplicate_id"];
-}
-
 impl Coded for EvalError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::EventNotJson { .. } => "event_not_json",
-            Self::EventNotObject { .. } => "event_not_object",
-            Self::ConversionFailed { .. } => "conversion_failed",
-            Self::DuplicateId { .. } => "duplicate_id",
+            Self::EventNotJson { .. } => codes::EVENT_NOT_JSON,
+            Self::EventNotObject { .. } => codes::EVENT_NOT_OBJECT,
+            Self::ConversionFailed { .. } => codes::CONVERSION_FAILED,
+            Self::DuplicateId { .. } => codes::DUPLICATE_ID,
         }
     }
 }

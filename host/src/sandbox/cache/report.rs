@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 
 /// How many warnings are kept.
@@ -69,19 +70,13 @@ pub enum CacheWarning {
     },
 }
 
-impl CacheWarning {
-    /// Every code of the cache.
-    pub const CODES: &[&str] =
-        &["cache_unusable", "cache_key_replaced", "cache_entry_refused", "cache_entry_not_kept"];
-}
-
 impl Coded for CacheWarning {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Unusable { .. } => "cache_unusable",
-            Self::KeyReplaced { .. } => "cache_key_replaced",
-            Self::EntryRefused { .. } => "cache_entry_refused",
-            Self::NotKept { .. } => "cache_entry_not_kept",
+            Self::Unusable { .. } => codes::CACHE_UNUSABLE,
+            Self::KeyReplaced { .. } => codes::CACHE_KEY_REPLACED,
+            Self::EntryRefused { .. } => codes::CACHE_ENTRY_REFUSED,
+            Self::NotKept { .. } => codes::CACHE_ENTRY_NOT_KEPT,
         }
     }
 }

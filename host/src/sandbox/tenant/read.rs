@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::TenantPolicy;
 use super::figures::Figures;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::bounded;
 use crate::gate::inspect::StructuralLimits;
@@ -43,9 +44,6 @@ pub enum TenantError {
 }
 
 impl TenantError {
-    /// The codes that no other error has.
-    pub const CODES: &'static [&'static str] = &["policy_limit_out_of_range"];
-
     /// Where: `line:column` of the text, or a path such as `limits.stack_bytes`. `None` where the text as a whole is meant.
     #[must_use]
     pub fn path(&self) -> Option<String> {
@@ -61,7 +59,7 @@ impl TenantError {
         match self {
             Self::Policy(error) => error.problem(),
             Self::OutOfRange { at, found, most, .. } => {
-                Problem::new(Stage::Policy, self.code(), self.to_string())
+                Problem::new(Stage::Policy, self.entry(), self.to_string())
                     .at(at)
                     .limit(*found, *most)
             }
@@ -70,10 +68,10 @@ impl TenantError {
 }
 
 impl Coded for TenantError {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         match self {
-            Self::Policy(error) => error.code(),
-            Self::OutOfRange { .. } => "policy_limit_out_of_range",
+            Self::Policy(error) => error.entry(),
+            Self::OutOfRange { .. } => codes::POLICY_LIMIT_OUT_OF_RANGE,
         }
     }
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::place::source;
 use super::smoke::{eval_steps, proposed, samples};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
@@ -14,7 +15,7 @@ use crate::gate::fit::nearest::{Search, Sought};
 use crate::gate::fit::{Efforts, Known, is_scalar, likely_event_type, smallest};
 use crate::plan::{FieldMapping, Form, Plan, eval};
 
-const CODE: &str = "nonempty_floor";
+const CODE: Code = codes::NONEMPTY_FLOOR;
 
 /// Why a plan gives nothing, or too little, for the samples: a finding with the code `nonempty_floor`, or `None` where it
 /// gives something for every sample of its event types.

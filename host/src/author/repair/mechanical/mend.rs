@@ -216,11 +216,12 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     use super::{MAX_PATCHES, mend};
+    use crate::diagnostics::codes;
     use crate::diagnostics::finding::{Finding, patch};
     use crate::diagnostics::problem::Stage;
 
     fn finding(patch: Patch) -> Finding {
-        Finding::new(Stage::Plan, "unknown_field", "", "one thing", "another").with_fix(patch)
+        Finding::new(Stage::Plan, codes::UNKNOWN_FIELD, "", "one thing", "another").with_fix(patch)
     }
 
     fn mended(value: &Value, patches: Vec<Patch>) -> Option<Value> {
@@ -263,7 +264,7 @@ mod tests {
             Some(json!({"a": 2}))
         );
         assert_eq!(mend("{", &[finding(patch::remove("/a"))]), None);
-        let perhaps = Finding::new(Stage::Fit, "unknown_path", "/a", "one", "two")
+        let perhaps = Finding::new(Stage::Fit, codes::UNKNOWN_PATH, "/a", "one", "two")
             .with_suggestion(patch::remove("/a"));
         assert_eq!(mend("{\"a\":1}", &[perhaps]), None);
     }

@@ -177,7 +177,7 @@ fn described(problem: &PlanParseError, at: &str) -> Finding {
         },
     };
     let observed = if problem.code == Code::EmptyString { "an empty one" } else { observed };
-    Finding::new(Stage::Plan, problem.code(), bounded_pointer(at), expected, observed)
+    Finding::new(Stage::Plan, problem.entry(), bounded_pointer(at), expected, observed)
 }
 
 /// A pointer to show: one that names an unknown field holds whatever the field is called.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::cause::likely_cause_within;
 use super::place::place;
 use crate::bundle::smoke::SmokeFailed;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::{Problem, Stage};
 use crate::evidence::Task;
@@ -48,7 +49,7 @@ pub(crate) fn smoke_findings_within(
     }
     for problem in others {
         findings.push(match problem.code {
-            "nonempty_floor" | "event_type_without_result" => {
+            codes::NONEMPTY_FLOOR | codes::EVENT_TYPE_WITHOUT_RESULT => {
                 caused(problem.code, &problem.message, plan, task, efforts)
             }
             code => Finding::new(
@@ -103,20 +104,14 @@ fn of_results(
         let expected = expected.strip_prefix("expected ").unwrap_or(expected);
         let observed = format!("{observed}, in {} samples", samples.len());
         let mut finding =
-            Finding::new(Stage::Graph, failure.code.as_str(), pointer, expected, observed);
+            Finding::new(Stage::Graph, failure.code.entry(), pointer, expected, observed);
         finding.event = smallest(samples.into_iter());
         finding
     };
     found.into_iter().map(finding).collect()
 }
 
-fn caused(
-    code: &'static str,
-    message: &str,
-    plan: &Plan,
-    task: &Task,
-    efforts: &Efforts,
-) -> Finding {
+fn caused(code: Code, message: &str, plan: &Plan, task: &Task, efforts: &Efforts) -> Finding {
     match likely_cause_within(plan, task, efforts) {
         Some(mut cause) => {
             cause.code = code;

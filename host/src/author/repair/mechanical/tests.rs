@@ -97,7 +97,7 @@ fn the_key_is_renamed_where_name_or_path_say_that_it_is_meant() {
         json!({"property_name": "customer_id", "source_path": ["content", "customer_id"]});
     let (plan, left) = mended(with("/key_field", customer));
     assert_eq!(plan["key_field"]["property_name"], "customer_id");
-    assert_eq!((left[0].code, left[0].is_certain()), ("wrong_key", false));
+    assert_eq!((left[0].code.name, left[0].is_certain()), ("wrong_key", false));
     // Twice the same name, and a name that is none.
     for name in ["status", "customer-id"] {
         let key = json!({"property_name": name, "source_path": ["content", "customer_id"]});
@@ -116,7 +116,7 @@ fn the_event_type_is_told_by_its_name_or_by_all_paths() {
     other["property_fields"][0]["source_path"] = json!(["content", "carrier"]);
     let (plan, left) = mended(other);
     assert_eq!(plan["event_type"], "shipment");
-    assert_eq!((left[0].code, left[0].is_certain()), ("event_type_without_sample", false));
+    assert_eq!((left[0].code.name, left[0].is_certain()), ("event_type_without_sample", false));
 }
 
 #[test]

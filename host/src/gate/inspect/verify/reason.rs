@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 
 /// Which part of the proof a module fails.
@@ -67,24 +68,29 @@ impl Obligation {
 
     /// The stable code of a module that fails it.
     #[must_use]
-    pub const fn code(self) -> &'static str {
+    pub fn code(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Its entry in the registry.
+    fn entry(self) -> Code {
         match self {
-            Self::Sections => "unproven_sections",
-            Self::Memory => "unproven_memory",
-            Self::Globals => "unproven_globals",
-            Self::Exports => "unproven_exports",
-            Self::Areas => "unproven_areas",
-            Self::Data => "unproven_data",
-            Self::Template => "unproven_template",
-            Self::Signature => "unproven_signature",
-            Self::Operator => "unproven_operator",
-            Self::Load => "unproven_load",
-            Self::Store => "unproven_store",
-            Self::Call => "unproven_call",
-            Self::Loop => "unproven_loop",
-            Self::Join => "unproven_join",
-            Self::Returned => "unproven_result",
-            Self::Bulk => "unproven_bulk",
+            Self::Sections => codes::UNPROVEN_SECTIONS,
+            Self::Memory => codes::UNPROVEN_MEMORY,
+            Self::Globals => codes::UNPROVEN_GLOBALS,
+            Self::Exports => codes::UNPROVEN_EXPORTS,
+            Self::Areas => codes::UNPROVEN_AREAS,
+            Self::Data => codes::UNPROVEN_DATA,
+            Self::Template => codes::UNPROVEN_TEMPLATE,
+            Self::Signature => codes::UNPROVEN_SIGNATURE,
+            Self::Operator => codes::UNPROVEN_OPERATOR,
+            Self::Load => codes::UNPROVEN_LOAD,
+            Self::Store => codes::UNPROVEN_STORE,
+            Self::Call => codes::UNPROVEN_CALL,
+            Self::Loop => codes::UNPROVEN_LOOP,
+            Self::Join => codes::UNPROVEN_JOIN,
+            Self::Returned => codes::UNPROVEN_RESULT,
+            Self::Bulk => codes::UNPROVEN_BULK,
         }
     }
 }
@@ -92,7 +98,7 @@ impl Obligation {
 /// The first thing that the verifier could not prove, and where it is. It makes a module slower, not wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unproven {
-    code: &'static str,
+    code: Code,
     #[serde(skip_serializing_if = "String::is_empty")]
     place: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,20 +109,9 @@ pub struct Unproven {
 }
 
 impl Unproven {
-    /// Every code that one can carry.
-    pub const CODES: [&'static str; 16] = {
-        let mut codes = [""; 16];
-        let mut next = 0;
-        while next < codes.len() {
-            codes[next] = Obligation::ALL[next].code();
-            next += 1;
-        }
-        codes
-    };
-
     pub(super) fn new(obligation: Obligation, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { code: obligation.code(), place: String::new(), offset: None, message, obligation }
+        Self { code: obligation.entry(), place: String::new(), offset: None, message, obligation }
     }
 
     /// The same, in a part of the module.
@@ -155,7 +150,7 @@ impl Unproven {
 }
 
 impl Coded for Unproven {
-    fn code(&self) -> &'static str {
+    fn entry(&self) -> Code {
         self.code
     }
 }

@@ -1,0 +1,50 @@
+//! Codes of storing and loading bundles.
+
+use super::{Code, Stage, codes};
+
+const REBUILD: &str = "Compile the bundle again, or restore it from a copy that nobody edited.";
+
+codes! { Stage::Bundle;
+    BUNDLE_INVALID = "bundle_invalid":
+        "A bundle made of these parts would be refused on loading: a name, a version or the list of event types is not what a manifest may hold.",
+        "Correct the part that the message names and store it again.";
+    BUNDLE_TOO_LARGE = "bundle_too_large":
+        "A part of the bundle is larger than a loader would read.",
+        "Make the part smaller; a rule or a schema that large is usually a data file by mistake.";
+    BUNDLE_WRITE_FAILED = "bundle_write_failed":
+        "The bundle could not be written. What was there before is untouched and nothing half-written is left.",
+        "Check that the directory named in the message exists, can be written and has room.";
+    DIGEST_MISMATCH = "digest_mismatch":
+        "A file of the bundle is missing, is not a plain file, or is not the one whose digest the manifest holds; or something lies in the bundle's directory that the manifest has no digest of, or the manifest is written in another form than manifests are. It was damaged or edited after the bundle was made.",
+        REBUILD;
+    EVENT_TYPE_COLLISION = "event_type_collision":
+        "Two bundles of one directory declare the same event type. None of them serves that type, since it is not known which should.",
+        "Remove all bundles but one for that event type, or restrict which types are served.";
+    EVENT_TYPES_MISMATCH = "event_types_mismatch":
+        "The bundle does not declare an event type that was expected of it.",
+        "Load the bundle that declares the type, or correct what is expected.";
+    FINGERPRINT_MISMATCH = "fingerprint_mismatch":
+        "The manifest's fingerprint is not the expected one, or not the one that the bundle's content has. The bundle is another one, or was edited.",
+        "Check which bundle was meant; compile it again if its content was changed.";
+    FUNCTION_NOT_FOUND = "function_not_found":
+        "The module does not export the function that the manifest names.",
+        REBUILD;
+    FUNCTION_SIGNATURE_MISMATCH = "function_signature_mismatch":
+        "The named function does not take an address and a length and return one 64-bit result.",
+        "Give the extractor function the type (i32, i32) -> i64, as the ABI says, and compile it again.";
+    LOAD_FAILED = "load_failed":
+        "The bundle could not be loaded for a reason that is not in its manifest: a file could not be read or is too large, or the sandbox failed to load the module.",
+        "Read the reason in the message; check permissions and the disk if it names a file.";
+    MANIFEST_MISSING = "manifest_missing":
+        "There is no regular file manifest.json in the directory, or the directory itself cannot be read.",
+        "Name the bundle's directory, the one that is called by its fingerprint, and not its parent; check that it can be read.";
+    MANIFEST_UNREADABLE = "manifest_unreadable":
+        "The manifest is not what a manifest has to be: UTF-8, JSON, exactly the known fields, each of its type, and a module that lies in the bundle itself.",
+        REBUILD;
+    MODULE_NOT_FOUND = "module_not_found":
+        "The module that the manifest names is not a regular file of the bundle.",
+        REBUILD;
+    MODULE_REJECTED = "module_rejected":
+        "The module is the one that was stored, and the static gates refuse it, or this host's field policy denies what it reads, whatever accepted it before. The message says which.",
+        "Compile the plan again with this version and policy; if the module came from somewhere else, do not trust it.";
+}

@@ -1,0 +1,102 @@
+//! Codes of what the caller named.
+
+use super::{Code, Stage, codes};
+
+codes! { Stage::Input;
+    CASE_INVALID = "case_invalid":
+        "A file of the hostile corpus that is built in can't be read as a case.",
+        "Use a released build; in a checkout, correct the file that the message names.";
+    FILE_NOT_FOUND = "file_not_found":
+        "There is nothing by the name that was given.",
+        "Check the path; paths in a project file are relative to its folder.";
+    FILE_NOT_JSON = "file_not_json":
+        "The file does not hold JSON.",
+        "Correct the place that the message gives by line and column, or name the right file.";
+    FILE_NOT_READABLE = "file_not_readable":
+        "The system does not let the file be read, or it is a directory.",
+        "Read the system's reason in the message; name a file that can be read.";
+    FILE_NOT_UTF8 = "file_not_utf8":
+        "The file is not text in UTF-8. The message gives the offset of the first wrong byte.",
+        "Save the file as UTF-8, or name the right file.";
+    FILE_NOT_WRITABLE = "file_not_writable":
+        "The system does not let the output be written.",
+        "Read the system's reason in the message; name a place that exists and can be written.";
+    FILE_TOO_LARGE = "file_too_large":
+        "The file is larger than what is read of its kind, in bytes or in the values of its JSON: what has to be held whole is bounded.",
+        "Name the right file; give events to `retort run`, which reads files of any size.";
+    HONEST_EVENT_FAILED = "honest_event_failed":
+        "An event of the self-test's honest tenant fails under the limits that are configured, so that nothing can be said about what others do to it.",
+        "Allow more: the message names the limit.";
+    HONEST_EXTRACTOR_FAILED = "honest_extractor_failed":
+        "The extractor of the self-test's honest tenant doesn't pass the gates under the limits that are configured.",
+        "Allow more: the message names the gate and the limit.";
+    INTERRUPTED = "interrupted":
+        "The user interrupted the command before a model had written a plan that passes.",
+        "Run it again; with --record, what was answered so far can be replayed.";
+    INVALID_REPORT = "invalid_report":
+        "The saved report does not have the shape of the kind that was named, so there is nothing to render. The message gives the JSON path of the first thing that does not fit.",
+        "Name the kind that the report was saved as (parse, ast, smoke or compile), or save it again with this version.";
+    NO_BUNDLES = "no_bundles":
+        "The directory holds no bundle that can be served.",
+        "Name the directory that holds the bundles' directories; why each of them failed is said before.";
+    NO_CASES = "no_cases":
+        "No case of the hostile corpus has the text of --filter in its name or attack.",
+        "Use `retort selftest --list` to see all of them.";
+    NO_EVENTS = "no_events":
+        "The file holds no events.",
+        "Name a file with one JSON object a line.";
+    NO_SAMPLES = "no_samples":
+        "The file holds no sample events.",
+        "Write at least one event of the plan's type into it, one JSON object a line.";
+    NOT_STOPPED = "not_stopped":
+        "An attack of the hostile corpus ended otherwise than it has to on this machine and in this configuration. The message says in what way.",
+        "Don't serve untrusted extractors in this configuration. If it is the default one, report it as SECURITY.md says.";
+    OUTPUT_IS_INPUT = "output_is_input":
+        "A file would be overwritten that is read, or written twice, in the same run.",
+        "Name another file for the output.";
+    PROJECT_INCOMPLETE = "project_incomplete":
+        "Neither the project file nor a flag says where something is that is needed.",
+        "Add the key or the flag that the message names.";
+    PROJECT_INVALID = "project_invalid":
+        "The project file is not TOML with exactly the known keys. The message gives line and column.",
+        "Correct that line; the keys are rule, schema, graph, ontology, binding, samples, output, model, plan, policy and allow_external_endpoints.";
+    SAMPLE_NOT_JSON = "sample_not_json":
+        "A sample is not JSON. The message gives the file and the line.",
+        "Write each sample event as a JSON object on a line of its own.";
+    SAMPLE_TOO_LARGE = "sample_too_large":
+        "A sample has more bytes than an event may have that is served. The message gives the file and the line.",
+        "Leave it out, or raise `event_bytes` in the tenant's policy if such events are meant.";
+    SAMPLE_WITHOUT_EVENT_TYPE = "sample_without_event_type":
+        "A sample is not an object with a non-empty string `event_type`.",
+        "Add the event type; bundles are chosen by it.";
+    SAMPLES_TOO_LARGE = "samples_too_large":
+        "The samples are more in all than is held in memory, in bytes or in values of JSON, the keys of objects counted with them.",
+        "Leave some out: a few events of each type and shape are enough. `retort run` reads files of any size.";
+    SELFTEST_FAILED = "selftest_failed":
+        "The system refused the self-test a thread or a temporary directory.",
+        "Read the system's reason in the message; check limits on threads and the directory for temporary files.";
+    STDIN_TWICE = "stdin_twice":
+        "Two of the files that were named are stdin, which can be read only once.",
+        "Give `-` in one place, and a file in the others.";
+    TASK_DOCUMENT_EMPTY = "task_document_empty":
+        "The rule or the event schema is an empty text.",
+        "Write down what is to be extracted, or leave the document out.";
+    TASK_DOCUMENT_TOO_LARGE = "task_document_too_large":
+        "The rule or the event schema holds more values of JSON than are held in memory, the keys of objects counted with them.",
+        "Leave out what the rule isn't about; a schema of only a part of the event is understood.";
+    TASK_NOT_AN_OBJECT = "task_not_an_object":
+        "The rule or the event schema is JSON, but not an object.",
+        "Make its root a JSON object. A rule in plain words needs no JSON at all.";
+    TASK_NOT_JSON = "task_not_json":
+        "The rule begins like JSON, or is an event schema, and can't be read as JSON.",
+        "Correct the place that the message gives; NaN and Infinity are no JSON.";
+    UNKNOWN_ARTIFACT = "unknown_artifact":
+        "The path is neither a directory nor a file whose name says what it is.",
+        "Name a bundle's directory, or a file that ends in .wasm, .wat or .json.";
+    UNKNOWN_CODE = "unknown_code":
+        "There is no such code.",
+        "Use `retort explain --list` to see all of them.";
+    UNKNOWN_REPORT_KIND = "unknown_report_kind":
+        "No report is of the kind that was named.",
+        "Use one of parse, ast, smoke or compile.";
+}

@@ -1,0 +1,94 @@
+//! Codes of running an extractor on an event.
+
+use super::{Cause, Code, FailureKind, Stage, codes};
+
+codes! { Stage::Run;
+    BAD_BUFFER = "bad_buffer":
+        "The extractor's `retort_buffer` refused the input block, or gave a place for it that is not in its memory.",
+        "Have it return the address of a buffer of the asked length, or grow the memory first.";
+    BAD_RESULT = "bad_result":
+        "The extractor returned an address and a length that are not in its memory.",
+        "Return the address in the high half and the length in the low half of the result.";
+    CONVERSION_FAILED = "conversion_failed":
+        "A conversion doesn't take what the event has, and the input says to turn the event down for that (`on_error: reject`).",
+        "Choose a conversion that takes all forms of the field, or leave `on_error` at `omit`.";
+    DEADLINE_EXCEEDED = "deadline_exceeded":
+        "The event took longer than its wall-clock deadline: reading it, working its inputs out, making an instance, the call, and checking the result together.",
+        "Fuel normally decides first; look for what is slow without using fuel, or raise the deadline.",
+        cause(Cause::Cost);
+    DIVISION = "division":
+        "The extractor divided by zero, or converted a number that doesn't fit an integer.",
+        "Check the divisor, or use saturating conversions.";
+    DUPLICATE_ID = "duplicate_id":
+        "Two nodes, or two edges, that the extractor gave for one event have the same id, and it says to turn the event down for that (`on_duplicate: reject`).",
+        "Make the key tell the elements apart, or leave `on_duplicate` at `last`.";
+    EXIT = "exit":
+        "The extractor ended itself through WASI's `proc_exit`, as a program would, so that there is no result.",
+        "Return a result instead of exiting; return an empty one to decline an event.";
+    HOST_FAILED = "host_failed":
+        "The host has no memory or no address space for an instance or its code. Nothing is wrong with the event, the plan or the module.",
+        "Give the process more memory, or a higher limit on its address space (`ulimit -v`): an instance reserves some 4 GiB of it. Or serve fewer instances at a time.";
+    INDIRECT_CALL = "indirect_call":
+        "The extractor called through a table, and there was no function of that type.",
+        "Correct the table or the index; in a guest from a compiler this is a defect of it.";
+    INPUT_TOO_LARGE = "input_too_large":
+        "The declared inputs of this event are together larger than a guest may be given.",
+        "Declare narrower paths, so that the extractor gets the fields that it needs and not what is around them.",
+        cause(Cause::Cost);
+    LOG_EXCEEDED = "log_exceeded":
+        "The extractor wrote more to its standard output and standard error for one event than it may.",
+        "Print less, or raise `log_bytes`.";
+    MEMORY_EXCEEDED = "memory_exceeded":
+        "The extractor asked for more linear memory than it may have.",
+        "Free or reuse memory; a leak grows with the size of the event.";
+    OUT_OF_BOUNDS = "out_of_bounds":
+        "The extractor read or wrote outside its memory.",
+        "Correct the address; offsets in the input block count from the block's first byte.";
+    OUT_OF_FUEL = "out_of_fuel":
+        "The extractor used up the fuel for this event: a base, and a part for each byte of its inputs.",
+        "In a module, look for a loop that doesn't end, or work that grows faster than the input; in a plan, for what it does to long texts: conversions, patterns, JSON inside strings. Or raise `fuel_base` or `fuel_per_byte`.",
+        cause(Cause::Cost);
+    OUTPUT_TOO_LARGE = "output_too_large":
+        "The extractor returned a longer result than it may.",
+        "Emit less for each event, or read fewer fields.",
+        cause(Cause::Cost);
+    POOL_EXHAUSTED = "pool_exhausted":
+        "All instances of the pool were in use when the event came, so that there was none for its extractor. Nothing is wrong with the event or the extractor.",
+        "Reserve more instances than there are runners at one time, or end a runner's batch when it has nothing to do.";
+    RESULT_NOT_JSON = "result_not_json":
+        "What the extractor returned is not JSON. The message gives the offset and the path.",
+        "Escape what is copied into strings, and copy only scalars where a scalar belongs.";
+    RESULT_NOT_UTF8 = "result_not_utf8":
+        "What the extractor returned is not UTF-8.",
+        "Write text as UTF-8; do not cut strings between the bytes of a character.";
+    RESULT_WRONG_SHAPE = "result_wrong_shape":
+        "The result is JSON, but not of a result's shape. The message gives the path, what was expected and what was found.",
+        "Write exactly the keys of the result, each once and of its type.";
+    STACK_OVERFLOW = "stack_overflow":
+        "The extractor's stack is full: its calls nest too deeply.",
+        "Replace recursion by a loop, or bound its depth.";
+    STREAM_UNREADABLE = "stream_unreadable":
+        "An input of events could not be read further.",
+        "Read the system's reason in the message; what came before was served.",
+        kind(FailureKind::ToolError);
+    STREAM_UNWRITABLE = "stream_unwritable":
+        "The results or the rejected events could not be written further.",
+        "Read the system's reason in the message; check that the disk has room.",
+        kind(FailureKind::ToolError);
+    TABLE_EXCEEDED = "table_exceeded":
+        "The extractor asked for larger tables than it may have.",
+        "Use smaller tables, or none: direct calls need no table.";
+    TOO_MANY_ROWS = "too_many_rows":
+        "The iterations that the extractor declares have more elements in this event than the limit on rows allows, all of them together.",
+        "Iterate over less, or raise `max_rows`.",
+        cause(Cause::Cost);
+    TRAP = "trap":
+        "The extractor did something that ends its call, of a kind that has no code of its own.",
+        "Read the reason in the message.";
+    UNREACHABLE = "unreachable":
+        "The extractor executed `unreachable`, which is how a panic or an abort ends.",
+        "Handle the case in which it gives up; return an empty result to decline an event.";
+    WORKER_FAILED = "worker_failed":
+        "The thread that runs the extractor is gone, so that the event was not served.",
+        "Make a new worker of the same extractor; report how it came about, it should not.";
+}
