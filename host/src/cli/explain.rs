@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use retort::diagnostics::diagnose::sanitize;
 use retort::diagnostics::explain::{Explanation, all, lookup};
+use retort::diagnostics::nearest::nearest;
 
 use super::error::CliError;
 use super::{Outcome, Verdict, talk};
@@ -27,9 +28,6 @@ const EXAMPLES: &str = "\
 Examples:
   retort explain out_of_fuel
   retort explain --list";
-
-/// How alike a code has to be to what was typed to be suggested, of 1.
-const LIKENESS: f64 = 0.75;
 
 pub(super) fn main(args: &Args) -> Outcome {
     let Some(code) = &args.code else {
@@ -59,10 +57,6 @@ fn list(as_json: bool) -> Outcome {
 }
 
 fn unknown(code: &str) -> CliError {
-    let likeness = |known: &str| strsim::jaro_winkler(code, known);
-    let nearest = all()
-        .map(|explanation| explanation.code)
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-        .filter(|known| likeness(known) >= LIKENESS);
+    let nearest = nearest(code, all().map(|explanation| explanation.code));
     CliError::UnknownCode { found: sanitize(code, 80), nearest }
 }

@@ -7,5 +7,6 @@ pub mod diagnose;
 pub mod explain;
 pub(crate) mod fence;
 pub mod finding;
+pub mod nearest;
 pub mod problem;
 pub(crate) mod untrusted;
