@@ -13,7 +13,7 @@ use retort::bundle::smoke::Samples;
 use retort::diagnostics::problem::Coded;
 use retort::evidence::redact::redacted;
 use retort::evidence::{EventSchema, Rule, Task};
-use retort::evidence::{Evidence, Step};
+use retort::evidence::{Evidence, PathStep};
 use retort::gate::policy::FieldPolicy;
 use retort::graph::GraphSpec;
 use retort::plan::{self, Read};
@@ -283,14 +283,14 @@ fn occurs(task: &Task, read: &Read<'_>) -> bool {
 }
 
 /// A place as prompts write it.
-fn place(steps: &[Step]) -> String {
+fn place(steps: &[PathStep]) -> String {
     let mut parts: Vec<Value> = Vec::new();
     for step in steps {
         match (step, parts.last_mut()) {
-            (Step::Key(key), Some(Value::Array(keys))) => keys.push(json!(key)),
-            (Step::Key(key), _) => parts.push(json!([key])),
-            (Step::Element, _) => parts.push(json!("[]")),
-            (Step::Value | Step::Name, _) => parts.extend([json!("{}"), json!(["value"])]),
+            (PathStep::Key(key), Some(Value::Array(keys))) => keys.push(json!(key)),
+            (PathStep::Key(key), _) => parts.push(json!([key])),
+            (PathStep::Element, _) => parts.push(json!("[]")),
+            (PathStep::Value | PathStep::Name, _) => parts.extend([json!("{}"), json!(["value"])]),
         }
     }
     let text = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
@@ -330,7 +330,7 @@ fn prompts_of_real_rules_show_what_their_plans_read() {
                 {
                     continue;
                 }
-                let place = place(&Step::resolved(&read.reference, read.for_each));
+                let place = place(&PathStep::resolved(&read.reference, read.for_each));
                 if !prompt.contains(&format!("\n{place} ")) {
                     missing.push(format!("{}: {place}", listed["rule_id"]));
                 }

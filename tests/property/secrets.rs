@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use retort::diagnostics::problem::Coded;
-use retort::evidence::Step;
+use retort::evidence::PathStep;
 use retort::gate::policy::FieldPolicy;
 use retort::plan::{Plan, Read};
 use retort::sandbox::Runner;
@@ -28,13 +28,13 @@ fn secrets(choices: &mut Choices<'_>) -> [Value; 2] {
 }
 
 /// A place that the plan reads; among others, the entries of an object that it goes over.
-fn place(plan: &Plan, choices: &mut Choices<'_>) -> Vec<Step> {
+fn place(plan: &Plan, choices: &mut Choices<'_>) -> Vec<PathStep> {
     let reads = plan.reads();
-    let steps = |read: &Read<'_>| Step::resolved(&read.reference, read.for_each);
+    let steps = |read: &Read<'_>| PathStep::resolved(&read.reference, read.for_each);
     let over: Vec<_> = reads.iter().filter(|read| read.pointer.ends_with("/entries")).collect();
     if !over.is_empty() && choices.chance(96) {
         let mut steps = steps(over[choices.below(over.len().min(256))]);
-        steps.push(Step::Value);
+        steps.push(PathStep::Value);
         return steps;
     }
     steps(&reads[choices.below(reads.len().min(256))])
@@ -45,8 +45,8 @@ fn pattern(plan: &Plan, choices: &mut Choices<'_>) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for step in place(plan, choices) {
         match step {
-            Step::Key(key) if !key.is_empty() && !choices.chance(64) => keys.push(key),
-            Step::Element if choices.chance(128) => {}
+            PathStep::Key(key) if !key.is_empty() && !choices.chance(64) => keys.push(key),
+            PathStep::Element if choices.chance(128) => {}
             _ => keys.push("*".to_owned()),
         }
     }
@@ -65,21 +65,21 @@ fn put(event: &mut Value, plan: &Plan, choices: &mut Choices<'_>) {
     let mut place = event;
     for step in steps {
         place = match step {
-            Step::Key(key) if key != "event_type" => {
+            PathStep::Key(key) if key != "event_type" => {
                 let Some(fields) = place.as_object_mut() else { return };
                 fields.entry(key).or_insert(Value::Null)
             }
-            Step::Element => {
+            PathStep::Element => {
                 let Some(element) = place.get_mut(0) else { return };
                 element
             }
-            Step::Value => {
+            PathStep::Value => {
                 let Some(fields) = place.as_object_mut() else { return };
                 let odd = choices.chance(128).then(|| key(choices));
                 let name = odd.unwrap_or_else(|| (*choices.pick(KEYS)).to_owned());
                 fields.entry(name).or_insert(Value::Null)
             }
-            Step::Key(_) | Step::Name => return,
+            PathStep::Key(_) | PathStep::Name => return,
         };
     }
     let inner =

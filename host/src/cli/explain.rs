@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use retort::diagnostics::codes::{Code, all, lookup};
 use retort::diagnostics::diagnose::sanitize;
+use retort::diagnostics::nearest::nearest;
 use retort::diagnostics::problem::Stage;
 use serde::Serialize;
 
@@ -29,9 +30,6 @@ const EXAMPLES: &str = "\
 Examples:
   retort explain out_of_fuel
   retort explain --list";
-
-/// How alike a code has to be to what was typed to be suggested, of 1.
-const LIKENESS: f64 = 0.75;
 
 pub(super) fn main(args: &Args) -> Outcome {
     let Some(code) = &args.code else {
@@ -77,10 +75,6 @@ fn list(as_json: bool) -> Outcome {
 }
 
 fn unknown(code: &str) -> CliError {
-    let likeness = |known: &str| strsim::jaro_winkler(code, known);
-    let nearest = all()
-        .map(|code| code.name)
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-        .filter(|known| likeness(known) >= LIKENESS);
+    let nearest = nearest(code, all().map(|code| code.name));
     CliError::UnknownCode { found: sanitize(code, 80), nearest }
 }

@@ -56,6 +56,14 @@ pub enum Applicability {
     MachineApplicable,
 }
 
+impl Applicability {
+    /// Certain, or a guess.
+    #[must_use]
+    pub fn certain_if(is_certain: bool) -> Self {
+        if is_certain { Self::MachineApplicable } else { Self::MaybeIncorrect }
+    }
+}
+
 fn as_patch_and_certain<S: Serializer>(
     suggestion: &Option<Suggestion>,
     serializer: S,
@@ -123,18 +131,24 @@ impl Finding {
         self
     }
 
+    /// The same, with this suggestion, or without any.
+    #[must_use]
+    pub fn suggesting(self, suggestion: Option<impl Into<Suggestion>>) -> Self {
+        Self { suggestion: suggestion.map(Into::into), ..self }
+    }
+
     /// The same, with a patch that may or may not be what is wanted.
     #[must_use]
     pub fn with_suggestion(self, patch: Patch) -> Self {
         let applicability = Applicability::MaybeIncorrect;
-        Self { suggestion: Some(Suggestion { patch, applicability }), ..self }
+        self.suggesting(Some(Suggestion { patch, applicability }))
     }
 
     /// The same, with the patch that fixes it: nothing else could be meant.
     #[must_use]
     pub fn with_fix(self, patch: Patch) -> Self {
         let applicability = Applicability::MachineApplicable;
-        Self { suggestion: Some(Suggestion { patch, applicability }), ..self }
+        self.suggesting(Some(Suggestion { patch, applicability }))
     }
 
     /// Makes of a fix a suggestion: something else may be meant after all.

@@ -7,5 +7,6 @@ pub mod codes;
 pub mod diagnose;
 pub(crate) mod fence;
 pub mod finding;
+pub mod nearest;
 pub mod problem;
 pub(crate) mod untrusted;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::step::{ENTRY_KEY, ENTRY_VALUE};
-use super::{Evidence, Kind, Kinds, Path, SampleEvents, Step, redact};
-use crate::evidence::Declared;
+use super::path::{ENTRY_KEY, ENTRY_VALUE, Path, PathStep};
+use super::{Declared, Evidence, SampleEvents, redact};
+use crate::json::{JsonKind, JsonKinds};
 use crate::plan::expr::{ForEach, Iteration, Over};
 
 /// How many keys an object has to have, over all samples, to be taken for a map.
@@ -23,12 +23,12 @@ pub struct Collection {
     /// How many elements samples have there, over all of them.
     pub elements: usize,
     /// The kinds of the elements, or of the values of entries, of samples; where there are none, those that are declared.
-    pub kinds: Kinds,
+    pub kinds: JsonKinds,
 }
 
 pub(super) fn collections(evidence: &Evidence, event_types: &[&str]) -> Vec<Collection> {
     let events: Vec<&SampleEvents> = event_types.iter().filter_map(|it| evidence.of(it)).collect();
-    let mut kinds: BTreeMap<&Path, Kinds> = BTreeMap::new();
+    let mut kinds: BTreeMap<&Path, JsonKinds> = BTreeMap::new();
     for (path, declared) in evidence.declared() {
         kinds.insert(path, declared.kinds);
     }
@@ -39,13 +39,13 @@ pub(super) fn collections(evidence: &Evidence, event_types: &[&str]) -> Vec<Coll
     let mut found = Vec::new();
     for (path, kinds) in kinds {
         let values = || events.iter().flat_map(|events| events.seen(path)).map(|(_, value)| value);
-        if kinds.contains(Kind::Array) {
+        if kinds.contains(JsonKind::Array) {
             let elements = || values().filter_map(Value::as_array).flatten();
-            found.push(collection(evidence, Over::Array, path, elements().map(Kind::of)));
+            found.push(collection(evidence, Over::Array, path, elements().map(JsonKind::of)));
         }
-        if kinds.contains(Kind::Object) && is_map(evidence, path, values()) {
+        if kinds.contains(JsonKind::Object) && is_map(evidence, path, values()) {
             let entries = values().filter_map(Value::as_object).flat_map(|it| it.values());
-            found.push(collection(evidence, Over::Entries, path, entries.map(Kind::of)));
+            found.push(collection(evidence, Over::Entries, path, entries.map(JsonKind::of)));
         }
     }
     found
@@ -55,16 +55,16 @@ fn collection(
     evidence: &Evidence,
     over: Over,
     path: &Path,
-    elements: impl Iterator<Item = Kind>,
+    elements: impl Iterator<Item = JsonKind>,
 ) -> Collection {
-    let (mut count, mut kinds) = (0, Kinds::default());
+    let (mut count, mut kinds) = (0, JsonKinds::default());
     for kind in elements {
         count += 1;
         kinds.insert(kind);
     }
     let iteration = Iteration { over, path: path.clone() };
     if count == 0 {
-        let steps = Step::elements(&ForEach::new(iteration.clone(), None));
+        let steps = PathStep::elements(&ForEach::new(iteration.clone(), None));
         let declared = evidence.declared_inside().get(&steps);
         kinds = declared.map(|declared| declared.kinds).unwrap_or_default();
     }
@@ -73,12 +73,12 @@ fn collection(
 
 /// Whether the keys of an object are data: the schema says so, or they look like it, or they are other ones in most samples.
 fn is_map<'v>(evidence: &Evidence, path: &Path, values: impl Iterator<Item = &'v Value>) -> bool {
-    let mut steps = Step::keys(path);
-    steps.push(Step::Value);
+    let mut steps = PathStep::keys(path);
+    steps.push(PathStep::Value);
     if evidence.declared_inside().contains_key(&steps) {
         return true;
     }
-    let (mut objects, mut total, mut kinds) = (0, 0, Kinds::default());
+    let (mut objects, mut total, mut kinds) = (0, 0, JsonKinds::default());
     let mut keys: BTreeSet<&str> = BTreeSet::new();
     for object in values.filter_map(Value::as_object) {
         objects += 1;
@@ -88,13 +88,14 @@ fn is_map<'v>(evidence: &Evidence, path: &Path, values: impl Iterator<Item = &'v
             }
             total += 1;
             if !value.is_null() {
-                kinds.insert(Kind::of(value));
+                kinds.insert(JsonKind::of(value));
             }
         }
     }
     // Integers and other numbers are numbers.
-    let kinds: Vec<Kind> = kinds.iter().collect();
-    let of_one_kind = kinds.len() < 2 || matches!(kinds.as_slice(), [Kind::Integer, Kind::Number]);
+    let kinds: Vec<JsonKind> = kinds.iter().collect();
+    let of_one_kind =
+        kinds.len() < 2 || matches!(kinds.as_slice(), [JsonKind::Integer, JsonKind::Number]);
     let are_data = || keys.iter().filter(|key| redact::is_data(key)).count() * 2 > keys.len();
     let vary = || objects > 1 && total * 2 <= keys.len() * objects;
     keys.len() >= MIN_KEYS && of_one_kind && (are_data() || vary())
@@ -104,17 +105,17 @@ fn is_map<'v>(evidence: &Evidence, path: &Path, values: impl Iterator<Item = &'v
 pub(super) fn narrowed(
     evidence: &Evidence,
     for_each: &ForEach,
-) -> (BTreeMap<Path, Declared>, BTreeMap<Vec<Step>, Declared>) {
+) -> (BTreeMap<Path, Declared>, BTreeMap<Vec<PathStep>, Declared>) {
     let (mut declared, mut inside) = (BTreeMap::new(), BTreeMap::new());
-    let element = Step::elements(for_each);
-    let is_entry = element.last() == Some(&Step::Value);
-    let keys = evidence.declared().iter().map(|(path, it)| (Step::keys(path), it));
+    let element = PathStep::elements(for_each);
+    let is_entry = element.last() == Some(&PathStep::Value);
+    let keys = evidence.declared().iter().map(|(path, it)| (PathStep::keys(path), it));
     let all = evidence.declared_inside().iter().map(|(steps, it)| (steps.clone(), it)).chain(keys);
     for (steps, says) in all {
         let Some(rest) = below(&steps, &element) else { continue };
-        let value = is_entry.then(|| Step::Key(ENTRY_VALUE.to_owned()));
-        let steps: Vec<Step> = value.into_iter().chain(rest.iter().cloned()).collect();
-        let path: Option<Path> = steps.iter().map(Step::key).collect();
+        let value = is_entry.then(|| PathStep::Key(ENTRY_VALUE.to_owned()));
+        let steps: Vec<PathStep> = value.into_iter().chain(rest.iter().cloned()).collect();
+        let path: Option<Path> = steps.iter().map(PathStep::key).collect();
         let place: &mut Declared = match path {
             Some(path) => declared.entry(path).or_default(),
             None => inside.entry(steps).or_default(),
@@ -122,17 +123,17 @@ pub(super) fn narrowed(
         place.merge(says);
     }
     if is_entry && !declared.is_empty() {
-        let kinds = Kinds::from_iter([Kind::String]);
+        let kinds = JsonKinds::from_iter([JsonKind::String]);
         declared.insert(vec![ENTRY_KEY.to_owned()], Declared { kinds, description: None });
     }
     (declared, inside)
 }
 
 /// What is left of steps behind those to an element. A key of an object is one of its entries.
-fn below<'s>(steps: &'s [Step], element: &[Step]) -> Option<&'s [Step]> {
+fn below<'s>(steps: &'s [PathStep], element: &[PathStep]) -> Option<&'s [PathStep]> {
     let (start, rest) = steps.split_at_checked(element.len())?;
-    let leads = |(step, wanted): (&Step, &Step)| {
-        step == wanted || (*wanted == Step::Value && matches!(step, Step::Key(_)))
+    let leads = |(step, wanted): (&PathStep, &PathStep)| {
+        step == wanted || (*wanted == PathStep::Value && matches!(step, PathStep::Key(_)))
     };
     start.iter().zip(element).all(leads).then_some(rest)
 }

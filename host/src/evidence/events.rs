@@ -4,38 +4,20 @@
 
 use super::collections::{self, Collection};
 use super::observe::{self, Observed, SampleEvents, Visibility};
-use super::{Kinds, Step};
+use super::path::{Path, PathStep};
+use super::{Declared, EventSchema, Samples};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::evidence::Samples;
 use crate::evidence::effort::{Cancel, Effort};
-use crate::evidence::{Declared, EventSchema};
+use crate::json::JsonKinds;
 use crate::plan::expr::ForEach;
 use crate::plan::expr::fuel::Cost;
 
 /// How many strings of a path are looked into for JSON.
 const MAX_PARSED: usize = 100;
-
-/// Object keys from an event's root to a value.
-pub type Path = Vec<String>;
-
-/// The value at a path, if there is one. An absent key and a value that isn't an object on the way are both absence.
-#[must_use]
-pub fn at<'v>(event: &'v Value, path: &[String]) -> Option<&'v Value> {
-    path.iter().try_fold(event, |value, key| value.as_object()?.get(key))
-}
-
-/// A path for people: joined by dots, and as JSON where a key holds a dot itself.
-#[must_use]
-pub fn dotted(path: &[String]) -> String {
-    if path.iter().any(|key| key.contains('.') || key.is_empty()) {
-        return serde_json::to_string(path).unwrap_or_default();
-    }
-    path.join(".")
-}
 
 /// What samples and schema say about events, by event type.
 #[derive(Clone, Debug)]
@@ -43,7 +25,7 @@ pub struct Evidence {
     events: BTreeMap<String, SampleEvents>,
     declared: BTreeMap<Path, Declared>,
     /// What is declared inside of arrays, and of objects with any keys.
-    declared_inside: BTreeMap<Vec<Step>, Declared>,
+    declared_inside: BTreeMap<Vec<PathStep>, Declared>,
     has_schema: bool,
 }
 
@@ -63,8 +45,9 @@ impl Evidence {
             let full = |path: &Path| mount.iter().chain(path).cloned().collect();
             declared =
                 schema.declared().iter().map(|(path, it)| (full(path), it.clone())).collect();
-            let full =
-                |steps: &Vec<Step>| Step::keys(&mount).iter().chain(steps).cloned().collect();
+            let full = |steps: &Vec<PathStep>| {
+                PathStep::keys(&mount).iter().chain(steps).cloned().collect()
+            };
             let inside = schema.declared_inside().iter();
             declared_inside = inside.map(|(steps, it)| (full(steps), it.clone())).collect();
         }
@@ -122,7 +105,7 @@ impl Evidence {
     }
 
     /// Takes what may not be shown out of the texts in which samples are shown. What they hold is known all the same.
-    pub fn hide(&mut self, visibility: impl Fn(&[Step]) -> Visibility) {
+    pub fn hide(&mut self, visibility: impl Fn(&[PathStep]) -> Visibility) {
         self.events.values_mut().for_each(|events| events.hide(&visibility));
     }
 
@@ -156,14 +139,14 @@ impl Evidence {
 
     /// What the schema declares inside of arrays, and of objects with any keys, by the steps from the event's root.
     #[must_use]
-    pub fn declared_inside(&self) -> &BTreeMap<Vec<Step>, Declared> {
+    pub fn declared_inside(&self) -> &BTreeMap<Vec<PathStep>, Declared> {
         &self.declared_inside
     }
 
     /// The kinds of values that the schema declares somewhere in an event.
     #[must_use]
-    pub fn declared_at(&self, steps: &[Step]) -> Kinds {
-        let path: Option<Path> = steps.iter().map(Step::key).collect();
+    pub fn declared_at(&self, steps: &[PathStep]) -> JsonKinds {
+        let path: Option<Path> = steps.iter().map(PathStep::key).collect();
         let declared = match path {
             Some(path) => self.declared.get(&path),
             None => self.declared_inside.get(steps),
@@ -235,11 +218,11 @@ fn mount(events: &BTreeMap<String, SampleEvents>, schema: &EventSchema) -> Path 
 mod tests {
     use serde_json::json;
 
-    use super::{Evidence, dotted};
-    use crate::evidence::EventSchema;
-    use crate::evidence::Kind;
+    use super::Evidence;
     use crate::evidence::Samples;
+    use crate::evidence::{EventSchema, dotted};
     use crate::gate::policy::FieldPolicy;
+    use crate::json::JsonKind;
     use crate::plan::expr::{ForEach, Iteration, Over};
 
     const SAMPLES: &str = r#"{"event_type":"a","content":{"id":1,"who":{"name":"x"}}}
@@ -258,7 +241,7 @@ mod tests {
         assert!(!evidence.knows("b", &path("content.who.name")));
         let seen = evidence.of("a").expect("samples");
         let who = &seen.observed()[&path("content.who")];
-        assert_eq!((who.present, who.kinds.contains(Kind::Null)), (2, true));
+        assert_eq!((who.present, who.kinds.contains(JsonKind::Null)), (2, true));
         assert_eq!(seen.observed()[&path("content.id")].distinct, 2);
     }
 

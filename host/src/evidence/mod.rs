@@ -2,30 +2,38 @@
 //! paths that occur.
 //!
 //! It knows graph specs and what conversions give, and nothing of gates, modules or models.
+//!
+//! | | |
+//! |---|---|
+//! | what is asked for | [`Task`], with its [`Rule`], [`EventSchema`] and [`Samples`] |
+//! | what is known | [`Evidence`], by event type: [`SampleEvents`], the [`Collection`]s in them, and `PathIndex`, which answers whether a path exists and what is there |
+//! | what is shown of it | [`redact`] |
+//! | what may be meant | `similarity` of names, and [`matching`] of properties to paths |
+//! | what a search may cost | [`effort`] |
 
 mod collections;
 pub mod effort;
 mod events;
-mod index;
-mod kind;
 pub mod matching;
 mod observe;
+mod path;
+mod path_index;
 pub mod redact;
 mod rule;
+mod sample_index;
 mod samples;
 mod schema;
-mod size;
-mod step;
+pub(crate) mod similarity;
 mod task;
 
 pub use collections::Collection;
-pub use events::{Evidence, Path, at, dotted};
+pub use events::Evidence;
 pub(crate) use events::{JSON, holds_json};
-pub use kind::{Kind, Kinds};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
+pub(crate) use path::{ENTRY_VALUE, shown_steps, values_at};
+pub use path::{Path, PathStep, at, dotted};
+pub(crate) use path_index::{PathIndex, is_scalar};
 pub use rule::{Rule, TaskError};
 pub use samples::{Sample, Samples, SamplesError};
 pub use schema::{Declared, EventSchema};
-pub use step::Step;
-pub(crate) use step::{ENTRY_VALUE, shown_steps, values_at};
 pub use task::Task;

@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 
-use super::index::Index;
-use super::size::size;
-use super::step::{ENTRY_KEY, ENTRY_VALUE};
-use super::{Kind, Kinds, Path, Step, at, redact};
+use super::path::{ENTRY_KEY, ENTRY_VALUE, Path, PathStep, at};
+use super::redact;
+use super::sample_index::SampleIndex;
 use crate::evidence::Sample;
 use crate::evidence::effort::Effort;
+use crate::json::{JsonKind, JsonKinds};
 use crate::plan::expr::{ForEach, Iteration, Level, Over};
 
 /// How many paths of one event type are listed. Events whose keys are data have no end of them.
@@ -130,6 +130,24 @@ impl Seen {
     }
 }
 
+/// What a value takes by itself, and what each eleven fields of an object do.
+const VALUE_BYTES: u64 = 32;
+const FIELDS_BYTES: u64 = 640;
+
+/// About how many bytes of memory a value takes. Values are as deep as JSON is read.
+fn size(value: &Value) -> u64 {
+    let inner: u64 = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len() as u64,
+        Value::Array(elements) => elements.iter().map(size).sum(),
+        Value::Object(fields) => {
+            let nodes = (fields.len() as u64).div_ceil(11) * FIELDS_BYTES;
+            nodes + fields.iter().map(|(key, it)| key.len() as u64 + size(it)).sum::<u64>()
+        }
+    };
+    VALUE_BYTES + inner
+}
+
 /// What an iteration goes over in one value.
 #[derive(Clone, Copy)]
 enum Element<'v> {
@@ -191,7 +209,7 @@ pub struct Observed {
     /// In how many samples the path is there, null included.
     pub present: usize,
     /// The kinds of its values.
-    pub kinds: Kinds,
+    pub kinds: JsonKinds,
     /// How many different scalars there are, null not counted.
     pub distinct: usize,
     /// The first eight different scalars, null not counted, in the order of the samples.
@@ -202,7 +220,7 @@ pub struct Observed {
 #[derive(Clone, Debug, Default)]
 pub struct SampleEvents {
     samples: Vec<Seen>,
-    index: Index,
+    index: SampleIndex,
     observed: BTreeMap<Path, Observed>,
     /// The scalars that were seen at each path, by their hashes: to keep them all would take as much as the samples.
     scalars: BTreeMap<Path, HashSet<u64>>,
@@ -294,7 +312,7 @@ impl SampleEvents {
         }
         let observed = self.observed.entry(path.clone()).or_default();
         observed.present += 1;
-        observed.kinds.insert(Kind::of(value));
+        observed.kinds.insert(JsonKind::of(value));
         if !matches!(value, Value::Null | Value::Array(_) | Value::Object(_)) {
             let mut hasher = DefaultHasher::new();
             value.to_string().hash(&mut hasher);
@@ -309,7 +327,7 @@ impl SampleEvents {
     }
 
     /// Takes what is denied out of the texts of the samples.
-    pub(super) fn hide(&mut self, visibility: &dyn Fn(&[Step]) -> Visibility) {
+    pub(super) fn hide(&mut self, visibility: &dyn Fn(&[PathStep]) -> Visibility) {
         for seen in &mut self.samples {
             let mut shown = Value::clone(&seen.event);
             if remove(&mut shown, &mut Vec::new(), visibility) {
@@ -369,12 +387,12 @@ impl SampleEvents {
 /// whole.
 fn remove(
     value: &mut Value,
-    steps: &mut Vec<Step>,
-    visibility: &dyn Fn(&[Step]) -> Visibility,
+    steps: &mut Vec<PathStep>,
+    visibility: &dyn Fn(&[PathStep]) -> Visibility,
 ) -> bool {
     let too_deep = steps.len() == MAX_DEPTH;
     let mut changed = false;
-    let mut keep = |step: Step, value: &mut Value| {
+    let mut keep = |step: PathStep, value: &mut Value| {
         steps.push(step);
         let keep = !too_deep && visibility(steps) != Visibility::Hidden;
         changed |= !keep || remove(value, steps, visibility);
@@ -383,9 +401,9 @@ fn remove(
     };
     match value {
         Value::Object(fields) => {
-            fields.retain(|key, value| keep(Step::Key(key.clone()), value));
+            fields.retain(|key, value| keep(PathStep::Key(key.clone()), value));
         }
-        Value::Array(elements) => elements.retain_mut(|value| keep(Step::Element, value)),
+        Value::Array(elements) => elements.retain_mut(|value| keep(PathStep::Element, value)),
         _ => {}
     }
     changed

@@ -12,8 +12,9 @@ use serde_json::{Map, Value};
 
 use super::rule::{TaskError, object, require_size};
 use crate::diagnostics::problem::json_fault;
-use crate::evidence::{Kind, Kinds, Path, Step};
+use crate::evidence::{Path, PathStep};
 use crate::json::document::Kind as Document;
+use crate::json::{JsonKind, JsonKinds};
 
 /// How deep a schema is followed. Recursive ones have no end.
 const MAX_DEPTH: usize = 12;
@@ -37,7 +38,7 @@ const DESCRIPTION_CHARS: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
     /// The JSON types that a value may have; empty where the schema doesn't say.
-    pub kinds: Kinds,
+    pub kinds: JsonKinds,
     /// What the value is, in words: the first 200 characters.
     pub description: Option<String>,
 }
@@ -58,7 +59,7 @@ pub struct EventSchema {
     text: String,
     value: Map<String, Value>,
     declared: BTreeMap<Path, Declared>,
-    declared_inside: BTreeMap<Vec<Step>, Declared>,
+    declared_inside: BTreeMap<Vec<PathStep>, Declared>,
 }
 
 impl EventSchema {
@@ -123,7 +124,7 @@ impl EventSchema {
 
     /// What it declares inside of arrays, and of objects with any keys.
     #[must_use]
-    pub fn declared_inside(&self) -> &BTreeMap<Vec<Step>, Declared> {
+    pub fn declared_inside(&self) -> &BTreeMap<Vec<PathStep>, Declared> {
         &self.declared_inside
     }
 }
@@ -151,11 +152,11 @@ impl Part<'_> {
         }
     }
 
-    fn step(self) -> Step {
+    fn step(self) -> PathStep {
         match self {
-            Self::Key(key) => Step::Key(key.to_owned()),
-            Self::Element => Step::Element,
-            Self::Value => Step::Value,
+            Self::Key(key) => PathStep::Key(key.to_owned()),
+            Self::Element => PathStep::Element,
+            Self::Value => PathStep::Value,
         }
     }
 }
@@ -177,7 +178,7 @@ struct Reader<'a> {
 /// What a part of a JSON Schema says, whatever path it is about.
 #[derive(Clone, Copy)]
 struct Said<'a> {
-    kinds: Kinds,
+    kinds: JsonKinds,
     target: Option<&'a Map<String, Value>>,
 }
 
@@ -196,7 +197,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What is declared by keys alone, and what is inside of something.
-    fn declared(self) -> (BTreeMap<Path, Declared>, BTreeMap<Vec<Step>, Declared>) {
+    fn declared(self) -> (BTreeMap<Path, Declared>, BTreeMap<Vec<PathStep>, Declared>) {
         let (mut by_keys, mut inside) = (BTreeMap::new(), BTreeMap::new());
         for (path, declared) in self.declared {
             let key = |part: &Part<'_>| match part {
@@ -260,7 +261,7 @@ impl<'a> Reader<'a> {
         self.path.push(part);
         match schema {
             Value::Object(schema) => self.json_schema(schema, below, depth - 1),
-            _ => self.note(Kinds::default(), None),
+            _ => self.note(JsonKinds::default(), None),
         }
         self.path.pop();
     }
@@ -308,7 +309,7 @@ impl<'a> Reader<'a> {
                 let arrays = (key.len() - name.len()) / 2;
                 for _ in 0..arrays.min(MAX_KEYS) {
                     // An array is one, if only by what is said of its elements.
-                    self.note(Kinds::from_iter([Kind::Array]), None);
+                    self.note(JsonKinds::from_iter([JsonKind::Array]), None);
                     self.path.push(Part::Element);
                 }
             }
@@ -319,7 +320,7 @@ impl<'a> Reader<'a> {
                 Some(Value::Array(types)) => {
                     types.iter().filter_map(Value::as_str).flat_map(kinds_named).collect()
                 }
-                _ => Kinds::default(),
+                _ => JsonKinds::default(),
             };
             self.note(kinds, entry.get("description"));
         }
@@ -343,7 +344,7 @@ impl<'a> Reader<'a> {
     fn named(&mut self, entry: &'a Value, depth: usize) {
         match entry {
             Value::Object(inner) => {
-                self.note(Kinds::from_iter([Kind::Object]), None);
+                self.note(JsonKinds::from_iter([JsonKind::Object]), None);
                 self.names(inner, depth);
             }
             Value::String(name) => {
@@ -355,19 +356,19 @@ impl<'a> Reader<'a> {
                 }
             }
             Value::Array(elements) => {
-                self.note(Kinds::from_iter([Kind::Array]), None);
+                self.note(JsonKinds::from_iter([JsonKind::Array]), None);
                 if let (Some(element), Some(deeper)) = (elements.first(), depth.checked_sub(1)) {
                     self.path.push(Part::Element);
                     self.named(element, deeper);
                     self.path.pop();
                 }
             }
-            _ => self.note(Kinds::default(), None),
+            _ => self.note(JsonKinds::default(), None),
         }
     }
 
     /// Adds to what is known of the path where the reader is.
-    fn note(&mut self, kinds: Kinds, description: Option<&Value>) {
+    fn note(&mut self, kinds: JsonKinds, description: Option<&Value>) {
         if self.path.is_empty() {
             return;
         }
@@ -387,24 +388,24 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn kinds_of_json_schema(schema: &Map<String, Value>) -> Kinds {
-    let mut kinds: Kinds = match schema.get("type") {
+fn kinds_of_json_schema(schema: &Map<String, Value>) -> JsonKinds {
+    let mut kinds: JsonKinds = match schema.get("type") {
         Some(Value::String(name)) => kinds_named(name).collect(),
         Some(Value::Array(names)) => {
             names.iter().filter_map(Value::as_str).flat_map(kinds_named).collect()
         }
-        _ => Kinds::default(),
+        _ => JsonKinds::default(),
     };
     let values = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
     if kinds.is_empty() {
-        kinds = values.chain(schema.get("const")).map(Kind::of).collect();
+        kinds = values.chain(schema.get("const")).map(JsonKind::of).collect();
     }
     let says = |keys: &[&str]| keys.iter().any(|key| schema.contains_key(*key));
     if kinds.is_empty() && says(&["properties", "patternProperties"]) {
-        kinds = Kinds::from_iter([Kind::Object]);
+        kinds = JsonKinds::from_iter([JsonKind::Object]);
     }
     if kinds.is_empty() && says(&["items", "prefixItems"]) {
-        kinds = Kinds::from_iter([Kind::Array]);
+        kinds = JsonKinds::from_iter([JsonKind::Array]);
     }
     kinds
 }
@@ -412,21 +413,25 @@ fn kinds_of_json_schema(schema: &Map<String, Value>) -> Kinds {
 /// The name of the type of an array's elements: `array<string>`.
 fn element_named(name: &str) -> Option<&str> {
     let (base, element) = name.trim().strip_suffix('>')?.split_once('<')?;
-    kinds_named(base).any(|kind| kind == Kind::Array).then_some(element)
+    kinds_named(base).any(|kind| kind == JsonKind::Array).then_some(element)
 }
 
 /// The JSON types that a type's name stands for, in any of the three forms.
-fn kinds_named(name: &str) -> impl Iterator<Item = Kind> {
+fn kinds_named(name: &str) -> impl Iterator<Item = JsonKind> {
     let name = name.trim().to_ascii_lowercase();
     let base = name.split(['<', '(', '[']).next().unwrap_or_default();
-    let kinds: &[Kind] = match base {
-        "null" => &[Kind::Null],
-        "boolean" | "bool" => &[Kind::Boolean],
-        "integer" | "int" | "int32" | "int64" | "long" => &[Kind::Integer],
-        "number" | "double" | "float" | "float64" | "numeric" => &[Kind::Integer, Kind::Number],
-        "string" | "text" | "timestamp" | "datetime" | "date" | "bytes" | "uuid" => &[Kind::String],
-        "array" | "list" => &[Kind::Array],
-        "object" | "map" | "struct" | "record" => &[Kind::Object],
+    let kinds: &[JsonKind] = match base {
+        "null" => &[JsonKind::Null],
+        "boolean" | "bool" => &[JsonKind::Boolean],
+        "integer" | "int" | "int32" | "int64" | "long" => &[JsonKind::Integer],
+        "number" | "double" | "float" | "float64" | "numeric" => {
+            &[JsonKind::Integer, JsonKind::Number]
+        }
+        "string" | "text" | "timestamp" | "datetime" | "date" | "bytes" | "uuid" => {
+            &[JsonKind::String]
+        }
+        "array" | "list" => &[JsonKind::Array],
+        "object" | "map" | "struct" | "record" => &[JsonKind::Object],
         _ => &[],
     };
     kinds.iter().copied()
@@ -439,7 +444,8 @@ mod tests {
     use serde_json::json;
 
     use super::EventSchema;
-    use crate::evidence::{Kind, Kinds, Step};
+    use crate::evidence::PathStep;
+    use crate::json::{JsonKind, JsonKinds};
 
     fn path(dotted: &str) -> Vec<String> {
         dotted.split('.').map(str::to_owned).collect()
@@ -458,22 +464,22 @@ mod tests {
         for form in forms {
             let schema = EventSchema::from_value(form.clone()).expect("an object");
             let kinds = |dotted| schema.declared()[&path(dotted)].kinds;
-            assert!(kinds("a").contains(Kind::Object), "{form}");
-            assert!(kinds("a.b").contains(Kind::Integer), "{form}");
-            assert!(kinds("a.c").contains(Kind::String), "{form}");
-            assert!(kinds("a.d").contains(Kind::Array), "{form}");
+            assert!(kinds("a").contains(JsonKind::Object), "{form}");
+            assert!(kinds("a.b").contains(JsonKind::Integer), "{form}");
+            assert!(kinds("a.c").contains(JsonKind::String), "{form}");
+            assert!(kinds("a.d").contains(JsonKind::Array), "{form}");
             assert_eq!(schema.declared().len(), 4, "{form}");
-            let key = |key: &str| Step::Key(key.to_owned());
-            let element = vec![key("a"), key("d"), Step::Element];
+            let key = |key: &str| PathStep::Key(key.to_owned());
+            let element = vec![key("a"), key("d"), PathStep::Element];
             let inner = [&element[..], &[key("e")]].concat();
-            let innermost = [&inner[..], &[Step::Element]].concat();
+            let innermost = [&inner[..], &[PathStep::Element]].concat();
             let inside: Vec<_> =
                 schema.declared_inside().iter().map(|(steps, it)| (steps, it.kinds)).collect();
-            let kinds = |kind| Kinds::from_iter([kind]);
+            let kinds = |kind| JsonKinds::from_iter([kind]);
             let expected = [
-                (&element, kinds(Kind::Object)),
-                (&inner, kinds(Kind::Array)),
-                (&innermost, kinds(Kind::String)),
+                (&element, kinds(JsonKind::Object)),
+                (&inner, kinds(JsonKind::Array)),
+                (&innermost, kinds(JsonKind::String)),
             ];
             assert_eq!(inside, expected, "{form}");
         }
@@ -484,9 +490,9 @@ mod tests {
         let schema = json!({"properties": {"a": {"additionalProperties": {"type": "string"},
             "patternProperties": {"^x": {"type": "integer"}}}, "b": {"additionalProperties": false}}});
         let schema = EventSchema::from_value(schema).expect("an object");
-        let steps = vec![Step::Key("a".to_owned()), Step::Value];
+        let steps = vec![PathStep::Key("a".to_owned()), PathStep::Value];
         let kinds = schema.declared_inside()[&steps].kinds;
-        assert_eq!(kinds, Kinds::from_iter([Kind::Integer, Kind::String]));
+        assert_eq!(kinds, JsonKinds::from_iter([JsonKind::Integer, JsonKind::String]));
         assert_eq!(schema.declared_inside().len(), 1);
     }
 

@@ -3,7 +3,7 @@
 //! A [`Task`] is read once and held by every stage that needs to know what is wanted: the prompt tells it to a model, the
 //! gates hold a plan to it, and repairs take their evidence from it.
 
-use super::{EventSchema, Evidence, Rule, Samples, Step, Visibility};
+use super::{EventSchema, Evidence, PathStep, Rule, Samples, Visibility};
 use crate::graph::GraphSpec;
 
 /// A rule with its event schema, graph spec and sample events.
@@ -34,7 +34,7 @@ impl Task {
     /// The same task for whoever may not see everything: sample events that are shown as evidence leave out what
     /// [isn't visible](crate::gate::policy::FieldPolicy::visibility).
     #[must_use]
-    pub fn hiding(mut self, visibility: impl Fn(&[Step]) -> Visibility) -> Self {
+    pub fn hiding(mut self, visibility: impl Fn(&[PathStep]) -> Visibility) -> Self {
         self.evidence.hide(visibility);
         self
     }

@@ -4,11 +4,13 @@
 
 pub mod document;
 mod fault;
+mod kind;
 mod lines;
 pub(crate) mod scan;
 pub(crate) mod tally;
 
 pub use fault::Fault;
+pub use kind::{JsonKind, JsonKinds};
 pub use lines::{Line, Lines};
 
 /// The content of a string that the scanner accepted, without its quotes, with its escapes resolved.

@@ -9,7 +9,7 @@ use super::lines::{FAR, Lines, NAME_CHARS, WantedField, names, place};
 use crate::diagnostics::fence;
 use crate::evidence::effort::{Cancel, Effort};
 use crate::evidence::redact::{is_data, redacted};
-use crate::evidence::{Evidence, Observed, Path, SampleEvents, Step, Visibility};
+use crate::evidence::{Evidence, Observed, Path, PathStep, SampleEvents, Visibility};
 use crate::gate::policy::FieldPolicy;
 use crate::plan::expr::{ForEach, Reference};
 
@@ -97,7 +97,7 @@ struct PathTable<'a> {
 
 impl PathTable<'_> {
     /// Adds a line for a place; `named` are the keys that say what its values are.
-    fn add(&self, steps: &[Step], named: &[String], seen: &PathLine<'_>, sums: &mut Sums) {
+    fn add(&self, steps: &[PathStep], named: &[String], seen: &PathLine<'_>, sums: &mut Sums) {
         let PathLine { observed, samples, types } = seen;
         let keys = names(steps);
         if self.policy.visibility(steps) == Visibility::Hidden {
@@ -144,7 +144,7 @@ impl PathTable<'_> {
         };
         for (path, observed) in together.observed() {
             let seen = PathLine { observed, samples: together.count(), types: &having(path) };
-            self.add(&Step::keys(path), path, &seen, &mut sums);
+            self.add(&PathStep::keys(path), path, &seen, &mut sums);
         }
         let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
         let effort = Effort::new(COLLECTIONS_BYTES, &Cancel::default());
@@ -154,7 +154,7 @@ impl PathTable<'_> {
             for (path, observed) in together.observed() {
                 let level = for_each.level();
                 let reference = Reference { path: path.clone(), level };
-                let steps = Step::resolved(&reference, Some(&for_each));
+                let steps = PathStep::resolved(&reference, Some(&for_each));
                 // Of an element without a name of its own, the array's says what it is.
                 let last = path.last().or_else(|| for_each.levels().last()?.path.last());
                 let named: Path = last.cloned().into_iter().collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::diagnostics::fence;
-use crate::evidence::{Path, Step};
+use crate::evidence::{Path, PathStep};
 
 /// The longest name, path or event type that is shown, in characters. A shortened one would be of no use.
 pub(super) const NAME_CHARS: usize = 300;
@@ -76,7 +76,7 @@ impl WantedField {
 
 /// Where something is, arrays and maps included: the path to an array, `[]` for its elements, and the path from there;
 /// `{}` stands for the entries of an object, which have a `key` and a `value`. `None` where it is too long to be shown.
-pub(super) fn place(steps: &[Step]) -> Option<String> {
+pub(super) fn place(steps: &[PathStep]) -> Option<String> {
     let mut text = String::new();
     let mut keys: Path = Vec::new();
     let flush = |keys: &mut Path, text: &mut String| {
@@ -87,16 +87,16 @@ pub(super) fn place(steps: &[Step]) -> Option<String> {
         }
     };
     for step in steps {
-        if let Step::Key(key) = step {
+        if let PathStep::Key(key) = step {
             keys.push(key.clone());
             continue;
         }
         flush(&mut keys, &mut text);
-        text.push_str(if *step == Step::Element { " []" } else { " {}" });
+        text.push_str(if *step == PathStep::Element { " []" } else { " {}" });
         match step {
-            Step::Value => keys.push("value".to_owned()),
-            Step::Name => keys.push("key".to_owned()),
-            Step::Key(_) | Step::Element => {}
+            PathStep::Value => keys.push("value".to_owned()),
+            PathStep::Name => keys.push("key".to_owned()),
+            PathStep::Key(_) | PathStep::Element => {}
         }
     }
     flush(&mut keys, &mut text);
@@ -104,10 +104,10 @@ pub(super) fn place(steps: &[Step]) -> Option<String> {
 }
 
 /// The keys among the steps to a place.
-pub(super) fn names(steps: &[Step]) -> Path {
-    let key = |step: &Step| match step {
-        Step::Key(key) => Some(key.clone()),
-        Step::Element | Step::Value | Step::Name => None,
+pub(super) fn names(steps: &[PathStep]) -> Path {
+    let key = |step: &PathStep| match step {
+        PathStep::Key(key) => Some(key.clone()),
+        PathStep::Element | PathStep::Value | PathStep::Name => None,
     };
     steps.iter().filter_map(key).collect()
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::lines::{Lines, WantedField, names, place};
 use crate::diagnostics::fence::{self, Escape};
 use crate::evidence::Task;
-use crate::evidence::{Step, Visibility};
+use crate::evidence::{PathStep, Visibility};
 use crate::gate::policy::FieldPolicy;
 
 /// How much of a schema is shown, in characters of indented JSON or of lines.
@@ -50,7 +50,7 @@ pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &WantedField) -
     let mut lines = Lines::default();
     let mut denied = 0;
     let inside = task.evidence().declared_inside().iter().map(|(steps, it)| (steps.clone(), it));
-    let keys = declared.iter().map(|(path, it)| (Step::keys(path), it));
+    let keys = declared.iter().map(|(path, it)| (PathStep::keys(path), it));
     for (steps, declared) in keys.chain(inside) {
         if policy.visibility(&steps) == Visibility::Hidden {
             denied += 1;

@@ -14,7 +14,7 @@ use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Coded, Problem};
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
-use crate::gate::fit::Efforts;
+use crate::evidence::effort::Efforts;
 use crate::gate::policy::FieldPolicy;
 use crate::plan::Plan;
 

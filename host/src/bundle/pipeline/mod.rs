@@ -22,8 +22,9 @@ use crate::bundle::{
 use crate::diagnostics::problem::Stage;
 use crate::evidence::Evidence;
 use crate::evidence::effort::Cancel;
+use crate::evidence::effort::Efforts;
 use crate::evidence::{Samples, Task};
-use crate::gate::fit::{Efforts, Fitted, fit, fit_within};
+use crate::gate::fit::{Fitted, fit, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
 use crate::gate::policy::FieldPolicy;
 use crate::graph::spec::GraphSpec;

@@ -38,7 +38,7 @@ pub(super) fn fitting<'v>(
     values: impl Iterator<Item = &'v Value>,
     effort: &Effort,
 ) -> Option<Fitting> {
-    let step = step(property_type);
+    let step = Conversion::to_type(property_type);
     let chain = step.as_ref().map(|step| Chain::new(std::slice::from_ref(step)));
     let (mut all_fit, mut all_alike, mut any) = (true, true, false);
     for value in values {
@@ -69,19 +69,6 @@ pub(super) fn fitting<'v>(
         Some(step) if !all_fit => Fitting::Converted(step),
         Some(step) if !all_alike => Fitting::Uniform(step),
         _ => Fitting::AsTheyAre,
-    })
-}
-
-/// The one conversion to the type.
-fn step(property_type: &PropertyType) -> Option<Conversion> {
-    Some(match property_type {
-        PropertyType::String => Conversion::ToString,
-        PropertyType::Int64 => Conversion::ToInt64,
-        PropertyType::Double | PropertyType::Float64 => Conversion::ToDouble,
-        PropertyType::Boolean | PropertyType::Bool => Conversion::ToBoolean,
-        PropertyType::Timestamp => Conversion::Timestamp,
-        PropertyType::Date => Conversion::Date,
-        PropertyType::Bytes | PropertyType::Unsupported(_) => return None,
     })
 }
 

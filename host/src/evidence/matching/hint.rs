@@ -1,8 +1,8 @@
 //! What a rule says about a property in words.
 
-use super::vocabulary::{ENVELOPE, NEGATION};
-use super::words::{Word, words};
 use crate::evidence::effort::Effort;
+use crate::evidence::similarity::vocabulary::{ENVELOPE, NEGATION};
+use crate::evidence::similarity::words::{Word, words};
 
 /// A hint, taken apart.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +70,7 @@ impl Hint {
 #[cfg(test)]
 mod tests {
     use super::Hint;
-    use crate::evidence::matching::words::Word;
+    use crate::evidence::similarity::words::Word;
 
     #[test]
     fn a_hint_says_what_is_meant_and_what_not() {

@@ -3,8 +3,8 @@
 
 use super::hint::Hint;
 use super::score::{MEANT, Scorer, mean, weight};
-use super::vocabulary::WRAPPERS;
-use super::words::{Word, words};
+use crate::evidence::similarity::vocabulary::WRAPPERS;
+use crate::evidence::similarity::words::{Word, words};
 
 /// What the last key weighs beside the keys above it and what is said: the thing is called by it.
 const LAST: f64 = 0.45;

@@ -25,17 +25,14 @@
 mod conversion;
 mod hint;
 mod home;
-mod letters;
 mod score;
 mod survey;
-mod vocabulary;
-mod words;
 
 pub(crate) use home::Called;
-pub(crate) use letters::{Letters, spelling_steps};
 pub(crate) use score::{Aim, Scorer};
 pub(crate) use survey::{Place, Survey};
-pub(crate) use words::{Word, words};
+
+pub(crate) use crate::evidence::similarity::words::{Word, words};
 
 use crate::evidence::effort::{Cancel, Effort};
 use crate::evidence::{Evidence, Path};

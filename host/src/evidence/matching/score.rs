@@ -2,10 +2,10 @@
 
 use super::hint::Hint;
 use super::survey::{Place, Survey};
-use super::vocabulary::COUNT;
-use super::words::{Class, Word, words};
 use super::{Candidate, Wanted};
 use crate::evidence::effort::Effort;
+use crate::evidence::similarity::vocabulary::COUNT;
+use crate::evidence::similarity::words::{Class, Word, words};
 use crate::graph::spec::PropertyType;
 
 /// From here on, two words are taken to mean the same thing.

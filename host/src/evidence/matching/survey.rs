@@ -7,12 +7,13 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::conversion::{Fitting, fitting};
-use super::vocabulary::WRAPPERS;
-use super::words::{Word, words};
 use crate::evidence::effort::Effort;
-use crate::evidence::{Evidence, Kind, Kinds, Path};
+use crate::evidence::similarity::vocabulary::WRAPPERS;
+use crate::evidence::similarity::words::{Word, words};
+use crate::evidence::{Evidence, Path};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
+use crate::json::{JsonKind, JsonKinds};
 use crate::plan::expr::Conversion;
 
 /// From here on, two words are the same but for their ending.
@@ -34,7 +35,7 @@ pub(crate) struct Place<'e> {
     /// The share of its values that occur once, among those that aren't null.
     pub(crate) uniqueness: f64,
     /// The kinds of its values, null apart.
-    pub(super) kinds: Kinds,
+    pub(super) kinds: JsonKinds,
     /// A few of its values.
     pub(crate) examples: Vec<&'e Value>,
     looks: Looks,
@@ -261,9 +262,9 @@ impl<'e> Survey<'e> {
             return fits;
         }
         let declared = self.evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
-        let wanted = kinds_of(property_type);
-        let mut declared = declared.iter().filter(|kind| *kind != Kind::Null).peekable();
-        declared.peek().is_none() || declared.any(|kind| wanted.contains(&kind))
+        let wanted = property_type.json_kinds();
+        let mut declared = declared.iter().filter(|kind| *kind != JsonKind::Null).peekable();
+        declared.peek().is_none() || declared.any(|kind| wanted.contains(kind))
     }
 
     /// The same, told by samples alone; `None` where no value was seen.
@@ -313,25 +314,11 @@ impl<'e> Survey<'e> {
     }
 }
 
-/// The kinds of values that a type takes.
-fn kinds_of(property_type: &PropertyType) -> &'static [Kind] {
-    match property_type {
-        PropertyType::String
-        | PropertyType::Bytes
-        | PropertyType::Date
-        | PropertyType::Timestamp => &[Kind::String],
-        PropertyType::Int64 => &[Kind::Integer],
-        PropertyType::Double | PropertyType::Float64 => &[Kind::Integer, Kind::Number],
-        PropertyType::Boolean | PropertyType::Bool => &[Kind::Boolean],
-        PropertyType::Unsupported(_) => &[],
-    }
-}
-
 #[derive(Default)]
 struct Sum<'e> {
     present: usize,
     distinct: usize,
-    kinds: Kinds,
+    kinds: JsonKinds,
     examples: Vec<&'e Value>,
 }
 
@@ -351,13 +338,14 @@ fn places<'e>(evidence: &'e Evidence, event_types: &[&str], effort: &Effort) -> 
             sum.examples.extend(&observed.examples);
         }
     }
-    let is_place = |path: &Path, kinds: Kinds| {
+    let is_place = |path: &Path, kinds: JsonKinds| {
         let declared = evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
         let all = kinds.union(declared);
-        let scalar = |kind| !matches!(kind, Kind::Null | Kind::Array | Kind::Object);
         // A plan can't name an empty key.
         let can_be_named = !path.is_empty() && !path.iter().any(String::is_empty);
-        can_be_named && (all.iter().any(scalar) || !all.iter().any(|kind| kind != Kind::Null))
+        can_be_named
+            && (all.iter().any(JsonKind::is_scalar)
+                || !all.iter().any(|kind| kind != JsonKind::Null))
     };
     sums.retain(|path, sum| is_place(path, sum.kinds) && effort.take(place_steps(path)));
     let mut below: HashMap<&[String], usize> = HashMap::new();
@@ -394,7 +382,7 @@ fn places<'e>(evidence: &'e Evidence, event_types: &[&str], effort: &Effort) -> 
         telling: telling(path),
         coverage: ratio(sum.present, total),
         uniqueness: ratio(sum.distinct, sum.present).min(1.0),
-        kinds: sum.kinds.iter().filter(|kind| *kind != Kind::Null).collect(),
+        kinds: sum.kinds.iter().filter(|kind| *kind != JsonKind::Null).collect(),
         examples: sum.examples.clone(),
         looks: Looks::of(&sum.examples),
         description: evidence

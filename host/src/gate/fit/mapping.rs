@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::known::Known;
-use super::likeness;
+use crate::evidence::PathIndex;
+use crate::evidence::similarity::spelling;
 use crate::graph::spec::{Property, PropertyType};
 use crate::plan::FieldMapping;
 use crate::plan::expr::{Conversion, Expression, ForEach, Reference, Source};
@@ -24,6 +24,11 @@ impl<'a> Mapping<'a> {
         self.field.property_name()
     }
 
+    /// Whether it is for this property.
+    pub(super) fn is_of(&self, property: &Property) -> bool {
+        self.property.is_some_and(|it| std::ptr::eq(it, property))
+    }
+
     /// The path, where the value is what is there, as it is.
     pub(super) fn plain(&self) -> Option<&'a Reference> {
         self.field.reference().filter(|_| self.field.value().convert.is_empty())
@@ -40,14 +45,14 @@ impl<'a> Mapping<'a> {
 
     /// Whether the path ends in the property's name, or in its column's.
     pub(super) fn reads_its_name(&self, path: &[String]) -> bool {
-        likeness::ends_in(path, self.name())
+        spelling::ends_in(path, self.name())
             || self.property.is_some_and(|it| {
-                likeness::ends_in(path, &it.column) || likeness::ends_in(path, &it.logical_name)
+                spelling::ends_in(path, &it.column) || spelling::ends_in(path, &it.logical_name)
             })
     }
 
     /// Whether it reads a path as it is, with which nothing is wrong by itself, as far as is known.
-    pub(super) fn is_sound(&self, known: &Known<'_>) -> bool {
+    pub(super) fn is_sound(&self, known: &PathIndex<'_>) -> bool {
         self.property.is_some()
             && self.plain().is_some()
             && known.admits_path(self.path())

@@ -36,32 +36,14 @@
 //! ```
 
 mod chain;
-mod edge;
-mod efforts;
-pub(crate) mod elements;
-mod event_type;
-mod iterate;
-mod keys;
-mod known;
-pub(crate) mod likeness;
+mod check;
 mod mapping;
-mod misread;
-pub(crate) mod names;
-pub(crate) mod nearest;
-mod node;
-mod paths;
-mod relocate;
 mod scope;
-mod types;
-mod values;
+pub(crate) mod suggest;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-
-pub(crate) use efforts::Efforts;
-pub(crate) use event_type::likely as likely_event_type;
-pub(crate) use known::{Known, is_scalar, smallest};
 
 use crate::diagnostics::codes::{
     COMPOSITE_KEY, CONVERSION_NEVER_SUCCEEDS, Code, EVENT_TYPE_WITHOUT_SAMPLE, FIELDS_SWAPPED,
@@ -69,13 +51,12 @@ use crate::diagnostics::codes::{
     PATH_READ_TWICE, TYPE_MISMATCH, UNKNOWN_ENTITY, UNKNOWN_PATH, UNKNOWN_PROPERTY,
     UNKNOWN_RELATIONSHIP, UNSUPPORTED_TYPE, WRONG_CONVERSION, WRONG_ENDPOINT, WRONG_KEY,
 };
-use crate::diagnostics::finding::{self, Finding};
+use crate::diagnostics::finding::{self, FailingEvent, Finding};
 use crate::diagnostics::problem::{Coded, Stage};
-use crate::evidence::Task;
-use crate::evidence::effort::Cancel;
+use crate::evidence::effort::{Cancel, Efforts, SEARCH_STEPS, VALUE_STEPS};
+use crate::evidence::{Seen, Task};
 use crate::plan::Plan;
-use edge::Edges;
-use efforts::{SEARCH_STEPS, VALUE_STEPS};
+use check::Checks;
 use scope::{Elements, Scopes};
 
 /// How many findings are told of one plan: nobody mends more at once.
@@ -145,7 +126,7 @@ pub fn fit(plan: &Plan, task: &Task) -> Result<Fitted, Unfit> {
 /// The same, within these efforts.
 pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &Efforts) -> Result<Fitted, Unfit> {
     let evidence = task.evidence();
-    let mut findings = event_type::check(plan, evidence, &efforts.searches);
+    let mut findings = check::event_type::check(plan, evidence, &efforts.searches);
     let has_samples = findings.is_empty();
     let types = evidence.event_types().map(|(name, _)| name);
     let types: Vec<&str> = types.filter(|name| plan.event_types().matches(name)).collect();
@@ -154,17 +135,16 @@ pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &Efforts) -> Result<
     // Of plans, none fails to serialise.
     let written = serde_json::to_value(plan).unwrap_or_default();
 
-    let graph = task.graph();
-    let nodes = (0..plan.nodes().len())
-        .flat_map(|index| node::check(plan, index, graph, &scopes, &written, has_samples));
-    let checks = Edges { plan, graph, scopes: &scopes, written: &written, has_samples };
-    let edges = (0..plan.edges().len()).flat_map(|index| checks.check(index));
+    let checks =
+        Checks { plan, graph: task.graph(), scopes: &scopes, written: &written, has_samples };
+    let nodes = (0..plan.nodes().len()).flat_map(|index| checks.node(index));
+    let edges = (0..plan.edges().len()).flat_map(|index| checks.edge(index));
     let room = (MAX_FINDINGS + 1).saturating_sub(findings.len());
     findings.extend(nodes.chain(edges).take(room));
     if has_samples {
-        findings.extend(iterate::check(plan, &scopes));
-        findings.extend(paths::roles(plan, &scopes));
-        elements::check(plan, &scopes, &mut findings);
+        findings.extend(check::for_each::check(plan, &scopes));
+        findings.extend(check::path::roles(plan, &scopes));
+        check::astray::check(plan, &scopes, &mut findings);
     }
     without_follow_ons(&mut findings);
     if findings.is_empty() {
@@ -239,6 +219,12 @@ fn one_path_each(findings: &mut [Finding]) {
             finding.doubt();
         }
     }
+}
+
+/// The sample with the shortest text, the first of equals: an event to show.
+pub(crate) fn smallest<'s>(samples: impl Iterator<Item = &'s Seen>) -> Option<FailingEvent> {
+    let smallest = samples.min_by_key(|seen| seen.bytes())?;
+    Some(FailingEvent::new(smallest.line(), smallest.text()))
 }
 
 #[cfg(test)]

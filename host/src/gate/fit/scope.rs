@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::efforts::{Efforts, VALUE};
-use super::known::{Known, is_scalar};
 use super::mapping::Mapping;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::effort::Effort;
-use crate::evidence::{Evidence, Seen, Step, at, shown_steps};
+use crate::evidence::effort::{Effort, Efforts, VALUE};
+use crate::evidence::{Evidence, PathIndex, PathStep, Seen, at, is_scalar, shown_steps};
 use crate::plan::expr::{Condition, Evaluator, ForEach, Level, Lookup, Reference, fuel};
 use crate::plan::{Plan, innermost};
 
@@ -42,8 +40,8 @@ impl Elements {
 /// What is known at every level of every iteration of a plan.
 pub(super) struct Scopes<'t> {
     efforts: &'t Efforts,
-    event: Known<'t>,
-    elements: Vec<(&'t ForEach, Known<'t>)>,
+    event: PathIndex<'t>,
+    elements: Vec<(&'t ForEach, PathIndex<'t>)>,
 }
 
 impl<'t> Scopes<'t> {
@@ -54,13 +52,13 @@ impl<'t> Scopes<'t> {
         efforts: &'t Efforts,
     ) -> Self {
         let known = |(for_each, evidence): &'t (ForEach, Evidence)| {
-            let of = quoted(&shown_steps(&Step::elements(for_each)));
-            let known = Known::of_types(evidence, event_types.to_vec(), efforts);
+            let of = quoted(&shown_steps(&PathStep::elements(for_each)));
+            let known = PathIndex::of_types(evidence, event_types.to_vec(), efforts);
             (for_each, known.called(format!("elements {of}")))
         };
         Self {
             efforts,
-            event: Known::of_types(evidence, event_types.to_vec(), efforts),
+            event: PathIndex::of_types(evidence, event_types.to_vec(), efforts),
             elements: elements.all.iter().map(known).collect(),
         }
     }
@@ -70,12 +68,12 @@ impl<'t> Scopes<'t> {
     }
 
     /// What is known of events.
-    pub(super) fn event(&self) -> &Known<'t> {
+    pub(super) fn event(&self) -> &PathIndex<'t> {
         &self.event
     }
 
     /// What is known of what paths of a level start at.
-    pub(super) fn at(&self, for_each: Option<&ForEach>, level: Level) -> Option<&Known<'t>> {
+    pub(super) fn at(&self, for_each: Option<&ForEach>, level: Level) -> Option<&PathIndex<'t>> {
         let wanted = match (level, for_each) {
             (Level::EVENT, _) => return Some(&self.event),
             (_, None) => return None,
@@ -85,18 +83,27 @@ impl<'t> Scopes<'t> {
         self.elements.iter().find(|(it, _)| **it == wanted).map(|(_, known)| known)
     }
 
+    /// What is known at every level, from the event's on, as far as iterations are looked into.
+    pub(super) fn levels(
+        &self,
+        for_each: Option<&ForEach>,
+    ) -> impl DoubleEndedIterator<Item = (Level, &PathIndex<'t>)> {
+        let levels = (0..=innermost(for_each).0).map(Level);
+        levels.filter_map(move |level| Some((level, self.at(for_each, level)?)))
+    }
+
     /// What is known of what the path of a mapping starts at; of the innermost level where it has none.
-    pub(super) fn of(&self, mapping: &Mapping<'_>) -> Option<&Known<'t>> {
+    pub(super) fn of(&self, mapping: &Mapping<'_>) -> Option<&PathIndex<'t>> {
         let level = mapping.plain().map_or(innermost(mapping.for_each), |it| it.level);
         self.at(mapping.for_each, level)
     }
 
     /// The samples, or elements, for which all these conditions hold; none where there is no effort left to tell.
-    pub(super) fn site(
+    pub(super) fn relevant(
         &self,
         for_each: Option<&ForEach>,
         conditions: &[&Condition],
-    ) -> Option<Site<'t>> {
+    ) -> Option<RelevantSamples<'t>> {
         let level = innermost(for_each);
         let effort = &self.efforts.values;
         let tests: Vec<Test> = conditions.iter().map(|it| Test::new(it)).collect();
@@ -106,18 +113,18 @@ impl<'t> Scopes<'t> {
         if effort.is_over() {
             seen.clear();
         }
-        Some(Site { seen, has_keys: true, effort })
+        Some(RelevantSamples { seen, has_keys: true, effort })
     }
 }
 
 /// The samples, or elements, that something of a plan is made of.
-pub(super) struct Site<'t> {
+pub(super) struct RelevantSamples<'t> {
     seen: Vec<&'t Seen>,
     has_keys: bool,
     effort: &'t Effort,
 }
 
-impl<'t> Site<'t> {
+impl<'t> RelevantSamples<'t> {
     /// Those that have all these keys; without any, all of them, and the evidence is weak.
     pub(super) fn with_keys(self, keys: &[&Reference]) -> Self {
         let is_key = |seen: &Seen, key: &Reference| {

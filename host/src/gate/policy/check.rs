@@ -12,7 +12,8 @@ use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::sanitize;
-use crate::evidence::{Evidence, Kind, Step, shown_steps, values_at};
+use crate::evidence::{Evidence, PathStep, shown_steps, values_at};
+use crate::json::JsonKind;
 use crate::plan::expr::{Chain, Conversion, Converted, Reference, fuel};
 use crate::plan::{Plan, Read, Role};
 
@@ -66,7 +67,7 @@ impl FieldPolicy {
     pub fn check_plan_knowing(&self, plan: &Plan, evidence: &Evidence) -> Result<(), Denied> {
         let types: Vec<_> =
             evidence.event_types().filter(|(name, _)| plan.event_types().matches(name)).collect();
-        let values = |steps: &[Step]| -> Vec<&Value> {
+        let values = |steps: &[PathStep]| -> Vec<&Value> {
             let samples = types.iter().flat_map(|(_, events)| events.samples());
             samples.flat_map(|seen| values_at(seen.event(), steps)).collect()
         };
@@ -74,17 +75,22 @@ impl FieldPolicy {
         self.check_reads(plan, |read, steps| match read.role {
             Role::ForEach => self.has_entry_to_withhold(&values(steps), steps, &mut looks),
             _ => {
-                let holds = |kind| matches!(kind, Kind::Object | Kind::Array);
+                let holds = |kind| matches!(kind, JsonKind::Object | JsonKind::Array);
                 evidence.declared_at(steps).iter().any(holds)
                     || values(steps).into_iter().any(|value| {
-                        holds(Kind::of(value)) || gives_nested(read, value, &mut looks)
+                        holds(JsonKind::of(value)) || gives_nested(read, value, &mut looks)
                     })
             }
         })
     }
 
     /// Whether one of these objects has an entry that is withheld for its key.
-    fn has_entry_to_withhold(&self, values: &[&Value], steps: &[Step], looks: &mut u64) -> bool {
+    fn has_entry_to_withhold(
+        &self,
+        values: &[&Value],
+        steps: &[PathStep],
+        looks: &mut u64,
+    ) -> bool {
         let rests: Vec<_> = self.restricted().flat_map(|it| rests(it, steps)).collect();
         let weight: usize = rests.iter().map(Vec::len).sum();
         let keys = values.iter().filter_map(|value| value.as_object()).flat_map(|it| it.keys());
@@ -103,15 +109,15 @@ impl FieldPolicy {
     fn check_reads(
         &self,
         plan: &Plan,
-        mut is_known: impl FnMut(&Read<'_>, &[Step]) -> bool,
+        mut is_known: impl FnMut(&Read<'_>, &[PathStep]) -> bool,
     ) -> Result<(), Denied> {
         let mut findings = Vec::new();
         let mut removals = Removals::default();
         for read in plan.reads() {
-            let steps = Step::resolved(&read.reference, read.for_each);
+            let steps = PathStep::resolved(&read.reference, read.for_each);
             let usage = if read.role == Role::ForEach { Use::Iterated } else { Use::Read };
             // An entry as a whole is an object, whatever events there are.
-            let is_entry = read.reference.path.is_empty() && steps.last() == Some(&Step::Value);
+            let is_entry = read.reference.path.is_empty() && steps.last() == Some(&PathStep::Value);
             let mut known = None;
             let is_object = || {
                 read.takes_nested
@@ -133,12 +139,12 @@ impl FieldPolicy {
     }
 
     /// What is wrong with reading what a string holds as JSON, whose keys go on from those of the event.
-    fn parsed_finding(&self, read: &Read<'_>, steps: &[Step]) -> Option<Finding> {
+    fn parsed_finding(&self, read: &Read<'_>, steps: &[PathStep]) -> Option<Finding> {
         let mut parsed = steps.to_vec();
         let mut behind = None;
         for (at, conversion) in read.convert.iter().enumerate() {
             if let Conversion::ParseJson { path } = conversion {
-                parsed.extend(Step::keys(path));
+                parsed.extend(PathStep::keys(path));
                 behind = Some(at + 1);
             }
         }
@@ -161,14 +167,14 @@ impl FieldPolicy {
             };
             let outside = row.within.and_then(|within| iteration(rows, within));
             let place = format!("/rows/{index}");
-            let steps = Step::resolved(&reference, outside.as_ref());
+            let steps = PathStep::resolved(&reference, outside.as_ref());
             findings.extend(self.of_module(&place, &steps, Use::Iterated));
         }
         for (index, input) in section.inputs().iter().enumerate() {
             let for_each = input.rows.and_then(|row| iteration(rows, row));
             let place = place(index, input);
             let read = |reference: &&Reference| {
-                self.of_module(&place, &Step::resolved(reference, for_each.as_ref()), Use::Read)
+                self.of_module(&place, &PathStep::resolved(reference, for_each.as_ref()), Use::Read)
             };
             findings.extend(input.references().iter().find_map(read));
         }
@@ -176,9 +182,9 @@ impl FieldPolicy {
     }
 
     /// What is wrong with what a module reads. It can do what it likes with an object.
-    fn of_module(&self, place: &str, steps: &[Step], usage: Use) -> Option<Finding> {
+    fn of_module(&self, place: &str, steps: &[PathStep], usage: Use) -> Option<Finding> {
         // The root has to be gone through by keys: all of its entries are the whole event.
-        let is_whole = !matches!(steps.first(), Some(Step::Key(_)));
+        let is_whole = !matches!(steps.first(), Some(PathStep::Key(_)));
         if is_whole && !self.whole_event {
             return Some(Finding::new(
                 Stage::Policy,
@@ -192,7 +198,7 @@ impl FieldPolicy {
     }
 
     /// Whether what is somewhere in an event is denied, or below what is.
-    fn covers(&self, steps: &[Step]) -> bool {
+    fn covers(&self, steps: &[PathStep]) -> bool {
         self.deny.iter().any(|it| relation(it.path(), steps, AnyKey::Each) == Relation::Covered)
     }
 
@@ -201,11 +207,11 @@ impl FieldPolicy {
     fn finding(
         &self,
         place: &str,
-        steps: &[Step],
+        steps: &[PathStep],
         usage: Use,
         mut is_object: impl FnMut() -> bool,
     ) -> Option<Finding> {
-        if let [Step::Key(key)] = steps
+        if let [PathStep::Key(key)] = steps
             && key == "event_type"
         {
             return None;
@@ -237,7 +243,7 @@ impl FieldPolicy {
             (Use::Read, Relation::Covered | Relation::Apart) => false,
         };
         let inner = |it: &Restriction| {
-            let keys: Vec<Step> = Step::keys(it.path());
+            let keys: Vec<PathStep> = PathStep::keys(it.path());
             sanitize(&shown_steps(&keys), QUOTED_CHARS)
         };
         if let Some(it) = self.deny.iter().find(&mut lies_above) {

@@ -65,7 +65,7 @@ mod withhold;
 
 use serde::Serialize;
 
-use crate::evidence::{Step, Visibility};
+use crate::evidence::{PathStep, Visibility};
 
 pub use denied::Denied;
 pub use read::PolicyError;
@@ -105,12 +105,12 @@ impl FieldPolicy {
     /// Whether a path is denied, or is below one that is: nobody needs to see its values to write a plan.
     #[must_use]
     pub fn denies(&self, path: &[String]) -> bool {
-        self.visibility(&Step::keys(path)) == Visibility::Hidden
+        self.visibility(&PathStep::keys(path)) == Visibility::Hidden
     }
 
     /// How much may be shown of what is somewhere in an event, to whoever may not see what is denied.
     #[must_use]
-    pub fn visibility(&self, steps: &[Step]) -> Visibility {
+    pub fn visibility(&self, steps: &[PathStep]) -> Visibility {
         let restrictions = self.deny.iter();
         match restrictions.map(|it| relation(it.path(), steps, AnyKey::Each)).max() {
             Some(Relation::Covered) => Visibility::Hidden,

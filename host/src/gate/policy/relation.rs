@@ -1,6 +1,6 @@
 //! How what is read lies to what is restricted, in every way in which it can be.
 
-use crate::evidence::Step;
+use crate::evidence::PathStep;
 
 /// How a value that is read lies to one that is restricted, the strictest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,13 +37,13 @@ enum PathPiece<'s> {
 
 /// The strictest relation to a restricted path, over all readings of what is read: each dot of a key may part two keys, and
 /// an element of an array may count as a level of its own or not.
-pub(super) fn relation(restricted: &[String], read: &[Step], any_key: AnyKey) -> Relation {
+pub(super) fn relation(restricted: &[String], read: &[PathStep], any_key: AnyKey) -> Relation {
     let Reach { ends, is_covered } = reach(restricted, &pieces(read), any_key);
     if is_covered {
         return Relation::Covered;
     }
     // The name of an entry holds nothing.
-    if read.last() == Some(&Step::Name) {
+    if read.last() == Some(&PathStep::Name) {
         return Relation::Apart;
     }
     let strictest = ends.into_iter().map(|keys| above(&restricted[..keys])).max();
@@ -52,7 +52,7 @@ pub(super) fn relation(restricted: &[String], read: &[Step], any_key: AnyKey) ->
 
 /// What is left of a restricted path after what is read, in each reading that leads along it, where two keys or more are
 /// left: one key with a dot can stand for them.
-pub(super) fn rests(restricted: &[String], read: &[Step]) -> Vec<Vec<String>> {
+pub(super) fn rests(restricted: &[String], read: &[PathStep]) -> Vec<Vec<String>> {
     let ends = reach(restricted, &pieces(read), AnyKey::Each).ends;
     let rests = ends.into_iter().map(|keys| restricted[keys..].to_vec());
     rests.filter(|rest| rest.len() >= 2).collect()
@@ -108,13 +108,13 @@ fn reach(restricted: &[String], pieces: &[PathPiece<'_>], any_key: AnyKey) -> Re
     Reach { ends, is_covered: reached.contains(&true) }
 }
 
-fn pieces(read: &[Step]) -> Vec<PathPiece<'_>> {
+fn pieces(read: &[PathStep]) -> Vec<PathPiece<'_>> {
     let mut pieces = Vec::new();
     for step in read {
         match step {
-            Step::Key(key) => pieces.extend(texts(key, pieces.len())),
-            Step::Element => pieces.push(PathPiece::Element),
-            Step::Value | Step::Name => pieces.push(PathPiece::Entry),
+            PathStep::Key(key) => pieces.extend(texts(key, pieces.len())),
+            PathStep::Element => pieces.push(PathPiece::Element),
+            PathStep::Value | PathStep::Name => pieces.push(PathPiece::Entry),
         }
     }
     pieces
@@ -157,15 +157,15 @@ fn above(shared: &[String]) -> Relation {
 
 #[cfg(test)]
 mod tests {
-    use super::{AnyKey, Relation, Step, relation};
+    use super::{AnyKey, PathStep, Relation, relation};
 
     /// Keys in this notation: `[]` an element, `<>` an entry, `<key>` its name.
-    fn steps(keys: &[&str]) -> Vec<Step> {
+    fn steps(keys: &[&str]) -> Vec<PathStep> {
         let step = |key: &&str| match *key {
-            "[]" => Step::Element,
-            "<>" => Step::Value,
-            "<key>" => Step::Name,
-            key => Step::Key(key.to_owned()),
+            "[]" => PathStep::Element,
+            "<>" => PathStep::Value,
+            "<key>" => PathStep::Name,
+            key => PathStep::Key(key.to_owned()),
         };
         keys.iter().map(step).collect()
     }
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn one_key_with_dots_stands_for_several() {
-        let read = [Step::Key("content".to_owned())];
+        let read = [PathStep::Key("content".to_owned())];
         let rest = |restricted: &[&str]| super::rests(&keys(restricted), &read);
         assert_eq!(rest(&["content", "*", "email"]), [keys(&["*", "email"])]);
         assert_eq!(rest(&["*", "*", "email"]), [keys(&["*", "email"])]);
@@ -266,13 +266,13 @@ mod tests {
 
     #[test]
     fn no_path_takes_long() {
-        let long = Step::Key("a.".repeat(200_000));
+        let long = PathStep::Key("a.".repeat(200_000));
         let stars = vec!["*".to_owned(); 20];
         let of =
             |restricted: &[String]| relation(restricted, std::slice::from_ref(&long), AnyKey::Each);
         assert_eq!(of(&stars), Relation::Covered);
         assert_eq!(of(&[stars, keys(&["b"])].concat()), Relation::PerhapsAbove);
-        let (stars, elements) = (vec!["*".to_owned(); 20], vec![Step::Element; 100_000]);
+        let (stars, elements) = (vec!["*".to_owned(); 20], vec![PathStep::Element; 100_000]);
         assert_eq!(relation(&stars, &elements, AnyKey::Each), Relation::Covered);
     }
 }

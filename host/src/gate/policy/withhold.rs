@@ -7,7 +7,7 @@ use super::FieldPolicy;
 use super::relation::{AnyKey, Relation, relation, rests, spells_several};
 use crate::abi::event::Withhold;
 use crate::abi::section::{Rows, Section};
-use crate::evidence::Step;
+use crate::evidence::PathStep;
 use crate::plan::expr::{ForEach, Iteration, Level, Over, Reference};
 
 /// Dots of a key that are looked at. Keys with more, which no producer means, are withheld without a look wherever one with a
@@ -36,7 +36,7 @@ impl FieldPolicy {
         for input in section.inputs() {
             let for_each = input.rows.and_then(|row| iteration(rows, row));
             for reference in input.references() {
-                let steps = Step::resolved(reference, for_each.as_ref());
+                let steps = PathStep::resolved(reference, for_each.as_ref());
                 let holds = |path| {
                     let relation = relation(path, &steps, AnyKey::Each);
                     matches!(relation, Relation::Above | Relation::PerhapsAbove)
@@ -58,7 +58,7 @@ impl FieldPolicy {
             };
             let level = Level(u8::from(row.within.is_some()));
             let object = Reference { path: row.iteration.path.clone(), level };
-            let steps = Step::resolved(&object, Some(&for_each));
+            let steps = PathStep::resolved(&object, Some(&for_each));
             let rests: Vec<_> = self.restricted().flat_map(|path| rests(path, &steps)).collect();
             if !rests.is_empty() {
                 entries.insert(index, rests);

@@ -2,6 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::json::{JsonKind, JsonKinds};
+
 /// The type of a property's values.
 ///
 /// `double` and `float64` mean the same, and so do `boolean` and `bool`; a spec keeps the
@@ -59,6 +61,42 @@ impl PropertyType {
                 Self::Unsupported(_) => Self::String,
                 known => known,
             },
+        }
+    }
+
+    /// The kinds of JSON values that may be of the type; empty where none is.
+    #[must_use]
+    pub fn json_kinds(&self) -> JsonKinds {
+        let kinds: &[JsonKind] = match self {
+            Self::String | Self::Bytes | Self::Date | Self::Timestamp => &[JsonKind::String],
+            Self::Int64 => &[JsonKind::Integer],
+            Self::Double | Self::Float64 => &[JsonKind::Integer, JsonKind::Number],
+            Self::Boolean | Self::Bool => &[JsonKind::Boolean],
+            Self::Unsupported(_) => &[],
+        };
+        kinds.iter().copied().collect()
+    }
+
+    /// Whether some values of another type are of this one as well: a string may hold a date, and a number be an integer.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (this, other) = (self.canonical(), other.canonical());
+        match (this, other) {
+            (Self::Int64, Self::Double) | (Self::Double, Self::Int64) => true,
+            (Self::String, string) | (string, Self::String) => {
+                string.json_kinds() == Self::String.json_kinds()
+            }
+            (this, other) => this == other,
+        }
+    }
+
+    /// The type by the first of its names: `float64` is `double`, `bool` is `boolean`.
+    #[must_use]
+    pub fn canonical(&self) -> &Self {
+        match self {
+            Self::Float64 => &Self::Double,
+            Self::Bool => &Self::Boolean,
+            other => other,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the objects of a plan may hold.
 
+use crate::diagnostics::nearest::nearest;
 use crate::diagnostics::untrusted::quoted;
 
 /// What a field of an object may be called, and whether it has to be there.
@@ -131,18 +132,9 @@ pub(crate) const SPAN_FIELDS: &[Field] = &[
     optional("partial_when"),
 ];
 
-/// How alike two names have to be for one to be offered in place of the other.
-const ALIKE: f64 = 0.85;
-
 pub(super) fn unknown_field(name: &str, known: &[Field]) -> String {
     let found = format!("found an unknown field {}", quoted(name));
-    let likeness = |field: &Field| strsim::jaro_winkler(&name.to_ascii_lowercase(), field.name);
-    // Longer names than these can't be a slip of one of ours.
-    let nearest = (name.len() <= 64)
-        .then(|| known.iter().map(|field| (likeness(field), field.name)))
-        .and_then(|scored| scored.max_by(|(a, _), (b, _)| a.total_cmp(b)))
-        .filter(|(likeness, _)| *likeness >= ALIKE);
-    if let Some((_, nearest)) = nearest {
+    if let Some(nearest) = nearest(name, known.iter().map(|field| field.name)) {
         return format!("{found}; did you mean \"{nearest}\"?");
     }
     let names: Vec<&str> = known.iter().map(|field| field.name).collect();

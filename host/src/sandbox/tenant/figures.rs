@@ -7,6 +7,8 @@ use std::marker::PhantomData;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::diagnostics::nearest::nearest;
+
 /// Limits by the names of their fields, as far as a policy gives them. `T` holds whole numbers alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Figures<T> {
@@ -78,19 +80,11 @@ where
     }
 }
 
-/// How long a name may be for others to be looked for that are like it, in bytes.
-const MAX_NAME_BYTES: usize = 64;
-
 /// What is said of a name that no limit has. It is escaped and bounded with the message.
 fn unknown(name: &str, known: &serde_json::Value) -> String {
     let names = known.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-    let nearest = names
-        .filter(|_| name.len() <= MAX_NAME_BYTES)
-        .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        .min()
-        .filter(|(distance, _)| *distance <= 3);
-    match nearest {
-        Some((_, nearest)) => format!("no limit is called `{name}`: did you mean `{nearest}`?"),
+    match nearest(name, names) {
+        Some(nearest) => format!("no limit is called `{name}`: did you mean `{nearest}`?"),
         None => format!("no limit is called `{name}`"),
     }
 }

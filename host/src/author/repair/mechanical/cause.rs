@@ -10,9 +10,13 @@ use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
-use crate::evidence::{Kind, SampleEvents, Seen, at, dotted};
-use crate::gate::fit::nearest::{Search, Sought};
-use crate::gate::fit::{Efforts, Known, is_scalar, likely_event_type, smallest};
+use crate::evidence::effort::Efforts;
+use crate::evidence::{PathIndex, is_scalar};
+use crate::evidence::{SampleEvents, Seen, at, dotted};
+use crate::gate::fit::smallest;
+use crate::gate::fit::suggest::likely_event_type;
+use crate::gate::fit::suggest::{PathSearch, Sought};
+use crate::json::JsonKind;
 use crate::plan::{FieldMapping, Form, Plan, eval};
 
 const CODE: Code = codes::NONEMPTY_FLOOR;
@@ -77,8 +81,7 @@ fn no_sample(plan: &Plan, task: &Task, efforts: &Efforts) -> Finding {
     };
     let (key, evidence) = (slices.first().copied(), task.evidence());
     let likely = likely_event_type(text.as_deref(), key, &slices, evidence, &efforts.searches);
-    likely
-        .map_or(finding.clone(), |(name, certain)| proposed(finding, "/event_type", name, certain))
+    likely.map_or(finding.clone(), |it| proposed(finding, "/event_type", it.item, it.is_certain()))
 }
 
 /// A condition without which the plan would give something: its own, or that of a node.
@@ -185,7 +188,7 @@ fn unusable(
     let observed = if there.is_empty() {
         format!("{shown} absent in {} of {count} {what}", barren.len())
     } else {
-        let mut kinds: Vec<&str> = there.iter().map(|it| Kind::of(it).as_str()).collect();
+        let mut kinds: Vec<&str> = there.iter().map(|it| JsonKind::of(it).as_str()).collect();
         kinds.sort_unstable();
         kinds.dedup();
         let (kinds, absent) = (kinds.join(" or "), barren.len() - there.len());
@@ -197,13 +200,13 @@ fn unusable(
     if barren.len() < count {
         return Some(finding);
     }
-    let known = Known::of_types(evidence, types.clone(), efforts);
+    let known = PathIndex::of_types(evidence, types.clone(), efforts);
     let entity = task.graph().entity(node.entity_name());
     let property = entity.and_then(|it| it.property(mapping.property_name()));
     let others = node.property_fields().iter().filter_map(FieldMapping::reference);
     let taken = others.filter(|it| it.level == reference.level).map(|it| it.path.as_slice());
-    let search = Search::new(&known, node.entity_name(), taken);
-    let nearest = search.slip(&Sought {
+    let search = PathSearch::new(&known, node.entity_name(), taken);
+    let nearest = search.nearest(&Sought {
         given: path,
         name: Some(mapping.property_name()),
         property_type: property.map(|it| &it.property_type),
@@ -211,7 +214,7 @@ fn unusable(
     });
     // That the path is declared speaks for it: what is proposed instead is never more than a suggestion.
     Some(match nearest {
-        Some(nearest) => proposed(finding, pointer, &nearest.path, false),
+        Some(nearest) => proposed(finding, pointer, &nearest.path.item, false),
         None => finding,
     })
 }

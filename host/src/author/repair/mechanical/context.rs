@@ -10,8 +10,11 @@ use super::grammar::{Kind, enclosing, kind};
 use super::owner::{Around, Owner, owners};
 use super::scope::Scope;
 use crate::evidence::Evidence;
+use crate::evidence::PathIndex;
 use crate::evidence::Task;
-use crate::gate::fit::{Efforts, Known, likely_event_type, likeness};
+use crate::evidence::effort::Efforts;
+use crate::evidence::similarity::spelling;
+use crate::gate::fit::suggest::likely_event_type;
 use crate::plan::expr::conversion::{Conversion, PatternBudget};
 use crate::plan::expr::{ForEach, Iteration, Level, Over};
 use crate::plan::{EventPattern, is_identifier, is_reserved};
@@ -42,10 +45,10 @@ impl<'a> Parts<'a> {
             types.filter(|name| written.iter().any(|it| it.matches(name)))
         };
         let text = value.get("event_type").and_then(Value::as_str).filter(|name| !name.is_empty());
-        let event_type = matched()
-            .next()
-            .map(|name| (name, true))
-            .or_else(|| likely_event_type(text, key, &paths, evidence, &efforts.searches));
+        let event_type = matched().next().map(|name| (name, true)).or_else(|| {
+            likely_event_type(text, key, &paths, evidence, &efforts.searches)
+                .map(|it| (it.item, it.is_certain()))
+        });
         let mut types: Vec<&str> = matched().collect();
         if types.is_empty() {
             types.extend(event_type.map(|(name, _)| name));
@@ -76,16 +79,17 @@ impl<'a> Parts<'a> {
 pub(super) struct Context<'p, 'a> {
     pub(super) value: &'a Value,
     parts: &'p Parts<'a>,
-    event: Known<'p>,
-    known: BTreeMap<&'p ForEach, Known<'p>>,
+    event: PathIndex<'p>,
+    known: BTreeMap<&'p ForEach, PathIndex<'p>>,
     /// What is left for the patterns that remedies hold.
     patterns: RefCell<PatternBudget>,
 }
 
 impl<'p, 'a> Context<'p, 'a> {
     pub(super) fn new(parts: &'p Parts<'a>) -> Self {
-        let known =
-            |evidence: &'p Evidence| Known::of_types(evidence, parts.types.clone(), parts.efforts);
+        let known = |evidence: &'p Evidence| {
+            PathIndex::of_types(evidence, parts.types.clone(), parts.efforts)
+        };
         Self {
             value: parts.value,
             parts,
@@ -168,7 +172,11 @@ impl<'p, 'a> Context<'p, 'a> {
     }
 
     /// What is known of values that paths of a level lead to.
-    pub(super) fn known_at(&self, for_each: Option<&ForEach>, level: Level) -> Option<&Known<'p>> {
+    pub(super) fn known_at(
+        &self,
+        for_each: Option<&ForEach>,
+        level: Level,
+    ) -> Option<&PathIndex<'p>> {
         let Some(for_each) = for_each.filter(|_| !level.is_event()) else {
             return Some(&self.event);
         };
@@ -184,7 +192,7 @@ impl<'p, 'a> Context<'p, 'a> {
     pub(super) fn function_name(&self) -> String {
         let of = self.owners().iter().find_map(Owner::entity).map(|(it, _)| it.name.as_str());
         let of = of.or(self.event_type().map(|(name, _)| name)).unwrap_or("event");
-        let words = likeness::words(of).join("_");
+        let words = spelling::words(of).join("_");
         format!("extract_{}", words.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_"))
     }
 }

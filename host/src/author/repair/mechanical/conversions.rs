@@ -6,9 +6,9 @@ use super::context::{Context, path_of, split};
 use super::grammar::{Kind, enclosing};
 use super::plan::Remedy;
 use crate::diagnostics::finding::patch;
-use crate::evidence::Kind as JsonKind;
-use crate::gate::fit::likeness;
+use crate::evidence::similarity::spelling;
 use crate::graph::spec::PropertyType;
+use crate::json::JsonKind;
 use crate::plan::expr::Conversion;
 
 /// How alike a name has to be to that of a conversion to be a slip of it, and how far ahead of the next one.
@@ -120,7 +120,7 @@ fn named(context: &Context<'_, '_>, at: &str, name: &str) -> Remedy {
 /// The conversion that is meant by a name, and whether nothing else can be.
 fn meant(context: &Context<'_, '_>, at: &str, name: &str) -> Option<(&'static str, bool)> {
     let all = || Conversion::NAMES.iter().copied();
-    if let Some(known) = all().find(|it| likeness::plain(it) == likeness::plain(name)) {
+    if let Some(known) = all().find(|it| spelling::plain(it) == spelling::plain(name)) {
         return Some((known, true));
     }
     let plain = plain(name);
@@ -143,8 +143,8 @@ fn meant(context: &Context<'_, '_>, at: &str, name: &str) -> Option<(&'static st
     }
     let effort = &context.efforts().searches;
     let score = |known: &'static str| {
-        let near = likeness::names(name, known, effort);
-        (near.max(likeness::names(&plain, known, effort)), known)
+        let near = spelling::names(name, known, effort);
+        (near.max(spelling::names(&plain, known, effort)), known)
     };
     let mut scored: Vec<(f64, &'static str)> = all().map(score).collect();
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
@@ -159,7 +159,7 @@ fn meant(context: &Context<'_, '_>, at: &str, name: &str) -> Option<(&'static st
 
 /// A name without the words before it that say nothing.
 fn plain(name: &str) -> String {
-    let words = likeness::words(name);
+    let words = spelling::words(name);
     let kept = words.iter().skip_while(|word| PREFIXES.contains(&word.as_str()));
     let kept: String = kept.map(String::as_str).collect();
     let all: String = words.concat();

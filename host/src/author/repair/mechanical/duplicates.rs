@@ -6,7 +6,7 @@ use super::context::{Context, name_of, path_of};
 use super::owner::Owner;
 use super::plan::Remedy;
 use crate::diagnostics::finding::patch;
-use crate::gate::fit::likeness;
+use crate::evidence::similarity::spelling;
 
 /// The later of two mappings, by the pointer to its name: it goes where it says the same, and is renamed where its path is
 /// plainly another property's. Where the first is the key and shouldn't be, the key is renamed.
@@ -56,7 +56,7 @@ pub(super) fn duplicate(context: &Context<'_, '_>, at: &str) -> Remedy {
     let known = scope.known();
     let property_type = owner.property(name).map(|it| &it.property_type);
     let is_sound = |path: &[String]| known.has(path) && known.admits(path, property_type);
-    let says_it = |path: &[String]| likeness::affinity(name, path);
+    let says_it = |path: &[String]| spelling::affinity(name, path);
     match (is_sound(&before), is_sound(&after)) {
         (true, false) => Some((gone, true)),
         (false, true) if !is_key(earlier_at) => Some((patch::remove(earlier_at), true)),

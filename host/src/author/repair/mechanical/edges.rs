@@ -7,7 +7,7 @@ use super::grammar::Kind;
 use super::owner::{Owner, node_name};
 use super::plan::Remedy;
 use crate::diagnostics::finding::patch;
-use crate::gate::fit::likeness;
+use crate::evidence::similarity::spelling;
 use crate::graph::spec::Relationship;
 
 /// How alike two names have to be for one to be a slip of the other, and how far ahead of the next one.
@@ -34,7 +34,7 @@ pub(super) fn end_meant(context: &Context<'_, '_>, at: &str) -> Remedy {
     let effort = &context.efforts().searches;
     let mut scored: Vec<(f64, &str, bool)> = nodes
         .iter()
-        .map(|(node, name)| (likeness::names(written, name, effort), *name, suits(node)))
+        .map(|(node, name)| (spelling::names(written, name, effort), *name, suits(node)))
         .collect();
     scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     effort.whole(Some(()))?;

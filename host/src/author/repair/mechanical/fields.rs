@@ -10,7 +10,7 @@ use super::plan::Remedy;
 use super::shape;
 use crate::diagnostics::finding::patch;
 use crate::evidence::effort::Effort;
-use crate::gate::fit::likeness;
+use crate::evidence::similarity::spelling;
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 
 /// How alike two names have to be for one to be the other misspelt.
@@ -171,7 +171,7 @@ fn is_source(at: &str) -> bool {
 /// Whether a field that plans don't have is prose, or empty. Anything else may be what the plan was to do, which dropping it
 /// would change: a condition, say, without which a plan takes every event.
 fn says_nothing(name: &str, content: &Value) -> bool {
-    let is_guard = || likeness::words(name).iter().any(|word| GUARDS.contains(&word.as_str()));
+    let is_guard = || spelling::words(name).iter().any(|word| GUARDS.contains(&word.as_str()));
     match content {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -192,7 +192,7 @@ fn meant(
     let is_open = |field: &str| !fields.contains_key(field) && !is_ruled_out(field, fields, kind);
     let open = kind.fields().iter().filter(|it| is_open(it.name) && suits(it.holds, content));
     let score = |field: &Field| {
-        let other = field.others.iter().any(|it| likeness::plain(it) == likeness::plain(name));
+        let other = field.others.iter().any(|it| spelling::plain(it) == spelling::plain(name));
         let said = if other { OTHER_WORD } else { 0.0 };
         let mappings = if holds_mappings(field.holds, content) { 1.0 } else { 0.0 };
         let near = alike(name, field.name, effort);
@@ -232,10 +232,10 @@ fn is_ruled_out(field: &str, fields: &Map<String, Value>, kind: Kind) -> bool {
 }
 
 fn alike(name: &str, field: &str, effort: &Effort) -> f64 {
-    let (left, right) = (likeness::words(name), likeness::words(field));
+    let (left, right) = (spelling::words(name), spelling::words(field));
     let (short, long) = if left.len() < right.len() { (&left, &right) } else { (&right, &left) };
     let within = !short.is_empty() && short.iter().all(|word| long.contains(word));
-    likeness::names(name, field, effort).max(if within { SHORT_FORM } else { 0.0 })
+    spelling::names(name, field, effort).max(if within { SHORT_FORM } else { 0.0 })
 }
 
 /// Whether this can be nothing else than what the field holds: mappings are told by their own fields.

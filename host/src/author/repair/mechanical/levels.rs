@@ -7,7 +7,7 @@ use super::grammar::Kind;
 use super::plan::Remedy;
 use super::values::derived;
 use crate::diagnostics::finding::patch;
-use crate::gate::fit::elements::{Wanted, suiting, written};
+use crate::gate::fit::suggest::{ElementPath, iterations_with, written};
 use crate::plan::expr::{ForEach, Level};
 
 /// What starts at an element where there is none: the path of a `from`, or an empty path.
@@ -32,12 +32,13 @@ fn lost_for_each(context: &Context<'_, '_>, at: &str) -> Option<json_patch::Patc
     let wanted = |mapping: &Value| {
         let from = mapping.get("from").and_then(Value::as_str);
         let path = mapping.get("source_path").and_then(path_of)?;
-        (from != Some("event")).then_some(Wanted { path, from_parent: from == Some("parent") })
+        (from != Some("event")).then_some(ElementPath { path, from_parent: from == Some("parent") })
     };
     let keys = node.keys();
     let mappings = keys.iter().map(|(_, key)| *key).chain(node.properties());
-    let wanted: Vec<Wanted> = mappings.filter_map(wanted).collect();
-    let suiting = suiting(context.task().evidence(), context.types(), &wanted, context.efforts());
+    let wanted: Vec<ElementPath> = mappings.filter_map(wanted).collect();
+    let suiting =
+        iterations_with(context.task().evidence(), context.types(), &wanted, context.efforts());
     let [only] = suiting.as_slice() else { return None };
     Some(patch::add(&format!("{}/for_each", node.at), written(only)))
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::context::{for_each_of, name_of, path_of};
 use super::grammar::Kind;
 use crate::evidence::Task;
-use crate::gate::fit::Efforts;
-use crate::gate::fit::names::{likely_entity, means_key};
+use crate::evidence::effort::Efforts;
+use crate::gate::fit::suggest::{likely_entity, means_key};
 use crate::graph::spec::{Entity, Property, Relationship};
 use crate::plan::expr::{ForEach, Level};
 
@@ -96,7 +96,7 @@ impl<'a> Owner<'a> {
         let names: Vec<&str> = self.properties().iter().filter_map(name_of).collect();
         let written = written.filter(|it| !it.is_empty());
         match likely_entity(written, key, &names, graph, &self.efforts.searches) {
-            Some((entity, certain)) => Meant::Entity(entity, certain),
+            Some(likely) => Meant::Entity(likely.item, likely.is_certain()),
             None => Meant::Unknown,
         }
     }

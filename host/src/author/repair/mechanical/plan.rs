@@ -10,7 +10,7 @@ use crate::diagnostics::problem::{Coded, Stage};
 use crate::diagnostics::untrusted::bounded;
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
-use crate::gate::fit::Efforts;
+use crate::evidence::effort::Efforts;
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 
 /// How many problems become findings.

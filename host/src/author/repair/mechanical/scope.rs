@@ -5,9 +5,12 @@ use serde_json::Value;
 use super::context::{name_of, path_of};
 use super::grammar::Kind;
 use super::owner::Owner;
-use crate::gate::fit::names::likely_property;
-use crate::gate::fit::nearest::{Nearest, Search, Sought, forms, is_presentable};
-use crate::gate::fit::{Known, likeness};
+use crate::evidence::Path;
+use crate::evidence::PathIndex;
+use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::similarity::spelling;
+use crate::gate::fit::suggest::likely_property;
+use crate::gate::fit::suggest::{PathSearch, Sought, is_presentable, other_spellings};
 use crate::graph::spec::{Property, PropertyType};
 use crate::plan::expr::{Conversion, Level};
 
@@ -17,16 +20,20 @@ const SAID: f64 = 0.25;
 /// The values that a path can lead to, beside what has the mapping.
 pub(super) struct Scope<'c, 'p, 'a> {
     owner: Option<&'c Owner<'a>>,
-    known: &'c Known<'p>,
+    known: &'c PathIndex<'p>,
     level: Level,
 }
 
 impl<'c, 'p, 'a> Scope<'c, 'p, 'a> {
-    pub(super) fn new(owner: Option<&'c Owner<'a>>, known: &'c Known<'p>, level: Level) -> Self {
+    pub(super) fn new(
+        owner: Option<&'c Owner<'a>>,
+        known: &'c PathIndex<'p>,
+        level: Level,
+    ) -> Self {
         Self { owner, known, level }
     }
 
-    pub(super) fn known(&self) -> &'c Known<'p> {
+    pub(super) fn known(&self) -> &'c PathIndex<'p> {
         self.known
     }
 
@@ -36,7 +43,8 @@ impl<'c, 'p, 'a> Scope<'c, 'p, 'a> {
         written: Option<&str>,
         path: &[String],
     ) -> Option<(&'a Property, bool)> {
-        likely_property(written, path, &self.owner?.free(), self.known)
+        let likely = likely_property(written, path, &self.owner?.free(), self.known)?;
+        Some((likely.item, likely.is_certain()))
     }
 
     /// The property of a mapping, by its name or else by its path, and by what its value becomes.
@@ -60,8 +68,8 @@ impl<'c, 'p, 'a> Scope<'c, 'p, 'a> {
         let effort = &self.known.efforts().searches;
         let said = |it: &Property| {
             let near =
-                written.map_or(0.0, |written| likeness::names(written, &it.logical_name, effort));
-            near.max(likeness::affinity(&it.logical_name, &path))
+                written.map_or(0.0, |written| spelling::names(written, &it.logical_name, effort));
+            near.max(spelling::affinity(&it.logical_name, &path))
         };
         let mut said: Vec<(f64, &'a Property)> =
             suiting.into_iter().map(|it| (said(it), it)).collect();
@@ -73,22 +81,22 @@ impl<'c, 'p, 'a> Scope<'c, 'p, 'a> {
     }
 
     /// A path for a property, or for anything of that name.
-    pub(super) fn path_for(&self, name: &str, is_key: bool) -> Option<Nearest> {
+    pub(super) fn path_for(&self, name: &str, is_key: bool) -> Option<Likely<Path>> {
         let property_type = self.owner.and_then(|it| it.property(name)).map(|it| &it.property_type);
         let sought = Sought { given: &[], name: Some(name), property_type, is_key };
         self.search().named(&sought)
     }
 
-    fn search(&self) -> Search<'c, 'p> {
+    fn search(&self) -> PathSearch<'c, 'p> {
         let entity = self.owner.and_then(Owner::entity).map_or("", |(it, _)| it.name.as_str());
         let taken = self.owner.into_iter().flat_map(|owner| owner.paths(self.level));
-        Search::new(self.known, entity, taken)
+        PathSearch::new(self.known, entity, taken)
     }
 
     /// A path that was written as one text, and whether there is such a path.
     pub(super) fn path_in(&self, text: &str) -> Option<(Vec<String>, bool)> {
         let whole = vec![text.to_owned()];
-        let mut forms = forms(&whole);
+        let mut forms = other_spellings(&whole);
         forms.insert(0, whole);
         forms.retain(|path| path.iter().all(|segment| is_presentable(segment)));
         if let Some(path) = forms.iter().find(|path| self.known.has(path)) {

@@ -10,8 +10,9 @@ use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::{Problem, Stage};
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
+use crate::evidence::effort::Efforts;
 use crate::evidence::{SampleEvents, Seen};
-use crate::gate::fit::{Efforts, smallest};
+use crate::gate::fit::smallest;
 use crate::graph::validate::{Failure, FailureCode, ValidateOptions, validate};
 use crate::plan::{NodeRule, Plan, eval};
 

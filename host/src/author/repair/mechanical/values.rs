@@ -7,8 +7,8 @@ use super::grammar::{Holds, Kind, holds, kind};
 use super::plan::Remedy;
 use super::{conversions, edges, levels, shape, template};
 use crate::diagnostics::finding::patch;
-use crate::evidence::Kind as JsonKind;
-use crate::gate::fit::likeness;
+use crate::evidence::similarity::spelling;
+use crate::json::JsonKind;
 use crate::plan::expr::Level;
 
 /// How alike a word has to be to one of those that a field takes to be a slip of it.
@@ -156,7 +156,7 @@ pub(super) fn invalid_word(context: &Context<'_, '_>, at: &str) -> Remedy {
                 .find(|(field, others, _)| *field == name && others.contains(&written.as_str()));
             let word = other.map(|(.., word)| *word);
             let near =
-                |it: &&&str| likeness::names(&written, it, &context.efforts().searches) >= SLIP;
+                |it: &&&str| spelling::names(&written, it, &context.efforts().searches) >= SLIP;
             let word = word.or_else(|| words.iter().find(near).copied());
             match word {
                 // An element is where paths start anyway.
@@ -216,7 +216,7 @@ pub(super) fn derived(context: &Context<'_, '_>, at: &str) -> Option<(Value, boo
             let name = name_of(context.value.pointer(parent)?)?;
             let is_key = kind(context.value, parent) == Some(Kind::Key);
             let nearest = context.scope(parent)?.path_for(name, is_key)?;
-            Some((json!(nearest.path), nearest.certain))
+            Some((json!(nearest.item), nearest.is_certain()))
         }
         _ => None,
     }
@@ -236,8 +236,8 @@ fn missing_key(context: &Context<'_, '_>, at: &str) -> Remedy {
         return Some((patch::both(patch::add(at, mapping), taken), certain));
     }
     let nearest = context.scope("")?.path_for(&key.logical_name, true)?;
-    let mapping = json!({"property_name": key.logical_name, "source_path": nearest.path});
-    Some((patch::add(at, mapping), certain && nearest.certain))
+    let mapping = json!({"property_name": key.logical_name, "source_path": nearest.item});
+    Some((patch::add(at, mapping), certain && nearest.is_certain()))
 }
 
 /// A node without a key: of each property of the key, the mapping that is its, or a path that suits it.
@@ -254,8 +254,8 @@ fn missing_keys(context: &Context<'_, '_>, at: &str) -> Remedy {
             taken.push(patch::remove(&format!("{parent}/property_fields/{index}")));
         } else {
             let nearest = scope.path_for(&key.logical_name, true)?;
-            certain &= nearest.certain;
-            keys.push(json!({"property_name": key.logical_name, "source_path": nearest.path}));
+            certain &= nearest.is_certain();
+            keys.push(json!({"property_name": key.logical_name, "source_path": nearest.item}));
         }
     }
     let added = patch::add(at, keys);

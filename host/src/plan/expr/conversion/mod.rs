@@ -23,6 +23,7 @@ pub use error::{ConversionError, ConversionFault};
 pub use pattern::{Group, Pattern, PatternBudget};
 
 use super::fuel::{self, Cost};
+use crate::graph::spec::PropertyType;
 
 /// One step of a chain of conversions. docs/plan.md says what each takes and gives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +103,40 @@ impl Conversion {
             Self::Regex(_) => "regex",
             Self::Length => "length",
             Self::ParseJson { .. } => "parse_json",
+        }
+    }
+
+    /// The conversion that gives values of a type; `None` where none does.
+    #[must_use]
+    pub fn to_type(property_type: &PropertyType) -> Option<Self> {
+        match property_type {
+            PropertyType::String => Some(Self::ToString),
+            PropertyType::Int64 => Some(Self::ToInt64),
+            PropertyType::Double | PropertyType::Float64 => Some(Self::ToDouble),
+            PropertyType::Boolean | PropertyType::Bool => Some(Self::ToBoolean),
+            PropertyType::Timestamp => Some(Self::Timestamp),
+            PropertyType::Date => Some(Self::Date),
+            PropertyType::Bytes | PropertyType::Unsupported(_) => None,
+        }
+    }
+
+    /// The type of what it gives; `None` where that may be anything.
+    #[must_use]
+    pub fn gives(&self) -> Option<PropertyType> {
+        match self {
+            Self::ToString
+            | Self::ToJsonText
+            | Self::Lower
+            | Self::Upper
+            | Self::Trim
+            | Self::Split { .. }
+            | Self::Regex(_) => Some(PropertyType::String),
+            Self::ToInt64 | Self::Length => Some(PropertyType::Int64),
+            Self::ToDouble => Some(PropertyType::Double),
+            Self::ToBoolean => Some(PropertyType::Boolean),
+            Self::Timestamp => Some(PropertyType::Timestamp),
+            Self::Date => Some(PropertyType::Date),
+            Self::ParseJson { .. } => None,
         }
     }
 

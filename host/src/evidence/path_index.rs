@@ -1,4 +1,4 @@
-//! What is known of the paths of events of some types, or of the elements of something in them, asked the way the gate asks.
+//! What is known of the paths of events of some types, or of the elements of something in them: which exist, and what is there.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -6,15 +6,14 @@ use std::ops::Bound;
 
 use serde_json::Value;
 
-use super::efforts::{Efforts, VALUE};
-use super::likeness::{Spelled, spelled};
-
-use crate::diagnostics::finding::FailingEvent;
+use super::effort::{Efforts, VALUE};
+use super::matching::Survey;
+use super::similarity::spelling::{Spelled, spelled};
+use super::{Collection, Evidence, SampleEvents, Seen};
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::matching::Survey;
-use crate::evidence::{Collection, Evidence, Kind, Kinds, SampleEvents, Seen};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
+use crate::json::{JsonKind, JsonKinds};
 
 /// With this many samples and more, a path that none of them has is taken not to exist.
 const ENOUGH_SAMPLES: usize = 5;
@@ -26,7 +25,7 @@ const ENOUGH_LINES: usize = 100_000;
 const MAX_NAMED: usize = 4;
 
 /// The paths of events, or of elements.
-pub(crate) struct Known<'t> {
+pub(crate) struct PathIndex<'t> {
     evidence: &'t Evidence,
     efforts: &'t Efforts,
     event_types: Vec<&'t str>,
@@ -53,11 +52,11 @@ type Admitted = (Option<PropertyType>, bool);
 
 /// What samples of any event type have.
 struct Anywhere<'t> {
-    kinds: HashMap<&'t [String], Kinds>,
+    kinds: HashMap<&'t [String], JsonKinds>,
     unlisted: Vec<&'t SampleEvents>,
 }
 
-impl<'t> Known<'t> {
+impl<'t> PathIndex<'t> {
     /// Of several event types, whose events a plan reads alike.
     pub(crate) fn of_types(
         evidence: &'t Evidence,
@@ -105,7 +104,7 @@ impl<'t> Known<'t> {
     }
 
     /// The same, told to be of something else.
-    pub(super) fn called(self, of: String) -> Self {
+    pub(crate) fn called(self, of: String) -> Self {
         Self { of, ..self }
     }
 
@@ -122,23 +121,23 @@ impl<'t> Known<'t> {
     }
 
     /// What there is to go over.
-    pub(super) fn collections(&self) -> &[Collection] {
+    pub(crate) fn collections(&self) -> &[Collection] {
         self.collections.get_or_init(|| self.evidence.arrays(&self.event_types))
     }
 
     /// What has the paths, in words: `events of type "a"`.
-    pub(super) fn of(&self) -> &str {
+    pub(crate) fn of(&self) -> &str {
         &self.of
     }
 
     /// The paths in the form in which names are compared with them.
-    pub(super) fn survey(&self) -> &Survey<'t> {
+    pub(crate) fn survey(&self) -> &Survey<'t> {
         self.survey
             .get_or_init(|| Survey::new(self.evidence, &self.event_types, &self.efforts.searches))
     }
 
     /// The paths with how their keys are spelled.
-    pub(super) fn spelled(&self) -> &[(&'t [String], Vec<Spelled>)] {
+    pub(crate) fn spelled(&self) -> &[(&'t [String], Vec<Spelled>)] {
         self.spelled.get_or_init(|| self.paths().map(|path| (path, spelled(path))).collect())
     }
 
@@ -173,7 +172,7 @@ impl<'t> Known<'t> {
 
     fn anywhere(&self) -> &Anywhere<'t> {
         self.anywhere.get_or_init(|| {
-            let mut kinds: HashMap<&[String], Kinds> = HashMap::new();
+            let mut kinds: HashMap<&[String], JsonKinds> = HashMap::new();
             for (path, observed) in self.evidence.event_types().flat_map(|(_, it)| it.observed()) {
                 let all = kinds.entry(path).or_default();
                 *all = all.union(observed.kinds);
@@ -199,26 +198,26 @@ impl<'t> Known<'t> {
             let next = self.evidence.declared().range::<[String], _>(behind).next();
             next.is_some_and(|(path, _)| path.starts_with(prefix))
         };
-        kinds.iter().all(|kind| kind == Kind::Null) && !declares_fields()
+        kinds.iter().all(|kind| kind == JsonKind::Null) && !declares_fields()
     }
 
     /// Whether the path leads through something that is there and never an object.
     pub(crate) fn is_blocked(&self, path: &[String]) -> bool {
         (1..path.len()).filter_map(|length| path.get(..length)).any(|prefix| {
             let kinds = self.kinds_anywhere(prefix);
-            !kinds.contains(Kind::Object) && kinds.iter().any(|kind| kind != Kind::Null)
+            !kinds.contains(JsonKind::Object) && kinds.iter().any(|kind| kind != JsonKind::Null)
         })
     }
 
     /// The kinds of values that samples of any event type have at a path.
-    fn kinds_anywhere(&self, path: &[String]) -> Kinds {
+    fn kinds_anywhere(&self, path: &[String]) -> JsonKinds {
         let anywhere = self.anywhere();
         let listed = anywhere.kinds.get(path).copied().unwrap_or_default();
         if !self.may_look_into(&anywhere.unlisted) {
             return listed;
         }
         let others = not_listing(&anywhere.unlisted, path).flat_map(|events| events.seen(path));
-        others.map(|(_, value)| Kind::of(value)).collect::<Kinds>().union(listed)
+        others.map(|(_, value)| JsonKind::of(value)).collect::<JsonKinds>().union(listed)
     }
 
     /// Whether so little is known that a path may exist though nothing says so: no event schema declares anything, and
@@ -232,7 +231,7 @@ impl<'t> Known<'t> {
     }
 
     /// How many samples there are, or elements.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.all().map(SampleEvents::count).sum()
     }
 
@@ -241,7 +240,7 @@ impl<'t> Known<'t> {
     }
 
     /// Every sample, or element.
-    pub(super) fn seen(&self) -> impl Iterator<Item = &'t Seen> {
+    pub(crate) fn seen(&self) -> impl Iterator<Item = &'t Seen> {
         self.all().flat_map(SampleEvents::samples)
     }
 
@@ -259,8 +258,8 @@ impl<'t> Known<'t> {
     }
 
     /// The kinds of the values that samples have at a path, null apart.
-    pub(super) fn kinds(&self, path: &[String]) -> Kinds {
-        self.values(path).map(|(_, value)| Kind::of(value)).collect()
+    pub(crate) fn kinds(&self, path: &[String]) -> JsonKinds {
+        self.values(path).map(|(_, value)| JsonKind::of(value)).collect()
     }
 
     /// Whether every value that was seen at the path is of the type; where none was, whether what the schema declares
@@ -298,11 +297,15 @@ impl<'t> Known<'t> {
 
     /// Whether a value of the kinds that the schema declares may be of the type; yes where it doesn't say.
     fn declares(&self, path: &[String], wanted: Option<&PropertyType>) -> bool {
+        let may_be = |kind: JsonKind| match wanted {
+            Some(wanted) => wanted.json_kinds().contains(kind),
+            None => kind.is_scalar(),
+        };
         let kinds = self.declared_kinds(path);
-        kinds.iter().all(|kind| kind == Kind::Null) || kinds.iter().any(|kind| may_be(kind, wanted))
+        kinds.iter().all(|kind| kind == JsonKind::Null) || kinds.iter().any(may_be)
     }
 
-    pub(crate) fn declared_kinds(&self, path: &[String]) -> Kinds {
+    pub(crate) fn declared_kinds(&self, path: &[String]) -> JsonKinds {
         self.evidence.declared().get(path).map(|declared| declared.kinds).unwrap_or_default()
     }
 }
@@ -321,37 +324,5 @@ fn not_listing<'s, 't>(
 }
 
 pub(crate) fn is_scalar(value: &Value) -> bool {
-    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
-}
-
-/// Whether a value of this kind may be of the type.
-fn may_be(kind: Kind, wanted: Option<&PropertyType>) -> bool {
-    match (kind, wanted) {
-        (Kind::Null | Kind::Array | Kind::Object, _) | (_, Some(PropertyType::Unsupported(_))) => {
-            false
-        }
-        (_, None) => true,
-        (Kind::Boolean, Some(wanted)) => {
-            matches!(wanted, PropertyType::Boolean | PropertyType::Bool)
-        }
-        (Kind::Integer, Some(wanted)) => {
-            matches!(wanted, PropertyType::Int64 | PropertyType::Double | PropertyType::Float64)
-        }
-        (Kind::Number, Some(wanted)) => {
-            matches!(wanted, PropertyType::Double | PropertyType::Float64)
-        }
-        (Kind::String, Some(wanted)) => matches!(
-            wanted,
-            PropertyType::String
-                | PropertyType::Bytes
-                | PropertyType::Date
-                | PropertyType::Timestamp
-        ),
-    }
-}
-
-/// The sample with the shortest text, the first of equals: an event to show.
-pub(crate) fn smallest<'s>(samples: impl Iterator<Item = &'s Seen>) -> Option<FailingEvent> {
-    let smallest = samples.min_by_key(|seen| seen.bytes())?;
-    Some(FailingEvent::new(smallest.line(), smallest.text()))
+    JsonKind::of(value).is_scalar()
 }

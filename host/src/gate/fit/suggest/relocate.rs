@@ -1,14 +1,11 @@
 //! Paths that are right from somewhere else: from the event or the parent, inside of an array, or in the JSON of a string.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::efforts::VALUE;
-use super::keys::from;
-use super::known::Known;
-use super::scope::Scopes;
-use crate::diagnostics::finding::patch;
-use crate::evidence::{ENTRY_VALUE, JSON, Path, at, holds_json};
-use crate::plan::expr::{ForEach, Iteration, Level, Over, Piece, Reference, Template};
+use crate::evidence::effort::VALUE;
+use crate::evidence::{ENTRY_VALUE, JSON, Path, PathIndex, at, holds_json};
+use crate::gate::fit::scope::Scopes;
+use crate::plan::expr::{ForEach, Iteration, Level, Over, Reference};
 use crate::plan::innermost;
 
 /// How long a path may be that is looked for elsewhere.
@@ -16,7 +13,7 @@ const MAX_KEYS: usize = 32;
 
 /// What was meant by a path that isn't there.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Meant {
+pub(in crate::gate::fit) enum Meant {
     /// Another reference, of whatever level.
     Reference(Reference),
     /// What is at `rest` of each element of something at the same level.
@@ -26,7 +23,7 @@ pub(super) enum Meant {
 }
 
 /// What a path that isn't known where it starts would be somewhere else. Nothing is guessed: what is found is there.
-pub(super) fn relocate(
+pub(in crate::gate::fit) fn relocate(
     reference: &Reference,
     for_each: Option<&ForEach>,
     scopes: &Scopes<'_>,
@@ -109,7 +106,7 @@ fn from_elsewhere(
 }
 
 /// A path that leads through an array: what is left of it is in an element.
-fn through_array(path: &[String], known: &Known<'_>) -> Option<Meant> {
+fn through_array(path: &[String], known: &PathIndex<'_>) -> Option<Meant> {
     let effort = &known.efforts().searches;
     (1..path.len()).rev().find_map(|length| {
         let (array, rest) = path.split_at_checked(length)?;
@@ -125,7 +122,7 @@ fn through_array(path: &[String], known: &Known<'_>) -> Option<Meant> {
 }
 
 /// A path that leads into a string that holds JSON.
-fn in_json(path: &[String], known: &Known<'_>) -> Option<Meant> {
+fn in_json(path: &[String], known: &PathIndex<'_>) -> Option<Meant> {
     let effort = &known.efforts().searches;
     (1..path.len()).rev().find_map(|length| {
         let (text, rest) = path.split_at_checked(length)?;
@@ -140,63 +137,4 @@ fn in_json(path: &[String], known: &Known<'_>) -> Option<Meant> {
         });
         is_there.then(|| Meant::Json { path: text.to_vec(), rest: rest.to_vec() })
     })
-}
-
-/// What makes a plan read another reference, where what is at `pointer` says so; `None` where that can't be written there.
-pub(super) fn rewritten(
-    pointer: &str,
-    old: &Reference,
-    new: &Reference,
-    deepest: Level,
-    template: Option<&Template>,
-) -> Option<json_patch::Patch> {
-    if let Some(template) = template {
-        let text = template_with(template, old, new, deepest)?;
-        return Some(patch::replace(pointer, text));
-    }
-    let path = patch::replace(pointer, &new.path);
-    if old.level == new.level {
-        return Some(path);
-    }
-    let (base, field) = pointer.rsplit_once('/')?;
-    let takes_from = matches!(field, "source_path" | "span_id_path");
-    let from = match (takes_from, from(new.level, deepest)) {
-        (false, _) => return None,
-        (true, Some(from)) => patch::add(&format!("{base}/from"), from),
-        (true, None) => patch::remove(&format!("{base}/from")),
-    };
-    Some(if old.path == new.path { from } else { patch::both(path, from) })
-}
-
-/// A template with one path in the place of another; `None` where it would be read in another way.
-fn template_with(
-    template: &Template,
-    old: &Reference,
-    new: &Reference,
-    deepest: Level,
-) -> Option<String> {
-    let piece = |piece: &Piece| match piece {
-        Piece::Value(reference) if reference == old => Piece::Value(new.clone()),
-        piece => piece.clone(),
-    };
-    let wanted = Template::of(template.pieces().iter().map(piece).collect());
-    let read = Template::parse(wanted.text(), deepest).ok()?;
-    (read == wanted).then(|| wanted.text().to_owned())
-}
-
-/// What makes a mapping read JSON inside of a string: `at` is the object with its path, `has_chain` whether it has
-/// conversions.
-pub(super) fn parsed(
-    at: &str,
-    path: &[String],
-    rest: &[String],
-    has_chain: bool,
-) -> json_patch::Patch {
-    let step = json!({"parse_json": rest});
-    let path = patch::replace(&format!("{at}/source_path"), path);
-    let convert = match has_chain {
-        true => patch::add(&format!("{at}/convert/0"), step),
-        false => patch::add(&format!("{at}/convert"), json!([step])),
-    };
-    patch::both(path, convert)
 }

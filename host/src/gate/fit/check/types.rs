@@ -2,34 +2,34 @@
 
 use serde_json::Value;
 
-use super::chain::{self, Judged};
-use super::known::{is_scalar, smallest};
-use super::mapping::{Leaf, Mapping};
-use super::names::propose;
-use super::nearest::{Nearest, Search, Sought};
-use super::paths::{no_scalar, repath, shown};
-use super::scope::Site;
-use super::{
-    CONVERSION_NEVER_SUCCEEDS, TYPE_MISMATCH, UNSUPPORTED_TYPE, WRONG_CONVERSION, likeness,
-};
+use super::path::{no_scalar, shown};
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::{bounded, quoted};
-use crate::evidence::Seen;
+use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::similarity::spelling;
+use crate::evidence::{Path, Seen};
+use crate::gate::fit::chain::{self, Judged};
+use crate::gate::fit::mapping::{Leaf, Mapping};
+use crate::gate::fit::scope::RelevantSamples;
+use crate::gate::fit::suggest::{PathSearch, Sought, better_chain, missing_conversion};
+use crate::gate::fit::{
+    CONVERSION_NEVER_SUCCEEDS, TYPE_MISMATCH, UNSUPPORTED_TYPE, WRONG_CONVERSION, smallest,
+};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, expected, fit};
 use crate::plan::Nulls;
-use crate::plan::expr::{Conversion, Reference, Source};
+use crate::plan::expr::{Conversion, Reference};
 
 /// What the values of a mapping are judged by.
-pub(super) struct Bench<'b, 'k, 't> {
+pub(super) struct TypeCheck<'b, 'k, 't> {
     pub(super) mapping: &'b Mapping<'b>,
-    pub(super) search: &'b Search<'k, 't>,
-    pub(super) site: &'b Site<'t>,
+    pub(super) search: &'b PathSearch<'k, 't>,
+    pub(super) samples: &'b RelevantSamples<'t>,
 }
 
-impl Bench<'_, '_, '_> {
+impl TypeCheck<'_, '_, '_> {
     /// What is wrong with what is at a known path.
     pub(super) fn path(&self, leaf: &Leaf<'_>, reference: &Reference) -> Option<Finding> {
         if leaf.is_converted() {
@@ -42,7 +42,7 @@ impl Bench<'_, '_, '_> {
     pub(super) fn constant(&self, leaf: &Leaf<'_>, constant: &Value) -> Option<Finding> {
         let property_type = self.mapping.property_type()?;
         let chain = leaf.chain(leaf.own);
-        let judged = chain::judge(&chain, property_type, &[constant], self.site.effort());
+        let judged = chain::judge(&chain, property_type, &[constant], self.samples.effort());
         if judged.fits() {
             return None;
         }
@@ -53,33 +53,31 @@ impl Bench<'_, '_, '_> {
         }
         let code = code(property_type, constant);
         let finding = Finding::new(Stage::Fit, code, &at, self.wanted(property_type), observed);
-        let meant = chain::conversion_for(property_type)
+        let meant = Conversion::to_type(property_type)
             .and_then(|step| chain::converted(&[step], constant, self.search.effort()))
             .filter(|value| fit(property_type, value) == Fit::Valid);
-        Some(match meant {
-            Some(value) => finding.with_fix(patch::replace(&at, value)),
-            None => finding,
-        })
+        let replaced = meant.map(|value| Likely::new(patch::replace(&at, value), true));
+        Some(finding.suggesting(replaced))
     }
 
     /// What is wrong with the type of a text that is put together.
     pub(super) fn template(&self, leaf: &Leaf<'_>) -> Option<Finding> {
         let property_type = self.mapping.property_type()?;
         let chain = leaf.chain(leaf.own);
-        if chain::may_be(&chain, chain::Made::Text, property_type) {
+        if chain::may_give(&chain, Some(PropertyType::String), property_type) {
             return None;
         }
         if leaf.is_converted() {
             let judged = Judged::default();
-            let observed = chain::told(&chain);
+            let observed = chain::described(&chain);
             return Some(self.wrong_chain(leaf, &[], property_type, &judged, observed));
         }
         let at = format!("{}/template", leaf.at);
         let wanted = self.wanted(property_type);
         let finding = Finding::new(Stage::Fit, TYPE_MISMATCH, at, wanted, "a text");
-        let step = chain::conversion_for(property_type);
+        let step = Conversion::to_type(property_type);
         let add = step.map(|step| patch::add(&format!("{}/convert", leaf.at), [step]));
-        Some(propose(finding, add.map(|patch| (patch, false))))
+        Some(finding.suggesting(add.map(|patch| Likely::new(patch, false))))
     }
 
     fn wanted(&self, property_type: &PropertyType) -> String {
@@ -99,23 +97,24 @@ impl Bench<'_, '_, '_> {
         }
         let at = format!("{}/source_path", leaf.at);
         let finding = no_scalar(&at, &reference.path, known);
-        Some(repath(finding, &at, self.inside(&reference.path)))
+        let meant = self.meant(&reference.path);
+        Some(finding.suggesting(meant.map(|it| it.map(|path| patch::replace(&at, path)))))
     }
 
     fn mismatch(&self, leaf: &Leaf<'_>, reference: &Reference) -> Option<Finding> {
         let property_type = self.mapping.property_type()?;
         let kept = self.mapping.field.nulls() == Nulls::Keep;
-        let mut values = self.site.values(reference);
+        let mut values = self.samples.values(reference);
         values.retain(|(_, value)| kept || !value.is_null());
         let bytes: usize = values.iter().filter_map(|(_, it)| it.as_str()).map(str::len).sum();
-        if !self.site.effort().take(bytes as u64) {
+        if !self.samples.effort().take(bytes as u64) {
             return None;
         }
         let fails = |(_, value): &&(&Seen, &Value)| fit(property_type, value) != Fit::Valid;
         let failing: Vec<(&Seen, &Value)> = values.iter().filter(fails).copied().collect();
         // What the schema declares is no value: words for types are used loosely in schemas, and samples decide.
         let (_, value) = failing.first()?;
-        if !self.site.has_keys() && failing.len() < values.len() {
+        if !self.samples.has_keys() && failing.len() < values.len() {
             return None;
         }
         let source = format!("{}/source_path", leaf.at);
@@ -128,10 +127,10 @@ impl Bench<'_, '_, '_> {
         );
         let only_null = failing.iter().all(|(_, value)| value.is_null());
         let nulls = format!("{}/nulls", self.mapping.at);
-        let place = if only_null { nulls.clone() } else { source.clone() };
+        let pointer = if only_null { nulls.clone() } else { source.clone() };
         let code = code(property_type, value);
         let mut finding =
-            Finding::new(Stage::Fit, code, place, self.wanted(property_type), observed);
+            Finding::new(Stage::Fit, code, pointer, self.wanted(property_type), observed);
         finding.event = smallest(failing.iter().map(|(seen, _)| *seen));
         if only_null {
             return Some(finding.with_fix(patch::remove(&nulls)));
@@ -140,58 +139,32 @@ impl Bench<'_, '_, '_> {
             return Some(finding.with_suggestion(patch::remove(&self.mapping.at)));
         }
         let there: Vec<&Value> = values.iter().map(|(_, value)| *value).collect();
-        let conversion = self.missing_conversion(property_type, reference, &there);
+        let (path, effort) = (&reference.path, self.search.effort());
+        let conversion = missing_conversion(self.mapping, property_type, path, &there, effort);
         // A path of the property's own name is the right one, if a conversion makes it so.
-        let is_its_own = self.mapping.reads_its_name(&reference.path);
-        let is_told = conversion.as_ref().is_some_and(|(_, certain)| *certain && is_its_own);
-        let inside = if is_told { None } else { self.inside(&reference.path) };
-        Some(match (conversion, inside) {
-            (Some((step, certain)), inside) if inside.as_ref().is_none_or(|it| !it.certain) => {
-                let add = patch::add(&format!("{}/convert", leaf.at), [step]);
-                propose(finding, Some((add, certain)))
-            }
-            (_, inside) => repath(finding, &source, inside),
-        })
-    }
-
-    /// The conversion that makes every value one of the type, and whether nothing else could be meant.
-    fn missing_conversion(
-        &self,
-        property_type: &PropertyType,
-        reference: &Reference,
-        values: &[&Value],
-    ) -> Option<(Conversion, bool)> {
-        let is_its_own = self.mapping.reads_its_name(&reference.path);
-        let affinity = likeness::affinity(self.mapping.name(), &reference.path);
-        let values: Vec<&Value> = values.iter().copied().filter(|it| !it.is_null()).collect();
-        let has = |kind: fn(&Value) -> bool| values.iter().any(|value| kind(value));
-        let (step, certain) = match property_type {
-            PropertyType::String if has(Value::is_object) => (Conversion::ToJsonText, false),
-            PropertyType::String if has(Value::is_array) => (Conversion::ToJsonText, is_its_own),
-            // Whatever is a number can be a text.
-            PropertyType::String => (Conversion::ToString, is_its_own || affinity >= 0.5),
-            PropertyType::Int64 if !values.iter().all(|it| is_scalar(it)) => {
-                (Conversion::Length, false)
-            }
-            property_type => (chain::conversion_for(property_type)?, true),
-        };
-        let effort = self.search.effort();
-        let fits = chain::judge(std::slice::from_ref(&step), property_type, &values, effort).fits();
-        fits.then_some((step, certain))
+        let is_right = conversion.as_ref().is_some_and(Likely::is_certain)
+            && self.mapping.reads_its_name(path);
+        let meant = if is_right { None } else { self.meant(path) };
+        let is_other_path = meant.as_ref().is_some_and(Likely::is_certain);
+        let convert = conversion.filter(|_| !is_other_path);
+        let convert =
+            convert.map(|it| it.map(|step| patch::add(&format!("{}/convert", leaf.at), [step])));
+        let replaced = || meant.map(|it| it.map(|path| patch::replace(&source, path)));
+        Some(finding.suggesting(convert.or_else(replaced)))
     }
 
     /// What is wrong with what conversions make of what is at a path.
     fn converted(&self, leaf: &Leaf<'_>, reference: &Reference) -> Option<Finding> {
         let property_type = self.mapping.property_type()?;
-        let mut seen = self.site.values(reference);
+        let mut seen = self.samples.values(reference);
         seen.retain(|(_, value)| !value.is_null());
         let values: Vec<&Value> = seen.iter().map(|(_, value)| *value).collect();
         let chain = leaf.chain(leaf.own);
-        let may_be = chain::may_be(&chain, chain::Made::Anything, property_type);
-        let judged = chain::judge(&chain, property_type, &values, self.site.effort());
-        let is_wrong = judged.unfit.is_some() && (self.site.has_keys() || judged.fitting == 0);
+        let may_be = chain::may_give(&chain, None, property_type);
+        let judged = chain::judge(&chain, property_type, &values, self.samples.effort());
+        let is_wrong = judged.unfit.is_some() && (self.samples.has_keys() || judged.fitting == 0);
         // One of several may be there for events that no sample is of.
-        let fails = judged.never_succeeds() && self.site.has_keys() && !leaf.is_alternative;
+        let fails = judged.never_succeeds() && self.samples.has_keys() && !leaf.is_alternative;
         if may_be && !is_wrong && !fails {
             return None;
         }
@@ -199,17 +172,17 @@ impl Bench<'_, '_, '_> {
         let observed = match (judged.unfit, values.first()) {
             (Some(index), _) => {
                 let value = values.get(index).map(|value| described(value)).unwrap_or_default();
-                format!("{}, made of {value} at {shown_as}", chain::told(&chain))
+                format!("{}, made of {value} at {shown_as}", chain::described(&chain))
             }
             (None, Some(value)) if fails => {
                 let value = described(value);
                 let count = values.len();
                 format!(
                     "{}, which fails on all {count} values at {shown_as}, first {value}",
-                    chain::told(&chain)
+                    chain::described(&chain)
                 )
             }
-            _ => chain::told(&chain),
+            _ => chain::described(&chain),
         };
         let shows =
             judged.unfit.map_or(&seen[..], |index| seen.get(index..=index).unwrap_or_default());
@@ -239,21 +212,18 @@ impl Bench<'_, '_, '_> {
             return finding;
         }
         let better =
-            chain::better(leaf.own, &leaf.after, property_type, values, self.search.effort());
-        propose(
-            finding,
-            better.map(|(steps, certain)| {
-                let patch = match steps.is_empty() {
-                    true => patch::remove(&at),
-                    false => patch::replace(&at, steps),
-                };
-                (patch, certain)
-            }),
-        )
+            better_chain(leaf.own, &leaf.after, property_type, values, self.search.effort());
+        let replaced = better.map(|it| {
+            it.map(|steps| match steps.is_empty() {
+                true => patch::remove(&at),
+                false => patch::replace(&at, steps),
+            })
+        });
+        finding.suggesting(replaced)
     }
 
     /// What to read instead of a path of the wrong type: something inside of it, or what has the property's name.
-    fn inside(&self, path: &[String]) -> Option<Nearest> {
+    fn meant(&self, path: &[String]) -> Option<Likely<Path>> {
         let mapping = self.mapping;
         let name = mapping.property.map_or(mapping.name(), |it| &it.logical_name);
         let sought = Sought {
@@ -262,13 +232,13 @@ impl Bench<'_, '_, '_> {
             property_type: mapping.property_type(),
             is_key: mapping.is_key,
         };
-        if let Some(named) = self.search.named(&sought).filter(|it| it.certain) {
+        if let Some(named) = self.search.named(&sought).filter(Likely::is_certain) {
             return Some(named);
         }
-        let slip = self.search.slip(&sought)?;
-        let is_inside = slip.path.starts_with(path);
-        let said = likeness::affinity(name, &slip.path) > likeness::affinity(name, path);
-        (is_inside || said).then_some(Nearest { certain: slip.certain && is_inside, ..slip })
+        let nearest = self.search.nearest(&sought)?.path;
+        let is_inside = nearest.item.starts_with(path);
+        let is_said = spelling::affinity(name, &nearest.item) > spelling::affinity(name, path);
+        (is_inside || is_said).then(|| nearest.only_if(is_inside))
     }
 }
 
@@ -285,14 +255,4 @@ pub(super) fn described(value: &Value) -> String {
         Value::String(text) => format!("a string of {} characters", text.chars().count()),
         value => crate::graph::text::described(value),
     }
-}
-
-/// The references of what a key is told to be there by: its paths.
-pub(super) fn keys<'a>(mappings: &'a [Mapping<'a>]) -> Vec<&'a Reference> {
-    let of_key = mappings.iter().filter(|it| it.is_key);
-    let path = |mapping: &Mapping<'a>| match &mapping.field.value().source {
-        Source::Path(reference) => Some(reference),
-        Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) => None,
-    };
-    of_key.filter_map(path).collect()
 }

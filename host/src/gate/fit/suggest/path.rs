@@ -2,25 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::known::Known;
-use super::likeness;
-use crate::diagnostics::untrusted::is_hidden;
+use super::is_presentable;
 use crate::evidence::effort::Effort;
 use crate::evidence::matching::{Aim, Candidate, Scorer, Wanted};
-use crate::evidence::{Kind, Path};
+use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_MARGIN, TYPO_THRESHOLD, spelling};
+use crate::evidence::{Path, PathIndex};
 use crate::graph::spec::PropertyType;
+use crate::json::JsonKind;
 
-/// How alike a path has to be for the other to be a slip of it.
-const SLIP: f64 = 0.8;
-
-/// How alike two paths are at least that end in the same name.
-const ELSEWHERE: f64 = 0.75;
-
-/// How alike it has to be to be worth a suggestion.
-const WORTH_SAYING: f64 = 0.6;
-
-/// How far the best slip has to be ahead of the second best for nothing else to be meant.
-const LEAD: f64 = 0.04;
+/// How alike two paths are at least that end in the same name: less than where one is the other misspelt.
+const ELSEWHERE: f64 = 0.7;
 
 /// What the property's name counts beside the path that was written, and what the company of other mappings does: they
 /// decide between paths that are about equally like it.
@@ -29,16 +21,13 @@ const COMPANY: f64 = 0.1;
 
 /// What a path has to score for the property for nothing else to be meant, and how far ahead of the second best.
 const NAMED: f64 = 0.7;
-const NAMED_LEAD: f64 = 0.1;
+const NAMED_MARGIN: f64 = 0.1;
 
 /// What it has to score to be worth a suggestion.
 const NAMED_PERHAPS: f64 = 0.4;
 
 /// What it costs to look at a path that is known, beside the comparing of names and words, in steps.
 const KNOWN_STEPS: u64 = 100;
-
-/// How long a name may be that is proposed.
-const MAX_NAME_CHARS: usize = 120;
 
 /// What is looked for.
 pub(crate) struct Sought<'a> {
@@ -54,34 +43,41 @@ pub(crate) struct Sought<'a> {
 
 /// A path to read instead.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Nearest {
-    pub(crate) path: Path,
-    /// Whether nothing else could be meant.
-    pub(crate) certain: bool,
+pub(crate) struct NearestPath {
+    pub(crate) path: Likely<Path>,
     /// Whether it is much like what was written, and not only called like the property.
-    pub(crate) slip: bool,
+    is_typo: bool,
 }
 
-impl Nearest {
+impl NearestPath {
+    fn new(path: &[String], is_certain: bool, is_typo: bool) -> Self {
+        Self { path: Likely::new(path.to_vec(), is_certain), is_typo }
+    }
+
+    /// As sure as it was, where this holds; else it isn't.
+    fn only_if(self, holds: bool) -> Self {
+        Self { path: self.path.only_if(holds), ..self }
+    }
+
     /// Whether what was written is this one misspelt, and no other.
-    pub(crate) fn is_clear_slip(&self) -> bool {
-        self.certain && self.slip
+    pub(crate) fn is_clear_typo(&self) -> bool {
+        self.path.is_certain() && self.is_typo
     }
 }
 
 /// Where paths are looked for: those of an event type, without the ones that other mappings read.
-pub(crate) struct Search<'k, 't> {
-    known: &'k Known<'t>,
+pub(crate) struct PathSearch<'k, 't> {
+    known: &'k PathIndex<'t>,
     entity: &'k str,
     taken: BTreeSet<&'k [String]>,
     /// Of each object, how many of the mappings read values of it.
     company: HashMap<&'k [String], usize>,
 }
 
-impl<'k, 't> Search<'k, 't> {
+impl<'k, 't> PathSearch<'k, 't> {
     /// `taken` are the paths of mappings with which nothing is wrong.
     pub(crate) fn new(
-        known: &'k Known<'t>,
+        known: &'k PathIndex<'t>,
         entity: &'k str,
         taken: impl IntoIterator<Item = &'k [String]>,
     ) -> Self {
@@ -94,21 +90,21 @@ impl<'k, 't> Search<'k, 't> {
     }
 
     /// What searching is taken from.
-    pub(super) fn effort(&self) -> &'t Effort {
+    pub(in crate::gate::fit) fn effort(&self) -> &'t Effort {
         &self.known.efforts().searches
     }
 
     /// Where it looks.
-    pub(super) fn known(&self) -> &'k Known<'t> {
+    pub(in crate::gate::fit) fn known(&self) -> &'k PathIndex<'t> {
         self.known
     }
 
     /// The path that was meant by one that isn't known. None where the search ends for want of effort.
-    pub(crate) fn slip(&self, sought: &Sought<'_>) -> Option<Nearest> {
+    pub(crate) fn nearest(&self, sought: &Sought<'_>) -> Option<NearestPath> {
         let written = || {
-            let mut forms = forms(sought.given).into_iter();
-            let path = forms.find(|form| self.is_open(form, sought))?;
-            Some(Nearest { path, certain: true, slip: true })
+            let mut spellings = other_spellings(sought.given).into_iter();
+            let path = spellings.find(|path| self.is_open(path, sought))?;
+            Some(NearestPath::new(&path, true, true))
         };
         let found = written().or_else(|| self.effort().whole(self.likeliest(sought)))?;
         Some(self.as_sure_as_can_be(found, sought))
@@ -116,61 +112,56 @@ impl<'k, 't> Search<'k, 't> {
 
     /// Of what is always null, a field may be meant that nothing is known of: unless as many keys were written, it isn't
     /// certain that the null itself is meant.
-    fn as_sure_as_can_be(&self, nearest: Nearest, sought: &Sought<'_>) -> Nearest {
-        let written = forms(sought.given).first().map_or(sought.given.len(), Vec::len);
-        let is_null = self.known.values(&nearest.path).next().is_none()
-            && self.known.declared_kinds(&nearest.path).iter().all(|kind| kind == Kind::Null);
-        Nearest {
-            certain: nearest.certain && !(is_null && nearest.path.len() != written),
-            ..nearest
-        }
+    fn as_sure_as_can_be(&self, nearest: NearestPath, sought: &Sought<'_>) -> NearestPath {
+        let written = other_spellings(sought.given).first().map_or(sought.given.len(), Vec::len);
+        let is_null = self.known.values(&nearest.path.item).next().is_none()
+            && self
+                .known
+                .declared_kinds(&nearest.path.item)
+                .iter()
+                .all(|kind| kind == JsonKind::Null);
+        let is_as_long = nearest.path.item.len() == written;
+        nearest.only_if(!is_null || is_as_long)
     }
 
-    fn likeliest(&self, sought: &Sought<'_>) -> Option<Nearest> {
+    fn likeliest(&self, sought: &Sought<'_>) -> Option<NearestPath> {
         let effort = self.effort();
         if !effort.take(KNOWN_STEPS * self.known.paths().len() as u64) {
             return None;
         }
-        let forms = forms(sought.given);
-        let given = forms.first().map_or(sought.given, |form| form.as_slice());
-        let spelled = likeness::spelled(given);
+        let spellings = other_spellings(sought.given);
+        let spelled = spelling::spelled(spellings.first().map_or(sought.given, Vec::as_slice));
         let ranked = self.ranked(sought);
         let named = best_named(&ranked);
         let said: BTreeMap<&[String], f64> =
             ranked.iter().map(|it| (it.path.as_slice(), it.score)).collect();
-        let mut slips: Vec<(f64, f64, &[String])> = self
-            .known
-            .spelled()
-            .iter()
-            .filter(|(path, _)| *path != sought.given)
-            .take_while(|_| !effort.is_over())
-            .map(|(path, keys)| {
-                let name = said.get(path).copied().unwrap_or_default();
-                let elsewhere = likeness::same_leaf(&spelled, keys)
-                    && (sought.name.is_none() || name >= NAMED_PERHAPS);
-                let near = likeness::paths(&spelled, keys, effort);
-                let alike = near.max(if elsewhere { ELSEWHERE } else { 0.0 });
-                (alike + NAME * name + COMPANY * self.company(path), alike, *path)
-            })
-            .filter(|(_, alike, path)| *alike >= WORTH_SAYING && self.is_open(path, sought))
-            .collect();
-        slips.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-        let second = slips.get(1).map_or(0.0, |(score, ..)| *score);
-        let Some((score, alike, path)) = slips.first() else { return named };
-        let certain = score - second >= LEAD;
-        let slip = Nearest { path: path.to_vec(), certain, slip: *alike >= SLIP };
-        let agree = named.as_ref().is_none_or(|named| named.path == slip.path);
+        let others = self.known.spelled().iter().filter(|(path, _)| *path != sought.given);
+        let scored = others.take_while(|_| !effort.is_over()).filter_map(|(path, keys)| {
+            let name = said.get(path).copied().unwrap_or_default();
+            let elsewhere = spelling::same_leaf(&spelled, keys)
+                && (sought.name.is_none() || name >= NAMED_PERHAPS);
+            let near = spelling::paths(&spelled, keys, effort);
+            let alike = near.max(if elsewhere { ELSEWHERE } else { 0.0 });
+            let score = alike + NAME * name + COMPANY * self.company(path);
+            let is_worth_it = alike >= SUGGESTION_THRESHOLD && self.is_open(path, sought);
+            is_worth_it.then_some((score, (alike, *path)))
+        });
+        let Some(found) = best(scored) else { return named };
+        let (alike, path) = found.item;
+        let typo = NearestPath::new(path, found.margin >= TYPO_MARGIN, alike >= TYPO_THRESHOLD);
+        let agrees = named.as_ref().is_none_or(|named| named.path.item == typo.path.item);
         match named {
-            _ if slip.certain && (*alike >= SLIP || (*alike >= ELSEWHERE && agree)) => Some(slip),
-            Some(named) if named.certain => Some(named),
-            _ => Some(Nearest { certain: false, ..slip }),
+            _ if typo.is_clear_typo() => Some(typo),
+            _ if typo.path.is_certain() && alike >= ELSEWHERE && agrees => Some(typo),
+            Some(named) if named.path.is_certain() => Some(named),
+            _ => Some(typo.only_if(false)),
         }
     }
 
     /// The path that suits the property, whatever the plan says. None where the search ends for want of effort.
-    pub(crate) fn named(&self, sought: &Sought<'_>) -> Option<Nearest> {
+    pub(crate) fn named(&self, sought: &Sought<'_>) -> Option<Likely<Path>> {
         let found = self.effort().whole(best_named(&self.ranked(sought)))?;
-        Some(self.as_sure_as_can_be(found, sought))
+        Some(self.as_sure_as_can_be(found, sought).path)
     }
 
     /// The open paths that suit the property, best first.
@@ -208,37 +199,31 @@ impl<'k, 't> Search<'k, 't> {
     }
 }
 
-/// Whether a name from an event may stand in a proposal. Long ones, and ones with characters that don't show, are a model's
-/// to write if it means them: what is proposed is read by models and people as Retort's own words.
-pub(crate) fn is_presentable(name: &str) -> bool {
-    name.chars().nth(MAX_NAME_CHARS).is_none() && !name.chars().any(is_hidden)
-}
-
 fn parent(path: &[String]) -> &[String] {
     path.split_last().map_or(path, |(_, parent)| parent)
 }
 
 /// The first of the ranked, certain where it suits well and no other comes near.
-fn best_named(ranked: &[Candidate]) -> Option<Nearest> {
-    let best = ranked.first().filter(|best| best.score >= NAMED_PERHAPS)?;
-    let second = ranked.get(1).map_or(0.0, |it| it.score);
-    let certain = best.score >= NAMED && best.score - second >= NAMED_LEAD;
-    Some(Nearest { path: best.path.clone(), certain, slip: false })
+fn best_named(ranked: &[Candidate]) -> Option<NearestPath> {
+    let found = best(ranked.iter().map(|it| (it.score, it)))?;
+    let certain = found.score >= NAMED && found.margin >= NAMED_MARGIN;
+    let nearest = NearestPath::new(&found.item.path, certain, false);
+    (found.score >= NAMED_PERHAPS).then_some(nearest)
 }
 
-/// Other ways to write the same path: joined by dots or slashes, behind `$`, or behind a word for the event itself.
-pub(crate) fn forms(given: &[String]) -> Vec<Path> {
+/// Other ways to write the same path: joined by dots or slashes, after `$`, or after a word for the event itself.
+pub(crate) fn other_spellings(given: &[String]) -> Vec<Path> {
     let split = |separators: &[char]| -> Path {
         let parts = given.iter().flat_map(|segment| segment.split(separators));
         parts.filter(|part| !part.is_empty() && *part != "$").map(str::to_owned).collect()
     };
-    let mut forms = vec![split(&['.']), split(&['.', '/'])];
-    if let Some((first, rest)) = forms.first().and_then(|form| form.split_first())
+    let mut spellings = vec![split(&['.']), split(&['.', '/'])];
+    if let Some((first, rest)) = spellings.first().and_then(|path| path.split_first())
         && matches!(first.as_str(), "event" | "root" | "$event")
     {
-        forms.push(rest.to_vec());
+        spellings.push(rest.to_vec());
     }
-    forms.retain(|form| !form.is_empty() && form != given);
-    forms.dedup();
-    forms
+    spellings.retain(|path| !path.is_empty() && path != given);
+    spellings.dedup();
+    spellings
 }

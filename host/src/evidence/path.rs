@@ -1,13 +1,30 @@
-//! Where something is in an event, elements of arrays and entries of objects included.
+//! Where something is in an event: paths of keys, and steps, which lead to elements of arrays and entries of objects too.
 
 use serde_json::Value;
 
-use super::dotted;
 use crate::plan::expr::{ForEach, Over, Reference};
+
+/// Object keys from an event's root to a value.
+pub type Path = Vec<String>;
+
+/// The value at a path, if there is one. An absent key and a value that isn't an object on the way are both absence.
+#[must_use]
+pub fn at<'v>(event: &'v Value, path: &[String]) -> Option<&'v Value> {
+    path.iter().try_fold(event, |value, key| value.as_object()?.get(key))
+}
+
+/// A path for people: joined by dots, and as JSON where a key holds a dot itself.
+#[must_use]
+pub fn dotted(path: &[String]) -> String {
+    if path.iter().any(|key| key.contains('.') || key.is_empty()) {
+        return serde_json::to_string(path).unwrap_or_default();
+    }
+    path.join(".")
+}
 
 /// A step from a value to one that it holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Step {
+pub enum PathStep {
     /// What is at this key of an object.
     Key(String),
     /// Any element of an array.
@@ -22,7 +39,7 @@ pub enum Step {
 pub(crate) const ENTRY_KEY: &str = "key";
 pub(crate) const ENTRY_VALUE: &str = "value";
 
-impl Step {
+impl PathStep {
     /// The key, where it is one.
     pub(crate) fn key(&self) -> Option<String> {
         match self {
@@ -62,58 +79,58 @@ impl Step {
 }
 
 /// Adds the keys of a path. Those of an entry are its name, or lead to its value.
-fn append(steps: &mut Vec<Step>, path: &[String]) {
+fn append(steps: &mut Vec<PathStep>, path: &[String]) {
     let mut keys = path;
-    if let (Some(Step::Value), Some((first, rest))) = (steps.last(), path.split_first()) {
+    if let (Some(PathStep::Value), Some((first, rest))) = (steps.last(), path.split_first()) {
         match first.as_str() {
             ENTRY_VALUE => keys = rest,
             ENTRY_KEY if rest.is_empty() => {
                 steps.pop();
-                steps.push(Step::Name);
+                steps.push(PathStep::Name);
                 return;
             }
             // An entry has no other keys, so nothing is ever there.
             _ => {}
         }
     }
-    steps.extend(keys.iter().cloned().map(Step::Key));
+    steps.extend(keys.iter().cloned().map(PathStep::Key));
 }
 
 /// Every value of an event that is where these steps lead. Keys by themselves are no values of the event.
-pub(crate) fn values_at<'v>(event: &'v Value, steps: &[Step]) -> Vec<&'v Value> {
+pub(crate) fn values_at<'v>(event: &'v Value, steps: &[PathStep]) -> Vec<&'v Value> {
     let mut values = vec![event];
     for step in steps {
         values = match step {
-            Step::Key(key) => {
+            PathStep::Key(key) => {
                 values.iter().filter_map(|value| value.as_object()?.get(key)).collect()
             }
-            Step::Element => values.iter().filter_map(|it| it.as_array()).flatten().collect(),
-            Step::Value => {
+            PathStep::Element => values.iter().filter_map(|it| it.as_array()).flatten().collect(),
+            PathStep::Value => {
                 let objects = values.iter().filter_map(|it| it.as_object());
                 objects.flat_map(|object| object.values()).collect()
             }
-            Step::Name => Vec::new(),
+            PathStep::Name => Vec::new(),
         };
     }
     values
 }
 
 /// Steps for people: keys as in a path, an element as `[]`, an entry as `*`.
-pub(crate) fn shown_steps(steps: &[Step]) -> String {
-    let keys: Option<Vec<String>> = steps.iter().map(Step::key).collect();
+pub(crate) fn shown_steps(steps: &[PathStep]) -> String {
+    let keys: Option<Vec<String>> = steps.iter().map(PathStep::key).collect();
     if let Some(keys) = keys {
         return dotted(&keys);
     }
     let mut text = String::new();
     for step in steps {
         let key = match step {
-            Step::Element => {
+            PathStep::Element => {
                 text.push_str("[]");
                 continue;
             }
-            Step::Key(key) => dotted(std::slice::from_ref(key)),
-            Step::Value => "*".to_owned(),
-            Step::Name => "(any key)".to_owned(),
+            PathStep::Key(key) => dotted(std::slice::from_ref(key)),
+            PathStep::Value => "*".to_owned(),
+            PathStep::Name => "(any key)".to_owned(),
         };
         text.push_str(if text.is_empty() { "" } else { "." });
         text.push_str(&key);

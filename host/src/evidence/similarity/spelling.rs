@@ -1,12 +1,13 @@
-//! How alike names and paths are.
+//! How alike names and paths are, letter by letter.
 
 use std::collections::BTreeSet;
 
+use super::TYPO_THRESHOLD;
+use super::words::split;
 use crate::evidence::effort::Effort;
-use crate::evidence::matching::{Letters, spelling_steps};
 
 /// Longer names than this are equal or they aren't: comparing letter by letter takes the product of the lengths.
-const MAX_CHARS: usize = 64;
+pub(super) const MAX_COMPARED: usize = 64;
 
 /// So much of a name is looked at where spelling is left aside: names are compared with every path that is known.
 const MAX_SPELLED_CHARS: usize = 1024;
@@ -19,11 +20,14 @@ const DIFFERENT: f64 = 0.97;
 const GLANCE: u64 = 20;
 const READING: u64 = 8;
 
+/// What it costs besides to compare the words of two names, in steps.
+const WORDS: u64 = 30;
+
 /// What a segment costs that only one of two paths has.
 const GAP: f64 = 0.5;
 
-/// How alike two names have to be for one to be a slip of the other.
-const SLIP: f64 = 0.5;
+/// How alike two segments of paths have to be for one to be the other misspelt, and not another one that is missing.
+const SAME_SEGMENT: f64 = 0.5;
 
 /// A name without what spelling conventions differ in: letter case and separators.
 pub(crate) fn plain(name: &str) -> String {
@@ -33,23 +37,8 @@ pub(crate) fn plain(name: &str) -> String {
 
 /// The words of a name, in lower case: `authorLogin`, `author_login` and `author-login` have the same ones.
 pub(crate) fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut within = false;
-    let mut was_lower = false;
-    for c in name.chars().take(MAX_SPELLED_CHARS) {
-        let begins = !within || (was_lower && c.is_uppercase());
-        within = c.is_alphanumeric();
-        was_lower = c.is_lowercase() || c.is_numeric();
-        if within {
-            if begins {
-                words.push(String::new());
-            }
-            if let Some(word) = words.last_mut() {
-                word.extend(c.to_lowercase());
-            }
-        }
-    }
-    words
+    let end = name.char_indices().nth(MAX_SPELLED_CHARS).map(|(end, _)| end);
+    split(end.and_then(|end| name.get(..end)).unwrap_or(name))
 }
 
 /// A name in the form in which it is compared with others.
@@ -89,12 +78,12 @@ impl Spelled {
     }
 
     fn is_comparable(&self) -> bool {
-        !self.plain.is_empty() && self.plain.len() <= MAX_CHARS
+        !self.plain.is_empty() && self.plain.len() <= MAX_COMPARED
     }
 }
 
 /// Whether both paths end in the same name.
-pub(super) fn same_leaf(a: &[Spelled], b: &[Spelled]) -> bool {
+pub(crate) fn same_leaf(a: &[Spelled], b: &[Spelled]) -> bool {
     matches!((a.last(), b.last()), (Some(a), Some(b)) if a.plain == b.plain)
 }
 
@@ -114,9 +103,21 @@ pub(crate) fn names(a: &str, b: &str, effort: &Effort) -> f64 {
     Spelled::new(a).alike(&Spelled::new(b), 0.0, effort)
 }
 
+/// How alike two names are, as [`names`] tells it, where one that has all the words of the other is a short form of it.
+pub(crate) fn names_or_short_forms(a: &str, b: &str, effort: &Effort) -> f64 {
+    let bytes = a.len().min(MAX_SPELLED_CHARS) + b.len().min(MAX_SPELLED_CHARS);
+    if !effort.take(WORDS + 2 * READING * bytes as u64) {
+        return 0.0;
+    }
+    let (left, right) = (words(a), words(b));
+    let (short, long) = if left.len() < right.len() { (&left, &right) } else { (&right, &left) };
+    let is_short_form = !short.is_empty() && short.iter().all(|word| long.contains(word));
+    names(a, b, effort).max(if is_short_form { TYPO_THRESHOLD } else { 0.0 })
+}
+
 /// How alike two paths are, from 0 to 1. Segments may be misspelt, missing or too many. 0 where there is no effort left to
 /// compare them.
-pub(super) fn paths(a: &[Spelled], b: &[Spelled], effort: &Effort) -> f64 {
+pub(crate) fn paths(a: &[Spelled], b: &[Spelled], effort: &Effort) -> f64 {
     let longest = a.len().max(b.len());
     if longest == 0 || longest > 32 {
         return 0.0;
@@ -125,8 +126,8 @@ pub(super) fn paths(a: &[Spelled], b: &[Spelled], effort: &Effort) -> f64 {
     for (row, segment) in a.iter().enumerate() {
         let mut current = vec![(row + 1) as f64 * GAP];
         for (column, other) in b.iter().enumerate() {
-            let alike = segment.alike(other, SLIP, effort);
-            let changed = if alike >= SLIP { (1.0 - alike) * 0.9 } else { 1.0 };
+            let alike = segment.alike(other, SAME_SEGMENT, effort);
+            let changed = if alike >= SAME_SEGMENT { (1.0 - alike) * 0.9 } else { 1.0 };
             let cost = (above[column] + changed).min(above[column + 1] + GAP);
             current.push(cost.min(current[column] + GAP));
         }
@@ -166,8 +167,59 @@ pub(crate) fn affinity(name: &str, path: &[String]) -> f64 {
     if in_leaf { share * 0.95 } else { share * 0.3 }
 }
 
+/// The letters and digits that are counted each by itself; all others are counted together.
+const COUNTED: usize = 37;
+
+/// How often each letter occurs in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Letters {
+    counts: [u8; COUNTED],
+    chars: u32,
+}
+
+impl Letters {
+    pub(crate) fn of(word: &str) -> Self {
+        let mut letters = Self { counts: [0; COUNTED], chars: 0 };
+        for c in word.chars() {
+            let kind = match c {
+                'a'..='z' => c as usize - 'a' as usize,
+                '0'..='9' => 26 + c as usize - '0' as usize,
+                _ => COUNTED - 1,
+            };
+            if let Some(count) = letters.counts.get_mut(kind) {
+                *count = count.saturating_add(1);
+            }
+            letters.chars = letters.chars.saturating_add(1);
+        }
+        letters
+    }
+
+    /// The similarity that two words have at most, from 0 to 1: whatever only one of them has, somebody has to write or take
+    /// out, and one change does away with one letter of each.
+    pub(crate) fn similarity_at_most(&self, other: &Self) -> f64 {
+        let longest = self.chars.max(other.chars);
+        if longest == 0 {
+            return 1.0;
+        }
+        let (mut mine, mut others) = (0_u32, 0_u32);
+        for (a, b) in self.counts.iter().zip(&other.counts) {
+            mine += u32::from(a.saturating_sub(*b));
+            others += u32::from(b.saturating_sub(*a));
+        }
+        let least = mine.max(others).max(self.chars.abs_diff(other.chars));
+        1.0 - f64::from(least) / f64::from(longest)
+    }
+}
+
+/// What it costs to compare two words letter by letter, in steps.
+pub(crate) fn spelling_steps(a: &str, b: &str) -> u64 {
+    100 + 8 * (a.len() as u64) * (b.len() as u64)
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::evidence::effort::Cancel;
 
@@ -177,7 +229,6 @@ mod tests {
 
     #[test]
     fn names_are_alike_but_for_spelling() {
-        assert_eq!(words("createdAt_UTC"), ["created", "at", "utc"]);
         let effort = Effort::new(u64::MAX, &Cancel::default());
         let names = |a: &str, b: &str| names(a, b, &effort);
         assert!(names("created_at", "createdAt") > 0.97);
@@ -211,5 +262,20 @@ mod tests {
             assert!(!ends_in(&path("content.issue.id"), name), "{name}");
         }
         assert!(!ends_in(&path("a.-.b"), "a_b") && !ends_in(&[], "a"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_words_are_more_alike(a in "[a-d0é]{0,12}", b in "[a-d0é]{0,12}") {
+            let exact = strsim::normalized_damerau_levenshtein(&a, &b);
+            prop_assert!(Letters::of(&a).similarity_at_most(&Letters::of(&b)) >= exact - 1e-9);
+        }
+    }
+
+    #[test]
+    fn long_words_are_counted_without_overflow() {
+        let (long, short) = (Letters::of(&"a".repeat(100_000)), Letters::of("a"));
+        assert!(long.similarity_at_most(&short) < 0.001);
+        assert!((long.similarity_at_most(&long) - 1.0).abs() < f64::EPSILON);
     }
 }

@@ -10,7 +10,7 @@ const MAX_PATHS: usize = 200_000;
 
 /// The paths of samples, each with the samples in which it is.
 #[derive(Clone, Debug)]
-pub(super) struct Index {
+pub(super) struct SampleIndex {
     /// By a path and one more key, the path that they make. Nothing ever goes through it in its order.
     inner: HashMap<(usize, String), usize>,
     /// For each path, the samples that have it, by their places, ascending. The first is the empty one.
@@ -18,13 +18,13 @@ pub(super) struct Index {
     is_full: bool,
 }
 
-impl Default for Index {
+impl Default for SampleIndex {
     fn default() -> Self {
         Self { inner: HashMap::new(), samples: vec![Vec::new()], is_full: false }
     }
 }
 
-impl Index {
+impl SampleIndex {
     /// Adds the sample with this place, which is behind all that were added before.
     pub(super) fn add(&mut self, sample: usize, event: &Value) {
         let mut values = vec![(0, event)];
@@ -73,7 +73,7 @@ impl Index {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{Index, MAX_PATHS};
+    use super::{MAX_PATHS, SampleIndex};
 
     fn path(dotted: &str) -> Vec<String> {
         dotted.split('.').map(str::to_owned).collect()
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn samples_are_found_by_path() {
-        let mut index = Index::default();
+        let mut index = SampleIndex::default();
         index.add(0, &json!({"a": {"b": null}}));
         index.add(1, &json!({"a": 1}));
         assert_eq!(index.samples(&[]), Some(&[0, 1][..]));
@@ -94,7 +94,7 @@ mod tests {
     fn what_there_is_no_room_for_is_not_known() {
         let fields: Map<String, Value> =
             (0..=MAX_PATHS).map(|it| (format!("k{it:07}"), json!(0))).collect();
-        let mut index = Index::default();
+        let mut index = SampleIndex::default();
         index.add(0, &json!({"a": 0}));
         index.add(1, &Value::Object(fields));
         let last = format!("k{MAX_PATHS:07}");

@@ -1,36 +1,26 @@
 //! One edge of the plan.
 
 use json_patch::Patch;
-use serde_json::Value;
 
-use super::keys::{self, Keys};
-use super::mapping::Mapping;
-use super::names::{self, LEAD, Owner, SLIP, alike, best, likely_entity, list, propose};
-use super::scope::Scopes;
-use super::values::{self, Group};
-use super::{UNKNOWN_RELATIONSHIP, WRONG_ENDPOINT};
+use super::key::Keys;
+use super::name::Owner;
+use super::values::Group;
+use super::{Checks, listed};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::effort::Effort;
-use crate::graph::GraphSpec;
+use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::similarity::spelling;
+use crate::gate::fit::mapping::Mapping;
+use crate::gate::fit::suggest::likely_entity;
+use crate::gate::fit::{UNKNOWN_RELATIONSHIP, WRONG_ENDPOINT};
 use crate::graph::spec::{Entity, Relationship};
 use crate::plan::expr::Condition;
-use crate::plan::{EdgeRule, Endpoint, FieldMapping, Form, NodeRule, Plan};
+use crate::plan::{EdgeRule, Endpoint, FieldMapping, Form, NodeRule};
 
-/// The edges of a plan, and what they are held to.
-pub(super) struct Edges<'c, 't> {
-    pub(super) plan: &'c Plan,
-    pub(super) graph: &'c GraphSpec,
-    pub(super) scopes: &'c Scopes<'t>,
-    /// The plan as it is written.
-    pub(super) written: &'c Value,
-    pub(super) has_samples: bool,
-}
-
-impl Edges<'_, '_> {
+impl Checks<'_, '_> {
     /// Its relationship, ends and properties; and where there are samples, its paths and the values there.
-    pub(super) fn check(&self, index: usize) -> Vec<Finding> {
+    pub(in crate::gate::fit) fn edge(&self, index: usize) -> Vec<Finding> {
         let Some(edge) = self.plan.edges().get(index) else { return Vec::new() };
         let at = self.plan.edge_pointer(index);
         let mut findings = Vec::new();
@@ -56,13 +46,9 @@ impl Edges<'_, '_> {
         let mappings: Vec<Mapping<'_>> =
             edge.property_fields().iter().enumerate().map(mapping).collect();
         let owner = Owner { name: &relationship.name, properties: &relationship.properties };
-        findings.extend(names::properties(&mappings, owner, &[], self.scopes));
-        findings.extend(self.values(edge, &mappings, None));
+        findings.extend(self.properties(&mappings, owner, &[]));
+        findings.extend(self.edge_values(edge, &mappings, None));
         findings
-    }
-
-    fn searches(&self) -> &Effort {
-        &self.scopes.efforts().searches
     }
 
     /// An end that some other event describes: its entity and its key.
@@ -75,11 +61,10 @@ impl Edges<'_, '_> {
     ) -> Vec<Finding> {
         let Some(entity) = self.graph.entity(entity_name) else {
             let at = format!("{at}/entity_name");
-            let finding = names::no_entity(at.clone(), entity_name, self.graph);
             let key = key_fields.first().map(FieldMapping::property_name);
             let likely = likely_entity(Some(entity_name), key, &[], self.graph, self.searches());
-            let likely = likely.map(|(it, certain)| (patch::replace(&at, &it.name), certain));
-            return vec![propose(finding, likely)];
+            let renamed = likely.map(|it| it.map(|it| patch::replace(&at, &it.name)));
+            return vec![self.unknown_entity(&at, entity_name).suggesting(renamed)];
         };
         let at = format!("{at}/key_fields");
         let mapping = |(place, field)| Mapping {
@@ -91,22 +76,22 @@ impl Edges<'_, '_> {
         };
         let mappings: Vec<Mapping<'_>> = key_fields.iter().enumerate().map(mapping).collect();
         let keys = Keys {
+            checks: *self,
             at: at.clone(),
             form: Form::Long,
             mappings: &mappings,
             rest: None,
             entity,
             for_each: edge.for_each(),
-            written: self.written,
         };
-        let (mut findings, _) = keys::check(&keys, self.scopes);
-        findings.extend(self.values(edge, &mappings, Some(entity)));
+        let (mut findings, _) = keys.check();
+        findings.extend(self.edge_values(edge, &mappings, Some(entity)));
         findings
     }
 
-    /// The values of an end's key, or of the edge's properties. Nothing is worked out where a condition of the edge, or of
+    /// The values of an end's key, or of the edge's properties. Nothing is computed where a condition of the edge, or of
     /// a node that it names, doesn't hold.
-    fn values(
+    fn edge_values(
         &self,
         edge: &EdgeRule,
         mappings: &[Mapping<'_>],
@@ -115,7 +100,7 @@ impl Edges<'_, '_> {
         if !self.has_samples {
             return Vec::new();
         }
-        let nodes = [edge.from(), edge.to()].into_iter().filter_map(|end| self.node(end));
+        let nodes = [edge.from(), edge.to()].into_iter().filter_map(|end| self.node_at(end));
         let conditions: Vec<&Condition> = self
             .plan
             .when()
@@ -130,10 +115,10 @@ impl Edges<'_, '_> {
             for_each: edge.for_each(),
             conditions,
         };
-        values::check(&group, self.scopes).findings
+        group.check(self.scopes).findings
     }
 
-    fn node(&self, end: &Endpoint) -> Option<&NodeRule> {
+    fn node_at(&self, end: &Endpoint) -> Option<&NodeRule> {
         match end {
             Endpoint::Node(node) => self.plan.nodes().get(*node),
             Endpoint::External { .. } => None,
@@ -141,9 +126,9 @@ impl Edges<'_, '_> {
     }
 
     /// The entity of an end, where the graph has it: what follows from an unknown one isn't said.
-    fn entity(&self, end: &Endpoint) -> Option<&str> {
+    fn entity_of(&self, end: &Endpoint) -> Option<&str> {
         let name = match end {
-            Endpoint::Node(_) => self.node(end)?.entity_name(),
+            Endpoint::Node(_) => self.node_at(end)?.entity_name(),
             Endpoint::External { entity_name, .. } => entity_name,
         };
         self.graph.entity(name).map(|entity| entity.name.as_str())
@@ -152,29 +137,29 @@ impl Edges<'_, '_> {
     fn unknown_relationship(&self, at: &str, edge: &EdgeRule) -> Finding {
         let found = edge.relationship_name();
         let at = format!("{at}/relationship_name");
-        let names = list(self.graph.relationships().iter().map(|it| it.name.as_str()));
+        let names = listed(self.graph.relationships().iter().map(|it| it.name.as_str()));
         let expected = format!("a relationship of the graph: {names}");
         let finding = Finding::new(Stage::Fit, UNKNOWN_RELATIONSHIP, &at, expected, quoted(found));
         let joins = |it: &&Relationship| {
-            self.entity(edge.from()).is_none_or(|from| from == it.from_entity)
-                && self.entity(edge.to()).is_none_or(|to| to == it.to_entity)
+            self.entity_of(edge.from()).is_none_or(|from| from == it.from_entity)
+                && self.entity_of(edge.to()).is_none_or(|to| to == it.to_entity)
         };
         let joining: Vec<&Relationship> = self.graph.relationships().iter().filter(joins).collect();
         let effort = self.searches();
-        let near = best(joining.iter().map(|it| (alike(found, &it.name, effort), *it)));
-        let near = effort.whole(near);
-        let likely = match (near, joining.as_slice()) {
-            (Some((score, it, lead)), _) if score >= SLIP && lead >= LEAD => Some((it, true)),
-            (_, [only]) => Some((*only, false)),
+        let alike = |it: &&Relationship| spelling::names_or_short_forms(found, &it.name, effort);
+        let nearest = effort.whole(best(joining.iter().map(|it| (alike(it), *it))));
+        let likely = match (nearest, joining.as_slice()) {
+            (Some(nearest), _) if nearest.is_clear_typo() => Some(Likely::new(nearest.item, true)),
+            (_, [only]) => Some(Likely::new(*only, false)),
             _ => None,
         };
-        propose(finding, likely.map(|(it, certain)| (patch::replace(&at, &it.name), certain)))
+        finding.suggesting(likely.map(|it| it.map(|it| patch::replace(&at, &it.name))))
     }
 
     /// Ends of other entities than the relationship joins.
     fn ends(&self, at: &str, edge: &EdgeRule, relationship: &Relationship) -> Vec<Finding> {
         let Relationship { from_entity, to_entity, .. } = relationship;
-        let (from, to) = (self.entity(edge.from()), self.entity(edge.to()));
+        let (from, to) = (self.entity_of(edge.from()), self.entity_of(edge.to()));
         let is_wrong = |entity: Option<&str>, wanted: &str| entity.is_some_and(|it| it != wanted);
         let wrong = (is_wrong(from, from_entity), is_wrong(to, to_entity));
         let finding = |end: &str, wanted: &str, found: Option<&str>| {
@@ -194,9 +179,8 @@ impl Edges<'_, '_> {
             [("from", edge.from(), wrong.0, from_entity), ("to", edge.to(), wrong.1, to_entity)]
         {
             if is_wrong {
-                let finding = finding(end, wanted, self.entity(endpoint));
-                let meant = self.meant(at, end, edge, wanted);
-                findings.push(propose(finding, meant));
+                let finding = finding(end, wanted, self.entity_of(endpoint));
+                findings.push(finding.suggesting(self.meant(at, end, edge, wanted)));
             }
         }
         findings
@@ -205,12 +189,12 @@ impl Edges<'_, '_> {
     /// What is meant in place of an end of another entity: the one node of the right one; the entity of an end that some other
     /// event describes, by its key; or the one relationship that joins what the edge does. Certain where it gives an edge
     /// that no other edge of the plan is, and nothing else does.
-    fn meant(&self, at: &str, end: &str, edge: &EdgeRule, wanted: &str) -> Option<(Patch, bool)> {
+    fn meant(&self, at: &str, end: &str, edge: &EdgeRule, wanted: &str) -> Option<Likely<Patch>> {
         let nodes = self.plan.nodes().iter();
         let of_entity: Vec<&NodeRule> = nodes.filter(|it| it.entity_name() == wanted).collect();
         let endpoint = if end == "from" { edge.from() } else { edge.to() };
-        let ends = (self.entity(edge.from()), self.entity(edge.to()));
-        let mended = if end == "from" { (Some(wanted), ends.1) } else { (ends.0, Some(wanted)) };
+        let ends = (self.entity_of(edge.from()), self.entity_of(edge.to()));
+        let fixed = if end == "from" { (Some(wanted), ends.1) } else { (ends.0, Some(wanted)) };
         let mut meant: Vec<Patch> = Vec::new();
         if let Endpoint::External { key_fields, .. } = endpoint {
             let declared = self.graph.entity(wanted)?;
@@ -221,7 +205,7 @@ impl Edges<'_, '_> {
                 meant.push(patch::replace(&format!("{at}/{end}/entity_name"), wanted));
             }
         } else if let [only] = of_entity.as_slice()
-            && !self.is_there(edge, edge.relationship_name(), mended)
+            && !self.is_there(edge, edge.relationship_name(), fixed)
         {
             meant.push(patch::replace(&format!("{at}/{end}"), only.name()));
         }
@@ -233,14 +217,15 @@ impl Edges<'_, '_> {
         meant
             .extend(joining.map(|it| patch::replace(&format!("{at}/relationship_name"), &it.name)));
         let is_only = meant.len() == 1;
-        meant.into_iter().next().map(|patch| (patch, is_only))
+        meant.into_iter().next().map(|patch| Likely::new(patch, is_only))
     }
 
     /// Whether another edge of the plan has this relationship between these entities.
     fn is_there(&self, edge: &EdgeRule, name: &str, ends: (Option<&str>, Option<&str>)) -> bool {
         let others = self.plan.edges().iter().filter(|it| !std::ptr::eq(*it, edge));
         let same = |it: &EdgeRule| {
-            it.relationship_name() == name && (self.entity(it.from()), self.entity(it.to())) == ends
+            it.relationship_name() == name
+                && (self.entity_of(it.from()), self.entity_of(it.to())) == ends
         };
         others.into_iter().any(same)
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// What kind of JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum JsonKind {
     /// `null`
     Null,
     /// `true` or `false`
@@ -23,7 +23,7 @@ pub enum Kind {
     Object,
 }
 
-impl Kind {
+impl JsonKind {
     /// Every kind.
     pub const ALL: [Self; 7] = [
         Self::Null,
@@ -49,6 +49,12 @@ impl Kind {
         }
     }
 
+    /// Whether values of this kind are strings, numbers or booleans.
+    #[must_use]
+    pub fn is_scalar(self) -> bool {
+        !matches!(self, Self::Null | Self::Array | Self::Object)
+    }
+
     /// Its name: `null`, `boolean`, `integer`, `number`, `string`, `array`, `object`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -64,7 +70,7 @@ impl Kind {
     }
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for JsonKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
     }
@@ -72,9 +78,9 @@ impl std::fmt::Display for Kind {
 
 /// A set of kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(u8);
+pub struct JsonKinds(u8);
 
-impl Kinds {
+impl JsonKinds {
     /// Whether it holds none.
     #[must_use]
     pub fn is_empty(self) -> bool {
@@ -83,7 +89,7 @@ impl Kinds {
 
     /// Whether it holds this one.
     #[must_use]
-    pub fn contains(self, kind: Kind) -> bool {
+    pub fn contains(self, kind: JsonKind) -> bool {
         self.0 & Self::bit(kind) != 0
     }
 
@@ -94,31 +100,31 @@ impl Kinds {
     }
 
     /// Adds a kind.
-    pub fn insert(&mut self, kind: Kind) {
+    pub fn insert(&mut self, kind: JsonKind) {
         self.0 |= Self::bit(kind);
     }
 
-    /// The kinds in it, in the order of [`Kind::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Kind> {
-        Kind::ALL.into_iter().filter(move |kind| self.contains(*kind))
+    /// The kinds in it, in the order of [`JsonKind::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = JsonKind> {
+        JsonKind::ALL.into_iter().filter(move |kind| self.contains(*kind))
     }
 
-    fn bit(kind: Kind) -> u8 {
+    fn bit(kind: JsonKind) -> u8 {
         1 << kind as u8
     }
 }
 
-impl FromIterator<Kind> for Kinds {
-    fn from_iter<I: IntoIterator<Item = Kind>>(kinds: I) -> Self {
+impl FromIterator<JsonKind> for JsonKinds {
+    fn from_iter<I: IntoIterator<Item = JsonKind>>(kinds: I) -> Self {
         let mut set = Self::default();
         kinds.into_iter().for_each(|kind| set.insert(kind));
         set
     }
 }
 
-impl std::fmt::Display for Kinds {
+impl std::fmt::Display for JsonKinds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<&str> = self.iter().map(Kind::as_str).collect();
+        let names: Vec<&str> = self.iter().map(JsonKind::as_str).collect();
         f.write_str(if names.is_empty() { "anything" } else { "" })?;
         f.write_str(&names.join(" or "))
     }

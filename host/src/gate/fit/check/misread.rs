@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::known::Known;
-use super::mapping::Mapping;
-use super::names::propose;
-use super::nearest::{Search, Sought};
-use super::paths::shown;
-use super::{FIELDS_SWAPPED, PATH_READ_TWICE, likeness};
+use super::path::shown;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
+use crate::evidence::PathIndex;
+use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::similarity::spelling;
+use crate::gate::fit::mapping::Mapping;
+use crate::gate::fit::suggest::{PathSearch, Sought};
+use crate::gate::fit::{FIELDS_SWAPPED, PATH_READ_TWICE};
 use crate::plan::expr::Level;
 
 /// What is read by two mappings crosswise, and what is read twice. Names alone speak here, so they have to speak clearly:
@@ -20,13 +21,13 @@ pub(super) fn check(
     mappings: &[Mapping<'_>],
     owner: &str,
     level: Level,
-    known: &Known<'_>,
+    known: &PathIndex<'_>,
 ) -> Vec<Finding> {
     let at_level = |it: &&Mapping<'_>| it.plain().is_some_and(|it| it.level == level);
     let sound = mappings.iter().filter(at_level).filter(|it| it.is_sound(known));
     let sound: Vec<Sound<'_>> = sound.map(Sound::new).collect();
     let paths = sound.iter().map(|it| it.mapping.path());
-    let search = Search::new(known, owner, paths);
+    let search = PathSearch::new(known, owner, paths);
     let effort = &known.efforts().values;
     let mut findings = Vec::new();
     let mut involved: BTreeSet<usize> = BTreeSet::new();
@@ -66,9 +67,9 @@ struct Sound<'m> {
 
 impl<'m> Sound<'m> {
     fn new(mapping: &'m Mapping<'m>) -> Self {
-        let (path, name) = (mapping.path(), likeness::plain(mapping.name()));
+        let (path, name) = (mapping.path(), spelling::plain(mapping.name()));
         let reads_its_name = mapping.reads_its_name(path);
-        let is_on_path = path.iter().any(|segment| likeness::plain(segment) == name);
+        let is_on_path = path.iter().any(|segment| spelling::plain(segment) == name);
         let bytes: usize = path.iter().map(String::len).sum::<usize>() + name.len();
         let steps = 1_000 + 20 * bytes as u64;
         Self { mapping, reads_its_name, is_astray: !reads_its_name && !is_on_path, steps }
@@ -76,12 +77,12 @@ impl<'m> Sound<'m> {
 }
 
 /// Two of them, neither of which has its name on its own path.
-fn swapped(one: &Mapping<'_>, other: &Mapping<'_>, known: &Known<'_>) -> Option<Finding> {
+fn swapped(one: &Mapping<'_>, other: &Mapping<'_>, known: &PathIndex<'_>) -> Option<Finding> {
     let crosswise = is_anothers(one, other.path()) && is_anothers(other, one.path());
     let exactly = usize::from(one.reads_its_name(other.path()))
         + usize::from(other.reads_its_name(one.path()));
     let in_part = |it: &Mapping<'_>, path: &[String]| {
-        likeness::affinity(it.field.property_name(), path) >= 0.4
+        spelling::affinity(it.field.property_name(), path) >= 0.4
     };
     let clear = exactly == 2
         || (exactly == 1
@@ -118,15 +119,15 @@ fn swapped(one: &Mapping<'_>, other: &Mapping<'_>, known: &Known<'_>) -> Option<
 /// Whether a mapping whose name is nowhere on its path would better read another one.
 fn is_anothers(mapping: &Mapping<'_>, path: &[String]) -> bool {
     let name = mapping.name();
-    likeness::affinity(name, path) > likeness::affinity(name, mapping.path())
+    spelling::affinity(name, path) > spelling::affinity(name, mapping.path())
 }
 
 fn says_nothing(mapping: &Mapping<'_>) -> bool {
-    likeness::affinity(mapping.name(), mapping.path()) < 0.2
+    spelling::affinity(mapping.name(), mapping.path()) < 0.2
 }
 
 /// Of two that read one path, another one has it by its name; if there is a path of this one's name beside it, that was meant.
-fn read_twice(astray: &Mapping<'_>, owner: &str, search: &Search<'_, '_>) -> Option<Finding> {
+fn read_twice(astray: &Mapping<'_>, owner: &str, search: &PathSearch<'_, '_>) -> Option<Finding> {
     let path = astray.path();
     let name = &astray.property?.logical_name;
     let sought = Sought {
@@ -135,10 +136,10 @@ fn read_twice(astray: &Mapping<'_>, owner: &str, search: &Search<'_, '_>) -> Opt
         property_type: astray.property_type(),
         is_key: astray.is_key,
     };
-    let nearest = search.named(&sought).filter(|it| it.certain)?;
-    let beside = nearest.path.split_last().map(|(_, it)| it) == path.split_last().map(|(_, it)| it);
+    let nearest = search.named(&sought).filter(Likely::is_certain)?.item;
+    let beside = nearest.split_last().map(|(_, it)| it) == path.split_last().map(|(_, it)| it);
     // Several properties may be read from one value on purpose. A key that is another property's value isn't one of them.
-    if !beside || !astray.reads_its_name(&nearest.path) || likeness::affinity(name, path) >= 0.5 {
+    if !beside || !astray.reads_its_name(&nearest) || spelling::affinity(name, path) >= 0.5 {
         return None;
     }
     let at = format!("{}/source_path", astray.at);
@@ -150,9 +151,9 @@ fn read_twice(astray: &Mapping<'_>, owner: &str, search: &Search<'_, '_>) -> Opt
             "{} of {} from a path of its own, {}",
             quoted(name),
             quoted(owner),
-            shown(&nearest.path)
+            shown(&nearest)
         ),
         format!("{}, which another property has by its name", shown(path)),
     );
-    Some(propose(finding, Some((patch::replace(&at, &nearest.path), true))))
+    Some(finding.with_fix(patch::replace(&at, &nearest)))
 }

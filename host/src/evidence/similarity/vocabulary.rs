@@ -66,7 +66,7 @@ const SPELLINGS: &[(&str, &str)] = &[
 ];
 
 /// Words that mean much the same, with how much; at most 64 groups.
-pub(super) const GROUPS: &[(f64, &[&str])] = &[
+pub(crate) const GROUPS: &[(f64, &[&str])] = &[
     (0.8, &["at", "date", "datetime", "on", "time", "timestamp", "when"]),
     (0.8, &["id", "uid", "uuid", "guid"]),
     (0.6, &["id", "key", "code"]),
@@ -119,47 +119,47 @@ pub(super) const GROUPS: &[(f64, &[&str])] = &[
 ];
 
 /// Words that say when something is: of little weight where the type says it too.
-pub(super) const TIME: &[&str] =
+pub(crate) const TIME: &[&str] =
     &["at", "date", "datetime", "on", "time", "timestamp", "when", "day"];
 
 /// Words that say that something is counted.
-pub(super) const COUNT: &[&str] = &["count", "number", "total", "quantity"];
+pub(crate) const COUNT: &[&str] = &["count", "number", "total", "quantity"];
 
 /// Words for what identifies contents, written in hexadecimal digits.
-pub(super) const CHECKSUM: &[&str] = &["checksum", "digest", "hash", "oid", "sha"];
+pub(crate) const CHECKSUM: &[&str] = &["checksum", "digest", "hash", "oid", "sha"];
 
 /// Words that say in which form a value is written, not what it is of.
-pub(super) const FORM: &[&str] =
+pub(crate) const FORM: &[&str] =
     &["code", "hash", "id", "oid", "sha", "string", "text", "url", "uid", "uuid", "value", "word"];
 
 /// Words that hold a name together.
-pub(super) const GLUE: &[&str] = &[
+pub(crate) const GLUE: &[&str] = &[
     "a", "an", "and", "are", "for", "has", "have", "in", "is", "it", "its", "of", "or", "own",
     "that", "the", "this", "to", "was", "were", "with",
 ];
 
 /// Units of measure.
-pub(super) const UNITS: &[&str] = &[
+pub(crate) const UNITS: &[&str] = &[
     "bytes", "cents", "days", "eur", "gb", "hours", "kb", "kg", "km", "mb", "minutes", "ms",
     "percent", "seconds", "usd",
 ];
 
 /// Keys whose value stands for the object that they are in, in the order in which they do it best.
-pub(super) const IDENTITY: &[&str] =
+pub(crate) const IDENTITY: &[&str] =
     &["login", "username", "name", "title", "label", "email", "slug", "code", "value", "id"];
 
 /// First keys under which an event keeps what it is about.
-pub(super) const WRAPPERS: &[&str] =
+pub(crate) const WRAPPERS: &[&str] =
     &["attributes", "body", "content", "data", "detail", "event", "object", "payload", "record"];
 
 /// Words for the event itself, as opposed to what it holds.
-pub(super) const ENVELOPE: &[&str] = &["row", "record", "envelope", "entry"];
+pub(crate) const ENVELOPE: &[&str] = &["row", "record", "envelope", "entry"];
 
 /// Words that set apart what is meant from what isn't: what follows them isn't.
-pub(super) const NEGATION: &[&str] = &["not", "except", "excluding", "unlike", "never"];
+pub(crate) const NEGATION: &[&str] = &["not", "except", "excluding", "unlike", "never"];
 
 /// Words of a text that say nothing about where a value is.
-pub(super) const STOP: &[&str] = &[
+pub(crate) const STOP: &[&str] = &[
     "a", "about", "all", "also", "always", "an", "and", "any", "are", "as", "be", "been", "but",
     "by", "can", "each", "event", "every", "field", "for", "from", "given", "had", "has", "have",
     "how", "if", "in", "into", "is", "it", "its", "itself", "known", "like", "may", "most", "much",
@@ -169,7 +169,7 @@ pub(super) const STOP: &[&str] = &[
 ];
 
 /// The spelling that a word's abbreviations stand for.
-pub(super) fn canonical(word: &str) -> &str {
+pub(crate) fn canonical(word: &str) -> &str {
     SPELLINGS
         .binary_search_by_key(&word, |(spelling, _)| spelling)
         .ok()

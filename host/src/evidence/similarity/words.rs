@@ -1,6 +1,6 @@
 //! Names and texts as words, and how alike two words are.
 
-use super::letters::{Letters, spelling_steps};
+use super::spelling::{Letters, MAX_COMPARED, spelling_steps};
 use super::vocabulary::{
     CHECKSUM, COUNT, FORM, GLUE, GROUPS, IDENTITY, STOP, TIME, UNITS, canonical,
 };
@@ -12,11 +12,12 @@ const SAME_STEM: f64 = 0.92;
 /// How alike a word and its own beginning are, `star` and `stargazers`, or two words with a long beginning in common.
 const PREFIX: f64 = 0.7;
 
-/// How alike two words are that a slip of the finger tells apart.
-const TYPO: f64 = 0.6;
+/// How alike two words are of which one is the other misspelt.
+const MISSPELT: f64 = 0.6;
 
-/// Which share of a word's characters may differ for it to be a slip of the finger.
-const TYPO_SIMILARITY: f64 = 0.8;
+/// How alike the letters of two words are at least for one to be the other misspelt. Higher than for whole names: words are
+/// short, and `order` isn't `border`.
+const MISSPELT_LETTERS: f64 = 0.8;
 
 /// The fewest characters by which a beginning tells something of a word.
 const MIN_PREFIX: usize = 4;
@@ -24,18 +25,15 @@ const MIN_PREFIX: usize = 4;
 /// The fewest bytes that two words have to begin with in common, besides two thirds of the longer one.
 const MIN_SHARED: usize = 7;
 
-/// The fewest characters of a word in which a slip may be looked for: short words are too near each other.
-const MIN_TYPO: usize = 6;
-
-/// The most bytes of such a word: comparing letter by letter takes the product of the lengths.
-const MAX_TYPO: usize = 64;
+/// The fewest characters of a word that may be another one misspelt: short words are too near each other.
+const MIN_MISSPELT: usize = 6;
 
 /// What a glance at two words costs, in steps.
 const GLANCE: u64 = 5;
 
 /// What a word of a name is for, the first of these that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// It holds the name together.
     Glue,
     /// It says when something is.
@@ -81,8 +79,9 @@ pub(crate) struct Word {
 }
 
 impl Word {
+    /// A word that is in lower case.
     pub(crate) fn new(text: &str) -> Self {
-        let text = canonical(&text.to_lowercase()).to_owned();
+        let text = canonical(text).to_owned();
         let stem = stem(&text).to_owned();
         let letters = Letters::of(&text);
         let identity = IDENTITY.iter().position(|it| *it == text);
@@ -98,21 +97,21 @@ impl Word {
     }
 
     /// Whether the word is for what identifies contents: `sha`, `digest`.
-    pub(super) fn is_checksum(&self) -> bool {
+    pub(crate) fn is_checksum(&self) -> bool {
         self.is_checksum
     }
 
-    pub(super) fn class(&self) -> Class {
+    pub(crate) fn class(&self) -> Class {
         self.class
     }
 
     /// How well the word stands for the object that it is a key of, 0 the best: `login`, `name`.
-    pub(super) fn identity(&self) -> Option<usize> {
+    pub(crate) fn identity(&self) -> Option<usize> {
         self.identity
     }
 
     /// Whether the word says when something is: `at`, `date`.
-    pub(super) fn is_time(&self) -> bool {
+    pub(crate) fn is_time(&self) -> bool {
         self.is_time
     }
 
@@ -165,46 +164,45 @@ impl Word {
         }
         // Whole words of like length and letters alone: comparing letter by letter takes long.
         let of_like_length = self.text.len().abs_diff(other.text.len()) * 5 <= long.len();
-        let may_be = || self.letters.similarity_at_most(&other.letters) >= TYPO_SIMILARITY;
+        let may_be = || self.letters.similarity_at_most(&other.letters) >= MISSPELT_LETTERS;
         let near = || strsim::normalized_damerau_levenshtein(&self.text, &other.text);
-        let is_comparable = short.len() >= MIN_TYPO && long.len() <= MAX_TYPO && of_like_length;
+        let is_comparable =
+            short.len() >= MIN_MISSPELT && long.len() <= MAX_COMPARED && of_like_length;
         let may_compare = || effort.take(spelling_steps(&self.text, &other.text));
-        if is_comparable && may_be() && may_compare() && near() >= TYPO_SIMILARITY {
-            TYPO
+        if is_comparable && may_be() && may_compare() && near() >= MISSPELT_LETTERS {
+            MISSPELT
         } else {
             0.0
         }
     }
 }
 
-/// The words of a name or a text: parted by whatever isn't a letter or digit, and where `camelCase` or an `HTTPHeader`
-/// begins a new one.
-pub(crate) fn words(text: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut word = String::new();
+/// A name or a text in words, in lower case: separated by whatever isn't a letter or digit, and where `camelCase` or an
+/// `HTTPHeader` begins a new one.
+pub(crate) fn split(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
     let mut chars = text.chars().peekable();
     let mut before: Option<char> = None;
     while let Some(char) = chars.next() {
+        let is_word = char.is_alphanumeric();
         let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
-        let begins = char.is_uppercase()
-            && before.is_some_and(|before| {
-                before.is_lowercase()
-                    || before.is_numeric()
-                    || (before.is_uppercase() && next_is_lower)
-            });
-        if (begins || !char.is_alphanumeric()) && !word.is_empty() {
-            words.push(Word::new(&word));
-            word.clear();
+        let begins = before.is_none_or(|before| {
+            let after_lower = before.is_lowercase() || before.is_numeric();
+            char.is_uppercase() && (after_lower || (before.is_uppercase() && next_is_lower))
+        });
+        match words.last_mut() {
+            Some(word) if is_word && !begins => word.extend(char.to_lowercase()),
+            _ if is_word => words.push(char.to_lowercase().collect()),
+            _ => {}
         }
-        if char.is_alphanumeric() {
-            word.push(char);
-        }
-        before = Some(char);
-    }
-    if !word.is_empty() {
-        words.push(Word::new(&word));
+        before = is_word.then_some(char);
     }
     words
+}
+
+/// The words of a name or a text, each in the spelling that its abbreviations stand for.
+pub(crate) fn words(text: &str) -> Vec<Word> {
+    split(text).iter().map(|word| Word::new(word)).collect()
 }
 
 /// A word without the ending of a plural or a verb form, where enough of it is left.
@@ -246,7 +244,7 @@ mod tests {
     use crate::evidence::effort::{Cancel, Effort};
 
     #[test]
-    fn names_are_parted() {
+    fn names_are_split_into_words() {
         for (name, parts) in [
             ("repo_full_name", "repository full name"),
             ("userIdentity.sourceIPAddress", "user identity source ip address"),

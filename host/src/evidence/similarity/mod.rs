@@ -1,0 +1,22 @@
+//! How alike names and paths are: in their words, letter by letter, and which of several is meant.
+//!
+//! Every search for what was meant by a name goes through here. [`words`] splits names into words and compares those by
+//! meaning; [`spelling`] compares names and paths letter by letter; [`ranking`] takes the best of what was scored, with how far
+//! it is ahead of the second best. Names that are this project's own, of fields, limits and codes, need no effort and no
+//! words: see [`crate::diagnostics::nearest`].
+
+pub(crate) mod ranking;
+pub(crate) mod spelling;
+pub(crate) mod vocabulary;
+pub(crate) mod words;
+
+/// How alike two names, or two paths, have to be for one to be the other misspelt.
+///
+/// One threshold for all that is compared letter by letter: of a name of eight letters, two may be wrong.
+pub(crate) const TYPO_THRESHOLD: f64 = 0.75;
+
+/// How far ahead of the second best one has to be for nothing else to be meant.
+pub(crate) const TYPO_MARGIN: f64 = 0.05;
+
+/// How alike two names, or two paths, have to be for one to be suggested in place of the other.
+pub(crate) const SUGGESTION_THRESHOLD: f64 = 0.6;

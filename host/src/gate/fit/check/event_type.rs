@@ -1,0 +1,75 @@
+//! Event types: whether there are samples of each.
+
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::Evidence;
+use crate::evidence::effort::Effort;
+use crate::gate::fit::EVENT_TYPE_WITHOUT_SAMPLE;
+use crate::gate::fit::suggest::{likely_event_type, likely_prefix};
+use crate::plan::{EventPattern, Plan, Role};
+
+/// How many event types a message names.
+const MAX_NAMED: usize = 8;
+
+/// Each entry of the plan's event types that no sample matches.
+pub(in crate::gate::fit) fn check(
+    plan: &Plan,
+    evidence: &Evidence,
+    effort: &Effort,
+) -> Vec<Finding> {
+    let reads = plan.reads();
+    let at_event = || reads.iter().filter(|read| read.reference.level.is_event());
+    let key = at_event().find(|read| read.role == Role::Key);
+    let key = key.map(|read| read.reference.path.as_slice());
+    let paths: Vec<&[String]> = at_event()
+        .filter(|read| matches!(read.role, Role::Key | Role::Property))
+        .map(|read| read.reference.path.as_slice())
+        .collect();
+    let types = plan.event_types();
+    let lacks_samples = |(_, pattern): &(usize, &EventPattern)| {
+        !evidence.event_types().any(|(name, _)| pattern.matches(name))
+    };
+    let unmatched = types.patterns().iter().enumerate().filter(lacks_samples);
+    let finding = |(index, pattern): (usize, &EventPattern)| {
+        let at = match types.is_listed() {
+            true => format!("/event_type/{index}"),
+            false => "/event_type".to_owned(),
+        };
+        let finding = unknown(&at, pattern, evidence);
+        let meant = match pattern {
+            EventPattern::Exact(written) => {
+                likely_event_type(Some(written), key, &paths, evidence, effort)
+                    .map(|likely| likely.map(str::to_owned))
+            }
+            EventPattern::Prefix(written) => likely_prefix(written, evidence, effort),
+        };
+        match meant {
+            // Of an entry that is there already, this one is the second.
+            Some(likely) if types.patterns().contains(&EventPattern::new(&likely.item)) => {
+                finding.with_suggestion(patch::remove(&at))
+            }
+            meant => finding.suggesting(meant.map(|it| it.map(|name| patch::replace(&at, name)))),
+        }
+    };
+    unmatched.map(finding).collect()
+}
+
+fn unknown(at: &str, pattern: &EventPattern, evidence: &Evidence) -> Finding {
+    let mut names: Vec<String> =
+        evidence.event_types().take(MAX_NAMED + 1).map(|(name, _)| quoted(name)).collect();
+    if names.len() > MAX_NAMED {
+        names[MAX_NAMED] = "...".to_owned();
+    }
+    let (expected, verb) = match pattern {
+        EventPattern::Exact(_) => ("an event type that a sample has", "has"),
+        EventPattern::Prefix(_) => ("the beginning of an event type that a sample has", "matches"),
+    };
+    Finding::new(
+        Stage::Fit,
+        EVENT_TYPE_WITHOUT_SAMPLE,
+        at,
+        format!("{expected}: {}", names.join(", ")),
+        format!("{}, which no sample {verb}", quoted(&pattern.to_string())),
+    )
+}

@@ -1,0 +1,105 @@
+//! What each `for_each` goes over has to be there, and be an array or an object.
+
+use super::path::{show, shown};
+use super::types::described;
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::{Path, PathIndex};
+use crate::gate::fit::scope::Scopes;
+use crate::gate::fit::suggest::{Meant, collections, nearest_collection, reads_elements, relocate};
+use crate::gate::fit::{FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, UNKNOWN_PATH};
+use crate::json::JsonKind;
+use crate::plan::expr::Over;
+use crate::plan::{Plan, Read, Role};
+
+/// How many arrays a message names.
+const MAX_LISTED: usize = 6;
+
+/// Everything that the plan goes over has to be there in some event, and be an array or an object.
+pub(in crate::gate::fit) fn check(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Finding> {
+    let reads = plan.reads();
+    let over = reads.iter().filter(|read| read.role == Role::ForEach);
+    over.filter_map(|read| iteration(read, &reads, scopes)).collect()
+}
+
+fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option<Finding> {
+    let known = scopes.at(read.for_each, read.reference.level)?;
+    let path = &read.reference.path;
+    let (at, field) = read.pointer.rsplit_once('/')?;
+    let (over, wanted, code) = match field {
+        "array" => (Over::Array, JsonKind::Array, FOR_EACH_NOT_ARRAY),
+        _ => (Over::Entries, JsonKind::Object, FOR_EACH_NOT_OBJECT),
+    };
+    let kinds = known.kinds(path);
+    if kinds.contains(wanted) {
+        return None;
+    }
+    let Some((_, first)) = known.values(path).next() else {
+        return if known.admits_path(path) { None } else { unknown(read, over, known, scopes) };
+    };
+    let what = if over == Over::Array { "an array" } else { "an object" };
+    let finding = Finding::new(
+        Stage::Fit,
+        code,
+        &read.pointer,
+        format!("{what} to go over; {}", listed(over, known)),
+        format!("{} at {}", described(first), shown(path)),
+    );
+    let finding = show(finding, known.values(path).map(|(seen, _)| seen));
+    let replaced = |likely: Likely<Path>| likely.map(|path| patch::replace(&read.pointer, path));
+    let other = match over {
+        Over::Array => (JsonKind::Object, "entries"),
+        Over::Entries => (JsonKind::Array, "array"),
+    };
+    let inside: Vec<&Path> = collections(over, known).filter(|it| it.starts_with(path)).collect();
+    if let [only] = inside.as_slice() {
+        return Some(finding.with_fix(patch::replace(&read.pointer, only)));
+    }
+    if !kinds.contains(other.0) {
+        let nearest = nearest_collection(path, over, known).map(|it| it.only_if(false));
+        return Some(finding.suggesting(nearest.map(replaced)));
+    }
+    // What is read of the elements tells whether the right thing is gone over in the wrong way.
+    let renamed = patch::rename(&read.pointer, &format!("{at}/{}", other.1));
+    let certain = over == Over::Entries && reads_elements(read, reads, known);
+    Some(finding.suggesting(Some(Likely::new(renamed, certain))))
+}
+
+fn unknown(
+    read: &Read<'_>,
+    over: Over,
+    known: &PathIndex<'_>,
+    scopes: &Scopes<'_>,
+) -> Option<Finding> {
+    let path = &read.reference.path;
+    let what = if over == Over::Array { "an array" } else { "an object" };
+    let finding = Finding::new(
+        Stage::Fit,
+        UNKNOWN_PATH,
+        &read.pointer,
+        format!("{what} that {} have; {}", known.of(), listed(over, known)),
+        format!("{}, which none of {} samples has", shown(path), known.count()),
+    );
+    let level = read.reference.level;
+    if let Some(Meant::Reference(meant)) = relocate(&read.reference, read.for_each, scopes)
+        && meant.level == level
+    {
+        return Some(finding.with_fix(patch::replace(&read.pointer, &meant.path)));
+    }
+    let nearest = nearest_collection(path, over, known);
+    let is_typo = nearest.as_ref().is_some_and(Likely::is_certain);
+    if known.is_thin() && !is_typo && !known.is_blocked(path) {
+        return None;
+    }
+    Some(finding.suggesting(nearest.map(|it| it.map(|it| patch::replace(&read.pointer, it)))))
+}
+
+fn listed(over: Over, known: &PathIndex<'_>) -> String {
+    let names: Vec<String> =
+        collections(over, known).take(MAX_LISTED).map(|path| shown(path)).collect();
+    match names.is_empty() {
+        true => "none is known".to_owned(),
+        false => format!("there are {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,239 @@
+//! Paths: whether they exist, from where they start.
+
+use json_patch::Patch;
+
+use super::types::described;
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::{Path, PathIndex, Seen, dotted};
+use crate::gate::fit::scope::Scopes;
+use crate::gate::fit::suggest::{
+    Meant, NearestPath, PathSearch, Sought, parsed, relocate, rewritten,
+};
+use crate::gate::fit::{MISSING_FOR_EACH, PATH_NOT_SCALAR, UNKNOWN_PATH, smallest};
+use crate::graph::spec::Property;
+use crate::plan::expr::{ForEach, Iteration, Reference, Template};
+use crate::plan::{Plan, Read, Role, innermost};
+
+/// A path that a plan reads, and where.
+pub(super) struct PathUse<'p> {
+    /// Pointer to what says it.
+    pub(super) pointer: String,
+    pub(super) reference: &'p Reference,
+    pub(super) for_each: Option<&'p ForEach>,
+    /// The template that it is written in.
+    pub(super) template: Option<&'p Template>,
+    /// Whether conversions may follow, and whether there are any.
+    pub(super) has_chain: Option<bool>,
+}
+
+/// What is wanted of a path.
+#[derive(Default)]
+pub(super) struct Wanted<'p> {
+    /// What the value is called.
+    pub(super) name: Option<&'p str>,
+    /// The property that it is for.
+    pub(super) property: Option<&'p Property>,
+    pub(super) is_key: bool,
+    /// What is removed from the plan to be rid of the path, where it can be.
+    pub(super) removable: Option<String>,
+    /// Whether events always have what is looked for, so that few samples are enough to tell.
+    pub(super) is_always_there: bool,
+    /// The paths of which it is one alternative: such a one may be there for events that no sample is of, unless it is another
+    /// path misspelt, and not that of a further alternative.
+    pub(super) alternatives: &'p [&'p Reference],
+}
+
+/// An unknown path, and what it leads through where that is an array.
+pub(super) struct UnknownPath {
+    pub(super) finding: Finding,
+    pub(super) through: Option<(Iteration, Path)>,
+}
+
+impl PathUse<'_> {
+    /// What is wrong with a path that isn't there; nothing where it may be, all the same.
+    pub(super) fn unknown(
+        &self,
+        wanted: &Wanted<'_>,
+        search: &PathSearch<'_, '_>,
+        scopes: &Scopes<'_>,
+    ) -> Option<UnknownPath> {
+        let Self { pointer, reference, for_each, .. } = self;
+        let known = scopes.at(*for_each, reference.level)?;
+        let path = &reference.path;
+        if known.admits_path(path) {
+            return None;
+        }
+        let finding = unknown_at(pointer, path, known);
+        // Where little is known, one key may well be in several objects.
+        let is_telling = !known.is_thin() || path.len() > 1;
+        let is_alternative = wanted.alternatives.len() > 1;
+        let meant = relocate(reference, *for_each, scopes).filter(|meant| match meant {
+            Meant::Reference(new) => is_telling && !wanted.alternatives.contains(&new),
+            Meant::Element { .. } | Meant::Json { .. } => is_telling && !is_alternative,
+        });
+        if let Some(Meant::Element { iteration, rest }) = meant {
+            let finding = through(pointer, &iteration, &rest);
+            return Some(UnknownPath { finding, through: Some((iteration, rest)) });
+        }
+        let suggestion = match meant {
+            Some(meant) => self.moved(meant).map(|patch| Likely::new(patch, true)),
+            None => {
+                let nearest = self.nearest(wanted, search);
+                let is_typo = nearest.as_ref().is_some_and(NearestPath::is_clear_typo);
+                let is_sure = wanted.is_always_there || !known.is_thin() || known.is_blocked(path);
+                if !is_typo && (!is_sure || is_alternative) {
+                    return None;
+                }
+                let replaced = nearest.and_then(|nearest| self.replaced(nearest.path));
+                // That nothing was found says nothing where the search came to no end.
+                let removable = wanted.removable.as_ref().filter(|_| !search.effort().is_over());
+                let removed = || removable.map(|at| Likely::new(patch::remove(at), false));
+                replaced.or_else(removed)
+            }
+        };
+        Some(UnknownPath { finding: finding.suggesting(suggestion), through: None })
+    }
+
+    /// What makes the plan read what was found somewhere else, where that can be written.
+    fn moved(&self, meant: Meant) -> Option<Patch> {
+        match meant {
+            Meant::Reference(new) => self.rewritten(&new),
+            Meant::Json { path, rest } => {
+                let at = self.pointer.strip_suffix("/source_path")?;
+                Some(parsed(at, &path, &rest, self.has_chain?))
+            }
+            Meant::Element { .. } => None,
+        }
+    }
+
+    fn rewritten(&self, new: &Reference) -> Option<Patch> {
+        rewritten(&self.pointer, self.reference, new, innermost(self.for_each), self.template)
+    }
+
+    /// The path that is most like this one, and none of its alternatives.
+    fn nearest(&self, wanted: &Wanted<'_>, search: &PathSearch<'_, '_>) -> Option<NearestPath> {
+        let property = wanted.property;
+        let sought = Sought {
+            given: &self.reference.path,
+            name: property.map(|it| it.logical_name.as_str()).or(wanted.name),
+            property_type: property
+                .map(|it| &it.property_type)
+                .filter(|_| self.has_chain != Some(true)),
+            is_key: wanted.is_key,
+        };
+        let level = self.reference.level;
+        let mut alternatives = wanted.alternatives.iter().filter(|it| it.level == level);
+        let nearest = search.nearest(&sought)?;
+        (!alternatives.any(|it| it.path == nearest.path.item)).then_some(nearest)
+    }
+
+    fn replaced(&self, nearest: Likely<Path>) -> Option<Likely<Patch>> {
+        let Likely { item: path, applicability } = nearest;
+        let item = self.rewritten(&Reference { path, level: self.reference.level })?;
+        Some(Likely { item, applicability })
+    }
+}
+
+fn unknown_at(at: &str, path: &[String], known: &PathIndex<'_>) -> Finding {
+    let count = known.count();
+    let or_declared =
+        if known.evidence().has_schema() { ", and the event schema doesn't declare" } else { "" };
+    Finding::new(
+        Stage::Fit,
+        UNKNOWN_PATH,
+        at,
+        format!("a path that {} have", known.of()),
+        format!("{}, which none of {count} samples has{or_declared}", shown(path)),
+    )
+}
+
+/// A path that leads through an array.
+fn through(at: &str, iteration: &Iteration, rest: &[String]) -> Finding {
+    let array = shown(&iteration.path);
+    let inside = if rest.is_empty() { "each element".to_owned() } else { shown(rest) };
+    Finding::new(
+        Stage::Fit,
+        MISSING_FOR_EACH,
+        at,
+        format!("a for_each over the array {array}, and {inside} inside of it"),
+        format!("a path through the array {array}, which leads nowhere"),
+    )
+}
+
+/// A session or span id, or a key, that is never a scalar.
+pub(super) fn no_scalar(at: &str, path: &[String], known: &PathIndex<'_>) -> Finding {
+    let found = known
+        .values(path)
+        .next()
+        .map_or_else(|| known.declared_kinds(path).to_string(), |(_, value)| described(value));
+    let finding = Finding::new(
+        Stage::Fit,
+        PATH_NOT_SCALAR,
+        at,
+        "a path at which a string, a number or a boolean is",
+        format!("{found} at {}", shown(path)),
+    );
+    show(finding, known.values(path).map(|(seen, _)| seen))
+}
+
+/// The paths that are read for something else than a property: conditions, the session, spans, ids of edges. The defaults
+/// need not exist: an event without them belongs to no session and claims no span.
+pub(in crate::gate::fit) fn roles(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Finding> {
+    let reads = plan.reads();
+    let of_roles = reads.iter().filter(|read| {
+        matches!(read.role, Role::Gate | Role::When | Role::Session | Role::Span | Role::EdgeId)
+    });
+    of_roles.filter_map(|read| role(read, plan, scopes)).collect()
+}
+
+fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
+    let path = read.reference.path.as_slice();
+    let name = match read.role {
+        Role::Session => Some("session_id"),
+        Role::Span if read.pointer.ends_with("/span_id_path") => Some("span_id"),
+        _ => None,
+    };
+    if name.is_some_and(|name| path == [name]) {
+        return None;
+    }
+    let known = scopes.at(read.for_each, read.reference.level)?;
+    let search = PathSearch::new(known, "", []);
+    let template = plan.edges().iter().enumerate().find_map(|(index, edge)| {
+        let is_its = read.pointer == format!("{}/edge_id", plan.edge_pointer(index));
+        edge.edge_id().filter(|_| is_its)
+    });
+    let path_use = PathUse {
+        pointer: read.pointer.clone(),
+        reference: &read.reference,
+        for_each: read.for_each,
+        template,
+        has_chain: None,
+    };
+    let wanted = Wanted { name, is_always_there: name.is_some(), ..Wanted::default() };
+    if let Some(unknown) = path_use.unknown(&wanted, &search, scopes) {
+        return Some(unknown.finding);
+    }
+    // An id has to be a scalar somewhere.
+    if name.is_none() || known.admits(path, None) || known.values(path).next().is_none() {
+        return None;
+    }
+    let sought = Sought { given: path, name, property_type: None, is_key: false };
+    let named = search.named(&sought);
+    let replaced = named.map(|it| it.map(|path| patch::replace(&read.pointer, path)));
+    Some(no_scalar(&read.pointer, path, known).suggesting(replaced))
+}
+
+pub(super) fn show<'s>(finding: Finding, samples: impl Iterator<Item = &'s Seen>) -> Finding {
+    match smallest(samples) {
+        Some(event) => finding.shown_by(event),
+        None => finding,
+    }
+}
+
+/// A path as a finding shows it.
+pub(super) fn shown(path: &[String]) -> String {
+    if path.is_empty() { "the element itself".to_owned() } else { quoted(&dotted(path)) }
+}

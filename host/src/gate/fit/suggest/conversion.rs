@@ -1,0 +1,97 @@
+//! The conversions that were meant, by what they make of values that were seen.
+
+use serde_json::Value;
+
+use crate::evidence::effort::Effort;
+use crate::evidence::is_scalar;
+use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::similarity::spelling;
+use crate::gate::fit::chain;
+use crate::gate::fit::mapping::Mapping;
+use crate::graph::spec::PropertyType;
+use crate::plan::expr::Conversion;
+
+/// The conversion that makes every value that a mapping reads at `path` one of its type. Null doesn't count.
+pub(in crate::gate::fit) fn missing_conversion(
+    mapping: &Mapping<'_>,
+    property_type: &PropertyType,
+    path: &[String],
+    values: &[&Value],
+    effort: &Effort,
+) -> Option<Likely<Conversion>> {
+    let is_its_own = mapping.reads_its_name(path);
+    let affinity = spelling::affinity(mapping.name(), path);
+    let values: Vec<&Value> = values.iter().copied().filter(|it| !it.is_null()).collect();
+    let has = |kind: fn(&Value) -> bool| values.iter().any(|value| kind(value));
+    let (step, certain) = match property_type {
+        PropertyType::String if has(Value::is_object) => (Conversion::ToJsonText, false),
+        PropertyType::String if has(Value::is_array) => (Conversion::ToJsonText, is_its_own),
+        // Whatever is a number can be a text.
+        PropertyType::String => (Conversion::ToString, is_its_own || affinity >= 0.5),
+        PropertyType::Int64 if !values.iter().all(|it| is_scalar(it)) => {
+            (Conversion::Length, false)
+        }
+        property_type => (Conversion::to_type(property_type)?, true),
+    };
+    let fits = chain::judge(std::slice::from_ref(&step), property_type, &values, effort).fits();
+    fits.then(|| Likely::new(step, certain))
+}
+
+/// The steps that give values of the type in the place of `own`, with `after` following them: the same without the last one,
+/// or with another in its place or after it, or that one alone. Values that were
+/// seen have to bear it out; without any it is a guess.
+pub(in crate::gate::fit) fn better_chain(
+    own: &[Conversion],
+    after: &[Conversion],
+    property_type: &PropertyType,
+    values: &[&Value],
+    effort: &Effort,
+) -> Option<Likely<Vec<Conversion>>> {
+    let (last, before) = own.split_last()?;
+    let step = Conversion::to_type(property_type);
+    let with = |steps: &[Conversion]| {
+        step.as_ref().map(|step| [steps, std::slice::from_ref(step)].concat())
+    };
+    let replaced = with(before);
+    let appended = with(own);
+    let is_text = *property_type == PropertyType::String;
+    // Steps that take a text apart are there for a reason; those that give a type, or letters of one case where no text is
+    // wanted, may be the wrong ones.
+    let is_wrong =
+        gives_type(last) || (!is_text && matches!(last, Conversion::Lower | Conversion::Upper));
+    let (likelier, other) = if is_wrong { (replaced, appended) } else { (appended, replaced) };
+    if values.is_empty() {
+        return likelier.map(|steps| Likely::new(steps, false));
+    }
+    let bare = Some(Vec::new()).filter(|_| own.len() == 1 && gives_type(last));
+    let candidates = [
+        // A text may be meant to become another one, and what stands there instead doesn't say which.
+        (bare.clone().filter(|_| is_text), false),
+        (likelier, true),
+        (bare, true),
+        // A single step that doesn't give the type is the wrong one, where one alone does.
+        (other, own.len() == 1 && !is_text),
+        (Some(before.to_vec()), false),
+        (with(&[]), false),
+        (Some(Vec::new()), false),
+    ];
+    candidates.into_iter().find_map(|(steps, certain)| {
+        let steps = steps.filter(|steps| steps.as_slice() != own)?;
+        let chain: Vec<Conversion> = steps.iter().chain(after).cloned().collect();
+        let fits = chain::judge(&chain, property_type, values, effort).fits();
+        fits.then(|| Likely::new(steps, certain))
+    })
+}
+
+fn gives_type(step: &Conversion) -> bool {
+    let takes_text_apart = matches!(
+        step,
+        Conversion::Lower
+            | Conversion::Upper
+            | Conversion::Trim
+            | Conversion::Split { .. }
+            | Conversion::Regex(_)
+            | Conversion::ParseJson { .. }
+    );
+    !takes_text_apart
+}

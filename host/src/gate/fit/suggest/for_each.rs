@@ -1,0 +1,201 @@
+//! What a plan should go over: the array or map that was meant by a path, or in whose elements its paths are.
+
+use json_patch::Patch;
+use serde_json::{Value, json};
+
+use super::{LOOKUP, from_field, in_long_form, is_presentable};
+use crate::diagnostics::finding::patch;
+use crate::evidence::effort::Efforts;
+use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_THRESHOLD, spelling};
+use crate::evidence::{Evidence, Path, PathIndex};
+use crate::json::JsonKind;
+use crate::plan::expr::{ForEach, Iteration, Level, Over};
+use crate::plan::{Endpoint, Form, Plan, Read, Role, innermost};
+
+/// How many arrays of the events, and in the elements of each, are looked into.
+const MAX_ARRAYS: usize = 48;
+
+/// What it costs to make a path ready to be compared, for each of its keys, in steps.
+const PATH_STEPS: u64 = 500;
+
+/// A path of an element, or of the one around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ElementPath {
+    /// The path.
+    pub(crate) path: Vec<String>,
+    /// Whether it starts at the element of the outer iteration.
+    pub(crate) from_parent: bool,
+}
+
+/// The iterations of whose elements these are paths, all of them. None where the search ends for want of effort.
+pub(crate) fn iterations_with(
+    evidence: &Evidence,
+    types: &[&str],
+    wanted: &[ElementPath],
+    efforts: &Efforts,
+) -> Vec<ForEach> {
+    let searches = &efforts.searches;
+    // Whoever is asked for what many lists hold has to look at each of their elements.
+    let elements = |for_each: &ForEach| {
+        let room = efforts.room();
+        let elements = evidence.elements_within(types, for_each, &room);
+        let looked_up = searches.take(LOOKUP * (wanted.len() * types.len()) as u64);
+        (searches.take_all(&room) && looked_up).then_some(elements)
+    };
+    let (outer, inner): (Vec<&ElementPath>, Vec<&ElementPath>) =
+        wanted.iter().partition(|it| it.from_parent);
+    let has = |evidence: &Evidence, wanted: &[&ElementPath]| {
+        wanted.iter().all(|it| types.iter().any(|name| evidence.knows(name, &it.path)))
+    };
+    let mut suiting = Vec::new();
+    for first in arrays(evidence, types) {
+        let one = ForEach::new(first.clone(), None);
+        let Some(elements_of_one) = elements(&one) else { return Vec::new() };
+        if outer.is_empty() && has(&elements_of_one, &inner) {
+            suiting.push(one.clone());
+        }
+        if !has(&elements_of_one, &outer) {
+            continue;
+        }
+        for second in arrays(&elements_of_one, types) {
+            let both = ForEach::new(first.clone(), Some(second));
+            let Some(elements_of_both) = elements(&both) else { return Vec::new() };
+            if has(&elements_of_both, &inner) {
+                suiting.push(both);
+            }
+        }
+    }
+    suiting
+}
+
+fn arrays(evidence: &Evidence, types: &[&str]) -> Vec<Iteration> {
+    let all = evidence.arrays(types).into_iter().map(|it| it.iteration);
+    all.filter(|it| it.over == Over::Array).take(MAX_ARRAYS).collect()
+}
+
+/// What there is to go over, as far as it may be suggested.
+pub(in crate::gate::fit) fn collections<'k>(
+    over: Over,
+    known: &'k PathIndex<'_>,
+) -> impl Iterator<Item = &'k Path> {
+    let of_kind = known.collections().iter().filter(move |it| it.iteration.over == over);
+    let paths = of_kind.map(|it| &it.iteration.path);
+    paths.filter(|path| path.iter().all(|key| is_presentable(key)))
+}
+
+/// The array, or object, that was meant.
+pub(in crate::gate::fit) fn nearest_collection(
+    path: &[String],
+    over: Over,
+    known: &PathIndex<'_>,
+) -> Option<Likely<Path>> {
+    let effort = &known.efforts().searches;
+    let is_there =
+        |path: &&Path| known.kinds(path).contains(JsonKind::Array) || over == Over::Entries;
+    let spelled = spelling::spelled(path);
+    let there: Vec<&Path> = collections(over, known)
+        .take_while(|it| effort.take(PATH_STEPS * it.len() as u64))
+        .filter(is_there)
+        .collect();
+    let scored = there.iter().map(|it| {
+        let keys = spelling::spelled(it);
+        let same_leaf = spelling::same_leaf(&spelled, &keys);
+        let alike = spelling::paths(&spelled, &keys, effort);
+        (alike.max(if same_leaf { TYPO_THRESHOLD } else { 0.0 }), *it)
+    });
+    let nearest = effort.whole(best(scored))?;
+    let is_worth_it = nearest.score >= SUGGESTION_THRESHOLD || there.len() == 1;
+    is_worth_it.then(|| Likely::new(nearest.item.clone(), nearest.is_clear_typo()))
+}
+
+/// Whether all that is read of the elements is there, where they are those of an array.
+pub(in crate::gate::fit) fn reads_elements(
+    read: &Read<'_>,
+    reads: &[Read<'_>],
+    known: &PathIndex<'_>,
+) -> bool {
+    let iteration = Iteration { over: Over::Array, path: read.reference.path.clone() };
+    let types = known.event_types();
+    let room = known.efforts().room();
+    let elements = known.evidence().elements_within(types, &ForEach::new(iteration, None), &room);
+    if !known.efforts().searches.take_all(&room) || room.is_over() {
+        return false;
+    }
+    let level = Level(read.reference.level.0 + 1);
+    let (owner, _) = read.pointer.split_once("/for_each").unwrap_or_default();
+    let mut inside = reads.iter().filter(|it| {
+        it.reference.level == level && it.pointer.starts_with(owner) && it.role != Role::ForEach
+    });
+    inside.all(|it| types.iter().any(|name| elements.knows(name, &it.reference.path)))
+}
+
+/// A path that leads through an array.
+pub(in crate::gate::fit) struct Through {
+    /// The finding about it, by its place among those of the node.
+    pub(in crate::gate::fit) finding: usize,
+    pub(in crate::gate::fit) pointer: String,
+    pub(in crate::gate::fit) iteration: Iteration,
+    pub(in crate::gate::fit) rest: Vec<String>,
+    pub(in crate::gate::fit) is_key: bool,
+}
+
+/// What makes a node one for each element of the array that its paths lead through, certain where its key is
+/// one of these paths. `None` where they lead through several, or where that takes more than paths.
+pub(in crate::gate::fit) fn added_for_each(
+    plan: &Plan,
+    node: usize,
+    through: &[Through],
+    written: &Value,
+) -> Option<Likely<Patch>> {
+    let iteration = &through.first()?.iteration;
+    let rule = plan.nodes().get(node)?;
+    let is_named = plan
+        .edges()
+        .iter()
+        .any(|edge| [edge.from(), edge.to()].into_iter().any(|end| *end == Endpoint::Node(node)));
+    let deepest = innermost(rule.for_each());
+    if through.iter().any(|it| it.iteration != *iteration) || is_named || deepest == Level::DEEPEST
+    {
+        return None;
+    }
+    let at = plan.node_pointer(node);
+    let reads = plan.reads();
+    let of_node = reads.iter().filter(|read| match plan.form() {
+        Form::Short => matches!(read.role, Role::Key | Role::Property),
+        Form::Long => read.pointer.starts_with(&format!("{at}/")),
+    });
+    let mut edits = Patch::default();
+    for read in of_node {
+        if read.role == Role::ForEach || read.reference.level != deepest {
+            continue;
+        }
+        let base = read.pointer.strip_suffix("/source_path")?;
+        let edit = match through.iter().find(|it| it.pointer == read.pointer) {
+            Some(it) => patch::replace(&read.pointer, &it.rest),
+            None => {
+                let from = from_field(deepest, Level(deepest.0 + 1))?;
+                patch::add(&format!("{base}/from"), from)
+            }
+        };
+        edits = patch::both(edits, edit);
+    }
+    let certain = through.iter().any(|it| it.is_key);
+    let array = json!({"array": iteration.path});
+    if plan.form() == Form::Long {
+        let nested = if deepest.is_event() { "" } else { "/for_each" };
+        let add = patch::add(&format!("{at}/for_each{nested}"), array);
+        return Some(Likely::new(patch::both(add, edits), certain));
+    }
+    let mut short = written.clone();
+    json_patch::patch(&mut short, &edits).ok()?;
+    let mut node = json!({
+        "entity_name": rule.entity_name(),
+        "for_each": array,
+        "key_fields": [short.get("key_field")?],
+    });
+    if let (Some(properties), Some(node)) = (short.get("property_fields"), node.as_object_mut()) {
+        node.insert("property_fields".to_owned(), properties.clone());
+    }
+    Some(Likely::new(in_long_form(written, node), certain))
+}
