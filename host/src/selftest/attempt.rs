@@ -1,7 +1,7 @@
 //! How a case went, before it is judged.
 
 use super::{Case, CaseError};
-use crate::bundle::pipeline::Turned;
+use crate::bundle::pipeline::PipelineError;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::sandbox::LoadError;
 
@@ -36,9 +36,9 @@ impl Attempt {
         Self { problem: problems.into_iter().nth(index).map(Box::new), faults: Vec::new() }
     }
 
-    /// A candidate was turned down.
-    pub(super) fn turned_down(turned: &Turned, case: &Case) -> Self {
-        Self::stopped_by_one(turned.problems(), case)
+    /// A candidate was rejected.
+    pub(super) fn rejected(error: &PipelineError, case: &Case) -> Self {
+        Self::stopped_by_one(error.problems(), case)
     }
 
     /// The case couldn't be tried at all.

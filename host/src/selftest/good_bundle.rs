@@ -25,7 +25,7 @@ impl GoodBundle {
         let root = tempfile::tempdir()?;
         let stored = setting
             .store_bundle(root.path())
-            .map_err(|turned| Attempt::failed(format!("a good bundle: {turned}")))?;
+            .map_err(|error| Attempt::failed(format!("a good bundle: {error}")))?;
         let pipeline = Pipeline::in_sandbox(setting.engine().clone());
         Ok(Self { root, path: stored.path, pipeline })
     }

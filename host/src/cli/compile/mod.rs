@@ -4,7 +4,7 @@ mod asked;
 mod planned;
 
 use retort::bundle::Store;
-use retort::bundle::pipeline::{Accepted, Pipeline, StageTime, Stored, Turned};
+use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, StageTime, Stored};
 use retort::diagnostics::problem::{Coded, Stage};
 use serde::Serialize;
 
@@ -106,8 +106,8 @@ fn store(
 ) -> Result<Stored, CliError> {
     project.inputs().guard_store(&project.out)?;
     let store = Store::open(&project.out)?;
-    pipeline.store(accepted, &store, jiff::Timestamp::now(), watch).map_err(|turned| match turned {
-        Turned::Bundle(error) => CliError::Store(error),
+    pipeline.store(accepted, &store, jiff::Timestamp::now(), watch).map_err(|error| match error {
+        PipelineError::Bundle(error) => CliError::Store(error),
         other => CliError::Refused { code: other.entry(), message: other.to_string() },
     })
 }
