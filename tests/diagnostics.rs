@@ -1,6 +1,6 @@
 //! Diagnostics, byte for byte.
 
-use retort::diagnostics::diagnose::{self, Kind};
+use retort::diagnostics::diagnose::{self, ReportKind};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn cases() -> Option<Vec<Case>> {
 fn every_saved_report_renders_as_the_contract_says() {
     let Some(cases) = cases() else { return };
     for case in cases {
-        let kind: Kind = case.kind.parse().unwrap();
+        let kind: ReportKind = case.kind.parse().unwrap();
         let text = diagnose::render(kind, &case.report);
         assert_eq!(text.as_ref(), Ok(&case.expect_text), "{}", case.name);
     }

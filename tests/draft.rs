@@ -52,7 +52,7 @@ fn accepted(pipeline: &Pipeline, task: &Task, plan: &Value, name: &str) -> Plan 
     let text = plan.to_string();
     let request = Request { plan: &text, task, smoke: SmokeOptions::default() };
     let accepted = pipeline.accept(&request, &mut |_| {});
-    accepted.unwrap_or_else(|turned| panic!("{name}: {turned}\n{plan:#}")).plan().clone()
+    accepted.unwrap_or_else(|error| panic!("{name}: {error}\n{plan:#}")).plan().clone()
 }
 
 /// The lines of a file whose event type is one of these.

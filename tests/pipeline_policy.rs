@@ -35,11 +35,11 @@ fn a_plan_that_reads_what_is_denied_never_runs() {
     let task = task();
     let request = Request { plan: PLAN, task: &task, smoke: SmokeOptions::default() };
     let mut stages = Vec::new();
-    let turned =
+    let error =
         denying().accept(&request, &mut |time| stages.push((time.stage, time.ok))).unwrap_err();
-    assert_eq!(turned.code(), "path_denied");
+    assert_eq!(error.code(), "path_denied");
     assert_eq!(stages.last(), Some(&(Stage::Policy, false)), "{stages:?}");
-    assert!(turned.diagnostic().contains("denied by policy: personal data"));
+    assert!(error.diagnostic().contains("denied by policy: personal data"));
 }
 
 #[test]

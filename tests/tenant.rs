@@ -162,8 +162,8 @@ fn tenants_on_one_engine_have_limits_of_their_own() {
         (&denied, "path_denied"),
         (&small, "event_too_large"),
     ] {
-        let turned = pipeline.accept(&request, &mut |_| {}).unwrap_err();
-        assert_eq!(turned.code(), code, "{turned}");
+        let error = pipeline.accept(&request, &mut |_| {}).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
         assert!(host.accept(&request, &mut |_| {}).is_ok(), "the host's own limits hold for it");
     }
     // What isn't said is as the host has it, not as the tenant before.

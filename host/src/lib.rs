@@ -68,7 +68,7 @@
 //! | [`bundle::pipeline::Pipeline::accept`] | [`Accepted`](bundle::pipeline::Accepted) | all of the above |
 //! | [`bundle::pipeline::Pipeline::store`] | a [bundle] on disk | what was accepted |
 //!
-//! [`author::retry::compile_with_llm`] is the loop around them: what a gate rejects is mended by [`author::repair::mechanical`] where there
+//! [`author::retry::compile_with_llm`] is the loop around them: what a gate rejects is repaired by [`author::repair::mechanical`] where there
 //! is one thing to do, and goes back to the model otherwise.
 //!
 //! [`bundle::load`] and [`bundle::discover`] read bundles back, with a [`Pipeline`](bundle::pipeline::Pipeline) as the gate; what they
@@ -84,8 +84,8 @@
 //!
 //! # Errors and codes
 //! Each stage has its own error type, and every error carries a stable code ([`diagnostics::problem::Coded`]); [`diagnostics::codes`] knows what each
-//! means and what to do about it. [`diagnostics::problem::Problem`] is an error as data. [`Turned`](bundle::pipeline::Turned) is whatever turned a
-//! candidate down, with all its problems and the [diagnostic](diagnostics::diagnose) that a model is given to mend its plan. A
+//! means and what to do about it. [`diagnostics::problem::Problem`] is an error as data. [`PipelineError`](bundle::pipeline::PipelineError) says which stage
+//! rejected a candidate, with all its problems and the [diagnostic](diagnostics::diagnose) that a model is given to correct its plan. A
 //! [`Finding`](diagnostics::finding::Finding) is a problem of a plan with its evidence and, where one can be worked out, a JSON Patch.
 //! Nothing in here panics on any input.
 //!

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use retort::author::repair::mechanical::{mend, plan_findings, smoke_findings};
-use retort::bundle::pipeline::{Pipeline, Request, Turned};
+use retort::bundle::pipeline::{Pipeline, PipelineError, Request};
 use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::{Coded, Problem, Stage};
+use retort::diagnostics::problem::{Coded, Stage};
 use retort::plan::{self, Plan};
 use retort::sandbox::Limits;
 use serde_json::Value;
@@ -18,7 +18,7 @@ const ROUNDS: usize = 4;
 
 /// What became of a text.
 pub(super) struct Judged {
-    /// What the first gate that turned it down found; empty where none did.
+    /// What the first gate that rejected it found; empty where none did.
     pub(super) findings: Vec<Finding>,
     /// What was found in the end; empty where it passed.
     pub(super) left: Vec<Finding>,
@@ -52,7 +52,7 @@ impl Judge {
                 }
                 Err(findings) => findings,
             };
-            assert!(!findings.is_empty(), "{}: turned down for nothing: {text}", case.name);
+            assert!(!findings.is_empty(), "{}: rejected for nothing: {text}", case.name);
             let mended = mend(&text, &findings);
             first.get_or_insert_with(|| findings.clone());
             left = findings;
@@ -80,9 +80,9 @@ impl Judge {
                 self.passed.borrow_mut().insert(key);
                 Ok(plan)
             }
-            Err(Turned::Fit(unfit)) => Err(unfit.findings().to_vec()),
-            Err(Turned::Smoke(failed)) => Err(smoke_findings(&plan, &failed, &case.task)),
-            Err(other) => Err(other.problems().iter().map(unplaced).collect()),
+            Err(PipelineError::Fit(unfit)) => Err(unfit.findings().to_vec()),
+            Err(PipelineError::Smoke(failed)) => Err(smoke_findings(&plan, &failed, &case.task)),
+            Err(other) => Err(other.problems().iter().map(Finding::from).collect()),
         }
     }
 }
@@ -92,15 +92,4 @@ fn unread(case: &Case, text: &str, error: &plan::PlanParseError) -> Vec<Finding>
         return vec![Finding::new(Stage::Plan, error.entry(), "", "JSON", error.message.clone())];
     };
     plan_findings(&value, &plan::problems(text), &case.task)
-}
-
-/// What turns down a plan for what can't be made of it.
-fn unplaced(problem: &Problem) -> Finding {
-    Finding::new(
-        problem.stage,
-        problem.code,
-        "",
-        "a plan that this gate lets pass",
-        &problem.message,
-    )
 }

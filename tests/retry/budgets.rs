@@ -11,7 +11,7 @@ use retort::author::llm::LlmError;
 use retort::author::retry::{
     GateError, Gates, Reason, RetryStrategy, Tokens, Verdict, compile_with_llm,
 };
-use retort::bundle::pipeline::{Pipeline, Turned};
+use retort::bundle::pipeline::{Pipeline, PipelineError};
 use retort::bundle::smoke::SmokeOptions;
 use retort::diagnostics::finding::Finding;
 use retort::diagnostics::problem::{Coded, Stage};
@@ -231,9 +231,9 @@ fn a_plan_that_nobody_waits_for_is_judged_no_further() {
                 }
             },
         );
-        let Err(Turned::Cancelled { stage }) = judged else { panic!("{next}: {judged:?}") };
+        let Err(PipelineError::Cancelled { stage }) = judged else { panic!("{next}: {judged:?}") };
         assert_eq!((stage.as_str(), begun.len()), (*next, done));
-        assert_eq!(Turned::Cancelled { stage }.code(), "gates_interrupted");
+        assert_eq!(PipelineError::Cancelled { stage }.code(), "gates_interrupted");
     }
     let cancel = Cancel::default();
     let options = SmokeOptions::default();
@@ -241,5 +241,5 @@ fn a_plan_that_nobody_waits_for_is_judged_no_further() {
     assert!(Drafts::until(&task, &cancel).unwrap().is_whole());
     cancel.cancel();
     assert!(Drafts::until(&task, &cancel).is_err());
-    assert_eq!(Turned::Cancelled { stage: Stage::Smoke }.problems().len(), 1);
+    assert_eq!(PipelineError::Cancelled { stage: Stage::Smoke }.problems().len(), 1);
 }

@@ -3,7 +3,7 @@
 use retort::author::llm::LlmError;
 use retort::author::repair::RetryPolicy;
 use retort::author::retry::{
-    AttemptKind, Category, Channel, LoopCause, LoopConfigBuilder, Outcome, Rejection,
+    AttemptKind, Category, Channel, LoopCause, LoopConfigBuilder, LoopOutcome, Rejection,
     compile_with_llm,
 };
 use retort::diagnostics::problem::Coded;
@@ -55,7 +55,7 @@ async fn end(
     builder: LoopConfigBuilder<'_, Plan>,
     model: &Model,
     gates: &Script,
-) -> Result<Outcome<Plan>, &'static str> {
+) -> Result<LoopOutcome<Plan>, &'static str> {
     let rule = case.get("extraction_rule").cloned();
     let rule = rule.unwrap_or_else(|| serde_json::json!({"rule": "Every decision is a node."}));
     let task = task_of(Some(Rule::from_value(rule).map_err(|_| "type_error")?));
@@ -68,7 +68,7 @@ async fn end(
     })
 }
 
-fn check_outcome(name: &str, expected: &Value, outcome: &Outcome<Plan>) {
+fn check_outcome(name: &str, expected: &Value, outcome: &LoopOutcome<Plan>) {
     assert_eq!(expected["ok"], outcome.ok(), "{name}");
     assert_eq!(expected["ok"], outcome.accepted().is_some(), "{name}");
     assert_eq!(expected["reason"], outcome.reason().as_str(), "{name}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use retort::author::answer::AnswerFormat;
 use retort::author::llm::{ClientConfig, OpenAi};
 use retort::author::retry::{
-    Account, LoopConfig, LoopConfigBuilder, LoopError, Outcome, Reason, RetryStrategy,
+    Account, LoopConfig, LoopConfigBuilder, LoopError, LoopOutcome, Reason, RetryStrategy,
     compile_with_llm,
 };
 use retort::diagnostics::problem::Coded;
@@ -31,7 +31,7 @@ async fn run(
     server: &Server,
     gates: &Script,
     config: LoopConfigBuilder<'_, Plan>,
-) -> Result<Outcome<Plan>, LoopError> {
+) -> Result<LoopOutcome<Plan>, LoopError> {
     let client = ClientConfig {
         base_url: Some(server.url().to_owned()),
         api_key: Some(KEY.into()),

@@ -4,7 +4,7 @@ use retort::diagnostics::codes;
 use std::sync::Mutex;
 
 use proptest::prelude::*;
-use retort::author::retry::{AttemptKind, Outcome, Tokens};
+use retort::author::retry::{AttemptKind, LoopOutcome, Tokens};
 use retort::diagnostics::finding::Finding;
 use retort::diagnostics::problem::Stage;
 use serde_json::{Value, json};
@@ -72,7 +72,11 @@ fn answers() -> impl Strategy<Value = Vec<Answer>> {
 }
 
 /// Runs a script; every answer costs 7 tokens.
-fn play(answers: &[Answer], mend: bool, max_attempts: i64) -> (Outcome<retort::plan::Plan>, usize) {
+fn play(
+    answers: &[Answer],
+    mend: bool,
+    max_attempts: i64,
+) -> (LoopOutcome<retort::plan::Plan>, usize) {
     let text = |answer: &Answer| match answer {
         Answer::NotJson => "not json".to_owned(),
         Answer::NotAPlan(number) => number.to_string(),
@@ -126,7 +130,7 @@ proptest! {
 
         // The same again, byte for byte, but for the time it took.
         let (again, _) = play(&answers, mend, max);
-        let records = |outcome: &Outcome<_>| -> Vec<Value> {
+        let records = |outcome: &LoopOutcome<_>| -> Vec<Value> {
             outcome.attempts().iter().map(|it| serde_json::to_value(&it.record).unwrap()).collect()
         };
         prop_assert_eq!(records(&outcome), records(&again));

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use retort::author::answer::{AnswerError, AnswerFormat};
 use retort::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest, Usage};
 use retort::author::retry::{
-    Category, Channel, GateError, Gates, LoopConfig, LoopConfigBuilder, LoopError, Outcome,
+    Category, Channel, GateError, Gates, LoopConfig, LoopConfigBuilder, LoopError, LoopOutcome,
     Rejection, Verdict, compile_with_llm,
 };
 use retort::bundle::smoke::Samples;
@@ -222,6 +222,6 @@ pub(crate) async fn run(
     model: &Model,
     gates: &Script,
     config: LoopConfigBuilder<'_, Plan>,
-) -> Result<Outcome<Plan>, LoopError> {
+) -> Result<LoopOutcome<Plan>, LoopError> {
     compile_with_llm(model, &task(), gates, &config.build().unwrap()).await
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use retort::bundle::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
+use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, Stored};
 use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::bundle::{Contents, Store, Versions};
 use retort::diagnostics::problem::Coded;
@@ -40,14 +40,14 @@ impl Bench {
         }
     }
 
-    fn accept(&self, plan: &str, samples: &str) -> Result<Accepted, Turned> {
+    fn accept(&self, plan: &str, samples: &str) -> Result<Accepted, PipelineError> {
         let samples = Samples::parse(samples, "samples").unwrap();
         let task = Task::new(self.graph.clone(), samples, None, None);
         let request = Request { plan, task: &task, smoke: SmokeOptions::default() };
         self.pipeline.accept(&request, &mut |_| {})
     }
 
-    fn compile(&self, samples: &str) -> Result<Stored, Turned> {
+    fn compile(&self, samples: &str) -> Result<Stored, PipelineError> {
         let accepted = self.accept(&plan_text(&json!("a"), "extract"), samples)?;
         let store = Store::open(self.root.path()).unwrap();
         self.pipeline.store(&accepted, &store, jiff::Timestamp::UNIX_EPOCH, &mut |_| {})
@@ -58,10 +58,10 @@ impl Bench {
         let stored = self.compile(GOOD).unwrap();
         let read = || fs::read(stored.path.join("manifest.json")).unwrap();
         let before = read();
-        let turned = self.compile(samples).unwrap_err();
+        let error = self.compile(samples).unwrap_err();
         assert_eq!(read(), before);
         assert!(self.compile(GOOD).unwrap().cache_hit);
-        turned.code().to_owned()
+        error.code().to_owned()
     }
 
     /// Whether a bundle is taken from the cache after one of its files was overwritten; it is whole afterwards.

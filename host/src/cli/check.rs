@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use retort::bundle::pipeline::{Pipeline, StageTime, Turned};
+use retort::bundle::pipeline::{Pipeline, PipelineError, StageTime};
 use retort::bundle::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
 use retort::bundle::{self, Expect, Part};
 use retort::diagnostics::problem::{Coded, Problem, Stage};
@@ -77,7 +77,7 @@ impl Report {
     /// A suite of the stages, and one of the samples that were run.
     fn junit(&self, origin: &str, samples: &[SampleRun]) -> Junit {
         let mut junit = Junit::new("retort check");
-        // The stage that turned it down is the last one, and all the problems are its own.
+        // The stage that rejected it is the last one, and all the problems are its own.
         let failure = self.problems.first().map(|first| Failure {
             code: first.code.to_string(),
             message: talk::told(origin, first),
@@ -192,13 +192,13 @@ impl Check {
     fn stage<T>(
         &mut self,
         stage: Stage,
-        work: impl FnOnce(&Self) -> Result<T, Turned>,
+        work: impl FnOnce(&Self) -> Result<T, PipelineError>,
     ) -> Checked<T> {
         let mut is_of_host = false;
         let outcome = self.any_stage(stage, |check| {
-            work(check).map_err(|turned| {
-                is_of_host = turned.is_of_host();
-                turned.problems()
+            work(check).map_err(|error| {
+                is_of_host = error.is_of_host();
+                error.problems()
             })
         });
         self.is_of_host |= is_of_host;
@@ -287,7 +287,7 @@ impl Check {
             let smoked = check.pipeline.smoke(extractor, plan, samples, graph, check.options);
             runs = match &smoked {
                 Ok(smoked) => smoked.samples().to_vec(),
-                Err(Turned::Smoke(failed)) => failed.samples().to_vec(),
+                Err(PipelineError::Smoke(failed)) => failed.samples().to_vec(),
                 Err(_) => Vec::new(),
             };
             smoked

@@ -29,7 +29,7 @@ Examples:
   retort plan check plan.json --json | retort diagnose parse -";
 
 pub(super) fn main(args: &Args) -> Outcome {
-    let kind: diagnose::Kind = args
+    let kind: diagnose::ReportKind = args
         .kind
         .parse()
         .map_err(|error| CliError::Diagnose { origin: "KIND".to_owned(), error })?;

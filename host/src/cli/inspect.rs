@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use retort::bundle::pipeline::{Pipeline, Turned};
+use retort::bundle::pipeline::{Pipeline, PipelineError};
 use retort::bundle::{self, Expect};
 use retort::diagnostics::problem::{Coded, Problem};
 use retort::gate::inspect::verify::{Found, verify};
@@ -125,23 +125,23 @@ fn inspected(
     path: &Path,
     pipeline: &Pipeline,
 ) -> Result<Result<Inspected, Vec<Problem>>, CliError> {
-    let turned = |turned: Turned| turned.problems();
+    let problems = |error: PipelineError| error.problems();
     Ok(match Artifact::of(path)? {
         Artifact::Bundle => bundle::load(path, &Expect::default(), pipeline)
             .map(|loaded| loaded.module().inspected().clone())
             .map_err(|error| vec![bundle_problem(&error)]),
         Artifact::Module => {
-            pipeline.inspect_bytes(&files::read(path, Kind::Module)?).map_err(turned)
+            pipeline.inspect_bytes(&files::read(path, Kind::Module)?).map_err(problems)
         }
         Artifact::Text => compile_text(&files::read_text(path, Kind::Wat)?)
-            .map_err(Turned::from)
+            .map_err(PipelineError::from)
             .and_then(|module| pipeline.inspect_bytes(&module))
-            .map_err(turned),
+            .map_err(problems),
         Artifact::Plan => pipeline
             .plan(&files::read_text(path, Kind::Plan)?)
             .and_then(|plan| pipeline.build(&plan))
             .and_then(|compiled| pipeline.inspect(&compiled))
-            .map_err(turned),
+            .map_err(problems),
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use retort::author::answer::{self, AnswerFormat};
 use retort::author::llm::FinishReason;
-use retort::author::retry::{LoopConfig, Outcome as LoopOutcome, PipelineGates, mend_plan};
+use retort::author::retry::{LoopConfig, LoopOutcome, PipelineGates, repair_plan};
 use retort::bundle::pipeline::Accepted;
 use retort::bundle::smoke::SmokeOptions;
 use retort::diagnostics::finding::Finding;
@@ -70,7 +70,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     let text = files::read_text(&args.plan, Kind::Plan)?;
     let gates = args.gates()?;
     let config = LoopConfig::default();
-    let outcome = runtime::block_on(mend_plan(&text, &gates, &config))?;
+    let outcome = runtime::block_on(repair_plan(&text, &gates, &config))?;
     let outcome = outcome
         .map_err(|error| CliError::Refused { code: error.entry(), message: error.to_string() })?;
     let problems = problems(&text, &outcome);

@@ -1,6 +1,6 @@
 //! Data inside of text that a model reads: written so that it can't pass for the text around it.
 //!
-//! What stands in a block is JSON, or lines that are put together from JSON: no line of it is begun by foreign text, and
+//! What is in a block is JSON, or lines that are put together from JSON: no line of it is begun by foreign text, and
 //! whatever doesn't show is spelled out, and so is every third backtick of a run. A fence is longer than any run of
 //! backticks in its block: of JSON, three are enough.
 
@@ -99,7 +99,7 @@ pub(crate) fn quoted(text: &str, max_chars: usize) -> (String, usize) {
     (json, text[shown..].chars().count())
 }
 
-/// A block of data, ending in a line break. `kind` is what stands behind the opening fence.
+/// A block of data, ending in a line break. `kind` is what follows the opening fence.
 pub(crate) fn block(kind: &str, content: &str) -> String {
     let mut longest = 0;
     let mut run = 0;

@@ -1,4 +1,4 @@
-//! A problem of a plan as data, for whoever mends it: a person, a program or a model.
+//! A problem of a plan as data, for whoever fixes it: a person, a program or a model.
 
 pub(crate) mod patch;
 mod text;
@@ -15,7 +15,7 @@ use crate::diagnostics::untrusted::bounded;
 /// How much of the smallest failing event is kept, in characters.
 const EVENT_CHARS: usize = 400;
 
-/// One thing that stands in the way of a plan, and where it can be told, what would mend it.
+/// One thing that is wrong with a plan and, where that is known, what would fix it.
 ///
 /// Text in here that came from a plan, an event or a guest is escaped and bounded by whoever makes the finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,7 +47,7 @@ pub struct Suggestion {
     pub applicability: Applicability,
 }
 
-/// How sure a suggestion is, as rustc tells it of its own.
+/// How sure a suggestion is, in the terms in which rustc says it of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Applicability {
     /// It may or may not be what is wanted.
@@ -176,5 +176,14 @@ impl From<&Finding> for Problem {
         let Finding { expected, observed, .. } = finding;
         Self::new(finding.gate, finding.code, format!("expected {expected}, found {observed}"))
             .at(finding.pointer.clone())
+    }
+}
+
+/// A problem of what was made of a plan, which has no place in the plan itself.
+impl From<&Problem> for Finding {
+    fn from(problem: &Problem) -> Self {
+        let place = problem.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default();
+        let observed = format!("{place}{}", problem.message);
+        Self::new(problem.stage, problem.code, "", "a plan that this gate lets pass", observed)
     }
 }

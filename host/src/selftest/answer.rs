@@ -21,6 +21,6 @@ pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt
     let options = SmokeOptions::default();
     match pipeline.accept_plan(&answer.plan, setting.task(), options, &mut |_| {}) {
         Ok(_) => Ok(Attempt::passed()),
-        Err(turned) => Err(Attempt::turned_down(&turned, case)),
+        Err(error) => Err(Attempt::rejected(&error, case)),
     }
 }

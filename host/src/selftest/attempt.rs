@@ -1,7 +1,7 @@
 //! How a case went, before it is judged.
 
 use super::{Case, CaseError};
-use crate::bundle::pipeline::Turned;
+use crate::bundle::pipeline::PipelineError;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::sandbox::LoadError;
 
@@ -37,8 +37,8 @@ impl Attempt {
     }
 
     /// A candidate was rejected.
-    pub(super) fn turned_down(turned: &Turned, case: &Case) -> Self {
-        Self::stopped_by_one(turned.problems(), case)
+    pub(super) fn rejected(error: &PipelineError, case: &Case) -> Self {
+        Self::stopped_by_one(error.problems(), case)
     }
 
     /// The case couldn't be tried at all.

@@ -13,7 +13,7 @@ pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt
     let bad = unescaped(&case.body()?);
     let good = EVENTS.lines().next().unwrap_or_default().as_bytes();
     let sandbox = setting.sandbox(case)?;
-    let rendered = setting.rendered().map_err(|turned| Attempt::turned_down(&turned, case))?;
+    let rendered = setting.rendered().map_err(|error| Attempt::rejected(&error, case))?;
     let extractor = sandbox.load(&rendered)?;
     let mut attempt = serve(setting, case, &extractor, [&bad, good]);
     if setting.config().options.foreign != ForeignModules::Refuse {

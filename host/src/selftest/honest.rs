@@ -3,7 +3,7 @@
 
 use super::SelftestError;
 use super::setting::Setting;
-use crate::bundle::pipeline::{Pipeline, Turned};
+use crate::bundle::pipeline::{Pipeline, PipelineError};
 use crate::gate::inspect::{StructuralLimits, inspect};
 use crate::render::compile::compile_text;
 use crate::sandbox::{ForeignModules, Runner};
@@ -32,8 +32,9 @@ impl Honest {
         let accepted = setting.accept(&pipeline)?;
         let mut tenants = vec![Tenant::new("rendered", accepted.smoked().extractor().runner())?];
         if setting.config().options.foreign != ForeignModules::Refuse {
-            let wasm = compile_text(GUEST).map_err(Turned::from)?;
-            let inspected = inspect(&wasm, &StructuralLimits::default()).map_err(Turned::from)?;
+            let wasm = compile_text(GUEST).map_err(PipelineError::from)?;
+            let inspected =
+                inspect(&wasm, &StructuralLimits::default()).map_err(PipelineError::from)?;
             let extractor = setting.engine().load(&inspected)?;
             tenants.push(Tenant::new("foreign", extractor.runner())?);
         }

@@ -53,7 +53,7 @@ pub use corpus::corpus;
 pub use report::{CaseReport, Report, Skipped};
 pub use run::run;
 
-use crate::bundle::pipeline::Turned;
+use crate::bundle::pipeline::PipelineError;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::gate::inspect::{Grant, StructuralLimits};
@@ -105,7 +105,7 @@ pub enum SelftestError {
     Sandbox(#[from] LoadError),
     /// The honest tenant's plan doesn't pass the gates as configured.
     #[error("the honest tenant's extractor doesn't pass under this configuration: {}", first_of(.0))]
-    HonestExtractor(Box<Turned>),
+    HonestExtractor(Box<PipelineError>),
     /// An honest event fails as configured.
     #[error("the honest tenant's events fail under this configuration: {0}")]
     HonestEvent(#[from] RunError),
@@ -127,15 +127,15 @@ impl Coded for SelftestError {
 }
 
 /// The first thing that is wrong, with its code and its figures.
-fn first_of(turned: &Turned) -> String {
-    match turned.problems().first() {
+fn first_of(error: &PipelineError) -> String {
+    match error.problems().first() {
         Some(problem) => format!("{}: {}", problem.code, problem.message),
-        None => turned.to_string(),
+        None => error.to_string(),
     }
 }
 
-impl From<Turned> for SelftestError {
-    fn from(turned: Turned) -> Self {
-        Self::HonestExtractor(Box::new(turned))
+impl From<PipelineError> for SelftestError {
+    fn from(error: PipelineError) -> Self {
+        Self::HonestExtractor(Box::new(error))
     }
 }

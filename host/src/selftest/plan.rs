@@ -11,6 +11,6 @@ pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt
     let request = Request { plan: &plan, task: setting.task(), smoke: SmokeOptions::default() };
     match setting.pipeline(case)?.accept(&request, &mut |_| {}) {
         Ok(_) => Ok(Attempt::passed()),
-        Err(turned) => Err(Attempt::turned_down(&turned, case)),
+        Err(error) => Err(Attempt::rejected(&error, case)),
     }
 }

@@ -7,7 +7,7 @@ use super::attempt::Attempt;
 use super::good_bundle::GoodBundle;
 use super::{Case, Config, SelftestError};
 use crate::bundle::Store;
-use crate::bundle::pipeline::{Accepted, Pipeline, Request, Stored, Turned};
+use crate::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, Stored};
 use crate::bundle::smoke::SmokeOptions;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::evidence::{Samples, Task};
@@ -77,13 +77,13 @@ impl Setting {
     }
 
     /// The honest tenant's extractor, inspected and proved.
-    pub(super) fn rendered(&self) -> Result<Inspected, Turned> {
+    pub(super) fn rendered(&self) -> Result<Inspected, PipelineError> {
         let pipeline = Pipeline::in_sandbox(self.engine.clone());
         pipeline.inspect(&pipeline.build(&pipeline.plan(PLAN)?)?)
     }
 
     /// Takes the honest tenant's plan through all gates.
-    pub(super) fn accept(&self, pipeline: &Pipeline) -> Result<Accepted, Turned> {
+    pub(super) fn accept(&self, pipeline: &Pipeline) -> Result<Accepted, PipelineError> {
         let request = Request { plan: PLAN, task: &self.task, smoke: SmokeOptions::default() };
         pipeline.accept(&request, &mut |_| {})
     }
@@ -96,14 +96,14 @@ impl Setting {
         let root = tempfile::tempdir()?;
         let stored = self
             .store_bundle(root.path())
-            .map_err(|turned| Attempt::failed(format!("a good bundle: {turned}")))?;
+            .map_err(|error| Attempt::failed(format!("a good bundle: {error}")))?;
         let pipeline = Pipeline::in_sandbox(self.engine().clone());
         let made = GoodBundle::new(root, stored.path, pipeline);
         Ok(self.good_bundle.get_or_init(|| made))
     }
 
     /// Stores a good bundle in the directory `root`.
-    pub(super) fn store_bundle(&self, root: &Path) -> Result<Stored, Turned> {
+    pub(super) fn store_bundle(&self, root: &Path) -> Result<Stored, PipelineError> {
         let pipeline = Pipeline::in_sandbox(self.engine.clone());
         let accepted = self.accept(&pipeline)?;
         let created_at = jiff::Timestamp::UNIX_EPOCH;

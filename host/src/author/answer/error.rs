@@ -35,7 +35,7 @@ pub struct AnswerError {
     pub problems: Vec<PlanParseError>,
     /// The same as findings, each with a JSON Pointer into the answer. None has a patch.
     pub findings: Vec<Finding>,
-    /// All of it as a model is told.
+    /// All of it as a model is shown.
     pub diagnostic: String,
     /// The JSON that the problems are about: the answer, without what was around it. `None` where there was none.
     pub text: Option<String>,

@@ -46,7 +46,7 @@ impl Entries {
     }
 }
 
-/// Adds the problems behind the first one, which has been told.
+/// Adds the problems after the first one, which has been reported.
 pub(super) fn others(problems: &[PlanParseError], text: &mut String) {
     let mut entries = Entries::default();
     for it in problems.iter().skip(1) {
@@ -55,27 +55,27 @@ pub(super) fn others(problems: &[PlanParseError], text: &mut String) {
     section("Other problems", &entries, text);
 }
 
-/// Adds the violations of the plan's schema that none of the problems tells of, each with the place in the answer and the
-/// part of the schema that it concerns. A problem at, above or below a place tells of it: alternatives fail as a whole for
+/// Adds the violations of the plan's schema that none of the problems reports, each with the place in the answer and the
+/// part of the schema that it concerns. A problem at, above or below a place reports it: alternatives fail as a whole for
 /// what is wrong in one of them.
 pub(super) fn violations(value: &Value, problems: &[PlanParseError], text: &mut String) {
-    let told: BTreeSet<&str> = problems.iter().map(|it| it.pointer.as_str()).collect();
+    let reported: BTreeSet<&str> = problems.iter().map(|it| it.pointer.as_str()).collect();
     let mut violations = Entries::default();
     for error in VALIDATOR.iter_errors(value) {
-        collect(&error, &told, &mut violations);
+        collect(&error, &reported, &mut violations);
     }
     section("Violations of the schema", &violations, text);
 }
 
-fn is_told(pointer: &str, told: &BTreeSet<&str>) -> bool {
+fn is_reported(pointer: &str, reported: &BTreeSet<&str>) -> bool {
     let ends = pointer.match_indices('/').map(|(end, _)| end).chain([pointer.len()]);
     let mut above = ends.filter_map(|end| pointer.get(..end));
     let inside = format!("{pointer}/");
-    above.any(|it| told.contains(it))
-        || told.range(inside.as_str()..).next().is_some_and(|it| it.starts_with(&inside))
+    above.any(|it| reported.contains(it))
+        || reported.range(inside.as_str()..).next().is_some_and(|it| it.starts_with(&inside))
 }
 
-/// Adds what stands around the place where a text stops being JSON.
+/// Adds what is around the place where a text stops being JSON.
 pub(super) fn surroundings(text: &str, fault: &serde_json::Error, diagnostic: &mut String) {
     let Some(line) = fault.line().checked_sub(1).and_then(|index| text.lines().nth(index)) else {
         return;
@@ -89,10 +89,10 @@ pub(super) fn surroundings(text: &str, fault: &serde_json::Error, diagnostic: &m
     }
 }
 
-/// A violation as an entry of a list; a part of the schema that stands in an entry already isn't repeated. Of alternatives,
+/// A violation as an entry of a list; a part of the schema that is in an entry already isn't repeated. Of alternatives,
 /// the one that the value is meant for is gone into: the one that takes its type.
-fn collect(error: &ValidationError<'_>, told: &BTreeSet<&str>, entries: &mut Entries) {
-    if is_told(error.instance_path().as_str(), told) {
+fn collect(error: &ValidationError<'_>, reported: &BTreeSet<&str>, entries: &mut Entries) {
+    if is_reported(error.instance_path().as_str(), reported) {
         return;
     }
     if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
@@ -104,7 +104,7 @@ fn collect(error: &ValidationError<'_>, told: &BTreeSet<&str>, entries: &mut Ent
         };
         let mut meant = context.iter().filter(|errors| !errors.iter().any(is_for_another_type));
         if let (Some(errors), None) = (meant.next(), meant.next()) {
-            errors.iter().for_each(|error| collect(error, told, entries));
+            errors.iter().for_each(|error| collect(error, reported, entries));
             return;
         }
     }
@@ -154,10 +154,10 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{is_told, others, violations};
+    use super::{is_reported, others, violations};
     use crate::plan::problems_of_value;
 
-    fn told(value: &Value) -> String {
+    fn reported(value: &Value) -> String {
         let mut text = String::new();
         others(&problems_of_value(value), &mut text);
         violations(value, &problems_of_value(value), &mut text);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn only_ten_problems_are_listed() {
-        let text = told(&json!({"property_fields": vec![json!(null); 20]}));
+        let text = reported(&json!({"property_fields": vec![json!(null); 20]}));
         assert!(text.starts_with("\n\nOther problems ("), "{text}");
         assert!(text.ends_with(" more (truncated)"), "{text}");
         assert_eq!(text.matches("\n  - ").count(), 10);
@@ -182,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_a_place_is_told_of_what_is_above_and_below_it() {
-        let told = BTreeSet::from(["/nodes/1/when", "/nodes/10"]);
+    fn what_is_reported_of_a_place_is_reported_of_what_is_above_and_below_it() {
+        let reported = BTreeSet::from(["/nodes/1/when", "/nodes/10"]);
         for (pointer, expected) in [
             ("", true),
             ("/nodes", true),
@@ -195,7 +195,7 @@ mod tests {
             ("/nodes/2", false),
             ("/edges", false),
         ] {
-            assert_eq!(is_told(pointer, &told), expected, "{pointer}");
+            assert_eq!(is_reported(pointer, &reported), expected, "{pointer}");
         }
     }
 

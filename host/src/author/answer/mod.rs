@@ -1,8 +1,8 @@
 //! What a model answered, to a plan.
 //!
-//! Models wrap JSON in fences and words, and are cut off. Before the [strict parser](crate::plan::parse()) stands a lenient
+//! Models wrap JSON in fences and words, and are cut off. Before the [strict parser](crate::plan::parse()) comes a lenient
 //! step that [takes the one JSON object out](AnswerFormat::Lenient) of what is around it, and never guesses at meaning.
-//! What still isn't a plan is told in full: [`AnswerError::diagnostic`] holds the parser's first problem in the format of the
+//! What still isn't a plan is reported in full: [`AnswerError::diagnostic`] holds the parser's first problem in the format of the
 //! contract, then its others, what the schema says beyond them, with the part of it that it concerns, and the answer itself,
 //! fenced, if it is short: a longer one is quoted by the prompt that the diagnostic goes into.
 //!

@@ -1,11 +1,11 @@
-//! What a person is told at the end of a failure.
+//! What a person reads at the end of a failure.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use super::advice::{NAME_CHARS, Trouble, advice, names};
-use super::{Attempt, AttemptKind, History, LoopCause, LoopError, Outcome, Reason};
+use super::advice::{self, NAME_CHARS, names};
+use super::{Attempt, AttemptKind, History, LoopCause, LoopError, LoopOutcome, Reason};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::Task;
@@ -28,7 +28,7 @@ pub struct Account {
     pub asked: String,
     /// What was tried, an attempt each, oldest first; of many, the first ones and the last.
     pub tried: Vec<String>,
-    /// What stands in the way.
+    /// What is in the way.
     pub in_the_way: String,
     /// What could be changed in rule, schema, graph spec, samples or configuration; at least one thing.
     pub change: Vec<String>,
@@ -37,18 +37,17 @@ pub struct Account {
 impl Account {
     /// Why no plan passed; `None` where one did.
     #[must_use]
-    pub fn of_outcome<A>(outcome: &Outcome<A>, task: &Task) -> Option<Self> {
+    pub fn of_outcome<A>(outcome: &LoopOutcome<A>, task: &Task) -> Option<Self> {
         if outcome.ok() {
             return None;
         }
         let history = outcome.history();
         let last = history.attempts.last();
-        let trouble = Trouble::Stopped { reason: outcome.reason(), last, usage: history.usage };
         Some(Self {
             asked: asked(history, task),
             tried: tried(&history.attempts),
             in_the_way: in_the_way(outcome.reason(), history),
-            change: advice(trouble, task),
+            change: advice::after_outcome(outcome.reason(), last, history.usage, task),
         })
     }
 
@@ -65,7 +64,7 @@ impl Account {
             asked: asked(history, task),
             tried: tried(&history.attempts),
             in_the_way: sanitize(&format!("{what}: {error} [{}]", error.code()), LINE_CHARS),
-            change: advice(Trouble::BrokeOff { code: error.code() }, task),
+            change: advice::after_error(error.entry()),
         }
     }
 }

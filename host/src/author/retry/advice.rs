@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Attempt, Reason, Tokens};
 use crate::author::answer;
-use crate::diagnostics::codes::{self, Cause, FailureKind};
+use crate::diagnostics::codes::{self, Cause, Code, FailureKind};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::Task;
@@ -21,38 +21,35 @@ const MAX_NAMES: usize = 6;
 /// How long a name may be, in characters.
 pub(super) const NAME_CHARS: usize = 80;
 
-/// What went wrong, as far as advice depends on it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Trouble<'a> {
-    /// The loop came to its end without a plan.
-    Stopped { reason: Reason, last: Option<&'a Attempt>, usage: Tokens },
-    /// It broke off with this code.
-    BrokeOff { code: &'static str },
+/// What could be changed where a loop came to its end without a plan, most helpful first; at least one thing.
+pub(super) fn after_outcome(
+    reason: Reason,
+    last: Option<&Attempt>,
+    usage: Tokens,
+    task: &Task,
+) -> Vec<String> {
+    let of_last = last.map(|attempt| of_attempt(attempt, task)).unwrap_or_default();
+    bounded(of_last.into_iter().chain(of_reason(reason, usage)))
 }
 
-/// What could be changed, most helpful first; at least one thing.
-pub(super) fn advice(trouble: Trouble<'_>, task: &Task) -> Vec<String> {
-    let mut advice = Vec::new();
-    match trouble {
-        Trouble::BrokeOff { code } => advice.extend(of_code(code)),
-        Trouble::Stopped { reason, last, usage } => {
-            if let Some(last) = last {
-                advice.extend(of_attempt(last, task));
-            }
-            advice.extend(of_reason(reason, usage));
-        }
-    }
-    if advice.is_empty() {
-        advice.push(
-            "Say more exactly in the rule which event type and which fields are meant.".to_owned(),
-        );
-    }
+/// What could be changed where it broke off with an error of this code.
+pub(super) fn after_error(code: Code) -> Vec<String> {
+    bounded(std::iter::once(code.action.to_owned()))
+}
+
+/// Each advice once, escaped and cut, and not more of them than anybody reads.
+fn bounded(advice: impl Iterator<Item = String>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for line in advice {
         let line = sanitize(&line, ADVICE_CHARS);
         if !kept.contains(&line) && kept.len() < MAX_ADVICE {
             kept.push(line);
         }
+    }
+    if kept.is_empty() {
+        kept.push(
+            "Say more exactly in the rule which event type and which fields are meant.".to_owned(),
+        );
     }
     kept
 }

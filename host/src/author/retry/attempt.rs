@@ -12,7 +12,7 @@ use crate::diagnostics::finding::Finding;
 pub struct Attempt {
     /// What happened. The same task, answers and gates give the same record, byte for byte.
     #[serde(flatten)]
-    pub record: Record,
+    pub record: AttemptRecord,
     /// How long it took, in milliseconds, the model's answer and all gates included.
     pub ms: u64,
 }
@@ -31,14 +31,14 @@ pub enum AttemptKind {
 
 /// What happened in an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Record {
+pub struct AttemptRecord {
     /// The attempt's number, from 1, over both kinds.
     pub number: usize,
     /// Who wrote the plan.
     pub kind: AttemptKind,
     /// What the model was asked in this attempt: the last turn of the conversation. `None` where no model was asked.
     pub prompt: Option<String>,
-    /// The answer, as it came; of a mechanical attempt, the mended text.
+    /// The answer, as it came; of a mechanical attempt, the repaired text.
     pub response: String,
     /// Why it failed; `None` where it was accepted.
     pub failure: Option<AttemptFailure>,
@@ -62,7 +62,7 @@ fn is_none(count: &usize) -> bool {
 /// Why an attempt failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AttemptFailure {
-    /// The one channel through which the failure is told.
+    /// The one channel through which the failure is reported.
     pub channel: Channel,
     /// The stable code.
     pub code: String,

@@ -13,7 +13,7 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::plan::Plan;
 
-/// How often one answer is mended before the model is asked again.
+/// How often one answer is repaired before the model is asked again.
 const DEFAULT_MECHANICAL_ROUNDS: usize = 4;
 
 /// What a model is shown when it is asked again.
@@ -50,7 +50,7 @@ impl Coded for ArgumentError {
 /// A caller's own say about what passed every gate; the reason, where it turns it down.
 type OnAccept<'a, A> = Box<dyn Fn(&Plan, &A) -> Result<(), String> + Send + Sync + 'a>;
 
-/// Who is told of attempts.
+/// Who is shown the attempts.
 type Watch<'a> = Box<dyn Fn(&Attempt) + Send + Sync + 'a>;
 
 /// How the loop goes about its work. `A` is what the gates accept.
@@ -160,7 +160,7 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
     }
 
     /// How long all of it may take; no bound by default. When it is spent nothing is begun any more, and nothing waited for:
-    /// neither the model nor the reading, mending and judging of its answer. The thread on which a gate judges then ends with the
+    /// neither the model nor the reading, repairing and judging of its answer. The thread on which a gate judges then ends with the
     /// sample or the step of a search that it is at, and doesn't count. Needs a tokio runtime with its clock
     /// enabled.
     pub fn wall_budget(mut self, time: impl Into<Option<Duration>>) -> Self {
@@ -174,13 +174,13 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
         self
     }
 
-    /// Whether answers are mended without the model where there is one thing to do; on by default, up to 4 rounds an answer.
+    /// Whether answers are repaired without the model where there is one thing to do; on by default, up to 4 rounds an answer.
     pub fn repair(mut self, on: bool) -> Self {
         self.config.mechanical_rounds = if on { DEFAULT_MECHANICAL_ROUNDS } else { 0 };
         self
     }
 
-    /// How often one answer is mended before the model is asked again; 4 by default, 0 switches mending off.
+    /// How often one answer is repaired before the model is asked again; 4 by default, 0 switches repair off.
     pub fn mechanical_rounds(mut self, rounds: usize) -> Self {
         self.config.mechanical_rounds = rounds;
         self
@@ -196,7 +196,7 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
         self
     }
 
-    /// Who is told of each attempt when it ends.
+    /// Who is shown each attempt when it ends.
     pub fn watch(mut self, watch: impl Fn(&Attempt) + Send + Sync + 'a) -> Self {
         self.config.watch = Some(Box::new(watch));
         self

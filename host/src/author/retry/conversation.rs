@@ -9,19 +9,19 @@ use crate::plan;
 /// How much of an answer is repeated in a conversation, in characters, as in a fresh prompt.
 const ANSWER_CHARS: usize = 32_000;
 
-/// What stands for an answer without text: providers take no empty turns.
+/// What takes the place of an answer without text: providers take no empty turns.
 const NO_TEXT: &str = "(no text)";
 
 /// What is known of the answer that failed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rejected<'a> {
+pub(super) struct FailedTurn<'a> {
     /// The answer as it came.
     pub(super) response: &'a str,
-    /// The plan that the diagnostic is about: the answer, or what mending made of it.
+    /// The plan that the diagnostic is about: the answer, or what repair made of it.
     pub(super) judged: &'a str,
-    /// Whether mending changed it.
-    pub(super) was_mended: bool,
-    /// What the model is told.
+    /// Whether repair changed it.
+    pub(super) was_repaired: bool,
+    /// What the model is shown of the failure.
     pub(super) feedback: &'a str,
 }
 
@@ -50,7 +50,7 @@ impl Conversation {
     }
 
     /// Goes on after an answer that failed.
-    pub(super) fn go_on(&mut self, rejected: Rejected<'_>) {
+    pub(super) fn go_on(&mut self, rejected: FailedTurn<'_>) {
         match self.strategy {
             RetryStrategy::Fresh => {
                 let text = prompt::retry(&self.original, rejected.judged, rejected.feedback);
@@ -75,14 +75,14 @@ fn repeated(response: &str) -> (&str, usize) {
     (&response[..end], response[end..].chars().count())
 }
 
-/// A further turn of a conversation in which the answer itself stands already, but for what was left out of it.
-fn follow_up(rejected: Rejected<'_>, left_out: usize) -> String {
-    let Rejected { judged, was_mended, feedback, .. } = rejected;
+/// A further turn of a conversation in which the answer itself is already, but for what was left out of it.
+fn follow_up(rejected: FailedTurn<'_>, left_out: usize) -> String {
+    let FailedTurn { judged, was_repaired, feedback, .. } = rejected;
     let mut text = "That answer was rejected.".to_owned();
     if left_out > 0 {
         text.push_str(&format!(" It is repeated without its last {left_out} characters."));
     }
-    if was_mended {
+    if was_repaired {
         let (shown, left_out) = prompt::answer(judged, ANSWER_CHARS);
         let without = match left_out {
             0 => String::new(),
@@ -106,9 +106,9 @@ fn follow_up(rejected: Rejected<'_>, left_out: usize) -> String {
 mod tests {
     use super::*;
 
-    fn go_on(response: &str, judged: &str, was_mended: bool, feedback: &str) -> Vec<Message> {
+    fn go_on(response: &str, judged: &str, was_repaired: bool, feedback: &str) -> Vec<Message> {
         let mut conversation = Conversation::new(RetryStrategy::Continue, "the task".to_owned());
-        conversation.go_on(Rejected { response, judged, was_mended, feedback });
+        conversation.go_on(FailedTurn { response, judged, was_repaired, feedback });
         conversation.request().messages
     }
 

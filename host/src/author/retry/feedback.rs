@@ -1,9 +1,10 @@
-//! What a model is told of a failure.
+//! What a model is shown of a failure.
 
 use std::fmt::Write as _;
 
 use json_patch::Patch;
 
+use super::Rejection;
 use crate::author::repair::{Failure, reduce_failure_to_repair};
 use crate::diagnostics::fence;
 use crate::diagnostics::finding::{Finding, describe};
@@ -18,15 +19,11 @@ const MAX_SUGGESTED: usize = 100;
 /// How long a patch that was applied may be to be shown, in characters. A longer one is left out: cut off, it would be none.
 const PATCH_CHARS: usize = 500;
 
-/// What is told: the gate's diagnostic as it stands; then what it doesn't say, the patches that were applied already and
+/// The gate's diagnostic, unaltered; then what it doesn't say, the patches that were applied already and
 /// those that may be meant; then what to do next.
-pub(super) fn feedback(
-    diagnostic: &str,
-    findings: &[Finding],
-    applied: &Patch,
-    failure: &Failure,
-) -> String {
-    let mut text = diagnostic.to_owned();
+pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure) -> String {
+    let Rejection { diagnostic, findings, .. } = rejection;
+    let mut text = diagnostic.clone();
     push_suggestions(&mut text, diagnostic, findings);
     if !applied.is_empty() {
         text.push_str("\n\nYour answer was mended before it was judged, and the diagnostic is about the mended plan. ");
@@ -41,20 +38,20 @@ pub(super) fn feedback(
     text
 }
 
-/// Appends what would mend the plan, where the diagnostic doesn't say so itself.
+/// Appends what would fix the plan, where the diagnostic doesn't say so itself.
 fn push_suggestions(text: &mut String, diagnostic: &str, findings: &[Finding]) {
-    let untold = |finding: &&Finding| {
+    let is_new = |finding: &&Finding| {
         let patch = finding.patch().and_then(shown);
         patch.is_some_and(|patch| !diagnostic.contains(&patch))
     };
-    let suggested: Vec<_> = findings.iter().filter(untold).take(MAX_SUGGESTED).cloned().collect();
+    let suggested: Vec<_> = findings.iter().filter(is_new).take(MAX_SUGGESTED).cloned().collect();
     if !suggested.is_empty() {
         push(text, format_args!("\n\n{}", describe("What may mend it", &suggested)));
     }
 }
 
 /// What a finding says, on one line.
-pub(super) fn words(finding: &Finding) -> String {
+pub(super) fn summary(finding: &Finding) -> String {
     let Finding { pointer, expected, observed, .. } = finding;
     let place = if pointer.is_empty() { "the plan" } else { pointer };
     sanitize(&format!("{place}: expected {expected}, found {observed}"), WORDS_CHARS)
@@ -88,10 +85,20 @@ mod tests {
             .with_suggestion(patch(json!([{"op": "replace", "path": pointer, "value": to}])))
     }
 
+    fn shown_to_model(
+        diagnostic: &str,
+        findings: &[Finding],
+        applied: &Patch,
+        failure: &Failure,
+    ) -> String {
+        let rejection = Rejection::of_no_gate(codes::WRONG_TYPE, diagnostic.to_owned());
+        feedback(&Rejection { findings: findings.to_vec(), ..rejection }, applied, failure)
+    }
+
     #[test]
-    fn the_diagnostic_stands_first_and_unaltered() {
+    fn the_diagnostic_is_first_and_unaltered() {
         let failure = Failure::new(Stage::Plan, "wrong_type", "/key_field");
-        let text = feedback(
+        let text = shown_to_model(
             "PlanParseError [code=wrong_type] at key_field: no",
             &[finding("/key_field", "a")],
             &Patch::default(),
@@ -113,28 +120,28 @@ mod tests {
         let failure = Failure::new(Stage::Plan, "wrong_type", "");
         let findings = [finding("/a", "x")];
         let said = shown(findings[0].patch().expect("one")).expect("short");
-        let text = feedback(&said, &findings, &Patch::default(), &failure);
+        let text = shown_to_model(&said, &findings, &Patch::default(), &failure);
         assert_eq!(text.matches(&said).count(), 1, "{text}");
     }
 
     #[test]
-    fn it_says_what_was_mended_and_keeps_within_bounds() {
+    fn it_says_what_was_repaired_and_keeps_within_bounds() {
         let failure = Failure::new(Stage::Plan, "wrong_type", "");
         let findings: Vec<_> = (0..50).map(|i| finding(&format!("/{i}"), "x")).collect();
         let applied = patch(json!([{"op": "remove", "path": "/note"}]));
-        let text = feedback("no", &findings, &applied, &failure);
+        let text = shown_to_model("no", &findings, &applied, &failure);
         assert!(text.contains(r#"to it (JSON Patch, RFC 6902): [{"op":"remove","path":"/note"}]"#));
         assert!(text.contains("... and 40 more (truncated)"), "{text}");
         let hidden = patch(json!([{"op": "add", "path": "/a", "value": "\u{202e}\u{1b}[2J"}]));
-        let text = feedback("no", &[], &hidden, &failure);
+        let text = shown_to_model("no", &[], &hidden, &failure);
         assert!(text.contains(r#"[{"op":"add","path":"/a","value":"\u202e\u001b[2J"}]"#), "{text}");
         let long = patch(json!([{"op": "add", "path": "/a", "value": "x".repeat(500)}]));
-        let text = feedback("no", &[], &long, &failure);
+        let text = shown_to_model("no", &[], &long, &failure);
         assert!(text.contains("there are 1 of them") && text.len() < 600, "{text}");
         // Nor is it suggested.
         let suggestion =
             Finding::new(Stage::Plan, codes::WRONG_TYPE, "", "a", "b").with_suggestion(long);
-        let text = feedback("no", &[suggestion], &Patch::default(), &failure);
+        let text = shown_to_model("no", &[suggestion], &Patch::default(), &failure);
         assert!(text.len() < 600, "{text}");
     }
 }

@@ -4,15 +4,22 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::attempt::AttemptFailure;
+use super::feedback::summary;
 use crate::author::answer::AnswerError;
+use crate::author::repair::{AnswerHash, Failure};
 use crate::bundle::apart::Interrupted;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::Finding;
-use crate::diagnostics::problem::Coded;
+use crate::diagnostics::problem::{Coded, Stage};
+use crate::diagnostics::untrusted::sanitize;
 use crate::gate::policy::FieldPolicy;
 use crate::plan::Plan;
 
-/// The gates that a plan has to pass: everything behind the reading of an answer.
+/// How long the summary of a failure may be, in characters.
+const SUMMARY_CHARS: usize = 200;
+
+/// The gates that a plan has to pass: everything after the reading of an answer.
 #[async_trait]
 pub trait Gates: Send + Sync {
     /// What a plan becomes that passed.
@@ -33,11 +40,11 @@ pub trait Gates: Send + Sync {
     /// [`GateError`], when a gate can't do its work, whatever the plan is. It ends the loop.
     async fn judge(&self, plan: &Plan) -> Result<Verdict<Self::Accepted>, GateError>;
 
-    /// What is wrong with an answer that isn't a plan, with patches where the task tells what is meant. Where this gives
+    /// What is wrong with an answer that isn't a plan, with patches where the task shows what is meant. Where this gives
     /// nothing, the loop goes by the findings in the error itself. Waited for like [`judge`](Self::judge).
     ///
     /// # Errors
-    /// [`GateError`], when this can't be worked out, whatever the answer is. It ends the loop.
+    /// [`GateError`], when this can't be found out, whatever the answer is. It ends the loop.
     async fn findings_of_answer(&self, _error: &AnswerError) -> Result<Vec<Finding>, GateError> {
         Ok(Vec::new())
     }
@@ -48,23 +55,71 @@ pub trait Gates: Send + Sync {
 pub enum Verdict<A> {
     /// It passed all of them.
     Accepted(A),
-    /// One of them refuses it.
+    /// One of them rejects it.
     Rejected(Rejection),
 }
 
-/// Why a plan was refused.
+/// Why a plan was rejected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rejection {
-    /// Through which channel the failure is told.
+    /// Through which channel the failure is reported.
     pub channel: Channel,
     /// The stable code.
     pub code: String,
     /// The part of a compilation that failed.
     pub category: Category,
-    /// What a model is told: the contract's text, bounded, what came from events and guests escaped.
+    /// What a model is shown: the contract's text, bounded, what came from events and guests escaped.
     pub diagnostic: String,
-    /// The same as data, with patches where they can be worked out.
+    /// The same as data, with suggestions where there are some.
     pub findings: Vec<Finding>,
+}
+
+impl Rejection {
+    /// A rejection by no gate: by the caller, or since a gate could not do its work.
+    pub(super) fn of_no_gate(code: Code, diagnostic: String) -> Self {
+        Self {
+            channel: Channel::CompileResult,
+            code: code.to_string(),
+            category: Category::Unknown,
+            diagnostic,
+            findings: Vec::new(),
+        }
+    }
+
+    /// The failure as the policy and the memory see it, of this answer.
+    pub(super) fn failure(&self, answer: AnswerHash) -> Failure {
+        let named = self.findings.iter().find(|finding| finding.code.name == self.code);
+        // Several stages may report one code: a finding or the category knows which of them it was.
+        let smoke = (self.category == Category::SmokeFailure).then_some(Stage::Smoke);
+        let known = || smoke.or_else(|| Some(codes::lookup(&self.code)?.stage));
+        let stage = named.map(|it| it.gate).or_else(known).unwrap_or(match self.channel {
+            Channel::PlanParseError => Stage::Plan,
+            Channel::RenderError => Stage::Render,
+            Channel::CompileResult => Stage::Smoke,
+        });
+        let finding = named.or_else(|| self.findings.first());
+        let path = finding.map_or_else(String::new, |finding| finding.pointer.clone());
+        Failure { stage, code: self.code.clone(), path, answer }
+    }
+
+    /// The failure as records show it.
+    pub(super) fn record(&self) -> AttemptFailure {
+        let failure_code = match self.channel {
+            Channel::PlanParseError => format!("plan_parse_error:{}", self.code),
+            Channel::RenderError => "render_error".to_owned(),
+            Channel::CompileResult => format!("compile:{}", self.category.as_str()),
+        };
+        let message = match self.findings.first() {
+            Some(finding) => summary(finding),
+            None => self.diagnostic.split_whitespace().collect::<Vec<_>>().join(" "),
+        };
+        AttemptFailure {
+            channel: self.channel,
+            code: self.code.clone(),
+            failure_code,
+            message: sanitize(&message, SUMMARY_CHARS),
+        }
+    }
 }
 
 /// The ways in which an attempt fails.
@@ -75,7 +130,7 @@ pub enum Channel {
     PlanParseError,
     /// The plan can't be rendered.
     RenderError,
-    /// A gate refuses it: policy, fit, the compiler, the sample run, or the caller.
+    /// A gate rejects it: policy, fit, the compiler, the sample run, or the caller.
     CompileResult,
 }
 
@@ -133,7 +188,7 @@ pub struct GateError {
 }
 
 impl GateError {
-    /// A failure of a gate, told by the error of the stage that failed. The code is that error's.
+    /// A failure of a gate, as the error of the stage that failed says it. The code is that error's.
     pub fn new(error: &(impl Coded + std::fmt::Display)) -> Self {
         Self { code: error.entry(), message: error.to_string() }
     }

@@ -1,16 +1,16 @@
 //! The loop: a model writes a plan, the gates judge it, and what they say goes back to the model.
 //!
 //! [`compile_with_llm`] asks until a plan passes or something ends it: the attempts, the tokens or the time are spent,
-//! failures repeat, or the model declines. Before the model is asked again, whatever has one plain remedy is mended without
+//! failures repeat, or the model declines. Before the model is asked again, whatever has one plain remedy is repaired without
 //! it ([`mechanical`](crate::author::repair::mechanical)); such attempts are recorded like others, cost no tokens, and go through
 //! the reading of answers and all gates like others.
 //!
-//! What was done is never lost: attempts, cost and time come with success, with failure ([`Outcome`]) and with errors
-//! ([`LoopError`]), and [`Account`] says in plain words what stands in the way. Nothing outside is touched but by the
+//! What was done is never lost: attempts, cost and time come with success, with failure ([`LoopOutcome`]) and with errors
+//! ([`LoopError`]), and [`Account`] says in plain words what is in the way. Nothing outside is touched but by the
 //! client and the gates.
 //!
-//! The loop runs on a tokio runtime, and keeps no thread of it busy: answers are read, mended and judged on threads that
-//! may block, and waited for as long as there is time. A future that is dropped leaves nothing behind but such a thread,
+//! The loop runs on a tokio runtime, and keeps no thread of it busy: answers are read, repaired and judged on threads that
+//! may block, and waited for as long as there is time. A future that is dropped leaves nothing but such a thread,
 //! which goes on to the end of the step it is at, or to the gates' own limits.
 //!
 //! # Example
@@ -39,7 +39,7 @@
 //!     }
 //! }
 //!
-//! /// Turns down every plan that reads the session.
+//! /// Rejects every plan that reads the session.
 //! struct NoSessions;
 //!
 //! #[async_trait]
@@ -90,10 +90,10 @@ mod run;
 mod usage;
 
 pub use account::Account;
-pub use attempt::{Attempt, AttemptFailure, AttemptKind, Record};
+pub use attempt::{Attempt, AttemptFailure, AttemptKind, AttemptRecord};
 pub use config::{ArgumentError, LoopConfig, LoopConfigBuilder, RetryStrategy};
 pub use gates::{Category, Channel, GateError, Gates, Rejection, Verdict};
-pub use outcome::{History, LoopCause, LoopError, Outcome, Reason};
+pub use outcome::{History, LoopCause, LoopError, LoopOutcome, Reason};
 pub use pipeline::PipelineGates;
-pub use run::{compile_with_llm, mend_plan};
+pub use run::{compile_with_llm, repair_plan};
 pub use usage::Tokens;

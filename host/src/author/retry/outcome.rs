@@ -26,11 +26,11 @@ pub enum Reason {
     TokenBudgetSpent,
     /// No time is left. What was being done is given up, the judging of an answer included.
     WallBudgetSpent,
-    /// The model, or a filter before or behind it, declined to answer.
+    /// The model, or a filter before or after it, declined to answer.
     Refused,
     /// The policy gives failures of this kind to a person.
     Escalated,
-    /// There is no model to be asked, and nothing more that could be mended without one.
+    /// There is no model to be asked, and nothing more that could be repaired without one.
     NothingCertain,
 }
 
@@ -82,7 +82,7 @@ impl History {
 ///
 /// Serialises to `{"ok", "reason", "last_diagnostic", "model", "attempts", "usage", "wall_ms"}`; what was accepted is left out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome<A> {
+pub struct LoopOutcome<A> {
     ok: bool,
     reason: Reason,
     last_diagnostic: Option<String>,
@@ -92,7 +92,7 @@ pub struct Outcome<A> {
     accepted: Option<A>,
 }
 
-impl<A> Outcome<A> {
+impl<A> LoopOutcome<A> {
     pub(super) fn accepted_as(accepted: A, history: History) -> Self {
         let accepted = Some(accepted);
         Self { ok: true, reason: Reason::Succeeded, last_diagnostic: None, history, accepted }

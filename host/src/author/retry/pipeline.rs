@@ -8,10 +8,11 @@ use super::{Category, Channel, GateError, Gates, Rejection, Verdict};
 use crate::author::answer::AnswerError;
 use crate::author::repair::mechanical::{plan_findings_within, smoke_findings_within};
 use crate::bundle::apart::compute;
-use crate::bundle::pipeline::{Accepted, Pipeline, Turned};
+use crate::bundle::pipeline::{Accepted, Pipeline, PipelineError};
 use crate::bundle::smoke::SmokeOptions;
+use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
-use crate::diagnostics::problem::{Coded, Problem};
+use crate::diagnostics::problem::Coded;
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
 use crate::evidence::effort::Efforts;
@@ -57,8 +58,8 @@ impl Gates for PipelineGates {
             &mut |_| {},
         ) {
             Ok(accepted) => Ok(Verdict::Accepted(accepted)),
-            Err(turned) if turned.is_of_host() => Err(GateError::new(&turned)),
-            Err(turned) => Ok(Verdict::Rejected(rejection(&turned, &plan, &gates.task, cancel))),
+            Err(error) if error.is_of_host() => Err(GateError::new(&error)),
+            Err(error) => Ok(Verdict::Rejected(rejection(&error, &plan, &gates.task, cancel))),
         };
         compute(judging).await?
     }
@@ -74,40 +75,37 @@ impl Gates for PipelineGates {
     }
 }
 
-/// What turned a plan down, as the loop knows it.
-fn rejection(turned: &Turned, plan: &Plan, task: &Task, cancel: &Cancel) -> Rejection {
-    let category = match turned {
-        Turned::NoSample { .. } => Category::InvalidEventTypes,
-        Turned::Smoke(failed) if failed.report().ok() => Category::InvalidEventTypes,
-        Turned::Fit(_) if turned.code() == "event_type_without_sample" => {
+/// The rejection of a plan, as the loop knows it.
+fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -> Rejection {
+    let category = match error {
+        PipelineError::NoSample { .. } => Category::InvalidEventTypes,
+        PipelineError::Smoke(failed) if failed.report().ok() => Category::InvalidEventTypes,
+        PipelineError::Fit(_) if error.entry() == codes::EVENT_TYPE_WITHOUT_SAMPLE => {
             Category::InvalidEventTypes
         }
-        Turned::Policy(_) | Turned::Fit(_) | Turned::Compile(_) | Turned::Inspect(_) => {
-            Category::AstFailure
-        }
-        Turned::Load(_) | Turned::Host(_) => Category::LoadError,
-        Turned::Smoke(_) => Category::SmokeFailure,
-        Turned::Plan(_) | Turned::Render(_) | Turned::Bundle(_) | Turned::Cancelled { .. } => {
-            Category::Unknown
-        }
+        PipelineError::Policy(_)
+        | PipelineError::Fit(_)
+        | PipelineError::Compile(_)
+        | PipelineError::Inspect(_) => Category::AstFailure,
+        PipelineError::Load(_) | PipelineError::Host(_) => Category::LoadError,
+        PipelineError::Smoke(_) => Category::SmokeFailure,
+        PipelineError::Plan(_)
+        | PipelineError::Render(_)
+        | PipelineError::Bundle(_)
+        | PipelineError::Cancelled { .. } => Category::Unknown,
     };
-    let channel = match turned {
-        Turned::Render(_) => Channel::RenderError,
+    let channel = match error {
+        PipelineError::Render(_) => Channel::RenderError,
         _ => Channel::CompileResult,
     };
-    let findings = match turned {
-        Turned::Policy(denied) => denied.findings().to_vec(),
-        Turned::Fit(unfit) => unfit.findings().to_vec(),
-        Turned::Smoke(failed) => smoke_findings_within(plan, failed, task, &Efforts::new(cancel)),
-        _ => turned.problems().iter().map(unplaced).collect(),
+    let findings = match error {
+        PipelineError::Policy(denied) => denied.findings().to_vec(),
+        PipelineError::Fit(unfit) => unfit.findings().to_vec(),
+        PipelineError::Smoke(failed) => {
+            smoke_findings_within(plan, failed, task, &Efforts::new(cancel))
+        }
+        _ => error.problems().iter().map(Finding::from).collect(),
     };
-    let (code, diagnostic) = (turned.code().to_owned(), turned.diagnostic());
+    let (code, diagnostic) = (error.code().to_owned(), error.diagnostic());
     Rejection { channel, code, category, diagnostic, findings }
-}
-
-/// A problem of what was made of a plan, which has no place in the plan itself.
-fn unplaced(problem: &Problem) -> Finding {
-    let place = problem.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default();
-    let observed = format!("{place}{}", problem.message);
-    Finding::new(problem.stage, problem.code, "", "a plan that this gate lets pass", observed)
 }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use json_patch::Patch;
 
-use super::attempt::{Attempt, AttemptKind, Record};
-use super::conversation::{Conversation, Rejected};
+use super::attempt::{Attempt, AttemptKind, AttemptRecord};
+use super::conversation::{Conversation, FailedTurn};
 use super::feedback::feedback;
 use super::judge::{Failed, Judged, judge};
 use super::usage::{Budget, Tokens};
-use super::{GateError, Gates, History, LoopConfig, LoopError, Outcome, Reason};
+use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reason, Rejection};
 use crate::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::author::prompt;
 use crate::author::repair::mechanical::{Mended, mend};
@@ -20,6 +20,8 @@ use crate::author::repair::{
     AnswerHash, Failure, RetryDecision, RetryMemory, RetryPolicy, should_retry,
 };
 use crate::bundle::apart::compute;
+use crate::diagnostics::codes;
+use crate::diagnostics::problem::Coded;
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
 
@@ -33,13 +35,13 @@ const MAX_FINDINGS: usize = 100;
 ///
 /// # Errors
 /// [`LoopError`], with all that was learned so far: the task has no rule, the model gave no answer, or a gate could not do
-/// its work. A plan that doesn't pass is no error: [`Outcome::ok`] tells.
+/// its work. A plan that doesn't pass is no error: [`LoopOutcome::ok`] says.
 pub async fn compile_with_llm<G: Gates>(
     client: &dyn LlmClient,
     task: &Task,
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
-) -> Result<Outcome<G::Accepted>, LoopError> {
+) -> Result<LoopOutcome<G::Accepted>, LoopError> {
     let mut run = Run {
         client,
         gates,
@@ -54,16 +56,16 @@ pub async fn compile_with_llm<G: Gates>(
     }
 }
 
-/// Takes a plan through the gates, and mends it as long as there is one plain thing to do. No model is asked: the outcome's
+/// Takes a plan through the gates, and repairs it as long as there is one plain thing to do. No model is asked: the outcome's
 /// first attempt is the plan as it was given, the others are mechanical.
 ///
 /// # Errors
 /// [`LoopError`], when a gate could not do its work.
-pub async fn mend_plan<G: Gates>(
+pub async fn repair_plan<G: Gates>(
     plan: &str,
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
-) -> Result<Outcome<G::Accepted>, LoopError> {
+) -> Result<LoopOutcome<G::Accepted>, LoopError> {
     let mut run = Run {
         client: &Nobody,
         gates,
@@ -81,12 +83,12 @@ pub async fn mend_plan<G: Gates>(
         began: Instant::now(),
     };
     Ok(match run.turn(open, &FinishReason::Stop).await? {
-        Turn::Accepted(accepted) => Outcome::accepted_as(accepted, run.ended()),
+        Turn::Accepted(accepted) => LoopOutcome::accepted_as(accepted, run.ended()),
         Turn::Failed(standing) => {
             let Standing { open, failed, .. } = *standing;
-            run.stop(Reason::NothingCertain, open, &failed)
+            run.stop(Reason::NothingCertain, open, &failed.rejection)
         }
-        Turn::OutOfTime(open, failed) => run.stop(Reason::WallBudgetSpent, open, &failed),
+        Turn::OutOfTime(open, rejection) => run.stop(Reason::WallBudgetSpent, open, &rejection),
     })
 }
 
@@ -124,8 +126,8 @@ enum Called {
 enum Turn<A> {
     Accepted(A),
     Failed(Box<Standing>),
-    /// The time was spent before it was judged, or before it was known whether to mend it.
-    OutOfTime(Open, Arc<Failed>),
+    /// The time was spent before it was judged, or before it was known whether to repair it.
+    OutOfTime(Open, Rejection),
 }
 
 /// A failure that the model has to be asked about.
@@ -133,11 +135,11 @@ struct Standing {
     /// The record of the attempt that failed last, still open.
     open: Open,
     failed: Arc<Failed>,
-    /// What the model answered, before anything was mended.
+    /// What the model answered, before anything was repaired.
     answer: AnswerHash,
     /// The plan that the failure is about.
     judged: String,
-    /// What mending has done to the answer.
+    /// What repair has done to the answer.
     applied: Patch,
 }
 
@@ -152,10 +154,10 @@ struct Open {
 }
 
 impl<G: Gates> Run<'_, '_, G> {
-    async fn run(mut self, prompt: String) -> Result<Outcome<G::Accepted>, LoopError> {
+    async fn run(mut self, prompt: String) -> Result<LoopOutcome<G::Accepted>, LoopError> {
         let mut conversation = Conversation::new(self.config.strategy, prompt);
         if let Some(reason) = self.budget.spent(self.history.usage) {
-            return Ok(Outcome::stopped(reason, None, self.ended()));
+            return Ok(LoopOutcome::stopped(reason, None, self.ended()));
         }
         let mut last_diagnostic = None;
         loop {
@@ -163,7 +165,7 @@ impl<G: Gates> Run<'_, '_, G> {
             let (completion, usage) = match self.call(conversation.request()).await {
                 Ok(Called::Answered(completion, usage)) => (completion, usage),
                 Ok(Called::GivenUp(reason)) => {
-                    return Ok(Outcome::stopped(reason, last_diagnostic, self.ended()));
+                    return Ok(LoopOutcome::stopped(reason, last_diagnostic, self.ended()));
                 }
                 Err(error) => return Err(LoopError::new(error, self.ended())),
             };
@@ -178,40 +180,40 @@ impl<G: Gates> Run<'_, '_, G> {
             };
             let standing = match self.turn(open, &finish_reason).await? {
                 Turn::Accepted(accepted) => {
-                    return Ok(Outcome::accepted_as(accepted, self.ended()));
+                    return Ok(LoopOutcome::accepted_as(accepted, self.ended()));
                 }
                 Turn::Failed(standing) => standing,
-                Turn::OutOfTime(open, failed) => {
-                    return Ok(self.stop(Reason::WallBudgetSpent, open, &failed));
+                Turn::OutOfTime(open, rejection) => {
+                    return Ok(self.stop(Reason::WallBudgetSpent, open, &rejection));
                 }
             };
             let Standing { open, failed, answer, judged, applied } = *standing;
-            let failure = failed.failure(answer);
+            let failure = failed.rejection.failure(answer);
             if let Some(reason) = self.end_after(&failed, &failure) {
-                return Ok(self.stop(reason, open, &failed));
+                return Ok(self.stop(reason, open, &failed.rejection));
             }
             self.memory.remember(&failure);
-            let told_of = Arc::clone(&failed);
-            let telling = move |_: &Cancel| {
-                let told = feedback(&told_of.diagnostic, &told_of.findings, &applied, &failure);
-                conversation.go_on(Rejected {
+            let reported = Arc::clone(&failed);
+            let going_on = move |_: &Cancel| {
+                let feedback_text = feedback(&reported.rejection, &applied, &failure);
+                conversation.go_on(FailedTurn {
                     response: &text,
                     judged: &judged,
-                    was_mended: !applied.is_empty(),
-                    feedback: &told,
+                    was_repaired: !applied.is_empty(),
+                    feedback: &feedback_text,
                 });
-                (conversation, told)
+                (conversation, feedback_text)
             };
-            let told = match self.in_time(compute(telling)).await {
-                Some(Ok((next, told))) => {
+            let feedback_text = match self.in_time(compute(going_on)).await {
+                Some(Ok((next, feedback_text))) => {
                     conversation = next;
-                    told
+                    feedback_text
                 }
                 Some(Err(error)) => return Err(self.break_off(open, error.into())),
-                None => return Ok(self.stop(Reason::WallBudgetSpent, open, &failed)),
+                None => return Ok(self.stop(Reason::WallBudgetSpent, open, &failed.rejection)),
             };
-            self.record(open, Some(&failed), Some(told));
-            last_diagnostic = Some(failed.diagnostic.clone());
+            self.record(open, Some(&failed.rejection), Some(feedback_text));
+            last_diagnostic = Some(failed.rejection.diagnostic.clone());
         }
     }
 
@@ -254,7 +256,7 @@ impl<G: Gates> Run<'_, '_, G> {
         }
     }
 
-    /// Judges an answer, and mends it as long as there is one plain thing to do.
+    /// Judges an answer, and repairs it as long as there is one plain thing to do.
     async fn turn(
         &mut self,
         mut open: Open,
@@ -274,32 +276,38 @@ impl<G: Gates> Run<'_, '_, G> {
                     return Ok(Turn::Accepted(accepted));
                 }
                 Some(Err(error)) => return Err(self.break_off(open, error)),
-                None => return Ok(Turn::OutOfTime(open, Arc::new(Failed::out_of_time()))),
+                None => {
+                    let diagnostic =
+                        "The time that all of it may take was spent before this answer was judged";
+                    let code = codes::GATES_INTERRUPTED;
+                    let rejection = Rejection::of_no_gate(code, diagnostic.to_owned());
+                    return Ok(Turn::OutOfTime(open, rejection));
+                }
             };
             let judged = failed.json.clone().unwrap_or_else(|| open.response.clone());
-            let may_mend = rounds < self.config.mechanical_rounds;
-            let to_mend = Arc::clone(&failed);
-            let mending = move |_: &Cancel| {
+            let may_repair = rounds < self.config.mechanical_rounds;
+            let to_repair = Arc::clone(&failed);
+            let repairing = move |_: &Cancel| {
                 let hash = AnswerHash::of(&judged);
                 seen.insert(hash.clone());
-                let mended = if may_mend { mended(&to_mend, &seen) } else { None };
-                (judged, hash, seen, mended)
+                let repaired = if may_repair { repaired(&to_repair, &seen) } else { None };
+                (judged, hash, seen, repaired)
             };
-            let (judged, hash, mended) = match self.in_time(compute(mending)).await {
-                Some(Ok((judged, hash, before, mended))) => {
+            let (judged, hash, repaired) = match self.in_time(compute(repairing)).await {
+                Some(Ok((judged, hash, before, repaired))) => {
                     seen = before;
-                    (judged, hash, mended)
+                    (judged, hash, repaired)
                 }
                 Some(Err(error)) => return Err(self.break_off(open, error.into())),
-                None => return Ok(Turn::OutOfTime(open, failed)),
+                None => return Ok(Turn::OutOfTime(open, failed.rejection.clone())),
             };
             let answer = answer.get_or_insert(hash);
-            let Some(Mended { text, patch }) = mended else {
+            let Some(Mended { text, patch }) = repaired else {
                 let answer = answer.clone();
                 let standing = Standing { open, failed, answer, judged, applied };
                 return Ok(Turn::Failed(Box::new(standing)));
             };
-            self.record(open, Some(&failed), Some(failed.diagnostic.clone()));
+            self.record(open, Some(&failed.rejection), Some(failed.rejection.diagnostic.clone()));
             applied.0.extend(patch.0.iter().cloned());
             finish = &FinishReason::Stop;
             open = Open {
@@ -338,16 +346,16 @@ impl<G: Gates> Run<'_, '_, G> {
         }
     }
 
-    fn record(&mut self, open: Open, failed: Option<&Failed>, diagnostic: Option<String>) {
+    fn record(&mut self, open: Open, rejection: Option<&Rejection>, diagnostic: Option<String>) {
         let Open { kind, prompt, response, patch, usage, began } = open;
-        let found = failed.map_or(&[][..], |failed| &failed.findings);
+        let found = rejection.map_or(&[][..], |rejection| &rejection.findings);
         let kept = &found[..found.len().min(MAX_FINDINGS)];
-        let record = Record {
+        let record = AttemptRecord {
             number: self.history.attempts.len() + 1,
             kind,
             prompt,
             response,
-            failure: failed.map(Failed::record),
+            failure: rejection.map(Rejection::record),
             diagnostic,
             findings: kept.to_vec(),
             findings_left_out: found.len() - kept.len(),
@@ -362,14 +370,20 @@ impl<G: Gates> Run<'_, '_, G> {
     }
 
     /// Ends with an attempt that failed.
-    fn stop(&mut self, reason: Reason, open: Open, failed: &Failed) -> Outcome<G::Accepted> {
-        self.record(open, Some(failed), None);
-        Outcome::stopped(reason, Some(failed.diagnostic.clone()), self.ended())
+    fn stop(
+        &mut self,
+        reason: Reason,
+        open: Open,
+        rejection: &Rejection,
+    ) -> LoopOutcome<G::Accepted> {
+        self.record(open, Some(rejection), None);
+        LoopOutcome::stopped(reason, Some(rejection.diagnostic.clone()), self.ended())
     }
 
     /// Ends with an attempt that could not be judged.
     fn break_off(&mut self, open: Open, error: GateError) -> LoopError {
-        self.record(open, Some(&Failed::of_gate(&error)), None);
+        let rejection = Rejection::of_no_gate(error.entry(), error.to_string());
+        self.record(open, Some(&rejection), None);
         LoopError::new(error, self.ended())
     }
 
@@ -381,10 +395,10 @@ impl<G: Gates> Run<'_, '_, G> {
     }
 }
 
-/// What mending makes of an answer, unless there is nothing certain to do, or it gives a plan that failed already.
-fn mended(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Mended> {
-    let mended = mend(failed.json.as_deref()?, &failed.findings)?;
-    (!seen.contains(&AnswerHash::of(&mended.text))).then_some(mended)
+/// What repair makes of an answer, unless there is nothing certain to do, or it gives a plan that failed already.
+fn repaired(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Mended> {
+    let repaired = mend(failed.json.as_deref()?, &failed.rejection.findings)?;
+    (!seen.contains(&AnswerHash::of(&repaired.text))).then_some(repaired)
 }
 
 /// Whether the question was read all the same, so that it was paid for though no answer came of it.

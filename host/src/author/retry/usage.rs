@@ -40,7 +40,7 @@ impl Tokens {
         Self { input_tokens: estimate(chars), output_tokens: 0, estimated: true }
     }
 
-    /// What an answer cost, as it is reported. A provider that tells of no input at all has not counted.
+    /// What an answer cost, as it is reported. A provider that reports no input at all has not counted.
     pub(super) fn reported(completion: &Completion) -> Option<Self> {
         let usage = completion.usage.filter(|usage| usage.input_tokens > 0)?;
         let Usage { input_tokens, output_tokens } = usage;

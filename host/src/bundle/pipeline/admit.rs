@@ -46,7 +46,7 @@ fn rendered_plan<'p>(plan: Option<&'p Plan>, inspected: &Inspected) -> Option<&'
     plan.filter(|_| matches!(proof, ResetSafety::Proven { how: Proof::Rendered }))
 }
 
-/// The gate that a bundle's module passes when it is loaded: inspected again, held to the manifest, and kept warm only if
+/// The gate that a bundle's module passes when it is loaded: inspected again, checked against the manifest, and kept warm only if
 /// this host renders the bundle's plan to the very same bytes, or the verifier finds a proof in the binary.
 impl ModuleGate for Pipeline {
     type Module = Admitted;

@@ -5,13 +5,13 @@
 //! when they are loaded again.
 
 mod admit;
-mod turned;
+mod error;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use self::admit::Admitted;
-pub use self::turned::Turned;
+pub use self::error::PipelineError;
 
 use crate::abi::section::ABI_VERSION;
 use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
@@ -204,64 +204,68 @@ impl Pipeline {
     /// Reads a plan.
     ///
     /// # Errors
-    /// [`Turned::Plan`], with every problem of it.
-    pub fn plan(&self, text: &str) -> Result<Plan, Turned> {
+    /// [`PipelineError::Plan`], with every problem of it.
+    pub fn plan(&self, text: &str) -> Result<Plan, PipelineError> {
         plan::parse(text).map_err(|error| {
             let problems = plan::problems(text);
-            Turned::Plan(if problems.is_empty() { vec![error] } else { problems })
+            PipelineError::Plan(if problems.is_empty() { vec![error] } else { problems })
         })
     }
 
-    /// Holds a plan to what may be read. Samples and event schema tell which of its paths lead to objects that hold what is
+    /// Checks a plan against what may be read. Samples and event schema tell which of its paths lead to objects that hold what is
     /// denied.
     ///
     /// # Errors
-    /// [`Turned::Policy`].
-    pub fn permit(&self, plan: &Plan, evidence: &Evidence) -> Result<(), Turned> {
+    /// [`PipelineError::Policy`].
+    pub fn permit(&self, plan: &Plan, evidence: &Evidence) -> Result<(), PipelineError> {
         Ok(self.policy.check_plan_knowing(plan, evidence)?)
     }
 
-    /// Holds the declared inputs of a module that wasn't rendered from a plan to what may be read.
+    /// Checks the declared inputs of a module that wasn't rendered from a plan against what may be read.
     ///
     /// # Errors
-    /// [`Turned::Policy`].
-    pub fn permit_inputs(&self, inspected: &Inspected) -> Result<(), Turned> {
+    /// [`PipelineError::Policy`].
+    pub fn permit_inputs(&self, inspected: &Inspected) -> Result<(), PipelineError> {
         Ok(self.policy.check_section(inspected.section())?)
     }
 
-    /// Holds the module of a bundle to what may be read, by the plan that it was rendered from if it was. Samples and event
+    /// Checks the module of a bundle against what may be read, by the plan that it was rendered from if it was. Samples and event
     /// schema tell more than was known when it was loaded.
     ///
     /// # Errors
-    /// [`Turned::Policy`].
-    pub fn permit_admitted(&self, admitted: &Admitted, evidence: &Evidence) -> Result<(), Turned> {
+    /// [`PipelineError::Policy`].
+    pub fn permit_admitted(
+        &self,
+        admitted: &Admitted,
+        evidence: &Evidence,
+    ) -> Result<(), PipelineError> {
         match admitted.rendered_plan() {
             Some(plan) => self.permit(plan, evidence),
             None => self.permit_inputs(admitted.inspected()),
         }
     }
 
-    /// Holds a plan to what is known of events and graph.
+    /// Checks a plan against what is known of events and graph.
     ///
     /// # Errors
-    /// [`Turned::Fit`].
-    pub fn fit(&self, plan: &Plan, task: &Task) -> Result<Fitted, Turned> {
+    /// [`PipelineError::Fit`].
+    pub fn fit(&self, plan: &Plan, task: &Task) -> Result<Fitted, PipelineError> {
         Ok(fit(plan, task)?)
     }
 
     /// Renders and compiles a plan.
     ///
     /// # Errors
-    /// [`Turned::Render`] or [`Turned::Compile`].
-    pub fn build(&self, plan: &Plan) -> Result<Compiled, Turned> {
+    /// [`PipelineError::Render`] or [`PipelineError::Compile`].
+    pub fn build(&self, plan: &Plan) -> Result<Compiled, PipelineError> {
         Ok(compile(render(plan)?)?)
     }
 
     /// Inspects a module that this pipeline built; it is reset-safe by construction.
     ///
     /// # Errors
-    /// [`Turned::Inspect`].
-    pub fn inspect(&self, compiled: &Compiled) -> Result<Inspected, Turned> {
+    /// [`PipelineError::Inspect`].
+    pub fn inspect(&self, compiled: &Compiled) -> Result<Inspected, PipelineError> {
         let inspected = inspect(compiled.module(), &self.structure)?;
         Ok(prove::by_rendering(inspected, compiled))
     }
@@ -269,8 +273,8 @@ impl Pipeline {
     /// Inspects bytes that nothing vouches for. They are reset-safe if the [verifier](prove::by_verification) finds a proof.
     ///
     /// # Errors
-    /// [`Turned::Inspect`].
-    pub fn inspect_bytes(&self, module: &[u8]) -> Result<Inspected, Turned> {
+    /// [`PipelineError::Inspect`].
+    pub fn inspect_bytes(&self, module: &[u8]) -> Result<Inspected, PipelineError> {
         let inspected = inspect_granting(module, &self.structure, self.sandbox.wasi().grant)?;
         Ok(prove::by_verification(inspected))
     }
@@ -278,8 +282,8 @@ impl Pipeline {
     /// Loads an inspected module into the sandbox. It runs with what the policy withholds.
     ///
     /// # Errors
-    /// [`Turned::Load`].
-    pub fn load(&self, inspected: &Inspected) -> Result<Extractor, Turned> {
+    /// [`PipelineError::Load`].
+    pub fn load(&self, inspected: &Inspected) -> Result<Extractor, PipelineError> {
         Ok(self.load_withholding(inspected)?)
     }
 
@@ -291,7 +295,7 @@ impl Pipeline {
     /// Runs an extractor over samples. `plan` is the oracle, where there is one.
     ///
     /// # Errors
-    /// [`Turned::NoSample`], [`Turned::Smoke`], or [`Turned::Host`] where nothing could be found out.
+    /// [`PipelineError::NoSample`], [`PipelineError::Smoke`], or [`PipelineError::Host`] where nothing could be found out.
     pub fn smoke(
         &self,
         extractor: &Extractor,
@@ -299,20 +303,20 @@ impl Pipeline {
         samples: &Samples,
         graph: Option<&GraphSpec>,
         options: SmokeOptions,
-    ) -> Result<Smoked, Turned> {
+    ) -> Result<Smoked, PipelineError> {
         covered(extractor, samples)?;
         Ok(smoke(extractor, plan, samples, graph, options)?)
     }
 
-    /// Takes a plan through every gate. `watch` is told of each stage when it ends.
+    /// Takes a plan through every gate. `watch` is called for each stage when it ends.
     ///
     /// # Errors
-    /// [`Turned`], by the first stage that turns it down.
+    /// [`PipelineError`], by the first stage that rejects it.
     pub fn accept(
         &self,
         request: &Request<'_>,
         watch: &mut dyn FnMut(StageTime),
-    ) -> Result<Accepted, Turned> {
+    ) -> Result<Accepted, PipelineError> {
         let plan = timed(Stage::Plan, watch, || self.plan(request.plan))?;
         self.accept_plan(&plan, request.task, request.smoke, watch)
     }
@@ -320,14 +324,14 @@ impl Pipeline {
     /// Takes a plan that was read already through all the other gates.
     ///
     /// # Errors
-    /// [`Turned`], by the first stage that turns it down.
+    /// [`PipelineError`], by the first stage that rejects it.
     pub fn accept_plan(
         &self,
         plan: &Plan,
         task: &Task,
         options: SmokeOptions,
         watch: &mut dyn FnMut(StageTime),
-    ) -> Result<Accepted, Turned> {
+    ) -> Result<Accepted, PipelineError> {
         self.accept_plan_until(plan, task, options, &Cancel::default(), watch)
     }
 
@@ -335,7 +339,7 @@ impl Pipeline {
     /// searched for.
     ///
     /// # Errors
-    /// [`Turned`], by the first stage that turns it down; [`Turned::Cancelled`], where it wasn't judged to the end.
+    /// [`PipelineError`], by the first stage that rejects it; [`PipelineError::Cancelled`], where it wasn't judged to the end.
     pub fn accept_plan_until(
         &self,
         plan: &Plan,
@@ -343,9 +347,9 @@ impl Pipeline {
         options: SmokeOptions,
         cancel: &Cancel,
         watch: &mut dyn FnMut(StageTime),
-    ) -> Result<Accepted, Turned> {
+    ) -> Result<Accepted, PipelineError> {
         let begin = |stage| match cancel.is_cancelled() {
-            true => Err(Turned::Cancelled { stage }),
+            true => Err(PipelineError::Cancelled { stage }),
             false => Ok(stage),
         };
         timed(begin(Stage::Policy)?, watch, || self.permit(plan, task.evidence()))?;
@@ -378,14 +382,14 @@ impl Pipeline {
     /// written.
     ///
     /// # Errors
-    /// [`Turned::Bundle`]; what was on disk before is still there.
+    /// [`PipelineError::Bundle`]; what was on disk before is still there.
     pub fn store(
         &self,
         accepted: &Accepted,
         store: &Store,
         created_at: jiff::Timestamp,
         watch: &mut dyn FnMut(StageTime),
-    ) -> Result<Stored, Turned> {
+    ) -> Result<Stored, PipelineError> {
         timed(Stage::Bundle, watch, || {
             let plan = json(accepted.plan());
             let section = accepted.inspected.section();
@@ -434,9 +438,9 @@ const VERSIONS: Versions<'static> = Versions {
 };
 
 /// Whether there is a sample of each event type that an extractor declares.
-fn covered(extractor: &Extractor, samples: &Samples) -> Result<(), Turned> {
+fn covered(extractor: &Extractor, samples: &Samples) -> Result<(), PipelineError> {
     match samples.uncovered(extractor.section().event_types()) {
-        Some(event_type) => Err(Turned::NoSample { event_type: event_type.to_owned() }),
+        Some(event_type) => Err(PipelineError::NoSample { event_type: event_type.to_owned() }),
         None => Ok(()),
     }
 }
@@ -444,8 +448,8 @@ fn covered(extractor: &Extractor, samples: &Samples) -> Result<(), Turned> {
 fn timed<T>(
     stage: Stage,
     watch: &mut dyn FnMut(StageTime),
-    work: impl FnOnce() -> Result<T, Turned>,
-) -> Result<T, Turned> {
+    work: impl FnOnce() -> Result<T, PipelineError>,
+) -> Result<T, PipelineError> {
     let start = Instant::now();
     let outcome = work();
     watch(StageTime { stage, ok: outcome.is_ok(), elapsed: start.elapsed() });

@@ -2,8 +2,8 @@
 
 use retort::author::llm::{Draft, LlmClient, ModelSpec, Recorder, connect};
 use retort::author::retry::{
-    Account, Attempt, AttemptKind, History, LoopConfig, LoopError, Outcome as LoopOutcome,
-    PipelineGates, compile_with_llm,
+    Account, Attempt, AttemptKind, History, LoopConfig, LoopError, LoopOutcome, PipelineGates,
+    compile_with_llm,
 };
 use retort::bundle::pipeline::{Accepted, Pipeline};
 use retort::diagnostics::problem::Coded;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use retort::bundle::pipeline::{Accepted, Pipeline, Request, StageTime, Turned};
+use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, StageTime};
 use retort::diagnostics::problem::{Coded, Problem, Stage};
 use retort::json::document::Kind;
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub(super) fn main(project: &Project, plan: &Path, json: bool) -> Outcome {
     };
     let outcome = match accept(project, plan, &mut watch)? {
         Ok((pipeline, accepted)) => Ok(store(project, &pipeline, &accepted, &mut watch)?),
-        Err(turned) => Err(turned),
+        Err(error) => Err(error),
     };
     match outcome {
         Ok(stored) if json => {
@@ -50,11 +50,11 @@ pub(super) fn main(project: &Project, plan: &Path, json: bool) -> Outcome {
             print_path(&stored)?;
             Ok(Verdict::Pass)
         }
-        Err(turned) if turned.is_of_host() => {
-            Err(CliError::Refused { code: turned.entry(), message: turned.to_string() })
+        Err(error) if error.is_of_host() => {
+            Err(CliError::Refused { code: error.entry(), message: error.to_string() })
         }
-        Err(turned) => {
-            let (problems, diagnostic) = (turned.problems(), turned.diagnostic());
+        Err(error) => {
+            let (problems, diagnostic) = (error.problems(), error.diagnostic());
             if json {
                 let diagnostic = Some(diagnostic.as_str());
                 let report = Report {
@@ -80,7 +80,7 @@ fn accept(
     project: &Project,
     plan: &Path,
     watch: &mut dyn FnMut(StageTime),
-) -> Result<Result<(Pipeline, Accepted), Turned>, CliError> {
+) -> Result<Result<(Pipeline, Accepted), PipelineError>, CliError> {
     let start = Instant::now();
     let plan = files::read_text(plan, Kind::Plan)?;
     let task = project.task()?;

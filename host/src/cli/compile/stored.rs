@@ -1,7 +1,7 @@
 //! The bundle that a compilation ends with.
 
 use retort::bundle::Store;
-use retort::bundle::pipeline::{Accepted, Pipeline, StageTime, Stored, Turned};
+use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, StageTime, Stored};
 use retort::diagnostics::problem::Coded;
 use serde::Serialize;
 
@@ -36,8 +36,8 @@ pub(super) fn store(
 ) -> Result<Stored, CliError> {
     project.inputs().guard_store(&project.out)?;
     let store = Store::open(&project.out)?;
-    pipeline.store(accepted, &store, jiff::Timestamp::now(), watch).map_err(|turned| match turned {
-        Turned::Bundle(error) => CliError::Store(error),
+    pipeline.store(accepted, &store, jiff::Timestamp::now(), watch).map_err(|error| match error {
+        PipelineError::Bundle(error) => CliError::Store(error),
         other => CliError::Refused { code: other.entry(), message: other.to_string() },
     })
 }

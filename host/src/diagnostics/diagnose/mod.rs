@@ -31,7 +31,7 @@ use crate::diagnostics::problem::Coded;
 
 /// The kinds of report that have a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ReportKind {
     /// What the plan parser refused: [`ParseReport`].
     Parse,
     /// What compiling or inspecting the rendered source found: [`AstReport`].
@@ -42,7 +42,7 @@ pub enum Kind {
     Compile,
 }
 
-impl Kind {
+impl ReportKind {
     /// Every kind, in the order of the pipeline.
     pub const ALL: [Self; 4] = [Self::Parse, Self::Ast, Self::Smoke, Self::Compile];
 
@@ -58,13 +58,13 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ReportKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for ReportKind {
     type Err = DiagnoseError;
 
     /// # Errors
@@ -87,7 +87,7 @@ pub enum DiagnoseError {
     #[error("not a {kind} report: at {}: {message}", root_or(path))]
     InvalidReport {
         /// The kind that was asked for.
-        kind: Kind,
+        kind: ReportKind,
         /// JSON path of the first thing that does not fit; empty for the root.
         path: String,
         /// What was expected there and what was found.
@@ -121,16 +121,16 @@ fn root_or(path: &str) -> &str {
 ///
 /// # Errors
 /// [`DiagnoseError::InvalidReport`] if the value is not a report of this kind.
-pub fn render(kind: Kind, report: &Value) -> Result<String, DiagnoseError> {
+pub fn render(kind: ReportKind, report: &Value) -> Result<String, DiagnoseError> {
     match kind {
-        Kind::Parse => read(kind, report).map(|report| parse(&report)),
-        Kind::Ast => read(kind, report).map(|report| ast(&report)),
-        Kind::Smoke => read(kind, report).map(|report| smoke(&report)),
-        Kind::Compile => read(kind, report).map(|report| compile(&report)),
+        ReportKind::Parse => read(kind, report).map(|report| parse(&report)),
+        ReportKind::Ast => read(kind, report).map(|report| ast(&report)),
+        ReportKind::Smoke => read(kind, report).map(|report| smoke(&report)),
+        ReportKind::Compile => read(kind, report).map(|report| compile(&report)),
     }
 }
 
-fn read<T: DeserializeOwned>(kind: Kind, report: &Value) -> Result<T, DiagnoseError> {
+fn read<T: DeserializeOwned>(kind: ReportKind, report: &Value) -> Result<T, DiagnoseError> {
     if !report.is_object() {
         // A derived reader would take a list for an object's fields in order.
         let message = format!("expected an object, found {}", type_name(report));
@@ -168,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    fn refusal(kind: Kind, report: &Value) -> (String, String) {
+    fn refusal(kind: ReportKind, report: &Value) -> (String, String) {
         match render(kind, report).unwrap_err() {
             DiagnoseError::InvalidReport { path, message, .. } => (path, message),
             other => panic!("{other}"),
@@ -178,13 +178,13 @@ mod tests {
     #[test]
     fn a_report_of_another_shape_is_refused_with_its_place() {
         let (path, message) = refusal(
-            Kind::Ast,
+            ReportKind::Ast,
             &json!({"failures": [{"code": "a", "detail": "d"}, {"code": "a", "detail": 5}]}),
         );
         assert_eq!(path, "failures[1].detail");
         assert!(message.contains("expected a string"), "{message}");
 
-        let (path, message) = refusal(Kind::Parse, &json!({"code": "empty_path"}));
+        let (path, message) = refusal(ReportKind::Parse, &json!({"code": "empty_path"}));
         assert_eq!(path, "");
         assert!(message.contains("message"), "{message}");
     }
@@ -193,11 +193,11 @@ mod tests {
     fn no_kind_takes_another_root_or_another_kinds_report() {
         let parse_report = json!({"code": "c", "path": "", "message": "m"});
         for root in [json!(null), json!([]), json!(["a", "b", "c"]), json!("x"), json!({})] {
-            for kind in Kind::ALL {
+            for kind in ReportKind::ALL {
                 assert_eq!(refusal(kind, &root).0, "", "{kind} {root}");
             }
         }
-        for kind in [Kind::Ast, Kind::Smoke, Kind::Compile] {
+        for kind in [ReportKind::Ast, ReportKind::Smoke, ReportKind::Compile] {
             refusal(kind, &parse_report);
         }
     }
@@ -205,19 +205,21 @@ mod tests {
     #[test]
     fn what_a_report_can_do_without_may_be_missing() {
         assert_eq!(
-            render(Kind::Ast, &json!({"failures": [{"code": "c", "detail": "d"}]})).unwrap(),
+            render(ReportKind::Ast, &json!({"failures": [{"code": "c", "detail": "d"}]})).unwrap(),
             "AST validation failed (1 issue):\n  <no-line>: c: d"
         );
         let bare = json!({"manifest_present": true, "bundle_dir_present": true});
-        assert!(render(Kind::Compile, &bare).unwrap().starts_with("CompileError [code=unknown]"));
+        assert!(
+            render(ReportKind::Compile, &bare).unwrap().starts_with("CompileError [code=unknown]")
+        );
     }
 
     #[test]
     fn kinds_are_named_as_they_print() {
-        for kind in Kind::ALL {
-            assert_eq!(kind.as_str().parse::<Kind>().unwrap(), kind);
+        for kind in ReportKind::ALL {
+            assert_eq!(kind.as_str().parse::<ReportKind>().unwrap(), kind);
         }
-        let error = "gra\nph".parse::<Kind>().unwrap_err();
+        let error = "gra\nph".parse::<ReportKind>().unwrap_err();
         assert_eq!(error.code(), "unknown_report_kind");
         assert!(error.to_string().contains("gra\\nph"), "{error}");
     }
@@ -225,7 +227,7 @@ mod tests {
     #[test]
     fn a_message_is_bounded_whatever_the_report_quotes() {
         let report = json!({"failures": "\u{1b}[2J".repeat(10_000)});
-        let error = render(Kind::Ast, &report).unwrap_err();
+        let error = render(ReportKind::Ast, &report).unwrap_err();
         assert!(error.to_string().chars().count() < 500);
         assert!(!error.to_string().contains('\u{1b}'));
     }

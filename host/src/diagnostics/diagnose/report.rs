@@ -112,7 +112,10 @@ mod tests {
         );
         // Nor where what `plan check --json` printed is read again.
         assert_eq!(
-            crate::diagnostics::diagnose::render(crate::diagnostics::diagnose::Kind::Parse, &saved),
+            crate::diagnostics::diagnose::render(
+                crate::diagnostics::diagnose::ReportKind::Parse,
+                &saved
+            ),
             Ok(text)
         );
     }

@@ -17,7 +17,7 @@ const SHOWN_CHARS: usize = 1_000;
 /// How long a patch may be that is written out, in characters.
 const MAX_PATCH_CHARS: usize = 500;
 
-/// A heading with the number of findings, then each with what would mend it. At most ten are written out.
+/// A heading with the number of findings, then each with what would fix it. At most ten are written out.
 /// What doesn't show is spelled out, in a patch as in all else; a patch of more than 500 characters is left out, which the text says.
 #[must_use]
 pub fn describe(heading: &str, findings: &[Finding]) -> String {
@@ -75,17 +75,17 @@ mod tests {
 
     #[test]
     fn patches_are_shown_escaped_and_not_at_any_length() {
-        let told = |value: &str| {
+        let described = |value: &str| {
             let finding =
                 Finding::new(Stage::Fit, codes::UNKNOWN_PATH, "/a", "one thing", "another");
             describe("Heading", &[finding.with_fix(patch::replace("/a", [value]))])
         };
-        let text = told("a\u{202e}\u{2028}\u{85}b");
+        let text = described("a\u{202e}\u{2028}\u{85}b");
         assert!(
             text.ends_with(r#"{"op":"replace","path":"/a","value":["a\u202e\u2028\u0085b"]}]"#),
             "{text}"
         );
-        let text = told(&"x".repeat(50_000));
+        let text = described(&"x".repeat(50_000));
         assert!(text.len() < 300 && text.contains("left out here for its 50"), "{text}");
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// What stands where text was cut off.
+/// What marks where text was cut off.
 const ELLIPSIS: char = '…';
 
 /// How many backticks may stand in a row: three begin or end a block of data in what a model reads.
@@ -29,8 +29,8 @@ pub fn sanitize(text: &str, max_chars: usize) -> String {
     spelled(text, max_chars, |c| is_hidden(c).then(|| c.escape_default().to_string()))
 }
 
-/// The same for what stands in a diagnostic: every third backtick of a run is spelled out too, so that a block of data that
-/// the diagnostic stands in can't be ended by it.
+/// The same for what is in a diagnostic: every third backtick of a run is spelled out too, so that a block of data that
+/// the diagnostic is in can't be ended by it.
 pub(crate) fn quotable(text: &str, max_chars: usize) -> String {
     let mut ticks = 0;
     spelled(text, max_chars, |c| quotable_escape(c, is_hidden(c), &mut ticks))

@@ -1,4 +1,4 @@
-//! Why a candidate was turned down: every stage's error, as problems and as a diagnostic.
+//! Why a candidate was rejected: every stage's error, as problems and as a diagnostic.
 
 use thiserror::Error;
 
@@ -16,9 +16,9 @@ use crate::render::RenderError;
 use crate::render::compile::CompileError;
 use crate::sandbox::{LoadError, RunError};
 
-/// Why a candidate was turned down.
+/// Why a candidate was rejected.
 #[derive(Debug, Error)]
-pub enum Turned {
+pub enum PipelineError {
     /// The plan can't be read; every problem of it, at least one.
     #[error("the plan is not valid: {}", first(.0))]
     Plan(Vec<PlanParseError>),
@@ -63,7 +63,7 @@ pub enum Turned {
     },
 }
 
-impl From<SmokeError> for Turned {
+impl From<SmokeError> for PipelineError {
     fn from(error: SmokeError) -> Self {
         match error {
             SmokeError::Failed(failed) => Self::Smoke(failed),
@@ -76,8 +76,8 @@ fn first(errors: &[PlanParseError]) -> String {
     errors.first().map_or_else(String::new, ToString::to_string)
 }
 
-impl Turned {
-    /// The stage that turned the candidate down.
+impl PipelineError {
+    /// The stage that rejected the candidate.
     #[must_use]
     pub fn stage(&self) -> Stage {
         match self {
@@ -137,7 +137,7 @@ impl Turned {
         Problem::new(self.stage(), self.entry(), self.to_string())
     }
 
-    /// The diagnostic: the text that a model is given to mend its plan.
+    /// The diagnostic: the text that a model is given to correct its plan.
     #[must_use]
     pub fn diagnostic(&self) -> String {
         match self {
@@ -199,7 +199,7 @@ impl Turned {
     }
 }
 
-impl Coded for Turned {
+impl Coded for PipelineError {
     fn entry(&self) -> Code {
         match self {
             Self::Plan(errors) => errors.first().map_or(codes::INVALID_JSON, Coded::entry),
