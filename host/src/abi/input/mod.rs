@@ -4,7 +4,8 @@ mod read;
 mod strict;
 mod write;
 
-pub(in crate::abi) use read::inputs;
+pub(in crate::abi) use read::{input, rows, whole_number};
+pub(in crate::abi) use strict::Strict;
 
 use crate::plan::expr::{Condition, Expression, Iteration, OnError, Reference, Source};
 

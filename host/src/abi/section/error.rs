@@ -6,7 +6,9 @@ use super::{
 };
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::diagnostics::problem::Coded;
-use crate::diagnostics::untrusted::escaped;
+use crate::diagnostics::untrusted::{bounded, escaped};
+use crate::plan::PlanParseError;
+use crate::plan::language::ReadContext;
 
 /// Why a `retort` section is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +23,7 @@ pub enum SectionError {
     /// JSON, but not an object with exactly the section's keys and their types.
     #[error("{message}")]
     WrongShape {
-        /// What was expected and what was found, with line and column.
+        /// Where, what was expected and what was found.
         message: String,
     },
     /// Another version of the ABI.
@@ -175,6 +177,9 @@ pub enum SectionError {
     },
 }
 
+/// How much of a path a message repeats, in characters: an unknown key is part of it, and may be anything.
+const PATH_CHARS: usize = 200;
+
 /// Every code that [`SectionError`] can carry.
 pub const CODES: &[&str] = &[
     "section_not_json",
@@ -187,6 +192,17 @@ pub const CODES: &[&str] = &[
 ];
 
 impl SectionError {
+    /// The first problem that was noted while reading.
+    pub(super) fn wrong_shape(context: ReadContext) -> Self {
+        let problem = context.into_problems().into_iter().next();
+        let message =
+            problem.map_or_else(String::new, |PlanParseError { path, message, .. }| {
+                let colon = if path.is_empty() { "" } else { ": " };
+                bounded(&path, PATH_CHARS) + colon + &message
+            });
+        Self::WrongShape { message }
+    }
+
     /// What was used of a limit and what was allowed, where this error is about a limit.
     #[must_use]
     pub fn usage(&self) -> Option<(u64, u64)> {

@@ -37,11 +37,6 @@ impl ReadContext {
         self.problems.into_inner()
     }
 
-    /// The first problem, with which reading ends.
-    pub(crate) fn take_first(&self) -> Option<PlanParseError> {
-        std::mem::take(&mut *self.problems.borrow_mut()).into_iter().next()
-    }
-
     pub(crate) fn note(
         &self,
         code: Code,
@@ -49,8 +44,11 @@ impl ReadContext {
         expected: impl Into<Option<String>>,
         observed: impl Into<Option<String>>,
     ) {
-        let error = PlanParseError::new(code, at, expected.into(), observed.into());
-        self.problems.borrow_mut().push(error);
+        let mut problems = self.problems.borrow_mut();
+        // Of a section one is enough.
+        if self.dialect == Dialect::Plan || problems.is_empty() {
+            problems.push(PlanParseError::new(code, at, expected.into(), observed.into()));
+        }
     }
 }
 

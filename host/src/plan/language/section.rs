@@ -5,8 +5,8 @@ use FieldRule::{Beside, OneOf};
 use Shape::{Chain, Object, Objects, Path, Section};
 
 use super::table::{
-    ALL, ANY, CONSTANT, EQUALS, EXISTS, Field, FieldRule, IS_TYPE, NOT, ON_ERROR, ONE_OF,
-    ObjectKind, ObjectTable, STARTS_WITH, Shape, TRUTHY, alone, with,
+    ALL, ANY, CONSTANT, EQUALS, EXISTS, Field, FieldRule, IS_TYPE, NOT, ON_DUPLICATE, ON_ERROR,
+    ONE_OF, ObjectKind, ObjectTable, STARTS_WITH, Shape, TRUTHY, alone, with,
 };
 
 const ANY_NUMBER: usize = usize::MAX;
@@ -17,6 +17,20 @@ const TEMPLATE: Field = Field::new("template", Section);
 const COALESCE: Field = Field::new("coalesce", Objects(ObjectKind::Choice));
 const AS: Field = Field::new("as", Chain).entries(1, ANY_NUMBER);
 const IF: Field = Field::new("if", Section);
+
+/// A section as a whole.
+pub(crate) static SECTION: ObjectTable = ObjectTable::new(
+    "section",
+    &[
+        Field::new("abi", Section).required(),
+        Field::new("function", Section).required(),
+        Field::new("event_types", Section).required(),
+        Field::new("inputs", Section).required(),
+        Field::new("rows", Section),
+        ON_DUPLICATE,
+    ],
+    &[],
+);
 
 /// An input.
 pub(crate) static INPUT: ObjectTable = ObjectTable::new(

@@ -94,7 +94,7 @@ impl Field {
         }
     }
 
-    const fn required(self) -> Self {
+    pub(super) const fn required(self) -> Self {
         Self { is_required: true, ..self }
     }
 
@@ -253,10 +253,7 @@ static PLAN: ObjectTable = ObjectTable::new(
             .aliases(&["relationships", "edge"])
             .about("The edges that each event becomes.")
             .default("[]"),
-        Field::new("on_duplicate", Word(&["last", "reject"]))
-            .aliases(&["duplicates", "on_duplicates"])
-            .about("Of nodes or edges with the same id in one event the last one counts, or the event is rejected.")
-            .default(r#""last""#),
+        ON_DUPLICATE,
         Field::new("session_id_path", Path)
             .entries(1, usize::MAX)
             .aliases(&["session_path", "session"])
@@ -426,6 +423,10 @@ static SPAN: ObjectTable = ObjectTable::new(
     ],
 );
 
+pub(super) const ON_DUPLICATE: Field = Field::new("on_duplicate", Word(&["last", "reject"]))
+    .aliases(&["duplicates", "on_duplicates"])
+    .about("Of nodes or edges with the same id in one event the last one counts, or the event is rejected.")
+    .default(r#""last""#);
 const ENTITY_NAME: Field = Field::new("entity_name", Name).required().aliases(&[
     "target_entity_name",
     "entity",
@@ -513,3 +514,48 @@ pub(super) const ANY: Field = Field::new("any", Objects(ObjectKind::Condition))
     .defined_as("conditions");
 pub(super) const NOT: Field =
     Field::new("not", Object(ObjectKind::Condition)).aliases(&["none", "negate", "unless"]);
+
+#[cfg(test)]
+mod tests {
+    use super::super::section;
+    use super::{FieldRule, ObjectKind, ObjectTable};
+
+    const KINDS: &[ObjectKind] = &[
+        ObjectKind::Plan,
+        ObjectKind::Node,
+        ObjectKind::Edge,
+        ObjectKind::External,
+        ObjectKind::Property,
+        ObjectKind::Condition,
+        ObjectKind::ForEach,
+        ObjectKind::Span,
+    ];
+
+    fn names(rule: &FieldRule) -> Vec<&'static str> {
+        match rule {
+            FieldRule::OneOf(alternatives) => {
+                alternatives.iter().flat_map(|it| it.with.into_iter().chain([it.name])).collect()
+            }
+            FieldRule::Beside(name, others) => [&[*name], *others].concat(),
+            FieldRule::Excludes(name, other) => vec![name, other],
+            FieldRule::Forms { long, or, short, required } => {
+                [&[*long, *or], *short, *required].concat()
+            }
+            FieldRule::NotEmptyOutside { field, paths } => [&[*field], *paths].concat(),
+        }
+    }
+
+    #[test]
+    fn rules_are_about_fields_of_their_kind_and_defaults_are_json() {
+        let plans = KINDS.iter().map(|kind| kind.table());
+        for table in plans.chain([&section::INPUT, &section::ROWS]) {
+            let ObjectTable { definition, fields, rules, .. } = table;
+            for name in rules.iter().flat_map(names) {
+                assert!(table.field(name).is_some(), "{definition}: {name}");
+            }
+            for field in fields.iter().filter_map(|field| field.default) {
+                assert!(serde_json::from_str::<serde_json::Value>(field).is_ok(), "{field}");
+            }
+        }
+    }
+}
