@@ -73,6 +73,11 @@ impl<'a> LocatedValue<'a> {
         self.field.name
     }
 
+    /// A part of the value, in the same field.
+    fn part(&self, value: &'a Value, at: PlanPlace) -> Self {
+        Self { value, at, field: self.field, context: self.context }
+    }
+
     pub(crate) fn note(
         &self,
         code: Code,
@@ -102,33 +107,34 @@ impl<'a> LocatedValue<'a> {
         self.items_within(self.field.entries)
     }
 
-    /// The same of a list with bounds that depend on what is around it.
+    /// The same of a list whose bounds depend on what is around it.
     pub(crate) fn items_within(
         &self,
-        (least, most): (usize, usize),
+        bounds: (usize, usize),
     ) -> impl Iterator<Item = Self> + use<'a> {
-        let items: &[Value] = match self.value {
-            Value::Array(items) => items,
-            _ => {
-                self.wrong_type(entries_of(self.field.shape));
-                &[]
-            }
+        let list = self.clone();
+        let items = self.entries(bounds).iter().enumerate();
+        items.map(move |(index, value)| list.part(value, list.at.item(index)))
+    }
+
+    fn entries(&self, (least, most): (usize, usize)) -> &'a [Value] {
+        let Value::Array(items) = self.value else {
+            self.wrong_type(entries_of(self.field.shape));
+            return &[];
         };
-        let found = items.len();
-        if self.value.is_array() && found < least {
+        if items.len() < least {
             let entries = if least == 1 { "entry" } else { "entries" };
-            let found = if found == 0 { "none".to_owned() } else { found.to_string() };
+            let found = if items.is_empty() { "none".to_owned() } else { items.len().to_string() };
             self.note(Code::TooFewItems, format!("at least {least} {entries}"), found);
         }
-        if found > most {
-            self.note(Code::TooManyItems, format!("at most {most} entries"), found.to_string());
+        match items.get(..most) {
+            Some(first) if items.len() > most => {
+                let found = items.len().to_string();
+                self.note(Code::TooManyItems, format!("at most {most} entries"), found);
+                first
+            }
+            _ => items,
         }
-        let list = self.clone();
-        items.iter().take(most).enumerate().map(move |(index, value)| Self {
-            value,
-            at: list.at.item(index),
-            ..list.clone()
-        })
     }
 
     /// The keys of a path, which may be none.
@@ -138,9 +144,7 @@ impl<'a> LocatedValue<'a> {
             return Vec::new();
         };
         let segments = segments.iter().enumerate();
-        segments
-            .map(|(index, value)| Self { value, at: self.at.item(index), ..self.clone() }.text())
-            .collect()
+        segments.map(|(index, value)| self.part(value, self.at.item(index)).text()).collect()
     }
 
     /// A path, which may not be empty.
@@ -232,6 +236,12 @@ impl<'a> LocatedObject<'a> {
         let field = self.table.field(name)?;
         let value = self.fields.get(name)?;
         Some(LocatedValue { value, at: self.at.field(name), field, context: self.context })
+    }
+
+    /// The path that holds where a field is left out.
+    pub(crate) fn default_path(&self, name: &str) -> Vec<String> {
+        let default = self.table.field(name).and_then(|field| field.default);
+        default.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

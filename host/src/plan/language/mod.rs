@@ -1,5 +1,5 @@
 //! The plan language as one table: for each kind of object its fields, and of each field what it holds, whether it is
-//! required, what excludes it, and what else it gets called.
+//! required, what excludes it, and which other names get written for it.
 //!
 //! The parser checks objects against it, the [schema](super::schema()) is generated from it, and the repair of plans
 //! looks up in it what a place should hold. Values and conditions are written in two dialects: that of plans, and that of a

@@ -145,7 +145,7 @@ impl LocatedValue<'_> {
         let read = Conversion::from_json_within(self.value, &mut patterns);
         read.map_err(|error| {
             let at = self.at.inside(&error.at);
-            Self { at, ..self.clone() }.note(code(&error), error.expected, error.observed);
+            self.context.note(code(&error), &at, error.expected, error.observed);
         })
         .ok()
     }

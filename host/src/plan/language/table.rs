@@ -71,7 +71,7 @@ pub(crate) struct Field {
     pub(crate) is_required: bool,
     /// How many entries its list, or the keys of its path, may be: at least and at most.
     pub(crate) entries: (usize, usize),
-    /// What it gets called by those who don't know better, and what can mean nothing else in such an object.
+    /// Other names that get written for it, and that can mean nothing else in such an object.
     pub(crate) aliases: &'static [&'static str],
     pub(crate) description: Option<&'static str>,
     /// What holds where it is left out, as JSON. Where this is null, null may also be written.

@@ -39,7 +39,7 @@ pub(super) fn plan(written: &LocatedObject<'_>) -> Plan {
         nodes: nodes.rules,
         edges: edges.unwrap_or_default(),
         on_duplicate: on_duplicate.unwrap_or_default(),
-        session_id_path: session_id_path.unwrap_or_else(|| vec!["session_id".to_owned()]),
+        session_id_path: session_id_path.unwrap_or_else(|| written.default_path("session_id_path")),
         span_rules: span_rules.unwrap_or_default(),
     }
 }

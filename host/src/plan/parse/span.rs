@@ -35,7 +35,7 @@ fn span_rule(written: &LocatedValue<'_>) -> Option<SpanRule> {
     let truthy = element_path(&object, "partial_when_path", innermost)
         .map(|path| Partial::Truthy(Reference { path, level: innermost }));
     let partial = object.condition("partial_when", scope).map(Partial::When);
-    let span_id = path.unwrap_or_else(|| vec!["span_id".to_owned()]);
+    let span_id = path.unwrap_or_else(|| object.default_path("span_id_path"));
     Some(SpanRule {
         span_id: Reference { path: span_id, level },
         for_each,
