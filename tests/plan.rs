@@ -114,6 +114,23 @@ fn cases_parse_as_expected() {
 }
 
 #[test]
+fn messages_are_made_of_what_was_expected_and_what_was_found() {
+    for Case { name, input, .. } in cases() {
+        for problem in plan::problems_of_value(&input) {
+            let made = match (&problem.expected, &problem.observed) {
+                (Some(expected), Some(observed)) => {
+                    format!("expected {expected}, found {observed}")
+                }
+                (Some(expected), None) => format!("expected {expected}"),
+                (None, Some(observed)) => format!("found {observed}"),
+                (None, None) => panic!("{name}: {problem}"),
+            };
+            assert_eq!(problem.message, made, "{name}");
+        }
+    }
+}
+
+#[test]
 fn every_code_is_met_by_a_case() {
     let met: BTreeSet<String> = cases().into_iter().filter_map(|case| case.expect.code).collect();
     if shared("conformance/plan_parser.json").is_some() {

@@ -1,5 +1,5 @@
 ;; expect: section_wrong_shape
-;; says: section "retort": unknown field `grant`
+;; says: section "retort": grant: found an unknown field "grant"; expected one of abi, function
 ;; An unknown key.
 
 (module

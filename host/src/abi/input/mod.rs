@@ -4,7 +4,8 @@ mod read;
 mod strict;
 mod write;
 
-pub(in crate::abi) use read::inputs;
+pub(in crate::abi) use read::{input, rows, whole_number};
+pub(in crate::abi) use strict::Strict;
 
 use crate::plan::expr::{Condition, Expression, Iteration, OnError, Reference, Source};
 
@@ -16,7 +17,7 @@ pub struct Input {
     /// The iteration that there is a value for each row of, by its place in [`Section::rows`](super::section::Section::rows).
     pub rows: Option<usize>,
     /// An earlier input, of the same rows or of none, that has to be true; where it isn't, this one is absent and isn't
-    /// worked out.
+    /// evaluated.
     pub only_if: Option<usize>,
     /// What becomes of the event where a conversion fails.
     pub on_error: OnError,

@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Number, Value};
 
 /// Any JSON in which no object has a key twice. `serde_json` would take the last of them.
-pub(super) struct Strict(pub(super) Value);
+pub(in crate::abi) struct Strict(pub(in crate::abi) Value);
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

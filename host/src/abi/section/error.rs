@@ -1,4 +1,4 @@
-//! Why a section is refused.
+//! Why a section is rejected.
 
 use super::{
     ABI_VERSION, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
@@ -7,9 +7,11 @@ use super::{
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
-use crate::diagnostics::untrusted::escaped;
+use crate::diagnostics::untrusted::{bounded, escaped};
+use crate::plan::PlanParseError;
+use crate::plan::language::ReadContext;
 
-/// Why a `retort` section is refused.
+/// Why a `retort` section is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SectionError {
@@ -22,7 +24,7 @@ pub enum SectionError {
     /// JSON, but not an object with exactly the section's keys and their types.
     #[error("{message}")]
     WrongShape {
-        /// What was expected and what was found, with line and column.
+        /// Where, what was expected and what was found.
         message: String,
     },
     /// Another version of the ABI.
@@ -176,7 +178,21 @@ pub enum SectionError {
     },
 }
 
+/// How much of a path a message repeats, in characters: an unknown key is part of it, and may be anything.
+const PATH_CHARS: usize = 200;
+
 impl SectionError {
+    /// The first problem that was noted while reading.
+    pub(super) fn wrong_shape(context: ReadContext) -> Self {
+        let problem = context.into_problems().into_iter().next();
+        let message =
+            problem.map_or_else(String::new, |PlanParseError { path, message, .. }| {
+                let colon = if path.is_empty() { "" } else { ": " };
+                bounded(&path, PATH_CHARS) + colon + &message
+            });
+        Self::WrongShape { message }
+    }
+
     /// What was used of a limit and what was allowed, where this error is about a limit.
     #[must_use]
     pub fn usage(&self) -> Option<(u64, u64)> {

@@ -1,87 +1,45 @@
-//! The section's JSON, read.
+//! The section's JSON, read. Strict: unknown keys, repeated and missing keys and values of another type are rejected.
 
-use std::fmt;
-use std::marker::PhantomData;
+use serde_json::Value;
 
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
-
-use super::{ABI_VERSION, Input, Rows, Section, SectionError};
-use crate::plan::expr::OnDuplicate;
+use super::{ABI_VERSION, Section, SectionError};
+use crate::abi::input::{Strict, input, rows, whole_number};
+use crate::plan::expr::conversion::PatternBudget;
+use crate::plan::language::{
+    Dialect, LocatedObject, LocatedValue, PlanPlace, ReadContext, section,
+};
 
 /// Reads a section, whose values are still to be checked.
 pub(super) fn section(bytes: &[u8]) -> Result<Section, SectionError> {
     // The version decides what the other keys mean, so it is looked at before them.
-    let Object(Version { abi }) = serde_json::from_slice(bytes)?;
-    if abi != u64::from(ABI_VERSION) {
-        return Err(SectionError::Version { found: abi });
+    let value: Value = serde_json::from_slice(bytes)?;
+    match value.get("abi").and_then(Value::as_u64) {
+        Some(found) if found != u64::from(ABI_VERSION) => {
+            return Err(SectionError::Version { found });
+        }
+        _ => {}
     }
-    let Object(raw): Object<Raw> = serde_json::from_slice(bytes)?;
-    Ok(Section {
+    let Strict(value) = serde_json::from_slice(bytes)?;
+    // All patterns share one budget, or a section of a few kilobytes would take minutes to read.
+    let context = ReadContext::new(Dialect::Section, PatternBudget::of_section());
+    let document = LocatedValue::root(&value, PlanPlace::default(), &context);
+    let section = document.object(&section::SECTION).and_then(|object| declared(&object));
+    section.filter(|_| context.noted() == 0).ok_or_else(|| SectionError::wrong_shape(context))
+}
+
+/// What an object declares; `None` where what is wrong was noted.
+fn declared(object: &LocatedObject<'_>) -> Option<Section> {
+    let texts = |list: LocatedValue<'_>| list.items().map(|item| item.text()).collect();
+    object.get("abi").and_then(|it| whole_number(&it))?;
+    Some(Section {
         abi: ABI_VERSION,
-        function: raw.function,
-        event_types: raw.event_types,
-        inputs: raw.inputs,
-        rows: raw.rows.into_iter().map(|Object(rows)| rows).collect(),
-        on_duplicate: raw.on_duplicate,
+        function: object.get("function")?.text(),
+        event_types: object.get("event_types").map(texts)?,
+        inputs: object.get("inputs")?.items().map_while(|item| input(&item)).collect(),
+        rows: match object.get("rows") {
+            None => Vec::new(),
+            Some(list) => list.items().map_while(|item| rows(&item)).collect(),
+        },
+        on_duplicate: object.get("on_duplicate").and_then(|it| it.word()),
     })
-}
-
-/// The one key that every version has.
-#[derive(Deserialize)]
-struct Version {
-    abi: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Raw {
-    /// Checked by way of [`Version`]; named here because unknown keys are refused.
-    #[serde(rename = "abi")]
-    _abi: u64,
-    function: String,
-    event_types: Vec<String>,
-    #[serde(deserialize_with = "crate::abi::input::inputs")]
-    inputs: Vec<Input>,
-    #[serde(default)]
-    rows: Vec<Object<Rows>>,
-    #[serde(default, deserialize_with = "on_duplicate")]
-    on_duplicate: Option<OnDuplicate>,
-}
-
-// serde_json takes an enum that isn't written as a string for a syntax error, which would blame the JSON.
-fn on_duplicate<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<OnDuplicate>, D::Error> {
-    match String::deserialize(deserializer)?.as_str() {
-        "last" => Ok(Some(OnDuplicate::Last)),
-        "reject" => Ok(Some(OnDuplicate::Reject)),
-        found => Err(D::Error::custom(format_args!(
-            "on_duplicate: expected last or reject, found `{found}`"
-        ))),
-    }
-}
-
-/// A `T` that was written as a JSON object: serde's derived structs would accept an array as well.
-struct Object<T>(T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor(PhantomData))
-    }
-}
-
-struct ObjectVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
-    }
 }

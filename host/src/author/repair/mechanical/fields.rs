@@ -99,7 +99,7 @@ impl<'a> Fields<'a> {
         let Odd { strangers: 1, missing } = odd.get(parent)? else { return None };
         let [only] = missing.as_slice() else { return None };
         let (_, missing) = split(only)?;
-        let holds = kind.fields().iter().find(|field| field.name == missing)?.holds;
+        let holds = kind.fields().iter().find(|field| field.name == missing)?.shape;
         // Sources of values may be left out for one another, so that one is missing doesn't say that it is meant.
         let is_one_of_several = missing == "source_path" && !matches!(content, Value::Array(_));
         (suits(holds, content) && !is_one_of_several).then(|| only.clone())
@@ -190,11 +190,11 @@ fn meant(
     effort: &Effort,
 ) -> Option<&'static str> {
     let is_open = |field: &str| !fields.contains_key(field) && !is_ruled_out(field, fields, kind);
-    let open = kind.fields().iter().filter(|it| is_open(it.name) && suits(it.holds, content));
+    let open = kind.fields().iter().filter(|it| is_open(it.name) && suits(it.shape, content));
     let score = |field: &Field| {
-        let other = field.others.iter().any(|it| spelling::plain(it) == spelling::plain(name));
+        let other = field.aliases.iter().any(|it| spelling::plain(it) == spelling::plain(name));
         let said = if other { OTHER_WORD } else { 0.0 };
-        let mappings = if holds_mappings(field.holds, content) { 1.0 } else { 0.0 };
+        let mappings = if holds_mappings(field.shape, content) { 1.0 } else { 0.0 };
         let near = alike(name, field.name, effort);
         (near.max(said).max(mappings) + if said > 0.0 { 0.01 } else { 0.0 }, field.name)
     };

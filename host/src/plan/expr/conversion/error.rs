@@ -2,14 +2,16 @@
 
 /// Why a value is no conversion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("expected {expected}{}", observed.as_ref().map(|it| format!(", found {it}")).unwrap_or_default())]
 pub struct ConversionError {
     /// Where inside the value, in the form `.regex.pattern`; empty for the value as a whole.
     pub at: String,
     /// What kind of fault.
     pub fault: ConversionFault,
-    /// What was expected and what was found, on one line.
-    pub message: String,
+    /// What was expected, on one line.
+    pub expected: String,
+    /// What was found instead, on one line, where that says more than what was expected.
+    pub observed: Option<String>,
 }
 
 /// The kinds of a [`ConversionError`].
@@ -35,8 +37,9 @@ impl ConversionError {
     pub(super) fn new(
         at: impl Into<String>,
         fault: ConversionFault,
-        message: impl Into<String>,
+        expected: impl Into<String>,
+        observed: impl Into<Option<String>>,
     ) -> Self {
-        Self { at: at.into(), fault, message: message.into() }
+        Self { at: at.into(), fault, expected: expected.into(), observed: observed.into() }
     }
 }

@@ -122,8 +122,9 @@ impl PatternBudget {
         }
         let (what, most, advice) = part.told();
         let most = self.factor * most;
-        let message = format!("expected at most {most} {what} in all, found more; {advice}");
-        Err(ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message))
+        let (at, fault) = (".regex.pattern", ConversionFault::PatternSize);
+        let expected = format!("at most {most} {what} in all");
+        Err(ConversionError::new(at, fault, expected, format!("more; {advice}")))
     }
 }
 
@@ -277,8 +278,8 @@ fn group_number(regex: &Regex, group: Option<&Group>) -> Result<usize, Conversio
         }
     };
     number.filter(|number| *number < groups).ok_or_else(|| {
-        let message = format!("expected a group of the pattern, found {named}");
-        ConversionError::new(".regex.group", ConversionFault::Value, message)
+        let (at, fault) = (".regex.group", ConversionFault::Value);
+        ConversionError::new(at, fault, "a group of the pattern", named)
     })
 }
 
@@ -290,8 +291,8 @@ fn no_pattern(error: &dyn std::error::Error) -> ConversionError {
     }
     let reason = reason.lines().last().unwrap_or_default();
     let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-    let message = format!("expected a pattern: {}", crate::diagnostics::untrusted::escaped(reason));
-    ConversionError::new(".regex.pattern", ConversionFault::Pattern, message)
+    let expected = format!("a pattern: {}", crate::diagnostics::untrusted::escaped(reason));
+    ConversionError::new(".regex.pattern", ConversionFault::Pattern, expected, None)
 }
 
 /// States of a program that a text can keep busy at the same time. Those that stand for the second and later bytes of a
@@ -321,8 +322,9 @@ fn endless_program() -> ConversionError {
 }
 
 fn too_large(what: &str, most: usize, found: impl fmt::Display, advice: &str) -> ConversionError {
-    let message = format!("expected a pattern with at most {most} {what}, found {found}; {advice}");
-    ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message)
+    let (at, fault) = (".regex.pattern", ConversionFault::PatternSize);
+    let expected = format!("a pattern with at most {most} {what}");
+    ConversionError::new(at, fault, expected, format!("{found}; {advice}"))
 }
 
 #[cfg(test)]
@@ -334,8 +336,9 @@ mod tests {
     fn pattern(text: &str) -> Result<Pattern, (ConversionFault, String)> {
         Pattern::new(text.to_owned(), None, &mut PatternBudget::default()).map_err(|error| {
             assert_eq!(error.at, ".regex.pattern");
-            assert!(!error.message.contains('\n'), "{}", error.message);
-            (error.fault, error.message)
+            let message = error.to_string();
+            assert!(!message.contains('\n'), "{message}");
+            (error.fault, message)
         })
     }
 
@@ -411,7 +414,7 @@ mod tests {
             let error = Pattern::new("(?<a>.)".into(), Some(group), &mut PatternBudget::default())
                 .unwrap_err();
             assert_eq!((error.at.as_str(), error.fault), (".regex.group", ConversionFault::Value));
-            assert!(error.message.contains(found), "{}", error.message);
+            assert!(error.to_string().contains(found), "{error}");
         }
     }
 
@@ -430,7 +433,7 @@ mod tests {
             let mut budget = PatternBudget::default();
             let in_all = (0..).find(|_| {
                 let error = Pattern::new(text.to_owned(), None, &mut budget).err();
-                error.is_some_and(|error| error.message.contains("in all"))
+                error.is_some_and(|error| error.expected.contains("in all"))
             });
             assert_eq!(in_all, Some(refused_at), "{text}");
             assert!(budget.is_spent());
