@@ -8,10 +8,11 @@ mod measure;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use retort::author::draft::{Drafts, draft};
+use retort::author::draft::draft;
 use retort::author::llm::{Draft, LlmClient, LlmRequest};
 use retort::bundle::pipeline::{Pipeline, Request};
 use retort::bundle::smoke::{Samples, SmokeOptions};
+use retort::diagnostics::problem::Coded;
 use retort::evidence::dotted;
 use retort::evidence::{EventSchema, Rule, Task};
 use retort::graph::GraphSpec;
@@ -26,15 +27,24 @@ use crate::support::{shared, workspace_root};
 /// The least F1 over all properties of a set of rules.
 const FLOOR: f64 = 0.90;
 
-/// The least F1 over what comes of the nodes beside the main one, and of edges.
-const EXTENDED_FLOOR: f64 = 0.75;
+/// The least share of what comes of the nodes beside the main one, and of edges, that is right, and that is found. Which of
+/// several users is meant is said in words: they are left out.
+const EXTENDED_PRECISION: f64 = 1.0;
+const EXTENDED_RECALL: f64 = 0.75;
 
 /// The least F1 of a rule that isn't drafted without a fault, with the reason.
-const FLOORS: &[(&str, f64, &str)] = &[(
-    "model_call",
-    0.8,
-    "token counts are in two places, and one of them has the property's very name",
-)];
+const FLOORS: &[(&str, f64, &str)] = &[
+    (
+        "model_call",
+        0.8,
+        "token counts are in two places, and one of them has the property's very name",
+    ),
+    ("issues", 0.9, "an issue and its milestone both have an author: left out rather than guessed"),
+    ("repository", 0.95, "open issues are counted twice, under two names"),
+];
+
+/// The least share of rules whose free text is where the gold has it: that a rule says in words, which nobody reads here.
+const FREE_TEXT_FLOOR: f64 = 0.6;
 
 /// The same for any other rule.
 const FAULTLESS: f64 = 1.0;
@@ -154,7 +164,7 @@ fn measure(title: &str, cases: &[Case]) -> Sums {
     let (mut wrong, mut below) = (String::new(), Vec::new());
     for case in cases {
         let drafted = draft(&case.task).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        let plan = accepted(&pipeline, &case.task, &drafted, &case.name);
+        let plan = accepted(&pipeline, &case.task, drafted.plan(), &case.name);
         let found = case.compare(&plan);
         table += &found.row(&case.name);
         let floor = FLOORS.iter().find(|(name, _, _)| *name == case.name);
@@ -169,6 +179,7 @@ fn measure(title: &str, cases: &[Case]) -> Sums {
     }
     table += &total.row("all");
     eprintln!("{table}{wrong}");
+    assert!(total.free_text() >= FREE_TEXT_FLOOR, "{title}: {}", total.free_text());
     assert!(below.is_empty(), "{title}: below the floor: {below:?}");
     total
 }
@@ -189,8 +200,8 @@ fn nodes_and_edges_beside_the_main_node_are_drafted() {
         let Some(cases) = webhooks(with_schema) else { return };
         let (mut sums, mut table, mut wrong) = (Facts::default(), String::new(), String::new());
         for case in &cases {
-            let found =
-                case.compare_extended(&plan::from_value(&draft(&case.task).unwrap()).unwrap());
+            let plan = plan::from_value(draft(&case.task).unwrap().plan()).unwrap();
+            let found = case.compare_extended(&plan);
             table += &found.row(&case.name);
             for line in &found.wrong {
                 wrong += &format!("  {}: {line}\n", case.name);
@@ -198,7 +209,11 @@ fn nodes_and_edges_beside_the_main_node_are_drafted() {
             sums.add(&found);
         }
         eprintln!("{title}\n{table}{}{wrong}", sums.row("all"));
-        assert!(sums.f1() >= EXTENDED_FLOOR, "{title}: {}", sums.f1());
+        let (precision, recall) = sums.shares();
+        assert!(
+            precision >= EXTENDED_PRECISION && recall >= EXTENDED_RECALL,
+            "{title}: {precision} {recall}"
+        );
     }
 }
 
@@ -209,9 +224,10 @@ fn rules_on_telemetry_are_drafted() {
     assert!(sums.f1() >= FLOOR, "{}", sums.f1());
 }
 
-/// The examples' rules are words alone; what is drafted from them reads what their plans read.
+/// The examples' rules are words alone; what is drafted from them reads what their plans read, so far as the rules name paths
+/// or the samples have names.
 #[test]
-fn the_examples_are_drafted_from_words() {
+fn the_examples_are_drafted_from_names() {
     let pipeline = Pipeline::new(Limits::default()).unwrap();
     for name in ["agent-decision", "cloud-audit", "github-webhook"] {
         let folder = workspace_root().join("examples").join(name);
@@ -219,9 +235,17 @@ fn the_examples_are_drafted_from_words() {
         let samples = Samples::parse(&text(&folder.join("samples.ndjson")), "samples").unwrap();
         let rule = Rule::parse(&text(&folder.join("rule.md")), "rule").unwrap();
         let task = Task::new(graph, samples, Some(rule), None);
-        let drafted = accepted(&pipeline, &task, &draft(&task).unwrap(), name);
-        let written = plan::parse(&text(&folder.join("plan.json"))).unwrap();
-        assert_eq!(reads(&drafted), reads(&written), "{name}");
+        let sketch = draft(&task).unwrap();
+        let drafted = accepted(&pipeline, &task, sketch.plan(), name);
+        let mut written = reads(&plan::parse(&text(&folder.join("plan.json"))).unwrap());
+        let about: Vec<&str> = sketch.doubts().iter().map(|it| it.about.as_str()).collect();
+        if name == "github-webhook" {
+            // Its rule says in words alone what stands for the session and the span.
+            assert!(about.contains(&"session") && about.contains(&"span"), "{about:?}");
+            written =
+                Reads { session: "session_id".to_owned(), span: None, partial: None, ..written };
+        }
+        assert_eq!(reads(&drafted), written, "{name}");
     }
 }
 
@@ -238,6 +262,11 @@ struct Written {
     reads: Option<Reads>,
     /// The plan, where there is more to it.
     plan: Option<Value>,
+    /// The code of the error, where the samples don't support a draft.
+    error: Option<String>,
+    /// What is told to be doubtful, by what it is about.
+    #[serde(default)]
+    doubts: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
@@ -270,14 +299,26 @@ fn rules_of_any_form_are_drafted() {
         let samples = Samples::parse(&samples, "samples").unwrap();
         let rule = case.rule.map(|rule| Rule::from_value(rule).unwrap());
         let task = Task::new(graph, samples, rule, None);
-        let drafted = draft(&task).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(draft(&task).unwrap(), drafted, "{name}: the same task, the same draft");
-        let found = reads(&accepted(&pipeline, &task, &drafted, &name));
+        let sketch = match (draft(&task), &case.error) {
+            (Ok(sketch), None) => sketch,
+            (Err(error), Some(code)) if error.code() == code => continue,
+            (other, _) => {
+                failures += &format!("{name}: {:?}\n", other);
+                continue;
+            }
+        };
+        assert_eq!(draft(&task).as_ref(), Ok(&sketch), "{name}: the same task, the same draft");
+        let drafted = sketch.plan();
+        let about: Vec<&str> = sketch.doubts().iter().map(|it| it.about.as_str()).collect();
+        if about != case.doubts {
+            failures += &format!("{name}: {sketch}\n");
+        }
+        let found = reads(&accepted(&pipeline, &task, drafted, &name));
         assert!(case.reads.is_some() || case.plan.is_some(), "{name}: nothing is expected");
         if let Some(wanted) = case.reads.filter(|wanted| found != *wanted) {
             failures += &format!("{name}:\n found {found:#?}\nwanted {wanted:#?}\n");
         }
-        if let Some(wanted) = case.plan.filter(|wanted| drafted != *wanted) {
+        if let Some(wanted) = case.plan.filter(|wanted| drafted != wanted) {
             failures += &format!("{name}:\n found {drafted:#}\nwanted {wanted:#}\n");
         }
     }
@@ -311,26 +352,25 @@ fn example() -> Task {
 }
 
 #[test]
-fn the_client_gives_one_draft_after_the_other_and_then_the_best_again() {
+fn the_client_gives_the_same_sketch_each_time_and_remarks_what_it_rests_on() {
     let task = example();
     let client = Draft::new(&task);
-    assert_eq!((client.name(), client.costs_tokens()), ("draft", false));
-    let drafts = Drafts::new(&task).unwrap();
+    assert_eq!((client.name(), client.costs_tokens(), client.remark()), ("draft", false, None));
+    let sketch = draft(&task).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let ask = || {
+    for _ in 0..2 {
         let request = LlmRequest::prompt("prompt", plan::schema());
         let completion = runtime.block_on(client.generate_json(request)).unwrap();
         assert_eq!(completion.usage, None);
-        serde_json::from_str::<Value>(&completion.text).unwrap()
-    };
-    let mut earlier = Vec::new();
-    while let Some(expected) = drafts.after(earlier.len()) {
-        let given = ask();
-        assert_eq!(&given, expected);
-        assert!(!earlier.contains(&given), "every draft is another one");
-        plan::from_value(&given).unwrap();
-        earlier.push(given);
+        let given: Value = serde_json::from_str(&completion.text).unwrap();
+        assert_eq!(&given, sketch.plan());
     }
-    assert!(earlier.len() > 1);
-    assert_eq!(&ask(), drafts.best());
+    let remark = client.remark().unwrap();
+    assert_eq!(remark, sketch.to_string());
+    for it in sketch.mappings() {
+        assert!(remark.contains(&format!("{}.{}", it.entity, it.property)), "{remark}");
+    }
+    for it in sketch.doubts() {
+        assert!(remark.contains(&format!("{}: {}", it.about, it.why)), "{remark}");
+    }
 }

@@ -231,14 +231,14 @@ impl Facts {
         self.wrong.extend(other.wrong.iter().cloned());
     }
 
-    pub(super) fn f1(&self) -> f64 {
-        f1(self.right, self.drafted, self.wanted)
+    /// Precision and recall.
+    pub(super) fn shares(&self) -> (f64, f64) {
+        (ratio(self.right, self.drafted), ratio(self.right, self.wanted))
     }
 
     pub(super) fn row(&self, name: &str) -> String {
         let Self { wanted, drafted, right, .. } = self;
-        let (precision, recall) = (ratio(*right, *drafted), ratio(*right, *wanted));
-        let f1 = self.f1();
+        let ((precision, recall), f1) = (self.shares(), f1(*right, *drafted, *wanted));
         format!(
             "  {name:<20} {right:>5} {drafted:>7} {wanted:>6}  {precision:>9.3} {recall:>6.3} {f1:>5.3}\n"
         )
@@ -307,9 +307,14 @@ impl Sums {
         f1(self.right, self.drafted, self.wanted)
     }
 
-    /// Whether key, session, span and free text are right in every rule.
+    /// Whether key, session and span are right in every rule, and some property is.
     pub(super) fn rest_is_right(&self) -> bool {
-        [self.key, self.session, self.span, self.partial].iter().all(|it| *it == self.rules)
+        self.right > 0 && [self.key, self.session, self.span].iter().all(|it| *it == self.rules)
+    }
+
+    /// The share of the rules whose free text is right.
+    pub(super) fn free_text(&self) -> f64 {
+        ratio(self.partial, self.rules)
     }
 
     pub(super) fn header() -> String {

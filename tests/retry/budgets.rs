@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use retort::author::answer::AnswerError;
-use retort::author::draft::Drafts;
+use retort::author::draft::draft_until;
 use retort::author::llm::LlmError;
 use retort::author::retry::{
     GateError, Gates, Reason, RetryStrategy, Tokens, Verdict, compile_with_llm,
@@ -238,8 +238,8 @@ fn a_plan_that_nobody_waits_for_is_judged_no_further() {
     let cancel = Cancel::default();
     let options = SmokeOptions::default();
     pipeline.accept_plan_until(&plan, &task, options, &cancel, &mut |_| {}).unwrap();
-    assert!(Drafts::until(&task, &cancel).unwrap().is_whole());
+    assert!(draft_until(&task, &cancel).unwrap().is_whole());
     cancel.cancel();
-    assert!(Drafts::until(&task, &cancel).is_err());
+    assert!(draft_until(&task, &cancel).is_err());
     assert_eq!(PipelineError::Cancelled { stage: Stage::Smoke }.problems().len(), 1);
 }

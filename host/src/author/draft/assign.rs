@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::brief::Brief;
+use super::rule::Subject;
 use crate::evidence::Path;
 use crate::evidence::effort::Effort;
 use crate::evidence::matching::{Aim, Candidate, Place, Scorer, Survey, Wanted, Word, words};
@@ -13,8 +13,12 @@ use crate::plan::is_identifier;
 /// believed.
 pub(super) const GOOD_ENOUGH: f64 = 0.55;
 
-/// The same for the key, without which there is no plan at all.
-const KEY_GOOD_ENOUGH: f64 = 0.3;
+/// The same for the key, which is often called `id` or `no` alone.
+const KEY_GOOD_ENOUGH: f64 = 0.45;
+
+/// By how much the score of a path has to be ahead of that of any other which is free: of two that suit alike, neither is
+/// supported.
+pub(super) const CLEAR_LEAD: f64 = 0.03;
 
 /// By how much a path whose values can't be had in the type has to be ahead for it to be the one that is meant.
 const UNFIT_LEAD: f64 = 0.1;
@@ -22,11 +26,11 @@ const UNFIT_LEAD: f64 = 0.1;
 /// What is left of the score of a path whose values have to be converted: one whose values are of the type is meant rather.
 const CONVERTED: f64 = 0.95;
 
-/// How much of the score of a property that every event is said to have hangs on the share of samples that have it.
-const REQUIRED: f64 = 0.25;
-
-/// What a path that the rule names is worth.
+/// What a path is worth that the rule names for the property.
 const NAMED: f64 = 1.0;
+
+/// What the score of a path is multiplied by that the rule names without saying for what.
+const MENTIONED: f64 = 1.15;
 
 /// How much it speaks for an object being the entity that its name is the entity's.
 const OBJECT_NAME: f64 = 1.5;
@@ -54,6 +58,10 @@ pub(super) struct Choice {
     pub(super) chosen: Option<usize>,
     /// Whether the paths start at the event, though those of other properties start at an element.
     pub(super) from_event: bool,
+    /// Whether the rule names the path for the property.
+    pub(super) is_named: bool,
+    /// By how much the score of the chosen path is ahead of that of the next one that is free.
+    pub(super) lead: f64,
 }
 
 impl Choice {
@@ -65,7 +73,7 @@ impl Choice {
         self.candidate().map(|it| &it.path)
     }
 
-    fn score(&self) -> f64 {
+    pub(super) fn score(&self) -> f64 {
         self.candidate().map_or(0.0, |it| it.score)
     }
 }
@@ -86,13 +94,6 @@ impl Assignment {
         self.keys.iter().chain(&self.properties)
     }
 
-    pub(super) fn choice_mut(&mut self, index: usize) -> Option<&mut Choice> {
-        match index.checked_sub(self.keys.len()) {
-            None => self.keys.get_mut(index),
-            Some(property) => self.properties.get_mut(property),
-        }
-    }
-
     /// How well the entity was found, from 0 to 1: its key counts as much as all other properties.
     pub(super) fn quality(&self) -> f64 {
         let key = mean(self.keys.iter().map(Choice::score));
@@ -105,6 +106,15 @@ impl Assignment {
 fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = scores.fold((0.0, 0.0), |(count, sum), score| (count + 1.0, sum + score));
     (count > 0.0).then(|| sum / count)
+}
+
+/// Why the samples don't support an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Lack {
+    /// Nothing clearly suits this property of its key.
+    Key(String),
+    /// Most of its properties have nothing that clearly suits them.
+    Properties { found: usize, wanted: usize },
 }
 
 /// Where the values of an entity are looked for.
@@ -134,8 +144,9 @@ impl Within<'_> {
 
 /// Looks for paths for an entity's properties.
 pub(super) struct Assigner<'a> {
-    pub(super) brief: &'a Brief,
-    pub(super) entity: &'a Entity,
+    pub(super) subject: &'a Subject<'a>,
+    /// The paths that the rule names, for whatever.
+    pub(super) mentioned: &'a [Path],
     pub(super) survey: &'a Survey<'a>,
     pub(super) within: Within<'a>,
     /// What is known of a property elsewhere in the event, where nothing is found for it here.
@@ -143,14 +154,17 @@ pub(super) struct Assigner<'a> {
 }
 
 impl Assigner<'_> {
-    /// Finds the paths; `None` where a part of the key is nowhere to be found.
-    pub(super) fn assign(&self) -> Option<Assignment> {
-        let Self { brief, entity, survey, .. } = *self;
-        let scorer = Scorer::new(survey);
-        let hints: BTreeMap<&str, String> = entity
+    /// Finds the paths.
+    ///
+    /// # Errors
+    /// [`Lack`], where the key or most properties have no path that clearly suits them.
+    pub(super) fn assign(&self) -> Result<Assignment, Lack> {
+        let Self { subject, survey, .. } = *self;
+        let entity = subject.entity;
+        let hints: BTreeMap<&str, String> = subject
             .properties
             .iter()
-            .filter_map(|it| Some((it.logical_name.as_str(), brief.of(&it.logical_name)?.words()?)))
+            .filter_map(|(name, said)| Some((name.as_str(), said.hint()?)))
             .collect();
         let keys: Vec<&Property> = entity.key_properties().collect();
         let is_key = |it: &Property| keys.iter().any(|key| key.logical_name == it.logical_name);
@@ -158,41 +172,73 @@ impl Assigner<'_> {
             .properties
             .iter()
             .filter(|it| !is_key(it) && is_identifier(&it.logical_name))
-            .filter(|it| !brief.lists_properties || brief.of(&it.logical_name).is_some())
+            .filter(|it| {
+                !subject.lists_properties || subject.properties.contains_key(&it.logical_name)
+            })
             .collect();
         let anchor = match self.within {
             Within::Object(object) | Within::Beside(object) => object.to_vec(),
             Within::Event => {
-                let free: Vec<(&Property, Vec<Candidate>)> = wanted
-                    .iter()
-                    .map(|it| (*it, scorer.rank(&aim(it, false, entity, &hints), None)))
-                    .collect();
-                let of_key = |key: &&Property| {
-                    named(brief, key, survey)
-                        .unwrap_or_else(|| scorer.rank(&aim(key, true, entity, &hints), None))
+                let scorer = Scorer::new(survey);
+                let ranked = |it: &&Property, is_key: bool| {
+                    scorer.rank(&aim(it, is_key, entity, &hints), None)
                 };
-                let of_keys: Vec<Vec<Candidate>> = keys.iter().map(of_key).collect();
+                let of_keys: Vec<Vec<Candidate>> = keys
+                    .iter()
+                    .map(|key| self.named(key).unwrap_or_else(|| ranked(key, true)))
+                    .collect();
+                let free: Vec<(&Property, Vec<Candidate>)> =
+                    wanted.iter().map(|it| (*it, ranked(it, false))).collect();
                 anchor(&entity.name, &of_keys, &free, survey)
             }
         };
-        let choice =
-            |property: &&Property, is_key: bool| self.choice(property, is_key, &hints, &anchor);
-        let mut keys: Vec<Choice> = keys.iter().map(|it| choice(it, true)).collect();
-        share_out(&mut keys, BTreeSet::new());
-        for key in keys.iter_mut().filter(|it| it.chosen.is_none()) {
-            self.look_elsewhere(key);
-        }
-        if keys.is_empty() || keys.iter().any(|it| it.chosen.is_none()) {
-            return None;
+        let choices = |properties: &[&Property], is_key: bool, taken: BTreeSet<Path>| {
+            let choice = |it: &&Property| self.choice(it, is_key, &hints, &anchor);
+            let mut choices: Vec<Choice> = properties.iter().map(choice).collect();
+            share_out(&mut choices, taken.clone());
+            leave_out_unclear(&mut choices, &taken);
+            choices
+                .iter_mut()
+                .filter(|it| it.chosen.is_none())
+                .for_each(|it| self.look_elsewhere(it));
+            choices
+        };
+        let keys = choices(&keys, true, BTreeSet::new());
+        if let Some(key) = keys.iter().find(|it| it.chosen.is_none() || self.is_of_any_object(it)) {
+            return Err(Lack::Key(key.name.clone()));
         }
         let taken: BTreeSet<Path> =
             keys.iter().filter(|it| !it.from_event).filter_map(Choice::path).cloned().collect();
-        let mut properties: Vec<Choice> = wanted.iter().map(|it| choice(it, false)).collect();
-        share_out(&mut properties, taken);
-        for property in properties.iter_mut().filter(|it| it.chosen.is_none()) {
-            self.look_elsewhere(property);
+        let properties = choices(&wanted, false, taken);
+        let found = properties.iter().filter(|it| it.chosen.is_some()).count();
+        if found * 2 < wanted.len() {
+            return Err(Lack::Properties { found, wanted: wanted.len() });
         }
-        Some(Assignment { keys, properties, anchor })
+        Ok(Assignment { keys, properties, anchor })
+    }
+
+    /// Whether other objects of the event have the same key, and nothing above this one says that it is the entity's: a `uid`
+    /// in `metadata` and one in `object`.
+    fn is_of_any_object(&self, key: &Choice) -> bool {
+        let Some((leaf, above)) = key.path().and_then(|path| path.split_last()) else {
+            return false;
+        };
+        let is_told = key.is_named || key.path().is_some_and(|path| self.mentioned.contains(path));
+        if is_told || !matches!(self.within, Within::Event) {
+            return false;
+        }
+        let effort = self.survey.effort();
+        let meant: Vec<Word> =
+            words(&self.subject.entity.name).into_iter().chain(words(&key.name)).collect();
+        let says = |word: Word| meant.iter().any(|it| it.alike(&word, effort) >= SAME);
+        let is_other = |place: &Place<'_>| {
+            place
+                .path
+                .split_last()
+                .is_some_and(|(other, within)| other == leaf && !within.starts_with(above))
+        };
+        !above.iter().flat_map(|it| words(it)).any(says)
+            && self.survey.places().iter().any(is_other)
     }
 
     fn look_elsewhere(&self, choice: &mut Choice) {
@@ -200,6 +246,7 @@ impl Assigner<'_> {
             choice.candidates = vec![found];
             choice.chosen = Some(0);
             choice.from_event = true;
+            choice.lead = choice.score();
         }
     }
 
@@ -211,18 +258,21 @@ impl Assigner<'_> {
         hints: &BTreeMap<&str, String>,
         anchor: &[String],
     ) -> Choice {
-        let Self { brief, entity, survey, .. } = *self;
+        let Self { subject, survey, .. } = *self;
+        let entity = subject.entity;
         let ranked = || {
             let aim = aim(property, is_key, entity, hints);
             let kind = words(&entity.name).pop();
             let admits =
                 |place: &Place<'_>| self.within.admits(kind.as_ref(), place, survey.effort());
             let mut found = Scorer::new(survey).rank_among(&aim, Some(anchor), admits);
-            for candidate in found.iter_mut().filter(|it| !it.fits_type && it.is_usable()) {
-                candidate.score *= CONVERTED;
-            }
-            if required(brief, property) {
-                prefer_present(&mut found, survey);
+            for candidate in &mut found {
+                if !candidate.fits_type && candidate.is_usable() {
+                    candidate.score *= CONVERTED;
+                }
+                if self.mentioned.contains(&candidate.path) {
+                    candidate.score = (candidate.score * MENTIONED).min(NAMED);
+                }
             }
             // Where the values that are meant can't be had in the type, others that can aren't meant.
             let best = |usable| {
@@ -242,24 +292,25 @@ impl Assigner<'_> {
             found.truncate(MAX_CHOICES);
             found
         };
+        let named = self.named(property);
         Choice {
             name: property.logical_name.clone(),
-            candidates: named(brief, property, survey).unwrap_or_else(ranked),
+            is_named: named.is_some(),
+            candidates: named.unwrap_or_else(ranked),
             chosen: None,
             from_event: false,
+            lead: 0.0,
         }
     }
-}
 
-fn required(brief: &Brief, property: &Property) -> bool {
-    brief.of(&property.logical_name).is_some_and(|said| said.required)
-}
-
-/// Lowers the score of what is missing in some samples.
-fn prefer_present(candidates: &mut [Candidate], survey: &Survey<'_>) {
-    for candidate in candidates.iter_mut() {
-        let coverage = survey.place(&candidate.path).map_or(0.0, |place| place.coverage);
-        candidate.score *= 1.0 - REQUIRED * (1.0 - coverage);
+    /// The path that the rule names for a property, unless the samples show that its values can't be had in the type: then no
+    /// plan with it can be accepted.
+    fn named(&self, property: &Property) -> Option<Vec<Candidate>> {
+        let path = self.subject.properties.get(&property.logical_name)?.path.clone()?;
+        let fits_type = self.survey.values_fit(&path, &property.property_type) != Some(false);
+        let convert = self.survey.conversion(&path, &property.property_type);
+        let candidate = Candidate { path, score: NAMED, fits_type, convert };
+        Some(if candidate.is_usable() { vec![candidate] } else { Vec::new() })
     }
 }
 
@@ -287,16 +338,6 @@ fn is_of_all_events(path: &[String], name: &str, hint: &str) -> bool {
         return false;
     };
     !name.contains(word) && !hint.contains(word)
-}
-
-/// The path that the rule names for a property, unless the samples show that its values can't be had in the type: then no
-/// plan with it can be accepted.
-fn named(brief: &Brief, property: &Property, survey: &Survey<'_>) -> Option<Vec<Candidate>> {
-    let path = brief.of(&property.logical_name)?.path.clone()?;
-    let fits_type = survey.values_fit(&path, &property.property_type) != Some(false);
-    let convert = survey.conversion(&path, &property.property_type);
-    let candidate = Candidate { path, score: NAMED, fits_type, convert };
-    Some(if candidate.is_usable() { vec![candidate] } else { Vec::new() })
 }
 
 /// The object that the entity is: the one in which most of its properties are, whose name is the entity's, and which has
@@ -362,8 +403,7 @@ fn anchor(
         .unwrap_or_default()
 }
 
-/// Gives each path to the property with the best claim to it, best claims first; then lets a property that went without
-/// have a path whose holder can do nearly as well with another.
+/// Gives each path to the property with the best claim to it, best claims first.
 fn share_out(properties: &mut [Choice], mut taken: BTreeSet<Path>) {
     let mut claims: Vec<(usize, usize)> = properties
         .iter()
@@ -380,39 +420,40 @@ fn share_out(properties: &mut [Choice], mut taken: BTreeSet<Path>) {
     for (property, candidate) in claims {
         let Some(choice) = properties.get_mut(property) else { continue };
         let Some(found) = choice.candidates.get(candidate) else { continue };
-        let named = found.score >= NAMED;
-        if choice.chosen.is_none() && (named || !taken.contains(&found.path)) {
+        if choice.chosen.is_none() && (choice.is_named || !taken.contains(&found.path)) {
             taken.insert(found.path.clone());
             choice.chosen = Some(candidate);
         }
     }
-    for property in 0..properties.len() {
-        if let Some((holder, other, mine)) = exchange(properties, property, &taken) {
-            for (place, candidate) in [(holder, other), (property, mine)] {
-                if let Some(choice) = properties.get_mut(place) {
-                    choice.chosen = Some(candidate);
-                    taken.extend(choice.path().cloned());
-                }
-            }
+}
+
+/// Sees by how much each path is ahead of others that no property has, and takes it back where that is too little.
+fn leave_out_unclear(properties: &mut [Choice], taken: &BTreeSet<Path>) {
+    let mut taken = taken.clone();
+    taken.extend(properties.iter().filter_map(Choice::path).cloned());
+    for choice in properties {
+        let chosen = choice.path().cloned().unwrap_or_default();
+        let is_rival =
+            |it: &&Candidate| !taken.contains(&it.path) && !is_of_part(&it.path, &chosen);
+        let free = choice.candidates.iter().filter(is_rival);
+        let next = free.map(|it| it.score).fold(0.0, f64::max);
+        choice.lead = choice.score() - next;
+        if !choice.is_named && choice.lead < CLEAR_LEAD {
+            choice.chosen = None;
         }
     }
 }
 
-/// For a property without a path: who holds one that it could have, what the holder would take instead, and which it is.
-fn exchange(
-    properties: &[Choice],
-    property: usize,
-    taken: &BTreeSet<Path>,
-) -> Option<(usize, usize, usize)> {
-    let choice = properties.get(property).filter(|it| it.chosen.is_none())?;
-    for (mine, wanted) in choice.candidates.iter().enumerate() {
-        let holds = |it: &&Choice| it.path() == Some(&wanted.path);
-        let Some(holder) = properties.iter().position(|it| holds(&it)) else { continue };
-        let other =
-            properties.get(holder)?.candidates.iter().position(|it| !taken.contains(&it.path));
-        if let Some(other) = other {
-            return Some((holder, other, mine));
+/// Whether a path leads to what has the same name in a part of the object that another is in: of `issue.closed_at`,
+/// `issue.milestone.closed_at`.
+pub(super) fn is_of_part(path: &[String], of: &[String]) -> bool {
+    match (path.split_last(), of.split_last()) {
+        (Some((name, within)), Some((other, object))) => {
+            name == other
+                && !object.is_empty()
+                && within.len() > object.len()
+                && within.starts_with(object)
         }
+        _ => false,
     }
-    None
 }

@@ -3,12 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
-use super::assign::{Assigner, Assignment, Choice, Within};
-use super::children::Child;
+use super::assign::{Assigner, Assignment, CLEAR_LEAD, Choice, Within, is_of_part};
+use super::rule::Subject;
 use crate::evidence::effort::Effort;
-use crate::evidence::matching::{Called, Candidate, Scorer, Survey, words};
+use crate::evidence::matching::{Called, Candidate, Scorer, Survey, Word, words};
 use crate::evidence::{Evidence, Path, Seen};
 use crate::graph::spec::Entity;
 use crate::graph::validate::value::{Fit, fit};
@@ -32,16 +30,17 @@ const BESIDE: f64 = 0.6;
 /// Below this, nothing is good enough: a missing node is better than a wrong one.
 const GOOD_ENOUGH: f64 = 0.45;
 
+/// What is left of the score of a place outside of the object that the main entity is.
+const ELSEWHERE: f64 = 0.95;
+
+/// How alike a word of a relationship and of a key have to be for the key to speak of it.
+const RELATED: f64 = 0.7;
+
 /// How good it is that the elements of an array are of the key's type, where they have no fields.
 const BARE_ELEMENT: f64 = 0.8;
 
-/// What it costs to see what an object is called, for each of its keys, in steps, and to see whether a place says of what kind
-/// something is.
+/// What it costs to see what an object is called, for each of its keys, in steps.
 const OBJECT_STEPS: u64 = 1_000;
-const KIND_STEPS: u64 = 100;
-
-/// What it costs to take a text apart, for each of its bytes, in steps.
-const READING: u64 = 40;
 
 /// How many arrays are looked into, and how many objects are looked at for each node.
 const MAX_ARRAYS: usize = 200;
@@ -113,8 +112,6 @@ pub(super) struct Home {
     pub(super) for_each: Option<ForEach>,
     /// The keys that lead to it.
     pub(super) path: Path,
-    /// What has to hold for it, as a plan writes it.
-    pub(super) when: Option<Value>,
     pub(super) assignment: Assignment,
 }
 
@@ -123,27 +120,54 @@ pub(super) struct Search<'a> {
     pub(super) survey: &'a Survey<'a>,
     /// Arrays, with what occurs in their elements.
     pub(super) elements: &'a [(&'a Elements, &'a Survey<'a>)],
+    /// The paths that the rule names, for whatever.
+    pub(super) mentioned: &'a [Path],
     /// The entity that the rule is about, and where its values are; `None` where it is what is looked for.
     pub(super) main: Option<(&'a Entity, &'a Assignment)>,
 }
 
 impl Search<'_> {
-    /// The places where a node may be, best first.
-    pub(super) fn homes(&self, child: &Child<'_>) -> Vec<Home> {
+    /// The place where a node clearly is.
+    pub(super) fn home(&self, child: &Subject<'_>) -> Option<Home> {
         let owner = self.main.map_or("", |(main, _)| main.name.as_str());
         let relationship = child.relationship.map_or("", |it| it.name.as_str());
-        let called = Called::new(&child.entity.name, owner, relationship, &child.hint);
+        let called = Called::new(&child.entity.name, owner, relationship, "");
         let mut homes = self.in_arrays(child, &called);
         homes.extend(self.in_objects(child, &called));
+        if child.path.is_none() {
+            self.heed_relationship(child, &mut homes);
+        }
+        let anchor = self.main.map_or(&[][..], |(_, assignment)| &assignment.anchor);
+        for home in homes.iter_mut().filter(|home| !home.path.starts_with(anchor)) {
+            home.score *= ELSEWHERE;
+        }
         homes.extend(self.beside(child));
-        homes.retain(|home| home.score >= GOOD_ENOUGH);
-        homes.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
-        homes
+        clearly_best(homes)
     }
 
-    /// The places where the entity that the rule is about may be, where events hold several of them under its name; best
-    /// first.
-    pub(super) fn homes_of_main(&self, main: &Child<'_>) -> Vec<Home> {
+    /// Keeps the places that have a word of the relationship, which neither entity has: an issue is `ASSIGNED_TO` its assignee,
+    /// not to any user. Where no place has one, only arrays are kept: which of several objects is related isn't known.
+    fn heed_relationship(&self, child: &Subject<'_>, homes: &mut Vec<Home>) {
+        let Some(relationship) = child.relationship else { return };
+        let effort = self.survey.effort();
+        let has =
+            |said: &[Word], word: &Word| said.iter().any(|it| it.alike(word, effort) >= RELATED);
+        let ends = [&relationship.from_entity, &relationship.to_entity].map(|it| words(it));
+        let mut own = words(&relationship.name);
+        own.retain(|word| !word.is_filler() && !ends.iter().any(|end| has(end, word)));
+        let says = |home: &Home| {
+            let mut keys = home.path.iter().flat_map(|key| words(key));
+            keys.any(|key| has(&own, &key))
+        };
+        if homes.iter().any(says) {
+            homes.retain(says);
+        } else if !own.is_empty() {
+            homes.retain(|home| home.for_each.is_some());
+        }
+    }
+
+    /// The place where the entity that the rule is about clearly is, where events hold several of them under its name.
+    pub(super) fn home_of_main(&self, main: &Subject<'_>) -> Option<Home> {
         let named: Vec<(&Elements, &Survey<'_>)> = self
             .elements
             .iter()
@@ -151,13 +175,11 @@ impl Search<'_> {
             .copied()
             .collect();
         let called = Called::new(&main.entity.name, "", "", "");
-        let mut homes = Search { elements: &named, ..*self }.in_arrays(main, &called);
-        homes.retain(|home| home.score >= GOOD_ENOUGH);
-        homes.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
-        homes
+        let homes = Search { elements: &named, ..*self }.in_arrays(main, &called);
+        clearly_best(homes)
     }
 
-    fn in_arrays(&self, child: &Child<'_>, called: &Called) -> Vec<Home> {
+    fn in_arrays(&self, child: &Subject<'_>, called: &Called) -> Vec<Home> {
         let scorer = Scorer::new(self.survey);
         let mut homes = Vec::new();
         for (elements, survey) in self.elements {
@@ -172,14 +194,13 @@ impl Search<'_> {
                 score: score(name, &assignment),
                 for_each: Some(elements.for_each.clone()),
                 path: elements.path.clone(),
-                when: kind(&child.hint, survey, &[]),
                 assignment,
             }));
         }
         homes
     }
 
-    fn in_objects(&self, child: &Child<'_>, called: &Called) -> Vec<Home> {
+    fn in_objects(&self, child: &Subject<'_>, called: &Called) -> Vec<Home> {
         let (scorer, effort) = (Scorer::new(self.survey), self.survey.effort());
         let taken = self.main.map(|(_, assignment)| assignment.anchor.as_slice());
         let objects: BTreeSet<&[String]> = self
@@ -198,12 +219,10 @@ impl Search<'_> {
         named.truncate(MAX_OBJECTS);
         let home = |(name, object): (f64, &[String])| {
             let assignment = self.assign(child, self.survey, Within::Object(object))?;
-            let when = kind(&child.hint, self.survey, object);
             Some(Home {
                 score: score(name, &assignment),
                 for_each: None,
                 path: object.to_vec(),
-                when,
                 assignment,
             })
         };
@@ -211,18 +230,18 @@ impl Search<'_> {
     }
 
     /// Among the main node's own properties.
-    fn beside(&self, child: &Child<'_>) -> Option<Home> {
+    fn beside(&self, child: &Subject<'_>) -> Option<Home> {
         let anchor = self.main.map(|(_, assignment)| assignment.anchor.clone())?;
         if child.path.is_some() {
             return None;
         }
         let assignment = self.assign(child, self.survey, Within::Beside(&anchor))?;
         let score = score(BESIDE, &assignment);
-        Some(Home { score, for_each: None, path: anchor, when: None, assignment })
+        Some(Home { score, for_each: None, path: anchor, assignment })
     }
 
     /// How well a place is called what is looked for.
-    fn name(&self, child: &Child<'_>, path: &[String], called: impl FnOnce() -> f64) -> f64 {
+    fn name(&self, child: &Subject<'_>, path: &[String], called: impl FnOnce() -> f64) -> f64 {
         match &child.path {
             Some(named) if named == path => NAMED,
             Some(_) => 0.0,
@@ -232,13 +251,13 @@ impl Search<'_> {
 
     fn assign(
         &self,
-        child: &Child<'_>,
+        child: &Subject<'_>,
         survey: &Survey<'_>,
         within: Within<'_>,
     ) -> Option<Assignment> {
         let elsewhere = |name: &str| self.of_main(name);
-        let (brief, entity) = (&child.brief, child.entity);
-        Assigner { brief, entity, survey, within, elsewhere: &elsewhere }.assign()
+        let mentioned = self.mentioned;
+        Assigner { subject: child, mentioned, survey, within, elsewhere: &elsewhere }.assign().ok()
     }
 
     /// What the main node has under this name, or under this name without that of its entity: a line has the `order_id` that
@@ -253,6 +272,21 @@ impl Search<'_> {
         };
         assignment.choices().find(is_it).and_then(Choice::candidate).cloned()
     }
+}
+
+/// The best of these places, if it is good enough and no other suits alike.
+fn clearly_best(mut homes: Vec<Home>) -> Option<Home> {
+    homes.retain(|home| home.score >= GOOD_ENOUGH);
+    homes.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
+    let mut homes = homes.into_iter();
+    let best = homes.next()?;
+    let reads = |home: &Home| {
+        let paths = home.assignment.choices().map(|it| it.path().cloned());
+        (home.for_each.clone(), paths.collect::<Vec<_>>())
+    };
+    let is_rival = |it: &Home| reads(it) != reads(&best) && !is_of_part(&it.path, &best.path);
+    let next = homes.find(is_rival).map_or(0.0, |next| next.score);
+    (best.score - next >= CLEAR_LEAD).then_some(best)
 }
 
 fn score(name: f64, assignment: &Assignment) -> f64 {
@@ -276,44 +310,8 @@ fn bare(entity: &Entity, elements: &Evidence) -> Option<Assignment> {
         candidates: vec![element],
         chosen: Some(0),
         from_event: false,
+        is_named: false,
+        lead: BARE_ELEMENT,
     };
     Some(Assignment { keys: vec![key], properties: Vec::new(), anchor: Path::new() })
-}
-
-/// The condition that a hint puts on what a thing is: of `every reviewer who is a user`, that the field which is `User` for
-/// some of them is just that. `None` where no field tells.
-fn kind(hint: &str, survey: &Survey<'_>, object: &[String]) -> Option<Value> {
-    const BEFORE: &[&str] = &[
-        "who is a ",
-        "who is an ",
-        "who are ",
-        "that is a ",
-        "that is an ",
-        "that are ",
-        "which is a ",
-        "which are ",
-        "of type ",
-        "of kind ",
-    ];
-    let lower = hint.to_lowercase();
-    let after = BEFORE.iter().find_map(|before| Some(lower.split_once(before)?.1))?;
-    let said = words(after).into_iter().next()?;
-    let places = survey.places().iter().take_while(|_| survey.effort().take(KIND_STEPS));
-    let mut found = places.filter(|place| place.path.starts_with(object));
-    found.find_map(|place| {
-        let tells =
-            place.leaf().iter().any(|it| it.is_one_of(&["type", "kind", "category", "class"]));
-        if !tells {
-            return None;
-        }
-        let is_said = |value: &&&Value| {
-            value
-                .as_str()
-                .filter(|it| survey.effort().take(READING * it.len() as u64))
-                .is_some_and(|it| matches!(words(it).as_slice(), [only] if *only == said))
-        };
-        let value = place.examples.iter().find(is_said)?;
-        let differs = place.coverage < 1.0 || place.examples.iter().any(|it| it != value);
-        differs.then(|| serde_json::json!({"source_path": place.path, "equals": value}))
-    })
 }

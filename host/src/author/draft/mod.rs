@@ -1,68 +1,88 @@
-//! A plan without a model: the rule's names and words against the paths that occur.
+//! A first sketch of a plan, from names and types, without a model.
 //!
-//! A draft is made in the order in which a person would make it.
+//! It reads no English. What it goes by is the graph spec, the samples, and what the rule writes literally: names and paths in
+//! quotation marks or with dots, and in a JSON rule the hints beside property names.
 //! 1. *The entity*: the one that the rule names, else the one whose properties the events have.
-//! 2. *The events*: of the types that the rule names, those that there are samples of, or the prefix that it gives. A
-//!    condition on a value (`content.kind == 'refund'`) narrows the evidence to the samples for which it holds, and becomes
-//!    the plan's where the rule says with it which events it applies to.
+//! 2. *The events*: of the types that the rule names; those with a value that it compares with, as in
+//!    `content.kind == 'refund'`; else of the type that has the entity's properties.
 //! 3. *The object that the entity is*, by where its key and its properties are found best; or the array, where one has the
 //!    entity's name, and more of it in its elements.
-//! 4. *A path for the key and for each property*: the one that the rule names outright, else the best by [`crate::evidence::matching`].
-//!    No path is given twice, unless the rule does so. Values of another type, like moments in seconds since 1970, get the
-//!    conversion that suits all of them. A property for which nothing is good enough is left out.
-//! 5. *Session, span and free text*: named paths, else the usual ones, else what the rule's words lead to.
-//! 6. *Other nodes that the rule asks for*, each in the array or object that is called what it is, and has what it needs; and
-//!    the edges that join them.
+//! 4. *A path for the key and for each property*: the one that the rule names, else the best by
+//!    [`crate::evidence::matching`]. Values of another type get the conversion that suits all of them. A property for which
+//!    nothing is good enough, or two paths suit alike, is left out. An entity is proposed only with its key and at least half
+//!    of its properties.
+//! 5. *Session, span and free text*: named paths, else those of that name, and long text that nothing else reads.
+//! 6. *Other entities that the rule names*, each in the array or object that is called what it is and has its properties,
+//!    and the edges that join them.
 //!
-//! The rule may have any form; the modules `brief` and `children` tell how it is read. The same task gives the same drafts.
+//! What it rests on comes with it, and what a person should look at ([`Sketch`]). The same task gives the same sketches.
 
 mod assign;
-mod brief;
-mod children;
 mod choose;
+mod doubt;
 mod home;
-mod lookup;
-mod narrative;
-mod prose;
-mod roles;
-mod sketch;
+mod outline;
+mod rule;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 use thiserror::Error;
 
-use self::assign::{Assigner, Assignment, Within};
-use self::brief::Brief;
-use self::children::Child;
+use self::assign::{Assigner, Assignment, CLEAR_LEAD, Lack, Within};
+use self::choose::Events;
+pub use self::doubt::{Doubt, Mapping, Sketch};
 use self::home::{Elements, Home, Search};
-use self::lookup::Lookup;
-use self::sketch::{Edge, Node, Sketch};
+use self::outline::{Edge, Handling, Node, Outline};
+use self::rule::{Lookup, Named, Subject};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::Task;
 use crate::evidence::effort::{Cancel, Effort};
-use crate::evidence::matching::Survey;
+use crate::evidence::matching::{Aim, Scorer, Survey, Wanted};
+use crate::evidence::{Path, Task, dotted};
 use crate::graph::spec::Entity;
 
 /// How many steps the search for a draft may take: to compare a property with a path takes some 600, so there are about three
 /// million such comparisons, as those of fifty entities of fifteen properties with four thousand paths.
 const STEPS: u64 = 2_000_000_000;
 
-/// Why there is no draft.
+/// From here on, a path has the name of the session's or the span's id.
+const HAS_NAME: f64 = 0.75;
+
+/// From here on, texts are prose, of which nobody but a reader can say what they hold.
+const PROSE: f64 = 0.5;
+
+/// By how much what is in an array has to be ahead of what is in the event itself.
+const ELEMENTS_LEAD: f64 = 0.15;
+
+/// Why there is no sketch.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DraftError {
     /// The graph spec has no entity with a key.
     #[error("expected the graph spec to have an entity with a key, found none")]
     NoEntity,
-    /// Nothing in the events can be the key.
-    #[error("expected a path in the events for {key}, the key of {entity}, found none that suits")]
+    /// Nothing in the events is clearly the key.
+    #[error(
+        "expected a path in the events for {key}, the key of {entity}, found none that clearly suits"
+    )]
     NoKey {
         /// The entity.
         entity: String,
         /// Its key property.
         key: String,
+    },
+    /// The events hold too little of the entity for the sketch to be of any use.
+    #[error(
+        "expected paths in the events for most properties of {entity}, found some that clearly suit for {found} of {wanted}"
+    )]
+    FewProperties {
+        /// The entity.
+        entity: String,
+        /// For how many properties there is a path.
+        found: usize,
+        /// How many are wanted, the key not counted.
+        wanted: usize,
     },
     /// The search ended before the key was found.
     #[error(
@@ -78,163 +98,204 @@ impl Coded for DraftError {
     fn entry(&self) -> Code {
         match self {
             Self::NoEntity => codes::DRAFT_NO_ENTITY,
-            Self::NoKey { .. } => codes::DRAFT_NO_KEY,
+            // What to do is the same: name paths in the rule, or use a model.
+            Self::NoKey { .. } | Self::FewProperties { .. } => codes::DRAFT_NO_KEY,
             Self::Limit { .. } => codes::DRAFT_LIMIT,
         }
     }
 }
 
-/// The plan that suits a task best, as JSON of the plan schema.
+/// A first sketch of a plan for a task.
 ///
 /// # Errors
-/// [`DraftError`], when no entity or no key can be found.
-pub fn draft(task: &Task) -> Result<Value, DraftError> {
-    Drafts::new(task).map(|drafts| drafts.best().clone())
+/// [`DraftError`], where there is no entity, or where the samples don't support its key and most of its properties.
+pub fn draft(task: &Task) -> Result<Sketch, DraftError> {
+    draft_within(task, &Effort::new(STEPS, &Cancel::default()))
 }
 
-/// The plans that suit a task, best first.
-#[derive(Clone, Debug)]
-pub struct Drafts {
-    best: Value,
-    others: Vec<Value>,
-    compared: u64,
-    is_whole: bool,
+/// The same, ended before its time where somebody cancels it: what comes of that is of no use.
+///
+/// # Errors
+/// As [`draft`].
+pub fn draft_until(task: &Task, cancel: &Cancel) -> Result<Sketch, DraftError> {
+    draft_within(task, &Effort::new(STEPS, cancel))
 }
 
-impl Drafts {
-    /// Works them out.
-    ///
-    /// # Errors
-    /// [`DraftError`], when no entity or no key can be found.
-    pub fn new(task: &Task) -> Result<Self, DraftError> {
-        Self::within(task, &Effort::new(STEPS, &Cancel::default()))
+fn draft_within(task: &Task, effort: &Effort) -> Result<Sketch, DraftError> {
+    let empty = Map::new();
+    let rule = task.rule().map_or(&empty, crate::evidence::Rule::value);
+    let texts = rule::texts(rule);
+    let lookup = Lookup { evidence: task.evidence(), effort };
+    let entity = choose::entity(task.graph(), &texts, lookup)
+        .filter(|entity| entity.it.key_properties().next().is_some())
+        .ok_or(DraftError::NoEntity)?;
+    let mut doubts = Vec::new();
+    if !entity.is_named {
+        doubts.push(Doubt::new(
+            &entity.it.name,
+            "the rule doesn't name an entity; its properties suit the samples best",
+        ));
     }
-
-    /// The same, ended before its time where somebody cancels it: what comes of that is of no use.
-    ///
-    /// # Errors
-    /// As [`Drafts::new`].
-    pub fn until(task: &Task, cancel: &Cancel) -> Result<Self, DraftError> {
-        Self::within(task, &Effort::new(STEPS, cancel))
+    let entity = entity.it;
+    let Events { event_types, patterns, when, evidence } =
+        choose::events(task, &texts, entity, effort);
+    if !event_types.is_named {
+        doubts.push(Doubt::new(
+            "event_type",
+            "the rule doesn't name one; these events have most of the entity",
+        ));
     }
-
-    fn within(task: &Task, effort: &Effort) -> Result<Self, DraftError> {
-        let empty = Map::new();
-        let rule = task.rule().map_or(&empty, crate::evidence::Rule::value);
-        let texts = choose::texts(rule);
-        let lookup = Lookup { evidence: task.evidence(), effort };
-        let entity = choose::entity(task.graph(), &texts, lookup)
-            .filter(|entity| entity.key_properties().next().is_some())
-            .ok_or(DraftError::NoEntity)?;
-        let events = choose::events(task, rule, &texts, entity, effort);
-        let (evidence, graph) = (events.evidence.as_ref(), task.graph());
-        let lookup = Lookup { evidence, effort };
-        let event_types: Vec<&str> = events.event_types.iter().map(String::as_str).collect();
-        let survey = Survey::new(evidence, &event_types, effort);
-        let children = children::children(rule, graph, entity, lookup);
-        let brief = Brief::read(rule, graph, entity, lookup);
-        let assigner = Assigner {
-            brief: &brief,
-            entity,
-            survey: &survey,
-            within: Within::Event,
-            elsewhere: &|_| None,
+    let evidence = evidence.as_ref();
+    let lookup = Lookup { evidence, effort };
+    let named = Named::read(rule, task.graph(), entity, lookup);
+    let event_types: Vec<&str> = event_types.it.iter().map(String::as_str).collect();
+    let survey = Survey::new(evidence, &event_types, effort);
+    let (elements, has_all_elements) = home::elements(evidence, &event_types, effort);
+    let is_looked_at = |it: &&Elements| !named.others.is_empty() || it.are(entity, &survey);
+    let surveys: Vec<(&Elements, Survey<'_>)> = elements
+        .iter()
+        .filter(is_looked_at)
+        .map(|it| (it, Survey::new(&it.evidence, &event_types, effort)))
+        .collect();
+    let surveyed: Vec<(&Elements, &Survey<'_>)> =
+        surveys.iter().map(|(it, survey)| (*it, survey)).collect();
+    let search =
+        Search { survey: &survey, elements: &surveyed, mentioned: &named.paths, main: None };
+    let main = main(&named.main, &search).map_err(|lack| match effort.is_over() {
+        true => DraftError::Limit { steps: STEPS },
+        false => error(entity, lack),
+    })?;
+    let found = &main.home.assignment;
+    doubts.extend(doubt::of_properties(&entity.name, found));
+    let handling = handling(&named, found, &survey, &mut doubts);
+    let search = Search { main: Some((entity, found)), ..search };
+    let homes: Vec<Option<Home>> = named.others.iter().map(|it| search.home(it)).collect();
+    let (mut nodes, mut edges) = (vec![main], Vec::new());
+    for (other, home) in named.others.iter().zip(homes) {
+        let name = &other.entity.name;
+        let Some(home) = home else {
+            let why = "left out: no array or object clearly is it, with its key and most of its properties";
+            doubts.push(Doubt::new(name, why));
+            continue;
         };
-        let no_key = || match effort.is_over() {
-            true => DraftError::Limit { steps: STEPS },
-            false => DraftError::NoKey {
-                entity: quoted(&entity.name),
-                key: entity
-                    .key_properties()
-                    .next()
-                    .map_or_else(String::new, |it| quoted(&it.logical_name)),
-            },
-        };
-        let (elements, has_all_elements) = home::elements(evidence, &event_types, effort);
-        let is_looked_at = |it: &&Elements| !children.is_empty() || it.are(entity, &survey);
-        let surveys: Vec<(&Elements, Survey<'_>)> = elements
-            .iter()
-            .filter(is_looked_at)
-            .map(|it| (it, Survey::new(&it.evidence, &event_types, effort)))
-            .collect();
-        let surveyed: Vec<(&Elements, &Survey<'_>)> =
-            surveys.iter().map(|(it, survey)| (*it, survey)).collect();
-        let search = Search { survey: &survey, elements: &surveyed, main: None };
-        let main = main(entity, assigner.assign(), brief.clone(), &search).ok_or_else(no_key)?;
-        let found = main.assignment().ok_or_else(no_key)?;
-        let roles = roles::roles(&brief, &entity.name, found, &survey, lookup);
-        let search = Search { main: Some((entity, found)), ..search };
-        let homes: Vec<Vec<Home>> = children.iter().map(|child| search.homes(child)).collect();
-        let (mut nodes, mut edges) = (vec![main], Vec::new());
-        for (child, homes) in children.iter().zip(homes) {
-            if !homes.is_empty() {
-                nodes.push(Node { entity: child.entity.name.clone(), homes });
-                edges.extend(edge(child, &nodes));
-            }
-        }
-        let (event_types, when) = (events.patterns, events.when);
-        let sketch = Sketch { event_types, when, nodes, edges, roles };
-        let best = sketch.plan();
-        // Two places for a node may come to the same paths.
-        let mut seen = BTreeSet::from([best.to_string()]);
-        let mut others: Vec<Value> = sketch.alternatives().iter().map(Sketch::plan).collect();
-        others.retain(|plan| seen.insert(plan.to_string()));
-        let compared = effort.counted();
-        Ok(Self { best, others, compared, is_whole: has_all_elements && !effort.is_over() })
+        doubts.extend(doubt::of_properties(name, &home.assignment));
+        nodes.push(Node { entity: name.clone(), home });
+        edges.extend(edge(other, &nodes));
     }
-
-    /// Whether all was looked at that rule, graph spec and samples hold. Where that takes too many steps, what would come last
-    /// is left out, and the draft is made of the rest.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.is_whole
+    let (compared, is_whole) = (effort.counted(), has_all_elements && !effort.is_over());
+    if !is_whole {
+        let why = format!(
+            "the draft is made of a part of rule, graph spec and samples: the search ended at its limit, after {compared} comparisons of a property with a path"
+        );
+        doubts.push(Doubt::new("samples", why));
     }
-
-    /// How many properties were compared with paths, each with each.
-    #[must_use]
-    pub fn compared(&self) -> u64 {
-        self.compared
-    }
-
-    /// The best one.
-    #[must_use]
-    pub fn best(&self) -> &Value {
-        &self.best
-    }
-
-    /// The draft to try after `earlier` others: the best one first, then those in which one mapping is another, the least
-    /// certain mapping first. `None` when there are no more.
-    #[must_use]
-    pub fn after(&self, earlier: usize) -> Option<&Value> {
-        match earlier.checked_sub(1) {
-            None => Some(&self.best),
-            Some(index) => self.others.get(index),
-        }
-    }
+    let outline = Outline { event_types: patterns, when, nodes, edges, handling };
+    let (plan, mappings) = (outline.plan(), doubt::mappings(&outline, &survey));
+    Ok(Sketch { plan, mappings, doubts, compared, is_whole })
 }
 
-/// By how much what is in an array has to be ahead of what is in the event itself.
-const ELEMENTS_LEAD: f64 = 0.15;
+fn error(entity: &Entity, lack: Lack) -> DraftError {
+    let entity = quoted(&entity.name);
+    match lack {
+        Lack::Key(key) => DraftError::NoKey { entity, key: quoted(&key) },
+        Lack::Properties { found, wanted } => DraftError::FewProperties { entity, found, wanted },
+    }
+}
 
 /// The node that the rule is about: one for the event, unless events hold several under its name that have more of it.
-fn main(
-    entity: &Entity,
-    of_event: Option<Assignment>,
-    brief: Brief,
-    search: &Search<'_>,
-) -> Option<Node> {
-    let main = Child { entity, relationship: None, brief, hint: String::new(), path: None };
-    let homes = search.homes_of_main(&main);
-    let best = homes.first().map_or(0.0, |home| home.assignment.quality());
-    match of_event {
-        Some(found) if best - found.quality() <= ELEMENTS_LEAD => Some(Node::event(entity, found)),
-        _ if homes.is_empty() => None,
-        _ => Some(Node { entity: entity.name.clone(), homes }),
+fn main(subject: &Subject<'_>, search: &Search<'_>) -> Result<Node, Lack> {
+    let Search { survey, mentioned, .. } = *search;
+    let within = Within::Event;
+    let of_event = Assigner { subject, mentioned, survey, within, elsewhere: &|_| None }.assign();
+    let node = |home| Node { entity: subject.entity.name.clone(), home };
+    match (of_event, search.home_of_main(subject)) {
+        (Ok(found), Some(home)) if home.assignment.quality() - found.quality() > ELEMENTS_LEAD => {
+            Ok(node(home))
+        }
+        (Ok(found), _) => Ok(Node::event(subject.entity, found)),
+        (Err(_), Some(home)) => Ok(node(home)),
+        (Err(lack), None) => Err(lack),
     }
 }
 
-/// The edge that joins the last of the nodes, which is this child, to another one.
-fn edge(child: &Child<'_>, nodes: &[Node]) -> Option<Edge> {
+/// Session, span and free text, each where the rule says; else the ids where they usually are, or at the path of that name, and
+/// the free text where no property takes long text.
+fn handling(
+    named: &Named<'_>,
+    assignment: &Assignment,
+    survey: &Survey<'_>,
+    doubts: &mut Vec<Doubt>,
+) -> Handling {
+    let mut identity = |said: &Option<Path>, role: &str| {
+        let usual = vec![format!("{role}_id")];
+        if said.is_some() || survey.place(&usual).is_some() {
+            return said.clone().or(Some(usual));
+        }
+        let path = named_like(&[&format!("{role}_id"), role], survey);
+        doubts.push(Doubt::new(
+            role,
+            match &path {
+                Some(path) => {
+                    format!("{} has its name; the rule doesn't name a path", quoted(&dotted(path)))
+                }
+                None => "neither the rule nor the samples have a path of its name".to_owned(),
+            },
+        ));
+        path
+    };
+    let session = identity(&named.session, "session");
+    let span = identity(&named.span, "span");
+    let free_text = span.as_ref().and_then(|_| free_text(named, assignment, survey, doubts));
+    Handling { session, span, free_text }
+}
+
+/// The path that clearly has one of these names.
+fn named_like(names: &[&str], survey: &Survey<'_>) -> Option<Path> {
+    let mut scores: BTreeMap<Path, f64> = BTreeMap::new();
+    for name in names {
+        let wanted = Wanted { name, property_type: None, hint: None, entity: "", is_key: false };
+        for found in Scorer::new(survey).rank(&Aim::new(&wanted), None) {
+            let score = scores.entry(found.path).or_default();
+            *score = score.max(found.score);
+        }
+    }
+    let mut ranked: Vec<(Path, f64)> = scores.into_iter().collect();
+    ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let next = ranked.get(1).map_or(0.0, |(_, score)| *score);
+    let best = ranked.into_iter().next().filter(|(_, score)| *score >= HAS_NAME);
+    best.filter(|(_, score)| score - next >= CLEAR_LEAD).map(|(path, _)| path)
+}
+
+/// Text that only a reader understands, and that no property takes: at a path that the rule names, else in the object that the
+/// entity is.
+fn free_text(
+    named: &Named<'_>,
+    assignment: &Assignment,
+    survey: &Survey<'_>,
+    doubts: &mut Vec<Doubt>,
+) -> Option<Path> {
+    if named.free_text.is_some() {
+        return named.free_text.clone();
+    }
+    let taken: BTreeSet<&Path> = assignment.choices().filter_map(|choice| choice.path()).collect();
+    let free = || survey.places().iter().filter(|place| !taken.contains(&place.path));
+    let mentioned = free().find(|it| it.prose() > 0.0 && named.paths.contains(&it.path));
+    let beside = || {
+        let is_beside =
+            |path: &Path| path.split_last().is_some_and(|(_, above)| above == assignment.anchor);
+        let prose = free().filter(|it| it.prose() >= PROSE && is_beside(&it.path));
+        prose.max_by(|a, b| a.prose().total_cmp(&b.prose()))
+    };
+    let path = mentioned.or_else(beside)?.path.clone();
+    doubts.push(Doubt::new(
+        "partial_when_path",
+        format!("{} holds long text that no property takes", quoted(&dotted(&path))),
+    ));
+    Some(path)
+}
+
+/// The edge that joins the last of the nodes, which is this entity's, to another one.
+fn edge(child: &Subject<'_>, nodes: &[Node]) -> Option<Edge> {
     let relationship = child.relationship?;
     let last = nodes.len().checked_sub(1)?;
     let others = nodes.get(..last)?;
@@ -254,7 +315,7 @@ fn edge(child: &Child<'_>, nodes: &[Node]) -> Option<Edge> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{DraftError, Drafts, STEPS, draft};
+    use super::{DraftError, STEPS, draft, draft_until, draft_within};
     use crate::diagnostics::problem::Coded;
     use crate::evidence::Samples;
     use crate::evidence::effort::{Cancel, Effort};
@@ -294,8 +355,8 @@ entities:
             json!({ "deep": deep }),
         ] {
             let drafted = draft(&task(rule.clone(), SAMPLE)).expect("a draft");
-            let plan = plan::from_value(&drafted).expect("a plan");
-            let key = &drafted["key_field"]["source_path"];
+            let plan = plan::from_value(drafted.plan()).expect("a plan");
+            let key = &drafted.plan()["key_field"]["source_path"];
             assert_eq!((plan.nodes().len(), key), (1, &json!(["order", "id"])), "{rule}");
         }
     }
@@ -306,8 +367,8 @@ entities:
         let placed = json!({"property_name": "placed_at", "source_path": ["order", "placed"], "convert": ["timestamp"]});
         for (at, expected) in [("1", vec![total.clone()]), ("1767225600", vec![total, placed])] {
             let sample = SAMPLE.replace("\"total\"", &format!("\"placed\":{at},\"total\""));
-            let drafts = Drafts::new(&task(json!({}), &sample)).expect("a draft");
-            assert_eq!(drafts.best()["property_fields"], json!(expected));
+            let drafted = draft(&task(json!({}), &sample)).expect("a draft");
+            assert_eq!(drafted.plan()["property_fields"], json!(expected));
         }
     }
 
@@ -321,8 +382,8 @@ entities:
             "key_fields": [{"property_name": "order_id", "source_path": ["id"]}],
             "property_fields": [{"property_name": "total", "source_path": ["total"]}],
         });
-        assert_eq!(drafted["nodes"], json!([node]));
-        plan::from_value(&drafted).expect("a plan");
+        assert_eq!(drafted.plan()["nodes"], json!([node]));
+        plan::from_value(drafted.plan()).expect("a plan");
     }
 
     #[test]
@@ -332,21 +393,21 @@ entities:
         let task = task(json!({}), &SAMPLE.replace("\"total\":1.5", &more));
         let drafts = |steps| {
             let effort = Effort::new(steps, &Cancel::default());
-            (Drafts::within(&task, &effort), effort.taken())
+            (draft_within(&task, &effort), effort.taken())
         };
         let (whole, steps) = drafts(STEPS);
         let whole = whole.expect("a draft");
         assert!(whole.is_whole() && whole.compared() > 100);
         let again = drafts(steps).0.expect("a draft");
-        assert_eq!((again.best(), again.is_whole()), (whole.best(), true));
+        assert_eq!((again.plan(), again.is_whole()), (whole.plan(), true));
         let part = drafts(steps - 1).0.expect("a draft");
         assert!(!part.is_whole() && part.compared() <= whole.compared());
         for steps in (0..40).map(|it| steps * it / 40) {
             match (drafts(steps).0, drafts(steps).0) {
                 (Ok(part), Ok(same)) => {
                     assert!(!part.is_whole());
-                    assert_eq!((part.best(), &part.others), (same.best(), &same.others));
-                    plan::from_value(part.best()).expect("a plan");
+                    assert_eq!(part, same);
+                    plan::from_value(part.plan()).expect("a plan");
                 }
                 (Err(error), Err(_)) => assert_eq!(error.code(), "draft_limit"),
                 different => panic!("{different:?}"),
@@ -355,8 +416,8 @@ entities:
         let cancel = Cancel::default();
         cancel.cancel();
         let effort = Effort::new(STEPS, &cancel);
-        assert!(Drafts::within(&task, &effort).is_err() && effort.taken() == 0);
-        assert!(Drafts::until(&task, &cancel).is_err());
+        assert!(draft_within(&task, &effort).is_err() && effort.taken() == 0);
+        assert!(draft_until(&task, &cancel).is_err());
     }
 
     #[test]

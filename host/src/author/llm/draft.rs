@@ -1,33 +1,30 @@
-//! A client that answers without a model.
+//! A client that answers with first sketches from names and types, without a model.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 
 use super::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
-use crate::author::draft::{DraftError, Drafts};
+use crate::author::draft::{DraftError, Sketch, draft_until};
 use crate::bundle::apart::compute;
 use crate::evidence::Task;
 
-/// Answers with what can be told of a task without a model: the draft that suits it best, and asked again, the next best.
+/// Answers with a first sketch from names and types.
 ///
-/// It doesn't read what it is asked. When there are no more drafts it gives the best one again, so that whoever asks sees
-/// the same answer twice and can stop. Drafts are worked out when it is first asked, on a thread of their own, which ends
-/// soon after nobody waits for the answer any longer. Needs a tokio runtime.
+/// It doesn't read what it is asked: there is one sketch for a task, and whoever asks again sees it again and can stop. It is
+/// computed when it is first asked for, on a thread of its own, which ends soon after nobody waits for the answer any longer.
+/// Needs a tokio runtime.
 #[derive(Debug)]
 pub struct Draft {
     task: Arc<Task>,
-    drafts: OnceLock<Result<Drafts, DraftError>>,
-    asked: AtomicUsize,
+    sketch: OnceLock<Result<Sketch, DraftError>>,
 }
 
 impl Draft {
     /// A client for one task.
     #[must_use]
     pub fn new(task: &Task) -> Self {
-        let (drafts, asked) = (OnceLock::new(), AtomicUsize::new(0));
-        Self { task: Arc::new(task.clone()), drafts, asked }
+        Self { task: Arc::new(task.clone()), sketch: OnceLock::new() }
     }
 }
 
@@ -40,27 +37,21 @@ impl LlmClient for Draft {
     async fn generate_json(&self, _request: LlmRequest) -> Result<Completion, LlmError> {
         let config =
             |error: &dyn std::fmt::Display| LlmError::Config { message: error.to_string() };
-        let drafts = match self.drafts.get() {
-            Some(drafts) => drafts,
+        let sketch = match self.sketch.get() {
+            Some(sketch) => sketch,
             None => {
                 let task = Arc::clone(&self.task);
-                let drafted = compute(move |cancel| Drafts::until(&task, cancel)).await;
+                let drafted = compute(move |cancel| draft_until(&task, cancel)).await;
                 let drafted = drafted.map_err(|error| config(&error))?;
-                self.drafts.get_or_init(|| drafted)
+                self.sketch.get_or_init(|| drafted)
             }
         };
-        let drafts = drafts.as_ref().map_err(|error| config(error))?;
-        let earlier = self.asked.fetch_add(1, Ordering::Relaxed);
-        let plan = drafts.after(earlier).unwrap_or_else(|| drafts.best());
+        let plan = sketch.as_ref().map_err(|error| config(error))?.plan();
         Ok(Completion { text: format!("{plan:#}"), usage: None, finish_reason: FinishReason::Stop })
     }
 
     fn remark(&self) -> Option<String> {
-        let drafts = self.drafts.get()?.as_ref().ok().filter(|drafts| !drafts.is_whole())?;
-        Some(format!(
-            "the draft is made of a part of rule, graph spec and samples: the search ended at its limit, after {} comparisons of a property with a path",
-            drafts.compared()
-        ))
+        self.sketch.get()?.as_ref().ok().map(ToString::to_string)
     }
 
     fn costs_tokens(&self) -> bool {

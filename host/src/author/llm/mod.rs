@@ -8,7 +8,7 @@
 //!
 //! | form | client | reached by |
 //! |---|---|---|
-//! | `draft` | made of the task | nothing: there is no model |
+//! | `draft` | [`Draft`]: a first sketch from names and types | nothing: there is no model |
 //! | `openai:NAME` | `OpenAi` | chat completions, at OpenAI or any compatible endpoint |
 //! | `anthropic:NAME` | `Anthropic` | the Messages API |
 //! | `gemini:NAME` | `Gemini` | `generateContent` |

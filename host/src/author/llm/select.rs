@@ -25,7 +25,7 @@ const FORMS: &str =
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ModelSpec {
-    /// `draft`: no model, but what Retort itself can tell from rule, graph and samples.
+    /// `draft`: no model, but a first sketch from names and types.
     #[default]
     Draft,
     /// `openai:NAME`: a model behind OpenAI's chat completions, or a compatible endpoint.

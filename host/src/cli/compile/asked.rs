@@ -44,13 +44,14 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &ModelArgs, json: 
         .watch(|attempt| say(attempt, json))
         .build()?;
     let outcome = runtime::block_on(compile_with_llm(client.as_ref(), &task, &gates, &config))?;
-    if let Some(remark) = client.remark() {
-        talk::note(&remark);
-    }
-    match outcome {
+    let verdict = match outcome {
         Ok(outcome) => ended(project, &pipeline, &task, outcome, json),
         Err(error) => broken_off(&task, &error, json),
+    };
+    if let Some(remark) = client.remark() {
+        talk::say(remark);
     }
+    verdict
 }
 
 fn client(

@@ -35,7 +35,7 @@ Examples:
   retort compile my-project --model 'command:./ask.sh' --max-attempts 3 --json
 
 Models (--model, or `model` in retort.toml; draft where nothing is said):
-  draft            no model: a plan from the names and types that occur in the samples
+  draft            no model: a first sketch from names and types, with what a person should look at
   openai:NAME      any OpenAI-compatible service; OPENAI_API_KEY, OPENAI_BASE_URL
   anthropic:NAME   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL
   gemini:NAME      GEMINI_API_KEY, GEMINI_BASE_URL

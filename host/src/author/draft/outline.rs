@@ -1,4 +1,4 @@
-//! A draft before it is written as a plan.
+//! A sketch before it is written as a plan.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use super::assign::{Assignment, Choice};
 use super::home::Home;
-use super::roles::Roles;
 use crate::evidence::Path;
 use crate::evidence::matching::words;
 use crate::graph::spec::Entity;
@@ -15,21 +14,31 @@ use crate::plan::{is_identifier, is_reserved};
 
 /// A plan to be.
 #[derive(Clone, Debug)]
-pub(super) struct Sketch {
+pub(super) struct Outline {
     /// As a plan writes them; at least one.
     pub(super) event_types: Vec<String>,
     pub(super) when: Option<Value>,
     /// The main node first.
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
-    pub(super) roles: Roles,
+    pub(super) handling: Handling,
+}
+
+/// Session and span of an event, and its free text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Handling {
+    /// `None` for the plan's default.
+    pub(super) session: Option<Path>,
+    /// `None` where no span is known.
+    pub(super) span: Option<Path>,
+    pub(super) free_text: Option<Path>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) entity: String,
-    /// Where it is; of several places the best one first. Not empty.
-    pub(super) homes: Vec<Home>,
+    /// Where it is.
+    pub(super) home: Home,
 }
 
 #[derive(Clone, Debug)]
@@ -44,66 +53,12 @@ impl Node {
     /// A node of which there is one for the event.
     pub(super) fn event(entity: &Entity, assignment: Assignment) -> Self {
         let path = assignment.anchor.clone();
-        let home = Home { score: 1.0, for_each: None, path, when: None, assignment };
-        Self { entity: entity.name.clone(), homes: vec![home] }
-    }
-
-    fn home(&self) -> Option<&Home> {
-        self.homes.first()
-    }
-
-    fn for_each(&self) -> Option<&ForEach> {
-        self.home().and_then(|it| it.for_each.as_ref())
-    }
-
-    pub(super) fn assignment(&self) -> Option<&Assignment> {
-        self.home().map(|it| &it.assignment)
+        let home = Home { score: 1.0, for_each: None, path, assignment };
+        Self { entity: entity.name.clone(), home }
     }
 }
 
-/// A change to a sketch.
-enum Change {
-    /// Another path, or none, for one property of a node.
-    Property { node: usize, choice: usize, candidate: Option<usize> },
-    /// The next place for a node.
-    Home { node: usize },
-}
-
-impl Sketch {
-    /// Sketches with one thing changed, the change that costs least first: the next path that is free, or for a property
-    /// none; the next place for a node.
-    pub(super) fn alternatives(&self) -> Vec<Self> {
-        let mut changes: Vec<(f64, Change)> = Vec::new();
-        for (node, it) in self.nodes.iter().enumerate() {
-            if let Some(assignment) = it.assignment() {
-                changes.extend(properties(node, assignment));
-            }
-            if let [best, next, ..] = it.homes.as_slice() {
-                changes.push((best.score - next.score, Change::Home { node }));
-            }
-        }
-        changes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        changes.iter().map(|(_, change)| self.changed(change)).collect()
-    }
-
-    fn changed(&self, change: &Change) -> Self {
-        let mut other = self.clone();
-        match *change {
-            Change::Home { node } => {
-                if let Some(node) = other.nodes.get_mut(node) {
-                    node.homes.remove(0);
-                }
-            }
-            Change::Property { node, choice, candidate } => {
-                let home = other.nodes.get_mut(node).and_then(|it| it.homes.first_mut());
-                if let Some(choice) = home.and_then(|it| it.assignment.choice_mut(choice)) {
-                    choice.chosen = candidate;
-                }
-            }
-        }
-        other
-    }
-
+impl Outline {
     /// The plan, in the short form where that says all of it.
     pub(super) fn plan(&self) -> Value {
         let mut plan = Map::new();
@@ -118,8 +73,8 @@ impl Sketch {
         let main = self.nodes.first();
         let entity = main.map_or("", |it| it.entity.as_str());
         let function_name = json!(function_name(entity));
-        match (self.nodes.as_slice(), main.and_then(Node::home)) {
-            ([_], Some(Home { for_each: None, when: None, assignment, .. }))
+        match self.nodes.as_slice() {
+            [Node { home: Home { for_each: None, assignment, .. }, .. }]
                 if assignment.keys.len() == 1 =>
             {
                 plan.insert("target_entity_name".to_owned(), json!(entity));
@@ -132,8 +87,7 @@ impl Sketch {
                 plan.insert("function_name".to_owned(), function_name);
                 let names = self.names();
                 let nodes = self.nodes.iter().zip(&names);
-                let nodes: Vec<Value> =
-                    nodes.filter_map(|(node, name)| node_json(node, name)).collect();
+                let nodes: Vec<Value> = nodes.map(|(node, name)| node_json(node, name)).collect();
                 plan.insert("nodes".to_owned(), Value::Array(nodes));
                 let edges = self.edges.iter().filter(|edge| self.agrees(edge));
                 let edges: Vec<Value> = edges.filter_map(|edge| edge_json(edge, &names)).collect();
@@ -142,12 +96,12 @@ impl Sketch {
                 }
             }
         }
-        if let Some(path) = &self.roles.session {
+        if let Some(path) = &self.handling.session {
             plan.insert("session_id_path".to_owned(), json!(path));
         }
-        if let Some(path) = &self.roles.span {
+        if let Some(path) = &self.handling.span {
             let mut span = json!({"span_id_path": path});
-            if let Some(partial) = &self.roles.partial {
+            if let Some(partial) = &self.handling.free_text {
                 span["partial_when_path"] = json!(partial);
             }
             plan.insert("span_handling".to_owned(), span);
@@ -157,7 +111,7 @@ impl Sketch {
 
     /// Whether the nodes that an edge joins go over the same elements, or one over elements inside of the other's.
     fn agrees(&self, edge: &Edge) -> bool {
-        let of = |index: usize| self.nodes.get(index).and_then(Node::for_each);
+        let of = |index: usize| self.nodes.get(index).and_then(|it| it.home.for_each.as_ref());
         match (of(edge.from), of(edge.to)) {
             (Some(from), Some(to)) => from.is_within(to) || to.is_within(from),
             _ => true,
@@ -174,7 +128,7 @@ impl Sketch {
                     && !names.iter().any(|it| it == name)
                     && (name == node.entity || !entities.contains(name))
             };
-            let place = node.home().and_then(|it| it.path.last()).map_or("", String::as_str);
+            let place = node.home.path.last().map_or("", String::as_str);
             let wanted = [node.entity.clone(), format!("{}_{place}", node.entity)];
             let numbered = (2..).map(|number: usize| format!("{}_{number}", node.entity));
             let name = wanted.into_iter().chain(numbered).find(|name| free(name, &names));
@@ -184,27 +138,8 @@ impl Sketch {
     }
 }
 
-/// What may be changed in where a node's properties are, with what it costs.
-fn properties(node: usize, assignment: &Assignment) -> Vec<(f64, Change)> {
-    let is_free = |path: &Path| !assignment.choices().any(|choice| choice.path() == Some(path));
-    let mut changes = Vec::new();
-    for (index, choice) in assignment.choices().enumerate() {
-        let Some(chosen) = choice.chosen else { continue };
-        let score = |at: usize| choice.candidates.get(at).map_or(0.0, |it| it.score);
-        let mut next = choice.candidates.iter().enumerate().skip(chosen + 1);
-        let next = next.find(|(_, it)| is_free(&it.path)).map(|(at, _)| at);
-        let change = |candidate| Change::Property { node, choice: index, candidate };
-        match next {
-            Some(next) => changes.push((score(chosen) - score(next), change(Some(next)))),
-            None if index >= assignment.keys.len() => changes.push((score(chosen), change(None))),
-            None => {}
-        }
-    }
-    changes
-}
-
-fn node_json(node: &Node, name: &str) -> Option<Value> {
-    let home = node.home()?;
+fn node_json(node: &Node, name: &str) -> Value {
+    let home = &node.home;
     let is_element = home.for_each.is_some();
     let mut json = Map::new();
     json.insert("entity_name".to_owned(), json!(node.entity));
@@ -214,15 +149,12 @@ fn node_json(node: &Node, name: &str) -> Option<Value> {
     if let Some(for_each) = &home.for_each {
         json.insert("for_each".to_owned(), for_each_json(for_each));
     }
-    if let Some(when) = &home.when {
-        json.insert("when".to_owned(), when.clone());
-    }
     json.insert("key_fields".to_owned(), mappings(&home.assignment.keys, is_element));
     let properties = mappings(&home.assignment.properties, is_element);
     if properties.as_array().is_some_and(|it| !it.is_empty()) {
         json.insert("property_fields".to_owned(), properties);
     }
-    Some(Value::Object(json))
+    Value::Object(json)
 }
 
 fn edge_json(edge: &Edge, names: &[String]) -> Option<Value> {
