@@ -7,10 +7,8 @@ use crate::evidence::similarity::words::{Word, words};
 /// A hint, taken apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hint {
-    /// Words for what the value is: those before the first `of`.
-    pub(super) head: Vec<Word>,
-    /// Words for what it belongs to.
-    pub(super) tail: Vec<Word>,
+    /// Words for what the value is, and what it belongs to.
+    pub(super) meant: Vec<Word>,
     /// Words for what isn't meant: `(not the sender of the request)`.
     pub(super) not: Vec<Word>,
     /// Whether the event itself is meant, rather than something in it.
@@ -35,10 +33,8 @@ impl Hint {
 
     fn clause(&mut self, clause: &str) {
         let mut negated = false;
-        let mut after_of = false;
         for word in words(clause) {
             negated |= word.is_one_of(NEGATION);
-            after_of |= word.text() == "of";
             let envelope = ENVELOPE.contains(&word.text());
             self.envelope |= envelope && !negated;
             // Most hints have the word `event`, and few mean its outermost fields by it; `not the event's` does.
@@ -46,24 +42,16 @@ impl Hint {
             if word.is_filler() || NEGATION.contains(&word.text()) {
                 continue;
             }
-            let list = match (negated, after_of) {
-                (true, _) => &mut self.not,
-                (false, true) => &mut self.tail,
-                (false, false) => &mut self.head,
-            };
+            let list = if negated { &mut self.not } else { &mut self.meant };
             if !list.contains(&word) {
                 list.push(word);
             }
         }
     }
 
-    /// All words for what is meant, those for what the value is first.
-    pub(super) fn words(&self) -> impl Iterator<Item = &Word> {
-        self.head.iter().chain(&self.tail)
-    }
-
+    /// How alike a word and one of those for what is meant are.
     pub(super) fn means(&self, word: &Word, effort: &Effort) -> f64 {
-        self.words().map(|it| it.alike(word, effort)).fold(0.0, f64::max)
+        self.meant.iter().map(|it| it.alike(word, effort)).fold(0.0, f64::max)
     }
 }
 
@@ -79,8 +67,7 @@ mod tests {
         let text = |words: &[Word]| -> Vec<String> {
             words.iter().map(|word| word.text().to_owned()).collect()
         };
-        assert_eq!(text(&hint.head), ["login"]);
-        assert_eq!(text(&hint.tail), ["user", "opened", "issue"]);
+        assert_eq!(text(&hint.meant), ["login", "user", "opened", "issue"]);
         assert_eq!(text(&hint.not), ["sender", "request"]);
     }
 }

@@ -2,29 +2,9 @@
 //! is one.
 
 use super::hint::Hint;
-use super::score::{MEANT, Scorer, mean, weight};
+use super::score::{MEANT, Scorer, mean};
 use crate::evidence::similarity::vocabulary::WRAPPERS;
 use crate::evidence::similarity::words::{Word, words};
-
-/// What the last key weighs beside the keys above it and what is said: the thing is called by it.
-const LAST: f64 = 0.45;
-/// What the keys above it weigh: what it belongs to.
-const ABOVE: f64 = 0.15;
-/// What it weighs how much of what is said occurs in the path.
-const SAID: f64 = 0.4;
-
-/// What the name of the relationship explains of a key, and what the hint's words for what the thing belongs to do.
-const BY_RELATIONSHIP: f64 = 0.85;
-const BY_TAIL: f64 = 0.8;
-/// What it counts for a word that is said to be in a key above the last.
-const SAID_ABOVE: f64 = 0.8;
-/// What a word of an entity's name weighs that says of what kind it is, compared with the last one.
-const KIND: f64 = 0.5;
-
-/// What is left where one is spoken of and there are several, or the other way round.
-const WRONG_NUMBER: f64 = 0.8;
-/// What is left of a place that is said not to be meant.
-const EXCLUDED: f64 = 0.5;
 
 /// Words before things of which there are several.
 const SEVERAL: &[&str] = &["all", "any", "each", "every"];
@@ -70,40 +50,38 @@ impl Scorer<'_> {
         let by = |word: &Word| {
             [
                 self.best(word, &called.entity),
-                self.best(word, &called.hint.head),
-                self.best(word, &called.hint.tail) * BY_TAIL,
-                self.best(word, &called.relationship) * BY_RELATIONSHIP,
+                self.best(word, &called.hint.meant),
+                self.best(word, &called.relationship) * self.weights.object_by_relationship,
             ]
             .into_iter()
             .fold(0.0, f64::max)
         };
-        let in_last = mean(last.iter().map(|word| (weight(word), by(word))));
-        let in_above = if above.is_empty() {
-            1.0
-        } else {
-            mean(
-                above
-                    .iter()
-                    .map(|word| (weight(word), by(word).max(self.best(word, &called.owner)))),
-            )
-        };
-        let found = |word: &Word| {
-            self.best(word, last).max(self.best(word, above.iter().copied()) * SAID_ABOVE)
-        };
-        let hinted = called.hint.words().map(|word| (self.survey.rarity(word), found(word)));
+        let in_last = mean(last.iter().map(|word| (self.weights.of(word), by(word))));
+        let in_above =
+            if above.is_empty() {
+                1.0
+            } else {
+                mean(above.iter().map(|word| {
+                    (self.weights.of(word), by(word).max(self.best(word, &called.owner)))
+                }))
+            };
+        let found = |word: &Word| self.best(word, last.iter().chain(above.iter().copied()));
+        let hinted = called.hint.meant.iter().map(|word| (self.survey.rarity(word), found(word)));
         let kinds = called.entity.len().saturating_sub(1);
         let named = called.entity.iter().enumerate().map(|(index, word)| {
             (
-                if index < kinds { KIND } else { 1.0 },
+                if index < kinds { self.weights.object_kind } else { 1.0 },
                 found(word).max(self.best(word, &called.owner)),
             )
         });
         let said = mean(hinted.chain(named));
-        let mut score = LAST * in_last + ABOVE * in_above + SAID * said;
+        let mut score = self.weights.object_last * in_last
+            + self.weights.object_above * in_above
+            + self.weights.object_said * said;
         if called.several.is_some_and(|it| it != several) {
-            score *= WRONG_NUMBER;
+            score *= self.weights.object_wrong_number;
         }
         let excluded = called.hint.not.iter().any(|word| by(word) < MEANT && found(word) >= MEANT);
-        if excluded { score * EXCLUDED } else { score }
+        if excluded { score * self.weights.excluded } else { score }
     }
 }

@@ -27,6 +27,7 @@ mod hint;
 mod home;
 mod score;
 mod survey;
+mod weights;
 
 pub(crate) use home::Called;
 pub(crate) use score::{Aim, Scorer};
