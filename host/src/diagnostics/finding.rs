@@ -69,6 +69,13 @@ fn as_patch_and_certain<S: Serializer>(
     Written { patch, certain }.serialize(serializer)
 }
 
+impl Applicability {
+    /// Applicable by a machine where nothing else could be meant.
+    pub(crate) fn when(certain: bool) -> Self {
+        if certain { Self::MachineApplicable } else { Self::MaybeIncorrect }
+    }
+}
+
 impl Suggestion {
     /// Whether it may be applied without asking.
     #[must_use]

@@ -15,7 +15,7 @@ use super::usage::{Budget, Tokens};
 use super::{GateError, Gates, History, LoopConfig, LoopError, Outcome, Reason};
 use crate::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::author::prompt;
-use crate::author::repair::mechanical::{Mended, mend};
+use crate::author::repair::mechanical::{Fixed, apply_fixes};
 use crate::author::repair::{
     AnswerHash, Failure, RetryDecision, RetryMemory, RetryPolicy, should_retry,
 };
@@ -294,7 +294,7 @@ impl<G: Gates> Run<'_, '_, G> {
                 None => return Ok(Turn::OutOfTime(open, failed)),
             };
             let answer = answer.get_or_insert(hash);
-            let Some(Mended { text, patch }) = mended else {
+            let Some(Fixed { text, patch }) = mended else {
                 let answer = answer.clone();
                 let standing = Standing { open, failed, answer, judged, applied };
                 return Ok(Turn::Failed(Box::new(standing)));
@@ -382,9 +382,9 @@ impl<G: Gates> Run<'_, '_, G> {
 }
 
 /// What mending makes of an answer, unless there is nothing certain to do, or it gives a plan that failed already.
-fn mended(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Mended> {
-    let mended = mend(failed.json.as_deref()?, &failed.findings)?;
-    (!seen.contains(&AnswerHash::of(&mended.text))).then_some(mended)
+fn mended(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Fixed> {
+    let fixed = apply_fixes(failed.json.as_deref()?, &failed.findings)?;
+    (!seen.contains(&AnswerHash::of(&fixed.text))).then_some(fixed)
 }
 
 /// Whether the question was read all the same, so that it was paid for though no answer came of it.

@@ -62,6 +62,7 @@ use serde_json::Value;
 pub(crate) use efforts::Efforts;
 pub(crate) use event_type::likely as likely_event_type;
 pub(crate) use known::{Known, is_scalar, smallest};
+pub(crate) use scope::{Elements, Scopes};
 
 use crate::diagnostics::finding::{self, Finding};
 use crate::diagnostics::problem::{Coded, Stage};
@@ -70,7 +71,6 @@ use crate::evidence::effort::Cancel;
 use crate::plan::Plan;
 use edge::Edges;
 use efforts::{SEARCH_STEPS, VALUE_STEPS};
-use scope::{Elements, Scopes};
 
 /// How many findings are told of one plan: nobody mends more at once.
 const MAX_FINDINGS: usize = 1_000;

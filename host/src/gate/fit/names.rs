@@ -288,7 +288,7 @@ pub(super) fn alike(a: &str, b: &str, effort: &Effort) -> f64 {
 }
 
 /// The best of what was scored, its score, and how far it is ahead of the second best.
-pub(super) fn best<T>(scored: impl Iterator<Item = (f64, T)>) -> Option<(f64, T, f64)> {
+pub(crate) fn best<T>(scored: impl Iterator<Item = (f64, T)>) -> Option<(f64, T, f64)> {
     let mut scored: Vec<(f64, T)> = scored.collect();
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let mut scored = scored.into_iter();

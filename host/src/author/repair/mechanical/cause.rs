@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::place::source;
+use super::origin::source;
 use super::smoke::{eval_steps, proposed, samples};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Stage;

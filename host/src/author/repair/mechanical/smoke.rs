@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cause::likely_cause_within;
-use super::place::place;
+use super::origin::place;
 use crate::bundle::smoke::SmokeFailed;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::{Problem, Stage};

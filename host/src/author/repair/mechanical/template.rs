@@ -1,33 +1,38 @@
-//! Templates with a slip: a brace too few or too many, or a path written as others write it.
+//! Templates with a typo: a brace too few or too many, or a path written as others write it.
 
 use super::context::Context;
-use super::owner::Around;
-use crate::plan::expr::{ForEach, Level, Template};
+use super::remedy::{Remedy, suggest};
+use super::rule::IterationScope;
+use crate::diagnostics::finding::{Applicability, patch};
+use crate::plan::expr::Template;
 
 /// How long a template is that is looked at: every place in it is tried.
 const MAX_CHARS: usize = 500;
 
-/// The template that is meant, and whether no other is: one change away, with paths that are all known.
-pub(super) fn mended(context: &Context<'_, '_>, at: &str) -> Option<(String, bool)> {
-    let text = context.value.pointer(at)?.as_str()?;
-    if text.chars().count() > MAX_CHARS {
+/// The template that is meant: one change away, with paths that are all known. Certain where no other is.
+pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
+    let text = context.plan.get(at)?.as_str()?;
+    let scope = context.plan.scope(at)?;
+    if text.chars().count() > MAX_CHARS || matches!(scope, IterationScope::Unreadable) {
         return None;
     }
-    let for_each = match context.owner(at).map(|owner| &owner.around) {
-        Some(Around::Elements(for_each)) => Some(for_each),
-        Some(Around::Unread) => return None,
-        _ => None,
+    let is_known = |template: &Template| {
+        template.references().all(|reference| {
+            let known = context.known(scope, reference.level);
+            // An object has no text.
+            let has = known.map(|it| it.has(&reference.path) && it.admits(&reference.path, None));
+            has.is_some_and(|has| has || reference.path.is_empty())
+        })
     };
-    let innermost = for_each.map_or(Level::EVENT, ForEach::level);
     let mut found: Vec<(String, Template)> = Vec::new();
     for candidate in changed(text) {
         // The element itself is meant by nobody who didn't write so.
         if candidate.matches("{}").count() > text.matches("{}").count() {
             continue;
         }
-        let Ok(template) = Template::parse(&candidate, innermost) else { continue };
-        let Some(known) = all_known(context, for_each, &template) else { continue };
-        if known && !found.iter().any(|(_, it)| it.pieces() == template.pieces()) {
+        let Ok(template) = Template::parse(&candidate, scope.level()) else { continue };
+        let is_new = !found.iter().any(|(_, it)| it.pieces() == template.pieces());
+        if is_new && is_known(&template) {
             found.push((candidate, template));
         }
     }
@@ -36,23 +41,8 @@ pub(super) fn mended(context: &Context<'_, '_>, at: &str) -> Option<(String, boo
     let most = found.iter().map(|(_, template)| reads(template)).max()?;
     let mut best = found.into_iter().filter(|(_, template)| reads(template) == most);
     let (text, _) = best.next()?;
-    Some((text, most > 0 && best.next().is_none()))
-}
-
-/// Whether every path of a template is known; `None` where it isn't known what paths there are.
-fn all_known(
-    context: &Context<'_, '_>,
-    for_each: Option<&ForEach>,
-    template: &Template,
-) -> Option<bool> {
-    let mut all = true;
-    for reference in template.references() {
-        let known = context.known_at(for_each, reference.level)?;
-        // An object has no text.
-        let is_text = || known.has(&reference.path) && known.admits(&reference.path, None);
-        all &= reference.path.is_empty() || is_text();
-    }
-    Some(all)
+    let is_only = most > 0 && best.next().is_none();
+    suggest(patch::replace(at, text), Applicability::when(is_only))
 }
 
 /// Every text that is one change away: a brace added or taken out, or paths as others write them.
@@ -69,10 +59,10 @@ fn changed(text: &str) -> Vec<String> {
     ];
     let places = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     for at in places {
-        let (before, behind) = text.split_at(at);
-        changed.push(format!("{before}{{{behind}"));
-        changed.push(format!("{before}}}{behind}"));
-        if let Some(rest) = behind.strip_prefix(['{', '}']) {
+        let (before, after) = text.split_at(at);
+        changed.push(format!("{before}{{{after}"));
+        changed.push(format!("{before}}}{after}"));
+        if let Some(rest) = after.strip_prefix(['{', '}']) {
             changed.push(format!("{before}{rest}"));
         }
     }

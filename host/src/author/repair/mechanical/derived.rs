@@ -1,0 +1,50 @@
+//! What a name or a path has to be, by the rest of the plan and the task.
+
+use serde_json::{Value, json};
+
+use super::context::Context;
+use super::edge_end;
+use super::grammar::ObjectKind;
+use super::pointer::split;
+use super::remedy::Likely;
+use crate::diagnostics::finding::Applicability;
+
+/// What the field at a pointer has to be, whatever is there.
+pub(super) fn derived(context: &Context<'_, '_>, at: &str) -> Likely<Value> {
+    let plan = context.plan;
+    let (parent, name) = split(at)?;
+    match name.as_str() {
+        "event_type" => json_of(context.event_type()),
+        "target_entity_name" | "entity_name" => {
+            let rule = plan.rule(parent)?;
+            match rule.kind {
+                ObjectKind::External => {
+                    let entity = edge_end::declared_entity(plan, parent);
+                    json_of(entity.map(|it| (it, Applicability::MachineApplicable)))
+                }
+                _ => json_of(rule.entity().map(|(it, applicability)| (&it.name, applicability))),
+            }
+        }
+        "relationship_name" => json_of(edge_end::relationship_between_ends(context, parent)),
+        "function_name" => {
+            json_of(Some((context.function_name(), Applicability::MachineApplicable)))
+        }
+        "property_name" => {
+            let scope = context.scope(parent)?;
+            if plan.kind(parent) == Some(ObjectKind::Key) {
+                return json_of(scope.key_name(parent));
+            }
+            let property = scope.property_of_mapping(&plan.mapping_around(parent)?);
+            json_of(property.map(|(it, applicability)| (&it.logical_name, applicability)))
+        }
+        "source_path" => {
+            let mapping = plan.mapping_around(parent).filter(|it| it.at == parent)?;
+            json_of(context.scope(parent)?.path_for(mapping.name?, mapping.is_key))
+        }
+        _ => None,
+    }
+}
+
+fn json_of(likely: Likely<impl serde::Serialize>) -> Likely<Value> {
+    likely.map(|(it, applicability)| (json!(it), applicability))
+}

@@ -1,0 +1,63 @@
+//! Required fields that aren't there, and that follow from the rest of the plan and the task.
+
+use serde_json::{Value, json};
+
+use super::context::Context;
+use super::derived::derived;
+use super::grammar::{OPTIONAL, ObjectKind, Shape};
+use super::pointer::split;
+use super::remedy::{Remedy, add, fix, maybe, suggest};
+use super::{conversion, edge_end};
+use crate::diagnostics::finding::{Applicability, Suggestion, patch};
+
+/// The field, with what has to be in it. Where several are missing, nothing is certain.
+pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
+    let Suggestion { patch, applicability } = completed(context, at)?;
+    suggest(patch, applicability.min(Applicability::when(!context.lacks_several)))
+}
+
+fn completed(context: &Context<'_, '_>, at: &str) -> Remedy {
+    let plan = context.plan;
+    let (parent, name) = split(at)?;
+    let is_empty = || plan.get(parent).and_then(Value::as_object).is_some_and(|it| it.is_empty());
+    match (plan.kind(parent), name.as_str()) {
+        (Some(ObjectKind::Condition), _) if is_empty() => {
+            let (_, field) = split(parent)?;
+            OPTIONAL.contains(&field.as_str()).then(|| fix(patch::remove(parent)))?
+        }
+        (Some(ObjectKind::Condition), "exists") => maybe(patch::add(at, true)),
+        (Some(ObjectKind::Plan), "key_field") | (Some(ObjectKind::Node), "key_fields") => {
+            key(context, parent, at)
+        }
+        (Some(ObjectKind::External), "key_fields") => edge_end::node_of_external(context, parent),
+        (Some(ObjectKind::Edge), "from" | "to") => edge_end::missing(context, at),
+        (None, _) if matches!(plan.shape(parent), Some(Shape::Step | Shape::Arguments)) => {
+            conversion::remedy(context, at)
+        }
+        _ => add(at, derived(context, at)),
+    }
+}
+
+/// The key of a node: of each of its properties, the mapping that is its, or a path that suits it.
+fn key(context: &Context<'_, '_>, parent: &str, at: &str) -> Remedy {
+    let rule = context.plan.rule(parent)?;
+    let (entity, mut applicability) = rule.entity()?;
+    let scope = context.scope(parent)?;
+    let (mut keys, mut moved) = (Vec::new(), Vec::new());
+    for key in entity.key_properties() {
+        if let Some(mapping) = rule.properties().find(|it| it.is_of(key)) {
+            keys.push(Value::Object(mapping.as_key()?));
+            moved.push(patch::remove(&mapping.at));
+        } else {
+            let (path, is_path) = scope.path_for(&key.logical_name, true)?;
+            applicability = applicability.min(is_path);
+            keys.push(json!({"property_name": key.logical_name, "source_path": path}));
+        }
+    }
+    let added = match (rule.kind, keys.as_slice()) {
+        (ObjectKind::Plan, [only]) => patch::add(at, only),
+        (ObjectKind::Plan, _) => return None,
+        _ => patch::add(at, keys),
+    };
+    suggest(moved.into_iter().fold(added, patch::both), applicability)
+}

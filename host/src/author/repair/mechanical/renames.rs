@@ -1,0 +1,179 @@
+//! Which of the fields that plans don't have are misspelt, and which fields they are meant to be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::grammar::{Field, ObjectKind, Shape, kind_at, suits};
+use super::pointer::split;
+use crate::diagnostics::finding::patch;
+use crate::evidence::effort::Effort;
+use crate::gate::fit::likeness;
+use crate::gate::fit::names::best;
+use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
+
+/// How alike two names have to be for one to be the other misspelt.
+const TYPO_THRESHOLD: f64 = 0.7;
+
+/// What a name is worth that has all its words in the other, or the other's in it: `path` is `source_path`.
+const SHORT_FORM: f64 = 0.8;
+
+/// What another word for the same thing is worth, and how far ahead it is of a name that is as much alike.
+const ALIAS: f64 = 0.9;
+const ALIAS_LEAD: f64 = 0.01;
+
+/// The tests of conditions that stand beside a path, other than `exists`.
+const TESTS: &[&str] = &["truthy", "equals", "one_of", "starts_with", "is_type"];
+
+/// The misspelt fields of a plan.
+#[derive(Default)]
+pub(super) struct Renames {
+    /// The pointer of each, with that of the field that it is meant to be.
+    meant: BTreeMap<String, String>,
+    /// The fields that are meant, each by one alone.
+    reached: BTreeSet<String>,
+}
+
+/// What is wrong with the fields of one object.
+#[derive(Default)]
+struct Discrepancy<'p> {
+    unknown: usize,
+    missing: Vec<&'p str>,
+}
+
+impl Renames {
+    pub(super) fn find(json: &Value, problems: &[PlanParseError], effort: &Effort) -> Self {
+        let mut unknown: Vec<(&str, &str, String)> = Vec::new();
+        let mut discrepancies: BTreeMap<&str, Discrepancy<'_>> = BTreeMap::new();
+        for problem in problems {
+            let at = problem.pointer.as_str();
+            let Some((parent, name)) = split(at) else { continue };
+            match problem.code {
+                Code::UnknownField => {
+                    discrepancies.entry(parent).or_default().unknown += 1;
+                    unknown.push((at, parent, name));
+                }
+                Code::MissingRequiredField => {
+                    discrepancies.entry(parent).or_default().missing.push(at);
+                }
+                _ => {}
+            }
+        }
+        let mut renames = Self::default();
+        for (at, parent, name) in unknown {
+            let Some(fields) = json.pointer(parent).and_then(Value::as_object) else { continue };
+            let (Some(kind), Some(content)) = (kind_at(json, parent), fields.get(&name)) else {
+                continue;
+            };
+            let meant = meant(&name, content, fields, kind, effort)
+                .map(|field| patch::below(parent, field))
+                .or_else(|| the_only_one_missing(kind, content, discrepancies.get(parent)?));
+            if let Some(meant) = meant.filter(|meant| renames.reached.insert(meant.clone())) {
+                renames.meant.insert(at.to_owned(), meant);
+            }
+        }
+        renames
+    }
+
+    /// The field that the one at this pointer is meant to be.
+    pub(super) fn meant(&self, at: &str) -> Option<&str> {
+        self.meant.get(at).map(String::as_str)
+    }
+
+    /// Whether the missing field at this pointer is there under another name, or another one in its place: of a value, another
+    /// source; of a condition, another test.
+    pub(super) fn supply(&self, at: &str) -> bool {
+        let instead = |names: &[&str]| {
+            let parent = at.rsplit_once('/').map_or("", |(parent, _)| parent);
+            names.iter().any(|name| self.reached.contains(&patch::below(parent, name)))
+        };
+        let sources = ["constant", "template", "coalesce", "all", "any", "not"];
+        let is_test = at.ends_with("/exists");
+        self.reached.contains(at)
+            || ((is_test || at.ends_with("/source_path")) && instead(&sources))
+            || (is_test && instead(TESTS))
+    }
+}
+
+/// The one field that is missing where one is too many: they are the same if what it holds suits.
+fn the_only_one_missing(
+    kind: ObjectKind,
+    content: &Value,
+    discrepancy: &Discrepancy<'_>,
+) -> Option<String> {
+    let Discrepancy { unknown: 1, missing } = discrepancy else { return None };
+    let [only] = missing.as_slice() else { return None };
+    let (_, missing) = split(only)?;
+    // Sources of values may be left out for one another, so that one is missing doesn't say that it is meant.
+    let is_one_of_several = missing == "source_path" && !content.is_array();
+    (suits(kind.field(&missing)?.shape, content) && !is_one_of_several).then(|| (*only).to_owned())
+}
+
+/// The field that isn't there yet and is meant by an unknown name with this content.
+fn meant(
+    name: &str,
+    content: &Value,
+    fields: &Map<String, Value>,
+    kind: ObjectKind,
+    effort: &Effort,
+) -> Option<&'static str> {
+    let is_open = |field: &str| !fields.contains_key(field) && !is_ruled_out(field, fields, kind);
+    let open = kind.fields().iter().filter(|it| is_open(it.name) && suits(it.shape, content));
+    let score = |field: &Field| {
+        if holds_mappings(field.shape, content) {
+            return 1.0;
+        }
+        let is_alias = field.aliases.iter().any(|it| likeness::plain(it) == likeness::plain(name));
+        let near = alike(name, field.name, effort);
+        if is_alias { near.max(ALIAS) + ALIAS_LEAD } else { near }
+    };
+    let (score, field, lead) = best(open.map(|field| (score(field), field)))?;
+    (score >= TYPO_THRESHOLD && lead > 0.0).then_some(field.name)
+}
+
+/// Whether an object can't have a field for those that it has: a value has one source, a condition one test, and a plan one
+/// form.
+fn is_ruled_out(field: &str, fields: &Map<String, Value>, kind: ObjectKind) -> bool {
+    let has_other = |names: &[&str]| {
+        names.contains(&field) && names.iter().any(|name| fields.contains_key(*name))
+    };
+    match kind {
+        ObjectKind::Key | ObjectKind::Property | ObjectKind::Choice => {
+            has_other(&["source_path", "constant", "template", "coalesce"])
+        }
+        ObjectKind::Condition => {
+            has_other(&[TESTS, &["exists", "all", "any", "not"]].concat())
+                || (field == "source_path"
+                    && ["all", "any", "not"].iter().any(|name| fields.contains_key(*name)))
+        }
+        ObjectKind::ForEach => has_other(&["array", "entries"]),
+        ObjectKind::Plan
+            if matches!(field, "target_entity_name" | "key_field" | "property_fields") =>
+        {
+            fields.contains_key("nodes")
+        }
+        ObjectKind::Plan if field == "nodes" => {
+            fields.contains_key("target_entity_name") || fields.contains_key("key_field")
+        }
+        _ => false,
+    }
+}
+
+fn alike(name: &str, field: &str, effort: &Effort) -> f64 {
+    let (left, right) = (likeness::words(name), likeness::words(field));
+    let (short, long) = if left.len() < right.len() { (&left, &right) } else { (&right, &left) };
+    let within = !short.is_empty() && short.iter().all(|word| long.contains(word));
+    likeness::names(name, field, effort).max(if within { SHORT_FORM } else { 0.0 })
+}
+
+/// Whether this can be nothing else than what the field holds: mappings are told by their own fields.
+fn holds_mappings(shape: Shape, content: &Value) -> bool {
+    let is_mapping = |it: &Value| it.get("property_name").is_some();
+    match (shape, content) {
+        (Shape::Objects(ObjectKind::Property), Value::Array(items)) => {
+            !items.is_empty() && items.iter().all(is_mapping)
+        }
+        (Shape::Object(ObjectKind::Key), content) => is_mapping(content),
+        _ => false,
+    }
+}
