@@ -71,7 +71,7 @@ fn as_patch_and_certain<S: Serializer>(
 
 impl Applicability {
     /// Applicable by a machine where nothing else could be meant.
-    pub(crate) fn when(certain: bool) -> Self {
+    pub(crate) fn certain_if(certain: bool) -> Self {
         if certain { Self::MachineApplicable } else { Self::MaybeIncorrect }
     }
 }

@@ -241,7 +241,7 @@ impl<'t> Known<'t> {
     }
 
     /// Every sample, or element.
-    pub(super) fn seen(&self) -> impl Iterator<Item = &'t Seen> {
+    pub(crate) fn seen(&self) -> impl Iterator<Item = &'t Seen> {
         self.all().flat_map(SampleEvents::samples)
     }
 

@@ -1,207 +1,166 @@
 //! Why a plan gives nothing.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use super::origin::source;
-use super::smoke::{eval_steps, proposed, samples};
-use crate::diagnostics::finding::Finding;
+use super::origin::source_field;
+use super::trial::Trial;
+use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::Task;
-use crate::evidence::effort::Cancel;
-use crate::evidence::{Kind, SampleEvents, Seen, at, dotted};
+use crate::evidence::{Evidence, Kind, Seen, at, dotted};
 use crate::gate::fit::nearest::{Search, Sought};
-use crate::gate::fit::{Efforts, Known, is_scalar, likely_event_type, smallest};
-use crate::plan::{FieldMapping, Form, Plan, eval};
+use crate::gate::fit::{Elements, Scopes, is_scalar, likely_event_type, smallest};
+use crate::plan::{FieldMapping, Form};
 
 const CODE: &str = "nonempty_floor";
 
 /// Why a plan gives nothing, or too little, for the samples: a finding with the code `nonempty_floor`, or `None` where it
-/// gives something for every sample of its event types.
-#[must_use]
-pub fn likely_cause(plan: &Plan, task: &Task) -> Option<Finding> {
-    likely_cause_within(plan, task, &Efforts::new(&Cancel::default()))
-}
-
-/// The same, within these efforts: of very many samples, the last ones aren't looked at.
-pub(super) fn likely_cause_within(plan: &Plan, task: &Task, efforts: &Efforts) -> Option<Finding> {
-    if samples(plan, task).next().is_none() {
-        return Some(no_sample(plan, task, efforts));
+/// gives something for every sample of its event types. Of very many samples, the last ones aren't looked at.
+pub(super) fn likely_cause(trial: &Trial<'_>) -> Option<Finding> {
+    let samples: Vec<&Seen> = trial.samples().collect();
+    if samples.is_empty() {
+        return Some(no_sample(trial));
     }
     let barren: Vec<&Seen> =
-        samples(plan, task).filter(|seen| gives_nothing(plan, seen, efforts)).collect();
+        samples.iter().copied().filter(|seen| trial.gives_nothing(seen)).collect();
     if barren.is_empty() {
         return None;
     }
-    let all = samples(plan, task).count();
-    let mut finding = ruled_out(plan, &barren, efforts)
-        .or_else(|| no_elements(plan, task))
-        .or_else(|| no_key(plan, task, efforts))
+    let mut finding = ruled_out(trial, &barren)
+        .or_else(|| no_elements(trial))
+        .or_else(|| no_key(trial))
         .unwrap_or_else(|| {
-            let observed = format!("nothing for {} of {all} samples", barren.len());
-            Finding::new(Stage::Smoke, CODE, "", "a node for each sample", observed)
+            let observed = format!("nothing for {} of {} samples", barren.len(), samples.len());
+            cause("", "a node for each sample", observed)
         });
     finding.event = finding.event.or_else(|| smallest(barren.into_iter()));
     Some(finding)
 }
 
-/// Whether a plan gives nothing for a sample; no where there is no effort left to tell.
-fn gives_nothing(plan: &Plan, seen: &Seen, efforts: &Efforts) -> bool {
-    if !efforts.values.take(eval_steps(plan, seen)) {
-        return false;
-    }
-    let result = eval::eval(plan, &seen.event().to_string());
-    result.is_ok_and(|it| it.nodes.is_empty() && it.edges.is_empty())
+fn cause(at: &str, expected: &str, observed: impl Into<String>) -> Finding {
+    Finding::new(Stage::Smoke, CODE, at, expected, observed)
 }
 
-fn no_sample(plan: &Plan, task: &Task, efforts: &Efforts) -> Finding {
-    let written: Vec<String> =
-        plan.event_types().patterns().iter().map(|it| quoted(&it.to_string())).collect();
+fn no_sample(trial: &Trial<'_>) -> Finding {
+    let patterns = trial.plan.event_types().patterns();
+    let written: Vec<String> = patterns.iter().map(|it| quoted(&it.to_string())).collect();
     let observed = format!("{}, so no sample is read at all", written.join(", "));
-    let finding = Finding::new(
-        Stage::Smoke,
-        CODE,
-        "/event_type",
-        "an event type that a sample has",
-        observed,
-    );
-    let mappings =
-        || plan.nodes().iter().flat_map(|it| it.key_fields().iter().chain(it.property_fields()));
-    let path = |it: &'_ FieldMapping| it.reference().filter(|it| it.level.is_event()).cloned();
-    let paths: Vec<Vec<String>> = mappings().filter_map(path).map(|it| it.path).collect();
-    let slices: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
-    let text = match plan.event_types().patterns() {
+    let finding = cause("/event_type", "an event type that a sample has", observed);
+    let nodes = trial.plan.nodes().iter();
+    let mappings = nodes.flat_map(|it| it.key_fields().iter().chain(it.property_fields()));
+    let paths = mappings.filter_map(FieldMapping::reference).filter(|it| it.level.is_event());
+    let paths: Vec<&[String]> = paths.map(|it| it.path.as_slice()).collect();
+    let text = match patterns {
         [only] => Some(only.to_string()),
         _ => None,
     };
-    let (key, evidence) = (slices.first().copied(), task.evidence());
-    let likely = likely_event_type(text.as_deref(), key, &slices, evidence, &efforts.searches);
-    likely
-        .map_or(finding.clone(), |(name, certain)| proposed(finding, "/event_type", name, certain))
+    let (key, searches) = (paths.first().copied(), &trial.efforts.searches);
+    match likely_event_type(text.as_deref(), key, &paths, trial.task.evidence(), searches) {
+        Some((name, true)) => finding.with_fix(patch::replace("/event_type", name)),
+        Some((name, false)) => finding.with_suggestion(patch::replace("/event_type", name)),
+        None => finding,
+    }
 }
 
 /// A condition without which the plan would give something: its own, or that of a node.
-fn ruled_out(plan: &Plan, barren: &[&Seen], efforts: &Efforts) -> Option<Finding> {
-    let value = serde_json::to_value(plan).ok()?;
-    let nodes = (0..plan.nodes().len()).map(|it| plan.node_pointer(it));
+fn ruled_out(trial: &Trial<'_>, barren: &[&Seen]) -> Option<Finding> {
+    let value = serde_json::to_value(trial.plan).ok()?;
+    let nodes = (0..trial.plan.nodes().len()).map(|it| trial.plan.node_pointer(it));
     let mut places: Vec<String> = std::iter::once(String::new()).chain(nodes).collect();
     places.dedup();
     places.into_iter().find_map(|at| {
         let mut without = value.clone();
         without.pointer_mut(&at)?.as_object_mut()?.remove("when")?;
         let without = crate::plan::from_value(&without).ok()?;
-        let gives = barren.iter().filter(|seen| !gives_nothing(&without, seen, efforts)).count();
-        efforts.values.whole(Some(()))?;
+        let without = Trial { plan: &without, ..*trial };
+        let gives = barren.iter().filter(|seen| !without.gives_nothing(seen)).count();
+        trial.efforts.values.whole(Some(()))?;
         let observed = format!("one that rules out {gives} of {} that give nothing", barren.len());
-        (gives == barren.len()).then(|| {
-            let at = only_path(plan, &format!("{at}/when"));
-            Finding::new(Stage::Smoke, CODE, at, "a condition that holds for a sample", observed)
-        })
+        let at = only_path(trial, format!("{at}/when"));
+        (gives == barren.len()).then(|| cause(&at, "a condition that holds for a sample", observed))
     })
 }
 
 /// The path that a condition reads, where it reads one alone; else the condition.
-fn only_path(plan: &Plan, condition: &str) -> String {
-    let reads = plan.reads();
-    let mut there = reads.iter().filter(|read| read.pointer.starts_with(&format!("{condition}/")));
+fn only_path(trial: &Trial<'_>, condition: String) -> String {
+    let inside = format!("{condition}/");
+    let reads = trial.plan.reads().into_iter().map(|read| read.pointer);
+    let mut there = reads.filter(|pointer| pointer.starts_with(&inside));
     match (there.next(), there.next()) {
-        (Some(only), None) => only.pointer.clone(),
-        _ => condition.to_owned(),
+        (Some(only), None) => only,
+        _ => condition,
     }
 }
 
 /// A `for_each` that goes over nothing in any sample, in a plan that makes all nodes of elements.
-fn no_elements(plan: &Plan, task: &Task) -> Option<Finding> {
-    if plan.nodes().iter().any(|node| node.for_each().is_none()) {
-        return None;
-    }
-    let types = types(plan, task);
-    plan.nodes().iter().enumerate().find_map(|(index, node)| {
-        let evidence = task.evidence().elements(&types, node.for_each()?);
-        let mut events = evidence.event_types().map(|(_, events)| events.count());
-        let observed = "none in any sample";
-        events.all(|count| count == 0).then(|| {
-            let at = format!("{}/for_each", plan.node_pointer(index));
-            Finding::new(Stage::Smoke, CODE, at, "something that has elements", observed)
-        })
-    })
-}
-
-fn types<'t>(plan: &Plan, task: &'t Task) -> Vec<&'t str> {
-    let types = task.evidence().event_types().map(|(name, _)| name);
-    types.filter(|name| plan.event_types().matches(name)).collect()
+fn no_elements(trial: &Trial<'_>) -> Option<Finding> {
+    let iterations = trial.plan.nodes().iter().map(|node| node.for_each());
+    let iterations: Vec<_> = iterations.collect::<Option<_>>()?;
+    let types = trial.types();
+    let is_empty = |evidence: Evidence| evidence.event_types().all(|(_, it)| it.count() == 0);
+    let empty = iterations
+        .iter()
+        .position(|for_each| is_empty(trial.task.evidence().elements(&types, for_each)))?;
+    let at = format!("{}/for_each", trial.plan.node_pointer(empty));
+    Some(cause(&at, "something that has elements", "none in any sample"))
 }
 
 /// The first property of a key that isn't a scalar in every sample: of the node of the event, else of the first one.
-fn no_key(plan: &Plan, task: &Task, efforts: &Efforts) -> Option<Finding> {
-    let nodes = plan.nodes();
-    let index = nodes.iter().position(|it| it.for_each().is_none()).unwrap_or_default();
-    let node = nodes.get(index)?;
-    node.key_fields().iter().enumerate().find_map(|(key, mapping)| {
-        let at = plan.key_pointer(index, key);
-        let pointer = format!("{at}/{}", source(mapping));
-        unusable(plan, task, (index, mapping), &pointer, efforts)
-    })
+fn no_key(trial: &Trial<'_>) -> Option<Finding> {
+    let nodes = trial.plan.nodes();
+    let node = nodes.iter().position(|it| it.for_each().is_none()).unwrap_or_default();
+    let keys = nodes.get(node)?.key_fields().len();
+    (0..keys).find_map(|key| unusable_key(trial, node, key))
 }
 
-fn unusable(
-    plan: &Plan,
-    task: &Task,
-    (node, mapping): (usize, &FieldMapping),
-    pointer: &str,
-    efforts: &Efforts,
-) -> Option<Finding> {
-    let node = plan.nodes().get(node)?;
+fn unusable_key(trial: &Trial<'_>, index: usize, key: usize) -> Option<Finding> {
+    let (plan, evidence, types) = (trial.plan, trial.task.evidence(), trial.types());
+    let node = plan.nodes().get(index)?;
+    let mapping = node.key_fields().get(key)?;
     let reference = mapping.reference()?;
     let path = reference.path.as_slice();
-    let types = types(plan, task);
-    let elements;
-    let evidence = match node.for_each().filter(|_| !reference.level.is_event()) {
-        None => task.evidence(),
-        Some(for_each) if reference.level == for_each.level() => {
-            elements = task.evidence().elements(&types, for_each);
-            &elements
-        }
-        Some(for_each) => {
-            elements = task.evidence().elements(&types, &for_each.outer());
-            &elements
-        }
+    let iterations = node.for_each().into_iter().flat_map(|it| [it.outer(), it.clone()]);
+    let elements = Elements::of(iterations.collect(), evidence, &types, &Evidence::room());
+    let scopes = Scopes::new(evidence, &elements, &types, trial.efforts);
+    let known = scopes.at(node.for_each(), reference.level)?;
+    let count = known.seen().count();
+    let unusable = || {
+        let values = known.seen().map(|seen| (seen, at(seen.event(), path)));
+        values.filter(|(_, value)| !value.is_some_and(is_scalar))
     };
-    let all: Vec<&Seen> =
-        types.iter().filter_map(|it| evidence.of(it)).flat_map(SampleEvents::samples).collect();
-    let barren: Vec<&Seen> =
-        all.iter().copied().filter(|it| !at(it.event(), path).is_some_and(is_scalar)).collect();
-    if barren.is_empty() {
+    let barren = unusable().count();
+    if barren == 0 {
         return None;
     }
-    let (count, shown) = (all.len(), quoted(&dotted(path)));
-    let there: Vec<&Value> = barren.iter().filter_map(|it| at(it.event(), path)).collect();
+    let there: Vec<&Value> = unusable().filter_map(|(_, value)| value).collect();
+    let shown = quoted(&dotted(path));
     let what = if plan.form() == Form::Short || node.for_each().is_none() {
         "samples of the event type"
     } else {
         "elements"
     };
     let observed = if there.is_empty() {
-        format!("{shown} absent in {} of {count} {what}", barren.len())
+        format!("{shown} absent in {barren} of {count} {what}")
     } else {
-        let mut kinds: Vec<&str> = there.iter().map(|it| Kind::of(it).as_str()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        let (kinds, absent) = (kinds.join(" or "), barren.len() - there.len());
+        let kinds: BTreeSet<&str> = there.iter().map(|it| Kind::of(it).as_str()).collect();
+        let kinds = Vec::from_iter(kinds).join(" or ");
+        let absent = barren - there.len();
         format!("{shown} is {kinds} in {} and absent in {absent} of {count} {what}", there.len())
     };
+    let pointer = format!("{}/{}", plan.key_pointer(index, key), source_field(mapping));
     let expected = "a string, a number or a boolean, without which an event gives no node";
-    let mut finding = Finding::new(Stage::Smoke, CODE, pointer, expected, observed);
-    finding.event = smallest(barren.iter().copied());
-    if barren.len() < count {
+    let mut finding = cause(&pointer, expected, observed);
+    finding.event = smallest(unusable().map(|(seen, _)| seen));
+    if barren < count {
         return Some(finding);
     }
-    let known = Known::of_types(evidence, types.clone(), efforts);
-    let entity = task.graph().entity(node.entity_name());
+    let entity = trial.task.graph().entity(node.entity_name());
     let property = entity.and_then(|it| it.property(mapping.property_name()));
     let others = node.property_fields().iter().filter_map(FieldMapping::reference);
     let taken = others.filter(|it| it.level == reference.level).map(|it| it.path.as_slice());
-    let search = Search::new(&known, node.entity_name(), taken);
+    let search = Search::new(known, node.entity_name(), taken);
     let nearest = search.slip(&Sought {
         given: path,
         name: Some(mapping.property_name()),
@@ -210,7 +169,7 @@ fn unusable(
     });
     // That the path is declared speaks for it: what is proposed instead is never more than a suggestion.
     Some(match nearest {
-        Some(nearest) => proposed(finding, pointer, &nearest.path, false),
+        Some(nearest) => finding.with_suggestion(patch::replace(&pointer, nearest.path)),
         None => finding,
     })
 }
@@ -220,7 +179,10 @@ mod tests {
     use serde_json::json;
 
     use super::likely_cause;
+    use crate::author::repair::mechanical::trial::Trial;
+    use crate::evidence::effort::Cancel;
     use crate::evidence::{Samples, Task};
+    use crate::gate::fit::Efforts;
     use crate::graph::GraphSpec;
 
     const GRAPH: &str =
@@ -230,7 +192,10 @@ mod tests {
         let plan = crate::plan::from_value(plan).expect("a plan");
         let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
         let samples = Samples::parse(sample, "samples").expect("samples");
-        let cause = likely_cause(&plan, &Task::new(graph, samples, None, None)).expect("a cause");
+        let task = Task::new(graph, samples, None, None);
+        let efforts = Efforts::new(&Cancel::default());
+        let trial = Trial { plan: &plan, task: &task, efforts: &efforts };
+        let cause = likely_cause(&trial).expect("a cause");
         (cause.pointer, cause.observed)
     }
 

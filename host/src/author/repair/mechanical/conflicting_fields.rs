@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use super::context::Context;
 use super::grammar::ObjectKind;
 use super::pointer::split;
-use super::remedy::{Remedy, fix, maybe, suggest};
+use super::remedy::{Likely, Remedy, fix, maybe};
 use super::reshape;
-use crate::diagnostics::finding::{Applicability, patch};
+use crate::diagnostics::finding::patch;
 
 /// Fields that say where a value is from.
 const SOURCES: &[&str] =
@@ -64,7 +64,7 @@ fn both_forms(fields: &Map<String, Value>) -> Remedy {
     let nodes = fields.get("nodes")?.as_array()?;
     let gone = reshape::without(fields, &["target_entity_name", "key_field", "property_fields"])?;
     if nodes.iter().any(|node| node.get("entity_name") == Some(entity)) {
-        return suggest(gone, Applicability::when(fields.get("key_field").is_none()));
+        return Some(Likely::new(gone, fields.get("key_field").is_none()));
     }
     let node = reshape::long_form(fields, entity)?;
     let all: Vec<&Value> = std::iter::once(&node).chain(nodes).collect();

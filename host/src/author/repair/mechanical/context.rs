@@ -4,12 +4,11 @@ use std::cell::RefCell;
 
 use serde_json::Value;
 
-use super::remedy::{Likely, likely};
+use super::remedy::Likely;
 use super::renames::Renames;
 use super::rule::IterationScope;
 use super::scope::PathScope;
 use super::tolerant::TolerantPlan;
-use crate::diagnostics::finding::Applicability;
 use crate::evidence::effort::Effort;
 use crate::evidence::{Evidence, Task};
 use crate::gate::fit::{Efforts, Elements, Known, Scopes, likely_event_type, likeness};
@@ -20,7 +19,7 @@ use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 /// The events that a plan is for.
 pub(super) struct Target<'a> {
     /// The event type that is stated or meant.
-    event_type: Likely<&'a str>,
+    event_type: Option<Likely<&'a str>>,
     /// The types of samples that it matches.
     types: Vec<&'a str>,
 }
@@ -31,18 +30,18 @@ impl<'a> Target<'a> {
         let matches = |name: &&str| plan.event_patterns.iter().any(|it| it.matches(name));
         let types: Vec<&str> = types.filter(matches).collect();
         if let Some(first) = types.first() {
-            return Self { event_type: Some((first, Applicability::MachineApplicable)), types };
+            return Self { event_type: Some(Likely::new(*first, true)), types };
         }
         let paths: Vec<&[String]> =
             plan.rules.iter().flat_map(|rule| rule.paths(Level::EVENT)).collect();
         let key = plan.rules.first().and_then(|rule| rule.keys().next());
         let key = key.filter(|it| it.level.is_event()).and_then(|it| it.path.as_deref());
         let meant = likely_event_type(plan.event_type, key, &paths, evidence, searches);
-        let types = meant.map(|(name, _)| name).into_iter().collect();
-        Self { event_type: likely(meant), types }
+        let event_type = meant.map(|(name, is_certain)| Likely::new(name, is_certain));
+        Self { event_type, types: event_type.map(|it| it.item).into_iter().collect() }
     }
 
-    /// What samples and schema say of the elements of all iterations of the plan.
+    /// What samples and schema say about the elements of all iterations of the plan.
     pub(super) fn elements(
         &self,
         plan: &TolerantPlan<'_>,
@@ -110,7 +109,7 @@ impl<'c, 'a> Context<'c, 'a> {
     }
 
     /// The event type that is stated or meant.
-    pub(super) fn event_type(&self) -> Likely<&'a str> {
+    pub(super) fn event_type(&self) -> Option<Likely<&'a str>> {
         self.target.event_type
     }
 
@@ -132,8 +131,8 @@ impl<'c, 'a> Context<'c, 'a> {
     /// A name for the function: of the first entity, else of the event type.
     pub(super) fn function_name(&self) -> String {
         let entity = self.plan.rules.iter().find_map(|rule| rule.entity());
-        let of = entity.map(|(it, _)| it.name.as_str());
-        let of = of.or(self.event_type().map(|(name, _)| name)).unwrap_or("event");
+        let of = entity.map(|it| it.item.name.as_str());
+        let of = of.or(self.event_type().map(|it| it.item)).unwrap_or("event");
         let words = likeness::words(of).join("_");
         format!("extract_{}", words.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_"))
     }

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::pointer::{split, step_around};
-use super::remedy::{Likely, Remedy, fix, maybe, replace, suggest};
-use crate::diagnostics::finding::{Applicability, patch};
-use crate::evidence::Kind as JsonKind;
+use super::remedy::{Likely, Remedy, fix, maybe, replace};
+use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;
 use crate::gate::fit::names::best;
 use crate::graph::spec::PropertyType;
@@ -16,53 +15,26 @@ use crate::plan::expr::Conversion;
 const TYPO_THRESHOLD: f64 = 0.7;
 const LEAD: f64 = 0.05;
 
-/// What others call conversions, without `to`, `as`, `parse` and the like before it.
-const ALIASES: &[(&str, &[&str])] = &[
-    ("to_string", &["string", "str", "text", "tostr", "varchar"]),
-    ("to_int64", &["int64", "int", "integer", "long", "bigint", "int32"]),
-    ("to_double", &["double", "float", "float64", "decimal", "real"]),
-    ("to_boolean", &["boolean", "bool"]),
-    (
-        "to_json_text",
-        &[
-            "jsontext",
-            "jsonstring",
-            "jsonstr",
-            "stringify",
-            "jsonstringify",
-            "serialize",
-            "jsondumps",
-            "dumps",
-            "jsonencode",
-        ],
-    ),
-    (
-        "timestamp",
-        &[
-            "timestamp",
-            "datetime",
-            "iso8601",
-            "rfc3339",
-            "time",
-            "epoch",
-            "epochseconds",
-            "epochms",
-            "epochmillis",
-            "epochmilliseconds",
-            "unixtimestamp",
-            "unixtime",
-            "unix",
-            "isotimestamp",
-            "isodatetime",
-            "utc",
-        ],
-    ),
-    ("date", &["date", "isodate", "day"]),
-    ("lower", &["lowercase", "downcase", "lcase", "casefold"]),
-    ("upper", &["uppercase", "upcase", "ucase"]),
-    ("trim", &["strip", "trimwhitespace", "stripwhitespace"]),
-    ("length", &["len", "size", "count", "strlen", "arraylength"]),
-];
+/// The conversion that others call by a name, without `to`, `as`, `parse` and the like before it.
+fn known_as(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "string" | "str" | "text" | "tostr" | "varchar" => "to_string",
+        "int64" | "int" | "integer" | "long" | "bigint" | "int32" => "to_int64",
+        "double" | "float" | "float64" | "decimal" | "real" => "to_double",
+        "boolean" | "bool" => "to_boolean",
+        "jsontext" | "jsonstring" | "jsonstr" | "stringify" | "jsonstringify" | "serialize"
+        | "jsondumps" | "dumps" | "jsonencode" => "to_json_text",
+        "timestamp" | "datetime" | "iso8601" | "rfc3339" | "time" | "epoch" | "epochseconds"
+        | "epochms" | "epochmillis" | "epochmilliseconds" | "unixtimestamp" | "unixtime"
+        | "unix" | "isotimestamp" | "isodatetime" | "utc" => "timestamp",
+        "date" | "isodate" | "day" => "date",
+        "lowercase" | "downcase" | "lcase" | "casefold" => "lower",
+        "uppercase" | "upcase" | "ucase" => "upper",
+        "strip" | "trimwhitespace" | "stripwhitespace" => "trim",
+        "len" | "size" | "count" | "strlen" | "arraylength" => "length",
+        _ => return None,
+    })
+}
 
 /// What others call the name of a conversion, where it is beside the arguments.
 const NAMES_OF_NAMES: &[&str] = &["name", "type", "op", "conversion", "function"];
@@ -86,8 +58,9 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
                 if let Some(step) = written(context, name, arguments) {
                     return fix(patch::replace(at, step));
                 }
-                let (name, applicability) = meant(context, at, name)?;
-                suggest(patch::replace(at, written(context, name, arguments)?), applicability)
+                let meant = meant(context, at, name)?;
+                let step = written(context, meant.item, arguments)?;
+                replace(at, meant.map(|_| step))
             }
             _ => fix(patch::replace(at, flattened(context, fields)?)),
         },
@@ -105,22 +78,21 @@ fn named(context: &Context<'_, '_>, at: &str, name: &str) -> Remedy {
     if let Some(step) = called(context, name) {
         return fix(patch::replace(at, step));
     }
-    match meant(context, at, name).filter(|(meant, _)| *meant != name) {
+    match meant(context, at, name).filter(|meant| meant.item != name) {
         // Of a conversion with arguments, the name alone says too little.
-        Some((meant, applicability)) => {
-            let step = Some(alone(meant)).filter(|step| context.is_step(step));
-            replace(at, step.map(|step| (step, applicability)))
+        Some(meant) => {
+            let step = meant.map(alone);
+            if context.is_step(&step.item) { replace(at, step) } else { None }
         }
         None => maybe(taken_out(context, at)?),
     }
 }
 
 /// The conversion that is meant by a name; certain where nothing else can be.
-fn meant(context: &Context<'_, '_>, at: &str, name: &str) -> Likely<&'static str> {
-    use Applicability::{MachineApplicable, MaybeIncorrect};
+fn meant(context: &Context<'_, '_>, at: &str, name: &str) -> Option<Likely<&'static str>> {
     let all = || Conversion::NAMES.iter().copied();
     if let Some(known) = all().find(|it| likeness::plain(it) == likeness::plain(name)) {
-        return Some((known, MachineApplicable));
+        return Some(Likely::new(known, true));
     }
     let bare = without_prefixes(name);
     if bare == "json" {
@@ -128,15 +100,14 @@ fn meant(context: &Context<'_, '_>, at: &str, name: &str) -> Likely<&'static str
     }
     if matches!(bare.as_str(), "number" | "numeric") {
         return Some(match property_type(context, at)? {
-            PropertyType::Int64 => ("to_int64", MachineApplicable),
-            PropertyType::Double | PropertyType::Float64 => ("to_double", MachineApplicable),
-            _ => ("to_double", MaybeIncorrect),
+            PropertyType::Int64 => Likely::new("to_int64", true),
+            PropertyType::Double | PropertyType::Float64 => Likely::new("to_double", true),
+            _ => Likely::new("to_double", false),
         });
     }
-    let alias = ALIASES.iter().find(|(_, aliases)| aliases.contains(&bare.as_str()));
-    let known = alias.map(|(name, _)| *name);
-    if let Some(known) = known.or_else(|| all().find(|it| without_prefixes(it) == bare)) {
-        return Some((known, MachineApplicable));
+    let same = || all().find(|known| without_prefixes(known) == bare);
+    if let Some(known) = known_as(&bare).or_else(same) {
+        return Some(Likely::new(known, true));
     }
     let effort = context.searches();
     let score = |known: &'static str| {
@@ -144,9 +115,9 @@ fn meant(context: &Context<'_, '_>, at: &str, name: &str) -> Likely<&'static str
         (near.max(likeness::names(&bare, known, effort)), known)
     };
     match best(all().map(score)).filter(|(score, ..)| *score >= TYPO_THRESHOLD) {
-        Some((_, known, lead)) => Some((known, Applicability::when(lead >= LEAD))),
+        Some((_, known, lead)) => Some(Likely::new(known, lead >= LEAD)),
         // What the property's type asks for may be meant.
-        None => Some((conversion_to(property_type(context, at)?)?, MaybeIncorrect)),
+        None => Some(Likely::new(conversion_to(property_type(context, at)?)?, false)),
     }
 }
 
@@ -159,18 +130,15 @@ fn without_prefixes(name: &str) -> String {
 }
 
 /// `json`: the text of what is an object or an array, and what is in a text that holds JSON.
-fn meant_by_json(context: &Context<'_, '_>, at: &str) -> Likely<&'static str> {
+fn meant_by_json(context: &Context<'_, '_>, at: &str) -> Option<Likely<&'static str>> {
     let path = context.plan.value_around(at)?.path?;
     let scope = context.scope(at)?;
-    let mut are_text: Vec<bool> =
-        scope.known.values(&path).map(|(_, it)| JsonKind::of(it) == JsonKind::String).collect();
-    are_text.sort_unstable();
-    are_text.dedup();
-    match are_text.as_slice() {
-        [] => None,
-        [true] => Some(("parse_json", Applicability::MachineApplicable)),
-        [false] => Some(("to_json_text", Applicability::MachineApplicable)),
-        _ => Some(("to_json_text", Applicability::MaybeIncorrect)),
+    let (texts, others): (Vec<&Value>, Vec<&Value>) =
+        scope.known.values(&path).map(|(_, value)| value).partition(|value| value.is_string());
+    match (texts.is_empty(), others.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(Likely::new("parse_json", true)),
+        (has_no_text, false) => Some(Likely::new("to_json_text", has_no_text)),
     }
 }
 

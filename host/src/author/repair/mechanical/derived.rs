@@ -7,10 +7,9 @@ use super::edge_end;
 use super::grammar::ObjectKind;
 use super::pointer::split;
 use super::remedy::Likely;
-use crate::diagnostics::finding::Applicability;
 
 /// What the field at a pointer has to be, whatever is there.
-pub(super) fn derived(context: &Context<'_, '_>, at: &str) -> Likely<Value> {
+pub(super) fn derived(context: &Context<'_, '_>, at: &str) -> Option<Likely<Value>> {
     let plan = context.plan;
     let (parent, name) = split(at)?;
     match name.as_str() {
@@ -20,22 +19,20 @@ pub(super) fn derived(context: &Context<'_, '_>, at: &str) -> Likely<Value> {
             match rule.kind {
                 ObjectKind::External => {
                     let entity = edge_end::declared_entity(plan, parent);
-                    json_of(entity.map(|it| (it, Applicability::MachineApplicable)))
+                    json_of(entity.map(|it| Likely::new(it, true)))
                 }
-                _ => json_of(rule.entity().map(|(it, applicability)| (&it.name, applicability))),
+                _ => json_of(rule.entity().map(|it| it.map(|entity| &entity.name))),
             }
         }
         "relationship_name" => json_of(edge_end::relationship_between_ends(context, parent)),
-        "function_name" => {
-            json_of(Some((context.function_name(), Applicability::MachineApplicable)))
-        }
+        "function_name" => json_of(Some(Likely::new(context.function_name(), true))),
         "property_name" => {
             let scope = context.scope(parent)?;
             if plan.kind(parent) == Some(ObjectKind::Key) {
                 return json_of(scope.key_name(parent));
             }
             let property = scope.property_of_mapping(&plan.mapping_around(parent)?);
-            json_of(property.map(|(it, applicability)| (&it.logical_name, applicability)))
+            json_of(property.map(|it| it.map(|property| &property.logical_name)))
         }
         "source_path" => {
             let mapping = plan.mapping_around(parent).filter(|it| it.at == parent)?;
@@ -45,6 +42,6 @@ pub(super) fn derived(context: &Context<'_, '_>, at: &str) -> Likely<Value> {
     }
 }
 
-fn json_of(likely: Likely<impl serde::Serialize>) -> Likely<Value> {
-    likely.map(|(it, applicability)| (json!(it), applicability))
+fn json_of(likely: Option<Likely<impl serde::Serialize>>) -> Option<Likely<Value>> {
+    likely.map(|it| it.map(|item| json!(item)))
 }

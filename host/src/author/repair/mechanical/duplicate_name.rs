@@ -1,8 +1,8 @@
 //! Two mappings of one name.
 
 use super::context::Context;
-use super::remedy::{Remedy, fix, maybe, replace, suggest};
-use crate::diagnostics::finding::{Applicability, patch};
+use super::remedy::{Likely, Remedy, fix, maybe, replace};
+use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;
 
 /// The later of two mappings, by the pointer to its name: it goes where it says the same, and is renamed where its path is
@@ -15,17 +15,16 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     let before = rule.mappings.iter().take_while(|it| it.at != later.at);
     let earlier = before.into_iter().find(|it| it.name == Some(name))?;
     if earlier.is_key
-        && let Some((key, applicability)) = rule.key(&earlier.at)
-        && !rule.maps(key)
+        && let Some(key) = rule.key(&earlier.at)
+        && !rule.maps(key.item)
     {
-        let is_meant = Applicability::when(rule.means_key(&earlier.at, key));
-        let renamed = patch::replace(&earlier.name_at(), &key.logical_name);
-        return suggest(renamed, applicability.min(is_meant));
+        let key = key.only_if(rule.means_key(&earlier.at, key.item));
+        return replace(&earlier.name_at(), key.map(|it| &it.logical_name));
     }
     if later.is_key {
         // Of a key of several properties, the other one was meant.
-        let other = rule.key(&later.at).filter(|(key, _)| !key.is_named(name));
-        return replace(at, other.map(|(key, it)| (&key.logical_name, it)));
+        let other = rule.key(&later.at).filter(|key| !key.item.is_named(name))?;
+        return replace(at, other.map(|it| &it.logical_name));
     }
     let same = |field: &str| earlier.json.get(field) == later.json.get(field);
     if ["source_path", "from", "constant", "template", "coalesce"].into_iter().all(same) {
@@ -39,9 +38,8 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     let free = [later, earlier].into_iter().filter(|it| !it.is_key);
     for mapping in free {
         let path = mapping.path.as_deref().unwrap_or_default();
-        if let Some((property, applicability)) = scope.property_of(None, path) {
-            let renamed = patch::replace(&mapping.name_at(), &property.logical_name);
-            return suggest(renamed, applicability);
+        if let Some(property) = scope.property_of(None, path) {
+            return replace(&mapping.name_at(), property.map(|it| &it.logical_name));
         }
     }
     let property_type = rule.property(name).map(|it| &it.property_type);
@@ -51,7 +49,7 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
         (false, true) if !earlier.is_key => fix(patch::remove(&earlier.at)),
         _ => {
             let says_less = likeness::affinity(name, first) > likeness::affinity(name, second);
-            suggest(patch::remove(&later.at), Applicability::when(says_less))
+            Some(Likely::new(patch::remove(&later.at), says_less))
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::context::Context;
 use super::pointer::edge_around;
-use super::remedy::{Likely, Remedy, add, fix, replace, suggest};
+use super::remedy::{Likely, Remedy, add, fix, replace};
 use super::rule::PlanRule;
 use super::tolerant::TolerantPlan;
-use crate::diagnostics::finding::{Applicability, patch};
+use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;
 use crate::gate::fit::names::best;
 
@@ -32,14 +32,14 @@ pub(super) fn unknown_node(context: &Context<'_, '_>, at: &str) -> Remedy {
         && lead >= LEAD
     {
         let suits = declared.is_none_or(|entity| node.is_of(entity));
-        return suggest(patch::replace(at, name), Applicability::when(suits));
+        return replace(at, Likely::new(name, suits));
     }
     let entity = declared?;
     // What the edge is to lead to is an entity of its own, which the plan has no node for.
     if written != entity && context.task.graph().entity(written).is_some() {
         return None;
     }
-    replace(at, node_of(plan, entity))
+    replace(at, node_of(plan, entity)?)
 }
 
 /// The one end of an edge that is a node of another entity than its relationship leads from or to, where there is one node
@@ -51,11 +51,10 @@ pub(super) fn wrong_node(context: &Context<'_, '_>, at: &str) -> Remedy {
         let at = format!("{edge}/{end}");
         let name = plan.get(&at)?.as_str()?;
         let (node, _) = plan.nodes().find(|(_, it)| *it == name)?;
-        let (found, _) = node.entity()?;
         let declared = declared_entity(plan, &at)?;
-        let (meant, applicability) = node_of(plan, declared)?;
-        let is_fix = found.name != declared && applicability == Applicability::MachineApplicable;
-        is_fix.then(|| patch::replace(&at, meant))
+        let meant = node_of(plan, declared)?;
+        let is_wrong = node.entity()?.item.name != declared;
+        (is_wrong && meant.is_certain()).then(|| patch::replace(&at, meant.item))
     });
     let first = wrong.next()?;
     if wrong.next().is_none() { fix(first) } else { None }
@@ -69,12 +68,12 @@ pub(super) fn node_of_external(context: &Context<'_, '_>, at: &str) -> Remedy {
     let mut meant = context.plan.nodes().filter(is_meant);
     let (_, name) = meant.next()?;
     let is_only = meant.next().is_none() && external.json.as_object()?.len() == 1;
-    suggest(patch::replace(at, name), Applicability::when(is_only))
+    replace(at, Likely::new(name, is_only))
 }
 
 /// An end that an edge lacks: a node of the entity that the relationship leads from or to.
 pub(super) fn missing(context: &Context<'_, '_>, at: &str) -> Remedy {
-    add(at, node_of(context.plan, declared_entity(context.plan, at)?))
+    add(at, node_of(context.plan, declared_entity(context.plan, at)?)?)
 }
 
 /// The entity that the relationship of an edge leads from or to, by the pointer to an end or into it.
@@ -86,24 +85,24 @@ pub(super) fn declared_entity<'a>(plan: &TolerantPlan<'a>, at: &str) -> Option<&
 }
 
 /// What edges call the first node of an entity; a fix where there is no other.
-fn node_of<'a>(plan: &TolerantPlan<'a>, entity: &str) -> Likely<&'a str> {
+fn node_of<'a>(plan: &TolerantPlan<'a>, entity: &str) -> Option<Likely<&'a str>> {
     let mut suiting = plan.nodes().filter(|(node, _)| node.is_of(entity));
     let (_, name) = suiting.next()?;
-    Some((name, Applicability::when(suiting.next().is_none())))
+    Some(Likely::new(name, suiting.next().is_none()))
 }
 
 /// The relationship of an edge that has none, or one that isn't a name: the only one between its ends.
 pub(super) fn relationship_between_ends<'a>(
     context: &Context<'_, 'a>,
     edge: &str,
-) -> Likely<&'a str> {
+) -> Option<Likely<&'a str>> {
     let plan = context.plan;
     let entity = |end: &str| {
         let at = format!("{edge}/{end}");
         match plan.get(&at)?.as_str() {
             Some(name) => {
                 let (node, _) = plan.nodes().find(|(_, it)| *it == name)?;
-                node.entity().map(|(it, _)| it.name.as_str())
+                node.entity().map(|it| it.item.name.as_str())
             }
             None => plan.rule(&at)?.entity_name(),
         }
@@ -112,5 +111,5 @@ pub(super) fn relationship_between_ends<'a>(
     let all = context.task.graph().relationships();
     let mut between = all.iter().filter(|it| it.from_entity == from && it.to_entity == to);
     let first = between.next()?;
-    Some((&first.name, Applicability::when(between.next().is_none())))
+    Some(Likely::new(&first.name, between.next().is_none()))
 }

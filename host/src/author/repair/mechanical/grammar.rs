@@ -268,21 +268,24 @@ pub(super) fn enclosing<'p>(
     }
 }
 
-/// Fields that nodes, edges and plans can do without.
-pub(super) const OPTIONAL: &[&str] = &[
-    "when",
-    "partial_when",
-    "property_fields",
-    "convert",
-    "for_each",
-    "edges",
-    "name",
-    "edge_id",
-    "on_duplicate",
-    "from",
-    "nulls",
-    "on_error",
-];
+/// Whether null in a field is meant to say nothing.
+pub(super) fn is_optional(field: &str) -> bool {
+    matches!(
+        field,
+        "when"
+            | "partial_when"
+            | "property_fields"
+            | "convert"
+            | "for_each"
+            | "edges"
+            | "name"
+            | "edge_id"
+            | "on_duplicate"
+            | "from"
+            | "nulls"
+            | "on_error"
+    )
+}
 
 /// Whether a place may hold this, or what can be made of it.
 pub(super) fn suits(shape: Shape, content: &Value) -> bool {

@@ -6,8 +6,8 @@ use super::context::Context;
 use super::derived::derived;
 use super::edge_end;
 use super::grammar::Shape;
-use super::remedy::{Remedy, fix, replace};
-use crate::diagnostics::finding::{Applicability, patch};
+use super::remedy::{Likely, Remedy, fix, replace};
+use crate::diagnostics::finding::patch;
 use crate::plan::{is_identifier, is_reserved};
 
 /// How much of a name is kept, in characters.
@@ -22,8 +22,8 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     if context.plan.shape(at) == Some(Shape::End) {
         return edge_end::unknown_node(context, at);
     }
-    let made = || Some((json!(identifier(written, "_")), Applicability::MaybeIncorrect));
-    replace(at, derived(context, at).or_else(made))
+    let made = || Likely::new(json!(identifier(written, "_")), false);
+    replace(at, derived(context, at).unwrap_or_else(made))
 }
 
 /// A name made an identifier that isn't reserved.

@@ -13,25 +13,6 @@ use crate::gate::fit::likeness;
 /// How alike a word has to be to one of those that a field takes to be it misspelt.
 const TYPO_THRESHOLD: f64 = 0.7;
 
-/// What others call the words that fields take; the empty one for what is said by saying nothing.
-const ALIASES: &[(&str, &[&str], &str)] = &[
-    ("from", &["root", "top", "$", "record", "document", "global"], "event"),
-    ("from", &["element", "item", "self", "current", "row", "entry", "this", "."], ""),
-    ("from", &["outer", "outer_element", "^", ".."], "parent"),
-    ("nulls", &["drop", "skip", "ignore", "remove"], "omit"),
-    ("nulls", &["include", "write", "preserve"], "keep"),
-    ("on_error", &["drop", "skip", "ignore", "null", "leave_out"], "omit"),
-    ("on_error", &["fail", "error", "raise", "abort"], "reject"),
-    ("on_duplicate", &["overwrite", "keep_last", "replace", "latest"], "last"),
-    ("on_duplicate", &["fail", "error", "raise", "abort"], "reject"),
-    ("is_type", &["str", "text"], "string"),
-    ("is_type", &["int", "integer", "int64", "double", "float"], "number"),
-    ("is_type", &["bool"], "boolean"),
-    ("is_type", &["map", "dict"], "object"),
-    ("is_type", &["list"], "array"),
-    ("is_type", &["none", "nil"], "null"),
-];
-
 /// The word that is meant, or none.
 pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     let plan = context.plan;
@@ -49,13 +30,9 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
                 return level;
             }
             let written = found.as_str()?.trim().to_ascii_lowercase();
-            let alias = ALIASES
-                .iter()
-                .find(|(field, aliases, _)| *field == name && aliases.contains(&written.as_str()))
-                .map(|(.., word)| *word);
             let is_near =
                 |word: &&str| likeness::names(&written, word, context.searches()) >= TYPO_THRESHOLD;
-            match alias.or_else(|| words.iter().copied().find(is_near)) {
+            match known_as(&name, &written).or_else(|| words.iter().copied().find(is_near)) {
                 // An element is where paths start anyway.
                 Some("") => fix(patch::remove(at)),
                 Some(word) => fix(patch::replace(at, word)),
@@ -64,4 +41,25 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
         }
         _ => None,
     }
+}
+
+/// What others call the words that a field takes; empty for what is said by saying nothing.
+fn known_as(field: &str, word: &str) -> Option<&'static str> {
+    Some(match (field, word) {
+        ("from", "root" | "top" | "$" | "record" | "document" | "global") => "event",
+        ("from", "element" | "item" | "self" | "current" | "row" | "entry" | "this" | ".") => "",
+        ("from", "outer" | "outer_element" | "^" | "..") => "parent",
+        ("nulls", "drop" | "skip" | "ignore" | "remove") => "omit",
+        ("nulls", "include" | "write" | "preserve") => "keep",
+        ("on_error", "drop" | "skip" | "ignore" | "null" | "leave_out") => "omit",
+        ("on_duplicate", "overwrite" | "keep_last" | "replace" | "latest") => "last",
+        ("on_error" | "on_duplicate", "fail" | "error" | "raise" | "abort") => "reject",
+        ("is_type", "str" | "text") => "string",
+        ("is_type", "int" | "integer" | "int64" | "double" | "float") => "number",
+        ("is_type", "bool") => "boolean",
+        ("is_type", "map" | "dict") => "object",
+        ("is_type", "list") => "array",
+        ("is_type", "none" | "nil") => "null",
+        _ => return None,
+    })
 }

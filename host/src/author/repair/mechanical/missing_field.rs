@@ -4,16 +4,15 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::derived::derived;
-use super::grammar::{OPTIONAL, ObjectKind, Shape};
+use super::grammar::{ObjectKind, Shape, is_optional};
 use super::pointer::split;
-use super::remedy::{Remedy, add, fix, maybe, suggest};
+use super::remedy::{Remedy, add, fix, maybe};
 use super::{conversion, edge_end};
-use crate::diagnostics::finding::{Applicability, Suggestion, patch};
+use crate::diagnostics::finding::patch;
 
 /// The field, with what has to be in it. Where several are missing, nothing is certain.
 pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
-    let Suggestion { patch, applicability } = completed(context, at)?;
-    suggest(patch, applicability.min(Applicability::when(!context.lacks_several)))
+    Some(completed(context, at)?.only_if(!context.lacks_several))
 }
 
 fn completed(context: &Context<'_, '_>, at: &str) -> Remedy {
@@ -23,7 +22,7 @@ fn completed(context: &Context<'_, '_>, at: &str) -> Remedy {
     match (plan.kind(parent), name.as_str()) {
         (Some(ObjectKind::Condition), _) if is_empty() => {
             let (_, field) = split(parent)?;
-            OPTIONAL.contains(&field.as_str()).then(|| fix(patch::remove(parent)))?
+            is_optional(&field).then(|| fix(patch::remove(parent)))?
         }
         (Some(ObjectKind::Condition), "exists") => maybe(patch::add(at, true)),
         (Some(ObjectKind::Plan), "key_field") | (Some(ObjectKind::Node), "key_fields") => {
@@ -34,24 +33,24 @@ fn completed(context: &Context<'_, '_>, at: &str) -> Remedy {
         (None, _) if matches!(plan.shape(parent), Some(Shape::Step | Shape::Arguments)) => {
             conversion::remedy(context, at)
         }
-        _ => add(at, derived(context, at)),
+        _ => add(at, derived(context, at)?),
     }
 }
 
 /// The key of a node: of each of its properties, the mapping that is its, or a path that suits it.
 fn key(context: &Context<'_, '_>, parent: &str, at: &str) -> Remedy {
     let rule = context.plan.rule(parent)?;
-    let (entity, mut applicability) = rule.entity()?;
+    let entity = rule.entity()?;
     let scope = context.scope(parent)?;
-    let (mut keys, mut moved) = (Vec::new(), Vec::new());
-    for key in entity.key_properties() {
+    let (mut keys, mut moved, mut is_certain) = (Vec::new(), Vec::new(), true);
+    for key in entity.item.key_properties() {
         if let Some(mapping) = rule.properties().find(|it| it.is_of(key)) {
             keys.push(Value::Object(mapping.as_key()?));
             moved.push(patch::remove(&mapping.at));
         } else {
-            let (path, is_path) = scope.path_for(&key.logical_name, true)?;
-            applicability = applicability.min(is_path);
-            keys.push(json!({"property_name": key.logical_name, "source_path": path}));
+            let path = scope.path_for(&key.logical_name, true)?;
+            is_certain &= path.is_certain();
+            keys.push(json!({"property_name": key.logical_name, "source_path": path.item}));
         }
     }
     let added = match (rule.kind, keys.as_slice()) {
@@ -59,5 +58,6 @@ fn key(context: &Context<'_, '_>, parent: &str, at: &str) -> Remedy {
         (ObjectKind::Plan, _) => return None,
         _ => patch::add(at, keys),
     };
-    suggest(moved.into_iter().fold(added, patch::both), applicability)
+    let patch = moved.into_iter().fold(added, patch::both);
+    Some(entity.map(|_| patch).only_if(is_certain))
 }

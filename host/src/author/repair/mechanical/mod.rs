@@ -44,6 +44,7 @@ mod scope;
 mod smoke;
 mod template;
 mod tolerant;
+mod trial;
 mod unknown_field;
 mod unused_field;
 mod whole_plan;
@@ -53,7 +54,6 @@ mod wrong_type;
 use serde_json::Value;
 
 pub use apply::{Fixed, apply_fixes};
-pub use cause::likely_cause;
 pub use smoke::smoke_findings;
 pub(crate) use smoke::smoke_findings_within;
 
@@ -108,7 +108,8 @@ pub(crate) fn plan_findings_within(
 fn finding(context: &Context<'_, '_>, problem: &PlanParseError) -> Finding {
     let at = problem.pointer.as_str();
     let mut finding = described::described(problem, at);
-    finding.suggestion = remedy_for(problem.code).and_then(|remedy| remedy(context, at));
+    finding.suggestion =
+        remedy_for(problem.code).and_then(|remedy| Some(remedy(context, at)?.into()));
     let is_doubtful = finding.suggestion.as_ref().is_some_and(|it| !it.is_certain());
     if problem.code == Code::UnknownField && is_doubtful {
         SAYS_MORE.clone_into(&mut finding.expected);

@@ -1,42 +1,35 @@
 //! Where in a plan something of a result is from.
 //!
-//! With several nodes and elements, an index into a result isn't one into the plan: nodes are told by their entity and the
-//! names of their properties, edges by their relationship and the entities of their ends.
+//! With several nodes and elements, an index into a result isn't one into the plan: nodes are recognised by their entity and
+//! the names of their properties, edges by their relationship and the entities of their ends.
 
-use crate::graph::extraction::{Edge, Extraction, Node};
+use crate::graph::extraction::{Edge, Extraction, Node, Property};
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{Failure, FailureCode};
 use crate::plan::expr::Source;
 use crate::plan::{EdgeRule, Endpoint, FieldMapping, Form, NodeRule, Plan};
 
-/// Where in the plan the value is from that a failure is about: a pointer, empty where there is no telling.
-pub(super) fn place(
+/// The pointer to where in the plan the value is from that a failure is about; `None` where there is no telling.
+pub(super) fn origin(
     plan: &Plan,
     failure: &Failure,
     result: &Extraction,
     graph: &GraphSpec,
-) -> String {
-    let Some((list, index, rest)) = parts(&failure.path) else { return String::new() };
+) -> Option<String> {
+    let (list, rest) = failure.path.split_once('[')?;
+    let (index, rest) = rest.split_once(']')?;
+    let (index, rest): (usize, &str) = (index.parse().ok()?, rest.trim_start_matches('.'));
     match list {
         "nodes" => {
-            let found = result.nodes.get(index).and_then(|it| Some((it, node_rule(plan, it)?)));
-            found.map_or_else(String::new, |(node, rule)| {
-                in_node(plan, rule, failure, rest, node, graph)
-            })
+            let node = result.nodes.get(index)?;
+            in_node(plan, node_rule(plan, node)?, failure.code, rest, node, graph)
         }
         "edges" => {
-            let found = result.edges.get(index).and_then(|it| Some((it, edge_rule(plan, it)?)));
-            found.map_or_else(String::new, |(edge, rule)| in_edge(plan, rule, failure, rest, edge))
+            let edge = result.edges.get(index)?;
+            in_edge(plan, edge_rule(plan, edge)?, failure.code, rest, edge)
         }
-        _ => String::new(),
+        _ => None,
     }
-}
-
-/// The list that a path of a result leads into, the index, and what follows.
-fn parts(path: &str) -> Option<(&str, usize, &str)> {
-    let (list, behind) = path.split_once('[')?;
-    let (index, rest) = behind.split_once(']')?;
-    Some((list, index.parse().ok()?, rest.strip_prefix('.').unwrap_or(rest)))
 }
 
 /// The rule of a node: of those of its entity, the first that has all of its properties.
@@ -75,91 +68,82 @@ fn edge_rule(plan: &Plan, edge: &Edge) -> Option<usize> {
 fn in_node(
     plan: &Plan,
     index: usize,
-    failure: &Failure,
+    code: FailureCode,
     rest: &str,
     node: &Node,
     graph: &GraphSpec,
-) -> String {
+) -> Option<String> {
     let at = plan.node_pointer(index);
-    let Some(rule) = plan.nodes().get(index) else { return at };
-    let is_short = plan.form() == Form::Short;
-    match failure.code {
-        FailureCode::UnknownEntity => {
-            return format!("{at}/{}", if is_short { "target_entity_name" } else { "entity_name" });
-        }
-        FailureCode::MissingKey | FailureCode::KeyMismatch | FailureCode::MissingNodeId => {
-            let entity = graph.entity(&node.entity_name);
-            let column = rest.split_once("<key:").and_then(|(_, it)| it.strip_suffix('>'));
-            let key = column.and_then(|column| entity?.property(column));
-            let position = key.and_then(|key| {
-                rule.key_fields().iter().position(|it| key.is_named(it.property_name()))
-            });
-            return match position {
-                Some(key) => plan.key_pointer(index, key),
-                None if is_short => format!("{at}/key_field"),
-                None => format!("{at}/key_fields"),
-            };
-        }
-        _ => {}
-    }
-    let Some(name) = property(rest).and_then(|it| node.properties.get(it)).map(|it| &it.name)
-    else {
-        return at;
-    };
+    let rule = plan.nodes().get(index)?;
     let keys = rule.key_fields().iter().enumerate();
-    let keys = keys.map(|(key, it)| (plan.key_pointer(index, key), it));
-    let others = rule.property_fields().iter().enumerate();
-    let others = others.map(|(property, it)| (plan.property_pointer(index, property), it));
-    let found = keys.chain(others).find(|(_, it)| it.property_name() == name);
-    found.map_or(at, |(at, mapping)| of_mapping(&at, mapping, failure.code))
+    let mut keys = keys.map(|(key, it)| (plan.key_pointer(index, key), it));
+    let [entity, key] = match plan.form() {
+        Form::Short => ["target_entity_name", "key_field"],
+        Form::Long => ["entity_name", "key_fields"],
+    };
+    Some(match code {
+        FailureCode::UnknownEntity => format!("{at}/{entity}"),
+        FailureCode::MissingKey | FailureCode::KeyMismatch | FailureCode::MissingNodeId => {
+            let column = rest.split_once("<key:").and_then(|(_, it)| it.strip_suffix('>'));
+            let entity = graph.entity(&node.entity_name);
+            let property = column.and_then(|column| entity?.property(column));
+            let found = property
+                .and_then(|property| keys.find(|(_, it)| property.is_named(it.property_name())));
+            found.map_or(format!("{at}/{key}"), |(at, _)| at)
+        }
+        code => {
+            let others = rule.property_fields().iter().enumerate();
+            let others = others.map(|(other, it)| (plan.property_pointer(index, other), it));
+            in_mapping(keys.chain(others), rest, &node.properties, code).unwrap_or(at)
+        }
+    })
 }
 
-fn in_edge(plan: &Plan, index: usize, failure: &Failure, rest: &str, edge: &Edge) -> String {
+fn in_edge(
+    plan: &Plan,
+    index: usize,
+    code: FailureCode,
+    rest: &str,
+    edge: &Edge,
+) -> Option<String> {
     let at = plan.edge_pointer(index);
-    let Some(rule) = plan.edges().get(index) else { return at };
-    if failure.code == FailureCode::UnknownRelationship {
-        return format!("{at}/relationship_name");
+    let rule = plan.edges().get(index)?;
+    if code == FailureCode::UnknownRelationship {
+        return Some(format!("{at}/relationship_name"));
     }
-    for (end, name, endpoint) in
-        [("from_node_id", "from", rule.from()), ("to_node_id", "to", rule.to())]
-    {
-        if rest.starts_with(end) {
-            return match (endpoint, failure.code) {
-                (Endpoint::External { .. }, FailureCode::MissingEndpointKey) => {
-                    format!("{at}/{name}/key_fields")
-                }
-                (Endpoint::External { .. }, FailureCode::WrongEndpointEntity) => {
-                    format!("{at}/{name}/entity_name")
-                }
-                _ => format!("{at}/{name}"),
-            };
-        }
+    let ends = [("from_node_id", "from", rule.from()), ("to_node_id", "to", rule.to())];
+    if let Some((_, name, end)) = ends.into_iter().find(|(field, ..)| rest.starts_with(field)) {
+        let is_external = matches!(end, Endpoint::External { .. });
+        let field = match code {
+            FailureCode::MissingEndpointKey if is_external => "/key_fields",
+            FailureCode::WrongEndpointEntity if is_external => "/entity_name",
+            _ => "",
+        };
+        return Some(format!("{at}/{name}{field}"));
     }
-    let name = property(rest).and_then(|it| edge.properties.get(it)).map(|it| &it.name);
-    let position = name
-        .and_then(|name| rule.property_fields().iter().position(|it| it.property_name() == name));
-    match position.and_then(|it| Some((it, rule.property_fields().get(it)?))) {
-        Some((position, mapping)) => {
-            of_mapping(&format!("{at}/property_fields/{position}"), mapping, failure.code)
-        }
-        None => at,
-    }
+    let mappings = rule.property_fields().iter().enumerate();
+    let mappings = mappings.map(|(i, it)| (format!("{at}/property_fields/{i}"), it));
+    Some(in_mapping(mappings, rest, &edge.properties, code).unwrap_or(at))
 }
 
-/// The index of the property that the rest of a path leads to.
-fn property(rest: &str) -> Option<usize> {
-    rest.strip_prefix("properties[")?.split_once(']')?.0.parse().ok()
-}
-
-fn of_mapping(at: &str, mapping: &FieldMapping, code: FailureCode) -> String {
-    format!(
-        "{at}/{}",
-        if code == FailureCode::UnknownProperty { "property_name" } else { source(mapping) }
-    )
+/// The field of the mapping that a property of a result is from, by the rest of a path that leads to it.
+fn in_mapping<'m>(
+    mut mappings: impl Iterator<Item = (String, &'m FieldMapping)>,
+    rest: &str,
+    properties: &[Property],
+    code: FailureCode,
+) -> Option<String> {
+    let index: usize = rest.strip_prefix("properties[")?.split_once(']')?.0.parse().ok()?;
+    let name = &properties.get(index)?.name;
+    let (at, mapping) = mappings.find(|(_, it)| it.property_name() == name)?;
+    Some(match code {
+        FailureCode::UnknownProperty => format!("{at}/property_name"),
+        _ => format!("{at}/{}", source_field(mapping)),
+    })
 }
 
 /// The field of a mapping that says where its value is from.
-pub(super) fn source(mapping: &FieldMapping) -> &'static str {
+pub(super) fn source_field(mapping: &FieldMapping) -> &'static str {
     match mapping.value().source {
         Source::Path(_) => "source_path",
         Source::Constant(_) => "constant",

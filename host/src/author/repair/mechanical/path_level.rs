@@ -18,7 +18,7 @@ pub(super) fn outside_for_each(context: &Context<'_, '_>, at: &str) -> Remedy {
     }
     let (parent, name) = split(at)?;
     if name != "from" {
-        return replace(at, derived(context, at));
+        return replace(at, derived(context, at)?);
     }
     // Around a single level of elements there is the event.
     lost_for_each(context, parent)

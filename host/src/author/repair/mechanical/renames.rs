@@ -22,7 +22,7 @@ const SHORT_FORM: f64 = 0.8;
 const ALIAS: f64 = 0.9;
 const ALIAS_LEAD: f64 = 0.01;
 
-/// The tests of conditions that stand beside a path, other than `exists`.
+/// The tests of conditions that appear beside a path, other than `exists`.
 const TESTS: &[&str] = &["truthy", "equals", "one_of", "starts_with", "is_type"];
 
 /// The misspelt fields of a plan.
@@ -166,7 +166,7 @@ fn alike(name: &str, field: &str, effort: &Effort) -> f64 {
     likeness::names(name, field, effort).max(if within { SHORT_FORM } else { 0.0 })
 }
 
-/// Whether this can be nothing else than what the field holds: mappings are told by their own fields.
+/// Whether this can be nothing else than what the field holds: mappings are recognised by their own fields.
 fn holds_mappings(shape: Shape, content: &Value) -> bool {
     let is_mapping = |it: &Value| it.get("property_name").is_some();
     match (shape, content) {

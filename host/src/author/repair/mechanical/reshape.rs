@@ -83,7 +83,7 @@ fn by_name(kind: ObjectKind, content: &Value) -> Option<Value> {
         .map(|list| json!(list))
 }
 
-/// A mapping that gives a constant where there is no value: `default` is `coalesce` with the constant behind the value.
+/// A mapping that gives a constant where there is no value: `default` is `coalesce` with the constant after the value.
 /// What is to happen beside it, with null or with a failed conversion, can't be kept.
 pub(super) fn with_default(
     at: &str,
@@ -118,7 +118,7 @@ pub(super) fn opposite(condition: &Value, test: &str) -> Option<Value> {
     Some(json!({"not": fields}))
 }
 
-/// The node that the fields of the short form stand for.
+/// The node that the fields of the short form are about.
 pub(super) fn long_form(fields: &Map<String, Value>, entity: &Value) -> Option<Value> {
     let keys = match (fields.get("key_field"), fields.get("key_fields")) {
         (Some(key), None) => json!([key]),

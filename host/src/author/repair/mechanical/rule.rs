@@ -3,8 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::grammar::ObjectKind;
-use super::remedy::{Likely, likely};
-use crate::diagnostics::finding::Applicability;
+use super::remedy::Likely;
 use crate::evidence::effort::Effort;
 use crate::gate::fit::names::{likely_entity, means_key};
 use crate::graph::GraphSpec;
@@ -133,11 +132,11 @@ impl<'a> Mapping<'a> {
     }
 }
 
-/// What the graph says of a rule.
+/// What a rule is about.
 #[derive(Clone, Copy)]
 enum Subject<'a> {
     /// The entity that is stated or meant.
-    Entity(&'a Entity, Applicability),
+    Entity(Likely<&'a Entity>),
     /// The relationship that is stated.
     Relationship(&'a Relationship),
     Unknown,
@@ -174,22 +173,21 @@ impl<'a> PlanRule<'a> {
                 .text("relationship_name")
                 .and_then(|name| graph.relationship(name))
                 .map_or(Subject::Unknown, Subject::Relationship),
-            _ => rule
-                .likely_entity(graph)
-                .map_or(Subject::Unknown, |(it, applicability)| Subject::Entity(it, applicability)),
+            _ => rule.likely_entity(graph).map_or(Subject::Unknown, Subject::Entity),
         };
         rule
     }
 
-    fn likely_entity(&self, graph: &'a GraphSpec) -> Likely<&'a Entity> {
+    fn likely_entity(&self, graph: &'a GraphSpec) -> Option<Likely<&'a Entity>> {
         let written = self.entity_name();
         if let Some(entity) = written.and_then(|name| graph.entity(name)) {
-            return Some((entity, Applicability::MachineApplicable));
+            return Some(Likely::new(entity, true));
         }
         let key = self.keys().next().and_then(|key| key.name);
         let names: Vec<&str> = self.properties().filter_map(|it| it.name).collect();
         let written = written.filter(|name| !name.is_empty());
-        likely(likely_entity(written, key, &names, graph, self.searches))
+        let meant = likely_entity(written, key, &names, graph, self.searches);
+        meant.map(|(entity, is_certain)| Likely::new(entity, is_certain))
     }
 
     fn text(&self, field: &str) -> Option<&'a str> {
@@ -212,30 +210,30 @@ impl<'a> PlanRule<'a> {
     }
 
     /// The entity that is stated or meant.
-    pub(super) fn entity(&self) -> Likely<&'a Entity> {
+    pub(super) fn entity(&self) -> Option<Likely<&'a Entity>> {
         match self.subject {
-            Subject::Entity(entity, applicability) => Some((entity, applicability)),
+            Subject::Entity(entity) => Some(entity),
             Subject::Relationship(_) | Subject::Unknown => None,
         }
     }
 
     /// Whether it is of an entity, stated or meant.
     pub(super) fn is_of(&self, entity: &str) -> bool {
-        self.entity().is_some_and(|(it, _)| it.name == entity)
+        self.entity().is_some_and(|it| it.item.name == entity)
     }
 
     /// The relationship that is stated.
     pub(super) fn relationship(&self) -> Option<&'a Relationship> {
         match self.subject {
             Subject::Relationship(relationship) => Some(relationship),
-            Subject::Entity(..) | Subject::Unknown => None,
+            Subject::Entity(_) | Subject::Unknown => None,
         }
     }
 
     /// A property of what it is about.
     pub(super) fn property(&self, name: &str) -> Option<&'a Property> {
         match self.subject {
-            Subject::Entity(entity, _) => entity.property(name),
+            Subject::Entity(entity) => entity.item.property(name),
             Subject::Relationship(relationship) => relationship.property(name),
             Subject::Unknown => None,
         }
@@ -269,21 +267,21 @@ impl<'a> PlanRule<'a> {
 
     /// The property of the entity's key that the mapping at a pointer is: the one in its place, or the only one that no other
     /// mapping of the key names.
-    pub(super) fn key(&self, at: &str) -> Likely<&'a Property> {
-        let (entity, applicability) = self.entity()?;
-        let keys: Vec<&Property> = entity.key_properties().collect();
+    pub(super) fn key(&self, at: &str) -> Option<Likely<&'a Property>> {
+        let entity = self.entity()?;
+        let keys: Vec<&Property> = entity.item.key_properties().collect();
         if let [only] = keys.as_slice() {
-            return Some((only, applicability));
+            return Some(entity.map(|_| *only));
         }
         let is_open = |key: &&Property| !self.keys().any(|it| it.at != at && it.is_of(key));
         let mut open = keys.into_iter().filter(is_open);
         let first = open.next()?;
-        Some((first, applicability.min(Applicability::when(open.next().is_none()))))
+        Some(entity.map(|_| first).only_if(open.next().is_none()))
     }
 
     /// Whether a property of the key was meant by what the mapping at a pointer says, if it says anything.
     pub(super) fn means_key(&self, at: &str, key: &Property) -> bool {
-        let Some((entity, _)) = self.entity() else { return false };
+        let Some(Likely { item: entity, .. }) = self.entity() else { return false };
         let mapping = self.keys().find(|it| it.at == at);
         let path = mapping.and_then(|it| it.path.as_deref()).unwrap_or_default();
         let written = mapping.and_then(|it| it.name);
@@ -293,7 +291,7 @@ impl<'a> PlanRule<'a> {
     /// The properties that no mapping names, those of the key apart.
     pub(super) fn free(&self) -> Vec<&'a Property> {
         match self.subject {
-            Subject::Entity(entity, _) => {
+            Subject::Entity(Likely { item: entity, .. }) => {
                 let is_key =
                     |it: &Property| entity.key_properties().any(|key| std::ptr::eq(key, it));
                 let others = entity.properties.iter().filter(|it| !is_key(it));

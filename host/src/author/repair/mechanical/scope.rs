@@ -1,9 +1,8 @@
 //! What is known where the paths of a mapping start.
 
 use super::grammar::ObjectKind;
-use super::remedy::{Likely, likely};
+use super::remedy::Likely;
 use super::rule::{Mapping, PlanRule};
-use crate::diagnostics::finding::Applicability;
 use crate::evidence::Path;
 use crate::gate::fit::names::{best, likely_property};
 use crate::gate::fit::nearest::{Nearest, Search, Sought, forms, is_presentable};
@@ -27,19 +26,23 @@ impl<'a> PathScope<'_, '_, 'a> {
         &self,
         written: Option<&str>,
         path: &[String],
-    ) -> Likely<&'a Property> {
-        likely(likely_property(written, path, &self.rule?.free(), self.known))
+    ) -> Option<Likely<&'a Property>> {
+        let meant = likely_property(written, path, &self.rule?.free(), self.known);
+        meant.map(|(property, is_certain)| Likely::new(property, is_certain))
     }
 
     /// The property of a mapping, by its name or else by its path, and by what its value becomes.
-    pub(super) fn property_of_mapping(&self, mapping: &Mapping<'_>) -> Likely<&'a Property> {
+    pub(super) fn property_of_mapping(
+        &self,
+        mapping: &Mapping<'_>,
+    ) -> Option<Likely<&'a Property>> {
         let path = mapping.path.as_deref().unwrap_or_default();
         let Some(given) = value_type(mapping) else { return self.property_of(mapping.name, path) };
         let free = self.rule?.free().into_iter();
         let suiting: Vec<&Property> =
             free.filter(|it| is_same(&it.property_type, &given)).collect();
         if let [only] = suiting.as_slice() {
-            return Some((only, Applicability::MachineApplicable));
+            return Some(Likely::new(*only, true));
         }
         let effort = &self.known.efforts().searches;
         let said = |it: &Property| {
@@ -50,22 +53,22 @@ impl<'a> PathScope<'_, '_, 'a> {
         let best = best(suiting.into_iter().map(|it| (said(it), it)));
         let (said, property, lead) = effort.whole(best)?;
         let is_clear = said >= SAID && lead >= SAID;
-        (said > 0.0).then_some((property, Applicability::when(is_clear)))
+        (said > 0.0).then(|| Likely::new(property, is_clear))
     }
 
     /// A path for a property, or for anything of that name.
-    pub(super) fn path_for(&self, name: &str, is_key: bool) -> Likely<Path> {
+    pub(super) fn path_for(&self, name: &str, is_key: bool) -> Option<Likely<Path>> {
         let property_type = self.rule.and_then(|it| it.property(name)).map(|it| &it.property_type);
-        let entity = self.rule.and_then(PlanRule::entity).map_or("", |(it, _)| it.name.as_str());
+        let entity = self.rule.and_then(PlanRule::entity).map_or("", |it| it.item.name.as_str());
         let taken = self.rule.into_iter().flat_map(|rule| rule.paths(self.level));
         let sought = Sought { given: &[], name: Some(name), property_type, is_key };
         let Nearest { path, certain, .. } =
             Search::new(self.known, entity, taken).named(&sought)?;
-        Some((path, Applicability::when(certain)))
+        Some(Likely::new(path, certain))
     }
 
     /// A path that was written as one text; a fix where there is such a path.
-    pub(super) fn path_in(&self, text: &str) -> Likely<Path> {
+    pub(super) fn path_in(&self, text: &str) -> Option<Likely<Path>> {
         let whole = vec![text.to_owned()];
         let mut forms = forms(&whole);
         forms.insert(0, whole);
@@ -77,21 +80,21 @@ impl<'a> PathScope<'_, '_, 'a> {
             types.find_map(|(name, _)| forms.iter().find(|path| evidence.knows(name, path)))
         };
         if let Some(path) = here.or_else(elsewhere) {
-            return Some((path.clone(), Applicability::MachineApplicable));
+            return Some(Likely::new(path.clone(), true));
         }
         let split = forms.get(1).or(forms.first())?;
         let is_path = split.iter().all(|segment| !segment.is_empty());
-        is_path.then(|| (split.clone(), Applicability::MaybeIncorrect))
+        is_path.then(|| Likely::new(split.clone(), false))
     }
 
     /// What a property of a key is to be called.
-    pub(super) fn key_name(&self, at: &str) -> Likely<&'a str> {
+    pub(super) fn key_name(&self, at: &str) -> Option<Likely<&'a str>> {
         let rule = self.rule?;
-        let (key, applicability) = rule.key(at)?;
-        let is_mapped = rule.properties().any(|it| it.is_of(key));
+        let key = rule.key(at)?;
+        let is_mapped = rule.properties().any(|it| it.is_of(key.item));
         let is_only = rule.kind != ObjectKind::Plan || rule.keys().count() == 1;
-        let is_meant = is_only && !is_mapped && rule.means_key(at, key);
-        Some((&key.logical_name, applicability.min(Applicability::when(is_meant))))
+        let is_meant = is_only && !is_mapped && rule.means_key(at, key.item);
+        Some(key.map(|it| it.logical_name.as_str()).only_if(is_meant))
     }
 }
 

@@ -1,9 +1,8 @@
 //! Templates with a typo: a brace too few or too many, or a path written as others write it.
 
 use super::context::Context;
-use super::remedy::{Remedy, suggest};
+use super::remedy::{Likely, Remedy, replace};
 use super::rule::IterationScope;
-use crate::diagnostics::finding::{Applicability, patch};
 use crate::plan::expr::Template;
 
 /// How long a template is that is looked at: every place in it is tried.
@@ -42,7 +41,7 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     let mut best = found.into_iter().filter(|(_, template)| reads(template) == most);
     let (text, _) = best.next()?;
     let is_only = most > 0 && best.next().is_none();
-    suggest(patch::replace(at, text), Applicability::when(is_only))
+    replace(at, Likely::new(text, is_only))
 }
 
 /// Every text that is one change away: a brace added or taken out, or paths as others write them.

@@ -179,3 +179,55 @@ fn read_spans(json: &Value) -> BTreeMap<String, IterationScope> {
         None => BTreeMap::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::TolerantPlan;
+    use crate::evidence::effort::{Cancel, Effort};
+    use crate::graph::GraphSpec;
+    use crate::plan::expr::Level;
+
+    #[test]
+    fn what_can_be_read_knows_its_place_whatever_is_beside_it() {
+        let json = json!({
+            "event_type": ["a", 7],
+            "nodes": [
+                {"entity_name": "Order", "for_each": "lines", "key_fields": [null]},
+                {"entity_name": 1, "name": "line", "for_each": {"array": ["lines"]}, "key_fields": {},
+                    "property_fields": [
+                        {"property_name": "", "source_path": ["no", 1], "from": "event"},
+                        {"property_name": "no", "source_path": ["no"]},
+                    ]},
+            ],
+            "edges": [{"from": "line", "to": {"entity_name": "Order", "key_fields": [{}]}}, null],
+            "span_handling": [{"for_each": {"entries": ["spans"]}, "span_id_path": []}],
+        });
+        let graph = "entities: [{name: Order, keys: {primary: [id]}, properties: [{name: id, type: string}]}]";
+        let graph = GraphSpec::parse(graph, "graph.yaml").expect("a graph");
+        let effort = Effort::new(u64::MAX, &Cancel::default());
+        let plan = TolerantPlan::read(&json, &graph, &effort);
+
+        assert_eq!((plan.event_type, plan.event_patterns.len()), (None, 1));
+        let rules: Vec<&str> = plan.rules.iter().map(|rule| rule.at.as_str()).collect();
+        assert_eq!(rules, ["/nodes/0", "/nodes/1", "/edges/0", "/edges/0/to", "/edges/1"]);
+        let names: Vec<&str> = plan.nodes().map(|(_, name)| name).collect();
+        assert_eq!(names, ["Order", "line"]);
+        let line = plan.rule("/nodes/1").expect("a node");
+        let read = line.mappings.iter().map(|it| (it.name, it.path.is_some(), it.level));
+        let expected = [(None, false, Level::EVENT), (Some("no"), true, Level(1))];
+        assert_eq!(read.collect::<Vec<_>>(), expected);
+        // An edge goes over what its nodes go over, and its external ends with it.
+        for at in ["/nodes/1/when", "/edges/0/when", "/edges/0/to/key_fields/0", "/span_handling/0"]
+        {
+            assert_eq!(plan.level(at), Level(1), "{at}");
+            assert!(plan.scope(at).is_some_and(|it| it.for_each().is_some()), "{at}");
+        }
+        for at in ["/nodes/0/key_fields/0", "/when", "/edges/1"] {
+            assert_eq!(plan.level(at), Level::EVENT, "{at}");
+        }
+        let mapping = plan.mapping_around("/nodes/1/property_fields/1/source_path/0");
+        assert_eq!(mapping.map(|it| it.at).as_deref(), Some("/nodes/1/property_fields/1"));
+    }
+}

@@ -5,30 +5,10 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::grammar::{ObjectKind, looks_like};
 use super::pointer::{split, step_around};
-use super::remedy::{Remedy, fix, suggest};
+use super::remedy::{Likely, Remedy, fix};
 use super::{conversion, reshape};
-use crate::diagnostics::finding::{Applicability, patch};
+use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;
-
-/// Words of names that say when something applies. What a text below such a name says would be lost with it.
-const GUARDS: &[&str] = &[
-    "condition",
-    "conditions",
-    "except",
-    "exclude",
-    "filter",
-    "filters",
-    "guard",
-    "if",
-    "match",
-    "matches",
-    "only",
-    "predicate",
-    "skip",
-    "unless",
-    "when",
-    "where",
-];
 
 /// A field that is meant to be another one is renamed. What says something that plans say elsewhere goes there. Any other
 /// goes; for certain only where nothing is lost with it.
@@ -47,9 +27,9 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     if let Some(moved) = elsewhere(context, parent, &name, content) {
         return fix(moved);
     }
-    let says_nothing = Applicability::when(says_nothing(&name, content));
+    let removal = Likely::new(patch::remove(at), says_nothing(&name, content));
     // That no other field is meant isn't known where the search came to no end.
-    context.searches().whole(suggest(patch::remove(at), says_nothing))
+    context.searches().whole(Some(removal))
 }
 
 /// What a field says that belongs to another place, put there.
@@ -82,7 +62,7 @@ fn elsewhere(
 /// Whether a field that plans don't have is prose, or empty. Anything else may be what the plan was to do, which dropping it
 /// would change: a condition, say, without which a plan takes every event.
 fn says_nothing(name: &str, content: &Value) -> bool {
-    let is_guard = || likeness::words(name).iter().any(|word| GUARDS.contains(&word.as_str()));
+    let is_guard = || likeness::words(name).iter().any(|word| is_guard(word));
     match content {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -90,4 +70,27 @@ fn says_nothing(name: &str, content: &Value) -> bool {
         Value::String(text) => text.is_empty() || !is_guard(),
         Value::Bool(_) | Value::Number(_) => !is_guard(),
     }
+}
+
+/// Whether a word of a name says when something applies. What a text below such a name says would be lost with it.
+fn is_guard(word: &str) -> bool {
+    matches!(
+        word,
+        "condition"
+            | "conditions"
+            | "except"
+            | "exclude"
+            | "filter"
+            | "filters"
+            | "guard"
+            | "if"
+            | "match"
+            | "matches"
+            | "only"
+            | "predicate"
+            | "skip"
+            | "unless"
+            | "when"
+            | "where"
+    )
 }

@@ -2,8 +2,8 @@
 
 use super::context::Context;
 use super::pointer::split;
-use super::remedy::{Remedy, suggest};
-use crate::diagnostics::finding::{Applicability, patch};
+use super::remedy::{Likely, Remedy};
+use crate::diagnostics::finding::patch;
 
 /// The plan without the field. That of a path which isn't there may have been meant, unless it says what holds anyway.
 pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
@@ -11,5 +11,5 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     let says_nothing = name != "from"
         || context.plan.get(at)?.as_str() == Some("event")
         || context.plan.get(parent)?.get("constant").is_some();
-    suggest(patch::remove(at), Applicability::when(says_nothing))
+    Some(Likely::new(patch::remove(at), says_nothing))
 }

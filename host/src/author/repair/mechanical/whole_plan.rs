@@ -31,7 +31,7 @@ pub(super) fn wrapped(value: &Value, problems: &[PlanParseError]) -> Option<Find
     Some(described(problem, "").with_fix(patch::replace("", inner)))
 }
 
-/// Fields of the short form beside some that only nodes have: the node that they stand for, in a list.
+/// Fields of the short form beside some that only nodes have: the node that they are about, in a list.
 pub(super) fn in_short_form(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
     let fields = value.as_object().filter(|fields| !fields.contains_key("nodes"))?;
     let keys = fields.get("key_fields").and_then(Value::as_array);

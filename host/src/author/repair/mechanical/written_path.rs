@@ -6,9 +6,9 @@ use super::context::Context;
 use super::derived::derived;
 use super::grammar::ObjectKind;
 use super::pointer::split;
-use super::remedy::{Likely, Remedy, fix, replace, suggest};
+use super::remedy::{Likely, Remedy, fix, replace};
 use super::rule::{IterationScope, read_iteration};
-use crate::diagnostics::finding::{Applicability, patch};
+use crate::diagnostics::finding::patch;
 use crate::evidence::{Kind as JsonKind, Path};
 use crate::plan::expr::{ForEach, Level};
 
@@ -16,24 +16,23 @@ use crate::plan::expr::{ForEach, Level};
 pub(super) fn path(context: &Context<'_, '_>, at: &str, found: &Value) -> Remedy {
     let (parent, field) = split(at)?;
     if matches!(field.as_str(), "array" | "entries") {
-        return replace(at, iterated(context, parent, found));
+        return replace(at, iterated(context, parent, found)?);
     }
     let text = found.as_str().filter(|text| !text.is_empty());
     let scope = context.scope(at)?;
-    let path = text.and_then(|text| scope.path_in(text));
-    if path.is_some() {
+    if let Some(path) = text.and_then(|text| scope.path_in(text)) {
         return replace(at, path);
     }
     if field == "source_path" {
-        return replace(at, derived(context, at));
+        return replace(at, derived(context, at)?);
     }
     // The others have a default.
     let is_nothing = found.is_null() || found.as_array().is_some_and(Vec::is_empty) || found == "";
-    suggest(patch::remove(at), Applicability::when(is_nothing))
+    Some(Likely::new(patch::remove(at), is_nothing))
 }
 
 /// The path of what a `for_each` goes over, which was written as text; certain where there is an array.
-pub(super) fn iterated(context: &Context<'_, '_>, at: &str, found: &Value) -> Likely<Path> {
+pub(super) fn iterated(context: &Context<'_, '_>, at: &str, found: &Value) -> Option<Likely<Path>> {
     let text = found.as_str()?;
     let text = text.strip_suffix("[*]").or_else(|| text.strip_suffix("[]")).unwrap_or(text);
     let keys = text.split('.').filter(|key| !key.is_empty() && *key != "$");
@@ -52,7 +51,7 @@ pub(super) fn iterated(context: &Context<'_, '_>, at: &str, found: &Value) -> Li
         known.values(&path).any(|(_, it)| it.is_array())
             || known.declared_kinds(&path).contains(JsonKind::Array)
     });
-    (!path.is_empty()).then(|| (path, Applicability::when(is_array)))
+    (!path.is_empty()).then(|| Likely::new(path, is_array))
 }
 
 /// A segment that isn't a name: a number, or nothing.
@@ -70,13 +69,12 @@ pub(super) fn segment(context: &Context<'_, '_>, at: &str, found: &Value) -> Rem
         if named.is_some_and(|path| scope.known.has(&path)) {
             return fix(patch::replace(at, found.to_string()));
         }
-        // Arrays have no paths into them: what was meant is told by the property's name, if by anything.
-        return replace(path_at, derived(context, path_at));
+        // Arrays have no paths into them: what was meant is known by the property's name, if by anything.
+        return replace(path_at, derived(context, path_at)?);
     }
     let others = segments.iter().enumerate().filter(|(place, _)| *place != index);
     let others: Option<Path> = others.map(|(_, it)| it.as_str().map(str::to_owned)).collect();
     let others = others.filter(|path| !path.is_empty())?;
     let is_nothing = found.is_null() || found == "";
-    let is_path = Applicability::when(scope.known.has(&others));
-    if is_nothing { suggest(patch::remove(at), is_path) } else { None }
+    is_nothing.then(|| Likely::new(patch::remove(at), scope.known.has(&others)))
 }

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::derived::derived;
-use super::grammar::{OPTIONAL, ObjectKind, Shape};
+use super::grammar::{ObjectKind, Shape, is_optional};
 use super::pointer::split;
-use super::remedy::{Remedy, fix, replace, suggest};
+use super::remedy::{Likely, Remedy, fix, replace};
 use super::{conversion, reshape, written_path};
-use crate::diagnostics::finding::{Applicability, patch};
+use crate::diagnostics::finding::patch;
 
 /// What was meant, in the form that the place takes; else what follows from the rest of the plan and the task.
 pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
@@ -19,32 +19,28 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     if let Some(value) = reshape::reshaped(shape, found) {
         return fix(patch::replace(at, value));
     }
-    if found.is_null() && OPTIONAL.contains(&name.as_str()) && shape != Shape::End {
+    if found.is_null() && is_optional(&name) && shape != Shape::End {
         return fix(patch::remove(at));
     }
     match shape {
         Shape::Path => written_path::path(context, at, found),
         Shape::Segment => written_path::segment(context, at, found),
         Shape::Object(ObjectKind::ForEach) => {
-            let path = written_path::iterated(context, at, found);
-            replace(at, path.map(|(path, applicability)| (json!({"array": path}), applicability)))
+            let path = written_path::iterated(context, at, found)?;
+            replace(at, path.map(|path| json!({"array": path})))
         }
         Shape::Object(ObjectKind::Property) if found.is_null() => fix(patch::remove(at)),
         Shape::ObjectOrObjects(ObjectKind::Span) => {
             let path = found.as_str().filter(|text| !text.is_empty());
             match path.and_then(|text| context.scope(at)?.path_in(text)) {
-                Some((path, applicability)) => {
-                    suggest(patch::replace(at, json!({"span_id_path": path})), applicability)
-                }
-                None => {
-                    suggest(patch::replace(at, Value::Null), Applicability::when(found == false))
-                }
+                Some(path) => replace(at, path.map(|path| json!({"span_id_path": path}))),
+                None => replace(at, Likely::new(Value::Null, found == false)),
             }
         }
         Shape::Word(_) if name == "nulls" => {
-            suggest(patch::remove(at), Applicability::when(!found.is_boolean()))
+            Some(Likely::new(patch::remove(at), !found.is_boolean()))
         }
-        Shape::EventTypes | Shape::Name => replace(at, derived(context, at)),
+        Shape::EventTypes | Shape::Name => replace(at, derived(context, at)?),
         Shape::Constant if plan.kind(parent) == Some(ObjectKind::Condition) => {
             compared(context, parent, found)
         }
