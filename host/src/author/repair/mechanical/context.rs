@@ -4,9 +4,9 @@ use std::cell::RefCell;
 
 use serde_json::Value;
 
+use super::iteration::IterationScope;
 use super::remedy::Likely;
 use super::renames::Renames;
-use super::rule::IterationScope;
 use super::scope::PathScope;
 use super::tolerant::TolerantPlan;
 use crate::evidence::effort::Effort;

@@ -21,35 +21,18 @@
 //! ```
 
 mod apply;
-mod cause;
-mod conflicting_fields;
 mod context;
-mod conversion;
-mod derived;
 mod described;
-mod duplicate_name;
-mod edge_end;
 mod grammar;
-mod invalid_name;
-mod invalid_value;
-mod missing_field;
-mod origin;
-mod path_level;
+mod iteration;
 mod pointer;
+mod remedies;
 mod remedy;
 mod renames;
-mod reshape;
 mod rule;
 mod scope;
 mod smoke;
-mod template;
 mod tolerant;
-mod trial;
-mod unknown_field;
-mod unused_field;
-mod whole_plan;
-mod written_path;
-mod wrong_type;
 
 use serde_json::Value;
 
@@ -63,7 +46,6 @@ use crate::evidence::effort::Cancel;
 use crate::gate::fit::Efforts;
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 use context::{Context, Target};
-use remedy::Remedy;
 use tolerant::TolerantPlan;
 
 /// How many problems become findings.
@@ -90,8 +72,7 @@ pub(crate) fn plan_findings_within(
     task: &Task,
     efforts: &Efforts,
 ) -> Vec<Finding> {
-    let of_whole = whole_plan::wrapped(value, problems);
-    if let Some(finding) = of_whole.or_else(|| whole_plan::in_short_form(value, problems)) {
+    if let Some(finding) = remedies::of_whole_plan(value, problems) {
         return vec![finding];
     }
     let plan = TolerantPlan::read(value, task.graph(), &efforts.searches);
@@ -109,40 +90,12 @@ fn finding(context: &Context<'_, '_>, problem: &PlanParseError) -> Finding {
     let at = problem.pointer.as_str();
     let mut finding = described::described(problem, at);
     finding.suggestion =
-        remedy_for(problem.code).and_then(|remedy| Some(remedy(context, at)?.into()));
+        remedies::of(problem.code).and_then(|remedy| Some(remedy(context, at)?.into()));
     let is_doubtful = finding.suggestion.as_ref().is_some_and(|it| !it.is_certain());
     if problem.code == Code::UnknownField && is_doubtful {
         SAYS_MORE.clone_into(&mut finding.expected);
     }
     finding
-}
-
-/// The remedy for each problem, a function of the plan and the pointer to where the problem is.
-fn remedy_for(code: Code) -> Option<fn(&Context<'_, '_>, &str) -> Remedy> {
-    Some(match code {
-        Code::ConflictingFields => conflicting_fields::remedy,
-        Code::DuplicateItem => |_, at| remedy::fix(crate::diagnostics::finding::patch::remove(at)),
-        Code::DuplicatePropertyName => duplicate_name::remedy,
-        Code::ForEachMismatch => edge_end::wrong_node,
-        Code::InvalidIdentifier => invalid_name::remedy,
-        Code::InvalidPattern => conversion::remedy,
-        Code::InvalidTemplate => template::remedy,
-        Code::InvalidValue => invalid_value::remedy,
-        Code::MissingRequiredField => missing_field::remedy,
-        Code::OutsideForEach => path_level::outside_for_each,
-        Code::UnknownField => unknown_field::remedy,
-        Code::UnknownNode => edge_end::unknown_node,
-        Code::UnusedField => unused_field::remedy,
-        Code::WrongType | Code::EmptyString | Code::EmptyPath | Code::TooFewItems => {
-            wrong_type::remedy
-        }
-        Code::DuplicateNodeName
-        | Code::InvalidJson
-        | Code::PatternTooLarge
-        | Code::TooDeep
-        | Code::TooManyItems
-        | Code::WrongRootType => return None,
-    })
 }
 
 #[cfg(test)]

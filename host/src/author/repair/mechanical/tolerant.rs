@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::grammar::{ObjectKind, Shape, enclosing, kind_at, shape_at};
-use super::rule::{IterationScope, Mapping, PlanRule};
+use super::iteration::IterationScope;
+use super::rule::{Mapping, PlanRule};
 use crate::evidence::effort::Effort;
 use crate::graph::GraphSpec;
 use crate::plan::EventPattern;

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::super::context::Context;
+use super::super::grammar::{ObjectKind, Shape, is_optional};
+use super::super::pointer::split;
+use super::super::remedy::{Likely, Remedy, fix, replace};
 use super::derived::derived;
-use super::grammar::{ObjectKind, Shape, is_optional};
-use super::pointer::split;
-use super::remedy::{Likely, Remedy, fix, replace};
 use super::{conversion, reshape, written_path};
 use crate::diagnostics::finding::patch;
 

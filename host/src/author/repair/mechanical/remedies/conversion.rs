@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
-use super::pointer::{split, step_around};
-use super::remedy::{Likely, Remedy, fix, maybe, replace};
+use super::super::context::Context;
+use super::super::pointer::{split, step_around};
+use super::super::remedy::{Likely, Remedy, fix, maybe, replace};
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;
 use crate::gate::fit::names::best;

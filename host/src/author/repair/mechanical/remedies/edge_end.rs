@@ -1,10 +1,10 @@
 //! The ends of edges, and the relationship between them.
 
-use super::context::Context;
-use super::pointer::edge_around;
-use super::remedy::{Likely, Remedy, add, fix, replace};
-use super::rule::PlanRule;
-use super::tolerant::TolerantPlan;
+use super::super::context::Context;
+use super::super::pointer::edge_around;
+use super::super::remedy::{Likely, Remedy, add, fix, replace};
+use super::super::rule::PlanRule;
+use super::super::tolerant::TolerantPlan;
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;
 use crate::gate::fit::names::best;

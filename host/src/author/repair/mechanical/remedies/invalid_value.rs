@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::context::Context;
-use super::grammar::Shape;
-use super::pointer::split;
-use super::remedy::{Remedy, fix, maybe};
+use super::super::context::Context;
+use super::super::grammar::Shape;
+use super::super::pointer::split;
+use super::super::remedy::{Remedy, fix, maybe};
 use super::{conversion, path_level, reshape};
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::context::Context;
-use super::grammar::{ObjectKind, looks_like};
-use super::pointer::{split, step_around};
-use super::remedy::{Likely, Remedy, fix};
+use super::super::context::Context;
+use super::super::grammar::{ObjectKind, looks_like};
+use super::super::pointer::{split, step_around};
+use super::super::remedy::{Likely, Remedy, fix};
 use super::{conversion, reshape};
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;

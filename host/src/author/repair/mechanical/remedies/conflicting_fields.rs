@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
-use super::grammar::ObjectKind;
-use super::pointer::split;
-use super::remedy::{Likely, Remedy, fix, maybe};
+use super::super::context::Context;
+use super::super::grammar::ObjectKind;
+use super::super::pointer::split;
+use super::super::remedy::{Likely, Remedy, fix, maybe};
 use super::reshape;
 use crate::diagnostics::finding::patch;
 

@@ -1,8 +1,8 @@
 //! Templates with a typo: a brace too few or too many, or a path written as others write it.
 
-use super::context::Context;
-use super::remedy::{Likely, Remedy, replace};
-use super::rule::IterationScope;
+use super::super::context::Context;
+use super::super::iteration::IterationScope;
+use super::super::remedy::{Likely, Remedy, replace};
 use crate::plan::expr::Template;
 
 /// How long a template is that is looked at: every place in it is tried.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::described::described;
+use super::super::described::described;
 use super::reshape;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::plan::PlanParseError;
@@ -18,8 +18,16 @@ const OF_NODES: &[&str] = &[
     "name",
 ];
 
+/// What is wrong with a plan as a whole, with what would fix it.
+pub(in super::super) fn of_whole_plan(
+    value: &Value,
+    problems: &[PlanParseError],
+) -> Option<Finding> {
+    wrapped(value, problems).or_else(|| in_short_form(value, problems))
+}
+
 /// A plan inside of something else: the only item of an array, or the only field of an object.
-pub(super) fn wrapped(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
+fn wrapped(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
     let inner = match value {
         Value::Array(items) if items.len() == 1 => items.first()?,
         Value::Object(fields) if fields.len() == 1 => fields.values().next()?,
@@ -32,7 +40,7 @@ pub(super) fn wrapped(value: &Value, problems: &[PlanParseError]) -> Option<Find
 }
 
 /// Fields of the short form beside some that only nodes have: the node that they are about, in a list.
-pub(super) fn in_short_form(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
+fn in_short_form(value: &Value, problems: &[PlanParseError]) -> Option<Finding> {
     let fields = value.as_object().filter(|fields| !fields.contains_key("nodes"))?;
     let keys = fields.get("key_fields").and_then(Value::as_array);
     let has_several_keys = keys.is_some_and(|keys| keys.len() > 1);

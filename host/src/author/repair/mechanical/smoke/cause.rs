@@ -179,7 +179,7 @@ mod tests {
     use serde_json::json;
 
     use super::likely_cause;
-    use crate::author::repair::mechanical::trial::Trial;
+    use crate::author::repair::mechanical::smoke::trial::Trial;
     use crate::evidence::effort::Cancel;
     use crate::evidence::{Samples, Task};
     use crate::gate::fit::Efforts;

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::context::Context;
+use super::super::context::Context;
+use super::super::grammar::ObjectKind;
+use super::super::iteration::{IterationScope, read_iteration};
+use super::super::pointer::split;
+use super::super::remedy::{Likely, Remedy, fix, replace};
 use super::derived::derived;
-use super::grammar::ObjectKind;
-use super::pointer::split;
-use super::remedy::{Likely, Remedy, fix, replace};
-use super::rule::{IterationScope, read_iteration};
 use crate::diagnostics::finding::patch;
 use crate::evidence::{Kind as JsonKind, Path};
 use crate::plan::expr::{ForEach, Level};

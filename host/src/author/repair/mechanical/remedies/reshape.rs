@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::grammar::{ObjectKind, Shape, looks_like};
-use super::rule::read_path;
+use super::super::grammar::{ObjectKind, Shape, looks_like};
+use super::super::rule::read_path;
 use crate::diagnostics::finding::patch;
 
 /// What is meant by a value for a place, in the form that the place takes: one thing for a list of one, a list of one for

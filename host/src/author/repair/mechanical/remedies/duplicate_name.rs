@@ -1,7 +1,7 @@
 //! Two mappings of one name.
 
-use super::context::Context;
-use super::remedy::{Likely, Remedy, fix, maybe, replace};
+use super::super::context::Context;
+use super::super::remedy::{Likely, Remedy, fix, maybe, replace};
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;
 

@@ -1,8 +1,8 @@
 //! Fields that mean nothing without another one: they go.
 
-use super::context::Context;
-use super::pointer::split;
-use super::remedy::{Likely, Remedy};
+use super::super::context::Context;
+use super::super::pointer::split;
+use super::super::remedy::{Likely, Remedy};
 use crate::diagnostics::finding::patch;
 
 /// The plan without the field. That of a path which isn't there may have been meant, unless it says what holds anyway.

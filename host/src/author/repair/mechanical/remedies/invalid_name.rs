@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::context::Context;
+use super::super::context::Context;
+use super::super::grammar::Shape;
+use super::super::remedy::{Likely, Remedy, fix, replace};
 use super::derived::derived;
 use super::edge_end;
-use super::grammar::Shape;
-use super::remedy::{Likely, Remedy, fix, replace};
 use crate::diagnostics::finding::patch;
 use crate::plan::{is_identifier, is_reserved};
 

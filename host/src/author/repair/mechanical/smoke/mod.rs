@@ -1,10 +1,11 @@
 //! What the sample run finds, as findings about the plan.
 
+mod cause;
+mod origin;
+mod trial;
+
 use std::collections::BTreeMap;
 
-use super::cause::likely_cause;
-use super::origin::origin;
-use super::trial::Trial;
 use crate::bundle::smoke::SmokeFailed;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Problem, Stage};
@@ -13,6 +14,9 @@ use crate::evidence::{Seen, Task};
 use crate::gate::fit::{Efforts, smallest};
 use crate::graph::validate::{Failure, FailureCode, ValidateOptions, validate};
 use crate::plan::Plan;
+use cause::likely_cause;
+use origin::origin;
+use trial::Trial;
 
 /// The failures of a sample run as findings about the plan: what the graph validator finds in a node or an edge, at the place
 /// in the plan that it is from; too few results, with their likely cause; anything else at the plan as a whole.

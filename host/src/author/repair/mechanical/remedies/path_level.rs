@@ -1,12 +1,12 @@
 //! Where paths start: at the event, at an element, or at the one around it.
 
-use super::context::Context;
+use super::super::context::Context;
+use super::super::grammar::ObjectKind;
+use super::super::pointer::split;
+use super::super::remedy::{Remedy, fix, maybe, replace};
+use super::super::rule::{Mapping, read_path};
 use super::derived::derived;
 use super::edge_end;
-use super::grammar::ObjectKind;
-use super::pointer::split;
-use super::remedy::{Remedy, fix, maybe, replace};
-use super::rule::{Mapping, read_path};
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::elements::{Wanted, suiting, written};
 use crate::plan::expr::Level;
