@@ -7,6 +7,7 @@ use retort::plan::expr::{OnDuplicate, OnError};
 use serde_json::{Value, json};
 
 use super::{cases, long_plan, schema, short_plan};
+use crate::support::workspace_root;
 
 /// Both directions at once: the schema accepts exactly what has no other problems than those that
 /// only the parser can find.
@@ -26,7 +27,14 @@ fn the_schema_is_valid_and_fresh_each_time() {
     let mut mine = plan::schema();
     mine["required"] = json!([]);
     assert_ne!(mine, plan::schema());
-    assert_eq!(plan::schema(), serde_json::from_str::<Value>(plan::SCHEMA_TEXT).unwrap());
+    assert_eq!(plan::schema(), serde_json::from_str::<Value>(plan::schema_text()).unwrap());
+}
+
+#[test]
+fn the_published_schema_is_the_generated_one() {
+    let file = workspace_root().join("host/src/plan/schema.json");
+    let published = std::fs::read_to_string(file).unwrap();
+    assert!(published == plan::schema_text(), "`retort plan schema` writes what it should be");
 }
 
 #[test]

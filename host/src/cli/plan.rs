@@ -91,7 +91,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     match &args.command {
         Command::Check(args) => check(args),
         Command::Schema(SchemaArgs {}) => {
-            talk::print(plan::SCHEMA_TEXT)?;
+            talk::print(plan::schema_text())?;
             Ok(Verdict::Pass)
         }
         Command::Eval(args) => eval(&args.plan, &args.events),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::place::PlanPlace;
 use crate::diagnostics::diagnose::ParseReport;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::{bounded, escaped};
@@ -149,7 +150,7 @@ pub struct PlanParseError {
     /// What kind of problem.
     pub code: PlanParseErrorCode,
     /// Where, in the form `key_field.source_path[1]`; empty for the plan as a whole. An unknown
-    /// field's name stands here as it was found, so escape a path before it is printed.
+    /// field's name appears here as it was found, so escape a path before it is printed.
     pub path: String,
     /// What was expected and what was found, on one line. What is quoted from the plan is escaped
     /// and cut to a bounded length.
@@ -157,48 +158,34 @@ pub struct PlanParseError {
     /// The same place as `path`, as a JSON Pointer (RFC 6901): where the field is, or where one would have to be.
     #[serde(skip)]
     pub pointer: String,
+    /// What was expected, as it is in the message; none of a field that plans don't have and of what isn't JSON.
+    #[serde(skip)]
+    pub expected: Option<String>,
+    /// What was found instead, as it is in the message, where that says more than what was expected.
+    #[serde(skip)]
+    pub observed: Option<String>,
 }
 
 impl PlanParseError {
-    pub(super) fn new(code: PlanParseErrorCode, at: &Place, message: impl Into<String>) -> Self {
-        let (path, pointer) = (at.path.clone(), at.pointer.clone());
-        Self { code, path, message: message.into(), pointer }
-    }
-}
-
-/// A place in a plan.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Place {
-    path: String,
-    pointer: String,
-}
-
-impl Place {
-    /// A field of the object here.
-    pub(super) fn field(&self, name: &str) -> Self {
-        let dot = if self.path.is_empty() { "" } else { "." };
-        let key = name.replace('~', "~0").replace('/', "~1");
-        Self {
-            path: format!("{}{dot}{name}", self.path),
-            pointer: format!("{}/{key}", self.pointer),
-        }
+    pub(super) fn new(
+        code: PlanParseErrorCode,
+        at: &PlanPlace,
+        expected: Option<String>,
+        observed: Option<String>,
+    ) -> Self {
+        let message = match (&expected, &observed) {
+            (Some(expected), Some(observed)) => format!("expected {expected}, found {observed}"),
+            (Some(expected), None) => format!("expected {expected}"),
+            (None, Some(observed)) => format!("found {observed}"),
+            (None, None) => String::new(),
+        };
+        let (path, pointer) = (at.path().to_owned(), at.pointer().to_owned());
+        Self { code, path, message, pointer, expected, observed }
     }
 
-    /// An entry of the list here.
-    pub(super) fn item(&self, index: usize) -> Self {
-        Self {
-            path: format!("{}[{index}]", self.path),
-            pointer: format!("{}/{index}", self.pointer),
-        }
-    }
-
-    /// What is at `path` inside of the value here, in the form `.regex.pattern`.
-    pub(super) fn inside(&self, path: &str) -> Self {
-        path.split('.').skip(1).fold(self.clone(), |place, name| place.field(name))
-    }
-
-    pub(super) fn path(&self) -> &str {
-        &self.path
+    pub(super) fn not_json(fault: &impl std::fmt::Display) -> Self {
+        let error = Self::new(PlanParseErrorCode::InvalidJson, &PlanPlace::default(), None, None);
+        Self { message: format!("not JSON: {fault}"), ..error }
     }
 }
 

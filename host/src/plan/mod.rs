@@ -27,10 +27,12 @@
 mod error;
 pub mod eval;
 pub mod expr;
+pub(crate) mod language;
 mod model;
 mod names;
 mod normal;
 mod parse;
+mod place;
 mod reads;
 mod schema;
 
@@ -42,7 +44,7 @@ pub use model::{
 pub use names::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, is_identifier, is_reserved};
 pub use parse::{from_value, parse, problems, problems_of_value};
 pub use reads::{Read, Role};
-pub use schema::{SCHEMA_TEXT, schema};
+pub use schema::{schema, schema_text};
 
 /// The top-level key under which an event states its type.
 pub const EVENT_TYPE: &str = "event_type";

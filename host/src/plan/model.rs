@@ -1,6 +1,6 @@
 //! What a valid plan holds.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::plan::expr::{
     Condition, Expression, ForEach, Level, OnDuplicate, OnError, Reference, Source, Template,
@@ -105,7 +105,7 @@ pub struct EventTypes {
 }
 
 impl EventTypes {
-    /// What stands for types that can't be read.
+    /// A placeholder for types that can't be read.
     pub(super) fn unread() -> Self {
         Self { patterns: Vec::new(), listed: false }
     }
@@ -203,7 +203,7 @@ impl NodeRule {
         self.when.as_ref()
     }
 
-    /// The properties of the key, at least one, in the order in which they stand in the node's id. Their
+    /// The properties of the key, at least one, in the order in which they appear in the node's id. Their
     /// [`nulls`](FieldMapping::nulls) is always [`Nulls::Omit`].
     #[must_use]
     pub fn key_fields(&self) -> &[FieldMapping] {
@@ -336,7 +336,7 @@ impl FieldMapping {
 }
 
 /// What becomes of a property whose value is JSON null.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Nulls {
     /// The property is left out, as if it were absent. The default: graph types don't admit null.

@@ -1,9 +1,9 @@
 //! Which paths a plan reads, and where in the plan they are written.
 
 use super::model::{EdgeRule, Endpoint, FieldMapping, Form, Partial, Plan};
+use super::place::PlanPlace;
 use crate::plan::expr::{
-    Condition, Conversion, Expression, ForEach, JsonType, Level, Over, Reference, Source, Template,
-    Test,
+    Condition, Conversion, Expression, ForEach, JsonType, Level, Reference, Source, Template, Test,
 };
 
 /// A path that a plan reads.
@@ -76,83 +76,104 @@ impl Plan {
 
     fn written(&self) -> Reads<'_> {
         let mut reads = Reads::default();
-        reads.when("", self.when.as_ref(), Role::Gate, None);
+        let whole = PlanPlace::default();
+        let event = |role| Purpose { role, for_each: None };
+        reads.condition(&whole.field("when"), self.when.as_ref(), event(Role::Gate));
         for (index, node) in self.nodes.iter().enumerate() {
-            let at = self.node_pointer(index);
-            let over = node.for_each();
-            reads.for_each(&at, over);
-            reads.when(&at, node.when(), Role::When, over);
+            let at = self.node_place(index);
+            let purpose = |role| Purpose { role, for_each: node.for_each() };
+            reads.for_each(&at, node.for_each());
+            reads.condition(&at.field("when"), node.when(), purpose(Role::When));
             for (key, mapping) in node.key_fields.iter().enumerate() {
-                reads.mapping(&self.key_pointer(index, key), mapping, Role::Key, over);
+                reads.value(&self.key_place(index, key), mapping.value(), purpose(Role::Key), &[]);
             }
-            for (property, mapping) in node.property_fields.iter().enumerate() {
-                let at = self.property_pointer(index, property);
-                reads.mapping(&at, mapping, Role::Property, over);
-            }
+            reads.properties(&at, &node.property_fields, purpose(Role::Property));
         }
         for (index, edge) in self.edges.iter().enumerate() {
-            reads.edge(&self.edge_pointer(index), edge);
+            reads.edge(&self.edge_place(index), edge);
         }
         let session = Reference::event(&self.session_id_path);
-        reads.push("/session_id_path".to_owned(), &session, Role::Session, None);
+        reads.path(&whole.field("session_id_path"), &session, event(Role::Session), Vec::new());
         for (index, rule) in self.span_rules().iter().enumerate() {
-            let at = self.span_pointer(index);
-            let over = rule.for_each();
-            reads.push(format!("{at}/span_id_path"), rule.span_id(), Role::Span, over);
-            reads.for_each(&at, over);
-            reads.when(&at, rule.when(), Role::When, over);
+            let at = self.span_place(index);
+            let purpose = |role| Purpose { role, for_each: rule.for_each() };
+            let span = purpose(Role::Span);
+            reads.path(&at.field("span_id_path"), rule.span_id(), span, Vec::new());
+            reads.for_each(&at, rule.for_each());
+            reads.condition(&at.field("when"), rule.when(), purpose(Role::When));
             match rule.partial() {
                 None => {}
                 Some(Partial::Truthy(reference)) => {
-                    reads.push(format!("{at}/partial_when_path"), reference, Role::Span, over);
+                    reads.path(&at.field("partial_when_path"), reference, span, Vec::new());
                 }
                 Some(Partial::When(condition)) => {
-                    reads.condition(&format!("{at}/partial_when"), condition, Role::Span, over);
+                    reads.condition(&at.field("partial_when"), Some(condition), span);
                 }
             }
         }
         reads
     }
 
+    /// In the short form the plan is the node.
+    fn node_place(&self, node: usize) -> PlanPlace {
+        match self.form {
+            Form::Short => PlanPlace::default(),
+            Form::Long => PlanPlace::default().field("nodes").item(node),
+        }
+    }
+
+    fn key_place(&self, node: usize, key: usize) -> PlanPlace {
+        match self.form {
+            Form::Short => PlanPlace::default().field("key_field"),
+            Form::Long => self.node_place(node).field("key_fields").item(key),
+        }
+    }
+
+    fn edge_place(&self, edge: usize) -> PlanPlace {
+        PlanPlace::default().field("edges").item(edge)
+    }
+
+    fn span_place(&self, rule: usize) -> PlanPlace {
+        let rules = PlanPlace::default().field("span_handling");
+        if self.span_rules_are_listed() { rules.item(rule) } else { rules }
+    }
+
     /// JSON Pointer to a node of the plan; empty in the short form, where the plan is the node.
     #[must_use]
     pub fn node_pointer(&self, node: usize) -> String {
-        match self.form {
-            Form::Short => String::new(),
-            Form::Long => format!("/nodes/{node}"),
-        }
+        self.node_place(node).into_pointer()
     }
 
     /// JSON Pointer to a property of a node's key.
     #[must_use]
     pub fn key_pointer(&self, node: usize, key: usize) -> String {
-        match self.form {
-            Form::Short => "/key_field".to_owned(),
-            Form::Long => format!("/nodes/{node}/key_fields/{key}"),
-        }
+        self.key_place(node, key).into_pointer()
     }
 
     /// JSON Pointer to another property of a node.
     #[must_use]
     pub fn property_pointer(&self, node: usize, property: usize) -> String {
-        format!("{}/property_fields/{property}", self.node_pointer(node))
+        self.node_place(node).field("property_fields").item(property).into_pointer()
     }
 
     /// JSON Pointer to an edge of the plan.
     #[must_use]
     pub fn edge_pointer(&self, edge: usize) -> String {
-        format!("/edges/{edge}")
+        self.edge_place(edge).into_pointer()
     }
 
     /// JSON Pointer to a span rule of the plan.
     #[must_use]
     pub fn span_pointer(&self, rule: usize) -> String {
-        if self.span_rules_are_listed() {
-            format!("/span_handling/{rule}")
-        } else {
-            "/span_handling".to_owned()
-        }
+        self.span_place(rule).into_pointer()
     }
+}
+
+/// What the paths of some part of a plan are read for, and what is gone over around them.
+#[derive(Clone, Copy)]
+struct Purpose<'p> {
+    role: Role,
+    for_each: Option<&'p ForEach>,
 }
 
 #[derive(Default)]
@@ -162,129 +183,94 @@ struct Reads<'p> {
 }
 
 impl<'p> Reads<'p> {
-    fn push(
-        &mut self,
-        pointer: String,
-        reference: &Reference,
-        role: Role,
-        over: Option<&'p ForEach>,
-    ) {
-        self.converted(pointer, reference, role, over, Vec::new());
-    }
-
     /// A path with the conversions of what is there.
-    fn converted(
+    fn path(
         &mut self,
-        pointer: String,
+        at: &PlanPlace,
         reference: &Reference,
-        role: Role,
-        over: Option<&'p ForEach>,
+        Purpose { role, for_each }: Purpose<'p>,
         convert: Vec<&'p Conversion>,
     ) {
         let takes_nested = convert.first().is_some_and(|first| first.takes_nested());
-        let reference = reference.clone();
-        self.all.push(Read { pointer, reference, for_each: over, role, takes_nested, convert });
+        let (pointer, reference) = (at.pointer().to_owned(), reference.clone());
+        self.all.push(Read { pointer, reference, for_each, role, takes_nested, convert });
     }
 
-    fn for_each(&mut self, at: &str, over: Option<&'p ForEach>) {
-        let mut at = at.to_owned();
-        for (level, iteration) in (0..).zip(over.into_iter().flat_map(ForEach::levels)) {
-            at.push_str("/for_each");
-            let name = match iteration.over {
-                Over::Array => "array",
-                Over::Entries => "entries",
-            };
+    fn for_each(&mut self, at: &PlanPlace, for_each: Option<&'p ForEach>) {
+        let mut at = at.clone();
+        for (level, iteration) in (0..).zip(for_each.into_iter().flat_map(ForEach::levels)) {
+            at = at.field("for_each");
             let reference = Reference { path: iteration.path.clone(), level: Level(level) };
-            let over = over.filter(|_| level > 0);
-            self.push(format!("{at}/{name}"), &reference, Role::ForEach, over);
+            let for_each = for_each.filter(|_| level > 0);
+            let purpose = Purpose { role: Role::ForEach, for_each };
+            self.path(&at.field(iteration.over.field()), &reference, purpose, Vec::new());
         }
     }
 
-    fn edge(&mut self, at: &str, edge: &'p EdgeRule) {
-        let over = edge.for_each();
+    fn edge(&mut self, at: &PlanPlace, edge: &'p EdgeRule) {
+        let purpose = |role| Purpose { role, for_each: edge.for_each() };
         for (end, endpoint) in [("from", edge.from()), ("to", edge.to())] {
             if let Endpoint::External { key_fields, .. } = endpoint {
-                for (key, mapping) in key_fields.iter().enumerate() {
-                    self.mapping(&format!("{at}/{end}/key_fields/{key}"), mapping, Role::Key, over);
-                }
+                let keys = at.field(end).field("key_fields");
+                self.mappings(&keys, key_fields, purpose(Role::Key));
             }
         }
         // One that it has from its nodes is read there.
         self.for_each(at, edge.own_for_each.as_ref());
-        self.when(at, edge.when(), Role::When, over);
+        self.condition(&at.field("when"), edge.when(), purpose(Role::When));
         if let Some(template) = edge.edge_id() {
-            self.template(format!("{at}/edge_id"), template, Role::EdgeId, over, &[]);
+            self.template(&at.field("edge_id"), template, purpose(Role::EdgeId), &[]);
         }
-        for (property, mapping) in edge.property_fields().iter().enumerate() {
-            self.mapping(
-                &format!("{at}/property_fields/{property}"),
-                mapping,
-                Role::Property,
-                over,
-            );
-        }
+        self.properties(at, edge.property_fields(), purpose(Role::Property));
     }
 
-    fn when(
-        &mut self,
-        at: &str,
-        when: Option<&'p Condition>,
-        role: Role,
-        over: Option<&'p ForEach>,
-    ) {
-        if let Some(condition) = when {
-            self.condition(&format!("{at}/when"), condition, role, over);
-        }
+    fn properties(&mut self, at: &PlanPlace, properties: &'p [FieldMapping], purpose: Purpose<'p>) {
+        self.mappings(&at.field("property_fields"), properties, purpose);
     }
 
-    fn mapping(
-        &mut self,
-        at: &str,
-        mapping: &'p FieldMapping,
-        role: Role,
-        over: Option<&'p ForEach>,
-    ) {
-        self.value(at, mapping.value(), role, over, &[]);
+    fn mappings(&mut self, at: &PlanPlace, mappings: &'p [FieldMapping], purpose: Purpose<'p>) {
+        for (index, mapping) in mappings.iter().enumerate() {
+            self.value(&at.item(index), mapping.value(), purpose, &[]);
+        }
     }
 
     fn template(
         &mut self,
-        at: String,
+        at: &PlanPlace,
         template: &'p Template,
-        role: Role,
-        over: Option<&'p ForEach>,
+        purpose: Purpose<'p>,
         convert: &[&'p Conversion],
     ) {
         for reference in template.references() {
-            self.converted(at.clone(), reference, role, over, convert.to_vec());
+            self.path(at, reference, purpose, convert.to_vec());
             if let Some(read) = self.all.last_mut() {
                 read.takes_nested = false;
             }
         }
-        self.templates.push((at, template));
+        self.templates.push((at.pointer().to_owned(), template));
     }
 
     /// A value, and the conversions of what it comes to. No deeper than the parser lets values nest.
     fn value(
         &mut self,
-        at: &str,
+        at: &PlanPlace,
         value: &'p Expression,
-        role: Role,
-        over: Option<&'p ForEach>,
+        purpose: Purpose<'p>,
         then: &[&'p Conversion],
     ) {
         let steps: Vec<&'p Conversion> = value.convert.iter().chain(then.iter().copied()).collect();
         match &value.source {
             Source::Path(reference) => {
-                self.converted(format!("{at}/source_path"), reference, role, over, steps);
+                self.path(&at.field("source_path"), reference, purpose, steps);
             }
             Source::Constant(_) => {}
             Source::Template(template) => {
-                self.template(format!("{at}/template"), template, role, over, &steps);
+                self.template(&at.field("template"), template, purpose, &steps);
             }
             Source::Coalesce(values) => {
+                let at = at.field("coalesce");
                 for (index, value) in values.iter().enumerate() {
-                    self.value(&format!("{at}/coalesce/{index}"), value, role, over, &steps);
+                    self.value(&at.item(index), value, purpose, &steps);
                 }
             }
         }
@@ -293,14 +279,14 @@ impl<'p> Reads<'p> {
     /// No deeper than [`Condition::MAX_DEPTH`].
     fn condition(
         &mut self,
-        at: &str,
-        condition: &'p Condition,
-        role: Role,
-        over: Option<&'p ForEach>,
+        at: &PlanPlace,
+        condition: Option<&'p Condition>,
+        purpose: Purpose<'p>,
     ) {
         let (name, all) = match condition {
-            Condition::Test(reference, test) => {
-                self.push(format!("{at}/source_path"), reference, role, over);
+            None => return,
+            Some(Condition::Test(reference, test)) => {
+                self.path(&at.field("source_path"), reference, purpose, Vec::new());
                 if let (Test::IsType(JsonType::Object | JsonType::Array), Some(read)) =
                     (test, self.all.last_mut())
                 {
@@ -308,15 +294,15 @@ impl<'p> Reads<'p> {
                 }
                 return;
             }
-            Condition::Not(inner) => {
-                self.condition(&format!("{at}/not"), inner, role, over);
-                return;
+            Some(Condition::Not(inner)) => {
+                return self.condition(&at.field("not"), Some(inner), purpose);
             }
-            Condition::All(all) => ("all", all),
-            Condition::Any(any) => ("any", any),
+            Some(Condition::All(all)) => ("all", all),
+            Some(Condition::Any(any)) => ("any", any),
         };
+        let at = at.field(name);
         for (index, condition) in all.iter().enumerate() {
-            self.condition(&format!("{at}/{name}/{index}"), condition, role, over);
+            self.condition(&at.item(index), Some(condition), purpose);
         }
     }
 }

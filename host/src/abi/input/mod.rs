@@ -16,7 +16,7 @@ pub struct Input {
     /// The iteration that there is a value for each row of, by its place in [`Section::rows`](super::section::Section::rows).
     pub rows: Option<usize>,
     /// An earlier input, of the same rows or of none, that has to be true; where it isn't, this one is absent and isn't
-    /// worked out.
+    /// evaluated.
     pub only_if: Option<usize>,
     /// What becomes of the event where a conversion fails.
     pub on_error: OnError,

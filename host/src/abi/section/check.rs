@@ -9,6 +9,7 @@ use super::{
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::diagnostics::untrusted::quoted;
 use crate::plan::expr::{Condition, Expression, Source, Test};
+use crate::plan::is_identifier;
 
 impl Section {
     /// Everything that a section has to keep to.
@@ -70,7 +71,7 @@ impl Section {
 
     fn check_input(&self, index: usize, input: &Input) -> Result<(), SectionError> {
         // Before the paths are collected, which goes as deep as conditions and values nest.
-        let extent = Extent { index };
+        let extent = InputExtent { index };
         match &input.what {
             What::Value(value) => extent.value(value, 1)?,
             What::Truthy(_) => {}
@@ -142,11 +143,11 @@ impl Section {
 }
 
 /// How far the input at `index` goes. Recursion ends at [`MAX_LEVELS`].
-struct Extent {
+struct InputExtent {
     index: usize,
 }
 
-impl Extent {
+impl InputExtent {
     fn value(&self, value: &Expression, level: usize) -> Result<(), SectionError> {
         self.level("values", level)?;
         if !value.convert.is_empty() {
@@ -193,10 +194,7 @@ impl Extent {
 
 /// What is expected of an extractor's name that `name` isn't.
 fn function_fault(name: &str) -> Option<&'static str> {
-    let mut bytes = name.bytes();
-    let identifier = bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !identifier {
+    if !is_identifier(name) {
         Some("an identifier, [A-Za-z_][A-Za-z0-9_]*")
     } else if [MEMORY_EXPORT, "_start", INITIALIZE_EXPORT].contains(&name) {
         Some("a name other than memory, _start and _initialize")

@@ -1,4 +1,4 @@
-//! Why a section is refused.
+//! Why a section is rejected.
 
 use super::{
     ABI_VERSION, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
@@ -8,7 +8,7 @@ use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::escaped;
 
-/// Why a `retort` section is refused.
+/// Why a `retort` section is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SectionError {

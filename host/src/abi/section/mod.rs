@@ -13,10 +13,10 @@
 //! # Ok::<(), retort::abi::section::SectionError>(())
 //! ```
 //!
-//! The host works out the declared inputs, in this order, and copies them into the guest, and nothing else. An input is a
+//! The host evaluates the declared inputs, in this order, and copies them into the guest, and nothing else. An input is a
 //! value (what is at a path, a template, the first of several, each with conversions), a test of one, or a condition;
 //! `rows` declares iterations, and an input that names one is a column. docs/abi.md has all of the form. Reading is
-//! strict: unknown and repeated keys, missing keys and values of another type are refused.
+//! strict: unknown and repeated keys, missing keys and values of another type are rejected.
 
 mod check;
 mod error;
@@ -44,7 +44,7 @@ pub const BUFFER_EXPORT: &str = "retort_buffer";
 pub const INITIALIZE_EXPORT: &str = "_initialize";
 
 /// Names that begin with this belong to the ABI.
-pub const RESERVED_PREFIX: &str = "retort_";
+pub use crate::plan::RESERVED_FUNCTION_PREFIX as RESERVED_PREFIX;
 
 /// Most event types that a section may declare.
 pub const MAX_EVENT_TYPES: usize = 1024;
@@ -66,7 +66,7 @@ pub const MAX_ROWS: usize = 16;
 pub const MAX_ENTRIES: usize = 256;
 
 /// How deep the conditions, or the values, of one input may nest. It is more than a plan has levels, so that a condition
-/// of a plan can stand inside one that the renderer adds.
+/// of a plan can be inside one that the renderer adds.
 pub const MAX_LEVELS: usize = 16;
 
 /// The declaration of an extractor, checked. See the [module](self) for its JSON form.

@@ -37,7 +37,7 @@ struct Version {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
-    /// Checked by way of [`Version`]; named here because unknown keys are refused.
+    /// Checked by way of [`Version`]; named here because unknown keys are rejected.
     #[serde(rename = "abi")]
     _abi: u64,
     function: String,

@@ -80,7 +80,7 @@ fn edge(
             node_id(session, entity_name, key_fields, row)
         }
     };
-    // All values are looked at before anything is decided by one of them: any may turn the event down.
+    // All values are looked at before anything is decided by one of them: any may reject the event.
     for end in ends {
         if let Endpoint::External { key_fields, .. } = end {
             properties(key_fields.iter(), row)?;
@@ -119,7 +119,7 @@ fn node_id(session: &str, entity: &str, keys: &[FieldMapping], row: &Row<'_>) ->
     Some(format!("{session}:{entity}:{}", pairs.join(",")))
 }
 
-/// Leaves out what has the id of a later one, or turns the event down for it.
+/// Leaves out what has the id of a later one, or rejects the event for it.
 fn last_of_each<T>(
     items: &mut Vec<T>,
     id: impl Fn(&T) -> &String,

@@ -10,29 +10,29 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// A value and its text.
-pub(super) struct Json<'e> {
+pub(super) struct EventJson<'e> {
     pub(super) text: Cow<'e, str>,
-    pub(super) data: Data<'e>,
+    pub(super) data: EventData<'e>,
 }
 
 /// What a value is.
-pub(super) enum Data<'e> {
+pub(super) enum EventData<'e> {
     Null,
     Boolean(bool),
     Number,
     String(String),
-    Array(Vec<Rc<Json<'e>>>),
+    Array(Vec<Rc<EventJson<'e>>>),
     /// Each key once, in the order in which they come first, with the last of its values.
-    Object(Vec<(String, Rc<Json<'e>>)>),
+    Object(Vec<(String, Rc<EventJson<'e>>)>),
 }
 
-impl<'e> Json<'e> {
+impl<'e> EventJson<'e> {
     /// Reads what is known to be JSON, without white space around it.
     pub(super) fn read(text: &'e str) -> Result<Self, serde_json::Error> {
         let data = match text.as_bytes().first() {
             Some(b'{') => {
-                let Fields(fields) = serde_json::from_str(text)?;
-                let mut object: Vec<(String, Rc<Json<'e>>)> = Vec::new();
+                let EventFields(fields) = serde_json::from_str(text)?;
+                let mut object: Vec<(String, Rc<EventJson<'e>>)> = Vec::new();
                 let mut places = HashMap::new();
                 for (key, value) in fields {
                     let value = Rc::new(Self::read(value.get())?);
@@ -42,17 +42,17 @@ impl<'e> Json<'e> {
                         None => object.push((key, value)),
                     }
                 }
-                Data::Object(object)
+                EventData::Object(object)
             }
             Some(b'[') => {
                 let items: Vec<&RawValue> = serde_json::from_str(text)?;
                 let items = items.into_iter().map(|item| Self::read(item.get()).map(Rc::new));
-                Data::Array(items.collect::<Result<_, _>>()?)
+                EventData::Array(items.collect::<Result<_, _>>()?)
             }
-            Some(b'"') => Data::String(serde_json::from_str(text)?),
-            Some(b't' | b'f') => Data::Boolean(serde_json::from_str(text)?),
-            Some(b'n') => Data::Null,
-            _ => Data::Number,
+            Some(b'"') => EventData::String(serde_json::from_str(text)?),
+            Some(b't' | b'f') => EventData::Boolean(serde_json::from_str(text)?),
+            Some(b'n') => EventData::Null,
+            _ => EventData::Number,
         };
         Ok(Self { text: Cow::Borrowed(text), data })
     }
@@ -61,40 +61,40 @@ impl<'e> Json<'e> {
     pub(super) fn entry(key: &str, value: &Rc<Self>) -> Self {
         let key_text = serde_json::Value::from(key).to_string();
         let text = format!(r#"{{"key":{key_text},"value":{}}}"#, value.text);
-        let key = Self { text: Cow::Owned(key_text), data: Data::String(key.to_owned()) };
+        let key = Self { text: Cow::Owned(key_text), data: EventData::String(key.to_owned()) };
         let fields = vec![("key".to_owned(), Rc::new(key)), ("value".to_owned(), Rc::clone(value))];
-        Self { text: Cow::Owned(text), data: Data::Object(fields) }
+        Self { text: Cow::Owned(text), data: EventData::Object(fields) }
     }
 
     /// What an object has under this key.
     pub(super) fn field(&self, key: &str) -> Option<&Rc<Self>> {
-        let Data::Object(fields) = &self.data else { return None };
+        let EventData::Object(fields) = &self.data else { return None };
         fields.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// What stands for the value in an id or in a template; `None` where it isn't a scalar.
+    /// What represents the value in an id or in a template; `None` where it isn't a scalar.
     pub(super) fn scalar(&self) -> Option<String> {
         match &self.data {
-            Data::String(text) => Some(text.clone()),
-            Data::Boolean(_) | Data::Number => Some(self.text.to_string()),
-            Data::Null | Data::Array(_) | Data::Object(_) => None,
+            EventData::String(text) => Some(text.clone()),
+            EventData::Boolean(_) | EventData::Number => Some(self.text.to_string()),
+            EventData::Null | EventData::Array(_) | EventData::Object(_) => None,
         }
     }
 
     pub(super) fn is_null(&self) -> bool {
-        matches!(self.data, Data::Null)
+        matches!(self.data, EventData::Null)
     }
 
     /// Whether it is something other than null, `false`, zero, and an empty string, array or
     /// object.
     pub(super) fn is_truthy(&self) -> bool {
         match &self.data {
-            Data::Null => false,
-            Data::Boolean(truth) => *truth,
-            Data::Number => !is_zero(&self.text),
-            Data::String(text) => !text.is_empty(),
-            Data::Array(items) => !items.is_empty(),
-            Data::Object(fields) => !fields.is_empty(),
+            EventData::Null => false,
+            EventData::Boolean(truth) => *truth,
+            EventData::Number => !is_zero(&self.text),
+            EventData::String(text) => !text.is_empty(),
+            EventData::Array(items) => !items.is_empty(),
+            EventData::Object(fields) => !fields.is_empty(),
         }
     }
 }
@@ -106,9 +106,9 @@ fn is_zero(number: &str) -> bool {
 }
 
 /// The fields of an object, all of them, in their order.
-struct Fields<'e>(Vec<(String, &'e RawValue)>);
+struct EventFields<'e>(Vec<(String, &'e RawValue)>);
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'de> Deserialize<'de> for EventFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(FieldsVisitor)
     }
@@ -117,7 +117,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields<'de>;
+    type Value = EventFields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -128,6 +128,6 @@ impl<'de> Visitor<'de> for FieldsVisitor {
         while let Some(field) = map.next_entry()? {
             fields.push(field);
         }
-        Ok(Fields(fields))
+        Ok(EventFields(fields))
     }
 }

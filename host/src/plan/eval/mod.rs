@@ -1,9 +1,9 @@
 //! What a plan means: a native evaluator, simple and slow.
 //!
-//! It is the oracle that rendered extractors are held to, and never serves events. It knows nothing of declared inputs, and
-//! of the host's way to work them out only the conversions themselves. docs/plan.md says what it does.
+//! It is the oracle that rendered extractors are checked against, and never serves events. It knows nothing of declared
+//! inputs, and of how the host evaluates them only the conversions themselves. docs/plan.md says what it does.
 //!
-//! Values stand in ids like this:
+//! Values appear in ids like this:
 //!
 //! | value | key | session id | span id |
 //! |---|---|---|---|
@@ -13,8 +13,8 @@
 //! | `false` | `false` | `false` | no claim |
 //! | null, array, object, absent | no node | empty | no claim |
 //!
-//! How many conversions have failed isn't part of the meaning: a run counts what it works out, and works out once what is
-//! the same.
+//! How many conversions have failed isn't part of the meaning: a run counts what it evaluates, and evaluates once what
+//! is the same.
 
 mod graph;
 mod json;
@@ -27,7 +27,7 @@ use super::model::Plan;
 use crate::diagnostics::problem::{Coded, json_fault};
 use crate::graph::extraction::Extraction;
 use graph::Graph;
-use json::Json;
+use json::EventJson;
 use row::Row;
 
 /// Why there is no result for an event.
@@ -47,14 +47,14 @@ pub enum EvalError {
         /// The kind of value that it is.
         found: &'static str,
     },
-    /// A conversion has failed, and the plan turns such events down.
-    #[error("a conversion of {property} has failed, for which the plan turns events down")]
+    /// A conversion has failed, and the plan rejects such events.
+    #[error("a conversion of {property} has failed, for which the plan rejects events")]
     ConversionFailed {
         /// The name of the property.
         property: String,
     },
-    /// Two nodes or edges have the same id, and the plan turns such events down.
-    #[error("two {what} have the same id, for which the plan turns events down")]
+    /// Two nodes or edges have the same id, and the plan rejects such events.
+    #[error("two {what} have the same id, for which the plan rejects events")]
     DuplicateId {
         /// `nodes` or `edges`.
         what: &'static str,
@@ -81,7 +81,7 @@ impl Coded for EvalError {
 /// Applies a plan to the text of one event.
 ///
 /// # Errors
-/// [`EvalError`] where the text is not a JSON object, or the plan turns the event down. All of the text is validated,
+/// [`EvalError`] where the text is not a JSON object, or the plan rejects the event. All of the text is validated,
 /// whatever part of it the plan reads. An event that the plan doesn't apply to is no error; its result is empty.
 ///
 /// # Example
@@ -113,7 +113,7 @@ pub fn eval(plan: &Plan, event: &str) -> Result<Extraction, EvalError> {
     })
 }
 
-fn read(text: &str) -> Result<Json<'_>, EvalError> {
+fn read(text: &str) -> Result<EventJson<'_>, EvalError> {
     let not_json =
         |error: &serde_json::Error| EvalError::EventNotJson { detail: json_fault(text, error) };
     // A raw value isn't checked as one that is read is: surrogates and the range of numbers are passed over.
@@ -121,7 +121,7 @@ fn read(text: &str) -> Result<Json<'_>, EvalError> {
     if !value.is_object() {
         return Err(EvalError::EventNotObject { found: kind(&value) });
     }
-    Json::read(text.trim()).map_err(|error| not_json(&error))
+    EventJson::read(text.trim()).map_err(|error| not_json(&error))
 }
 
 fn is_for(plan: &Plan, event: &Row<'_>) -> bool {

@@ -2,29 +2,29 @@
 
 use std::rc::Rc;
 
-use super::json::{Data, Json};
+use super::json::{EventData, EventJson};
 use crate::plan::expr::{ForEach, Level, Over, Reference};
 
 /// The event, and the elements that are gone over, the outer one first.
 #[derive(Clone)]
 pub(super) struct Row<'e> {
-    levels: Vec<Rc<Json<'e>>>,
+    levels: Vec<Rc<EventJson<'e>>>,
 }
 
 impl<'e> Row<'e> {
-    pub(super) fn event(event: Json<'e>) -> Self {
+    pub(super) fn event(event: EventJson<'e>) -> Self {
         Self { levels: vec![Rc::new(event)] }
     }
 
     pub(super) fn event_type(&self) -> Option<&str> {
         match &self.levels.first()?.field("event_type")?.data {
-            Data::String(event_type) => Some(event_type),
+            EventData::String(event_type) => Some(event_type),
             _ => None,
         }
     }
 
     /// What is at a path.
-    pub(super) fn find(&self, reference: &Reference) -> Option<&Rc<Json<'e>>> {
+    pub(super) fn find(&self, reference: &Reference) -> Option<&Rc<EventJson<'e>>> {
         let start = self.levels.get(usize::from(reference.level.0))?;
         reference.path.iter().try_fold(start, |value, key| value.field(key))
     }
@@ -44,9 +44,9 @@ impl<'e> Row<'e> {
         let level = Level(if self.levels.len() > 1 { 1 } else { 0 });
         let reference = Reference { path: path.to_vec(), level };
         let elements = match (over, self.find(&reference).map(|value| &value.data)) {
-            (Over::Array, Some(Data::Array(items))) => items.clone(),
-            (Over::Entries, Some(Data::Object(fields))) => {
-                fields.iter().map(|(key, value)| Rc::new(Json::entry(key, value))).collect()
+            (Over::Array, Some(EventData::Array(items))) => items.clone(),
+            (Over::Entries, Some(EventData::Object(fields))) => {
+                fields.iter().map(|(key, value)| Rc::new(EventJson::entry(key, value))).collect()
             }
             _ => Vec::new(),
         };

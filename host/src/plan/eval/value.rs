@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::EvalError;
-use super::json::{Data, Json};
+use super::json::{EventData, EventJson};
 use super::row::Row;
 use crate::graph::extraction::Property;
 use crate::plan::expr::conversion::MAX_TEXT_BYTES;
@@ -14,7 +14,7 @@ use crate::plan::expr::{
 use crate::plan::model::{FieldMapping, Nulls};
 
 /// What a value comes to.
-pub(super) enum Outcome {
+pub(super) enum ValueOutcome {
     /// It is there: its JSON.
     There(String),
     /// The event has null there.
@@ -40,23 +40,23 @@ impl Row<'_> {
     /// A property, where it has a value.
     pub(super) fn property(&self, mapping: &FieldMapping) -> Result<Option<Property>, EvalError> {
         let json = match self.value(mapping.value()) {
-            Outcome::There(json) => json,
-            Outcome::Null if mapping.nulls() == Nulls::Keep => "null".to_owned(),
-            Outcome::Failed if mapping.on_error() == OnError::Reject => {
+            ValueOutcome::There(json) => json,
+            ValueOutcome::Null if mapping.nulls() == Nulls::Keep => "null".to_owned(),
+            ValueOutcome::Failed if mapping.on_error() == OnError::Reject => {
                 let property = mapping.property_name().to_owned();
                 return Err(EvalError::ConversionFailed { property });
             }
-            Outcome::Null | Outcome::Absent | Outcome::Failed => return Ok(None),
+            ValueOutcome::Null | ValueOutcome::Absent | ValueOutcome::Failed => return Ok(None),
         };
         let name = mapping.property_name().to_owned();
         Ok(serde_json::from_str(&json).ok().map(|value| Property { name, value }))
     }
 
-    /// What stands for a value in an id, where it is a scalar.
+    /// What represents a value in an id, where it is a scalar.
     pub(super) fn scalar(&self, expression: &Expression) -> Option<String> {
         match self.value(expression) {
-            Outcome::There(json) => Json::read(&json).ok()?.scalar(),
-            Outcome::Null | Outcome::Absent | Outcome::Failed => None,
+            ValueOutcome::There(json) => EventJson::read(&json).ok()?.scalar(),
+            ValueOutcome::Null | ValueOutcome::Absent | ValueOutcome::Failed => None,
         }
     }
 
@@ -72,81 +72,81 @@ impl Row<'_> {
             .collect()
     }
 
-    fn value(&self, expression: &Expression) -> Outcome {
+    fn value(&self, expression: &Expression) -> ValueOutcome {
         let convert = &expression.convert;
         match &expression.source {
             Source::Path(reference) => match self.find(reference) {
-                None => Outcome::Absent,
-                Some(value) if value.is_null() => Outcome::Null,
+                None => ValueOutcome::Absent,
+                Some(value) if value.is_null() => ValueOutcome::Null,
                 Some(value) => converted(value.text.to_string(), convert),
             },
             Source::Constant(constant) => converted(constant.to_string(), convert),
             Source::Template(template) => match self.text(template) {
-                None => Outcome::Absent,
-                Some(text) if text.len() > MAX_TEXT_BYTES => Outcome::Failed,
+                None => ValueOutcome::Absent,
+                Some(text) if text.len() > MAX_TEXT_BYTES => ValueOutcome::Failed,
                 Some(text) => converted(Value::from(text).to_string(), convert),
             },
             Source::Coalesce(values) => match self.first(values) {
-                Outcome::There(json) => converted(json, convert),
+                ValueOutcome::There(json) => converted(json, convert),
                 other => other,
             },
         }
     }
 
     /// The first value that is there. No deeper than values nest.
-    fn first(&self, values: &[Expression]) -> Outcome {
-        let mut otherwise = Outcome::Absent;
+    fn first(&self, values: &[Expression]) -> ValueOutcome {
+        let mut otherwise = ValueOutcome::Absent;
         for value in values {
             match self.value(value) {
-                there @ Outcome::There(_) => return there,
-                Outcome::Failed => otherwise = Outcome::Failed,
-                Outcome::Null | Outcome::Absent => {}
+                there @ ValueOutcome::There(_) => return there,
+                ValueOutcome::Failed => otherwise = ValueOutcome::Failed,
+                ValueOutcome::Null | ValueOutcome::Absent => {}
             }
         }
         otherwise
     }
 }
 
-fn converted(json: String, steps: &[Conversion]) -> Outcome {
+fn converted(json: String, steps: &[Conversion]) -> ValueOutcome {
     if steps.is_empty() {
-        return Outcome::There(json);
+        return ValueOutcome::There(json);
     }
     // What an event costs isn't part of what a plan means.
     match Chain::new(steps).apply(&json, &mut u64::MAX.clone()) {
-        Ok(Converted::Value(json)) => Outcome::There(json),
-        Ok(Converted::Absent) => Outcome::Absent,
-        Ok(Converted::Failed) | Err(_) => Outcome::Failed,
+        Ok(Converted::Value(json)) => ValueOutcome::There(json),
+        Ok(Converted::Absent) => ValueOutcome::Absent,
+        Ok(Converted::Failed) | Err(_) => ValueOutcome::Failed,
     }
 }
 
-fn passes(value: &Json<'_>, test: &Test) -> bool {
+fn passes(value: &EventJson<'_>, test: &Test) -> bool {
     match test {
         Test::Exists => !value.is_null(),
         Test::Truthy => value.is_truthy(),
         Test::Equals(wanted) => is(value, wanted),
         Test::OneOf(all) => all.iter().any(|wanted| is(value, wanted)),
         Test::StartsWith(prefix) => {
-            matches!(&value.data, Data::String(text) if text.starts_with(prefix))
+            matches!(&value.data, EventData::String(text) if text.starts_with(prefix))
         }
         Test::IsType(wanted) => {
             *wanted
                 == match value.data {
-                    Data::Null => JsonType::Null,
-                    Data::Boolean(_) => JsonType::Boolean,
-                    Data::Number => JsonType::Number,
-                    Data::String(_) => JsonType::String,
-                    Data::Array(_) => JsonType::Array,
-                    Data::Object(_) => JsonType::Object,
+                    EventData::Null => JsonType::Null,
+                    EventData::Boolean(_) => JsonType::Boolean,
+                    EventData::Number => JsonType::Number,
+                    EventData::String(_) => JsonType::String,
+                    EventData::Array(_) => JsonType::Array,
+                    EventData::Object(_) => JsonType::Object,
                 }
         }
     }
 }
 
-fn is(value: &Json<'_>, wanted: &Value) -> bool {
+fn is(value: &EventJson<'_>, wanted: &Value) -> bool {
     match (&value.data, wanted) {
-        (Data::String(text), Value::String(wanted)) => text == wanted,
-        (Data::Boolean(truth), Value::Bool(wanted)) => truth == wanted,
-        (Data::Number, Value::Number(wanted)) => {
+        (EventData::String(text), Value::String(wanted)) => text == wanted,
+        (EventData::Boolean(truth), Value::Bool(wanted)) => truth == wanted,
+        (EventData::Number, Value::Number(wanted)) => {
             serde_json::from_str(&value.text).is_ok_and(|number: Number| is_number(&number, wanted))
         }
         _ => false,

@@ -51,6 +51,16 @@ pub enum Over {
     Entries,
 }
 
+impl Over {
+    /// The field that holds the path to what is gone over.
+    pub(crate) fn field(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Entries => "entries",
+        }
+    }
+}
+
 /// One level of iteration.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Iteration {

@@ -26,8 +26,8 @@ pub enum Piece {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 pub struct TemplateError {
-    expected: &'static str,
-    found: String,
+    pub(crate) expected: &'static str,
+    pub(crate) found: String,
 }
 
 impl Template {

@@ -1,29 +1,27 @@
 //! From text to a plan, strictly.
 
-mod condition;
 mod edge;
 mod event_type;
-mod fields;
 mod for_each;
 mod mapping;
 mod node;
 mod plan;
-mod reader;
 mod span;
-mod value;
 
 use serde_json::Value;
 
-use super::error::{Place, PlanParseError, PlanParseErrorCode as Code, kind};
+use super::error::{PlanParseError, PlanParseErrorCode as Code, kind};
+use super::expr::conversion::PatternBudget;
+use super::language::{Dialect, LocatedValue, ObjectKind, ReadContext};
 use super::model::Plan;
+use super::place::PlanPlace;
 use crate::diagnostics::problem::json_fault;
 use crate::json::tally;
-use reader::{Reader, expected};
 
 /// Reads a plan from JSON text.
 ///
-/// Nothing is guessed at: unknown fields, empty names and paths, and null where only a default
-/// may stand are refused. The last of two equal JSON keys counts.
+/// Nothing is guessed at: unknown fields, empty names and paths, and null in place of a default
+/// are rejected. The last of two equal JSON keys counts.
 ///
 /// # Errors
 /// The first problem, in the order: root, unknown fields (by code point), missing fields
@@ -57,24 +55,34 @@ pub fn from_value(value: &Value) -> Result<Plan, PlanParseError> {
 /// no more entries are read than it may have.
 #[must_use]
 pub fn problems(text: &str) -> Vec<PlanParseError> {
-    read_text(text).err().map(Rejection::into_list).unwrap_or_default()
+    read_text(text).err().map(ParseRejection::into_list).unwrap_or_default()
 }
 
 /// All that is wrong with a value that should be a plan, as [`problems`] does for text.
 #[must_use]
 pub fn problems_of_value(value: &Value) -> Vec<PlanParseError> {
-    read(value).err().map(Rejection::into_list).unwrap_or_default()
+    read(value).err().map(ParseRejection::into_list).unwrap_or_default()
 }
 
 /// The problems of a plan: at least one.
-struct Rejection {
+struct ParseRejection {
     first: PlanParseError,
     others: Vec<PlanParseError>,
 }
 
-impl Rejection {
-    fn one(code: Code, message: String) -> Self {
-        Self { first: PlanParseError::new(code, &Place::default(), message), others: Vec::new() }
+impl ParseRejection {
+    fn one(first: PlanParseError) -> Self {
+        Self { first, others: Vec::new() }
+    }
+
+    fn wrong_root(observed: &str) -> Self {
+        let (expected, observed) = (Some("an object".to_owned()), Some(observed.to_owned()));
+        Self::one(PlanParseError::new(
+            Code::WrongRootType,
+            &PlanPlace::default(),
+            expected,
+            observed,
+        ))
     }
 
     fn into_list(self) -> Vec<PlanParseError> {
@@ -82,30 +90,31 @@ impl Rejection {
     }
 }
 
-fn read_text(text: &str) -> Result<Plan, Rejection> {
+fn read_text(text: &str) -> Result<Plan, ParseRejection> {
     // Encoders that follow IEEE 754 rather than RFC 8259 write these for numbers. A document
     // that is one of them is no plan for want of an object, not for want of a parser.
     if matches!(text.trim_matches([' ', '\t', '\n', '\r']), "NaN" | "Infinity" | "-Infinity") {
-        return Err(Rejection::one(Code::WrongRootType, expected("an object", "a number")));
+        return Err(ParseRejection::wrong_root("a number"));
     }
     // What is broken at its end would be a tree by then, of many times the text's bytes.
     let value = tally::check(text).and_then(|()| serde_json::from_str::<Value>(text));
     let value = value.map_err(|error| {
         let fault = json_fault(text, &error);
-        Rejection::one(Code::InvalidJson, format!("not JSON: {fault}"))
+        ParseRejection::one(PlanParseError::not_json(&fault))
     })?;
     read(&value)
 }
 
-fn read(value: &Value) -> Result<Plan, Rejection> {
-    let Value::Object(fields) = value else {
-        return Err(Rejection::one(Code::WrongRootType, expected("an object", kind(value))));
+fn read(value: &Value) -> Result<Plan, ParseRejection> {
+    let context = ReadContext::new(Dialect::Plan, PatternBudget::default());
+    let document = LocatedValue::root(value, PlanPlace::default(), &context);
+    let Some(object) = document.object(ObjectKind::Plan.table()) else {
+        return Err(ParseRejection::wrong_root(kind(value)));
     };
-    let mut reader = Reader::default();
-    let plan = reader.plan(fields);
-    let mut problems = reader.into_problems().into_iter();
+    let plan = plan::plan(&object);
+    let mut problems = context.into_problems().into_iter();
     match problems.next() {
         None => Ok(plan),
-        Some(first) => Err(Rejection { first, others: problems.collect() }),
+        Some(first) => Err(ParseRejection { first, others: problems.collect() }),
     }
 }

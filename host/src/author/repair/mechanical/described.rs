@@ -10,22 +10,17 @@ const MAX_POINTER: usize = 300;
 
 /// A problem as a finding, at a pointer.
 pub(super) fn described(problem: &PlanParseError, at: &str) -> Finding {
-    let (expected, observed) = expected_and_observed(problem);
-    Finding::new(Stage::Plan, problem.code(), bounded_pointer(at), expected, observed)
-}
-
-fn expected_and_observed(problem: &PlanParseError) -> (&str, &str) {
-    let message = problem.message.as_str();
-    let (expected, observed) = match message.split_once(", found ") {
-        Some((expected, observed)) => {
-            (expected.strip_prefix("expected ").unwrap_or(expected), observed)
-        }
-        None => match message.strip_prefix("found ") {
-            Some(observed) => ("a field that plans have", observed),
-            None => (message.strip_prefix("expected ").unwrap_or(message), "something else"),
-        },
+    let observed = match (problem.code, &problem.observed) {
+        (Code::EmptyString, _) => "an empty one",
+        (_, Some(observed)) => observed,
+        (_, None) => "something else",
     };
-    (expected, if problem.code == Code::EmptyString { "an empty one" } else { observed })
+    let expected = match (&problem.expected, &problem.observed) {
+        (Some(expected), _) => expected,
+        (None, Some(_)) => "a field that plans have",
+        (None, None) => problem.message.as_str(),
+    };
+    Finding::new(Stage::Plan, problem.code(), bounded_pointer(at), expected, observed)
 }
 
 /// A pointer to show: one that names an unknown field holds whatever the field is called.

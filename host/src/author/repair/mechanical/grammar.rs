@@ -4,216 +4,7 @@ use json_patch::jsonptr::Pointer;
 use serde_json::Value;
 
 use super::pointer::split;
-
-/// The objects that plans consist of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ObjectKind {
-    Plan,
-    Node,
-    Edge,
-    /// A node that some other event describes, at the end of an edge.
-    External,
-    /// A property of a key.
-    Key,
-    Property,
-    /// One of the values of a `coalesce`.
-    Choice,
-    Condition,
-    ForEach,
-    Span,
-}
-
-/// What a place in a plan holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    EventTypes,
-    EventType,
-    /// The name of a function, an entity, a relationship, a property or a node.
-    Name,
-    Path,
-    Segment,
-    Object(ObjectKind),
-    Objects(ObjectKind),
-    /// One object, or a list of them.
-    ObjectOrObjects(ObjectKind),
-    /// The end of an edge: the name of a node, or an external one.
-    End,
-    Chain,
-    Step,
-    /// The arguments of a conversion, and what is inside of them.
-    Arguments,
-    Constant,
-    Constants,
-    Template,
-    /// `true` alone.
-    True,
-    Text,
-    /// One of a few words.
-    Word(&'static [&'static str]),
-}
-
-/// A field of an object of a plan.
-#[derive(Debug)]
-pub(super) struct Field {
-    pub(super) name: &'static str,
-    pub(super) shape: Shape,
-    /// Other names for it that can mean nothing else in such an object.
-    pub(super) aliases: &'static [&'static str],
-}
-
-const fn field(name: &'static str, shape: Shape, aliases: &'static [&'static str]) -> Field {
-    Field { name, shape, aliases }
-}
-
-const FROM: Field = field("from", Shape::Word(&["event", "parent"]), &["relative_to", "root"]);
-const SOURCE_PATH: Field =
-    field("source_path", Shape::Path, &["path", "source", "field", "json_path"]);
-const CONSTANT: Field = field("constant", Shape::Constant, &["literal", "fixed", "value"]);
-const TEMPLATE: Field = field("template", Shape::Template, &["format", "pattern"]);
-const COALESCE: Field = field(
-    "coalesce",
-    Shape::Objects(ObjectKind::Choice),
-    &["first_of", "any_of", "alternatives", "one_of"],
-);
-const CONVERT: Field = field(
-    "convert",
-    Shape::Chain,
-    &["conversion", "conversions", "converters", "transform", "transforms", "cast", "as"],
-);
-const ON_ERROR: Field =
-    field("on_error", Shape::Word(&["omit", "reject"]), &["on_failure", "if_error"]);
-const NULLS: Field = field("nulls", Shape::Word(&["omit", "keep"]), &["on_null"]);
-const PROPERTY_NAME: Field = field("property_name", Shape::Name, &["name", "property"]);
-const ENTITY_NAME: Field =
-    field("entity_name", Shape::Name, &["target_entity_name", "entity", "entity_type", "label"]);
-const KEY_FIELDS: Field = field(
-    "key_fields",
-    Shape::Objects(ObjectKind::Key),
-    &["key_field", "key", "keys", "primary_key", "identifier"],
-);
-const PROPERTY_FIELDS: Field = field(
-    "property_fields",
-    Shape::Objects(ObjectKind::Property),
-    &["properties", "fields", "mappings", "attributes"],
-);
-const FOR_EACH: Field = field(
-    "for_each",
-    Shape::Object(ObjectKind::ForEach),
-    &["foreach", "each", "iterate", "iterate_over", "repeat", "loop", "unnest"],
-);
-const WHEN: Field = field(
-    "when",
-    Shape::Object(ObjectKind::Condition),
-    &["condition", "conditions", "if", "only_if", "filter", "where", "guard"],
-);
-
-const PLAN: &[Field] = &[
-    field("event_type", Shape::EventTypes, &["event_types", "types"]),
-    WHEN,
-    field("function_name", Shape::Name, &["function"]),
-    field("target_entity_name", Shape::Name, &["entity_name", "entity", "target_entity"]),
-    field(
-        "key_field",
-        Shape::Object(ObjectKind::Key),
-        &["key_fields", "key", "keys", "primary_key"],
-    ),
-    PROPERTY_FIELDS,
-    field("nodes", Shape::Objects(ObjectKind::Node), &["entities", "node"]),
-    field("edges", Shape::Objects(ObjectKind::Edge), &["relationships", "edge"]),
-    field("on_duplicate", Shape::Word(&["last", "reject"]), &["duplicates", "on_duplicates"]),
-    field("session_id_path", Shape::Path, &["session_path", "session"]),
-    field(
-        "span_handling",
-        Shape::ObjectOrObjects(ObjectKind::Span),
-        &["span", "spans", "span_rules"],
-    ),
-];
-
-const NODE: &[Field] = &[
-    ENTITY_NAME,
-    KEY_FIELDS,
-    PROPERTY_FIELDS,
-    WHEN,
-    FOR_EACH,
-    field("name", Shape::Name, &["node_name", "id", "alias"]),
-];
-
-const EDGE: &[Field] = &[
-    field(
-        "relationship_name",
-        Shape::Name,
-        &["relationship", "type", "relationship_type", "name", "label"],
-    ),
-    field("from", Shape::End, &["source", "from_node", "start", "from_entity"]),
-    field("to", Shape::End, &["target", "to_node", "end", "to_entity", "destination"]),
-    FOR_EACH,
-    WHEN,
-    field("edge_id", Shape::Template, &["id"]),
-    PROPERTY_FIELDS,
-];
-
-const EXTERNAL: &[Field] = &[ENTITY_NAME, KEY_FIELDS];
-
-const KEY: &[Field] =
-    &[PROPERTY_NAME, SOURCE_PATH, FROM, CONSTANT, TEMPLATE, COALESCE, CONVERT, ON_ERROR];
-
-const PROPERTY: &[Field] =
-    &[PROPERTY_NAME, SOURCE_PATH, FROM, CONSTANT, TEMPLATE, COALESCE, CONVERT, NULLS, ON_ERROR];
-
-const CHOICE: &[Field] = &[SOURCE_PATH, FROM, CONSTANT, TEMPLATE, COALESCE, CONVERT];
-
-const JSON_TYPES: &[&str] = &["string", "number", "boolean", "object", "array", "null"];
-
-const CONDITION: &[Field] = &[
-    SOURCE_PATH,
-    FROM,
-    field("exists", Shape::True, &["present", "is_present", "not_null", "has"]),
-    field("truthy", Shape::True, &["is_truthy", "is_true", "nonempty"]),
-    field("equals", Shape::Constant, &["equal", "eq", "is", "value", "equal_to"]),
-    field("one_of", Shape::Constants, &["in", "any_of", "equals_any", "values"]),
-    field("starts_with", Shape::Text, &["prefix", "begins_with", "has_prefix"]),
-    field("is_type", Shape::Word(JSON_TYPES), &["type", "type_is", "of_type"]),
-    field("all", Shape::Objects(ObjectKind::Condition), &["and", "all_of"]),
-    field("any", Shape::Objects(ObjectKind::Condition), &["or", "some"]),
-    field("not", Shape::Object(ObjectKind::Condition), &["none", "negate", "unless"]),
-];
-
-const ITERATION: &[Field] = &[
-    field("array", Shape::Path, &["path", "source_path", "list", "items", "elements", "in"]),
-    field("entries", Shape::Path, &["object", "map", "entries_of"]),
-    FOR_EACH,
-];
-
-const SPAN: &[Field] = &[
-    field("span_id_path", Shape::Path, &["source_path", "path", "span_id", "span_path"]),
-    FROM,
-    WHEN,
-    field("partial_when_path", Shape::Path, &["partial_path"]),
-    field("partial_when", Shape::Object(ObjectKind::Condition), &["partial_if"]),
-    FOR_EACH,
-];
-
-impl ObjectKind {
-    /// The fields that an object of this kind may have.
-    pub(super) fn fields(self) -> &'static [Field] {
-        match self {
-            Self::Plan => PLAN,
-            Self::Node => NODE,
-            Self::Edge => EDGE,
-            Self::External => EXTERNAL,
-            Self::Key => KEY,
-            Self::Property => PROPERTY,
-            Self::Choice => CHOICE,
-            Self::Condition => CONDITION,
-            Self::ForEach => ITERATION,
-            Self::Span => SPAN,
-        }
-    }
-
-    pub(super) fn field(self, name: &str) -> Option<&'static Field> {
-        self.fields().iter().find(|field| field.name == name)
-    }
-}
+use crate::plan::language::{FieldRule, ObjectKind, Shape};
 
 /// What the place of a pointer holds, or should hold. `None` where plans have no such place.
 pub(super) fn shape_at(value: &Value, pointer: &str) -> Option<Shape> {
@@ -266,6 +57,26 @@ pub(super) fn enclosing<'p>(
         }
         at = split(at)?.0;
     }
+}
+
+/// The fields that an object can't have beside this one: of several sources of a value one counts, of several tests of a
+/// condition, and of the two forms of a plan.
+pub(super) fn alternatives_to(kind: ObjectKind, field: &str) -> Vec<&'static str> {
+    let of_rule = |rule: &'static FieldRule| match rule {
+        FieldRule::OneOf(all) => {
+            let is_one = all.iter().any(|it| it.name == field);
+            let is_beside = all.iter().any(|it| it.with == Some(field));
+            let others = all.iter().filter(|it| it.name != field);
+            let excluded = others.filter(|it| is_one || (is_beside && it.with.is_none()));
+            excluded.map(|it| it.name).collect()
+        }
+        FieldRule::Excludes(one, other) if *one == field => vec![*other],
+        FieldRule::Excludes(other, one) if *one == field => vec![*other],
+        FieldRule::Forms { long, short, .. } if short.contains(&field) => vec![*long],
+        FieldRule::Forms { long, required, .. } if *long == field => required.to_vec(),
+        _ => Vec::new(),
+    };
+    kind.table().rules.iter().flat_map(of_rule).collect()
 }
 
 /// Whether null in a field is meant to say nothing.
@@ -321,6 +132,7 @@ pub(super) fn suits(shape: Shape, content: &Value) -> bool {
         Shape::Constant => is_scalar,
         Shape::Constants => is_scalar || content.is_array(),
         Shape::True => content.is_boolean(),
+        Shape::Section => false,
     }
 }
 
@@ -337,37 +149,13 @@ pub(super) fn looks_like(kind: ObjectKind, content: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use serde_json::json;
 
-    use super::{ObjectKind, Shape, enclosing, kind_at, shape_at};
+    use super::{enclosing, kind_at, shape_at};
+    use crate::plan::language::{ObjectKind, Shape};
 
     #[test]
-    fn fields_are_those_of_the_schema() {
-        let schema = crate::plan::schema();
-        for (kind, at) in [
-            (ObjectKind::Plan, ""),
-            (ObjectKind::Node, "/$defs/node"),
-            (ObjectKind::Edge, "/$defs/edge"),
-            (ObjectKind::External, "/$defs/endpoint/anyOf/1"),
-            (ObjectKind::Key, "/$defs/key_mapping"),
-            (ObjectKind::Property, "/$defs/field_mapping"),
-            (ObjectKind::Choice, "/$defs/value"),
-            (ObjectKind::Condition, "/$defs/condition"),
-            (ObjectKind::ForEach, "/$defs/for_each"),
-            (ObjectKind::Span, "/$defs/span_handling"),
-        ] {
-            let declared = schema.pointer(&format!("{at}/properties"));
-            let declared = declared.and_then(serde_json::Value::as_object).expect("properties");
-            let declared: BTreeSet<&str> = declared.keys().map(String::as_str).collect();
-            let known: BTreeSet<&str> = kind.fields().iter().map(|field| field.name).collect();
-            assert_eq!(known, declared, "{kind:?}");
-        }
-    }
-
-    #[test]
-    fn places_are_told_by_what_is_around_them() {
+    fn places_are_known_by_what_is_around_them() {
         let plan = json!({
             "nodes": [{"when": {"all": [{"not": {"source_path": ["a"], "exists": true}}]},
                 "property_fields": [{"coalesce": [{"source_path": ["a"], "convert": [{"split": {"index": 1}}]}]}]}],

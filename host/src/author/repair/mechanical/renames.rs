@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::grammar::{Field, ObjectKind, Shape, kind_at, suits};
+use super::grammar::{alternatives_to, kind_at, suits};
 use super::pointer::split;
 use crate::diagnostics::finding::patch;
 use crate::evidence::effort::Effort;
 use crate::gate::fit::likeness;
 use crate::gate::fit::names::best;
+use crate::plan::language::{Field, ObjectKind, Shape};
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 
 /// How alike two names have to be for one to be the other misspelt.
@@ -22,9 +23,6 @@ const SHORT_FORM: f64 = 0.8;
 const ALIAS: f64 = 0.9;
 const ALIAS_LEAD: f64 = 0.01;
 
-/// The tests of conditions that appear beside a path, other than `exists`.
-const TESTS: &[&str] = &["truthy", "equals", "one_of", "starts_with", "is_type"];
-
 /// The misspelt fields of a plan.
 #[derive(Default)]
 pub(super) struct Renames {
@@ -32,6 +30,8 @@ pub(super) struct Renames {
     meant: BTreeMap<String, String>,
     /// The fields that are meant, each by one alone.
     reached: BTreeSet<String>,
+    /// Those, and the fields that may then be missing.
+    supplied: BTreeSet<String>,
 }
 
 /// What is wrong with the fields of one object.
@@ -65,10 +65,17 @@ impl Renames {
             let (Some(kind), Some(content)) = (kind_at(json, parent), fields.get(&name)) else {
                 continue;
             };
-            let meant = meant(&name, content, fields, kind, effort)
-                .map(|field| patch::below(parent, field))
-                .or_else(|| the_only_one_missing(kind, content, discrepancies.get(parent)?));
-            if let Some(meant) = meant.filter(|meant| renames.reached.insert(meant.clone())) {
+            let Some(field) = meant(&name, content, fields, kind, effort)
+                .or_else(|| the_only_one_missing(kind, content, discrepancies.get(parent)?))
+            else {
+                continue;
+            };
+            let meant = patch::below(parent, field);
+            if renames.reached.insert(meant.clone()) {
+                let others = kind.fields().iter().map(|it| it.name);
+                let replaced = others.filter(|it| alternatives_to(kind, it).contains(&field));
+                renames.supplied.extend(replaced.map(|it| patch::below(parent, it)));
+                renames.supplied.insert(meant.clone());
                 renames.meant.insert(at.to_owned(), meant);
             }
         }
@@ -80,18 +87,9 @@ impl Renames {
         self.meant.get(at).map(String::as_str)
     }
 
-    /// Whether the missing field at this pointer is there under another name, or another one in its place: of a value, another
-    /// source; of a condition, another test.
+    /// Whether the missing field at this pointer is there under another name, or one that can be in its place is.
     pub(super) fn supply(&self, at: &str) -> bool {
-        let instead = |names: &[&str]| {
-            let parent = at.rsplit_once('/').map_or("", |(parent, _)| parent);
-            names.iter().any(|name| self.reached.contains(&patch::below(parent, name)))
-        };
-        let sources = ["constant", "template", "coalesce", "all", "any", "not"];
-        let is_test = at.ends_with("/exists");
-        self.reached.contains(at)
-            || ((is_test || at.ends_with("/source_path")) && instead(&sources))
-            || (is_test && instead(TESTS))
+        self.supplied.contains(at)
     }
 }
 
@@ -100,13 +98,14 @@ fn the_only_one_missing(
     kind: ObjectKind,
     content: &Value,
     discrepancy: &Discrepancy<'_>,
-) -> Option<String> {
+) -> Option<&'static str> {
     let Discrepancy { unknown: 1, missing } = discrepancy else { return None };
     let [only] = missing.as_slice() else { return None };
     let (_, missing) = split(only)?;
     // Sources of values may be left out for one another, so that one is missing doesn't say that it is meant.
     let is_one_of_several = missing == "source_path" && !content.is_array();
-    (suits(kind.field(&missing)?.shape, content) && !is_one_of_several).then(|| (*only).to_owned())
+    let field = kind.field(&missing)?;
+    (suits(field.shape, content) && !is_one_of_several).then_some(field.name)
 }
 
 /// The field that isn't there yet and is meant by an unknown name with this content.
@@ -117,7 +116,9 @@ fn meant(
     kind: ObjectKind,
     effort: &Effort,
 ) -> Option<&'static str> {
-    let is_open = |field: &str| !fields.contains_key(field) && !is_ruled_out(field, fields, kind);
+    let is_there = |field: &str| fields.contains_key(field);
+    let is_ruled_out = |field: &str| alternatives_to(kind, field).into_iter().any(is_there);
+    let is_open = |field: &str| !is_there(field) && !is_ruled_out(field);
     let open = kind.fields().iter().filter(|it| is_open(it.name) && suits(it.shape, content));
     let score = |field: &Field| {
         if holds_mappings(field.shape, content) {
@@ -129,34 +130,6 @@ fn meant(
     };
     let (score, field, lead) = best(open.map(|field| (score(field), field)))?;
     (score >= TYPO_THRESHOLD && lead > 0.0).then_some(field.name)
-}
-
-/// Whether an object can't have a field for those that it has: a value has one source, a condition one test, and a plan one
-/// form.
-fn is_ruled_out(field: &str, fields: &Map<String, Value>, kind: ObjectKind) -> bool {
-    let has_other = |names: &[&str]| {
-        names.contains(&field) && names.iter().any(|name| fields.contains_key(*name))
-    };
-    match kind {
-        ObjectKind::Key | ObjectKind::Property | ObjectKind::Choice => {
-            has_other(&["source_path", "constant", "template", "coalesce"])
-        }
-        ObjectKind::Condition => {
-            has_other(&[TESTS, &["exists", "all", "any", "not"]].concat())
-                || (field == "source_path"
-                    && ["all", "any", "not"].iter().any(|name| fields.contains_key(*name)))
-        }
-        ObjectKind::ForEach => has_other(&["array", "entries"]),
-        ObjectKind::Plan
-            if matches!(field, "target_entity_name" | "key_field" | "property_fields") =>
-        {
-            fields.contains_key("nodes")
-        }
-        ObjectKind::Plan if field == "nodes" => {
-            fields.contains_key("target_entity_name") || fields.contains_key("key_field")
-        }
-        _ => false,
-    }
 }
 
 fn alike(name: &str, field: &str, effort: &Effort) -> f64 {

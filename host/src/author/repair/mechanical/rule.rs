@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::grammar::ObjectKind;
 use super::iteration::IterationScope;
 use super::remedy::Likely;
 use crate::evidence::effort::Effort;
@@ -10,6 +9,7 @@ use crate::gate::fit::names::{likely_entity, means_key};
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Property, Relationship};
 use crate::plan::expr::Level;
+use crate::plan::language::ObjectKind;
 
 /// A value as a path, if it is one.
 pub(super) fn read_path(value: &Value) -> Option<Vec<String>> {

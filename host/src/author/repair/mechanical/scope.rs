@@ -1,6 +1,5 @@
 //! What is known where the paths of a mapping start.
 
-use super::grammar::ObjectKind;
 use super::remedy::Likely;
 use super::rule::{Mapping, PlanRule};
 use crate::evidence::Path;
@@ -9,6 +8,7 @@ use crate::gate::fit::nearest::{Nearest, Search, Sought, forms, is_presentable};
 use crate::gate::fit::{Known, likeness};
 use crate::graph::spec::{Property, PropertyType};
 use crate::plan::expr::{Conversion, Level};
+use crate::plan::language::ObjectKind;
 
 /// How much of a property's name a path has to say, more than of any other's, for the property to be meant.
 const SAID: f64 = 0.25;

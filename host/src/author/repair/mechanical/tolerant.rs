@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::grammar::{ObjectKind, Shape, enclosing, kind_at, shape_at};
+use super::grammar::{enclosing, kind_at, shape_at};
 use super::iteration::IterationScope;
 use super::rule::{Mapping, PlanRule};
 use crate::evidence::effort::Effort;
 use crate::graph::GraphSpec;
 use crate::plan::EventPattern;
 use crate::plan::expr::{ForEach, Level};
+use crate::plan::language::{ObjectKind, Shape};
 
 /// How many nodes, edges and span rules are looked at.
 const MAX_RULES: usize = 256;

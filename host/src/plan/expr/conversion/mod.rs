@@ -2,6 +2,7 @@
 
 mod chain;
 pub(super) mod data;
+mod error;
 mod json;
 mod number;
 mod pattern;
@@ -18,8 +19,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 pub use chain::{Chain, Converted, MAX_TEXT_BYTES};
+pub use error::{ConversionError, ConversionFault};
 pub use pattern::{Group, Pattern, PatternBudget};
-pub use read::{ConversionError, ConversionFault};
 
 use super::fuel::{self, Cost};
 

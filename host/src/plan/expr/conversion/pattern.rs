@@ -9,8 +9,8 @@ use regex_automata::nfa::thompson::{self, NFA, State};
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::hir::translate::Translator;
 
+use super::error::{ConversionError, ConversionFault};
 use super::price;
-use super::read::{ConversionError, ConversionFault};
 
 /// Bytes that the text of a pattern has at most.
 const MAX_PATTERN_BYTES: usize = 4 << 10;
@@ -121,8 +121,9 @@ impl PatternBudget {
         }
         let (what, most, advice) = part.told();
         let most = self.factor * most;
-        let message = format!("expected at most {most} {what} in all, found more; {advice}");
-        Err(ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message))
+        let (at, fault) = (".regex.pattern", ConversionFault::PatternSize);
+        let expected = format!("at most {most} {what} in all");
+        Err(ConversionError::new(at, fault, expected, format!("more; {advice}")))
     }
 }
 
@@ -276,8 +277,8 @@ fn group_number(regex: &Regex, group: Option<&Group>) -> Result<usize, Conversio
         }
     };
     number.filter(|number| *number < groups).ok_or_else(|| {
-        let message = format!("expected a group of the pattern, found {named}");
-        ConversionError::new(".regex.group", ConversionFault::Value, message)
+        let (at, fault) = (".regex.group", ConversionFault::Value);
+        ConversionError::new(at, fault, "a group of the pattern", named)
     })
 }
 
@@ -289,8 +290,8 @@ fn no_pattern(error: &dyn std::error::Error) -> ConversionError {
     }
     let reason = reason.lines().last().unwrap_or_default();
     let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-    let message = format!("expected a pattern: {}", crate::diagnostics::untrusted::escaped(reason));
-    ConversionError::new(".regex.pattern", ConversionFault::Pattern, message)
+    let expected = format!("a pattern: {}", crate::diagnostics::untrusted::escaped(reason));
+    ConversionError::new(".regex.pattern", ConversionFault::Pattern, expected, None)
 }
 
 /// States of a program that a text can keep busy at the same time. Those that stand for the second and later bytes of a
@@ -320,21 +321,23 @@ fn endless_program() -> ConversionError {
 }
 
 fn too_large(what: &str, most: usize, found: impl fmt::Display, advice: &str) -> ConversionError {
-    let message = format!("expected a pattern with at most {most} {what}, found {found}; {advice}");
-    ConversionError::new(".regex.pattern", ConversionFault::PatternSize, message)
+    let (at, fault) = (".regex.pattern", ConversionFault::PatternSize);
+    let expected = format!("a pattern with at most {most} {what}");
+    ConversionError::new(at, fault, expected, format!("{found}; {advice}"))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
-    use super::super::read::ConversionFault;
+    use super::super::error::ConversionFault;
     use super::{Group, Pattern, PatternBudget};
 
     fn pattern(text: &str) -> Result<Pattern, (ConversionFault, String)> {
         Pattern::new(text.to_owned(), None, &mut PatternBudget::default()).map_err(|error| {
             assert_eq!(error.at, ".regex.pattern");
-            assert!(!error.message.contains('\n'), "{}", error.message);
-            (error.fault, error.message)
+            let message = error.to_string();
+            assert!(!message.contains('\n'), "{message}");
+            (error.fault, message)
         })
     }
 
@@ -410,7 +413,7 @@ mod tests {
             let error = Pattern::new("(?<a>.)".into(), Some(group), &mut PatternBudget::default())
                 .unwrap_err();
             assert_eq!((error.at.as_str(), error.fault), (".regex.group", ConversionFault::Value));
-            assert!(error.message.contains(found), "{}", error.message);
+            assert!(error.to_string().contains(found), "{error}");
         }
     }
 
@@ -429,7 +432,7 @@ mod tests {
             let mut budget = PatternBudget::default();
             let in_all = (0..).find(|_| {
                 let error = Pattern::new(text.to_owned(), None, &mut budget).err();
-                error.is_some_and(|error| error.message.contains("in all"))
+                error.is_some_and(|error| error.expected.contains("in all"))
             });
             assert_eq!(in_all, Some(refused_at), "{text}");
             assert!(budget.is_spent());

@@ -2,55 +2,15 @@
 
 use serde_json::{Map, Value};
 
+use super::error::{ConversionError, ConversionFault};
 use super::{Conversion, Group, Pattern, PatternBudget};
 use crate::diagnostics::untrusted::quoted;
 
 /// Most keys of the path of `parse_json`: a text that is taken nests no deeper than an event.
 const MAX_KEYS: usize = 256;
 
-/// Why a value is no conversion.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct ConversionError {
-    /// Where inside the value, in the form `.regex.pattern`; empty for the value as a whole.
-    pub at: String,
-    /// What kind of fault.
-    pub fault: ConversionFault,
-    /// What was expected and what was found, on one line.
-    pub message: String,
-}
-
-/// The kinds of a [`ConversionError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConversionFault {
-    /// A value of another type of JSON.
-    Type,
-    /// No conversion has this name, or the arguments aren't in the range.
-    Value,
-    /// A field that the conversion doesn't have.
-    UnknownField,
-    /// A field that has no default isn't there.
-    MissingField,
-    /// A string that may not be empty.
-    Empty,
-    /// A pattern that doesn't compile.
-    Pattern,
-    /// A pattern whose program is too large.
-    PatternSize,
-}
-
-impl ConversionError {
-    pub(super) fn new(
-        at: impl Into<String>,
-        fault: ConversionFault,
-        message: impl Into<String>,
-    ) -> Self {
-        Self { at: at.into(), fault, message: message.into() }
-    }
-}
-
 impl Conversion {
-    /// Reads a step that stands alone.
+    /// Reads a step on its own.
     ///
     /// # Errors
     /// [`ConversionError`], the first thing that is wrong.
@@ -81,35 +41,41 @@ fn no_step() -> ConversionError {
     ConversionError::new(
         "",
         ConversionFault::Type,
-        "expected the name of a conversion, or an object with its name and its arguments",
+        "the name of a conversion, or an object with its name and its arguments",
+        None,
     )
 }
 
+/// The conversions that take no arguments.
+const WITHOUT_ARGUMENTS: &[Conversion] = &[
+    Conversion::ToString,
+    Conversion::ToInt64,
+    Conversion::ToDouble,
+    Conversion::ToBoolean,
+    Conversion::ToJsonText,
+    Conversion::Timestamp,
+    Conversion::Date,
+    Conversion::Lower,
+    Conversion::Upper,
+    Conversion::Trim,
+    Conversion::Length,
+];
+
 fn simple(name: &str) -> Result<Conversion, ConversionError> {
-    Ok(match name {
-        "to_string" => Conversion::ToString,
-        "to_int64" => Conversion::ToInt64,
-        "to_double" => Conversion::ToDouble,
-        "to_boolean" => Conversion::ToBoolean,
-        "to_json_text" => Conversion::ToJsonText,
-        "timestamp" => Conversion::Timestamp,
-        "date" => Conversion::Date,
-        "lower" => Conversion::Lower,
-        "upper" => Conversion::Upper,
-        "trim" => Conversion::Trim,
-        "length" => Conversion::Length,
-        "split" | "regex" | "parse_json" => {
-            let message = format!("expected the arguments of {name}, found its name alone");
-            return Err(ConversionError::new("", ConversionFault::MissingField, message));
+    match WITHOUT_ARGUMENTS.iter().find(|conversion| conversion.name() == name) {
+        Some(conversion) => Ok(conversion.clone()),
+        None if Conversion::NAMES.contains(&name) => {
+            let (expected, observed) =
+                (format!("the arguments of {name}"), "its name alone".to_owned());
+            Err(ConversionError::new("", ConversionFault::MissingField, expected, observed))
         }
-        _ => return Err(unknown(name)),
-    })
+        None => Err(unknown(name)),
+    }
 }
 
 fn unknown(name: &str) -> ConversionError {
-    let message =
-        format!("expected one of {}, found {}", Conversion::NAMES.join(", "), quoted(name));
-    ConversionError::new("", ConversionFault::Value, message)
+    let expected = format!("one of {}", Conversion::NAMES.join(", "));
+    ConversionError::new("", ConversionFault::Value, expected, quoted(name))
 }
 
 fn with_arguments(
@@ -125,7 +91,7 @@ fn with_arguments(
             let index = required(name, fields, "index")?.as_i64();
             let index = index.and_then(|index| i32::try_from(index).ok());
             let index = index.ok_or_else(|| {
-                ConversionError::new(at, ConversionFault::Type, "expected an integer of 32 bits")
+                ConversionError::new(at, ConversionFault::Type, "an integer of 32 bits", None)
             })?;
             Ok(Conversion::Split { separator, index })
         }
@@ -136,12 +102,14 @@ fn with_arguments(
             Pattern::new(text, group, budget).map(Conversion::Regex)
         }
         "parse_json" => {
-            let expected = "expected an array of strings that are not empty";
-            let fault = || ConversionError::new(".parse_json", ConversionFault::Type, expected);
+            let at = ".parse_json";
+            let expected = "an array of strings that are not empty";
+            let fault = || ConversionError::new(at, ConversionFault::Type, expected, None);
             let keys = arguments.as_array().ok_or_else(fault)?;
             if keys.len() > MAX_KEYS {
-                let message = format!("expected at most {MAX_KEYS} keys, found {}", keys.len());
-                return Err(ConversionError::new(".parse_json", ConversionFault::Value, message));
+                let (expected, observed) =
+                    (format!("at most {MAX_KEYS} keys"), keys.len().to_string());
+                return Err(ConversionError::new(at, ConversionFault::Value, expected, observed));
             }
             let keys = keys.iter();
             let key = |key: &Value| key.as_str().filter(|key| !key.is_empty()).map(str::to_owned);
@@ -149,8 +117,8 @@ fn with_arguments(
             Ok(Conversion::ParseJson { path })
         }
         _ if Conversion::NAMES.contains(&name) => {
-            let message = format!("expected \"{name}\" alone: it takes no arguments");
-            Err(ConversionError::new("", ConversionFault::Type, message))
+            let expected = format!("\"{name}\" alone: it takes no arguments");
+            Err(ConversionError::new("", ConversionFault::Type, expected, None))
         }
         _ => Err(unknown(name)),
     }
@@ -162,8 +130,8 @@ fn group(value: &Value) -> Result<Group, ConversionError> {
     }
     let number = value.as_u64().and_then(|number| u16::try_from(number).ok());
     number.map(Group::Number).ok_or_else(|| {
-        let message = "expected the number or the name of a group";
-        ConversionError::new(".regex.group", ConversionFault::Type, message)
+        let expected = "the number or the name of a group";
+        ConversionError::new(".regex.group", ConversionFault::Type, expected, None)
     })
 }
 
@@ -173,15 +141,14 @@ fn object<'v>(
     known: &[&str],
 ) -> Result<&'v Map<String, Value>, ConversionError> {
     let Value::Object(fields) = value else {
-        let message = format!("expected an object with {}", known.join(", "));
-        return Err(ConversionError::new(format!(".{name}"), ConversionFault::Type, message));
+        let (at, expected) = (format!(".{name}"), format!("an object with {}", known.join(", ")));
+        return Err(ConversionError::new(at, ConversionFault::Type, expected, None));
     };
     match fields.keys().find(|key| !known.contains(&key.as_str())) {
         None => Ok(fields),
         Some(key) => {
-            let message = format!("expected {}, found {}", known.join(", "), quoted(key));
-            let at = format!(".{name}.{key}");
-            Err(ConversionError::new(at, ConversionFault::UnknownField, message))
+            let (at, expected) = (format!(".{name}.{key}"), known.join(", "));
+            Err(ConversionError::new(at, ConversionFault::UnknownField, expected, quoted(key)))
         }
     }
 }
@@ -192,8 +159,8 @@ fn required<'v>(
     field: &str,
 ) -> Result<&'v Value, ConversionError> {
     fields.get(field).ok_or_else(|| {
-        let message = "expected a value, found no such field; it has no default";
-        ConversionError::new(format!(".{name}.{field}"), ConversionFault::MissingField, message)
+        let (at, fault) = (format!(".{name}.{field}"), ConversionFault::MissingField);
+        ConversionError::new(at, fault, "a value", "no such field; it has no default".to_owned())
     })
 }
 
@@ -202,9 +169,9 @@ fn text(name: &str, fields: &Map<String, Value>, field: &str) -> Result<String, 
     match required(name, fields, field)? {
         Value::String(text) if !text.is_empty() => Ok(text.clone()),
         Value::String(_) => {
-            let message = "expected a string that is not empty";
-            Err(ConversionError::new(at(), ConversionFault::Empty, message))
+            let expected = "a string that is not empty";
+            Err(ConversionError::new(at(), ConversionFault::Empty, expected, None))
         }
-        _ => Err(ConversionError::new(at(), ConversionFault::Type, "expected a string")),
+        _ => Err(ConversionError::new(at(), ConversionFault::Type, "a string", None)),
     }
 }

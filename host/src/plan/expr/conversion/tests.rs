@@ -380,7 +380,7 @@ fn the_path_of_parse_json_has_as_many_keys_as_an_event_may_need() {
     assert!(Conversion::from_json(&path(256)).is_ok());
     let error = Conversion::from_json(&path(257)).expect_err("one too many");
     assert_eq!((error.at.as_str(), error.fault), (".parse_json", ConversionFault::Value));
-    assert!(error.message.ends_with("at most 256 keys, found 257"), "{}", error.message);
+    assert!(error.to_string().ends_with("at most 256 keys, found 257"), "{error}");
 }
 
 #[test]

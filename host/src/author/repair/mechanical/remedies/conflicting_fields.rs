@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::super::context::Context;
-use super::super::grammar::ObjectKind;
 use super::super::pointer::split;
 use super::super::remedy::{Likely, Remedy, fix, maybe};
 use super::reshape;
 use crate::diagnostics::finding::patch;
+use crate::plan::language::ObjectKind;
 
 /// Fields that say where a value is from.
 const SOURCES: &[&str] =

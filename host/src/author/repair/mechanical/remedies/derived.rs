@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::super::context::Context;
-use super::super::grammar::ObjectKind;
 use super::super::pointer::split;
 use super::super::remedy::Likely;
 use super::edge_end;
+use crate::plan::language::ObjectKind;
 
 /// What the field at a pointer has to be, whatever is there.
 pub(super) fn derived(context: &Context<'_, '_>, at: &str) -> Option<Likely<Value>> {

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::super::context::Context;
-use super::super::grammar::Shape;
 use super::super::pointer::split;
 use super::super::remedy::{Remedy, fix, maybe};
 use super::{conversion, path_level, reshape};
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;
+use crate::plan::language::Shape;
 
 /// How alike a word has to be to one of those that a field takes to be it misspelt.
 const TYPO_THRESHOLD: f64 = 0.7;

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::super::context::Context;
-use super::super::grammar::{ObjectKind, Shape, is_optional};
+use super::super::grammar::is_optional;
 use super::super::pointer::split;
 use super::super::remedy::{Remedy, add, fix, maybe};
 use super::derived::derived;
 use super::{conversion, edge_end};
 use crate::diagnostics::finding::patch;
+use crate::plan::language::{ObjectKind, Shape};
 
 /// The field, with what has to be in it. Where several are missing, nothing is certain.
 pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {

@@ -1,7 +1,6 @@
 //! Where paths start: at the event, at an element, or at the one around it.
 
 use super::super::context::Context;
-use super::super::grammar::ObjectKind;
 use super::super::pointer::split;
 use super::super::remedy::{Remedy, fix, maybe, replace};
 use super::super::rule::{Mapping, read_path};
@@ -10,6 +9,7 @@ use super::edge_end;
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::elements::{Wanted, suiting, written};
 use crate::plan::expr::Level;
+use crate::plan::language::ObjectKind;
 
 /// What starts at an element where there is none: the path of a `from`, or an empty path.
 pub(super) fn outside_for_each(context: &Context<'_, '_>, at: &str) -> Remedy {

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::grammar::{ObjectKind, Shape, looks_like};
+use super::super::grammar::looks_like;
 use super::super::rule::read_path;
 use crate::diagnostics::finding::patch;
+use crate::plan::language::{ObjectKind, Shape};
 
 /// What is meant by a value for a place, in the form that the place takes: one thing for a list of one, a list of one for
 /// the thing, the array of a `for_each` by itself. `None` where it has that form already, or can't be brought into it.

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::super::context::Context;
-use super::super::grammar::{ObjectKind, looks_like};
+use super::super::grammar::looks_like;
 use super::super::pointer::{split, step_around};
 use super::super::remedy::{Likely, Remedy, fix};
 use super::{conversion, reshape};
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::likeness;
+use crate::plan::language::ObjectKind;
 
 /// A field that is meant to be another one is renamed. What says something that plans say elsewhere goes there. Any other
 /// goes; for certain only where nothing is lost with it.

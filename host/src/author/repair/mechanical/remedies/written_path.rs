@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::super::context::Context;
-use super::super::grammar::ObjectKind;
 use super::super::iteration::{IterationScope, read_iteration};
 use super::super::pointer::split;
 use super::super::remedy::{Likely, Remedy, fix, replace};
@@ -11,6 +10,7 @@ use super::derived::derived;
 use crate::diagnostics::finding::patch;
 use crate::evidence::{Kind as JsonKind, Path};
 use crate::plan::expr::{ForEach, Level};
+use crate::plan::language::ObjectKind;
 
 /// A path that isn't a list of names: one text, or nothing.
 pub(super) fn path(context: &Context<'_, '_>, at: &str, found: &Value) -> Remedy {

@@ -1,0 +1,102 @@
+//! The dialect of a module's section: what docs/abi.md says of inputs and rows, whose values and conditions are those of
+//! plans under other names. How long lists may be and how deep things nest is checked once a section is read.
+
+use FieldRule::{Beside, OneOf};
+use Shape::{Chain, Object, Objects, Path, Section};
+
+use super::table::{
+    ALL, ANY, CONSTANT, EQUALS, EXISTS, Field, FieldRule, IS_TYPE, NOT, ON_ERROR, ONE_OF,
+    ObjectKind, ObjectTable, STARTS_WITH, Shape, TRUTHY, alone, with,
+};
+
+const ANY_NUMBER: usize = usize::MAX;
+
+const PATH: Field = Field::new("path", Path);
+const LEVEL: Field = Field::new("level", Section);
+const TEMPLATE: Field = Field::new("template", Section);
+const COALESCE: Field = Field::new("coalesce", Objects(ObjectKind::Choice));
+const AS: Field = Field::new("as", Chain).entries(1, ANY_NUMBER);
+const IF: Field = Field::new("if", Section);
+
+/// An input.
+pub(crate) static INPUT: ObjectTable = ObjectTable::new(
+    "input",
+    &[
+        PATH,
+        TEMPLATE,
+        COALESCE,
+        CONSTANT,
+        Field::new("when", Object(ObjectKind::Condition)),
+        LEVEL,
+        AS,
+        Field::new("rows", Section),
+        IF,
+        ON_ERROR,
+    ],
+    &[
+        OneOf(&[
+            alone("path"),
+            alone("template"),
+            alone("coalesce"),
+            alone("constant"),
+            alone("when"),
+        ]),
+        Beside("level", &["path"]),
+        Beside("as", SOURCES),
+        Beside("on_error", SOURCES),
+    ],
+);
+
+const SOURCES: &[&str] = &["path", "template", "coalesce", "constant"];
+
+/// A value of a `coalesce`.
+pub(super) static VALUE: ObjectTable = ObjectTable::new(
+    "value",
+    &[PATH, TEMPLATE, COALESCE, CONSTANT, LEVEL, AS],
+    &[
+        OneOf(&[alone("path"), alone("template"), alone("coalesce"), alone("constant")]),
+        Beside("level", &["path"]),
+    ],
+);
+
+/// A piece of a template that isn't text.
+pub(super) static PIECE: ObjectTable =
+    ObjectTable::new("piece", &[PATH, LEVEL], &[OneOf(&[alone("path")])]);
+
+pub(super) static CONDITION: ObjectTable = ObjectTable::new(
+    "condition",
+    &[
+        PATH,
+        LEVEL,
+        EXISTS,
+        TRUTHY,
+        EQUALS,
+        ONE_OF.entries(1, ANY_NUMBER),
+        STARTS_WITH,
+        IS_TYPE,
+        ALL.entries(1, ANY_NUMBER),
+        ANY.entries(1, ANY_NUMBER),
+        NOT,
+    ],
+    &[
+        OneOf(&[
+            with("exists", "path"),
+            with("truthy", "path"),
+            with("equals", "path"),
+            with("one_of", "path"),
+            with("starts_with", "path"),
+            with("is_type", "path"),
+            alone("all"),
+            alone("any"),
+            alone("not"),
+        ]),
+        Beside("level", &["path"]),
+    ],
+);
+
+/// An iteration.
+pub(crate) static ROWS: ObjectTable = ObjectTable::new(
+    "rows",
+    &[Field::new("array", Path), Field::new("entries", Path), Field::new("within", Section), IF],
+    &[OneOf(&[alone("array"), alone("entries")])],
+);

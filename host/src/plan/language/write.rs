@@ -1,0 +1,178 @@
+//! Values and conditions, written: those of plans and those of a module's section. What is at its default is left out.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Value, json};
+
+use super::dialect::Dialect;
+use crate::plan::expr::{
+    Condition, Conversion, Expression, Iteration, Level, Piece, Reference, Source, Test,
+};
+
+/// JSON whose objects keep the order in which their members were added: those of `serde_json` are sorted.
+pub(crate) enum OrderedJson {
+    Value(Value),
+    List(Vec<OrderedJson>),
+    Object(Members),
+}
+
+/// The members of a JSON object, in the order in which they were added.
+#[derive(Default)]
+pub(crate) struct Members(Vec<(&'static str, OrderedJson)>);
+
+impl Members {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, json: impl Into<OrderedJson>) -> Self {
+        self.0.push((name, json.into()));
+        self
+    }
+
+    /// With a member where there is something to write.
+    pub(crate) fn with_some(
+        self,
+        name: &'static str,
+        json: Option<impl Into<OrderedJson>>,
+    ) -> Self {
+        match json {
+            Some(json) => self.with(name, json),
+            None => self,
+        }
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(it, _)| *it == name)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+}
+
+impl<T: Into<Value>> From<T> for OrderedJson {
+    fn from(value: T) -> Self {
+        Self::Value(value.into())
+    }
+}
+
+impl From<Members> for OrderedJson {
+    fn from(members: Members) -> Self {
+        Self::Object(members)
+    }
+}
+
+impl FromIterator<OrderedJson> for OrderedJson {
+    fn from_iter<I: IntoIterator<Item = OrderedJson>>(items: I) -> Self {
+        Self::List(items.into_iter().collect())
+    }
+}
+
+impl FromIterator<Members> for OrderedJson {
+    fn from_iter<I: IntoIterator<Item = Members>>(items: I) -> Self {
+        items.into_iter().map(Self::Object).collect()
+    }
+}
+
+impl Serialize for OrderedJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::List(items) => items.serialize(serializer),
+            Self::Object(members) => members.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, json) in &self.0 {
+            map.serialize_entry(name, json)?;
+        }
+        map.end()
+    }
+}
+
+/// The path of an iteration.
+pub(crate) fn iteration(iteration: &Iteration) -> Members {
+    Members::new().with(iteration.over.field(), iteration.path.clone())
+}
+
+impl Dialect {
+    /// A value where paths start at this level.
+    pub(crate) fn write_value(self, value: &Expression, level: Level) -> Members {
+        let source = match &value.source {
+            Source::Path(reference) => self.write_reference(reference, level),
+            Source::Constant(constant) => Members::new().with("constant", constant.clone()),
+            Source::Template(template) => Members::new().with(
+                "template",
+                match self {
+                    Self::Plan => template.text().into(),
+                    Self::Section => {
+                        template.pieces().iter().map(write_piece).collect::<OrderedJson>()
+                    }
+                },
+            ),
+            Source::Coalesce(values) => {
+                let values = values.iter().map(|value| self.write_value(value, level));
+                Members::new().with("coalesce", values.collect::<OrderedJson>())
+            }
+        };
+        let steps = Some(&value.convert).filter(|steps| !steps.is_empty());
+        let steps = steps.map(|steps| steps.iter().map(Conversion::to_json).collect::<Value>());
+        source.with_some(self.convert(), steps)
+    }
+
+    /// A condition where paths start at this level.
+    pub(crate) fn write_condition(self, condition: &Condition, level: Level) -> Members {
+        let all = |conditions: &[Condition]| {
+            conditions.iter().map(|it| self.write_condition(it, level)).collect::<OrderedJson>()
+        };
+        match condition {
+            Condition::All(conditions) => Members::new().with("all", all(conditions)),
+            Condition::Any(conditions) => Members::new().with("any", all(conditions)),
+            Condition::Not(inner) => Members::new().with("not", self.write_condition(inner, level)),
+            Condition::Test(reference, test) => {
+                let tested = self.write_reference(reference, level);
+                match test {
+                    Test::Exists => tested.with("exists", true),
+                    Test::Truthy => tested.with("truthy", true),
+                    Test::Equals(value) => tested.with("equals", value.clone()),
+                    Test::OneOf(values) => tested.with("one_of", values.clone()),
+                    Test::StartsWith(text) => tested.with("starts_with", text.as_str()),
+                    Test::IsType(json_type) => tested.with("is_type", json!(json_type)),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn write_reference(self, reference: &Reference, level: Level) -> Members {
+        let path = Members::new().with(self.path(), reference.path.clone());
+        path.and(self.write_level(reference.level, level))
+    }
+
+    /// What a path starts from, where that isn't the level of what it is in.
+    pub(crate) fn write_level(self, start: Level, level: Level) -> Members {
+        match self {
+            Self::Section if start.is_event() => Members::new(),
+            Self::Section => Members::new().with("level", start.0),
+            Self::Plan if start == level => Members::new(),
+            Self::Plan => {
+                Members::new().with("from", if start.is_event() { "event" } else { "parent" })
+            }
+        }
+    }
+}
+
+fn write_piece(piece: &Piece) -> OrderedJson {
+    match piece {
+        Piece::Text(text) => text.as_str().into(),
+        Piece::Value(reference) => Dialect::Section.write_reference(reference, Level::EVENT).into(),
+    }
+}
