@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use retort::author::repair::mechanical::{mend, plan_findings, smoke_findings};
+use retort::author::repair::mechanical::{apply_fixes, plan_findings, smoke_findings};
 use retort::bundle::pipeline::{Pipeline, PipelineError, Request};
 use retort::diagnostics::finding::Finding;
 use retort::diagnostics::problem::{Coded, Stage};
@@ -53,7 +53,7 @@ impl Judge {
                 Err(findings) => findings,
             };
             assert!(!findings.is_empty(), "{}: rejected for nothing: {text}", case.name);
-            let mended = mend(&text, &findings);
+            let mended = apply_fixes(&text, &findings);
             first.get_or_insert_with(|| findings.clone());
             left = findings;
             match mended {

@@ -15,7 +15,7 @@ use super::usage::{Budget, Tokens};
 use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reason, Rejection};
 use crate::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::author::prompt;
-use crate::author::repair::mechanical::{Mended, mend};
+use crate::author::repair::mechanical::{Fixed, apply_fixes};
 use crate::author::repair::{
     AnswerHash, Failure, RetryDecision, RetryMemory, RetryPolicy, should_retry,
 };
@@ -302,7 +302,7 @@ impl<G: Gates> Run<'_, '_, G> {
                 None => return Ok(Turn::OutOfTime(open, failed.rejection.clone())),
             };
             let answer = answer.get_or_insert(hash);
-            let Some(Mended { text, patch }) = repaired else {
+            let Some(Fixed { text, patch }) = repaired else {
                 let answer = answer.clone();
                 let standing = Standing { open, failed, answer, judged, applied };
                 return Ok(Turn::Failed(Box::new(standing)));
@@ -396,8 +396,8 @@ impl<G: Gates> Run<'_, '_, G> {
 }
 
 /// What repair makes of an answer, unless there is nothing certain to do, or it gives a plan that failed already.
-fn repaired(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Mended> {
-    let repaired = mend(failed.json.as_deref()?, &failed.rejection.findings)?;
+fn repaired(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Fixed> {
+    let repaired = apply_fixes(failed.json.as_deref()?, &failed.rejection.findings)?;
     (!seen.contains(&AnswerHash::of(&repaired.text))).then_some(repaired)
 }
 

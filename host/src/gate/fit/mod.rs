@@ -57,7 +57,7 @@ use crate::evidence::effort::{Cancel, Efforts, SEARCH_STEPS, VALUE_STEPS};
 use crate::evidence::{Seen, Task};
 use crate::plan::Plan;
 use check::Checks;
-use scope::{Elements, Scopes};
+pub(crate) use scope::{Elements, Scopes};
 
 /// How many findings are told of one plan: nobody mends more at once.
 const MAX_FINDINGS: usize = 1_000;

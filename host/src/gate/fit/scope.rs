@@ -15,7 +15,7 @@ use crate::plan::{Plan, innermost};
 const MAX_ITERATIONS: usize = 64;
 
 /// What samples and schema say about the elements of all iterations of a plan.
-pub(super) struct Elements {
+pub(crate) struct Elements {
     all: Vec<(ForEach, Evidence)>,
 }
 
@@ -28,24 +28,33 @@ impl Elements {
             nodes.chain(edges).chain(spans).flat_map(|it| [it.outer(), it.clone()]).collect();
         // Of all event types: what those of another type have may be in these, too.
         let types: Vec<&str> = evidence.event_types().map(|(name, _)| name).collect();
-        let room = Evidence::room();
+        Self::of(all, evidence, &types, &Evidence::room())
+    }
+
+    /// What events of these types say about the elements of each iteration; they take no more than this room together.
+    pub(crate) fn of(
+        iterations: BTreeSet<ForEach>,
+        evidence: &Evidence,
+        types: &[&str],
+        room: &Effort,
+    ) -> Self {
         let known = |for_each: ForEach| {
-            let evidence = evidence.elements_within(&types, &for_each, &room);
+            let evidence = evidence.elements_within(types, &for_each, room);
             (for_each, evidence)
         };
-        Self { all: all.into_iter().take(MAX_ITERATIONS).map(known).collect() }
+        Self { all: iterations.into_iter().take(MAX_ITERATIONS).map(known).collect() }
     }
 }
 
 /// What is known at every level of every iteration of a plan.
-pub(super) struct Scopes<'t> {
+pub(crate) struct Scopes<'t> {
     efforts: &'t Efforts,
     event: PathIndex<'t>,
     elements: Vec<(&'t ForEach, PathIndex<'t>)>,
 }
 
 impl<'t> Scopes<'t> {
-    pub(super) fn new(
+    pub(crate) fn new(
         evidence: &'t Evidence,
         elements: &'t Elements,
         event_types: &[&'t str],
@@ -63,7 +72,7 @@ impl<'t> Scopes<'t> {
         }
     }
 
-    pub(super) fn efforts(&self) -> &'t Efforts {
+    pub(crate) fn efforts(&self) -> &'t Efforts {
         self.efforts
     }
 
@@ -73,7 +82,7 @@ impl<'t> Scopes<'t> {
     }
 
     /// What is known of what paths of a level start at.
-    pub(super) fn at(&self, for_each: Option<&ForEach>, level: Level) -> Option<&PathIndex<'t>> {
+    pub(crate) fn at(&self, for_each: Option<&ForEach>, level: Level) -> Option<&PathIndex<'t>> {
         let wanted = match (level, for_each) {
             (Level::EVENT, _) => return Some(&self.event),
             (_, None) => return None,

@@ -1,97 +1,143 @@
-//! What stands where in a plan: told of any value, whether it is a plan or not.
+//! What each place of a plan holds: of any value, whether it is a plan or not.
 
+use json_patch::jsonptr::Pointer;
 use serde_json::Value;
 
-use super::context::{object_at, split};
-pub(super) use crate::plan::language::{Field, ObjectKind as Kind, Shape as Holds};
+use super::pointer::split;
+use crate::plan::language::{FieldRule, ObjectKind, Shape};
 
 /// What the place of a pointer holds, or should hold. `None` where plans have no such place.
-pub(super) fn holds(value: &Value, pointer: &str) -> Option<Holds> {
-    let mut holds = Holds::Object(Kind::Plan);
-    let mut at = String::new();
-    for token in pointer.split('/').skip(1) {
-        let name = token.replace("~1", "/").replace("~0", "~");
-        let is_list = value.pointer(&at).is_some_and(Value::is_array);
-        holds = match holds {
-            Holds::Object(kind) => kind.field(&name)?.shape,
-            Holds::ObjectOrObjects(kind) if !is_list => kind.field(&name)?.shape,
-            Holds::End => Kind::External.field(&name)?.shape,
-            Holds::ObjectOrObjects(kind) | Holds::Objects(kind) => Holds::Object(kind),
-            Holds::EventTypes => Holds::EventType,
-            Holds::Path => Holds::Segment,
-            Holds::Chain => Holds::Step,
-            Holds::Step | Holds::Arguments => Holds::Arguments,
-            Holds::Constants => Holds::Constant,
+pub(super) fn shape_at(value: &Value, pointer: &str) -> Option<Shape> {
+    let mut shape = Shape::Object(ObjectKind::Plan);
+    let mut here = Some(value);
+    for token in Pointer::parse(pointer).ok()?.tokens() {
+        let name = token.decoded();
+        let is_list = here.is_some_and(Value::is_array);
+        shape = match shape {
+            Shape::Object(kind) => kind.field(&name)?.shape,
+            Shape::ObjectOrObjects(kind) if !is_list => kind.field(&name)?.shape,
+            Shape::End => ObjectKind::External.field(&name)?.shape,
+            Shape::ObjectOrObjects(kind) | Shape::Objects(kind) => Shape::Object(kind),
+            Shape::EventTypes => Shape::EventType,
+            Shape::Path => Shape::Segment,
+            Shape::Chain => Shape::Step,
+            Shape::Step | Shape::Arguments => Shape::Arguments,
+            Shape::Constants => Shape::Constant,
             _ => return None,
         };
-        at = format!("{at}/{token}");
+        here = here.and_then(|it| it.pointer(&format!("/{}", token.encoded())));
     }
-    Some(holds)
+    Some(shape)
 }
 
 /// The kind of object that is at a pointer, or should be.
-pub(super) fn kind(value: &Value, pointer: &str) -> Option<Kind> {
-    match holds(value, pointer)? {
-        Holds::Object(kind) => Some(kind),
-        Holds::ObjectOrObjects(kind) => {
+pub(super) fn kind_at(value: &Value, pointer: &str) -> Option<ObjectKind> {
+    match shape_at(value, pointer)? {
+        Shape::Object(kind) => Some(kind),
+        Shape::ObjectOrObjects(kind) => {
             (!value.pointer(pointer).is_some_and(Value::is_array)).then_some(kind)
         }
-        Holds::End => Some(Kind::External),
+        Shape::End => Some(ObjectKind::External),
         _ => None,
     }
 }
 
-/// The nearest object of one of these kinds at a pointer or around it: its pointer and its kind.
-pub(super) fn enclosing(value: &Value, pointer: &str, kinds: &[Kind]) -> Option<(String, Kind)> {
+/// The pointer to the nearest object of one of these kinds, at a place or around it.
+pub(super) fn enclosing<'p>(
+    value: &Value,
+    pointer: &'p str,
+    kinds: &[ObjectKind],
+) -> Option<&'p str> {
     let mut at = pointer;
     loop {
-        if object_at(value, at).is_some()
-            && let Some(kind) = kind(value, at).filter(|kind| kinds.contains(kind))
+        if value.pointer(at).is_some_and(Value::is_object)
+            && kind_at(value, at).is_some_and(|kind| kinds.contains(&kind))
         {
-            return Some((at.to_owned(), kind));
+            return Some(at);
         }
         at = split(at)?.0;
     }
 }
 
+/// The fields that an object can't have beside this one: of several sources of a value one counts, of several tests of a
+/// condition, and of the two forms of a plan.
+pub(super) fn alternatives_to(kind: ObjectKind, field: &str) -> Vec<&'static str> {
+    let of_rule = |rule: &'static FieldRule| match rule {
+        FieldRule::OneOf(all) => {
+            let is_one = all.iter().any(|it| it.name == field);
+            let is_beside = all.iter().any(|it| it.with == Some(field));
+            let others = all.iter().filter(|it| it.name != field);
+            let excluded = others.filter(|it| is_one || (is_beside && it.with.is_none()));
+            excluded.map(|it| it.name).collect()
+        }
+        FieldRule::Excludes(one, other) if *one == field => vec![*other],
+        FieldRule::Excludes(other, one) if *one == field => vec![*other],
+        FieldRule::Forms { long, short, .. } if short.contains(&field) => vec![*long],
+        FieldRule::Forms { long, required, .. } if *long == field => required.to_vec(),
+        _ => Vec::new(),
+    };
+    kind.table().rules.iter().flat_map(of_rule).collect()
+}
+
+/// Whether null in a field is meant to say nothing.
+pub(super) fn is_optional(field: &str) -> bool {
+    matches!(
+        field,
+        "when"
+            | "partial_when"
+            | "property_fields"
+            | "convert"
+            | "for_each"
+            | "edges"
+            | "name"
+            | "edge_id"
+            | "on_duplicate"
+            | "from"
+            | "nulls"
+            | "on_error"
+    )
+}
+
 /// Whether a place may hold this, or what can be made of it.
-pub(super) fn suits(holds: Holds, content: &Value) -> bool {
+pub(super) fn suits(shape: Shape, content: &Value) -> bool {
     let is_scalar = content.is_string() || content.is_number() || content.is_boolean();
-    match holds {
-        Holds::EventTypes => content.is_string() || content.is_array(),
-        Holds::Name
-        | Holds::EventType
-        | Holds::Template
-        | Holds::Text
-        | Holds::Segment
-        | Holds::Word(_) => content.is_string(),
-        Holds::Path => content.is_array() || content.is_string() || content.is_null(),
-        Holds::Object(Kind::ForEach) => {
+    match shape {
+        Shape::EventTypes => content.is_string() || content.is_array(),
+        Shape::Name
+        | Shape::EventType
+        | Shape::Template
+        | Shape::Text
+        | Shape::Segment
+        | Shape::Word(_) => content.is_string(),
+        Shape::Path => content.is_array() || content.is_string() || content.is_null(),
+        Shape::Object(ObjectKind::ForEach) => {
             content.is_object() || content.is_string() || content.is_array()
         }
-        Holds::Object(Kind::Condition) => looks_like(Kind::Condition, content),
-        Holds::Object(kind) => match content {
+        Shape::Object(ObjectKind::Condition) => looks_like(ObjectKind::Condition, content),
+        Shape::Object(kind) => match content {
             Value::Array(items) => items.len() == 1 && items.iter().all(|it| looks_like(kind, it)),
             content => content.is_object(),
         },
-        Holds::Objects(kind) => match content {
+        Shape::Objects(kind) => match content {
             Value::Array(items) => items.iter().all(Value::is_object),
-            content => looks_like(kind, content) || (kind == Kind::Property && content.is_object()),
+            content => {
+                looks_like(kind, content) || (kind == ObjectKind::Property && content.is_object())
+            }
         },
-        Holds::ObjectOrObjects(_) => content.is_object() || content.is_array() || content.is_null(),
-        Holds::End => content.is_string() || content.is_object(),
-        Holds::Chain => content.is_array() || content.is_string() || content.is_object(),
-        Holds::Step => content.is_string() || content.is_object(),
-        Holds::Arguments => true,
-        Holds::Constant => is_scalar,
-        Holds::Constants => is_scalar || content.is_array(),
-        Holds::True => content.is_boolean(),
-        Holds::Section => false,
+        Shape::ObjectOrObjects(_) => content.is_object() || content.is_array() || content.is_null(),
+        Shape::End => content.is_string() || content.is_object(),
+        Shape::Chain => content.is_array() || content.is_string() || content.is_object(),
+        Shape::Step => content.is_string() || content.is_object(),
+        Shape::Arguments => true,
+        Shape::Constant => is_scalar,
+        Shape::Constants => is_scalar || content.is_array(),
+        Shape::True => content.is_boolean(),
+        Shape::Section => false,
     }
 }
 
 /// Whether this is an object with fields of that kind alone, or nearly.
-pub(super) fn looks_like(kind: Kind, content: &Value) -> bool {
+pub(super) fn looks_like(kind: ObjectKind, content: &Value) -> bool {
     let Some(fields) = content.as_object() else { return false };
     let is_known = |name: &&String| {
         let mut known = kind.fields().iter();
@@ -105,10 +151,11 @@ pub(super) fn looks_like(kind: Kind, content: &Value) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{Holds, Kind, enclosing, holds, kind};
+    use super::{enclosing, kind_at, shape_at};
+    use crate::plan::language::{ObjectKind, Shape};
 
     #[test]
-    fn places_are_told_by_what_is_around_them() {
+    fn places_are_known_by_what_is_around_them() {
         let plan = json!({
             "nodes": [{"when": {"all": [{"not": {"source_path": ["a"], "exists": true}}]},
                 "property_fields": [{"coalesce": [{"source_path": ["a"], "convert": [{"split": {"index": 1}}]}]}]}],
@@ -116,21 +163,24 @@ mod tests {
             "span_handling": [{"when": {}}],
         });
         for (pointer, expected) in [
-            ("", Some(Holds::Object(Kind::Plan))),
-            ("/nodes/0", Some(Holds::Object(Kind::Node))),
-            ("/nodes/0/when/all/0/not/exists", Some(Holds::True)),
-            ("/nodes/0/property_fields/0/coalesce/0/source_path/0", Some(Holds::Segment)),
-            ("/nodes/0/property_fields/0/coalesce/0/convert/0/split/index", Some(Holds::Arguments)),
-            ("/edges/0/to", Some(Holds::End)),
-            ("/edges/0/to/key_fields/0", Some(Holds::Object(Kind::Key))),
-            ("/span_handling/0/when", Some(Holds::Object(Kind::Condition))),
+            ("", Some(Shape::Object(ObjectKind::Plan))),
+            ("/nodes/0", Some(Shape::Object(ObjectKind::Node))),
+            ("/nodes/0/when/all/0/not/exists", Some(Shape::True)),
+            ("/nodes/0/property_fields/0/coalesce/0/source_path/0", Some(Shape::Segment)),
+            ("/nodes/0/property_fields/0/coalesce/0/convert/0/split/index", Some(Shape::Arguments)),
+            ("/edges/0/to", Some(Shape::End)),
+            ("/edges/0/to/key_fields/0", Some(Shape::Object(ObjectKind::Key))),
+            ("/span_handling/0/when", Some(Shape::Object(ObjectKind::Condition))),
             ("/nodes/0/colour", None),
         ] {
-            assert_eq!(holds(&plan, pointer), expected, "{pointer}");
+            assert_eq!(shape_at(&plan, pointer), expected, "{pointer}");
         }
-        assert_eq!(kind(&plan, "/span_handling"), None);
-        assert_eq!(kind(&json!({"span_handling": {}}), "/span_handling"), Some(Kind::Span));
-        let around = enclosing(&plan, "/edges/0/to/key_fields/0/source_path", &[Kind::Edge]);
-        assert_eq!(around, Some(("/edges/0".to_owned(), Kind::Edge)));
+        assert_eq!(kind_at(&plan, "/span_handling"), None);
+        assert_eq!(
+            kind_at(&json!({"span_handling": {}}), "/span_handling"),
+            Some(ObjectKind::Span)
+        );
+        let around = enclosing(&plan, "/edges/0/to/key_fields/0/source_path", &[ObjectKind::Edge]);
+        assert_eq!(around, Some("/edges/0"));
     }
 }

@@ -1,131 +1,112 @@
 //! What is known where the paths of a mapping start.
 
-use serde_json::Value;
-
-use super::context::{name_of, path_of};
-use super::grammar::Kind;
-use super::owner::Owner;
+use super::remedy::Likely;
+use super::rule::{Mapping, PlanRule};
 use crate::evidence::Path;
 use crate::evidence::PathIndex;
-use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::similarity::ranking::best;
 use crate::evidence::similarity::spelling;
 use crate::gate::fit::suggest::likely_property;
 use crate::gate::fit::suggest::{PathSearch, Sought, is_presentable, other_spellings};
 use crate::graph::spec::{Property, PropertyType};
 use crate::plan::expr::{Conversion, Level};
+use crate::plan::language::ObjectKind;
 
 /// How much of a property's name a path has to say, more than of any other's, for the property to be meant.
 const SAID: f64 = 0.25;
 
 /// The values that a path can lead to, beside what has the mapping.
-pub(super) struct Scope<'c, 'p, 'a> {
-    owner: Option<&'c Owner<'a>>,
-    known: &'c PathIndex<'p>,
-    level: Level,
+pub(super) struct PathScope<'c, 'p, 'a> {
+    pub(super) rule: Option<&'c PlanRule<'a>>,
+    pub(super) known: &'c PathIndex<'p>,
+    pub(super) level: Level,
 }
 
-impl<'c, 'p, 'a> Scope<'c, 'p, 'a> {
-    pub(super) fn new(
-        owner: Option<&'c Owner<'a>>,
-        known: &'c PathIndex<'p>,
-        level: Level,
-    ) -> Self {
-        Self { owner, known, level }
-    }
-
-    pub(super) fn known(&self) -> &'c PathIndex<'p> {
-        self.known
-    }
-
+impl<'a> PathScope<'_, '_, 'a> {
     /// The property that a path of a mapping without a usable name is for.
     pub(super) fn property_of(
         &self,
         written: Option<&str>,
         path: &[String],
-    ) -> Option<(&'a Property, bool)> {
-        let likely = likely_property(written, path, &self.owner?.free(), self.known)?;
-        Some((likely.item, likely.is_certain()))
+    ) -> Option<Likely<&'a Property>> {
+        likely_property(written, path, &self.rule?.free(), self.known)
     }
 
     /// The property of a mapping, by its name or else by its path, and by what its value becomes.
-    pub(super) fn property_of_mapping(&self, mapping: &Value) -> Option<(&'a Property, bool)> {
-        let written = mapping.get("property_name").and_then(Value::as_str);
-        let path = mapping.get("source_path").and_then(path_of).unwrap_or_default();
-        let chain = mapping.get("convert").and_then(Value::as_array);
-        let given = match chain.and_then(|steps| steps.last()) {
-            // What a pattern gives doesn't take its compilation.
-            Some(step) if step.get("regex").is_some() => Some(PropertyType::String),
-            Some(step) => Conversion::from_json(step).ok().and_then(|step| gives(&step)),
-            None => mapping.get("template").map(|_| PropertyType::String),
-        };
-        let Some(given) = given else { return self.property_of(written, &path) };
-        let free = self.owner?.free();
+    pub(super) fn property_of_mapping(
+        &self,
+        mapping: &Mapping<'_>,
+    ) -> Option<Likely<&'a Property>> {
+        let path = mapping.path.as_deref().unwrap_or_default();
+        let Some(given) = value_type(mapping) else { return self.property_of(mapping.name, path) };
+        let free = self.rule?.free().into_iter();
         let suiting: Vec<&Property> =
-            free.into_iter().filter(|it| is_same(&it.property_type, &given)).collect();
+            free.filter(|it| is_same(&it.property_type, &given)).collect();
         if let [only] = suiting.as_slice() {
-            return Some((only, true));
+            return Some(Likely::new(*only, true));
         }
         let effort = &self.known.efforts().searches;
         let said = |it: &Property| {
-            let near =
-                written.map_or(0.0, |written| spelling::names(written, &it.logical_name, effort));
-            near.max(spelling::affinity(&it.logical_name, &path))
+            let name = &it.logical_name;
+            let near = mapping.name.map_or(0.0, |written| spelling::names(written, name, effort));
+            near.max(spelling::affinity(name, path))
         };
-        let mut said: Vec<(f64, &'a Property)> =
-            suiting.into_iter().map(|it| (said(it), it)).collect();
-        said.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        effort.whole(Some(()))?;
-        let second = said.get(1).map_or(0.0, |(said, _)| *said);
-        let (first, property) = said.first()?;
-        (*first > 0.0).then_some((property, *first >= SAID && first - second >= SAID))
+        let best = effort.whole(best(suiting.into_iter().map(|it| (said(it), it))))?;
+        let is_clear = best.score >= SAID && best.margin >= SAID;
+        (best.score > 0.0).then(|| Likely::new(best.item, is_clear))
     }
 
     /// A path for a property, or for anything of that name.
     pub(super) fn path_for(&self, name: &str, is_key: bool) -> Option<Likely<Path>> {
-        let property_type = self.owner.and_then(|it| it.property(name)).map(|it| &it.property_type);
+        let property_type = self.rule.and_then(|it| it.property(name)).map(|it| &it.property_type);
+        let entity = self.rule.and_then(PlanRule::entity).map_or("", |it| it.item.name.as_str());
+        let taken = self.rule.into_iter().flat_map(|rule| rule.paths(self.level));
         let sought = Sought { given: &[], name: Some(name), property_type, is_key };
-        self.search().named(&sought)
+        PathSearch::new(self.known, entity, taken).named(&sought)
     }
 
-    fn search(&self) -> PathSearch<'c, 'p> {
-        let entity = self.owner.and_then(Owner::entity).map_or("", |(it, _)| it.name.as_str());
-        let taken = self.owner.into_iter().flat_map(|owner| owner.paths(self.level));
-        PathSearch::new(self.known, entity, taken)
-    }
-
-    /// A path that was written as one text, and whether there is such a path.
-    pub(super) fn path_in(&self, text: &str) -> Option<(Vec<String>, bool)> {
+    /// A path that was written as one text; a fix where there is such a path.
+    pub(super) fn path_in(&self, text: &str) -> Option<Likely<Path>> {
         let whole = vec![text.to_owned()];
         let mut forms = other_spellings(&whole);
         forms.insert(0, whole);
         forms.retain(|path| path.iter().all(|segment| is_presentable(segment)));
-        if let Some(path) = forms.iter().find(|path| self.known.has(path)) {
-            return Some((path.clone(), true));
-        }
         let evidence = self.known.evidence();
-        let elsewhere = evidence
-            .event_types()
-            .find_map(|(name, _)| forms.iter().find(|path| evidence.knows(name, path)));
-        if let Some(path) = elsewhere {
-            return Some((path.clone(), true));
+        let here = forms.iter().find(|path| self.known.has(path));
+        let elsewhere = || {
+            let mut types = evidence.event_types();
+            types.find_map(|(name, _)| forms.iter().find(|path| evidence.knows(name, path)))
+        };
+        if let Some(path) = here.or_else(elsewhere) {
+            return Some(Likely::new(path.clone(), true));
         }
-        let split = forms.get(1).or(forms.first());
-        split.filter(|path| path.iter().all(|it| !it.is_empty())).map(|path| (path.clone(), false))
+        let split = forms.get(1).or(forms.first())?;
+        let is_path = split.iter().all(|segment| !segment.is_empty());
+        is_path.then(|| Likely::new(split.clone(), false))
     }
 
     /// What a property of a key is to be called.
-    pub(super) fn key_name(&self, at: &str) -> Option<(&'a Property, bool)> {
-        let owner = self.owner?;
-        let (key, certain) = owner.key(at)?;
-        let is_mapped = owner.properties().iter().filter_map(name_of).any(|it| key.is_named(it));
-        let is_only = owner.kind != Kind::Plan || owner.keys().len() == 1;
-        Some((key, certain && is_only && !is_mapped && owner.means_key(at, key)))
+    pub(super) fn key_name(&self, at: &str) -> Option<Likely<&'a str>> {
+        let rule = self.rule?;
+        let key = rule.key(at)?;
+        let is_mapped = rule.properties().any(|it| it.is_of(key.item));
+        let is_only = rule.kind != ObjectKind::Plan || rule.keys().count() == 1;
+        let is_meant = is_only && !is_mapped && rule.means_key(at, key.item);
+        Some(key.map(|it| it.logical_name.as_str()).only_if(is_meant))
     }
 }
 
-/// The type of what a conversion gives; `None` where it may be anything.
-fn gives(step: &Conversion) -> Option<PropertyType> {
-    Some(match step {
+/// The type of what a mapping's conversions or its template give; `None` where it may be anything.
+fn value_type(mapping: &Mapping<'_>) -> Option<PropertyType> {
+    let chain = mapping.json.get("convert").and_then(serde_json::Value::as_array);
+    let Some(last) = chain.and_then(|steps| steps.last()) else {
+        return mapping.json.get("template").map(|_| PropertyType::String);
+    };
+    // What a pattern gives doesn't take its compilation.
+    if last.get("regex").is_some() {
+        return Some(PropertyType::String);
+    }
+    Some(match Conversion::from_json(last).ok()? {
         Conversion::ToString
         | Conversion::ToJsonText
         | Conversion::Lower

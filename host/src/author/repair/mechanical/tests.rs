@@ -1,8 +1,8 @@
-//! Findings of the parser and of the gate of fit, and what mending makes of them.
+//! Findings of the parser and of the gate of fit, and what their fixes make of the plan.
 
 use serde_json::{Value, json};
 
-use super::{mend, plan_findings};
+use super::{apply_fixes, plan_findings};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::evidence::Samples;
 use crate::evidence::Task;
@@ -40,14 +40,14 @@ fn found(value: &Value, task: &Task) -> Vec<Finding> {
     }
 }
 
-/// What is left of the findings when nothing more can be mended, and the plan then.
-fn mended(value: Value) -> (Value, Vec<Finding>) {
+/// What is left of the findings when nothing more can be fixed, and the plan then.
+fn fixed(value: Value) -> (Value, Vec<Finding>) {
     let task = task();
     let mut value = value;
     loop {
         let findings = found(&value, &task);
-        match mend(&value.to_string(), &findings) {
-            Some(mended) => value = serde_json::from_str(&mended.text).expect("JSON"),
+        match apply_fixes(&value.to_string(), &findings) {
+            Some(fixed) => value = serde_json::from_str(&fixed.text).expect("JSON"),
             None => return (value, findings),
         }
     }
@@ -66,8 +66,8 @@ fn a_plan_for_something_else_is_not_made_one_for_the_only_thing_there_is() {
         "key_field": {"property_name": "customer_id", "source_path": ["content", "customer_id"]},
         "property_fields": [{"property_name": "name", "source_path": ["content", "status"]}]
     });
-    let (mended, left) = mended(plan);
-    assert_eq!(mended["target_entity_name"], "Customer");
+    let (fixed, left) = fixed(plan);
+    assert_eq!(fixed["target_entity_name"], "Customer");
     assert!(
         left.iter()
             .any(|it| it.code == "unknown_entity" && !it.is_certain() && it.patch().is_some())
@@ -76,32 +76,32 @@ fn a_plan_for_something_else_is_not_made_one_for_the_only_thing_there_is() {
 
 #[test]
 fn patterns_of_remedies_share_the_budget_of_a_plan() {
-    let mendable = |pattern: &str| {
+    let fixable = |pattern: &str| {
         let steps = vec![json!({"regex": pattern}); 60];
         let property = json!({"property_name": "status", "source_path": ["a"], "convert": steps});
         let plan = with("/property_fields", json!([property, property]));
         found(&plan, &task()).iter().filter(|it| it.is_certain() && it.patch().is_some()).count()
     };
-    assert_eq!(mendable("x"), 64);
+    assert_eq!(fixable("x"), 64);
     // Eight classes of all code points, whose case is folded: a plan has room for four of these.
-    assert_eq!(mendable(&format!("(?i){}", r"[\s\S]".repeat(8))), 4);
+    assert_eq!(fixable(&format!("(?i){}", r"[\s\S]".repeat(8))), 4);
 }
 
 #[test]
 fn the_key_is_renamed_where_name_or_path_say_that_it_is_meant() {
     let at = "/key_field/property_name";
     for name in ["orderid", "oder_id", "Order.order_id", "number"] {
-        assert_eq!(mended(with(at, json!(name))), (right(), vec![]), "{name}");
+        assert_eq!(fixed(with(at, json!(name))), (right(), vec![]), "{name}");
     }
     let customer =
         json!({"property_name": "customer_id", "source_path": ["content", "customer_id"]});
-    let (plan, left) = mended(with("/key_field", customer));
+    let (plan, left) = fixed(with("/key_field", customer));
     assert_eq!(plan["key_field"]["property_name"], "customer_id");
     assert_eq!((left[0].code.name, left[0].is_certain()), ("wrong_key", false));
     // Twice the same name, and a name that is none.
     for name in ["status", "customer-id"] {
         let key = json!({"property_name": name, "source_path": ["content", "customer_id"]});
-        let (plan, left) = mended(with("/key_field", key));
+        let (plan, left) = fixed(with("/key_field", key));
         assert_eq!(plan["key_field"]["property_name"], name);
         assert!(left.iter().any(|it| it.patch().is_some() && !it.is_certain()), "{left:#?}");
     }
@@ -110,11 +110,11 @@ fn the_key_is_renamed_where_name_or_path_say_that_it_is_meant() {
 #[test]
 fn the_event_type_is_told_by_its_name_or_by_all_paths() {
     for name in ["order_place", "shipment"] {
-        assert_eq!(mended(with("/event_type", json!(name))), (right(), vec![]), "{name}");
+        assert_eq!(fixed(with("/event_type", json!(name))), (right(), vec![]), "{name}");
     }
     let mut other = with("/event_type", json!("shipment"));
     other["property_fields"][0]["source_path"] = json!(["content", "carrier"]);
-    let (plan, left) = mended(other);
+    let (plan, left) = fixed(other);
     assert_eq!(plan["event_type"], "shipment");
     assert_eq!((left[0].code.name, left[0].is_certain()), ("event_type_without_sample", false));
 }
@@ -133,7 +133,7 @@ fn what_a_field_says_that_plans_lack_is_not_dropped_in_silence() {
         ("notes", json!([])),
         ("when", json!({})),
     ] {
-        assert_eq!(mended(odd(name, content)), (right(), vec![]), "{name}");
+        assert_eq!(fixed(odd(name, content)), (right(), vec![]), "{name}");
     }
     for (name, content) in [
         ("skip_if", json!({"path": ["content", "status"], "equals": "new"})),
@@ -142,7 +142,7 @@ fn what_a_field_says_that_plans_lack_is_not_dropped_in_silence() {
         ("extra", json!({"a": 1})),
     ] {
         let plan = odd(name, content);
-        let (same, left) = mended(plan.clone());
+        let (same, left) = fixed(plan.clone());
         assert_eq!(same, plan, "{name}");
         assert_eq!(left[0].patch().cloned(), Some(patch::remove(&format!("/{name}"))));
         assert!(left[0].expected.contains("can't be said in a plan"), "{}", left[0].expected);
@@ -171,9 +171,9 @@ fn braces_of_templates_are_put_right() {
         let mut plan = right();
         plan["property_fields"][0] = json!({"property_name": "status", "template": wrong});
         let findings = plan_findings(&plan, &plan::problems_of_value(&plan), &task());
-        let mended = mend(&plan.to_string(), &findings).map(|it| it.text).unwrap_or_default();
+        let fixed = apply_fixes(&plan.to_string(), &findings).map(|it| it.text).unwrap_or_default();
         assert!(
-            mended.contains("\"{content.order.id}-{content.status}\""),
+            fixed.contains("\"{content.order.id}-{content.status}\""),
             "{wrong}: {findings:#?}"
         );
     }

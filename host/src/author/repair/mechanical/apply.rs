@@ -1,8 +1,8 @@
-//! Applies what is certain.
+//! Applies fixes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::ops::Bound;
+use std::iter::successors;
 
 use json_patch::jsonptr::Pointer;
 use json_patch::{Patch, PatchOperation};
@@ -10,45 +10,38 @@ use serde_json::Value;
 
 use crate::diagnostics::finding::Finding;
 
-/// How many certain patches are looked at in one go.
+/// How many fixes are looked at in one go.
 const MAX_PATCHES: usize = 64;
 
-/// A plan's text with patches applied.
+/// A plan's text with fixes applied.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mended {
+pub struct Fixed {
     /// The text: JSON, indented by two spaces, names sorted by code point.
     pub text: String,
     /// What was done, in the order in which it was done.
     pub patch: Patch,
 }
 
-/// Applies the certain patches of `findings` to the JSON in `text`, the first 64 of them, all in one go. `None` where there
-/// are none, where none can be applied, or where the text isn't JSON.
+/// Applies the fixes of `findings` to the JSON in `text`, the first 64 of them, all in one go. `None` where there are none,
+/// where none can be applied, or where the text isn't JSON.
 ///
 /// All pointers are into the text as it is: items are taken out of arrays last, those of inner arrays first, and those of
 /// one array from its end. Of two patches for one place, or for a place and one inside of it, the first counts; the other's
-/// finding will show again if it still holds. A patch whose operations are about one another, or that puts something between
+/// finding will show again if it still holds. A patch whose operations depend on one another, or that puts something between
 /// the items of an array or moves an item, has all of the innermost object or array around it to itself. Patches that copy
 /// or test are left out.
 #[must_use]
-pub fn mend(text: &str, findings: &[Finding]) -> Option<Mended> {
+pub fn apply_fixes(text: &str, findings: &[Finding]) -> Option<Fixed> {
     let before: Value = serde_json::from_str(text).ok()?;
-    let certain = findings.iter().filter(|it| it.is_certain()).filter_map(|it| it.patch());
-    let mut changed = Places::default();
+    let fixes = findings.iter().filter(|it| it.is_certain()).filter_map(Finding::patch);
+    let mut changed = ChangedPlaces::default();
     let (mut operations, mut removals) = (Vec::new(), Vec::new());
-    for patch in certain.take(MAX_PATCHES) {
-        match changed.admit(patch, &before) {
-            None => continue,
-            Some(Manner::InOrder) => {
-                operations.extend(patch.0.iter().cloned());
-                continue;
-            }
-            Some(Manner::Each) => {}
-        }
+    for patch in fixes.take(MAX_PATCHES) {
+        let Some(order) = changed.admit(patch, &before) else { continue };
         for operation in &patch.0 {
-            match (operation, item_index(&before, operation.path())) {
-                (PatchOperation::Remove(it), Some(index)) => {
-                    let last_first = (Reverse(it.path.tokens().count()), Reverse(index));
+            match (order, operation, item_index(&before, operation.path())) {
+                (Order::Any, PatchOperation::Remove(it), Some(index)) => {
+                    let last_first = (Reverse(it.path.count()), Reverse(index));
                     removals.push((last_first, operation.clone()));
                 }
                 _ => operations.push(operation.clone()),
@@ -63,144 +56,112 @@ pub fn mend(text: &str, findings: &[Finding]) -> Option<Mended> {
         return None;
     }
     let text = serde_json::to_string_pretty(&value).ok()?;
-    Some(Mended { text, patch: Patch(operations) })
-}
-
-/// A place that an operation changes, by its names from the root on.
-struct Place {
-    names: Vec<String>,
-    /// Whether it is behind the last item of an array: any number of items may go there.
-    is_end: bool,
-}
-
-/// The places that are changed already, none of which is inside of another. Sorted, so that what is inside of a place would
-/// come right behind it.
-#[derive(Default)]
-struct Places(BTreeSet<Vec<String>>);
-
-impl Places {
-    /// Takes in the places of a patch, if it applies to the value and meets nothing that is changed already.
-    fn admit(&mut self, patch: &Patch, value: &Value) -> Option<Manner> {
-        let places: Option<Vec<Vec<Place>>> =
-            patch.0.iter().map(|operation| places(operation, value)).collect();
-        let mut own = Self::default();
-        let is_each = places.is_some_and(|places| {
-            places.into_iter().flatten().all(|place| {
-                let is_free = !own.meets(&place);
-                own.0.insert(place.names);
-                is_free
-            })
-        });
-        let manner = if is_each { Manner::Each } else { Manner::InOrder };
-        if !is_each {
-            json_patch::patch(&mut value.clone(), patch).ok()?;
-            own.0 = BTreeSet::from([around(patch)?]);
-        }
-        let is_free = |names: &Vec<String>| {
-            let is_end = names.last().is_some_and(|it| it == "-") && is_each;
-            let is_end = is_end && parent(names, value).is_some_and(Value::is_array);
-            !self.meets(&Place { names: names.clone(), is_end })
-        };
-        if !own.0.iter().all(is_free) {
-            return None;
-        }
-        self.0.append(&mut own.0);
-        Some(manner)
-    }
-
-    /// Whether one of these is the place, around it, or inside of it.
-    fn meets(&self, place: &Place) -> bool {
-        let names = place.names.as_slice();
-        let mut around = (0..names.len()).map(|depth| &names[..depth]);
-        let is_taken = !place.is_end && self.0.contains(names);
-        let behind = (Bound::Excluded(names), Bound::Unbounded);
-        let next = self.0.range::<[String], _>(behind).next();
-        is_taken
-            || around.any(|it| self.0.contains(it))
-            || next.is_some_and(|it| it.starts_with(names))
-    }
+    Some(Fixed { text, patch: Patch(operations) })
 }
 
 /// How the operations of a patch are applied.
-enum Manner {
+#[derive(Clone, Copy)]
+enum Order {
     /// Each by itself, removals last.
-    Each,
+    Any,
     /// One after the other.
-    InOrder,
+    AsWritten,
 }
 
-/// The names of the innermost object or array around everything that a patch changes. `None` where an operation is of those
-/// that aren't applied.
-fn around(patch: &Patch) -> Option<Vec<String>> {
-    let mut around: Option<Vec<String>> = None;
+/// The pointers to what is changed already, none of which leads into another.
+#[derive(Default)]
+struct ChangedPlaces(BTreeSet<String>);
+
+impl ChangedPlaces {
+    /// Takes in the places of a patch, if it applies to the value and meets nothing that is changed already.
+    fn admit(&mut self, patch: &Patch, value: &Value) -> Option<Order> {
+        let (order, places) = match Self::of_independent(patch, value) {
+            Some(Self(places)) => (Order::Any, places),
+            None => {
+                json_patch::patch(&mut value.clone(), patch).ok()?;
+                (Order::AsWritten, BTreeSet::from([around(patch)?.to_string()]))
+            }
+        };
+        if places.iter().any(|at| self.meets(at, value)) {
+            return None;
+        }
+        self.0.extend(places);
+        Some(order)
+    }
+
+    /// The places of a patch whose operations can be applied in any order, and together with those of others.
+    fn of_independent(patch: &Patch, value: &Value) -> Option<Self> {
+        let mut own = Self::default();
+        for operation in &patch.0 {
+            for at in places(operation, value)? {
+                if own.meets(at.as_str(), value) {
+                    return None;
+                }
+                own.0.insert(at.to_string());
+            }
+        }
+        Some(own)
+    }
+
+    /// Whether one of these is the place, around it, or inside of it. At the end of an array there is room for any number.
+    fn meets(&self, at: &str, value: &Value) -> bool {
+        let inside = format!("{at}/");
+        let mut from_here = self.0.range(inside.clone()..);
+        (self.0.contains(at) && !is_array_end(value, at))
+            || successors(parent(at), |around| parent(around)).any(|around| self.0.contains(around))
+            || from_here.next().is_some_and(|next| next.starts_with(&inside))
+    }
+}
+
+/// The innermost object or array around everything that a patch changes. `None` where an operation is of those that aren't
+/// applied.
+fn around(patch: &Patch) -> Option<&Pointer> {
+    let mut ends: Vec<&Pointer> = Vec::new();
     for operation in &patch.0 {
-        let ends = match operation {
-            PatchOperation::Move(it) => vec![names(&it.from), names(&it.path)],
+        match operation {
+            PatchOperation::Move(it) => ends.extend([it.from.as_ptr(), it.path.as_ptr()]),
             PatchOperation::Add(_) | PatchOperation::Remove(_) | PatchOperation::Replace(_) => {
-                vec![names(operation.path())]
+                ends.push(operation.path());
             }
             PatchOperation::Copy(_) | PatchOperation::Test(_) => return None,
-        };
-        for mut end in ends {
-            end.pop();
-            around = Some(match around {
-                None => end,
-                Some(before) => {
-                    let same = before.iter().zip(&end).take_while(|(a, b)| a == b).count();
-                    before.into_iter().take(same).collect()
-                }
-            });
         }
     }
-    around
-}
-
-/// What a place is in.
-fn parent<'v>(names: &[String], value: &'v Value) -> Option<&'v Value> {
-    let (_, parent) = names.split_last()?;
-    parent.iter().try_fold(value, |value, name| match value {
-        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
-        value => value.get(name),
-    })
+    let parents = ends.into_iter().map(|end| end.parent().unwrap_or(end));
+    parents.reduce(|a, b| a.intersection(b))
 }
 
 /// The places that an operation changes. `None` where it doesn't apply to the value, or isn't of those that can be applied
 /// together with others.
-fn places(operation: &PatchOperation, value: &Value) -> Option<Vec<Place>> {
-    match operation {
-        PatchOperation::Replace(it) => Some(vec![existing(&it.path, value)?]),
-        PatchOperation::Remove(it) if !it.path.is_root() => Some(vec![existing(&it.path, value)?]),
-        PatchOperation::Add(it) => Some(vec![new(&it.path, value)?]),
+fn places<'o>(operation: &'o PatchOperation, value: &Value) -> Option<Vec<&'o Pointer>> {
+    let (old, new): (Option<&Pointer>, Option<&Pointer>) = match operation {
+        PatchOperation::Replace(it) => (Some(&it.path), None),
+        PatchOperation::Remove(it) if !it.path.is_root() => (Some(&it.path), None),
+        PatchOperation::Add(it) => (None, Some(&it.path)),
         PatchOperation::Move(it) if !it.from.is_root() && item_index(value, &it.from).is_none() => {
-            Some(vec![existing(&it.from, value)?, new(&it.path, value)?])
+            (Some(&it.from), Some(&it.path))
         }
         PatchOperation::Remove(_)
         | PatchOperation::Move(_)
         | PatchOperation::Copy(_)
-        | PatchOperation::Test(_) => None,
-    }
-}
-
-fn existing(at: &Pointer, value: &Value) -> Option<Place> {
-    value.pointer(at.as_str()).map(|_| Place { names: names(at), is_end: false })
-}
-
-/// A place that an object can have, or the end of an array.
-fn new(at: &Pointer, value: &Value) -> Option<Place> {
-    let names = names(at);
-    let is_end = match at.parent() {
-        None => false,
-        Some(parent) => match value.pointer(parent.as_str())? {
-            Value::Object(_) => false,
-            Value::Array(_) if names.last().is_some_and(|it| it == "-") => true,
-            _ => return None,
-        },
+        | PatchOperation::Test(_) => return None,
     };
-    Some(Place { names, is_end })
+    let is_there = old.is_none_or(|at| value.pointer(at.as_str()).is_some());
+    let can_be = new.is_none_or(|at| {
+        let parent = at.parent().map(|parent| value.pointer(parent.as_str()));
+        parent.is_none_or(|it| it.is_some_and(Value::is_object) || is_array_end(value, at.as_str()))
+    });
+    (is_there && can_be).then(|| old.into_iter().chain(new).collect())
 }
 
-fn names(at: &Pointer) -> Vec<String> {
-    at.tokens().map(|token| token.decoded().into_owned()).collect()
+/// The pointer to what a place is in.
+fn parent(at: &str) -> Option<&str> {
+    at.rsplit_once('/').map(|(parent, _)| parent)
+}
+
+/// Whether a pointer leads to after the last item of an array.
+fn is_array_end(value: &Value, at: &str) -> bool {
+    let array = at.strip_suffix("/-").and_then(|parent| value.pointer(parent));
+    array.is_some_and(Value::is_array)
 }
 
 /// The index of what is an item of an array; fields of objects may be called by numbers too.
@@ -215,7 +176,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Map, Value, json};
 
-    use super::{MAX_PATCHES, mend};
+    use super::{MAX_PATCHES, apply_fixes};
     use crate::diagnostics::codes;
     use crate::diagnostics::finding::{Finding, patch};
     use crate::diagnostics::problem::Stage;
@@ -224,9 +185,10 @@ mod tests {
         Finding::new(Stage::Plan, codes::UNKNOWN_FIELD, "", "one thing", "another").with_fix(patch)
     }
 
-    fn mended(value: &Value, patches: Vec<Patch>) -> Option<Value> {
+    fn fixed(value: &Value, patches: Vec<Patch>) -> Option<Value> {
         let findings: Vec<Finding> = patches.into_iter().map(finding).collect();
-        mend(&value.to_string(), &findings).map(|it| serde_json::from_str(&it.text).expect("JSON"))
+        apply_fixes(&value.to_string(), &findings)
+            .map(|it| serde_json::from_str(&it.text).expect("JSON"))
     }
 
     #[test]
@@ -239,7 +201,7 @@ mod tests {
             patch::both(patch::add("/a/-", "end"), patch::remove("/a/9")),
         ];
         let expected = json!({"a": [0, "two", 3, 4, 5, 6, 7, 8, 11, "end"]});
-        assert_eq!(mended(&value, patches), Some(expected));
+        assert_eq!(fixed(&value, patches), Some(expected));
     }
 
     #[test]
@@ -251,22 +213,22 @@ mod tests {
             patch::rename("/c", "/d"),
             patch::remove("/c"),
         ];
-        assert_eq!(mended(&value, patches), Some(json!({"a": {"b": 3}, "d": 2})));
+        assert_eq!(fixed(&value, patches), Some(json!({"a": {"b": 3}, "d": 2})));
     }
 
     #[test]
     fn what_cannot_be_applied_is_left_out() {
         let value = json!({"a": 1});
-        assert_eq!(mended(&value, vec![patch::remove("/b")]), None);
-        assert_eq!(mended(&value, vec![patch::replace("/a", 1)]), None);
+        assert_eq!(fixed(&value, vec![patch::remove("/b")]), None);
+        assert_eq!(fixed(&value, vec![patch::replace("/a", 1)]), None);
         assert_eq!(
-            mended(&value, vec![patch::remove("/b"), patch::replace("/a", 2)]),
+            fixed(&value, vec![patch::remove("/b"), patch::replace("/a", 2)]),
             Some(json!({"a": 2}))
         );
-        assert_eq!(mend("{", &[finding(patch::remove("/a"))]), None);
+        assert_eq!(apply_fixes("{", &[finding(patch::remove("/a"))]), None);
         let perhaps = Finding::new(Stage::Fit, codes::UNKNOWN_PATH, "/a", "one", "two")
             .with_suggestion(patch::remove("/a"));
-        assert_eq!(mend("{\"a\":1}", &[perhaps]), None);
+        assert_eq!(apply_fixes("{\"a\":1}", &[perhaps]), None);
     }
 
     #[test]
@@ -288,7 +250,7 @@ mod tests {
             mapping(json!("status"), json!(["content", "status"])),
             mapping(json!("reference"), json!(["content", "ref"])),
         ]});
-        assert_eq!(mended(&value, patches), Some(expected));
+        assert_eq!(fixed(&value, patches), Some(expected));
     }
 
     #[test]
@@ -301,7 +263,7 @@ mod tests {
             patch::add("/-", "second"),
             patch::add("/7/-", 5),
         ];
-        assert_eq!(mended(&value, patches), Some(json!({"7": [2, 5]})));
+        assert_eq!(fixed(&value, patches), Some(json!({"7": [2, 5]})));
     }
 
     #[test]
@@ -320,13 +282,13 @@ mod tests {
             patch::remove("/c/0"),
         ];
         let expected = json!({"a": [2, 0, 1], "b": {"from": 2, "to": 1}, "c": [0, "between", 1]});
-        assert_eq!(mended(&value, patches), Some(expected));
+        assert_eq!(fixed(&value, patches), Some(expected));
         // What doesn't apply is left out, and takes no place.
         let patches = vec![patch::add("/a/7", 7), patch::replace("/a/0", 1)];
         let expected = json!({"a": [1, 1, 2], "b": {"from": 1, "to": 2}, "c": [0, 1]});
-        assert_eq!(mended(&value, patches), Some(expected));
+        assert_eq!(fixed(&value, patches), Some(expected));
         assert_eq!(
-            mended(&json!({"a": [1]}), vec![patch::rename("/a/0", "/b")]),
+            fixed(&json!({"a": [1]}), vec![patch::rename("/a/0", "/b")]),
             Some(json!({"a": [], "b": 1}))
         );
     }
@@ -335,7 +297,7 @@ mod tests {
     fn the_first_patches_count() {
         let value = json!({"a": vec![0; MAX_PATCHES + 3]});
         let patches = (0..MAX_PATCHES + 3).map(|i| patch::remove(&format!("/a/{i}"))).collect();
-        assert_eq!(mended(&value, patches), Some(json!({"a": [0, 0, 0]})));
+        assert_eq!(fixed(&value, patches), Some(json!({"a": [0, 0, 0]})));
     }
 
     /// A change of one place, as the model below knows it.
@@ -471,7 +433,7 @@ mod tests {
             }
             let expected = rebuilt(&value, &[], &counting).filter(|it| *it != value);
             let patches = chosen.iter().map(Change::patch).collect();
-            prop_assert_eq!(mended(&value, patches), expected);
+            prop_assert_eq!(fixed(&value, patches), expected);
         }
     }
 }

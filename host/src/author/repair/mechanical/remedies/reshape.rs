@@ -2,41 +2,44 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::path_of;
-use super::grammar::{Holds, Kind, looks_like};
+use super::super::grammar::looks_like;
+use super::super::rule::read_path;
 use crate::diagnostics::finding::patch;
+use crate::plan::language::{ObjectKind, Shape};
 
 /// What is meant by a value for a place, in the form that the place takes: one thing for a list of one, a list of one for
 /// the thing, the array of a `for_each` by itself. `None` where it has that form already, or can't be brought into it.
-pub(super) fn made(holds: Holds, content: &Value) -> Option<Value> {
-    match (holds, content) {
-        (Holds::Objects(Kind::Property), Value::Object(fields)) => list_of_mappings(fields),
-        (Holds::Objects(kind), Value::Object(_)) => {
+pub(super) fn reshaped(shape: Shape, content: &Value) -> Option<Value> {
+    match (shape, content) {
+        (Shape::Objects(ObjectKind::Property), Value::Object(fields)) => list_of_mappings(fields),
+        (Shape::Objects(kind), Value::Object(_)) => {
             looks_like(kind, content).then(|| json!([content])).or_else(|| by_name(kind, content))
         }
-        (Holds::Object(Kind::ForEach), Value::Array(items)) if path_of(content).is_some() => {
+        (Shape::Object(ObjectKind::ForEach), Value::Array(items))
+            if read_path(content).is_some() =>
+        {
             Some(json!({"array": items}))
         }
-        (Holds::Object(kind), Value::Array(items)) => match items.as_slice() {
+        (Shape::Object(kind), Value::Array(items)) => match items.as_slice() {
             [only] if only.is_object() => Some(only.clone()),
-            [_, _, ..] if kind == Kind::Condition => {
+            [_, _, ..] if kind == ObjectKind::Condition => {
                 items.iter().all(|it| looks_like(kind, it)).then(|| json!({"all": items}))
             }
             _ => None,
         },
-        (Holds::End, Value::Array(items)) => match items.as_slice() {
+        (Shape::End, Value::Array(items)) => match items.as_slice() {
             [only] => Some(only.clone()),
             _ => None,
         },
-        (Holds::Chain, Value::String(_)) => Some(json!([content])),
-        (Holds::Chain, Value::Object(fields)) if !fields.is_empty() => Some(json!([content])),
-        (Holds::Constants, Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
+        (Shape::Chain, Value::String(_)) => Some(json!([content])),
+        (Shape::Chain, Value::Object(fields)) if !fields.is_empty() => Some(json!([content])),
+        (Shape::Constants, Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
             Some(json!([content]))
         }
-        (Holds::True, Value::String(text)) if text.eq_ignore_ascii_case("true") => {
+        (Shape::True, Value::String(text)) if text.eq_ignore_ascii_case("true") => {
             Some(json!(true))
         }
-        (Holds::True, Value::Number(number)) if number.as_u64() == Some(1) => Some(json!(true)),
+        (Shape::True, Value::Number(number)) if number.as_u64() == Some(1) => Some(json!(true)),
         _ => None,
     }
 }
@@ -63,15 +66,15 @@ fn list_of_mappings(fields: &Map<String, Value>) -> Option<Value> {
 
 /// An object of names and nodes, or of names and edges, as a list: what a node is called is its entity, or a name beside
 /// the entity; what an edge is called, its relationship.
-fn by_name(kind: Kind, content: &Value) -> Option<Value> {
+fn by_name(kind: ObjectKind, content: &Value) -> Option<Value> {
     let field = match kind {
-        Kind::Node => "entity_name",
-        Kind::Edge => "relationship_name",
+        ObjectKind::Node => "entity_name",
+        ObjectKind::Edge => "relationship_name",
         _ => return None,
     };
     let named = |(name, it): (&String, &Value)| {
         let mut fields = it.as_object()?.clone();
-        let other = if kind == Kind::Node { "name" } else { field };
+        let other = if kind == ObjectKind::Node { "name" } else { field };
         let missing = if fields.contains_key(field) { other } else { field };
         fields.entry(missing).or_insert_with(|| json!(name));
         Some(Value::Object(fields))
@@ -81,7 +84,7 @@ fn by_name(kind: Kind, content: &Value) -> Option<Value> {
         .map(|list| json!(list))
 }
 
-/// A mapping that gives a constant where there is no value: `default` is `coalesce` with the constant behind the value.
+/// A mapping that gives a constant where there is no value: `default` is `coalesce` with the constant after the value.
 /// What is to happen beside it, with null or with a failed conversion, can't be kept.
 pub(super) fn with_default(
     at: &str,
@@ -114,4 +117,26 @@ pub(super) fn opposite(condition: &Value, test: &str) -> Option<Value> {
     let mut fields = condition.as_object()?.clone();
     fields.insert(test.to_owned(), json!(true));
     Some(json!({"not": fields}))
+}
+
+/// The node that the fields of the short form are about.
+pub(super) fn long_form(fields: &Map<String, Value>, entity: &Value) -> Option<Value> {
+    let keys = match (fields.get("key_field"), fields.get("key_fields")) {
+        (Some(key), None) => json!([key]),
+        (None, Some(keys)) => keys.clone(),
+        _ => return None,
+    };
+    let mut node = Map::new();
+    node.insert("entity_name".to_owned(), entity.clone());
+    node.insert("key_fields".to_owned(), keys);
+    for field in ["property_fields", "for_each", "name"] {
+        node.extend(fields.get(field).map(|it| (field.to_owned(), it.clone())));
+    }
+    Some(Value::Object(node))
+}
+
+/// The plan without those of these fields that it has.
+pub(super) fn without(fields: &Map<String, Value>, names: &[&str]) -> Option<json_patch::Patch> {
+    let there = names.iter().filter(|name| fields.contains_key(**name));
+    there.map(|name| patch::remove(&patch::below("", name))).reduce(patch::both)
 }

@@ -1,0 +1,53 @@
+//! What fixes a problem of the plan parser: one remedy for each code.
+
+mod conflicting_fields;
+mod conversion;
+mod derived;
+mod duplicate_name;
+mod edge_end;
+mod invalid_name;
+mod invalid_value;
+mod missing_field;
+mod path_level;
+mod reshape;
+mod template;
+mod unknown_field;
+mod unused_field;
+mod whole_plan;
+mod written_path;
+mod wrong_type;
+
+use super::context::Context;
+use super::remedy::{Remedy, fix};
+use crate::diagnostics::finding::patch;
+use crate::plan::PlanParseErrorCode as Code;
+
+pub(super) use whole_plan::of_whole_plan;
+
+/// The remedy for problems of a code: a function of the plan, and of the pointer to where the problem is.
+pub(super) fn of(code: Code) -> Option<fn(&Context<'_, '_>, &str) -> Remedy> {
+    Some(match code {
+        Code::ConflictingFields => conflicting_fields::remedy,
+        Code::DuplicateItem => |_, at| fix(patch::remove(at)),
+        Code::DuplicatePropertyName => duplicate_name::remedy,
+        Code::ForEachMismatch => edge_end::wrong_node,
+        Code::InvalidIdentifier => invalid_name::remedy,
+        Code::InvalidPattern => conversion::remedy,
+        Code::InvalidTemplate => template::remedy,
+        Code::InvalidValue => invalid_value::remedy,
+        Code::MissingRequiredField => missing_field::remedy,
+        Code::OutsideForEach => path_level::outside_for_each,
+        Code::UnknownField => unknown_field::remedy,
+        Code::UnknownNode => edge_end::unknown_node,
+        Code::UnusedField => unused_field::remedy,
+        Code::WrongType | Code::EmptyString | Code::EmptyPath | Code::TooFewItems => {
+            wrong_type::remedy
+        }
+        Code::DuplicateNodeName
+        | Code::InvalidJson
+        | Code::PatternTooLarge
+        | Code::TooDeep
+        | Code::TooManyItems
+        | Code::WrongRootType => return None,
+    })
+}

@@ -1,0 +1,259 @@
+//! What has mappings: the plan in the short form, nodes, edges, and the external nodes at the ends of edges.
+
+use serde_json::{Map, Value};
+
+use super::iteration::IterationScope;
+use super::remedy::Likely;
+use crate::evidence::effort::Effort;
+use crate::gate::fit::suggest::{likely_entity, means_key};
+use crate::graph::GraphSpec;
+use crate::graph::spec::{Entity, Property, Relationship};
+use crate::plan::expr::Level;
+use crate::plan::language::ObjectKind;
+
+/// A value as a path, if it is one.
+pub(super) fn read_path(value: &Value) -> Option<Vec<String>> {
+    let keys = value.as_array()?.iter();
+    let path: Option<Vec<String>> = keys.map(|key| key.as_str().map(str::to_owned)).collect();
+    path.filter(|path| !path.is_empty() && path.iter().all(|key| !key.is_empty()))
+}
+
+/// A mapping, as far as it can be read.
+pub(super) struct Mapping<'a> {
+    /// The pointer to it.
+    pub(super) at: String,
+    pub(super) json: &'a Value,
+    /// Whether it is of a key.
+    pub(super) is_key: bool,
+    /// What it is called, if it is.
+    pub(super) name: Option<&'a str>,
+    /// Its `source_path`, if that is a path.
+    pub(super) path: Option<Vec<String>>,
+    /// Where that starts.
+    pub(super) level: Level,
+}
+
+impl<'a> Mapping<'a> {
+    pub(super) fn read(at: String, json: &'a Value, is_key: bool, scope: &IterationScope) -> Self {
+        let name = json.get("property_name").and_then(Value::as_str);
+        Self {
+            at,
+            json,
+            is_key,
+            name: name.filter(|name| !name.is_empty()),
+            path: json.get("source_path").and_then(read_path),
+            level: scope.level_of(json),
+        }
+    }
+
+    /// The pointer to its name.
+    pub(super) fn name_at(&self) -> String {
+        format!("{}/property_name", self.at)
+    }
+
+    /// Whether it is called by a name of the property.
+    pub(super) fn is_of(&self, property: &Property) -> bool {
+        self.name.is_some_and(|name| property.is_named(name))
+    }
+
+    /// The same as a mapping of a key.
+    pub(super) fn as_key(&self) -> Option<Map<String, Value>> {
+        let mut fields = self.json.as_object()?.clone();
+        fields.remove("nulls");
+        Some(fields)
+    }
+}
+
+/// What a rule is about.
+#[derive(Clone, Copy)]
+enum Subject<'a> {
+    /// The entity that is stated or meant.
+    Entity(Likely<&'a Entity>),
+    /// The relationship that is stated.
+    Relationship(&'a Relationship),
+    Unknown,
+}
+
+/// Something with mappings, as far as it can be read.
+pub(super) struct PlanRule<'a> {
+    /// The pointer to it.
+    pub(super) at: String,
+    /// A plan in the short form, a node, an edge, or an external node.
+    pub(super) kind: ObjectKind,
+    pub(super) json: &'a Value,
+    /// What its paths start from.
+    pub(super) scope: IterationScope,
+    /// Those of the key first.
+    pub(super) mappings: Vec<Mapping<'a>>,
+    subject: Subject<'a>,
+    searches: &'a Effort,
+}
+
+impl<'a> PlanRule<'a> {
+    pub(super) fn read(
+        at: String,
+        kind: ObjectKind,
+        json: &'a Value,
+        scope: IterationScope,
+        (graph, searches): (&'a GraphSpec, &'a Effort),
+    ) -> Self {
+        let mappings = read_mappings(&at, kind, json, &scope);
+        let subject = Subject::Unknown;
+        let mut rule = Self { at, kind, json, scope, mappings, subject, searches };
+        rule.subject = match kind {
+            ObjectKind::Edge => rule
+                .text("relationship_name")
+                .and_then(|name| graph.relationship(name))
+                .map_or(Subject::Unknown, Subject::Relationship),
+            _ => rule.likely_entity(graph).map_or(Subject::Unknown, Subject::Entity),
+        };
+        rule
+    }
+
+    fn likely_entity(&self, graph: &'a GraphSpec) -> Option<Likely<&'a Entity>> {
+        let written = self.entity_name();
+        if let Some(entity) = written.and_then(|name| graph.entity(name)) {
+            return Some(Likely::new(entity, true));
+        }
+        let key = self.keys().next().and_then(|key| key.name);
+        let names: Vec<&str> = self.properties().filter_map(|it| it.name).collect();
+        let written = written.filter(|name| !name.is_empty());
+        let meant = likely_entity(written, key, &names, graph, self.searches);
+        meant
+    }
+
+    fn text(&self, field: &str) -> Option<&'a str> {
+        self.json.get(field).and_then(Value::as_str)
+    }
+
+    /// What is written for its entity.
+    pub(super) fn entity_name(&self) -> Option<&'a str> {
+        let is_plan = self.kind == ObjectKind::Plan;
+        self.text(if is_plan { "target_entity_name" } else { "entity_name" })
+    }
+
+    /// What edges call it, if it is a node.
+    pub(super) fn node_name(&self) -> Option<&'a str> {
+        match self.kind {
+            ObjectKind::Node => self.text("name").or_else(|| self.entity_name()),
+            ObjectKind::Plan => self.entity_name(),
+            _ => None,
+        }
+    }
+
+    /// The entity that is stated or meant.
+    pub(super) fn entity(&self) -> Option<Likely<&'a Entity>> {
+        match self.subject {
+            Subject::Entity(entity) => Some(entity),
+            Subject::Relationship(_) | Subject::Unknown => None,
+        }
+    }
+
+    /// Whether it is of an entity, stated or meant.
+    pub(super) fn is_of(&self, entity: &str) -> bool {
+        self.entity().is_some_and(|it| it.item.name == entity)
+    }
+
+    /// The relationship that is stated.
+    pub(super) fn relationship(&self) -> Option<&'a Relationship> {
+        match self.subject {
+            Subject::Relationship(relationship) => Some(relationship),
+            Subject::Entity(_) | Subject::Unknown => None,
+        }
+    }
+
+    /// A property of what it is about.
+    pub(super) fn property(&self, name: &str) -> Option<&'a Property> {
+        match self.subject {
+            Subject::Entity(entity) => entity.item.property(name),
+            Subject::Relationship(relationship) => relationship.property(name),
+            Subject::Unknown => None,
+        }
+    }
+
+    /// The mappings of the key.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Mapping<'a>> {
+        self.mappings.iter().filter(|it| it.is_key)
+    }
+
+    /// The mappings of `property_fields`.
+    pub(super) fn properties(&self) -> impl Iterator<Item = &Mapping<'a>> {
+        self.mappings.iter().filter(|it| !it.is_key)
+    }
+
+    /// The mapping at a pointer.
+    pub(super) fn mapping(&self, at: &str) -> Option<&Mapping<'a>> {
+        self.mappings.iter().find(|it| it.at == at)
+    }
+
+    /// Whether a mapping is called by a name of the property.
+    pub(super) fn maps(&self, property: &Property) -> bool {
+        self.mappings.iter().any(|it| it.is_of(property))
+    }
+
+    /// The paths that start at a level, those of the key first.
+    pub(super) fn paths(&self, level: Level) -> impl Iterator<Item = &[String]> {
+        let there = self.mappings.iter().filter(move |it| it.level == level);
+        there.filter_map(|it| it.path.as_deref())
+    }
+
+    /// The property of the entity's key that the mapping at a pointer is: the one in its place, or the only one that no other
+    /// mapping of the key names.
+    pub(super) fn key(&self, at: &str) -> Option<Likely<&'a Property>> {
+        let entity = self.entity()?;
+        let keys: Vec<&Property> = entity.item.key_properties().collect();
+        if let [only] = keys.as_slice() {
+            return Some(entity.map(|_| *only));
+        }
+        let is_open = |key: &&Property| !self.keys().any(|it| it.at != at && it.is_of(key));
+        let mut open = keys.into_iter().filter(is_open);
+        let first = open.next()?;
+        Some(entity.map(|_| first).only_if(open.next().is_none()))
+    }
+
+    /// Whether a property of the key was meant by what the mapping at a pointer says, if it says anything.
+    pub(super) fn means_key(&self, at: &str, key: &Property) -> bool {
+        let Some(Likely { item: entity, .. }) = self.entity() else { return false };
+        let mapping = self.keys().find(|it| it.at == at);
+        let path = mapping.and_then(|it| it.path.as_deref()).unwrap_or_default();
+        let written = mapping.and_then(|it| it.name);
+        written.is_none_or(|written| means_key(written, path, entity, key, self.searches))
+    }
+
+    /// The properties that no mapping names, those of the key apart.
+    pub(super) fn free(&self) -> Vec<&'a Property> {
+        match self.subject {
+            Subject::Entity(Likely { item: entity, .. }) => {
+                let is_key =
+                    |it: &Property| entity.key_properties().any(|key| std::ptr::eq(key, it));
+                let others = entity.properties.iter().filter(|it| !is_key(it));
+                others.filter(|it| !self.maps(it)).collect()
+            }
+            Subject::Relationship(relationship) => {
+                relationship.properties.iter().filter(|it| !self.maps(it)).collect()
+            }
+            Subject::Unknown => Vec::new(),
+        }
+    }
+}
+
+/// The mappings of a rule, whatever they are.
+fn read_mappings<'a>(
+    at: &str,
+    kind: ObjectKind,
+    json: &'a Value,
+    scope: &IterationScope,
+) -> Vec<Mapping<'a>> {
+    let list = |field: &'static str, is_key: bool| {
+        let items = json.get(field).and_then(Value::as_array).into_iter().flatten().enumerate();
+        items.map(move |(i, it)| Mapping::read(format!("{at}/{field}/{i}"), it, is_key, scope))
+    };
+    let properties = list("property_fields", false);
+    match json.get("key_field").filter(|_| kind == ObjectKind::Plan) {
+        Some(key) => {
+            let key = Mapping::read(format!("{at}/key_field"), key, true, scope);
+            std::iter::once(key).chain(properties).collect()
+        }
+        None => list("key_fields", true).chain(properties).collect(),
+    }
+}
