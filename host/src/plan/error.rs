@@ -166,10 +166,10 @@ pub struct PlanParseError {
     pub pointer: String,
     /// What was expected, as it is in the message; none of a field that plans don't have and of what isn't JSON.
     #[serde(skip)]
-    pub expected: Option<String>,
+    pub expected: Option<Box<str>>,
     /// What was found instead, as it is in the message, where that says more than what was expected.
     #[serde(skip)]
-    pub observed: Option<String>,
+    pub observed: Option<Box<str>>,
 }
 
 impl PlanParseError {
@@ -186,6 +186,8 @@ impl PlanParseError {
             (None, None) => String::new(),
         };
         let (path, pointer) = (at.path().to_owned(), at.pointer().to_owned());
+        let [expected, observed] =
+            [expected, observed].map(|text| text.map(String::into_boxed_str));
         Self { code, path, message, pointer, expected, observed }
     }
 

@@ -13,11 +13,10 @@ use crate::plan::language::{
 pub(super) fn section(bytes: &[u8]) -> Result<Section, SectionError> {
     // The version decides what the other keys mean, so it is looked at before them.
     let value: Value = serde_json::from_slice(bytes)?;
-    match value.get("abi").and_then(Value::as_u64) {
-        Some(found) if found != u64::from(ABI_VERSION) => {
-            return Err(SectionError::Version { found });
-        }
-        _ => {}
+    if let Some(found) = value.get("abi").and_then(Value::as_u64)
+        && found != u64::from(ABI_VERSION)
+    {
+        return Err(SectionError::Version { found });
     }
     let Strict(value) = serde_json::from_slice(bytes)?;
     // All patterns share one budget, or a section of a few kilobytes would take minutes to read.

@@ -36,9 +36,10 @@ fn edge(written: &LocatedValue<'_>, nodes: &Nodes) -> Option<EdgeRule> {
     let name = object.get("relationship_name").map(|it| it.identifier());
     let ends = ["from", "to"].map(|end| object.get(end).and_then(|it| written_end(it, nodes)));
     let (own_for_each, own_scope) = for_each(&object);
-    let mut elements = match own_scope.is_unread() {
-        true => EdgeElements::Unread,
-        false => EdgeElements::Over(own_for_each.clone()),
+    let mut elements = if own_scope.is_unread() {
+        EdgeElements::Unread
+    } else {
+        EdgeElements::Over(own_for_each.clone())
     };
     for end in &ends {
         elements = elements.with(end.as_ref(), nodes);

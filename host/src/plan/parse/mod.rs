@@ -36,7 +36,7 @@ use crate::json::tally;
 /// assert_eq!((error.code.as_str(), error.path.as_str()), ("missing_required_field", "function_name"));
 /// ```
 pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
-    read_text(text).map_err(|rejection| rejection.first)
+    read_text(text).map_err(|rejection| *rejection.first)
 }
 
 /// Reads a plan from a JSON value, as [`parse`] does from text.
@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
 /// # Errors
 /// As [`parse`], save `invalid_json`.
 pub fn from_value(value: &Value) -> Result<Plan, PlanParseError> {
-    read(value).map_err(|rejection| rejection.first)
+    read(value).map_err(|rejection| *rejection.first)
 }
 
 /// All that is wrong with the text of a plan, in the order that [`parse`] states; nothing where
@@ -66,13 +66,13 @@ pub fn problems_of_value(value: &Value) -> Vec<PlanParseError> {
 
 /// The problems of a plan: at least one.
 struct ParseRejection {
-    first: PlanParseError,
+    first: Box<PlanParseError>,
     others: Vec<PlanParseError>,
 }
 
 impl ParseRejection {
     fn one(first: PlanParseError) -> Self {
-        Self { first, others: Vec::new() }
+        Self { first: Box::new(first), others: Vec::new() }
     }
 
     fn wrong_root(observed: &str) -> Self {
@@ -86,7 +86,7 @@ impl ParseRejection {
     }
 
     fn into_list(self) -> Vec<PlanParseError> {
-        std::iter::once(self.first).chain(self.others).collect()
+        std::iter::once(*self.first).chain(self.others).collect()
     }
 }
 
@@ -115,6 +115,6 @@ fn read(value: &Value) -> Result<Plan, ParseRejection> {
     let mut problems = context.into_problems().into_iter();
     match problems.next() {
         None => Ok(plan),
-        Some(first) => Err(ParseRejection { first, others: problems.collect() }),
+        Some(first) => Err(ParseRejection { first: Box::new(first), others: problems.collect() }),
     }
 }
