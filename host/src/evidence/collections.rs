@@ -129,7 +129,7 @@ pub(super) fn narrowed(
     (declared, inside)
 }
 
-/// What is left of steps behind those to an element. A key of an object is one of its entries.
+/// What is left of steps after those to an element. A key of an object is one of its entries.
 fn below<'s>(steps: &'s [PathStep], element: &[PathStep]) -> Option<&'s [PathStep]> {
     let (start, rest) = steps.split_at_checked(element.len())?;
     let leads = |(step, wanted): (&PathStep, &PathStep)| {

@@ -1,7 +1,7 @@
-//! How much work goes into what nobody has to be told: suggestions, drafts, a look at every value.
+//! How much work goes into what isn't indispensable: suggestions, drafts, a look at every value.
 //!
-//! Work is counted in steps and never in time, so that the same input gives the same answer on every machine. A step stands
-//! for some two nanoseconds of a machine of today, as a unit of [fuel](crate::plan::expr::fuel) does. Whoever searches takes its
+//! Work is counted in steps and never in time, so that the same input gives the same answer on every machine. A step is
+//! some two nanoseconds of a machine of today, as a unit of [fuel](crate::plan::expr::fuel) does. Whoever searches takes its
 //! steps before it makes them, and ends where they aren't given. A [`Cancel`] ends the same searches for somebody who no
 //! longer waits for what comes of them.
 

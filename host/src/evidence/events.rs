@@ -88,8 +88,8 @@ impl Evidence {
     }
 
     /// The arrays, and the objects that are used as maps from keys to values, of events of these types: those that samples
-    /// have, and those that the schema declares, by code point of their paths. What is inside of the elements of one is told
-    /// by [`Evidence::elements`].
+    /// have, and those that the schema declares, by code point of their paths. What is inside of the elements of one is in
+    /// [`Evidence::elements`].
     #[must_use]
     pub fn arrays(&self, event_types: &[&str]) -> Vec<Collection> {
         collections::collections(self, event_types)

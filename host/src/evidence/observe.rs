@@ -74,7 +74,7 @@ impl Seen {
     }
 
     /// The event as it is shown, to a model too: its values [redacted](redact::event), without what is
-    /// [hidden](super::Evidence::hide). Worked out when it is first asked for.
+    /// [hidden](super::Evidence::hide). Computed when it is first asked for.
     #[must_use]
     pub fn text(&self) -> &str {
         let shown = self.shown.as_ref().unwrap_or(self.event.as_ref());

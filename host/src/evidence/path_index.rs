@@ -103,7 +103,7 @@ impl<'t> PathIndex<'t> {
         }
     }
 
-    /// The same, told to be of something else.
+    /// The same, called the paths of something else.
     pub(crate) fn called(self, of: String) -> Self {
         Self { of, ..self }
     }
@@ -165,7 +165,7 @@ impl<'t> PathIndex<'t> {
             anywhere.kinds.contains_key(path) || self.may_be_in(&anywhere.unlisted, path)
         };
         self.has(path)
-            || self.is_behind_null(path)
+            || self.is_below_null(path)
             || (self.has_few_samples && elsewhere())
             || self.is_cut
     }
@@ -184,7 +184,7 @@ impl<'t> PathIndex<'t> {
 
     /// Whether something on the way is null wherever it is, and nothing is declared below it: what its fields would be
     /// called is not known.
-    fn is_behind_null(&self, path: &[String]) -> bool {
+    fn is_below_null(&self, path: &[String]) -> bool {
         let Some(last) = (1..path.len()).rev().find_map(|length| {
             let prefix = path.get(..length)?;
             let kinds = self.kinds_anywhere(prefix);
@@ -194,8 +194,8 @@ impl<'t> PathIndex<'t> {
         };
         let (prefix, kinds) = last;
         let declares_fields = || {
-            let behind = (Bound::Excluded(prefix), Bound::Unbounded);
-            let next = self.evidence.declared().range::<[String], _>(behind).next();
+            let below = (Bound::Excluded(prefix), Bound::Unbounded);
+            let next = self.evidence.declared().range::<[String], _>(below).next();
             next.is_some_and(|(path, _)| path.starts_with(prefix))
         };
         kinds.iter().all(|kind| kind == JsonKind::Null) && !declares_fields()
@@ -263,7 +263,7 @@ impl<'t> PathIndex<'t> {
     }
 
     /// Whether every value that was seen at the path is of the type; where none was, whether what the schema declares
-    /// may be. `None` stands for any scalar.
+    /// may be. `None` is any scalar.
     pub(crate) fn admits(&self, path: &[String], wanted: Option<&PropertyType>) -> bool {
         let is_unsupported = matches!(wanted, Some(PropertyType::Unsupported(_)));
         let Some(path) = self.paths.get(path).filter(|_| !is_unsupported) else {

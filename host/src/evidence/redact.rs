@@ -1,6 +1,6 @@
 //! Which values of sample events are shown, and which by their shape alone.
 //!
-//! Samples are real data, and what shows them leaves the house: prompts, and findings that are told to a model. A model has to see what values look like, not whose they are:
+//! Samples are real data, and what shows them leaves the host: prompts, and findings that a model reads. A model has to see what values look like, not whose they are:
 //!
 //! 1. Null, `true` and `false` are shown.
 //! 2. Below a key that says that the value is about a person, or is a secret (`email`, `author_login`, `apiKey`, ...),
@@ -112,7 +112,7 @@ const TOKENS: &[&str] = &[
     "xox",
 ];
 
-/// A scalar as it may be shown: itself, or a string that tells its shape. `path` is where it was found.
+/// A scalar as it may be shown: itself, or a string that says its shape. `path` is where it was found.
 ///
 /// # Example
 /// ```
@@ -157,7 +157,7 @@ fn is_data_shape(shape: &str) -> bool {
 
 /// An event as it may be shown, as compact JSON: each scalar [redacted] by where it is, elements of an array by where the
 /// array is, and keys that look like data by their shape too. What is nested deeper than samples are looked through is
-/// told by its kind.
+/// shown by its kind.
 ///
 /// # Example
 /// ```

@@ -78,7 +78,7 @@ pub struct Rule {
 
 impl Rule {
     /// Reads a rule. A text that begins with `{` or `[`, or is one JSON value, is JSON and has to be an object; any other
-    /// text is a rule in words, and stands as the `rule` of an object of its own. `origin` names the text in errors.
+    /// text is a rule in words, and becomes the `rule` of an object of its own. `origin` names the text in errors.
     ///
     /// # Errors
     /// [`TaskError`], for an empty text, broken JSON, JSON that isn't an object or holds more values than [`Kind::Rule`]

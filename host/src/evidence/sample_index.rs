@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// How many paths are told apart. A megabyte of samples has fewer, whatever is in it; each takes some 150 bytes, and the
+/// How many paths are kept apart. A megabyte of samples has fewer, whatever is in it; each takes some 150 bytes, and the
 /// text of its last key.
 const MAX_PATHS: usize = 200_000;
 
@@ -25,7 +25,7 @@ impl Default for SampleIndex {
 }
 
 impl SampleIndex {
-    /// Adds the sample with this place, which is behind all that were added before.
+    /// Adds the sample with this place, which comes after all that were added before.
     pub(super) fn add(&mut self, sample: usize, event: &Value) {
         let mut values = vec![(0, event)];
         while let Some((path, value)) = values.pop() {
@@ -53,12 +53,12 @@ impl SampleIndex {
         Some(self.samples.len() - 1)
     }
 
-    /// How many paths are told apart.
+    /// How many paths are kept apart.
     pub(super) fn paths(&self) -> usize {
         self.samples.len() - 1
     }
 
-    /// The samples that have a path; `None` where that isn't known, because there are more paths than are told apart.
+    /// The samples that have a path; `None` where that isn't known, because there are more paths than are kept apart.
     pub(super) fn samples(&self, path: &[String]) -> Option<&[usize]> {
         let inner = |path: usize, key: &String| self.inner.get(&(path, key.clone())).copied();
         match path.iter().try_fold(0, inner) {

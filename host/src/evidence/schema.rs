@@ -2,7 +2,7 @@
 //!
 //! Three forms are read. A *JSON Schema* (with `properties`, `$ref`, `$schema`, `allOf`, `anyOf` or `oneOf` at its root)
 //! declares what its properties do, through local references and combinations. A *table of paths* is an object `paths`
-//! whose keys are paths joined by dots, with a list of `types` each; `[]` behind a key stands for the elements of an array.
+//! whose keys are paths joined by dots, with a list of `types` each; `[]` after a key leads to the elements of an array.
 //! Anything else is a *map of names* to the names of types, to maps, or to lists of what an array holds:
 //! `{"content": {"amount": "double", "tags": "array<string>", "lines": [{"no": "int64"}]}}`.
 
@@ -416,7 +416,7 @@ fn element_named(name: &str) -> Option<&str> {
     kinds_named(base).any(|kind| kind == JsonKind::Array).then_some(element)
 }
 
-/// The JSON types that a type's name stands for, in any of the three forms.
+/// The JSON types that a type's name means, in any of the three forms.
 fn kinds_named(name: &str) -> impl Iterator<Item = JsonKind> {
     let name = name.trim().to_ascii_lowercase();
     let base = name.split(['<', '(', '[']).next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! What is asked for: a rule, the events that it is about, and the graph that results go into.
 //!
-//! A [`Task`] is read once and held by every stage that needs to know what is wanted: the prompt tells it to a model, the
-//! gates hold a plan to it, and repairs take their evidence from it.
+//! A [`Task`] is read once and held by every stage that needs to know what is wanted: the prompt shows it to a model, the
+//! gates check a plan against it, and repairs take their evidence from it.
 
 use super::{EventSchema, Evidence, PathStep, Rule, Samples, Visibility};
 use crate::graph::GraphSpec;
@@ -19,7 +19,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task; what samples and schema say about events is worked out here, once.
+    /// A task; what samples and schema say about events is computed here, once.
     #[must_use]
     pub fn new(
         graph: GraphSpec,

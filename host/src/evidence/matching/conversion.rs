@@ -14,7 +14,7 @@ const FUEL: u64 = 1_000_000;
 /// What looking at it costs besides.
 const VALUE: u64 = 100;
 
-/// Moments of things that computers tell of, in seconds since 1970: from 1990 to 2100. What is before or behind is a count
+/// Moments that computers record, in seconds since 1970: from 1990 to 2100. What is before or after is a count
 /// of something.
 const PLAUSIBLE: std::ops::Range<i64> = 631_152_000..4_102_444_800;
 

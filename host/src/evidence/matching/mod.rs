@@ -12,12 +12,11 @@
 //! then lowered by whatever speaks against the path: the hint excludes it, nothing speaks of its last key, it is missing in
 //! samples, values of a key repeat, values are addresses or moments and none is wanted. Words that tell what a value is of
 //! weigh more than words for its form (`id`, `sha`), its unit, or that it is a moment, since the type says that too; and a
-//! word that occurs in other paths weighs more, because a path without it is then likely another one. The weights are the
-//! constants of `score`, each with its reason; they were set by judgement, and tests hold them to measured rules. None is
-//! about a name of one business or product, and none should be.
+//! word that occurs in other paths weighs more, because a path without it is then likely another one. The weights are in
+//! `weights`, each with its reason.
 //!
 //! A path whose values aren't of the property's type is a candidate for a plan only with the conversion that makes them so.
-//! It is listed behind those that fit as they are, because what is wrong with a plan may be just that.
+//! It is listed after those that fit as they are, because what is wrong with a plan may be just that.
 //!
 //! Things that there are several of in an event, and objects that are an entity of their own, are found by what they are
 //! called, and by whether the entity's key and properties are in them.

@@ -137,10 +137,10 @@ impl<'s> Scorer<'s> {
         if is_strange && stands {
             score *= 1.0 - self.weights.identity_step * identity_rank(place);
         }
-        if aim.name.last().is_some_and(|word| word.text() == "email") && place.lacks_emails() {
+        if aim.name.last().is_some_and(|word| word.text() == "email") && place.looks.no_emails {
             score *= self.weights.no_email;
         }
-        if place.holds_moments() && !aim.is_moment() && aim.property_type.is_some() {
+        if place.looks.moments && !aim.is_moment() && aim.property_type.is_some() {
             score *= self.weights.moment;
         }
         if inside == Some(0) {
@@ -191,7 +191,7 @@ impl<'s> Scorer<'s> {
             let event = self.best(word, &self.survey.event_words) * by_event_type;
             let by_type =
                 if aim.is_moment() && word.is_time() { self.weights.by_type } else { 0.0 };
-            let is_shape = word.is_checksum() && place.holds_checksums();
+            let is_shape = word.is_checksum() && place.looks.checksums;
             let by_shape = if is_shape { self.weights.by_shape } else { 0.0 };
             [leaf, parent, entity, event, by_type, by_shape].into_iter().fold(0.0, f64::max)
         };

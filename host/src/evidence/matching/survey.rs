@@ -38,18 +38,23 @@ pub(crate) struct Place<'e> {
     pub(super) kinds: JsonKinds,
     /// A few of its values.
     pub(crate) examples: Vec<&'e Value>,
-    looks: Looks,
+    pub(super) looks: Looks,
     /// What the event schema says about it.
     pub(super) description: Vec<Word>,
 }
 
 /// What the values of a place look like.
 #[derive(Clone, Copy, Debug, Default)]
-struct Looks {
-    moments: bool,
-    checksums: bool,
-    no_emails: bool,
+pub(super) struct Looks {
+    /// Whether all are moments in time.
+    pub(super) moments: bool,
+    /// Whether all are checksums: hexadecimal digits, as many as a digest of 128 bits has, or more.
+    pub(super) checksums: bool,
+    /// Whether none can be an email address, though there are values.
+    pub(super) no_emails: bool,
+    /// Whether its text values are addresses of pages; `None` where it has none.
     urls: Option<bool>,
+    /// How much its text values are prose, from 0 to 1: of several words, and long.
     prose: f64,
 }
 
@@ -106,21 +111,6 @@ impl Place<'_> {
     /// Whether all that is known of its values is that they may be null.
     pub(super) fn is_unseen(&self) -> bool {
         self.kinds.is_empty()
-    }
-
-    /// Whether all its values are moments in time.
-    pub(super) fn holds_moments(&self) -> bool {
-        self.looks.moments
-    }
-
-    /// Whether all its values are checksums: hexadecimal digits, as many as a digest of 128 bits has, or more.
-    pub(super) fn holds_checksums(&self) -> bool {
-        self.looks.checksums
-    }
-
-    /// Whether none of its values can be an email address, though there are values.
-    pub(super) fn lacks_emails(&self) -> bool {
-        self.looks.no_emails
     }
 
     /// How much its text values are prose, from 0 to 1: of several words, and long.
@@ -267,7 +257,7 @@ impl<'e> Survey<'e> {
         declared.peek().is_none() || declared.any(|kind| wanted.contains(kind))
     }
 
-    /// The same, told by samples alone; `None` where no value was seen.
+    /// The same, by samples alone; `None` where no value was seen.
     pub(crate) fn values_fit(&self, path: &[String], property_type: &PropertyType) -> Option<bool> {
         let mut values = self.values(path).peekable();
         values.peek()?;

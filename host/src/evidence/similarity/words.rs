@@ -146,7 +146,7 @@ impl Word {
 
     /// Whether this is one of these words, in whatever ending.
     pub(crate) fn is_one_of(&self, words: &[&str]) -> bool {
-        // A stem is the beginning of its word, and that is told faster than what the stem is.
+        // A stem is the beginning of its word, and that is faster to see than what the stem is.
         let of_stem = |word: &str| word.starts_with(self.stem.as_str()) && self.stem == stem(word);
         words.iter().any(|word| self.text == *word || of_stem(word))
     }

@@ -2,9 +2,9 @@
 //!
 //! Samples and event schema say which event types and paths there are and of which types the values are, the graph spec
 //! which entities, keys and properties. A plan that speaks of something else can't be right, and what it should speak of
-//! can often be told: each [`Finding`] carries a patch where that is so.
+//! can often be known: each [`Finding`] carries a patch where that is so.
 //!
-//! The gate never turns down what may be right: a path that occurs in one sample of the event type, or that the schema
+//! The gate never rejects what may be right: a path that occurs in one sample of the event type, or that the schema
 //! declares, is fine, whatever it is called. Where there are only a few samples, so is one that samples of another type
 //! have, and without a schema, one that is unlike any of theirs. What it can't know is whether a path that exists is the one that was meant.
 //!
@@ -59,7 +59,7 @@ use crate::plan::Plan;
 use check::Checks;
 pub(crate) use scope::{Elements, Scopes};
 
-/// How many findings are told of one plan: nobody mends more at once.
+/// How many findings are reported of one plan: nobody fixes more at once.
 const MAX_FINDINGS: usize = 1_000;
 
 /// A plan that speaks of things that exist. Made by [`fit`] alone.
@@ -76,7 +76,7 @@ impl Fitted {
         &self.plan
     }
 
-    /// Whether all values of the samples were held to it. Of very many values, the last ones are left to the sample run.
+    /// Whether all values of the samples were checked. Of very many values, the last ones are left to the sample run.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.is_whole
@@ -94,14 +94,14 @@ pub struct Unfit {
 impl Unfit {
     /// What is wrong, in the order: event types, each node with its entity, key and properties, edges, what each `for_each`
     /// goes over, conditions, session, spans. Of more than a thousand faults, the first ones. Where that is so, or what would
-    /// mend them could not be looked for to the end, the second finding says so, with the code `fit_limit`.
+    /// fix them could not be looked for to the end, the second finding says so, with the code `fit_limit`.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// What a model is told: every finding with its pointer, what was expected and observed, the smallest event that
-    /// shows it and the patch that may mend it; ten at most, the remainder counted.
+    /// What a model is shown: every finding with its pointer, what was expected and observed, the smallest event that
+    /// shows it and the patch that may fix it; ten at most, the remainder counted.
     #[must_use]
     pub fn diagnostic(&self) -> String {
         finding::describe("Plan does not fit events and graph", &self.findings)
@@ -114,7 +114,7 @@ impl Coded for Unfit {
     }
 }
 
-/// Holds a plan to the task's samples, event schema and graph spec.
+/// Checks a plan against the task's samples, event schema and graph spec.
 ///
 /// # Errors
 /// [`Unfit`], with everything that is wrong. What follows from another problem is left out: without a known event type
@@ -159,13 +159,13 @@ pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &Efforts) -> Result<
     Err(Unfit { findings })
 }
 
-/// That not all is told that could be.
+/// That not all is reported that could be.
 fn limited(is_cut: bool, efforts: &Efforts) -> Option<Finding> {
-    let cut = is_cut.then_some("more that is wrong than is told");
+    let cut = is_cut.then_some("more that is wrong than is reported");
     let values = efforts.values.is_over().then_some("values that weren't looked at");
     let searches = efforts.searches.is_over();
     let searches =
-        searches.then_some("findings for which nothing more was looked for that mends them");
+        searches.then_some("findings for which nothing more was looked for that fixes them");
     let observed: Vec<&str> = [cut, values, searches].into_iter().flatten().collect();
     let expected = format!(
         "a plan with at most {MAX_FINDINGS} faults, for which samples and names take at most {VALUE_STEPS} and {SEARCH_STEPS} steps"
@@ -195,7 +195,7 @@ fn without_follow_ons(findings: &mut Vec<Finding>) {
     findings.retain(|finding| !follows(finding));
 }
 
-/// Two mappings that are told to read the same path can't both mean it.
+/// Two mappings that are to read the same path can't both mean it.
 fn one_path_each(findings: &mut [Finding]) {
     let target = |finding: &Finding| -> Option<String> {
         let paths = finding.patch().into_iter().flat_map(|patch| patch.0.iter());

@@ -65,7 +65,7 @@ pub(in crate::gate::fit) fn better_chain(
     }
     let bare = Some(Vec::new()).filter(|_| own.len() == 1 && gives_type(last));
     let candidates = [
-        // A text may be meant to become another one, and what stands there instead doesn't say which.
+        // A text may be meant to become another one, and what is there instead doesn't say which.
         (bare.clone().filter(|_| is_text), false),
         (likelier, true),
         (bare, true),

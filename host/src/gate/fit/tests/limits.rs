@@ -164,7 +164,7 @@ fn of_very_many_faults_the_first_ones_are_told() {
     let told = findings(fit(&plan, &samples()));
     assert_eq!(told.len(), MAX_FINDINGS + 1);
     assert_eq!(told.iter().position(|it| it.code == FIT_LIMIT), Some(1));
-    assert!(told[1].observed.contains("more that is wrong than is told"), "{:?}", told[1]);
+    assert!(told[1].observed.contains("more that is wrong than is reported"), "{:?}", told[1]);
 }
 
 #[test]
