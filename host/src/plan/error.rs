@@ -61,33 +61,6 @@ pub enum PlanParseErrorCode {
 }
 
 impl PlanParseErrorCode {
-    /// Every code there is.
-    pub const ALL: &[Self] = &[
-        Self::InvalidJson,
-        Self::WrongRootType,
-        Self::MissingRequiredField,
-        Self::UnknownField,
-        Self::WrongType,
-        Self::EmptyString,
-        Self::EmptyPath,
-        Self::InvalidIdentifier,
-        Self::InvalidValue,
-        Self::DuplicatePropertyName,
-        Self::TooFewItems,
-        Self::TooManyItems,
-        Self::DuplicateItem,
-        Self::ConflictingFields,
-        Self::UnusedField,
-        Self::InvalidTemplate,
-        Self::InvalidPattern,
-        Self::PatternTooLarge,
-        Self::TooDeep,
-        Self::OutsideForEach,
-        Self::DuplicateNodeName,
-        Self::UnknownNode,
-        Self::ForEachMismatch,
-    ];
-
     /// The stable code, the same as the serialised form.
     #[must_use]
     pub fn as_str(self) -> &'static str {
