@@ -10,7 +10,7 @@ use std::fs;
 use arbitrary::Unstructured;
 use proptest::prelude::*;
 use retort::abi::section;
-use retort::diagnostics::problem::{Coded, Problem, Stage};
+use retort::diagnostics::problem::{Coded, Stage};
 use retort::gate::inspect::{
     self, Inspected, Limit, MAX_PROBLEMS, Proof, Rejected, ResetSafety, StructuralLimits, inspect,
     prove,
@@ -123,7 +123,7 @@ fn every_code_has_a_case_and_every_case_a_listed_code() {
 fn a_problem_is_told_with_stage_path_and_figures() {
     let wasm = wat::parse_str(text(257, "i64.const 0", "")).unwrap();
     let rejected = inspect(&wasm, &StructuralLimits::default()).unwrap_err();
-    let problem = Problem::from(&rejected.problems()[0]);
+    let problem = rejected.problems()[0].problem();
     assert_eq!(problem.stage, Stage::Inspect);
     assert_eq!(problem.code, "memory_too_large");
     assert_eq!(problem.path.as_deref(), Some("memory[0]"));

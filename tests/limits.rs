@@ -6,7 +6,7 @@ mod helper;
 mod memory;
 mod tenants;
 
-use retort::diagnostics::problem::Problem;
+use retort::diagnostics::problem::{Coded, Problem};
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
 use retort::sandbox::{Extractor, Limits, Runner};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use retort::abi::section::SECTION_NAME;
-use retort::diagnostics::problem::{Coded, Problem};
+use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{StructuralLimits, inspect};
 use retort::graph::extraction::Extraction;
 use retort::plan::{self, Plan, eval::eval};
@@ -241,7 +241,7 @@ fn what_is_too_much_is_told_in_terms_of_the_plan() {
             })
         };
         assert!(render::render(&with(allowed)).is_ok(), "{pointer}");
-        let problem = Problem::from(&render::render(&with(allowed + 1)).unwrap_err());
+        let problem = render::render(&with(allowed + 1)).unwrap_err().problem();
         assert_eq!(
             (problem.code.name, problem.path.as_deref()),
             ("plan_not_declarable", Some(&*pointer))
@@ -260,7 +260,7 @@ fn what_is_too_much_is_told_in_terms_of_the_plan() {
     ] {
         let error = render::render(&plan).unwrap_err();
         assert!(error.to_string().contains(of), "{error}");
-        assert_eq!(Problem::from(&error).path, None);
+        assert_eq!(error.problem().path, None);
     }
 }
 

@@ -62,7 +62,7 @@ fn what_is_no_policy_of_a_tenant_is_refused() {
         };
         assert_eq!(error.code(), case.code, "{text}: {error}");
         if let Some(path) = case.path {
-            assert_eq!(error.path(), Some(path), "{text}: {error}");
+            assert_eq!(error.place(), Some(path), "{text}: {error}");
         }
         let says = case.says.unwrap_or_default();
         assert!(error.to_string().contains(&says), "{text}: expected {says:?} in: {error}");
@@ -92,7 +92,7 @@ fn a_field_policy_is_a_policy_of_a_tenant() {
     for case in refused("tests/policy/refused.yaml") {
         let error = TenantPolicy::parse(&case.text, &case.origin).unwrap_err();
         let same = FieldPolicy::parse(&case.text, &case.origin).unwrap_err();
-        assert_eq!((error.code(), error.path()), (same.code(), same.path()), "{}", case.text);
+        assert_eq!((error.code(), error.place()), (same.code(), same.place()), "{}", case.text);
     }
 }
 

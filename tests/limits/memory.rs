@@ -1,5 +1,6 @@
 //! Memory and tables, at the limit and one above.
 
+use retort::diagnostics::problem::Coded;
 use retort::sandbox::{Limits, RunError};
 
 use super::{NO_INPUTS, doing, figures, load, module, problem};

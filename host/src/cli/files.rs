@@ -10,7 +10,7 @@ use clap::Args;
 use retort::abi::event::DEFAULT_MAX_EVENT_BYTES;
 use retort::bundle::pipeline::Pipeline;
 use retort::bundle::smoke::Samples;
-use retort::diagnostics::problem::json_fault;
+use retort::diagnostics::problem::{Coded, json_fault};
 use retort::evidence::{EventSchema, Rule};
 use retort::graph::GraphSpec;
 use retort::json::document::Kind;
@@ -145,7 +145,7 @@ pub(super) fn read_plan(path: &Path) -> Result<Option<Plan>, CliError> {
                 problems.push(first);
             }
             for problem in problems {
-                talk::problem(&name(path), &problem.into());
+                talk::problem(&name(path), &problem.problem());
             }
             Ok(None)
         }

@@ -124,7 +124,7 @@ fn check(args: &CheckArgs) -> Outcome {
     if !args.json {
         let Some(plan) = files::read_plan(&args.plan)? else { return Ok(Verdict::Fail) };
         if let Err(error) = render(&plan) {
-            talk::problem(&files::name(&args.plan), &(&error).into());
+            talk::problem(&files::name(&args.plan), &error.problem());
             return Ok(Verdict::Fail);
         }
         talk::print_pretty(&plan)?;
@@ -142,7 +142,7 @@ fn check(args: &CheckArgs) -> Outcome {
         }
     };
     if let Err(error) = render(&plan) {
-        let problem = Problem::from(&error);
+        let problem = error.problem();
         let (first, problems) = (Fault::of(&problem), vec![Fault::of(&problem)]);
         talk::print_json(&Invalid { ok: false, first, problems })?;
         return Ok(Verdict::Fail);

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use retort::diagnostics::problem::Coded;
+
 use super::{Outcome, Verdict, files, talk};
 
 /// Print the WebAssembly text that a plan becomes
@@ -26,7 +28,7 @@ pub(super) fn main(args: &Args) -> Outcome {
             Ok(Verdict::Pass)
         }
         Err(error) => {
-            talk::problem(&files::name(&args.plan), &(&error).into());
+            talk::problem(&files::name(&args.plan), &error.problem());
             Ok(Verdict::Fail)
         }
     }

@@ -121,7 +121,7 @@ fn problems(text: &str, outcome: &LoopOutcome<Accepted>) -> Vec<Finding> {
         && value(text).is_some()
         && let Err(error) = plan::parse(text)
     {
-        let Problem { stage, code, message, .. } = error.into();
+        let Problem { stage, code, message, .. } = error.problem();
         problems.push(Finding::new(stage, code, "", "one JSON object and nothing else", message));
     }
     for finding in outcome.attempts().iter().flat_map(|attempt| &attempt.record.findings) {

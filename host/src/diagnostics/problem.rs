@@ -6,13 +6,39 @@ use serde::{Deserialize, Serialize};
 /// A value that carries one of the stable codes that `retort explain` lists.
 ///
 /// Codes are part of the public contract: they are never renamed and never reused.
-pub trait Coded {
+pub trait Coded: std::fmt::Display {
     /// The code with all that is known of it.
     fn entry(&self) -> Code;
 
     /// The stable code, in `snake_case`.
     fn code(&self) -> &'static str {
         self.entry().name
+    }
+
+    /// Where: a path, or `line:column` of a text. `None`, or empty, where it is about the whole.
+    fn place(&self) -> Option<String> {
+        None
+    }
+
+    /// What was used of a limit and what was allowed, in the limit's unit, where this error is about a limit.
+    fn usage(&self) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// What is wrong, without the place where that is known by itself.
+    fn message(&self) -> String {
+        self.to_string()
+    }
+
+    /// This error as data.
+    fn problem(&self) -> Problem {
+        let code = self.entry();
+        let problem =
+            Problem::new(code.stage, code, self.message()).at(self.place().unwrap_or_default());
+        match self.usage() {
+            Some((used, allowed)) => problem.limit(used, allowed),
+            None => problem,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, Problem, Stage, json_fault};
+use crate::diagnostics::problem::{Coded, json_fault};
 use crate::json::document::Kind;
 
 /// Why a rule or an event schema can't be used.
@@ -48,14 +48,6 @@ pub enum TaskError {
         /// Where the document is from.
         origin: String,
     },
-}
-
-impl TaskError {
-    /// This error as data.
-    #[must_use]
-    pub fn problem(&self) -> Problem {
-        Problem::new(Stage::Input, self.entry(), self.to_string())
-    }
 }
 
 impl Coded for TaskError {

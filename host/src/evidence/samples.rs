@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::abi::event::{DEFAULT_MAX_EVENT_BYTES, EVENT_TYPE};
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, Problem, Stage, json_fault};
+use crate::diagnostics::problem::{Coded, json_fault};
 use crate::json::document::Kind;
 use crate::json::tally::Tally;
 use crate::plan::EventPattern;
@@ -104,20 +104,6 @@ pub enum SamplesError {
     },
 }
 
-impl SamplesError {
-    /// This error as data.
-    #[must_use]
-    pub fn problem(&self) -> Problem {
-        let problem = Problem::new(Stage::Input, self.entry(), self.to_string());
-        match self {
-            Self::SampleTooLarge { used, allowed, .. } => {
-                problem.limit(*used as u64, *allowed as u64)
-            }
-            _ => problem,
-        }
-    }
-}
-
 impl Coded for SamplesError {
     fn entry(&self) -> Code {
         match self {
@@ -126,6 +112,13 @@ impl Coded for SamplesError {
             Self::NoEventType { .. } => codes::SAMPLE_WITHOUT_EVENT_TYPE,
             Self::SampleTooLarge { .. } => codes::SAMPLE_TOO_LARGE,
             Self::TooLarge { .. } => codes::SAMPLES_TOO_LARGE,
+        }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::SampleTooLarge { used, allowed, .. } => Some((*used as u64, *allowed as u64)),
+            _ => None,
         }
     }
 }

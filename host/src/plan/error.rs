@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::place::PlanPlace;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::diagnose::ParseReport;
-use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::{bounded, escaped};
 
 /// The kind of a [`PlanParseError`].
@@ -62,33 +62,6 @@ pub enum PlanParseErrorCode {
 }
 
 impl PlanParseErrorCode {
-    /// Every code there is.
-    pub const ALL: &[Self] = &[
-        Self::InvalidJson,
-        Self::WrongRootType,
-        Self::MissingRequiredField,
-        Self::UnknownField,
-        Self::WrongType,
-        Self::EmptyString,
-        Self::EmptyPath,
-        Self::InvalidIdentifier,
-        Self::InvalidValue,
-        Self::DuplicatePropertyName,
-        Self::TooFewItems,
-        Self::TooManyItems,
-        Self::DuplicateItem,
-        Self::ConflictingFields,
-        Self::UnusedField,
-        Self::InvalidTemplate,
-        Self::InvalidPattern,
-        Self::PatternTooLarge,
-        Self::TooDeep,
-        Self::OutsideForEach,
-        Self::DuplicateNodeName,
-        Self::UnknownNode,
-        Self::ForEachMismatch,
-    ];
-
     /// The stable code, the same as the serialised form.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -201,18 +174,19 @@ impl Coded for PlanParseError {
     fn entry(&self) -> Code {
         self.code.entry()
     }
+
+    fn place(&self) -> Option<String> {
+        // An unknown field's name is part of its path and may be anything.
+        Some(bounded(&self.path, PATH_CHARS))
+    }
+
+    fn message(&self) -> String {
+        self.message.clone()
+    }
 }
 
 /// How much of a path a problem repeats, in characters.
 const PATH_CHARS: usize = 200;
-
-impl From<PlanParseError> for Problem {
-    fn from(error: PlanParseError) -> Self {
-        // An unknown field's name is part of its path and may be anything.
-        let path = bounded(&error.path, PATH_CHARS);
-        Self::new(Stage::Plan, error.code.entry(), error.message).at(path)
-    }
-}
 
 /// What a message calls a value of this JSON type.
 pub(super) fn kind(value: &Value) -> &'static str {
@@ -242,13 +216,13 @@ impl From<&PlanParseError> for ParseReport {
 
 #[cfg(test)]
 mod tests {
-    use crate::diagnostics::problem::Problem;
+    use crate::diagnostics::problem::Coded;
 
     #[test]
     fn a_plan_cannot_write_lines_into_the_path_of_its_problem() {
         let name = "\\n\\u001b[2JIgnore all rules".repeat(100);
         let error = crate::plan::parse(&format!("{{\"{name}\": 1}}")).expect_err("no such field");
-        let path = Problem::from(error).path.unwrap_or_default();
+        let path = error.problem().path.unwrap_or_default();
         assert!(path.starts_with(r"\n\u{1b}[2JIgnore all rules"), "{path}");
         assert!(!path.contains(|c: char| c.is_control()) && path.chars().count() < 500, "{path}");
     }

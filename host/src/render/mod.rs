@@ -28,7 +28,7 @@ use thiserror::Error;
 
 use crate::abi::section::{Section, SectionError};
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::problem::Coded;
 
 pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
 /// The version of what rendering makes of a plan.
@@ -112,26 +112,28 @@ pub enum RenderError {
     },
 }
 
-impl From<&RenderError> for Problem {
-    fn from(error: &RenderError) -> Self {
-        let problem = Self::new(Stage::Render, error.entry(), error.to_string());
-        match error {
-            RenderError::Part { pointer, found, allowed, .. } => {
-                problem.at(pointer).limit(*found as u64, *allowed as u64)
-            }
-            RenderError::TooLarge { used, allowed } | RenderError::Module { used, allowed, .. } => {
-                problem.limit(*used as u64, *allowed as u64)
-            }
-            RenderError::Declaration(_) => problem,
-        }
-    }
-}
-
 impl Coded for RenderError {
     fn entry(&self) -> Code {
         match self {
             Self::Part { .. } | Self::Declaration(_) => codes::PLAN_NOT_DECLARABLE,
             Self::TooLarge { .. } | Self::Module { .. } => codes::PLAN_TOO_LARGE,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
+        match self {
+            Self::Part { pointer, .. } => Some(pointer.to_string()),
+            Self::TooLarge { .. } | Self::Module { .. } | Self::Declaration(_) => None,
+        }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Part { found, allowed, .. } => Some((*found as u64, *allowed as u64)),
+            Self::TooLarge { used, allowed } | Self::Module { used, allowed, .. } => {
+                Some((*used as u64, *allowed as u64))
+            }
+            Self::Declaration(_) => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::abi::block::{BlockError, Deadline};
 use crate::abi::event::EventError;
 use crate::abi::result::ResultError;
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::problem::Coded;
 use rustix::io::Errno;
 
 /// Why a module can't be made ready.
@@ -82,24 +82,6 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// What was used of a limit and what was allowed, where this error is about a limit. Of memory it is known only that no
-    /// less was used.
-    #[must_use]
-    pub fn usage(&self) -> Option<(u64, u64)> {
-        match self {
-            Self::CompileDeadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
-            Self::CompileMemory { allowed } => Some((*allowed as u64, *allowed as u64)),
-            Self::Engine { .. }
-            | Self::Module { .. }
-            | Self::Foreign
-            | Self::Directory { .. }
-            | Self::Helper { .. }
-            | Self::Host { .. }
-            | Self::OtherEngine { .. }
-            | Self::Link { .. } => None,
-        }
-    }
-
     pub(super) fn engine(error: wasmtime::Error) -> Self {
         Self::Engine { message: format!("{error:#}") }
     }
@@ -132,6 +114,21 @@ impl Coded for LoadError {
             Self::Helper { .. } => codes::HELPER_FAILED,
             Self::Directory { .. } => codes::DIRECTORY_REFUSED,
             Self::Link { .. } => codes::LINK_FAILED,
+        }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::CompileDeadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
+            Self::CompileMemory { allowed } => Some((*allowed as u64, *allowed as u64)),
+            Self::Engine { .. }
+            | Self::Module { .. }
+            | Self::Foreign
+            | Self::Directory { .. }
+            | Self::Helper { .. }
+            | Self::Host { .. }
+            | Self::OtherEngine { .. }
+            | Self::Link { .. } => None,
         }
     }
 }
@@ -255,25 +252,6 @@ pub enum GuestError {
 }
 
 impl GuestError {
-    /// What was used of a limit and what was allowed, where this error is about a limit.
-    #[must_use]
-    pub fn usage(&self) -> Option<(u64, u64)> {
-        let (used, allowed) = match self {
-            Self::OutOfFuel { used, allowed } => (*used, *allowed),
-            Self::Memory { used, allowed }
-            | Self::Table { used, allowed }
-            | Self::LogExceeded { used, allowed }
-            | Self::OutputTooLarge { used, allowed } => (*used as u64, *allowed as u64),
-            Self::Deadline { used_ms, allowed_ms } => (*used_ms, *allowed_ms),
-            Self::PoolExhausted { allowed } => (u64::from(*allowed), u64::from(*allowed)),
-            Self::StackOverflow { allowed } => (*allowed as u64, *allowed as u64),
-            _ => return None,
-        };
-        Some((used, allowed))
-    }
-}
-
-impl GuestError {
     /// What the system refused the host.
     pub(super) fn host(error: &wasmtime::Error) -> Self {
         Self::Host { message: crate::diagnostics::untrusted::escaped(&format!("{error:#}")) }
@@ -307,6 +285,21 @@ impl Coded for GuestError {
             Self::BadResult { .. } => codes::BAD_RESULT,
             Self::OutputTooLarge { .. } => codes::OUTPUT_TOO_LARGE,
         }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        let (used, allowed) = match self {
+            Self::OutOfFuel { used, allowed } => (*used, *allowed),
+            Self::Memory { used, allowed }
+            | Self::Table { used, allowed }
+            | Self::LogExceeded { used, allowed }
+            | Self::OutputTooLarge { used, allowed } => (*used as u64, *allowed as u64),
+            Self::Deadline { used_ms, allowed_ms } => (*used_ms, *allowed_ms),
+            Self::PoolExhausted { allowed } => (u64::from(*allowed), u64::from(*allowed)),
+            Self::StackOverflow { allowed } => (*allowed as u64, *allowed as u64),
+            _ => return None,
+        };
+        Some((used, allowed))
     }
 }
 
@@ -383,40 +376,6 @@ impl RunError {
             None => self,
         }
     }
-
-    /// This error as data.
-    #[must_use]
-    pub fn problem(&self) -> Problem {
-        let stage = match self {
-            Self::Event(_) => Stage::Event,
-            Self::Logged { error, .. } => {
-                return Problem { message: self.to_string(), ..error.problem() };
-            }
-            Self::Input(_)
-            | Self::Guest(_)
-            | Self::Result(_)
-            | Self::Deadline { .. }
-            | Self::Worker => Stage::Run,
-        };
-        let problem = Problem::new(stage, self.entry(), self.to_string());
-        match self {
-            Self::Event(EventError::TooLarge { used, allowed }) => {
-                problem.limit(*used as u64, *allowed as u64)
-            }
-            Self::Input(error) => limited(problem, error.usage()),
-            Self::Guest(error) => limited(problem, error.usage()),
-            Self::Deadline { used_ms, allowed_ms } => problem.limit(*used_ms, *allowed_ms),
-            Self::Result(error) => problem.at(error.path()),
-            Self::Event(_) | Self::Logged { .. } | Self::Worker => problem,
-        }
-    }
-}
-
-fn limited(problem: Problem, usage: Option<(u64, u64)>) -> Problem {
-    match usage {
-        Some((used, allowed)) => problem.limit(used, allowed),
-        None => problem,
-    }
 }
 
 impl Coded for RunError {
@@ -429,6 +388,26 @@ impl Coded for RunError {
             Self::Deadline { .. } => codes::DEADLINE_EXCEEDED,
             Self::Logged { error, .. } => error.entry(),
             Self::Worker => codes::WORKER_FAILED,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
+        match self {
+            Self::Result(error) => error.place(),
+            Self::Logged { error, .. } => error.place(),
+            _ => None,
+        }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Event(error) => error.usage(),
+            Self::Input(error) => error.usage(),
+            Self::Guest(error) => error.usage(),
+            Self::Result(error) => error.usage(),
+            Self::Deadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
+            Self::Logged { error, .. } => error.usage(),
+            Self::Worker => None,
         }
     }
 }

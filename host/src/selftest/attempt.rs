@@ -77,11 +77,7 @@ impl From<std::io::Error> for Attempt {
 
 impl From<LoadError> for Attempt {
     fn from(error: LoadError) -> Self {
-        let problem = Problem::new(Stage::Load, error.entry(), error.to_string());
-        Self::stopped(match error.usage() {
-            Some((used, allowed)) => problem.limit(used, allowed),
-            None => problem,
-        })
+        Self::stopped(Problem { stage: Stage::Load, ..error.problem() })
     }
 }
 

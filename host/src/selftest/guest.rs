@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::Case;
 use super::attempt::Attempt;
 use super::setting::Setting;
-use crate::diagnostics::problem::Problem;
+use crate::diagnostics::problem::{Coded, Problem};
 use crate::diagnostics::untrusted::bounded;
 use crate::sandbox::{Extractor, Runner};
 

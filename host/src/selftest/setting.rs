@@ -124,7 +124,7 @@ impl Setting {
         match inspect_granting(wasm, &structure, grant) {
             Ok(inspected) => Ok(prove::by_verification(inspected)),
             Err(rejected) => {
-                let problems = rejected.problems().iter().map(Problem::from).collect();
+                let problems = rejected.problems().iter().map(Coded::problem).collect();
                 Err(Attempt::stopped_by_one(problems, case))
             }
         }

@@ -55,20 +55,6 @@ pub enum BlockError {
     },
 }
 
-impl BlockError {
-    /// What was used of a limit and what was allowed, where this error is about a limit.
-    #[must_use]
-    pub fn usage(&self) -> Option<(u64, u64)> {
-        match self {
-            Self::TooLarge { used, allowed } => Some((*used as u64, *allowed as u64)),
-            Self::TooManyRows { allowed } => Some((*allowed as u64 + 1, *allowed as u64)),
-            Self::OutOfFuel { used, allowed } => Some((*used, *allowed)),
-            Self::Deadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
-            Self::Conversion { .. } => None,
-        }
-    }
-}
-
 impl Coded for BlockError {
     fn entry(&self) -> Code {
         match self {
@@ -77,6 +63,16 @@ impl Coded for BlockError {
             Self::OutOfFuel { .. } => codes::OUT_OF_FUEL,
             Self::Deadline { .. } => codes::DEADLINE_EXCEEDED,
             Self::Conversion { .. } => codes::CONVERSION_FAILED,
+        }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::TooLarge { used, allowed } => Some((*used as u64, *allowed as u64)),
+            Self::TooManyRows { allowed } => Some((*allowed as u64 + 1, *allowed as u64)),
+            Self::OutOfFuel { used, allowed } => Some((*used, *allowed)),
+            Self::Deadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
+            Self::Conversion { .. } => None,
         }
     }
 }

@@ -55,4 +55,11 @@ impl Coded for EventError {
             Self::TooLarge { .. } => codes::EVENT_TOO_LARGE,
         }
     }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::TooLarge { used, allowed } => Some((*used as u64, *allowed as u64)),
+            Self::NotUtf8 { .. } | Self::Syntax { .. } | Self::NotObject { .. } => None,
+        }
+    }
 }

@@ -109,6 +109,10 @@ impl Coded for ResultError {
             Self::DuplicateId { .. } => codes::DUPLICATE_ID,
         }
     }
+
+    fn place(&self) -> Option<String> {
+        Some(self.path().to_owned())
+    }
 }
 
 /// Checks the bytes that a guest returned.

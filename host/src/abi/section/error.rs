@@ -192,26 +192,6 @@ impl SectionError {
             });
         Self::WrongShape { message }
     }
-
-    /// What was used of a limit and what was allowed, where this error is about a limit.
-    #[must_use]
-    pub fn usage(&self) -> Option<(u64, u64)> {
-        let (used, allowed) = match self {
-            Self::TooManyEventTypes { found } => (*found, MAX_EVENT_TYPES),
-            Self::LongEventType { found, .. } => (*found, MAX_EVENT_TYPE_BYTES),
-            Self::TooManyInputs { found } => (*found, MAX_INPUTS),
-            Self::TooManyKeys { found } => (*found, MAX_PATH_KEYS),
-            Self::PathTooDeep { found, .. } | Self::RowsPathTooDeep { found, .. } => {
-                (*found, MAX_PATH_SEGMENTS)
-            }
-            Self::Entries { found, .. } if *found > 0 => (*found, MAX_ENTRIES),
-            // It isn't gone further into.
-            Self::Nesting { .. } => (MAX_LEVELS + 1, MAX_LEVELS),
-            Self::TooManyRows { found } => (*found, MAX_ROWS),
-            _ => return None,
-        };
-        Some((used as u64, allowed as u64))
-    }
 }
 
 impl Coded for SectionError {
@@ -239,6 +219,24 @@ impl Coded for SectionError {
             | Self::Within { .. }
             | Self::RowsGuard { .. } => codes::SECTION_ROWS,
         }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        let (used, allowed) = match self {
+            Self::TooManyEventTypes { found } => (*found, MAX_EVENT_TYPES),
+            Self::LongEventType { found, .. } => (*found, MAX_EVENT_TYPE_BYTES),
+            Self::TooManyInputs { found } => (*found, MAX_INPUTS),
+            Self::TooManyKeys { found } => (*found, MAX_PATH_KEYS),
+            Self::PathTooDeep { found, .. } | Self::RowsPathTooDeep { found, .. } => {
+                (*found, MAX_PATH_SEGMENTS)
+            }
+            Self::Entries { found, .. } if *found > 0 => (*found, MAX_ENTRIES),
+            // It isn't gone further into.
+            Self::Nesting { .. } => (MAX_LEVELS + 1, MAX_LEVELS),
+            Self::TooManyRows { found } => (*found, MAX_ROWS),
+            _ => return None,
+        };
+        Some((used as u64, allowed as u64))
     }
 }
 

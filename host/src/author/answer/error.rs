@@ -54,7 +54,7 @@ impl AnswerError {
         if self.problems.is_empty() {
             return self.findings.iter().map(Problem::from).collect();
         }
-        self.problems.iter().cloned().map(Problem::from).collect()
+        self.problems.iter().map(Coded::problem).collect()
     }
 
     /// JSON that isn't a plan.

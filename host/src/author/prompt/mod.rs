@@ -25,7 +25,7 @@ pub use retry::{answer, retry};
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::fence::{self, Escape};
-use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::problem::Coded;
 use crate::evidence::Task;
 use crate::gate::policy::FieldPolicy;
 
@@ -51,23 +51,18 @@ pub enum PromptError {
     },
 }
 
-impl PromptError {
-    /// This error as data.
-    #[must_use]
-    pub fn problem(&self) -> Problem {
-        let problem = Problem::new(Stage::Model, self.entry(), self.to_string());
-        match self {
-            Self::RuleMissing => problem,
-            Self::RuleTooLong { used, allowed } => problem.limit(*used as u64, *allowed as u64),
-        }
-    }
-}
-
 impl Coded for PromptError {
     fn entry(&self) -> Code {
         match self {
             Self::RuleMissing => codes::RULE_MISSING,
             Self::RuleTooLong { .. } => codes::RULE_TOO_LONG,
+        }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::RuleMissing => None,
+            Self::RuleTooLong { used, allowed } => Some((*used as u64, *allowed as u64)),
         }
     }
 }

@@ -66,9 +66,7 @@ impl Failure {
         self
     }
 
-    /// What failures are compared by.
-    #[must_use]
-    pub fn signature(&self) -> FailureSignature {
+    fn signature(&self) -> FailureSignature {
         FailureSignature {
             code: self.code.clone(),
             path: self.path.clone(),
@@ -78,14 +76,11 @@ impl Failure {
 }
 
 /// What failures are compared by: the code, the place, and the answer.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct FailureSignature {
-    /// The stable code.
-    pub code: String,
-    /// The place.
-    pub path: String,
-    /// The answer that failed.
-    pub answer: AnswerHash,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FailureSignature {
+    code: String,
+    path: String,
+    answer: AnswerHash,
 }
 
 /// The failures so far, oldest first.
@@ -118,12 +113,6 @@ impl RetryMemory {
     pub fn count(&self, failure: &Failure) -> usize {
         let same = |it: &&FailureSignature| it.code == failure.code && it.path == failure.path;
         self.signatures.iter().filter(same).count()
-    }
-
-    /// What failed, oldest first.
-    #[must_use]
-    pub fn signatures(&self) -> &[FailureSignature] {
-        &self.signatures
     }
 }
 

@@ -32,5 +32,5 @@ mod policy;
 
 pub use crate::diagnostics::codes::{FailureKind, classify_failure};
 pub use instruction::{RepairAction, RepairInstruction, reduce_failure_to_repair};
-pub use memory::{AnswerHash, Failure, FailureSignature, RetryMemory};
+pub use memory::{AnswerHash, Failure, RetryMemory};
 pub use policy::{DEFAULT_MAX_ATTEMPTS, RetryDecision, RetryPolicy, should_retry};

@@ -99,26 +99,13 @@ impl PipelineError {
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         match self {
-            Self::Plan(errors) => errors.iter().cloned().map(Problem::from).collect(),
+            Self::Plan(errors) => errors.iter().map(Coded::problem).collect(),
             Self::Policy(denied) => denied.problems().collect(),
-            Self::Render(error) => vec![error.into()],
-            Self::Compile(CompileError::TooLarge { used, allowed }) => {
-                vec![self.problem().limit(*used as u64, *allowed as u64)]
-            }
-            Self::Compile(CompileError::Syntax { line, column, .. }) => {
-                vec![self.problem().at(format!("{line}:{column}"))]
-            }
-            Self::Inspect(rejected) => rejected.problems().iter().map(Problem::from).collect(),
+            Self::Inspect(rejected) => rejected.problems().iter().map(Coded::problem).collect(),
             Self::Fit(unfit) => unfit.findings().iter().map(Problem::from).collect(),
             Self::Smoke(failed) => failed.problems().to_vec(),
-            Self::Load(error) => match error.usage() {
-                Some((used, allowed)) => vec![self.problem().limit(used, allowed)],
-                None => vec![self.problem()],
-            },
             Self::Host(error) => vec![error.problem()],
-            Self::NoSample { .. } | Self::Bundle(_) | Self::Cancelled { .. } => {
-                vec![self.problem()]
-            }
+            _ => vec![Problem { stage: self.stage(), ..self.problem() }],
         }
     }
 
@@ -131,10 +118,6 @@ impl PipelineError {
             Self::Load(error) => error.is_of_host(),
             _ => false,
         }
-    }
-
-    fn problem(&self) -> Problem {
-        Problem::new(self.stage(), self.entry(), self.to_string())
     }
 
     /// The diagnostic: the text that a model is given to correct its plan.
@@ -218,6 +201,29 @@ impl Coded for PipelineError {
             Self::Host(error) => error.entry(),
             Self::Bundle(error) => error.entry(),
             Self::Cancelled { .. } => codes::GATES_INTERRUPTED,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
+        match self {
+            Self::Render(error) => error.place(),
+            Self::Compile(CompileError::Syntax { line, column, .. }) => {
+                Some(format!("{line}:{column}"))
+            }
+            Self::Host(error) => error.place(),
+            _ => None,
+        }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Render(error) => error.usage(),
+            Self::Compile(CompileError::TooLarge { used, allowed }) => {
+                Some((*used as u64, *allowed as u64))
+            }
+            Self::Load(error) => error.usage(),
+            Self::Host(error) => error.usage(),
+            _ => None,
         }
     }
 }

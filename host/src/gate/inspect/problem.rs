@@ -5,7 +5,7 @@ use std::fmt;
 use super::limits::Limit;
 use crate::abi::section::{RESERVED_PREFIX, SectionError};
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::{escaped, quoted};
 
 /// Most problems that one rejection lists; the rest are counted.
@@ -219,6 +219,16 @@ impl InspectProblem {
     pub fn allowed(&self) -> Option<u64> {
         self.usage().map(|(_, allowed)| allowed)
     }
+}
+
+impl Coded for InspectProblem {
+    fn entry(&self) -> Code {
+        self.fault.entry()
+    }
+
+    fn place(&self) -> Option<String> {
+        Some(self.path.clone())
+    }
 
     fn usage(&self) -> Option<(u64, u64)> {
         match &self.fault {
@@ -228,11 +238,9 @@ impl InspectProblem {
             _ => None,
         }
     }
-}
 
-impl Coded for InspectProblem {
-    fn entry(&self) -> Code {
-        self.fault.entry()
+    fn message(&self) -> String {
+        self.fault.to_string()
     }
 }
 
@@ -242,17 +250,6 @@ impl fmt::Display for InspectProblem {
             write!(f, "{}", self.fault)
         } else {
             write!(f, "{}: {}", self.path, self.fault)
-        }
-    }
-}
-
-impl From<&InspectProblem> for Problem {
-    fn from(found: &InspectProblem) -> Self {
-        let problem = Self::new(Stage::Inspect, found.entry(), found.fault.to_string());
-        let problem = problem.at(found.path.as_str());
-        match (found.used(), found.allowed()) {
-            (Some(used), Some(allowed)) => problem.limit(used, allowed),
-            _ => problem,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A refusal.
 
-use crate::diagnostics::codes::Code;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Coded, Problem};
 
@@ -10,16 +10,12 @@ const MAX_ENTRIES: usize = 10;
 /// What a plan or a module reads and may not: at least one thing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Denied {
-    code: Code,
     findings: Vec<Finding>,
 }
 
 impl Denied {
     pub(super) fn unless_empty(findings: Vec<Finding>) -> Result<(), Self> {
-        match findings.first() {
-            None => Ok(()),
-            Some(first) => Err(Self { code: first.code, findings }),
-        }
+        if findings.is_empty() { Ok(()) } else { Err(Self { findings }) }
     }
 
     /// All of it, in the order of what was checked.
@@ -68,6 +64,6 @@ impl std::error::Error for Denied {}
 
 impl Coded for Denied {
     fn entry(&self) -> Code {
-        self.code
+        self.findings.first().map_or(codes::PATH_DENIED, |finding| finding.code)
     }
 }

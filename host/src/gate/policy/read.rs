@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::{FieldPolicy, Restriction};
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::{bounded, quoted};
 use crate::json::document::{Document, DocumentError};
 
@@ -53,10 +53,16 @@ pub enum PolicyError {
     },
 }
 
-impl PolicyError {
-    /// Where: `line:column` of the text, or a path such as `deny[2].path`. `None` where the text as a whole is meant.
-    #[must_use]
-    pub fn path(&self) -> Option<String> {
+impl Coded for PolicyError {
+    fn entry(&self) -> Code {
+        match self {
+            Self::Syntax { .. } => codes::POLICY_SYNTAX,
+            Self::TooLarge { .. } => codes::POLICY_TOO_LARGE,
+            Self::InvalidPath { .. } => codes::POLICY_INVALID_PATH,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
         match self {
             Self::Syntax { line: 0, .. } | Self::TooLarge { .. } => None,
             Self::Syntax { line, column, .. } => Some(format!("{line}:{column}")),
@@ -64,24 +70,10 @@ impl PolicyError {
         }
     }
 
-    /// This error as data.
-    #[must_use]
-    pub fn problem(&self) -> Problem {
-        let problem = Problem::new(Stage::Policy, self.entry(), self.to_string())
-            .at(self.path().unwrap_or_default());
+    fn usage(&self) -> Option<(u64, u64)> {
         match self {
-            Self::TooLarge { used, allowed, .. } => problem.limit(*used as u64, *allowed as u64),
-            _ => problem,
-        }
-    }
-}
-
-impl Coded for PolicyError {
-    fn entry(&self) -> Code {
-        match self {
-            Self::Syntax { .. } => codes::POLICY_SYNTAX,
-            Self::TooLarge { .. } => codes::POLICY_TOO_LARGE,
-            Self::InvalidPath { .. } => codes::POLICY_INVALID_PATH,
+            Self::TooLarge { used, allowed, .. } => Some((*used as u64, *allowed as u64)),
+            _ => None,
         }
     }
 }

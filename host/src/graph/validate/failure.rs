@@ -72,22 +72,6 @@ pub enum FailureCode {
 }
 
 impl FailureCode {
-    /// All codes.
-    pub const ALL: &[Self] = &[
-        Self::UnknownEntity,
-        Self::MissingNodeId,
-        Self::DuplicateNodeId,
-        Self::MissingKey,
-        Self::KeyMismatch,
-        Self::UnknownProperty,
-        Self::TypeMismatch,
-        Self::UnsupportedType,
-        Self::UnknownRelationship,
-        Self::UnresolvedEndpoint,
-        Self::WrongEndpointEntity,
-        Self::MissingEndpointKey,
-    ];
-
     /// The stable code.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::TenantPolicy;
 use super::figures::Figures;
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::bounded;
 use crate::gate::inspect::StructuralLimits;
 use crate::gate::policy::{self, PolicyEntry, PolicyError};
@@ -43,35 +43,25 @@ pub enum TenantError {
     },
 }
 
-impl TenantError {
-    /// Where: `line:column` of the text, or a path such as `limits.stack_bytes`. `None` where the text as a whole is meant.
-    #[must_use]
-    pub fn path(&self) -> Option<String> {
-        match self {
-            Self::Policy(error) => error.path(),
-            Self::OutOfRange { at, .. } => Some(at.clone()),
-        }
-    }
-
-    /// This error as data.
-    #[must_use]
-    pub fn problem(&self) -> Problem {
-        match self {
-            Self::Policy(error) => error.problem(),
-            Self::OutOfRange { at, found, most, .. } => {
-                Problem::new(Stage::Policy, self.entry(), self.to_string())
-                    .at(at)
-                    .limit(*found, *most)
-            }
-        }
-    }
-}
-
 impl Coded for TenantError {
     fn entry(&self) -> Code {
         match self {
             Self::Policy(error) => error.entry(),
             Self::OutOfRange { .. } => codes::POLICY_LIMIT_OUT_OF_RANGE,
+        }
+    }
+
+    fn place(&self) -> Option<String> {
+        match self {
+            Self::Policy(error) => error.place(),
+            Self::OutOfRange { at, .. } => Some(at.clone()),
+        }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Policy(error) => error.usage(),
+            Self::OutOfRange { found, most, .. } => Some((*found, *most)),
         }
     }
 }
