@@ -5,3 +5,4 @@ pub mod event;
 mod input;
 pub mod result;
 pub mod section;
+mod slot;

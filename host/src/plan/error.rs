@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::diagnostics::diagnose::ParseReport;
+use crate::diagnostics::finding::patch;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::{bounded, escaped};
 
@@ -177,10 +178,9 @@ impl Place {
     /// A field of the object here.
     pub(super) fn field(&self, name: &str) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
-        let key = name.replace('~', "~0").replace('/', "~1");
         Self {
             path: format!("{}{dot}{name}", self.path),
-            pointer: format!("{}/{key}", self.pointer),
+            pointer: patch::below(&self.pointer, name),
         }
     }
 

@@ -30,8 +30,8 @@ pub(super) const TABLE: &[Explanation] = &[
     Explanation::new(
         Model,
         "draft_no_key",
-        "A plan was to be drafted without a model, and nothing in the sample events suits the entity's key.",
-        "Name the key's path in the rule, as in `content.order.id`; or give samples that hold it; or use a model.",
+        "A plan was to be drafted without a model, and nothing in the sample events clearly suits the entity's key, or most of its properties.",
+        "Name paths in the rule beside the properties' names, as in `order_id` is `content.order.id`; or give samples that hold them; or use a model.",
     ),
     Explanation::new(
         Model,
