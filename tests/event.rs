@@ -1,7 +1,7 @@
 //! The scanner against `serde_json` and against the JSON test suite.
 
 use proptest::prelude::*;
-use retort::abi::block::{BlockWriter, Kind};
+use retort::abi::block::{BlockWriter, SlotKind};
 use retort::abi::event::{MAX_DEPTH, Projection, Projector, validate};
 use retort::abi::section::Input;
 use serde_json::Value;
@@ -172,7 +172,12 @@ pub(crate) fn same_values(event: &[u8], value: &Value) -> Result<(), TestCaseErr
             prop_assert_eq!(text, canonical, "canonical at {:?}", path);
         }
         let below = projector.slot(&projection, 2 * index + 1).kind;
-        prop_assert_eq!(below == Kind::Absent, expected.get(SELDOM).is_none(), "below {:?}", path);
+        prop_assert_eq!(
+            below == SlotKind::Absent,
+            expected.get(SELDOM).is_none(),
+            "below {:?}",
+            path
+        );
     }
     Ok(())
 }
@@ -233,7 +238,7 @@ fn the_last_of_duplicate_keys_wins_at_every_level() {
         projector.project(event.as_bytes(), &mut projection).expect("valid");
         let text = |index| {
             let slot = projector.slot(&projection, index);
-            (slot.kind != Kind::Absent).then(|| &event[slot.start as usize..slot.end as usize])
+            (slot.kind != SlotKind::Absent).then(|| &event[slot.start as usize..slot.end as usize])
         };
         assert_eq!((text(0), text(1)), (Some(b), c), "{event}");
     }
@@ -252,8 +257,8 @@ fn a_key_repeated_a_million_times_costs_no_more_than_other_keys() {
     }
     event.push_str(r#""a":{"k9":2}}"#);
     projector.project(event.as_bytes(), &mut projection).expect("valid");
-    assert_eq!(projector.slot(&projection, 7).kind, Kind::Absent);
-    assert_eq!(projector.slot(&projection, 9).kind, Kind::Number);
+    assert_eq!(projector.slot(&projection, 7).kind, SlotKind::Absent);
+    assert_eq!(projector.slot(&projection, 9).kind, SlotKind::Number);
 }
 
 #[test]
@@ -262,7 +267,7 @@ fn a_path_deeper_than_any_event_is_absent() {
     let projector = Projector::new(&[deep]);
     let mut projection = Projection::default();
     projector.project(br#"{"a":{"a":1}}"#, &mut projection).expect("valid");
-    assert_eq!(projector.slot(&projection, 0).kind, Kind::Absent);
+    assert_eq!(projector.slot(&projection, 0).kind, SlotKind::Absent);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use retort::abi::block::{BlockWriter, HEADER_BYTES, Kind, SLOT_BYTES};
+use retort::abi::block::{BlockWriter, HEADER_BYTES, SLOT_BYTES, SlotKind};
 use retort::abi::event::{Projection, Projector};
 use retort::abi::section::Section;
 use retort::bundle::smoke::Samples;
@@ -206,7 +206,7 @@ fn kinds_of(policy: &FieldPolicy, section: &Section, event: &Value) -> Vec<u32> 
     let kinds = slots.map(|slot| {
         let [kind, offset, length] =
             [0, 4, 8].map(|at| u32::from_le_bytes(slot[at..at + 4].try_into().unwrap()));
-        let has_text = ![Kind::Absent as u32, Kind::Denied as u32].contains(&kind);
+        let has_text = ![SlotKind::Absent as u32, SlotKind::Denied as u32].contains(&kind);
         assert_eq!((offset > 0, length > 0), (has_text, has_text), "{event}");
         kind
     });

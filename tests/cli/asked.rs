@@ -65,6 +65,9 @@ fn a_rule_alone_is_drafted_a_plan_for() {
     let ended = project.retort(["compile"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains("attempt 1  model       accepted"), "{ended:?}");
+    // What a person should look at comes last.
+    let (_, sketch) = ended.stderr.split_once("accepted").unwrap();
+    assert!(sketch.contains("A person should look at:"), "{ended:?}");
     let plan = project.path(&format!("{}/plan.json", ended.stdout.trim()));
     let plan: Value = serde_json::from_str(&fs::read_to_string(plan).unwrap()).unwrap();
     let expected: Value = serde_json::from_str(PLAN).unwrap();

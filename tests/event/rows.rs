@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
-use retort::abi::block::{BlockError, BlockLimits, BlockWriter, Kind};
+use retort::abi::block::{BlockError, BlockLimits, BlockWriter, SlotKind};
 use retort::abi::event::{Projection, Projector};
 use retort::abi::section::{Input, Rows, Section, What};
 use retort::diagnostics::problem::Coded;
@@ -32,12 +32,12 @@ impl Block<'_> {
         let (kind, text) = self.record(at);
         let value: Value = (kind != 0).then(|| serde_json::from_slice(text).expect("JSON"))?;
         let expected = match &value {
-            Value::Null => Kind::Null,
-            Value::Bool(_) => Kind::Boolean,
-            Value::Number(_) => Kind::Number,
-            Value::String(_) => Kind::String,
-            Value::Object(_) => Kind::Object,
-            Value::Array(_) => Kind::Array,
+            Value::Null => SlotKind::Null,
+            Value::Bool(_) => SlotKind::Boolean,
+            Value::Number(_) => SlotKind::Number,
+            Value::String(_) => SlotKind::String,
+            Value::Object(_) => SlotKind::Object,
+            Value::Array(_) => SlotKind::Array,
         };
         assert_eq!(kind, expected as usize);
         Some(value)
@@ -50,7 +50,7 @@ impl Block<'_> {
     /// A column of an iteration that has `columns`.
     pub(super) fn column(&self, index: usize, columns: usize) -> Vec<Option<Value>> {
         let at = 8 + 12 * index;
-        assert_eq!(self.word(at), Kind::List as usize);
+        assert_eq!(self.word(at), SlotKind::List as usize);
         let (first, rows) = (self.word(at + 4), self.word(at + 8));
         assert!(rows > 0 || first == 0, "no rows, and a place");
         (0..rows).map(|row| self.value(first + 12 * columns * row)).collect()

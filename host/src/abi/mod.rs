@@ -9,3 +9,4 @@ pub mod event;
 mod input;
 pub mod result;
 pub mod section;
+mod slot;

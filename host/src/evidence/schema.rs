@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use json_patch::jsonptr::Pointer;
 use serde_json::{Map, Value};
 
 use super::rule::{TaskError, object, require_size};
@@ -285,12 +286,11 @@ impl<'a> Reader<'a> {
 
     /// What a reference within the document leads to.
     fn target(&self, reference: &Value) -> Option<&'a Map<String, Value>> {
-        let pointer = reference.as_str()?.strip_prefix('#')?;
+        let pointer = Pointer::parse(reference.as_str()?.strip_prefix('#')?).ok()?;
         let mut place = None;
-        for token in pointer.strip_prefix('/')?.split('/') {
-            let token = token.replace("~1", "/").replace("~0", "~");
+        for token in pointer.tokens() {
             let object = place.unwrap_or(self.root);
-            place = Some(object.get(&token)?.as_object()?);
+            place = Some(object.get(token.decoded().as_ref())?.as_object()?);
         }
         place
     }

@@ -1,4 +1,5 @@
-//! JSON as text: scanned, counted, read line by line, and read from documents within bounds.
+//! JSON as text: scanned, gone through, counted, its strings read and written, read line by line, and read from documents
+//! within bounds.
 //!
 //! It knows what JSON is, and nothing of events, plans or graphs.
 
@@ -7,20 +8,13 @@ mod fault;
 mod kind;
 mod lines;
 pub(crate) mod scan;
+pub(crate) mod string;
 pub(crate) mod tally;
+pub(crate) mod walk;
 
 pub use fault::Fault;
 pub use kind::{JsonKind, JsonKinds};
 pub use lines::{Line, Lines};
-
-/// The content of a string that the scanner accepted, without its quotes, with its escapes resolved.
-pub(crate) fn unescape(content: &[u8]) -> Option<String> {
-    let mut quoted = Vec::with_capacity(content.len() + 2);
-    quoted.push(b'"');
-    quoted.extend_from_slice(content);
-    quoted.push(b'"');
-    serde_json::from_slice(&quoted).ok()
-}
 
 /// Whether a text is one JSON value of any kind, and nothing else but white space.
 pub(crate) fn is_json(text: &[u8]) -> bool {

@@ -3,11 +3,11 @@
 use memchr::memmem::Finder;
 
 use super::registry::{Registry, Route};
-use crate::abi::block::Kind;
+use crate::abi::block::SlotKind;
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
 use crate::abi::section::Input;
 use crate::bundle::Digest;
-use crate::json::{scan, unescape};
+use crate::json::{scan, string};
 use crate::sandbox::{Outcome, RunError, Runner};
 
 /// One thread's runners for a registry.
@@ -159,17 +159,16 @@ impl<'r> Router<'r> {
     fn resolve(&mut self, event: &[u8]) -> Result<Option<usize>, RunError> {
         self.resolver.project(event, &mut self.projection)?;
         let slot = self.resolver.slot(&self.projection, 0);
-        if slot.kind != Kind::String {
+        if slot.kind != SlotKind::String {
             return Ok(None);
         }
         let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
         let mut canonical = None;
         if slot.escaped {
             let content = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-            let Some(content) = unescape(content) else { return Ok(None) };
-            canonical = Some(serde_json::Value::from(content).to_string());
+            canonical = string::canonical(content);
         }
-        let text = canonical.as_deref().map_or(text, str::as_bytes);
+        let text = canonical.as_deref().unwrap_or(text);
         let index = self.registry.by_text(text);
         if let Some(route) = index.and_then(|index| self.registry.routes().get(index)) {
             self.keep(route, text);

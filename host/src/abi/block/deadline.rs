@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::BlockError;
+
 /// A deadline by a clock that somebody else advances: to look at it costs one load.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deadline<'a> {
@@ -47,6 +49,15 @@ impl<'a> Deadline<'a> {
     #[inline]
     pub fn is_over(self) -> bool {
         self.clock.is_some() && self.left_ms() == 0
+    }
+
+    /// Goes on unless it is over.
+    pub(super) fn check(self) -> Result<(), BlockError> {
+        if self.is_over() {
+            let (used_ms, allowed_ms) = (self.used_ms(), self.allowed_ms());
+            return Err(BlockError::Deadline { used_ms, allowed_ms });
+        }
+        Ok(())
     }
 }
 

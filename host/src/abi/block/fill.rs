@@ -1,13 +1,16 @@
-//! The inputs of one event, worked out: records of the slots and of all rows, and the texts that they point to.
+//! The inputs of one event, computed: records of the slots and of all rows, and the texts that they point to.
 
-use super::writer::{BlockLimits, Spent, push_json, truthy_fuel, within};
-use super::{BlockError, Deadline, HEADER_BYTES, Kind, SLOT_BYTES};
-use crate::abi::event::declared::{Cell, Declared, Place, Scope, Table, Take};
+use super::limits::{BlockLimits, Spent};
+use super::value::{push_json, truthy_fuel};
+use super::{BlockError, Deadline, HEADER_BYTES, SLOT_BYTES, SlotKind};
+use crate::abi::event::declared::{
+    Declared, InputSource, PreparedInput, PreparedRows, ValuePlace, ValueScope,
+};
 use crate::abi::event::element::{self, Element, Entry, View};
 use crate::abi::event::{Projector, Slot};
 use crate::diagnostics::untrusted::escaped;
 use crate::plan::expr::{
-    Evaluated, Evaluator, Expression, JsonType, Lookup, OutOfFuel, Over, fuel, is_truthy,
+    Evaluated, Evaluator, Expression, Lookup, OutOfFuel, Over, fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
@@ -18,7 +21,7 @@ pub const CELL_FUEL: u64 = 10;
 /// Where a text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
-    pub(super) kind: Kind,
+    pub(super) kind: SlotKind,
     pub(super) offset: u32,
     pub(super) length: u32,
 }
@@ -27,7 +30,7 @@ impl Record {
     /// The same text where all texts lie `bytes` bytes further.
     pub(super) fn behind(self, bytes: u32) -> Self {
         match self.kind {
-            Kind::Absent | Kind::Denied => self,
+            SlotKind::Absent | SlotKind::Denied => self,
             _ => Self { offset: self.offset + bytes, ..self },
         }
     }
@@ -44,33 +47,33 @@ impl Record {
 
 /// The rows of one iteration.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct TableRecords {
     pub(super) records: Vec<Record>,
     pub(super) rows: u32,
 }
 
 /// What a block is put together from; offsets count from the first text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct BlockParts {
     /// In the order of the inputs; absent for columns.
     pub(super) records: Vec<Record>,
     /// In the order of the iterations.
-    pub(super) tables: Vec<Rows>,
+    pub(super) tables: Vec<TableRecords>,
     pub(super) texts: Vec<u8>,
     /// In the order of the inputs: what each came to last.
-    states: Vec<State>,
+    states: Vec<InputState>,
     /// The elements that are being read, the outer one first.
     elements: [Element; 2],
 }
 
-impl Parts {
+impl BlockParts {
     /// Bytes that are held on to.
     pub(super) fn capacity(&self) -> usize {
         let tables = self.tables.iter().map(|table| table.records.capacity()).sum::<usize>();
         let records = self.records.capacity() + tables;
         let elements = self.elements.iter().map(Element::capacity).sum::<usize>();
         records * size_of::<Record>()
-            + self.states.capacity() * size_of::<State>()
+            + self.states.capacity() * size_of::<InputState>()
             + self.texts.capacity()
             + elements
     }
@@ -85,17 +88,17 @@ impl Parts {
 
 /// What an input came to last.
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
+struct InputState {
     /// Whether it is true.
     holds: bool,
     /// The outer element that `value` is of; 0 for none.
     of: u32,
-    value: Worked,
+    value: Computed,
 }
 
 /// What an input that isn't ruled out comes to.
 #[derive(Clone, Copy, Debug, Default)]
-struct Worked {
+struct Computed {
     record: Record,
     /// Whether it is truthy, if it is a test.
     holds: bool,
@@ -103,22 +106,22 @@ struct Worked {
     failed: bool,
 }
 
-impl Worked {
+impl Computed {
     /// No value, and why.
-    fn without_text(kind: Kind) -> Self {
+    fn without_text(kind: SlotKind) -> Self {
         Self { record: Record { kind, ..Record::default() }, ..Self::default() }
     }
 }
 
-/// Where the values are that an input is worked out from.
+/// Where the values are that an input is computed from.
 #[derive(Clone, Copy)]
-struct Sight<'a> {
+struct Bindings<'a> {
     event: &'a [u8],
     /// By level.
     views: [View<'a>; 3],
 }
 
-impl<'a> Sight<'a> {
+impl<'a> Bindings<'a> {
     fn with(mut self, level: usize, view: View<'a>) -> Self {
         if let Some(place) = self.views.get_mut(level) {
             *place = view;
@@ -126,14 +129,14 @@ impl<'a> Sight<'a> {
         self
     }
 
-    fn slot(&self, place: Place) -> Slot {
+    fn slot(&self, place: ValuePlace) -> Slot {
         place.shown(
             self.views.get(place.level).map(|view| view.slot(place.path)).unwrap_or_default(),
         )
     }
 
     /// The text of what the slot of a place says.
-    fn text(&self, place: Place, slot: Slot) -> &'a [u8] {
+    fn text(&self, place: ValuePlace, slot: Slot) -> &'a [u8] {
         let entry = self.views.get(place.level).map_or(&[][..], View::entry);
         let text = if place.is_entry { entry } else { self.event };
         text.get(slot.start as usize..slot.end as usize).unwrap_or_default()
@@ -141,16 +144,17 @@ impl<'a> Sight<'a> {
 }
 
 /// The values of an input, by the number under which its evaluator knows them.
-struct Values<'a> {
-    sight: Sight<'a>,
-    places: &'a [Place],
+struct BoundValues<'a> {
+    bindings: Bindings<'a>,
+    places: &'a [ValuePlace],
 }
 
-impl Lookup for Values<'_> {
+impl Lookup for BoundValues<'_> {
     fn value(&self, index: usize) -> Option<&[u8]> {
         let place = *self.places.get(index)?;
-        let slot = self.sight.slot(place);
-        (!matches!(slot.kind, Kind::Absent | Kind::Denied)).then(|| self.sight.text(place, slot))
+        let slot = self.bindings.slot(place);
+        (!matches!(slot.kind, SlotKind::Absent | SlotKind::Denied))
+            .then(|| self.bindings.text(place, slot))
     }
 
     fn withholds_nested(&self, index: usize) -> bool {
@@ -158,18 +162,18 @@ impl Lookup for Values<'_> {
     }
 }
 
-/// Works the inputs of one event out.
+/// Computes the inputs of one event.
 pub(super) struct Fill<'a> {
     projector: &'a Projector,
     declared: &'a Declared,
     event: &'a [u8],
     limits: BlockLimits,
     deadline: Deadline<'a>,
-    parts: &'a mut Parts,
+    parts: &'a mut BlockParts,
     /// Fuel that is left.
     fuel: u64,
     failed: u32,
-    /// Rows so far.
+    /// TableRecords so far.
     rows: usize,
     /// Records so far, without texts, in bytes.
     record_bytes: usize,
@@ -185,18 +189,18 @@ impl<'a> Fill<'a> {
         event: &'a [u8],
         limits: BlockLimits,
         deadline: Deadline<'a>,
-        parts: &'a mut Parts,
+        parts: &'a mut BlockParts,
     ) -> Self {
         let declared = projector.ready();
         parts.records.clear();
-        parts.tables.resize_with(declared.tables.len(), Rows::default);
+        parts.tables.resize_with(declared.tables.len(), TableRecords::default);
         for table in &mut parts.tables {
             table.records.clear();
             table.rows = 0;
         }
         parts.texts.clear();
         parts.states.clear();
-        parts.states.resize(declared.cells.len(), State::default());
+        parts.states.resize(declared.prepared.len(), InputState::default());
         Self {
             projector,
             declared,
@@ -207,7 +211,7 @@ impl<'a> Fill<'a> {
             fuel: limits.fuel,
             failed: 0,
             rows: 0,
-            record_bytes: HEADER_BYTES + declared.cells.len() * SLOT_BYTES,
+            record_bytes: HEADER_BYTES + declared.prepared.len() * SLOT_BYTES,
             outer: 1,
             words: [None; 2],
         }
@@ -221,10 +225,10 @@ impl<'a> Fill<'a> {
     pub(super) fn all(&mut self, event: View<'_>) -> Result<(), BlockError> {
         let declared = self.declared;
         let none = View::default();
-        let sight = Sight { event: self.event, views: [event, none, none] };
+        let bindings = Bindings { event: self.event, views: [event, none, none] };
         for (index, input) in self.projector.inputs().iter().enumerate() {
             let record = match input.rows {
-                None => self.input(index, &sight)?,
+                None => self.input(index, &bindings)?,
                 Some(_) => Record::default(),
             };
             self.parts.records.push(record);
@@ -232,7 +236,8 @@ impl<'a> Fill<'a> {
         let mut elements = std::mem::take(&mut self.parts.elements);
         let mut outer =
             declared.tables.iter().enumerate().filter(|(_, table)| table.within.is_none());
-        let filled = outer.try_for_each(|(table, _)| self.table(table, &sight, 1, &mut elements));
+        let filled =
+            outer.try_for_each(|(table, _)| self.table(table, &bindings, 1, &mut elements));
         self.parts.elements = elements;
         filled
     }
@@ -241,7 +246,7 @@ impl<'a> Fill<'a> {
     fn table(
         &mut self,
         index: usize,
-        sight: &Sight<'_>,
+        bindings: &Bindings<'_>,
         level: usize,
         elements: &mut [Element],
     ) -> Result<(), BlockError> {
@@ -258,24 +263,24 @@ impl<'a> Fill<'a> {
         if table.columns.is_empty() && !table.inner.iter().any(asks) {
             return Ok(());
         }
-        let of = sight.slot(table.of);
-        let text = sight.text(table.of, of);
+        let of = bindings.slot(table.of);
+        let text = bindings.text(table.of, of);
         // An entry as a whole is an object that isn't in the event: there is nothing to go over.
         if table.of.is_entry || text.is_empty() {
             return Ok(());
         }
         let start = of.start as usize;
         match (table.over, of.kind) {
-            (Over::Array, Kind::Array) => {
+            (Over::Array, SlotKind::Array) => {
                 let mut next = element::first_element(self.event, start);
                 while let Some(at) = next {
                     let Some(end) = element.read(&table.trie, self.event, at) else { break };
-                    let sight = sight.with(level, element.view(&table.trie));
-                    self.row(index, &sight, level, inner)?;
+                    let bindings = bindings.with(level, element.view(&table.trie));
+                    self.row(index, &bindings, level, inner)?;
                     next = element::next_element(self.event, end);
                 }
             }
-            (Over::Entries, Kind::Object) => {
+            (Over::Entries, SlotKind::Object) => {
                 let left = self.limits.rows.saturating_sub(self.rows);
                 let entries = element::entries(self.event, start, left);
                 let entries: Vec<Entry> = entries.ok_or_else(|| self.too_many_rows())?;
@@ -286,8 +291,8 @@ impl<'a> Fill<'a> {
                     if element.read_entry(&table.trie, self.event, entry).is_none() {
                         break;
                     }
-                    let sight = sight.with(level, element.view(&table.trie));
-                    self.row(index, &sight, level, inner)?;
+                    let bindings = bindings.with(level, element.view(&table.trie));
+                    self.row(index, &bindings, level, inner)?;
                 }
             }
             _ => {}
@@ -299,10 +304,10 @@ impl<'a> Fill<'a> {
     fn withholds_entry(
         &mut self,
         index: usize,
-        table: &Table,
+        table: &PreparedRows,
         entry: Entry,
     ) -> Result<bool, BlockError> {
-        within(self.deadline)?;
+        self.deadline.check()?;
         let Some(key) = entry.name(self.event) else { return Ok(true) };
         if !key.contains('.') {
             return Ok(false);
@@ -315,7 +320,7 @@ impl<'a> Fill<'a> {
     fn row(
         &mut self,
         index: usize,
-        sight: &Sight<'_>,
+        bindings: &Bindings<'_>,
         level: usize,
         inner: &mut [Element],
     ) -> Result<(), BlockError> {
@@ -325,7 +330,7 @@ impl<'a> Fill<'a> {
             return Err(self.too_many_rows());
         }
         self.rows += 1;
-        within(self.deadline)?;
+        self.deadline.check()?;
         let parts = table.columns.len() + table.trie.size() + table.inner.len();
         self.spend(ROW_FUEL + CELL_FUEL * parts as u64)?;
         self.record_bytes += table.columns.len() * SLOT_BYTES;
@@ -335,7 +340,7 @@ impl<'a> Fill<'a> {
             self.outer += 1;
         }
         for column in &table.columns {
-            let record = self.input(*column, sight)?;
+            let record = self.input(*column, bindings)?;
             if let Some(rows) = self.parts.tables.get_mut(index) {
                 rows.records.push(record);
             }
@@ -344,110 +349,116 @@ impl<'a> Fill<'a> {
             rows.rows += 1;
         }
         for inner_table in &table.inner {
-            self.table(*inner_table, sight, level + 1, inner)?;
+            self.table(*inner_table, bindings, level + 1, inner)?;
         }
         Ok(())
     }
 
     /// One input, or one cell of a column.
-    fn input(&mut self, index: usize, sight: &Sight<'_>) -> Result<Record, BlockError> {
+    fn input(&mut self, index: usize, bindings: &Bindings<'_>) -> Result<Record, BlockError> {
         let declared = self.declared;
-        let Some(cell) = declared.cells.get(index) else { return Ok(Record::default()) };
-        let mut worked = Worked::default();
-        if cell.only_if.is_none_or(|guard| self.holds(guard)) {
-            worked = self.worked(index, cell, sight)?;
+        let Some(input) = declared.prepared.get(index) else { return Ok(Record::default()) };
+        let mut computed = Computed::default();
+        if input.only_if.is_none_or(|guard| self.holds(guard)) {
+            computed = self.computed(index, input, bindings)?;
         }
         if let Some(state) = self.parts.states.get_mut(index) {
-            state.holds = worked.holds;
+            state.holds = computed.holds;
         }
-        if worked.failed {
-            if cell.rejects {
+        if computed.failed {
+            if input.rejects {
                 return Err(self.conversion_failed(index));
             }
             self.failed = self.failed.saturating_add(1);
         }
-        Ok(worked.record)
+        Ok(computed.record)
     }
 
-    /// What an input that isn't ruled out comes to. What is the same for several rows is worked out once.
-    fn worked(
+    /// What an input that isn't ruled out comes to. What is the same for several rows is computed once.
+    fn computed(
         &mut self,
         index: usize,
-        cell: &Cell,
-        sight: &Sight<'_>,
-    ) -> Result<Worked, BlockError> {
-        let of = match cell.scope {
-            Scope::Row => return self.work_out(cell, sight),
-            Scope::Event => 1,
-            Scope::Outer => self.outer,
+        input: &PreparedInput,
+        bindings: &Bindings<'_>,
+    ) -> Result<Computed, BlockError> {
+        let of = match input.scope {
+            ValueScope::Row => return self.compute(input, bindings),
+            ValueScope::Event => 1,
+            ValueScope::Outer => self.outer,
         };
         if let Some(state) = self.parts.states.get(index).filter(|state| state.of == of) {
             return Ok(state.value);
         }
-        let worked = self.work_out(cell, sight)?;
+        let computed = self.compute(input, bindings)?;
         if let Some(state) = self.parts.states.get_mut(index) {
-            (state.of, state.value) = (of, worked);
+            (state.of, state.value) = (of, computed);
         }
-        Ok(worked)
+        Ok(computed)
     }
 
-    fn work_out(&mut self, cell: &Cell, sight: &Sight<'_>) -> Result<Worked, BlockError> {
-        match &cell.take {
-            Take::Value(place) => {
-                let slot = sight.slot(*place);
-                if matches!(slot.kind, Kind::Absent | Kind::Denied) {
-                    return Ok(Worked::without_text(slot.kind));
+    fn compute(
+        &mut self,
+        input: &PreparedInput,
+        bindings: &Bindings<'_>,
+    ) -> Result<Computed, BlockError> {
+        match &input.source {
+            InputSource::Value(place) => {
+                let slot = bindings.slot(*place);
+                if matches!(slot.kind, SlotKind::Absent | SlotKind::Denied) {
+                    return Ok(Computed::without_text(slot.kind));
                 }
                 let start = self.parts.texts.len();
-                push_json(&mut self.parts.texts, slot, sight.text(*place, slot));
+                push_json(&mut self.parts.texts, slot, bindings.text(*place, slot));
                 self.record(slot.kind, start)
             }
-            Take::Truthy(place) => {
-                let slot = sight.slot(*place);
-                if matches!(slot.kind, Kind::Absent | Kind::Denied) {
-                    return Ok(Worked::without_text(slot.kind));
+            InputSource::Truthy(place) => {
+                let slot = bindings.slot(*place);
+                if matches!(slot.kind, SlotKind::Absent | SlotKind::Denied) {
+                    return Ok(Computed::without_text(slot.kind));
                 }
-                let text = sight.text(*place, slot);
+                let text = bindings.text(*place, slot);
                 self.spend(truthy_fuel(text))?;
                 self.word(is_truthy(text))
             }
-            Take::Condition(evaluator, places) => {
-                let values = Values { sight: *sight, places };
+            InputSource::Condition(evaluator, places) => {
+                let values = BoundValues { bindings: *bindings, places };
                 let holds = evaluator.holds(&values, &mut self.fuel);
                 let holds = holds.map_err(|OutOfFuel| self.out_of_fuel(1))?;
                 self.word(holds)
             }
-            Take::Evaluated(evaluator, places) => self.evaluated(evaluator, places, sight),
+            InputSource::Evaluated(evaluator, places) => {
+                self.evaluated(evaluator, places, bindings)
+            }
         }
     }
 
     fn evaluated(
         &mut self,
         evaluator: &Evaluator,
-        places: &[Place],
-        sight: &Sight<'_>,
-    ) -> Result<Worked, BlockError> {
-        within(self.deadline)?;
+        places: &[ValuePlace],
+        bindings: &Bindings<'_>,
+    ) -> Result<Computed, BlockError> {
+        self.deadline.check()?;
         let start = self.parts.texts.len();
-        let values = Values { sight: *sight, places };
+        let values = BoundValues { bindings: *bindings, places };
         let evaluated = evaluator.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
         match evaluated.map_err(|OutOfFuel| self.out_of_fuel(1))? {
-            Evaluated::Absent => Ok(Worked::default()),
-            Evaluated::Failed => Ok(Worked { failed: true, ..Worked::default() }),
-            Evaluated::Value(json_type) => self.record(kind(json_type), start),
+            Evaluated::Absent => Ok(Computed::default()),
+            Evaluated::Failed => Ok(Computed { failed: true, ..Computed::default() }),
+            Evaluated::Value(json_type) => self.record(json_type.into(), start),
         }
     }
 
     /// The text from `start` on.
-    fn record(&self, kind: Kind, start: usize) -> Result<Worked, BlockError> {
+    fn record(&self, kind: SlotKind, start: usize) -> Result<Computed, BlockError> {
         self.check_bytes()?;
         // The limit has at most 32 bits.
         let (offset, length) = (start as u32, (self.parts.texts.len() - start) as u32);
-        Ok(Worked { record: Record { kind, offset, length }, ..Worked::default() })
+        Ok(Computed { record: Record { kind, offset, length }, ..Computed::default() })
     }
 
     /// `true` or `false`, whose texts are there once for all.
-    fn word(&mut self, holds: bool) -> Result<Worked, BlockError> {
+    fn word(&mut self, holds: bool) -> Result<Computed, BlockError> {
         let text: &[u8] = if holds { b"true" } else { b"false" };
         let known = &mut self.words[usize::from(holds)];
         // The limit has at most 32 bits.
@@ -456,8 +467,8 @@ impl<'a> Fill<'a> {
             self.parts.texts.extend_from_slice(text);
             self.check_bytes()?;
         }
-        let record = Record { kind: Kind::Boolean, offset, length: text.len() as u32 };
-        Ok(Worked { record, holds, failed: false })
+        let record = Record { kind: SlotKind::Boolean, offset, length: text.len() as u32 };
+        Ok(Computed { record, holds, failed: false })
     }
 
     fn holds(&self, input: usize) -> bool {
@@ -513,22 +524,11 @@ impl<'a> Fill<'a> {
     }
 }
 
-/// The names of the conversions of a value, in the order in which they are applied. Values nest as deep as a section lets
+/// The names of the conversions of a value, in the order in which they are applied. BoundValues nest as deep as a section lets
 /// them.
 fn conversions(value: &Expression, names: &mut Vec<&'static str>) {
     if let crate::plan::expr::Source::Coalesce(values) = &value.source {
         values.iter().for_each(|value| conversions(value, names));
     }
     names.extend(value.convert.iter().map(crate::plan::expr::Conversion::name));
-}
-
-fn kind(json_type: JsonType) -> Kind {
-    match json_type {
-        JsonType::Null => Kind::Null,
-        JsonType::Boolean => Kind::Boolean,
-        JsonType::Number => Kind::Number,
-        JsonType::String => Kind::String,
-        JsonType::Object => Kind::Object,
-        JsonType::Array => Kind::Array,
-    }
 }

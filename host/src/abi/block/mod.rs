@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | 0 | the ABI version, 1 |
 //! | 4 | the number of slots, one for each declared input, in the order of declaration |
-//! | 8 + 12 i | slot i: its kind ([`Kind`]), then offset and length of its text, counted from the block's first byte |
+//! | 8 + 12 i | slot i: its kind ([`SlotKind`]), then offset and length of its text, counted from the block's first byte |
 //! | behind the slots | the rows of each iteration that has columns, in the order of declaration: a record like a slot's for each column, those of one row side by side |
 //! | behind the rows | the texts: JSON, one behind the other |
 //!
@@ -18,69 +18,17 @@
 mod deadline;
 mod error;
 mod fill;
+mod limits;
+mod value;
 mod writer;
 
 pub use deadline::Deadline;
 pub use error::BlockError;
 pub use fill::{CELL_FUEL, ROW_FUEL};
-pub use writer::{BlockLimits, BlockWriter, KEPT_BYTES, Spent};
+pub use limits::{BlockLimits, Spent};
+pub use writer::{BlockWriter, KEPT_BYTES};
 
-/// What a slot holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Kind {
-    /// The event has no such path.
-    #[default]
-    Absent = 0,
-    /// `null`.
-    Null = 1,
-    /// `true` or `false`.
-    Boolean = 2,
-    /// A number, as the event writes it.
-    Number = 3,
-    /// A string.
-    String = 4,
-    /// An object.
-    Object = 5,
-    /// An array.
-    Array = 6,
-    /// A column: one value for each row.
-    List = 7,
-    /// An object or an array is there, and a policy withholds it from the guest.
-    Denied = 8,
-}
-
-impl Kind {
-    /// The kind of a valid JSON value by its first byte.
-    #[must_use]
-    #[inline(always)]
-    pub fn of(first: u8) -> Self {
-        match first {
-            b'"' => Self::String,
-            b'{' => Self::Object,
-            b'[' => Self::Array,
-            b't' | b'f' => Self::Boolean,
-            b'n' => Self::Null,
-            _ => Self::Number,
-        }
-    }
-
-    /// The kind's name in a sentence.
-    #[must_use]
-    pub fn with_article(self) -> &'static str {
-        match self {
-            Self::Absent => "absent",
-            Self::Null => "null",
-            Self::Boolean => "a boolean",
-            Self::Number => "a number",
-            Self::String => "a string",
-            Self::Object => "an object",
-            Self::Array => "an array",
-            Self::List => "a column",
-            Self::Denied => "denied",
-        }
-    }
-}
+pub use crate::abi::slot::SlotKind;
 
 /// Bytes before the first slot.
 pub const HEADER_BYTES: usize = 8;

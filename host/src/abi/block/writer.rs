@@ -1,37 +1,12 @@
 //! Blocks, written.
 
-use super::fill::{Fill, Parts, Record};
-use super::{BlockError, DEFAULT_MAX_ROWS, Deadline, HEADER_BYTES, Kind, SLOT_BYTES};
-use crate::abi::event::{Projection, Projector, Slot};
+use super::fill::{BlockParts, Fill, Record};
+use super::limits::{BlockLimits, Spent};
+use super::value::{push_json, truthy_fuel};
+use super::{BlockError, Deadline, HEADER_BYTES, SLOT_BYTES, SlotKind};
+use crate::abi::event::{Projection, Projector};
 use crate::abi::section::{ABI_VERSION, What};
-use crate::plan::expr::{fuel, is_truthy};
-
-/// What a block may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockLimits {
-    /// Bytes of the block.
-    pub bytes: usize,
-    /// Rows of all iterations together.
-    pub rows: usize,
-    /// Fuel for values, conversions and rows.
-    pub fuel: u64,
-}
-
-impl From<usize> for BlockLimits {
-    /// So many bytes, [`DEFAULT_MAX_ROWS`], and whatever fuel it takes.
-    fn from(bytes: usize) -> Self {
-        Self { bytes, rows: DEFAULT_MAX_ROWS, fuel: u64::MAX }
-    }
-}
-
-/// What the last block took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Fuel for values, conversions and rows; 0 where all inputs are values at paths of the event and tests of them.
-    pub fuel: u64,
-    /// Conversions that failed, and left their input absent.
-    pub failed_conversions: u32,
-}
+use crate::plan::expr::is_truthy;
 
 /// Bytes that a buffer keeps from event to event: 1 MiB, more than almost any event takes.
 pub const KEPT_BYTES: usize = 1 << 20;
@@ -43,7 +18,7 @@ const LOOK_EVERY: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct BlockWriter {
     block: Vec<u8>,
-    parts: Parts,
+    parts: BlockParts,
     spent: Spent,
 }
 
@@ -122,11 +97,11 @@ impl BlockWriter {
     ) -> Result<(), BlockError> {
         for index in 0..projector.len() {
             let slot = projector.slot_of(projection, index);
-            if slot.kind == Kind::Absent {
+            if slot.kind == SlotKind::Absent {
                 continue;
             }
             if index % LOOK_EVERY == 0 {
-                within(deadline)?;
+                deadline.check()?;
             }
             let offset = self.block.len();
             let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
@@ -139,7 +114,7 @@ impl BlockWriter {
                     self.spent.fuel = fuel;
                     let word: &[u8] = if is_truthy(text) { b"true" } else { b"false" };
                     self.block.extend_from_slice(word);
-                    Kind::Boolean
+                    SlotKind::Boolean
                 }
                 _ => {
                     push_json(&mut self.block, slot, text);
@@ -171,7 +146,7 @@ impl BlockWriter {
         let filled = fill.all(projector.view(projection));
         self.spent = fill.spent();
         filled?;
-        let Parts { records, tables, texts, .. } = &self.parts;
+        let BlockParts { records, tables, texts, .. } = &self.parts;
         let first = self.block.len();
         let rows: usize = tables.iter().map(|table| table.records.len() * SLOT_BYTES).sum();
         // All that the block holds was counted while it was filled.
@@ -187,39 +162,12 @@ impl BlockWriter {
             }
             for (place, column) in ready.columns.iter().enumerate() {
                 let offset = if table.rows == 0 { 0 } else { (start + place * SLOT_BYTES) as u32 };
-                let record = Record { kind: Kind::List, offset, length: table.rows };
+                let record = Record { kind: SlotKind::List, offset, length: table.rows };
                 put_record(&mut self.block, *column, record);
             }
         }
         self.block.extend_from_slice(texts);
         Ok(())
-    }
-}
-
-pub(super) fn within(deadline: Deadline<'_>) -> Result<(), BlockError> {
-    if deadline.is_over() {
-        let (used_ms, allowed_ms) = (deadline.used_ms(), deadline.allowed_ms());
-        return Err(BlockError::Deadline { used_ms, allowed_ms });
-    }
-    Ok(())
-}
-
-/// The text of a value of the event, a string in its canonical form.
-pub(super) fn push_json(out: &mut Vec<u8>, slot: Slot, text: &[u8]) {
-    if slot.escaped {
-        push_canonical(out, text);
-    } else {
-        out.extend_from_slice(text);
-    }
-}
-
-/// A string with escapes, written as `serde_json` writes it.
-#[cold]
-fn push_canonical(out: &mut Vec<u8>, text: &[u8]) {
-    let content = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-    match crate::json::unescape(content).and_then(|text| serde_json::to_vec(&text).ok()) {
-        Some(canonical) => out.extend_from_slice(&canonical),
-        None => out.extend_from_slice(text),
     }
 }
 
@@ -233,15 +181,6 @@ fn put_record(block: &mut [u8], slot: usize, record: Record) {
 fn put(block: &mut [u8], at: usize, value: u32) {
     if let Some(field) = block.get_mut(at..at + 4) {
         field.copy_from_slice(&value.to_le_bytes());
-    }
-}
-
-/// What judging a value costs: nothing where a byte or two tell, as in a string, or where there are few.
-pub(super) fn truthy_fuel(text: &[u8]) -> u64 {
-    const FEW: usize = 64;
-    match text.first() {
-        Some(b'{' | b'[' | b'-' | b'0'..=b'9') if text.len() > FEW => fuel::TEST.of(text.len()),
-        _ => 0,
     }
 }
 

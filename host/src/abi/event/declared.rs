@@ -1,52 +1,51 @@
-//! A declaration made ready: for each input, how it is worked out and from which values.
+//! A declaration made ready: for each input, how it is computed and from which values.
 
 use std::collections::HashMap;
 
-use super::project::Slot;
 use super::trie::Trie;
 use super::withhold::Withhold;
-use crate::abi::block::Kind;
 use crate::abi::section::{Input, Rows, What};
+use crate::abi::slot::{Slot, SlotKind};
 use crate::plan::expr::{Evaluator, Over, Reference, Source};
 
-/// The inputs of a declaration, and its iterations.
+/// The inputs of a declaration, and its iterations, made ready.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared {
     /// In the order of declaration.
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) prepared: Vec<PreparedInput>,
     /// In the order of declaration.
-    pub(crate) tables: Vec<Table>,
+    pub(crate) tables: Vec<PreparedRows>,
     /// Whether all there is are values at paths of the event, as they are, and tests of them.
     pub(crate) is_plain: bool,
 }
 
-/// How an input is worked out.
+/// How an input is computed.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
-    pub(crate) take: Take,
+pub(crate) struct PreparedInput {
+    pub(crate) source: InputSource,
     /// The input that has to be true, or this one is absent.
     pub(crate) only_if: Option<usize>,
     /// Whether the event is turned down where a conversion fails.
     pub(crate) rejects: bool,
-    pub(crate) scope: Scope,
+    pub(crate) scope: ValueScope,
 }
 
 /// What an input is made from.
 #[derive(Clone, Debug)]
-pub(crate) enum Take {
+pub(crate) enum InputSource {
     /// The value, as it is.
-    Value(Place),
+    Value(ValuePlace),
     /// Whether the value is truthy.
-    Truthy(Place),
+    Truthy(ValuePlace),
     /// What the evaluator makes of these values.
-    Evaluated(Evaluator, Vec<Place>),
+    Evaluated(Evaluator, Vec<ValuePlace>),
     /// Whether the evaluator's condition holds of these values.
-    Condition(Evaluator, Vec<Place>),
+    Condition(Evaluator, Vec<ValuePlace>),
 }
 
 /// A value at one of the levels.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct ValuePlace {
     pub(crate) level: usize,
     /// The number of the path among those that are read at its level.
     pub(crate) path: usize,
@@ -56,7 +55,7 @@ pub(crate) struct Place {
     withheld: bool,
 }
 
-impl Place {
+impl ValuePlace {
     /// Whether an object or an array here is withheld.
     pub(crate) fn is_withheld(self) -> bool {
         self.withheld
@@ -65,8 +64,8 @@ impl Place {
     /// What the extractor gets to see of what was found here.
     #[inline(always)]
     pub(crate) fn shown(self, found: Slot) -> Slot {
-        if self.withheld && matches!(found.kind, Kind::Object | Kind::Array) {
-            return Slot { kind: Kind::Denied, ..Slot::default() };
+        if self.withheld && matches!(found.kind, SlotKind::Object | SlotKind::Array) {
+            return Slot { kind: SlotKind::Denied, ..Slot::default() };
         }
         found
     }
@@ -74,7 +73,7 @@ impl Place {
 
 /// For how long an input has the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum ValueScope {
     /// For one event.
     Event,
     /// For one element of the outer iteration.
@@ -85,10 +84,10 @@ pub(crate) enum Scope {
 
 /// An iteration: its rows, and what they hold.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct PreparedRows {
     pub(crate) over: Over,
     /// What it goes over.
-    pub(crate) of: Place,
+    pub(crate) of: ValuePlace,
     /// The iteration that it lies in.
     pub(crate) within: Option<usize>,
     /// The input that has to be true, or there are no rows.
@@ -105,12 +104,12 @@ pub(crate) struct Table {
 
 /// The paths that are read at one level, each once but for those of the inputs themselves.
 #[derive(Default)]
-struct Paths {
+struct PathNumbers {
     listed: Vec<Option<Vec<String>>>,
     known: HashMap<Vec<String>, usize>,
 }
 
-impl Paths {
+impl PathNumbers {
     fn number(&mut self, path: &[String]) -> usize {
         if let Some(number) = self.known.get(path) {
             return *number;
@@ -131,8 +130,8 @@ impl Paths {
 /// While a declaration is made ready.
 struct Builder<'a> {
     rows: &'a [Rows],
-    event: Paths,
-    elements: Vec<Paths>,
+    event: PathNumbers,
+    elements: Vec<PathNumbers>,
     withheld: Option<&'a dyn Withhold>,
 }
 
@@ -146,19 +145,20 @@ impl Declared {
         watched: Option<&[String]>,
         withheld: Option<&dyn Withhold>,
     ) -> (Self, Trie) {
-        let mut event = Paths::default();
+        let mut event = PathNumbers::default();
         for input in inputs {
             let path = own_path(input).filter(|_| input.rows.is_none());
             event.list(path.map(|reference| reference.path.clone()));
         }
         event.list(watched.map(<[String]>::to_vec));
-        let elements = rows.iter().map(|_| Paths::default()).collect();
+        let elements = rows.iter().map(|_| PathNumbers::default()).collect();
         let mut builder = Builder { rows, event, elements, withheld };
-        let cells = inputs.iter().enumerate().map(|(index, input)| builder.cell(index, input));
-        let cells: Vec<Cell> = cells.collect();
-        let places: Vec<Place> = rows.iter().map(|rows| builder.of(rows)).collect();
+        let prepared =
+            inputs.iter().enumerate().map(|(index, input)| builder.prepare(index, input));
+        let prepared: Vec<PreparedInput> = prepared.collect();
+        let places: Vec<ValuePlace> = rows.iter().map(|rows| builder.of(rows)).collect();
         let tables = rows.iter().zip(places).zip(&builder.elements).enumerate();
-        let tables = tables.map(|(index, ((rows, of), paths))| Table {
+        let tables = tables.map(|(index, ((rows, of), paths))| PreparedRows {
             over: rows.iteration.over,
             of,
             within: rows.within,
@@ -168,12 +168,12 @@ impl Declared {
             inner: positions(builder.rows, |rows| rows.within == Some(index)),
             key_weight: withheld.map_or(0, |withheld| withheld.weight(index)),
         });
-        let tables: Vec<Table> = tables.collect();
-        let is_plain = tables.is_empty() && cells.iter().all(|cell| {
-            cell.only_if.is_none()
-                && matches!(cell.take, Take::Value(place) | Take::Truthy(place) if !place.withheld)
+        let tables: Vec<PreparedRows> = tables.collect();
+        let is_plain = tables.is_empty() && prepared.iter().all(|it| {
+            it.only_if.is_none()
+                && matches!(it.source, InputSource::Value(place) | InputSource::Truthy(place) if !place.withheld)
         });
-        (Self { cells, tables, is_plain }, Trie::new(&builder.event.listed))
+        (Self { prepared, tables, is_plain }, Trie::new(&builder.event.listed))
     }
 }
 
@@ -194,48 +194,48 @@ fn own_path(input: &Input) -> Option<&Reference> {
 }
 
 impl Builder<'_> {
-    fn cell(&mut self, index: usize, input: &Input) -> Cell {
+    fn prepare(&mut self, index: usize, input: &Input) -> PreparedInput {
         let mut places = Vec::new();
         let mut resolve = |reference: &Reference| {
             places.push(self.place(reference, input.rows));
             places.len() - 1
         };
-        let take = match (own_path(input), &input.what) {
+        let source = match (own_path(input), &input.what) {
             (Some(reference), what) if input.rows.is_none() => {
                 let place = self.placed(0, None, index, &reference.path);
                 places.push(place);
                 if matches!(what, What::Truthy(_)) {
-                    Take::Truthy(place)
+                    InputSource::Truthy(place)
                 } else {
-                    Take::Value(place)
+                    InputSource::Value(place)
                 }
             }
             (_, What::Truthy(reference)) => {
                 resolve(reference);
-                Take::Truthy(places[0])
+                InputSource::Truthy(places[0])
             }
             (Some(reference), _) => {
                 resolve(reference);
-                Take::Value(places[0])
+                InputSource::Value(places[0])
             }
             (None, What::Value(value)) => {
                 let evaluator = Evaluator::for_value(value, &mut resolve);
-                Take::Evaluated(evaluator, places.clone())
+                InputSource::Evaluated(evaluator, places.clone())
             }
             (None, What::When(condition)) => {
                 let evaluator = Evaluator::for_condition(condition, &mut resolve);
-                Take::Condition(evaluator, places.clone())
+                InputSource::Condition(evaluator, places.clone())
             }
         };
         let deepest = places.iter().map(|place| place.level).max().unwrap_or(0);
         let own = self.levels(input.rows).len() - 1;
         let scope = match deepest {
-            _ if deepest == own => Scope::Row,
-            0 => Scope::Event,
-            _ => Scope::Outer,
+            _ if deepest == own => ValueScope::Row,
+            0 => ValueScope::Event,
+            _ => ValueScope::Outer,
         };
         let rejects = !input.on_error.is_omit();
-        Cell { take, only_if: input.only_if, rejects, scope }
+        PreparedInput { source, only_if: input.only_if, rejects, scope }
     }
 
     /// The iteration of each level that something in `rows` sees, from the event on, which has none.
@@ -249,7 +249,7 @@ impl Builder<'_> {
     }
 
     /// Where a path of something in `rows` leads. A section is checked to have no other levels than those.
-    fn place(&mut self, reference: &Reference, rows: Option<usize>) -> Place {
+    fn place(&mut self, reference: &Reference, rows: Option<usize>) -> ValuePlace {
         let level = usize::from(reference.level.0);
         let iteration = self.levels(rows).get(level).copied().flatten();
         let paths = match iteration {
@@ -267,9 +267,9 @@ impl Builder<'_> {
         iteration: Option<usize>,
         number: usize,
         path: &[String],
-    ) -> Place {
+    ) -> ValuePlace {
         let over = iteration.and_then(|it| self.rows.get(it)).map(|rows| rows.iteration.over);
-        Place {
+        ValuePlace {
             level,
             path: number,
             is_entry: path.is_empty() && over == Some(Over::Entries),
@@ -278,9 +278,7 @@ impl Builder<'_> {
     }
 
     /// What an iteration goes over. To go over it is to read of its elements what is read of them, and no more.
-    fn of(&mut self, rows: &Rows) -> Place {
-        let level = crate::plan::expr::Level(u8::from(rows.within.is_some()));
-        let reference = Reference { path: rows.iteration.path.clone(), level };
-        Place { withheld: false, ..self.place(&reference, rows.within) }
+    fn of(&mut self, rows: &Rows) -> ValuePlace {
+        ValuePlace { withheld: false, ..self.place(&rows.reference(), rows.within) }
     }
 }

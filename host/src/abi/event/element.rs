@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::project::{Slot, Visit, Walk};
 use super::trie::Trie;
-use crate::abi::block::Kind;
-use crate::json::scan;
-use crate::json::unescape;
+use super::walk::{Visit, Walk};
+use crate::abi::slot::{Slot, SlotKind};
+use crate::json::{scan, string, walk};
 
 /// Where the paths of one level lead: into the event, into an element, or into an element of that.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,12 +56,8 @@ impl Entry {
     pub(crate) fn name<'e>(&self, event: &'e [u8]) -> Option<Cow<'e, str>> {
         let start = self.key + 1;
         let (end, escaped) = scan::string(event, start).ok()?;
-        let raw = event.get(start..end - 1)?;
-        if escaped {
-            unescape(raw).map(Cow::Owned)
-        } else {
-            std::str::from_utf8(raw).ok().map(Cow::Borrowed)
-        }
+        let inside = std::str::from_utf8(event.get(start..end - 1)?).ok()?;
+        if escaped { string::unescape(inside).map(Cow::Owned) } else { Some(Cow::Borrowed(inside)) }
     }
 }
 
@@ -88,7 +83,7 @@ impl Element {
                 self.entry.extend_from_slice(part);
             }
             let end = u32::try_from(self.entry.len()).ok()?;
-            let slot = Slot { kind: Kind::Object, escaped: false, start: 0, end };
+            let slot = Slot { kind: SlotKind::Object, escaped: false, start: 0, end };
             self.slots.get_mut(whole)?.fill(slot);
         }
         Some(())
@@ -132,28 +127,15 @@ pub(crate) fn next_element(event: &[u8], end: usize) -> Option<usize> {
 pub(crate) fn entries(event: &[u8], start: usize, limit: usize) -> Option<Vec<Entry>> {
     let mut found: Vec<Entry> = Vec::new();
     let mut places: HashMap<Cow<'_, [u8]>, usize> = HashMap::new();
-    let mut at = scan::token(event, start + 1);
-    if scan::byte(event, at) == b'}' {
-        return Some(found);
-    }
-    // The event was found valid, so that nothing here fails before the object ends.
-    while let Ok((from, to, escaped, colon)) = scan::key(event, at) {
-        let value = scan::token(event, colon);
-        let raw = event.get(from..to).unwrap_or_default();
-        let text = if escaped { unescape(raw) } else { None };
-        let key = text.map_or(Cow::Borrowed(raw), |text| Cow::Owned(text.into_bytes()));
-        let entry = Entry { key: from - 1, value };
+    walk::members(event, start, |key, value| {
+        let entry = Entry { key: key.at - 1, value };
         let next = found.len();
-        match found.get_mut(*places.entry(key).or_insert(next)) {
+        match found.get_mut(*places.entry(key.text()).or_insert(next)) {
             Some(earlier) => *earlier = entry,
             None if next == limit => return None,
             None => found.push(entry),
         }
-        let Ok((end, _)) = scan::value(event, value, 0) else { break };
-        match scan::next(event, end, b'}') {
-            Ok((true, behind)) => at = behind,
-            _ => break,
-        }
-    }
+        walk::end(event, value)
+    })?;
     Some(found)
 }

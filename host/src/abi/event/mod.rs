@@ -16,12 +16,15 @@ pub(crate) mod element;
 mod error;
 mod project;
 mod trie;
+mod walk;
 mod withhold;
 
 pub use crate::json::scan::MAX_DEPTH;
 pub use error::{EventError, Fault};
-pub use project::{Projection, Projector, Slot};
+pub use project::{Projection, Projector};
 pub use withhold::Withhold;
+
+pub use crate::abi::slot::Slot;
 
 use crate::json;
 pub use crate::plan::{EVENT_TYPE, MAX_EVENT_TYPE_BYTES};

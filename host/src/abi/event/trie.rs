@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::json::string;
+
 /// A tree of paths. Nodes and slots are numbered in pre-order.
 #[derive(Clone, Debug)]
 pub(crate) struct Trie {
@@ -204,7 +206,7 @@ impl Trie {
     /// The child that a key with escapes leads to. The scanner has found the escapes valid.
     #[cold]
     pub(super) fn child_escaped(&self, node: &Node, key: &[u8]) -> Option<&Node> {
-        let key = crate::json::unescape(key)?;
-        self.child(node, key.as_bytes(), 0..key.len())
+        let key = string::characters(key);
+        self.child(node, &key, 0..key.len())
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 /// Decides by where a value lies. An iteration is named by its index among those of the section; without one, a path starts
 /// at the event's root.
 pub trait Withhold: Debug + Send + Sync {
-    /// Whether an object or an array at this path is withheld: the extractor gets [`Kind::Denied`](crate::abi::block::Kind) in
+    /// Whether an object or an array at this path is withheld: the extractor gets [`SlotKind::Denied`](crate::abi::block::SlotKind) in
     /// its place, and to conditions and conversions it is absent. A string, a number, a boolean or null is not.
     fn nested(&self, iteration: Option<usize>, path: &[String]) -> bool;
 

@@ -7,7 +7,7 @@ mod write;
 pub(in crate::abi) use read::{input, rows, whole_number};
 pub(in crate::abi) use strict::Strict;
 
-use crate::plan::expr::{Condition, Expression, Iteration, OnError, Reference, Source};
+use crate::plan::expr::{Condition, Expression, Iteration, Level, OnError, Reference, Source};
 
 /// One value that the extractor is given. Without `rows` it is one slot, with them one for each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +43,14 @@ pub struct Rows {
     pub within: Option<usize>,
     /// An input without rows that has to be true; where it isn't, there are no rows.
     pub only_if: Option<usize>,
+}
+
+impl Rows {
+    /// What it goes over: a path of the event, or of the element that it lies in.
+    pub(crate) fn reference(&self) -> Reference {
+        let level = Level(u8::from(self.within.is_some()));
+        Reference { path: self.iteration.path.clone(), level }
+    }
 }
 
 impl Input {

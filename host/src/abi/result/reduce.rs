@@ -7,14 +7,14 @@ use std::ops::Range;
 use super::{ResultError, Shape};
 use crate::abi::block::KEPT_BYTES;
 use crate::diagnostics::untrusted::quoted;
-use crate::json::{scan, unescape};
+use crate::json::{scan, string, walk};
 use crate::plan::expr::OnDuplicate;
 
 /// Reduces results to one node, edge and claim for each id; keeps its buffers from result to result.
 #[derive(Clone, Debug, Default)]
 pub struct Reducer {
     text: Vec<u8>,
-    lists: [List; LISTS.len()],
+    lists: [ResultList; LISTS.len()],
 }
 
 /// The lists of a result, each with the key that holds the id of an element.
@@ -32,17 +32,17 @@ const PARTIAL: usize = 3;
 
 /// One list of a result.
 #[derive(Clone, Debug, Default)]
-struct List {
+struct ResultList {
     /// What is between the brackets.
     range: Range<usize>,
-    items: Vec<Item>,
+    items: Vec<ListItem>,
     /// Whether an item of it is dropped.
     is_changed: bool,
 }
 
 /// One element of a list.
 #[derive(Clone, Debug)]
-struct Item {
+struct ListItem {
     range: Range<usize>,
     /// Where the id is, in its quotes.
     id: Range<usize>,
@@ -95,7 +95,7 @@ impl Reducer {
             self.text = Vec::new();
         }
         let items: usize = self.lists.iter().map(|list| list.items.capacity()).sum();
-        if items * size_of::<Item>() > KEPT_BYTES {
+        if items * size_of::<ListItem>() > KEPT_BYTES {
             self.lists = Default::default();
         }
     }
@@ -106,11 +106,11 @@ impl Reducer {
             list.items.clear();
             list.is_changed = false;
         }
-        members(json, scan::space(json, 0), |key, at| {
-            let place = LISTS.iter().position(|(name, _)| *name == key);
-            match place.and_then(|place| Some((self.lists.get_mut(place)?, LISTS.get(place)?))) {
-                Some((list, (_, id))) => list.find(json, at, *id),
-                None => end(json, at),
+        walk::members(json, scan::space(json, 0), |key, at| {
+            let mut lists = self.lists.iter_mut().zip(LISTS);
+            match lists.find(|(_, (name, _))| *name == key.content) {
+                Some((list, (_, id))) => list.find(json, at, id),
+                None => walk::end(json, at),
             }
         });
     }
@@ -119,7 +119,7 @@ impl Reducer {
     fn rewrite(&mut self, json: &[u8]) {
         let Self { text, lists } = self;
         text.clear();
-        let mut lists: Vec<&List> = lists.iter().filter(|list| list.is_changed).collect();
+        let mut lists: Vec<&ResultList> = lists.iter().filter(|list| list.is_changed).collect();
         lists.sort_unstable_by_key(|list| list.range.start);
         let mut from = 0;
         for list in lists {
@@ -136,46 +136,30 @@ impl Reducer {
     }
 }
 
-impl List {
+impl ResultList {
     /// Notes where the elements of the array at `at` are; gives the offset behind it.
-    fn find(&mut self, json: &[u8], at: usize, id: Option<&[u8]>) -> usize {
-        let mut next = scan::space(json, at + 1);
-        self.range = at + 1..next;
-        if scan::byte(json, next) == b']' {
-            return next + 1;
-        }
-        loop {
-            let start = scan::token(json, next);
-            let mut item = Item { range: start..start, id: start..start, is_dropped: false };
-            let behind = match id {
+    fn find(&mut self, json: &[u8], at: usize, id: Option<&[u8]>) -> Option<usize> {
+        let Self { items, .. } = self;
+        let end = walk::elements(json, at, |start| {
+            let mut own = start..start;
+            let end = match id {
                 None => {
-                    let behind = end(json, start);
-                    item.id = start..behind;
-                    behind
+                    own.end = walk::end(json, start)?;
+                    own.end
                 }
-                Some(name) => members(json, start, |key, at| {
-                    let behind = end(json, at);
-                    if key == name {
-                        item.id = at..behind;
+                Some(name) => walk::members(json, start, |key, at| {
+                    let end = walk::end(json, at)?;
+                    if key.content == name {
+                        own = at..end;
                     }
-                    behind
-                }),
+                    Some(end)
+                })?,
             };
-            item.range = start..behind;
-            self.items.push(item);
-            // The result was checked, so that an array which doesn't go on has ended.
-            match scan::next(json, behind, b']') {
-                Ok((true, at)) => next = at,
-                Ok((false, at)) => {
-                    self.range.end = at - 1;
-                    return at;
-                }
-                Err(_) => {
-                    self.range.end = behind;
-                    return json.len();
-                }
-            }
-        }
+            items.push(ListItem { range: start..end, id: own, is_dropped: false });
+            Some(end)
+        })?;
+        self.range = at + 1..end - 1;
+        Some(end)
     }
 
     /// Drops all but the last element of an id.
@@ -223,39 +207,14 @@ impl List {
 
 /// The characters of a string, given in its quotes.
 fn content<'j>(json: &'j [u8], id: &Range<usize>) -> Cow<'j, [u8]> {
-    let raw = json.get(id.start + 1..id.end.saturating_sub(1)).unwrap_or_default();
-    if memchr::memchr(b'\\', raw).is_none() {
-        return Cow::Borrowed(raw);
-    }
-    unescape(raw).map_or(Cow::Borrowed(raw), |text| Cow::Owned(text.into_bytes()))
+    string::characters(json.get(id.start + 1..id.end.saturating_sub(1)).unwrap_or_default())
 }
 
 #[cold]
-fn duplicate(json: &[u8], list: usize, index: usize, item: &Item) -> ResultError {
+fn duplicate(json: &[u8], list: usize, index: usize, item: &ListItem) -> ResultError {
     let (name, id) = if list == NODES { ("nodes", "node_id") } else { ("edges", "edge_id") };
     let found = quoted(&String::from_utf8_lossy(&content(json, &item.id)));
     ResultError::DuplicateId { path: format!("{name}[{index}].{id}"), found }
-}
-
-/// The offset behind a value.
-fn end(json: &[u8], at: usize) -> usize {
-    // The result was checked: there is a value.
-    scan::value(json, at, 0).map_or(json.len(), |(end, _)| end)
-}
-
-/// Hands out the members of the object at `at`, which gives the offset behind each value; gives the offset behind it.
-fn members(json: &[u8], at: usize, mut member: impl FnMut(&[u8], usize) -> usize) -> usize {
-    let mut at = scan::token(json, at + 1);
-    while let Ok((from, to, _, colon)) = scan::key(json, at) {
-        let key = json.get(from..to).unwrap_or_default();
-        let behind = member(key, scan::token(json, colon));
-        match scan::next(json, behind, b'}') {
-            Ok((true, next)) => at = next,
-            Ok((false, end)) => return end,
-            Err(_) => break,
-        }
-    }
-    json.len()
 }
 
 #[cfg(test)]
@@ -348,7 +307,7 @@ mod tests {
         reducer.reduce(json.as_bytes(), shape, OnDuplicate::Last).expect("nothing is refused");
         let held = |reducer: &Reducer| {
             let items: usize = reducer.lists.iter().map(|list| list.items.capacity()).sum();
-            (reducer.text.capacity(), items * size_of::<Item>())
+            (reducer.text.capacity(), items * size_of::<ListItem>())
         };
         let (text, items) = held(&reducer);
         assert!(text > KEPT_BYTES && items > KEPT_BYTES, "{text} {items}");

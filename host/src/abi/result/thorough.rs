@@ -3,14 +3,14 @@
 use std::fmt;
 
 use super::{ResultError, Shape, VALUE_DEPTH};
-use crate::abi::block::Kind;
+use crate::abi::slot::SlotKind;
 use crate::diagnostics::untrusted::quoted;
 use crate::json::scan::{self, Stop};
 
 /// The verdict on any text, with the place of what is wrong.
 pub(super) fn read(bytes: &[u8]) -> Result<Shape, ResultError> {
     let mut shape = Shape::default();
-    let place = Place { parent: None, step: Step::Key("") };
+    let place = ResultPath { parent: None, step: PathStep::Key("") };
     let end = object(bytes, scan::space(bytes, 0), place, RESULT, &mut |key, at, place| {
         let (count, end) = match key {
             0 => array(bytes, at, place, &mut |at, place| {
@@ -51,25 +51,25 @@ const PROPERTY: &[&str] = &["name", "value"];
 
 /// Where in the result the check is: a chain of steps on the stack, turned into text only for an error.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    parent: Option<&'a Place<'a>>,
-    step: Step,
+struct ResultPath<'a> {
+    parent: Option<&'a ResultPath<'a>>,
+    step: PathStep,
 }
 
 #[derive(Clone, Copy)]
-enum Step {
+enum PathStep {
     Key(&'static str),
     Index(usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ResultPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(parent) = self.parent {
             parent.fmt(f)?;
             match self.step {
-                Step::Key(key) if parent.parent.is_some() => write!(f, ".{key}"),
-                Step::Key(key) => f.write_str(key),
-                Step::Index(index) => write!(f, "[{index}]"),
+                PathStep::Key(key) if parent.parent.is_some() => write!(f, ".{key}"),
+                PathStep::Key(key) => f.write_str(key),
+                PathStep::Index(index) => write!(f, "[{index}]"),
             }
         } else {
             Ok(())
@@ -79,7 +79,7 @@ impl fmt::Display for Place<'_> {
 
 type Checked = Result<usize, ResultError>;
 
-fn properties(bytes: &[u8], at: usize, place: Place<'_>) -> Checked {
+fn properties(bytes: &[u8], at: usize, place: ResultPath<'_>) -> Checked {
     let (_, end) = array(bytes, at, place, &mut |at, place| {
         object(bytes, at, place, PROPERTY, &mut |key, at, place| match key {
             0 => string(bytes, at, place),
@@ -90,7 +90,7 @@ fn properties(bytes: &[u8], at: usize, place: Place<'_>) -> Checked {
 }
 
 #[inline(always)]
-fn string(bytes: &[u8], at: usize, place: Place<'_>) -> Checked {
+fn string(bytes: &[u8], at: usize, place: ResultPath<'_>) -> Checked {
     if scan::byte(bytes, at) != b'"' {
         return Err(wrong(bytes, at, place, "string"));
     }
@@ -102,8 +102,8 @@ fn string(bytes: &[u8], at: usize, place: Place<'_>) -> Checked {
 fn array(
     bytes: &[u8],
     at: usize,
-    place: Place<'_>,
-    element: &mut dyn FnMut(usize, Place<'_>) -> Checked,
+    place: ResultPath<'_>,
+    element: &mut dyn FnMut(usize, ResultPath<'_>) -> Checked,
 ) -> Result<(usize, usize), ResultError> {
     if scan::byte(bytes, at) != b'[' {
         return Err(wrong(bytes, at, place, "array"));
@@ -116,7 +116,7 @@ fn array(
     loop {
         at = element(
             scan::token(bytes, at),
-            Place { parent: Some(&place), step: Step::Index(count) },
+            ResultPath { parent: Some(&place), step: PathStep::Index(count) },
         )?;
         count += 1;
         let (more, behind) = scan::next(bytes, at, b']').map_err(|error| not_json(error, place))?;
@@ -132,9 +132,9 @@ fn array(
 fn object(
     bytes: &[u8],
     at: usize,
-    place: Place<'_>,
+    place: ResultPath<'_>,
     keys: &'static [&'static str],
-    member: &mut dyn FnMut(usize, usize, Place<'_>) -> Checked,
+    member: &mut dyn FnMut(usize, usize, ResultPath<'_>) -> Checked,
 ) -> Checked {
     if scan::byte(bytes, at) != b'{' {
         return Err(wrong(bytes, at, place, "object"));
@@ -162,8 +162,11 @@ fn object(
             }
             seen |= 1 << index;
             due = index + 1;
-            at =
-                member(index, value, Place { parent: Some(&place), step: Step::Key(keys[index]) })?;
+            at = member(
+                index,
+                value,
+                ResultPath { parent: Some(&place), step: PathStep::Key(keys[index]) },
+            )?;
             let (more, behind) =
                 scan::next(bytes, at, b'}').map_err(|error| not_json(error, place))?;
             at = behind;
@@ -179,17 +182,17 @@ fn object(
 }
 
 #[cold]
-fn not_json(stop: Stop, place: Place<'_>) -> ResultError {
+fn not_json(stop: Stop, place: ResultPath<'_>) -> ResultError {
     let (at, message) = (stop.at(), stop.fault.to_string());
     ResultError::NotJson { at, message, path: place.to_string() }
 }
 
 #[cold]
-fn wrong(bytes: &[u8], at: usize, place: Place<'_>, expected: &str) -> ResultError {
+fn wrong(bytes: &[u8], at: usize, place: ResultPath<'_>, expected: &str) -> ResultError {
     if let Err(error) = scan::value(bytes, at, 0) {
         return not_json(error, place);
     }
-    let found = Kind::of(scan::byte(bytes, at)).with_article();
+    let found = SlotKind::of(scan::byte(bytes, at)).with_article();
     let found = found.strip_prefix("a ").or(found.strip_prefix("an ")).unwrap_or(found);
     ResultError::WrongShape {
         path: place.to_string(),
@@ -199,7 +202,7 @@ fn wrong(bytes: &[u8], at: usize, place: Place<'_>, expected: &str) -> ResultErr
 }
 
 #[cold]
-fn unexpected(name: &[u8], place: Place<'_>, what: &str, keys: &[&str]) -> ResultError {
+fn unexpected(name: &[u8], place: ResultPath<'_>, what: &str, keys: &[&str]) -> ResultError {
     ResultError::WrongShape {
         path: place.to_string(),
         expected: format!("{what} ({})", keys.join(", ")),
@@ -208,7 +211,7 @@ fn unexpected(name: &[u8], place: Place<'_>, what: &str, keys: &[&str]) -> Resul
 }
 
 #[cold]
-fn missing(place: Place<'_>, keys: &[&'static str], seen: u32) -> ResultError {
+fn missing(place: ResultPath<'_>, keys: &[&'static str], seen: u32) -> ResultError {
     let absent: Vec<&str> = keys
         .iter()
         .enumerate()

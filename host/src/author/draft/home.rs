@@ -58,8 +58,8 @@ pub(super) struct Elements {
 impl Elements {
     /// Whether what holds them has the name of an entity.
     pub(super) fn are(&self, entity: &Entity, survey: &Survey<'_>) -> bool {
-        let called = Called::new(&entity.name, "", "", "");
-        Scorer::new(survey).called(&called, &self.path, true) >= WELL_CALLED
+        let called = Called::new(&entity.name, "", "");
+        Scorer::new(survey).called(&called, &self.path) >= WELL_CALLED
     }
 }
 
@@ -131,7 +131,7 @@ impl Search<'_> {
     pub(super) fn home(&self, child: &Subject<'_>) -> Option<Home> {
         let owner = self.main.map_or("", |(main, _)| main.name.as_str());
         let relationship = child.relationship.map_or("", |it| it.name.as_str());
-        let called = Called::new(&child.entity.name, owner, relationship, "");
+        let called = Called::new(&child.entity.name, owner, relationship);
         let mut homes = self.in_arrays(child, &called);
         homes.extend(self.in_objects(child, &called));
         if child.path.is_none() {
@@ -174,7 +174,7 @@ impl Search<'_> {
             .filter(|(it, _)| it.are(main.entity, self.survey))
             .copied()
             .collect();
-        let called = Called::new(&main.entity.name, "", "", "");
+        let called = Called::new(&main.entity.name, "", "");
         let homes = Search { elements: &named, ..*self }.in_arrays(main, &called);
         clearly_best(homes)
     }
@@ -183,8 +183,7 @@ impl Search<'_> {
         let scorer = Scorer::new(self.survey);
         let mut homes = Vec::new();
         for (elements, survey) in self.elements {
-            let name =
-                self.name(child, &elements.path, || scorer.called(called, &elements.path, true));
+            let name = self.name(child, &elements.path, || scorer.called(called, &elements.path));
             if name < HARDLY_CALLED {
                 continue;
             }
@@ -211,7 +210,7 @@ impl Search<'_> {
             .filter(|object| Some(*object) != taken)
             .collect();
         let steps = |object: &&[String]| effort.take(OBJECT_STEPS * object.len() as u64);
-        let name = |object| self.name(child, object, || scorer.called(called, object, false));
+        let name = |object| self.name(child, object, || scorer.called(called, object));
         let mut named: Vec<(f64, &[String])> =
             objects.into_iter().take_while(steps).map(|object| (name(object), object)).collect();
         named.retain(|(name, _)| *name >= HARDLY_CALLED);

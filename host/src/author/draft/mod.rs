@@ -20,38 +20,31 @@
 mod assign;
 mod choose;
 mod doubt;
+mod handling;
 mod home;
 mod outline;
 mod rule;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::Map;
 use thiserror::Error;
 
-use self::assign::{Assigner, Assignment, CLEAR_LEAD, Lack, Within};
+use self::assign::{Assigner, Lack, Within};
 use self::choose::Events;
 pub use self::doubt::{Doubt, Mapping, Sketch};
 use self::home::{Elements, Home, Search};
-use self::outline::{Edge, Handling, Node, Outline};
+use self::outline::{Edge, Node, Outline};
 use self::rule::{Lookup, Named, Subject};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::quoted;
+use crate::evidence::Task;
 use crate::evidence::effort::{Cancel, Effort};
-use crate::evidence::matching::{Aim, Scorer, Survey, Wanted};
-use crate::evidence::{Path, Task, dotted};
+use crate::evidence::matching::Survey;
 use crate::graph::spec::Entity;
 
 /// How many steps the search for a draft may take: to compare a property with a path takes some 600, so there are about three
 /// million such comparisons, as those of fifty entities of fifteen properties with four thousand paths.
 const STEPS: u64 = 2_000_000_000;
-
-/// From here on, a path has the name of the session's or the span's id.
-const HAS_NAME: f64 = 0.75;
-
-/// From here on, texts are prose, of which nobody but a reader can say what they hold.
-const PROSE: f64 = 0.5;
 
 /// By how much what is in an array has to be ahead of what is in the event itself.
 const ELEMENTS_LEAD: f64 = 0.15;
@@ -167,7 +160,7 @@ fn draft_within(task: &Task, effort: &Effort) -> Result<Sketch, DraftError> {
     })?;
     let found = &main.home.assignment;
     doubts.extend(doubt::of_properties(&entity.name, found));
-    let handling = handling(&named, found, &survey, &mut doubts);
+    let handling = handling::find(&named, found, &survey, &mut doubts);
     let search = Search { main: Some((entity, found)), ..search };
     let homes: Vec<Option<Home>> = named.others.iter().map(|it| search.home(it)).collect();
     let (mut nodes, mut edges) = (vec![main], Vec::new());
@@ -216,82 +209,6 @@ fn main(subject: &Subject<'_>, search: &Search<'_>) -> Result<Node, Lack> {
         (Err(_), Some(home)) => Ok(node(home)),
         (Err(lack), None) => Err(lack),
     }
-}
-
-/// Session, span and free text, each where the rule says; else the ids where they usually are, or at the path of that name, and
-/// the free text where no property takes long text.
-fn handling(
-    named: &Named<'_>,
-    assignment: &Assignment,
-    survey: &Survey<'_>,
-    doubts: &mut Vec<Doubt>,
-) -> Handling {
-    let mut identity = |said: &Option<Path>, role: &str| {
-        let usual = vec![format!("{role}_id")];
-        if said.is_some() || survey.place(&usual).is_some() {
-            return said.clone().or(Some(usual));
-        }
-        let path = named_like(&[&format!("{role}_id"), role], survey);
-        doubts.push(Doubt::new(
-            role,
-            match &path {
-                Some(path) => {
-                    format!("{} has its name; the rule doesn't name a path", quoted(&dotted(path)))
-                }
-                None => "neither the rule nor the samples have a path of its name".to_owned(),
-            },
-        ));
-        path
-    };
-    let session = identity(&named.session, "session");
-    let span = identity(&named.span, "span");
-    let free_text = span.as_ref().and_then(|_| free_text(named, assignment, survey, doubts));
-    Handling { session, span, free_text }
-}
-
-/// The path that clearly has one of these names.
-fn named_like(names: &[&str], survey: &Survey<'_>) -> Option<Path> {
-    let mut scores: BTreeMap<Path, f64> = BTreeMap::new();
-    for name in names {
-        let wanted = Wanted { name, property_type: None, hint: None, entity: "", is_key: false };
-        for found in Scorer::new(survey).rank(&Aim::new(&wanted), None) {
-            let score = scores.entry(found.path).or_default();
-            *score = score.max(found.score);
-        }
-    }
-    let mut ranked: Vec<(Path, f64)> = scores.into_iter().collect();
-    ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let next = ranked.get(1).map_or(0.0, |(_, score)| *score);
-    let best = ranked.into_iter().next().filter(|(_, score)| *score >= HAS_NAME);
-    best.filter(|(_, score)| score - next >= CLEAR_LEAD).map(|(path, _)| path)
-}
-
-/// Text that only a reader understands, and that no property takes: at a path that the rule names, else in the object that the
-/// entity is.
-fn free_text(
-    named: &Named<'_>,
-    assignment: &Assignment,
-    survey: &Survey<'_>,
-    doubts: &mut Vec<Doubt>,
-) -> Option<Path> {
-    if named.free_text.is_some() {
-        return named.free_text.clone();
-    }
-    let taken: BTreeSet<&Path> = assignment.choices().filter_map(|choice| choice.path()).collect();
-    let free = || survey.places().iter().filter(|place| !taken.contains(&place.path));
-    let mentioned = free().find(|it| it.prose() > 0.0 && named.paths.contains(&it.path));
-    let beside = || {
-        let is_beside =
-            |path: &Path| path.split_last().is_some_and(|(_, above)| above == assignment.anchor);
-        let prose = free().filter(|it| it.prose() >= PROSE && is_beside(&it.path));
-        prose.max_by(|a, b| a.prose().total_cmp(&b.prose()))
-    };
-    let path = mentioned.or_else(beside)?.path.clone();
-    doubts.push(Doubt::new(
-        "partial_when_path",
-        format!("{} holds long text that no property takes", quoted(&dotted(&path))),
-    ));
-    Some(path)
 }
 
 /// The edge that joins the last of the nodes, which is this entity's, to another one.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::assign::{Assignment, Choice};
+use super::handling::Handling;
 use super::home::Home;
-use crate::evidence::Path;
 use crate::evidence::matching::words;
 use crate::graph::spec::Entity;
 use crate::plan::expr::{ForEach, Iteration, Over};
@@ -22,16 +22,6 @@ pub(super) struct Outline {
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
     pub(super) handling: Handling,
-}
-
-/// Session and span of an event, and its free text.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Handling {
-    /// `None` for the plan's default.
-    pub(super) session: Option<Path>,
-    /// `None` where no span is known.
-    pub(super) span: Option<Path>,
-    pub(super) free_text: Option<Path>,
 }
 
 #[derive(Clone, Debug)]

@@ -17,8 +17,8 @@ codes! { Stage::Model;
         "A plan was to be drafted without a model, and the graph spec has no entity with a key.",
         "Give the entity that the rule is about a primary key in the graph spec.";
     DRAFT_NO_KEY = "draft_no_key":
-        "A plan was to be drafted without a model, and nothing in the sample events suits the entity's key.",
-        "Name the key's path in the rule, as in `content.order.id`; or give samples that hold it; or use a model.";
+        "A plan was to be drafted without a model, and nothing in the sample events clearly suits the entity's key, or most of its properties.",
+        "Name paths in the rule beside the properties' names, as in `order_id` is `content.order.id`; or give samples that hold them; or use a model.";
     ESCALATED = "escalated":
         "The retry policy gives failures of this kind to a person, and so no further answer was asked for.",
         "Read the account; change the rule, the schema or the samples as it says, or the policy's `escalate_on`.";

@@ -1,6 +1,6 @@
 //! JSON Patches (RFC 6902) of plans, written by pointer.
 
-use json_patch::jsonptr::PointerBuf;
+use json_patch::jsonptr::{PointerBuf, Token};
 use json_patch::{
     AddOperation, MoveOperation, Patch, PatchOperation, RemoveOperation, ReplaceOperation,
 };
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A pointer to `name` below `at`; the name may hold anything.
 pub(crate) fn below(at: &str, name: &str) -> String {
-    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
+    format!("{at}/{}", Token::new(name).encoded())
 }
 
 /// Puts a value in the place of another.

@@ -77,8 +77,8 @@ pub(crate) struct Weights {
     pub(super) object_by_relationship: f64,
     /// What a word of an entity's name weighs that says of what kind it is, compared with the last one.
     pub(super) object_kind: f64,
-    /// What is left where one is spoken of and there are several, or the other way round.
-    pub(super) object_wrong_number: f64,
+    /// What it counts for a word of the name to be in a key above the last.
+    pub(super) object_named_above: f64,
 }
 
 /// The weights that everything is scored by.
@@ -117,7 +117,7 @@ pub(super) const WEIGHTS: Weights = Weights {
     object_said: 0.4,
     object_by_relationship: 0.85,
     object_kind: 0.5,
-    object_wrong_number: 0.8,
+    object_named_above: 0.8,
 };
 
 impl Weights {
@@ -177,12 +177,12 @@ mod tests {
             collect_hints(rule, &mut hints);
             let text = |it: &Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
             let called = |it: &Value| {
-                let [entity, from, relationship, hint] =
-                    ["entity", "from", "relationship", "hint"].map(|key| text(it, key));
-                Called::new(&entity, &from, &relationship, &hint)
+                let [entity, from, relationship] =
+                    ["entity", "from", "relationship"].map(|key| text(it, key));
+                Called::new(&entity, &from, &relationship)
             };
             let children = rule["extended"]["children"].as_array().into_iter().flatten();
-            let alone = graph.entities().iter().map(|it| Called::new(&it.name, "", "", ""));
+            let alone = graph.entities().iter().map(|it| Called::new(&it.name, "", ""));
             let things = children.map(called).chain(alone).collect();
             Self { evidence: Evidence::new(&samples, None), graph, hints, things }
         }
@@ -203,10 +203,10 @@ mod tests {
             for thing in &self.things {
                 let types: Vec<&str> = self.evidence.event_types().map(|(name, _)| name).collect();
                 let arrays = self.evidence.arrays(&types);
-                let arrays = arrays.iter().map(|it| (it.iteration.path.as_slice(), true));
+                let arrays = arrays.iter().map(|it| it.iteration.path.as_slice());
                 let objects = scorer.survey.places().iter().filter_map(|it| it.path.split_last());
-                let all = arrays.chain(objects.map(|(_, object)| (object, false)));
-                let scored = all.map(|(path, several)| (scorer.called(thing, path, several), path));
+                let all = arrays.chain(objects.map(|(_, object)| object));
+                let scored = all.map(|path| (scorer.called(thing, path), path));
                 let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
                 found.push(format!("{:?}", best.map(|(_, path)| path)));
             }
@@ -346,7 +346,7 @@ mod tests {
             ("object_said", Weights { object_said: 0.0, ..WEIGHTS }),
             ("object_by_relationship", Weights { object_by_relationship: 0.0, ..WEIGHTS }),
             ("object_kind", Weights { object_kind: 1.0, ..WEIGHTS }),
-            ("object_wrong_number", Weights { object_wrong_number: 1.0, ..WEIGHTS }),
+            ("object_named_above", Weights { object_named_above: 1.0, ..WEIGHTS }),
         ];
         for one in measured(&corpus) {
             let changing = one.changing(&idle);

@@ -161,13 +161,9 @@ impl FieldPolicy {
         let mut findings = Vec::new();
         let rows = section.rows();
         for (index, row) in rows.iter().enumerate() {
-            let reference = Reference {
-                path: row.iteration.path.clone(),
-                level: crate::plan::expr::Level(u8::from(row.within.is_some())),
-            };
             let outside = row.within.and_then(|within| iteration(rows, within));
             let place = format!("/rows/{index}");
-            let steps = PathStep::resolved(&reference, outside.as_ref());
+            let steps = PathStep::resolved(&row.reference(), outside.as_ref());
             findings.extend(self.of_module(&place, &steps, Use::Iterated));
         }
         for (index, input) in section.inputs().iter().enumerate() {

@@ -8,7 +8,7 @@ use super::relation::{AnyKey, Relation, relation, rests, spells_several};
 use crate::abi::event::Withhold;
 use crate::abi::section::{Rows, Section};
 use crate::evidence::PathStep;
-use crate::plan::expr::{ForEach, Iteration, Level, Over, Reference};
+use crate::plan::expr::{ForEach, Iteration, Over, Reference};
 
 /// Dots of a key that are looked at. Keys with more, which no producer means, are withheld without a look wherever one with a
 /// dot may be: each dot takes memory and time.
@@ -56,9 +56,7 @@ impl FieldPolicy {
             else {
                 continue;
             };
-            let level = Level(u8::from(row.within.is_some()));
-            let object = Reference { path: row.iteration.path.clone(), level };
-            let steps = PathStep::resolved(&object, Some(&for_each));
+            let steps = PathStep::resolved(&row.reference(), Some(&for_each));
             let rests: Vec<_> = self.restricted().flat_map(|path| rests(path, &steps)).collect();
             if !rests.is_empty() {
                 entries.insert(index, rests);

@@ -8,7 +8,6 @@ pub mod conversion;
 mod evaluate;
 pub mod fuel;
 mod reference;
-mod string;
 mod template;
 mod value;
 

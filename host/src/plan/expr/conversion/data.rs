@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::plan::expr::{JsonType, string};
+use crate::json::string;
+use crate::plan::expr::JsonType;
 
 /// A value other than null. Borrowed from the event as long as nothing has to be rewritten.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::data::{Data, Outcome, part};
-use crate::json::scan;
-use crate::plan::expr::string;
+use crate::json::{scan, string, walk};
 
 pub(super) fn to_json_text(data: Data<'_>) -> Option<Data<'_>> {
     let json = match data {
@@ -73,41 +72,14 @@ fn trimmed(text: &str) -> Range<usize> {
 /// Where the value of the last member with that key is; none where there is no such member, or no object.
 fn member(text: &[u8], object: &Range<usize>, key: &str) -> Option<Range<usize>> {
     let mut found = None;
-    each_member(text, object.start, |content, escaped, value| {
-        if is_key(content, escaped, key) {
-            found = Some(value);
+    walk::members(text, object.start, |name, value| {
+        let end = walk::end(text, value)?;
+        if name.is(key) {
+            found = Some(value..end);
         }
+        Some(end)
     })?;
     found
-}
-
-fn is_key(content: &[u8], escaped: bool, key: &str) -> bool {
-    if escaped {
-        string::strip(content, key).is_some_and(<[u8]>::is_empty)
-    } else {
-        content == key.as_bytes()
-    }
-}
-
-/// Goes over the members of an object in valid JSON: the content of the key, whether that has escapes, and where the value is.
-fn each_member<'t>(
-    text: &'t [u8],
-    start: usize,
-    mut member: impl FnMut(&'t [u8], bool, Range<usize>),
-) -> Option<()> {
-    if scan::byte(text, start) != b'{' {
-        return None;
-    }
-    let mut at = scan::token(text, start + 1);
-    let mut more = scan::byte(text, at) != b'}';
-    while more {
-        let (from, to, escaped, value) = scan::key(text, at).ok()?;
-        let value = scan::token(text, value);
-        let end = scan::value(text, value, 0).ok()?.0;
-        member(text.get(from..to)?, escaped, value..end);
-        (more, at) = scan::next(text, end, b'}').ok()?;
-    }
-    Some(())
 }
 
 pub(super) fn length(data: &Data<'_>) -> Option<Data<'static>> {
@@ -121,27 +93,19 @@ pub(super) fn length(data: &Data<'_>) -> Option<Data<'static>> {
 }
 
 fn elements(text: &[u8]) -> Option<usize> {
-    let mut at = scan::token(text, 1);
-    let mut more = scan::byte(text, at) != b']';
     let mut count = 0;
-    while more {
-        let end = scan::value(text, scan::token(text, at), 0).ok()?.0;
+    walk::elements(text, 0, |element| {
         count += 1;
-        (more, at) = scan::next(text, end, b']').ok()?;
-    }
+        walk::end(text, element)
+    })?;
     Some(count)
 }
 
 fn distinct_keys(text: &[u8]) -> Option<usize> {
     let mut keys = HashSet::new();
-    each_member(text, 0, |content, escaped, _| {
-        let unescaped = if escaped { unescape(content) } else { None };
-        let key = unescaped.map_or(Cow::Borrowed(content), |key| Cow::Owned(key.into_bytes()));
-        keys.insert(key);
+    walk::members(text, 0, |key, value| {
+        keys.insert(key.text());
+        walk::end(text, value)
     })?;
     Some(keys.len())
-}
-
-fn unescape(content: &[u8]) -> Option<String> {
-    string::unescape(simdutf8::basic::from_utf8(content).ok()?)
 }

@@ -5,8 +5,8 @@ use std::slice;
 use serde_json::{Number, Value};
 
 use super::Lookup;
+use crate::json::string::{inside, strip};
 use crate::plan::expr::fuel::{self, OutOfFuel};
-use crate::plan::expr::string::{inside, strip};
 use crate::plan::expr::{Condition, JsonType, Reference, Test};
 
 /// A condition whose references are numbers.

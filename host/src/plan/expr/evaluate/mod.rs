@@ -12,7 +12,8 @@ use super::conversion::Chain;
 use super::conversion::MAX_TEXT_BYTES;
 use super::conversion::data::Outcome;
 use super::fuel::{self, OutOfFuel};
-use super::{Condition, Expression, JsonType, Piece, Reference, Source, string};
+use super::{Condition, Expression, JsonType, Piece, Reference, Source};
+use crate::json::string;
 use condition::CompiledCondition;
 
 /// What a value comes to.

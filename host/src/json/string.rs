@@ -3,13 +3,24 @@
 //! Canonical means as `serde_json` writes it: quotes, backslashes and control characters are escaped, in the short form where
 //! there is one, and everything else stands for itself.
 
+use std::borrow::Cow;
+
 /// What is between the quotes; none where it isn't a string.
-pub(super) fn inside(json: &[u8]) -> Option<&[u8]> {
+pub(crate) fn inside(json: &[u8]) -> Option<&[u8]> {
     json.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
+/// The characters that the inside of a valid string stands for.
+pub(crate) fn characters(inside: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'\\', inside).is_none() {
+        return Cow::Borrowed(inside);
+    }
+    let text = std::str::from_utf8(inside).ok().and_then(unescape);
+    text.map_or(Cow::Borrowed(inside), |text| Cow::Owned(text.into_bytes()))
+}
+
 /// The text that the inside of a valid string stands for.
-pub(super) fn unescape(inside: &str) -> Option<String> {
+pub(crate) fn unescape(inside: &str) -> Option<String> {
     let mut text = String::with_capacity(inside.len());
     let mut rest = inside;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
@@ -24,7 +35,7 @@ pub(super) fn unescape(inside: &str) -> Option<String> {
 }
 
 /// What is left of the inside of a valid string after a text that it begins with. No more is read than that text takes.
-pub(super) fn strip<'j>(mut inside: &'j [u8], text: &str) -> Option<&'j [u8]> {
+pub(crate) fn strip<'j>(mut inside: &'j [u8], text: &str) -> Option<&'j [u8]> {
     for wanted in text.chars() {
         let length = if inside.first() == Some(&b'\\') {
             let (found, length) = escape(inside)?;
@@ -68,8 +79,16 @@ fn unit(text: &[u8]) -> Option<u16> {
     digits.iter().try_fold(0, digit)
 }
 
+/// The canonical string that the inside of a valid string is.
+pub(crate) fn canonical(inside: &[u8]) -> Option<Vec<u8>> {
+    let text = unescape(std::str::from_utf8(inside).ok()?)?;
+    let mut out = Vec::new();
+    push_string(&mut out, &text);
+    Some(out)
+}
+
 /// Appends a text as a canonical string.
-pub(super) fn push_string(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
     out.push(b'"');
     push_inside(out, text);
@@ -77,7 +96,7 @@ pub(super) fn push_string(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends a text as it appears inside a canonical string.
-pub(super) fn push_inside(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn push_inside(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
     while let Some(at) = rest.iter().position(is_special) {
