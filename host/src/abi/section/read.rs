@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{ABI_VERSION, Section, SectionError};
 use crate::abi::input::{Strict, input, rows, whole_number};
+use crate::json::{self, Fault, scan};
 use crate::plan::expr::conversion::PatternBudget;
 use crate::plan::language::{
     Dialect, LocatedObject, LocatedValue, PlanPlace, ReadContext, section,
@@ -12,7 +13,7 @@ use crate::plan::language::{
 /// Reads a section, whose values are still to be checked.
 pub(super) fn section(bytes: &[u8]) -> Result<Section, SectionError> {
     // The version decides what the other keys mean, so it is looked at before them.
-    let value: Value = serde_json::from_slice(bytes)?;
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(bytes, error))?;
     if let Some(found) = value.get("abi").and_then(Value::as_u64)
         && found != u64::from(ABI_VERSION)
     {
@@ -24,6 +25,17 @@ pub(super) fn section(bytes: &[u8]) -> Result<Section, SectionError> {
     let document = LocatedValue::root(&value, PlanPlace::default(), &context);
     let section = document.object(&section::SECTION).and_then(|object| declared(&object));
     section.filter(|_| context.noted() == 0).ok_or_else(|| SectionError::wrong_shape(context))
+}
+
+/// What begins like another kind of value is no section, also where it nests deeper than can be read.
+fn unreadable(bytes: &[u8], error: serde_json::Error) -> SectionError {
+    let is_object = bytes.get(scan::space(bytes, 0)) == Some(&b'{');
+    match json::whole(bytes) {
+        Err(stop) if stop.fault == Fault::Depth && !is_object => {
+            SectionError::WrongShape { message: stop.fault.to_string() }
+        }
+        _ => error.into(),
+    }
 }
 
 /// What an object declares; `None` where what is wrong was noted.

@@ -48,10 +48,7 @@ impl Scorer<'_> {
         } else {
             mean(above.iter().map(|word| (weight(word), by_owner(word))))
         };
-        let found = |word: &Word| {
-            let in_above = self.best(word, above.iter().copied());
-            self.best(word, last).max(in_above * self.weights.object_named_above)
-        };
+        let found = |word: &Word| self.best(word, last.iter().chain(above.iter().copied()));
         let kinds = called.entity.len().saturating_sub(1);
         let named = called.entity.iter().enumerate().map(|(index, word)| {
             (

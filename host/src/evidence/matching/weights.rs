@@ -77,8 +77,6 @@ pub(crate) struct Weights {
     pub(super) object_by_relationship: f64,
     /// What a word of an entity's name weighs that says of what kind it is, compared with the last one.
     pub(super) object_kind: f64,
-    /// What it counts for a word of the name to be in a key above the last.
-    pub(super) object_named_above: f64,
 }
 
 /// The weights that everything is scored by.
@@ -117,7 +115,6 @@ pub(super) const WEIGHTS: Weights = Weights {
     object_said: 0.4,
     object_by_relationship: 0.85,
     object_kind: 0.5,
-    object_named_above: 0.8,
 };
 
 impl Weights {
@@ -346,7 +343,6 @@ mod tests {
             ("object_said", Weights { object_said: 0.0, ..WEIGHTS }),
             ("object_by_relationship", Weights { object_by_relationship: 0.0, ..WEIGHTS }),
             ("object_kind", Weights { object_kind: 1.0, ..WEIGHTS }),
-            ("object_named_above", Weights { object_named_above: 1.0, ..WEIGHTS }),
         ];
         for one in measured(&corpus) {
             let changing = one.changing(&idle);

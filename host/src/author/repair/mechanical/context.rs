@@ -5,15 +5,13 @@ use std::cell::RefCell;
 use serde_json::Value;
 
 use super::iteration::IterationScope;
-use super::remedy::Likely;
+use super::path_context::PathContext;
 use super::renames::Renames;
-use super::scope::PathScope;
 use super::tolerant::TolerantPlan;
-use crate::evidence::PathIndex;
-use crate::evidence::effort::Effort;
-use crate::evidence::effort::Efforts;
+use crate::evidence::effort::{Effort, Efforts};
+use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
-use crate::evidence::{Evidence, Task};
+use crate::evidence::{Evidence, PathIndex, Task};
 use crate::gate::fit::suggest::likely_event_type;
 use crate::gate::fit::{Elements, Scopes};
 use crate::plan::expr::Level;
@@ -40,8 +38,8 @@ impl<'a> Target<'a> {
             plan.rules.iter().flat_map(|rule| rule.paths(Level::EVENT)).collect();
         let key = plan.rules.first().and_then(|rule| rule.keys().next());
         let key = key.filter(|it| it.level.is_event()).and_then(|it| it.path.as_deref());
-        let meant = likely_event_type(plan.event_type, key, &paths, evidence, searches);
-        Self { event_type: meant, types: meant.map(|it| it.item).into_iter().collect() }
+        let event_type = likely_event_type(plan.event_type, key, &paths, evidence, searches);
+        Self { event_type, types: event_type.map(|it| it.item).into_iter().collect() }
     }
 
     /// What samples and schema say about the elements of all iterations of the plan.
@@ -117,10 +115,10 @@ impl<'c, 'a> Context<'c, 'a> {
     }
 
     /// What is known where the paths of a place start; `None` where a `for_each` around it can't be read.
-    pub(super) fn scope(&self, at: &str) -> Option<PathScope<'_, 'c, 'a>> {
+    pub(super) fn scope(&self, at: &str) -> Option<PathContext<'_, 'c, 'a>> {
         let level = self.plan.level(at);
         let known = self.known(self.plan.scope(at)?, level)?;
-        Some(PathScope { rule: self.plan.rule_around(at), known, level })
+        Some(PathContext { rule: self.plan.rule_around(at), known, level })
     }
 
     /// What is known of values that paths of a level lead to.

@@ -10,11 +10,13 @@
 //! # Example
 //!
 //! ```
+//! use retort::diagnostics::codes::UNKNOWN_FIELD;
 //! use retort::diagnostics::finding::Finding;
+//! use retort::diagnostics::problem::Stage;
 //! use retort::author::repair::mechanical::apply_fixes;
 //!
 //! let patch = serde_json::from_str(r#"[{"op": "remove", "path": "/notes"}]"#)?;
-//! let finding = Finding::new(retort::diagnostics::problem::Stage::Plan, "unknown_field", "/notes", "a field of plans", "`notes`");
+//! let finding = Finding::new(Stage::Plan, UNKNOWN_FIELD, "/notes", "a field of plans", "`notes`");
 //! let fixed = apply_fixes(r#"{"event_type": "a", "notes": []}"#, &[finding.with_fix(patch)]);
 //! assert_eq!(fixed.map(|it| it.text).as_deref(), Some("{\n  \"event_type\": \"a\"\n}"));
 //! # Ok::<(), serde_json::Error>(())
@@ -25,12 +27,12 @@ mod context;
 mod described;
 mod grammar;
 mod iteration;
+mod path_context;
 mod pointer;
 mod remedies;
 mod remedy;
 mod renames;
 mod rule;
-mod scope;
 mod smoke;
 mod tolerant;
 
@@ -42,8 +44,7 @@ pub(crate) use smoke::smoke_findings_within;
 
 use crate::diagnostics::finding::Finding;
 use crate::evidence::Task;
-use crate::evidence::effort::Cancel;
-use crate::evidence::effort::Efforts;
+use crate::evidence::effort::{Cancel, Efforts};
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 use context::{Context, Target};
 use tolerant::TolerantPlan;

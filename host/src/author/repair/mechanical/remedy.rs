@@ -4,7 +4,7 @@ use json_patch::Patch;
 use serde::Serialize;
 
 use crate::diagnostics::finding::patch;
-pub(super) use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::similarity::ranking::Likely;
 
 /// What can be done about a problem without asking; `None` where that doesn't follow from the plan and the task.
 pub(super) type Remedy = Option<Likely<Patch>>;

@@ -13,9 +13,6 @@ use crate::evidence::similarity::{TYPO_THRESHOLD, spelling};
 use crate::plan::language::{Field, ObjectKind, Shape};
 use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 
-/// What a name is worth that has all its words in the other, or the other's in it: `path` is `source_path`.
-const SHORT_FORM: f64 = 0.8;
-
 /// What another word for the same thing is worth, and how far ahead it is of a name that is as much alike.
 const ALIAS: f64 = 0.9;
 const ALIAS_LEAD: f64 = 0.01;
@@ -122,18 +119,11 @@ fn meant(
             return 1.0;
         }
         let is_alias = field.aliases.iter().any(|it| spelling::plain(it) == spelling::plain(name));
-        let near = alike(name, field.name, effort);
+        let near = spelling::names_or_short_forms(name, field.name, effort);
         if is_alias { near.max(ALIAS) + ALIAS_LEAD } else { near }
     };
     let best = best(open.map(|field| (score(field), field)))?;
     (best.score >= TYPO_THRESHOLD && best.margin > 0.0).then_some(best.item.name)
-}
-
-fn alike(name: &str, field: &str, effort: &Effort) -> f64 {
-    let (left, right) = (spelling::words(name), spelling::words(field));
-    let (short, long) = if left.len() < right.len() { (&left, &right) } else { (&right, &left) };
-    let within = !short.is_empty() && short.iter().all(|word| long.contains(word));
-    spelling::names(name, field, effort).max(if within { SHORT_FORM } else { 0.0 })
 }
 
 /// Whether this can be nothing else than what the field holds: mappings are recognised by their own fields.

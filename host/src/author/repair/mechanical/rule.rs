@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::iteration::IterationScope;
-use super::remedy::Likely;
 use crate::evidence::effort::Effort;
+use crate::evidence::similarity::ranking::Likely;
 use crate::gate::fit::suggest::{likely_entity, means_key};
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Property, Relationship};
@@ -118,8 +118,7 @@ impl<'a> PlanRule<'a> {
         let key = self.keys().next().and_then(|key| key.name);
         let names: Vec<&str> = self.properties().filter_map(|it| it.name).collect();
         let written = written.filter(|name| !name.is_empty());
-        let meant = likely_entity(written, key, &names, graph, self.searches);
-        meant
+        likely_entity(written, key, &names, graph, self.searches)
     }
 
     fn text(&self, field: &str) -> Option<&'a str> {

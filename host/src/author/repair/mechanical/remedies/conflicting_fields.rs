@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::context::Context;
 use super::super::pointer::split;
-use super::super::remedy::{Likely, Remedy, fix, maybe};
+use super::super::remedy::{Remedy, fix, maybe};
 use super::reshape;
 use crate::diagnostics::finding::patch;
+use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::ObjectKind;
 
 /// Fields that say where a value is from.

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::context::Context;
 use super::super::pointer::{split, step_around};
-use super::super::remedy::{Likely, Remedy, fix, maybe, replace};
+use super::super::remedy::{Remedy, fix, maybe, replace};
 use crate::diagnostics::finding::patch;
-use crate::evidence::similarity::ranking::best;
-use crate::evidence::similarity::{TYPO_THRESHOLD, spelling};
+use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::similarity::{TYPO_MARGIN, TYPO_THRESHOLD, spelling};
 use crate::graph::spec::PropertyType;
 use crate::plan::expr::Conversion;
 
@@ -111,9 +111,9 @@ fn meant(context: &Context<'_, '_>, at: &str, name: &str) -> Option<Likely<&'sta
         (near.max(spelling::names(&bare, known, effort)), known)
     };
     match best(all().map(score)).filter(|best| best.score >= TYPO_THRESHOLD) {
-        Some(best) => Some(Likely::new(best.item, best.is_clear_typo())),
+        Some(best) => Some(Likely::new(best.item, best.margin >= TYPO_MARGIN)),
         // What the property's type asks for may be meant.
-        None => Some(Likely::new(conversion_to(property_type(context, at)?)?, false)),
+        None => Some(Likely::new(Conversion::to_type(property_type(context, at)?)?.name(), false)),
     }
 }
 
@@ -136,19 +136,6 @@ fn meant_by_json(context: &Context<'_, '_>, at: &str) -> Option<Likely<&'static 
         (false, true) => Some(Likely::new("parse_json", true)),
         (has_no_text, false) => Some(Likely::new("to_json_text", has_no_text)),
     }
-}
-
-/// The conversion that gives values of a type.
-fn conversion_to(wanted: &PropertyType) -> Option<&'static str> {
-    Some(match wanted {
-        PropertyType::String => "to_string",
-        PropertyType::Int64 => "to_int64",
-        PropertyType::Double | PropertyType::Float64 => "to_double",
-        PropertyType::Boolean | PropertyType::Bool => "to_boolean",
-        PropertyType::Timestamp => "timestamp",
-        PropertyType::Date => "date",
-        PropertyType::Bytes | PropertyType::Unsupported(_) => return None,
-    })
 }
 
 fn property_type<'a>(context: &Context<'_, 'a>, at: &str) -> Option<&'a PropertyType> {

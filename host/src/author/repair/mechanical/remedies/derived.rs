@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::super::context::Context;
 use super::super::pointer::split;
-use super::super::remedy::Likely;
 use super::edge_end;
+use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::ObjectKind;
 
 /// What the field at a pointer has to be, whatever is there.

@@ -1,8 +1,9 @@
 //! Two mappings of one name.
 
 use super::super::context::Context;
-use super::super::remedy::{Likely, Remedy, fix, maybe, replace};
+use super::super::remedy::{Remedy, fix, maybe, replace};
 use crate::diagnostics::finding::patch;
+use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
 
 /// The later of two mappings, by the pointer to its name: it goes where it says the same, and is renamed where its path is

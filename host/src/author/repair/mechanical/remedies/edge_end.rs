@@ -2,11 +2,11 @@
 
 use super::super::context::Context;
 use super::super::pointer::edge_around;
-use super::super::remedy::{Likely, Remedy, add, fix, replace};
+use super::super::remedy::{Remedy, add, fix, replace};
 use super::super::rule::PlanRule;
 use super::super::tolerant::TolerantPlan;
 use crate::diagnostics::finding::patch;
-use crate::evidence::similarity::ranking::{Best, best};
+use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::spelling;
 
 /// An end that names no node of the plan: the node that is meant by the name, by its entity, or by what the relationship
@@ -23,7 +23,7 @@ pub(super) fn unknown_node(context: &Context<'_, '_>, at: &str) -> Remedy {
     let scored = plan.nodes().map(|it| (spelling::names(written, it.1, effort), it));
     let nearest = best(scored);
     effort.whole(Some(()))?;
-    if let Some(nearest) = nearest.filter(Best::is_clear_typo) {
+    if let Some(nearest) = nearest.filter(|it| it.is_clear_typo()) {
         let (node, name) = nearest.item;
         let suits = declared.is_none_or(|entity| node.is_of(entity));
         return replace(at, Likely::new(name, suits));

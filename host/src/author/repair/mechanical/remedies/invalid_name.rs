@@ -3,10 +3,11 @@
 use serde_json::json;
 
 use super::super::context::Context;
-use super::super::remedy::{Likely, Remedy, fix, replace};
+use super::super::remedy::{Remedy, fix, replace};
 use super::derived::derived;
 use super::edge_end;
 use crate::diagnostics::finding::patch;
+use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::Shape;
 use crate::plan::{is_identifier, is_reserved};
 

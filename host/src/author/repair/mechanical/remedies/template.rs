@@ -2,7 +2,8 @@
 
 use super::super::context::Context;
 use super::super::iteration::IterationScope;
-use super::super::remedy::{Likely, Remedy, replace};
+use super::super::remedy::{Remedy, replace};
+use crate::evidence::similarity::ranking::Likely;
 use crate::plan::expr::Template;
 
 /// How long a template is that is looked at: every place in it is tried.

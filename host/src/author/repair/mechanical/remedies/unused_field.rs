@@ -2,8 +2,9 @@
 
 use super::super::context::Context;
 use super::super::pointer::split;
-use super::super::remedy::{Likely, Remedy};
+use super::super::remedy::Remedy;
 use crate::diagnostics::finding::patch;
+use crate::evidence::similarity::ranking::Likely;
 
 /// The plan without the field. That of a path which isn't there may have been meant, unless it says what holds anyway.
 pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {

@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use super::super::context::Context;
 use super::super::grammar::is_optional;
 use super::super::pointer::split;
-use super::super::remedy::{Likely, Remedy, fix, replace};
+use super::super::remedy::{Remedy, fix, replace};
 use super::derived::derived;
 use super::{conversion, reshape, written_path};
 use crate::diagnostics::finding::patch;
+use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::{ObjectKind, Shape};
 
 /// What was meant, in the form that the place takes; else what follows from the rest of the plan and the task.

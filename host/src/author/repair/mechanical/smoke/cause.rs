@@ -6,19 +6,15 @@ use serde_json::Value;
 
 use super::origin::source_field;
 use super::trial::Trial;
-use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::codes;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::is_scalar;
-use crate::evidence::{Evidence, Seen, at, dotted};
-use crate::gate::fit::suggest::likely_event_type;
-use crate::gate::fit::suggest::{PathSearch, Sought};
+use crate::evidence::{Evidence, Seen, at, dotted, is_scalar};
+use crate::gate::fit::suggest::{PathSearch, Sought, likely_event_type};
 use crate::gate::fit::{Elements, Scopes, smallest};
 use crate::json::JsonKind;
 use crate::plan::{FieldMapping, Form};
-
-const CODE: Code = codes::NONEMPTY_FLOOR;
 
 /// Why a plan gives nothing, or too little, for the samples: a finding with the code `nonempty_floor`, or `None` where it
 /// gives something for every sample of its event types. Of very many samples, the last ones aren't looked at.
@@ -44,7 +40,7 @@ pub(super) fn likely_cause(trial: &Trial<'_>) -> Option<Finding> {
 }
 
 fn cause(at: &str, expected: &str, observed: impl Into<String>) -> Finding {
-    Finding::new(Stage::Smoke, CODE, at, expected, observed)
+    Finding::new(Stage::Smoke, codes::NONEMPTY_FLOOR, at, expected, observed)
 }
 
 fn no_sample(trial: &Trial<'_>) -> Finding {
@@ -62,8 +58,7 @@ fn no_sample(trial: &Trial<'_>) -> Finding {
     };
     let (key, searches) = (paths.first().copied(), &trial.efforts.searches);
     let meant = likely_event_type(text.as_deref(), key, &paths, trial.task.evidence(), searches);
-    let suggestion = meant.map(|it| it.map(|name| patch::replace("/event_type", name)).into());
-    Finding { suggestion, ..finding }
+    finding.suggesting(meant.map(|it| it.map(|name| patch::replace("/event_type", name))))
 }
 
 /// A condition without which the plan would give something: its own, or that of a node.
@@ -182,8 +177,7 @@ mod tests {
 
     use super::likely_cause;
     use crate::author::repair::mechanical::smoke::trial::Trial;
-    use crate::evidence::effort::Cancel;
-    use crate::evidence::effort::Efforts;
+    use crate::evidence::effort::{Cancel, Efforts};
     use crate::evidence::{Samples, Task};
     use crate::graph::GraphSpec;
 

@@ -10,8 +10,7 @@ use crate::bundle::smoke::SmokeFailed;
 use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Problem, Stage};
-use crate::evidence::effort::Cancel;
-use crate::evidence::effort::Efforts;
+use crate::evidence::effort::{Cancel, Efforts};
 use crate::evidence::{Seen, Task};
 use crate::gate::fit::smallest;
 use crate::graph::validate::{Failure, FailureCode, ValidateOptions, validate};
@@ -85,7 +84,8 @@ fn of_results(trial: &Trial<'_>, options: ValidateOptions) -> Vec<Finding> {
 
 /// A problem of the whole run: of too few results, with their likely cause.
 fn of_whole(trial: &Trial<'_>, problem: &Problem) -> Finding {
-    let Problem { code, ref message, .. } = *problem;
+    let Problem { code, message, .. } = problem;
+    let code = *code;
     if !matches!(code, codes::NONEMPTY_FLOOR | codes::EVENT_TYPE_WITHOUT_RESULT) {
         let expected = "the result that the plan means";
         return Finding::new(problem.stage, code, "", expected, message);

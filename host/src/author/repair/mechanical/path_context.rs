@@ -1,13 +1,12 @@
 //! What is known where the paths of a mapping start.
 
-use super::remedy::Likely;
 use super::rule::{Mapping, PlanRule};
-use crate::evidence::Path;
-use crate::evidence::PathIndex;
-use crate::evidence::similarity::ranking::best;
+use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::spelling;
-use crate::gate::fit::suggest::likely_property;
-use crate::gate::fit::suggest::{PathSearch, Sought, is_presentable, other_spellings};
+use crate::evidence::{Path, PathIndex};
+use crate::gate::fit::suggest::{
+    PathSearch, Sought, is_presentable, likely_property, other_spellings,
+};
 use crate::graph::spec::{Property, PropertyType};
 use crate::plan::expr::{Conversion, Level};
 use crate::plan::language::ObjectKind;
@@ -16,13 +15,13 @@ use crate::plan::language::ObjectKind;
 const SAID: f64 = 0.25;
 
 /// The values that a path can lead to, beside what has the mapping.
-pub(super) struct PathScope<'c, 'p, 'a> {
+pub(super) struct PathContext<'c, 'p, 'a> {
     pub(super) rule: Option<&'c PlanRule<'a>>,
     pub(super) known: &'c PathIndex<'p>,
     pub(super) level: Level,
 }
 
-impl<'a> PathScope<'_, '_, 'a> {
+impl<'a> PathContext<'_, '_, 'a> {
     /// The property that a path of a mapping without a usable name is for.
     pub(super) fn property_of(
         &self,
@@ -41,7 +40,7 @@ impl<'a> PathScope<'_, '_, 'a> {
         let Some(given) = value_type(mapping) else { return self.property_of(mapping.name, path) };
         let free = self.rule?.free().into_iter();
         let suiting: Vec<&Property> =
-            free.filter(|it| is_same(&it.property_type, &given)).collect();
+            free.filter(|it| it.property_type.canonical() == given.canonical()).collect();
         if let [only] = suiting.as_slice() {
             return Some(Likely::new(*only, true));
         }
@@ -106,29 +105,5 @@ fn value_type(mapping: &Mapping<'_>) -> Option<PropertyType> {
     if last.get("regex").is_some() {
         return Some(PropertyType::String);
     }
-    Some(match Conversion::from_json(last).ok()? {
-        Conversion::ToString
-        | Conversion::ToJsonText
-        | Conversion::Lower
-        | Conversion::Upper
-        | Conversion::Trim
-        | Conversion::Split { .. }
-        | Conversion::Regex(_) => PropertyType::String,
-        Conversion::ToInt64 | Conversion::Length => PropertyType::Int64,
-        Conversion::ToDouble => PropertyType::Double,
-        Conversion::ToBoolean => PropertyType::Boolean,
-        Conversion::Timestamp => PropertyType::Timestamp,
-        Conversion::Date => PropertyType::Date,
-        Conversion::ParseJson { .. } => return None,
-    })
-}
-
-/// Whether two types are the same, whatever they are called.
-fn is_same(a: &PropertyType, b: &PropertyType) -> bool {
-    use PropertyType::{Bool, Boolean, Double, Float64};
-    a == b
-        || matches!(
-            (a, b),
-            (Bool, Boolean) | (Boolean, Bool) | (Double, Float64) | (Float64, Double)
-        )
+    Conversion::from_json(last).ok()?.gives()
 }
