@@ -14,6 +14,7 @@ mod evidence;
 mod graphs;
 mod patterns;
 mod policies;
+mod sealed;
 
 use std::ffi::OsString;
 use std::path::Path;

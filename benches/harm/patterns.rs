@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Attack;
-use super::graphs::bundle;
+use super::sealed::{bundle, module};
 
 /// A class of nearly all code points, in nine bytes; gone through one by one where case is folded.
 const WIDE: &str = "[é-\u{10fffd}]";
@@ -114,16 +114,4 @@ fn section(patterns: &[String]) -> Value {
     let input = |pattern: &String| json!({"path": ["v"], "as": step(pattern)});
     let inputs: Vec<Value> = patterns.iter().cycle().take(4 * patterns.len()).map(input).collect();
     json!({"abi": 1, "function": "extract", "event_types": ["e"], "inputs": inputs})
-}
-
-/// A module with this section that does nothing.
-pub(crate) fn module(section: &str) -> String {
-    let section: String = section.bytes().map(|byte| format!("\\{byte:02x}")).collect();
-    format!(
-        r#"(module
-            (memory (export "memory") 80 80)
-            (func (export "retort_buffer") (param i32) (result i32) (i32.const 4096))
-            (func (export "extract") (param i32 i32) (result i64) (i64.const 0))
-            (@custom "retort" "{section}"))"#
-    )
 }

@@ -9,4 +9,5 @@ pub(crate) mod fence;
 pub mod finding;
 pub mod nearest;
 pub mod problem;
+mod stage;
 pub(crate) mod untrusted;

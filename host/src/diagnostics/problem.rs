@@ -1,7 +1,8 @@
 //! What every gate reports: a problem with a stable code.
 
+pub use super::stage::Stage;
 use crate::diagnostics::codes::Code;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A value that carries one of the stable codes that `retort explain` lists.
 ///
@@ -51,69 +52,6 @@ pub fn json_fault(text: &str, error: &serde_json::Error) -> String {
             .to_owned();
     }
     error.to_string()
-}
-
-/// The stages of the pipeline, in the order in which a candidate passes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// Reading what the caller named: project file, samples, graph spec.
-    Input,
-    /// Asking a model.
-    Model,
-    /// JSON text to a plan.
-    Plan,
-    /// What a tenant's policy lets a plan read.
-    Policy,
-    /// The plan against what is known of events and graph.
-    Fit,
-    /// Plan to WAT.
-    Render,
-    /// WAT to a module.
-    Compile,
-    /// Static inspection of the module.
-    Inspect,
-    /// Loading the module into the sandbox.
-    Load,
-    /// Reading an event and projecting the declared inputs.
-    Event,
-    /// Running the module.
-    Run,
-    /// The sample run.
-    Smoke,
-    /// Results against the graph spec.
-    Graph,
-    /// The bundle on disk.
-    Bundle,
-}
-
-impl Stage {
-    /// The name used in reports, the same as the serialised form.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::Model => "model",
-            Self::Plan => "plan",
-            Self::Policy => "policy",
-            Self::Fit => "fit",
-            Self::Render => "render",
-            Self::Compile => "compile",
-            Self::Inspect => "inspect",
-            Self::Load => "load",
-            Self::Event => "event",
-            Self::Run => "run",
-            Self::Smoke => "smoke",
-            Self::Graph => "graph",
-            Self::Bundle => "bundle",
-        }
-    }
-}
-
-impl std::fmt::Display for Stage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 /// One thing that a stage rejected, as data: what `retort check --json` prints.

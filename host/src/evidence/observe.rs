@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value, json};
 
 use super::path::{ENTRY_KEY, ENTRY_VALUE, Path, PathStep, at};
-use super::redact;
+use super::redact::{self, MAX_DEPTH};
 use super::sample_index::SampleIndex;
 use crate::evidence::Sample;
 use crate::evidence::effort::Effort;
@@ -27,9 +27,6 @@ const MAX_ELEMENTS: usize = 10_000;
 /// How much memory they may take, in bytes, for all event types together: each holds what it holds by itself, and the same
 /// values are inside of several arrays.
 pub(super) const MAX_ELEMENTS_BYTES: u64 = 32 << 20;
-
-/// How deep samples are looked through.
-pub(super) const MAX_DEPTH: usize = 32;
 
 /// How many distinct values of a path are kept.
 const MAX_EXAMPLES: usize = 8;

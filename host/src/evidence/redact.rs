@@ -19,7 +19,9 @@ use std::net::{IpAddr, SocketAddr};
 use serde_json::Value;
 
 use super::Path;
-use super::observe::MAX_DEPTH;
+
+/// How deep samples are looked through.
+pub(super) const MAX_DEPTH: usize = 32;
 
 /// How many digits a number may have that is shown.
 const MAX_DIGITS: usize = 8;

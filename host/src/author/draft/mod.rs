@@ -24,16 +24,18 @@ mod handling;
 mod home;
 mod outline;
 mod rule;
+mod sketch;
 
 use serde_json::Map;
 use thiserror::Error;
 
 use self::assign::{Assigner, Lack, Within};
 use self::choose::Events;
-pub use self::doubt::{Doubt, Mapping, Sketch};
+pub use self::doubt::Doubt;
 use self::home::{Elements, Home, Search};
 use self::outline::{Edge, Node, Outline};
 use self::rule::{Lookup, Named, Subject};
+pub use self::sketch::{Mapping, Sketch};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::quoted;
@@ -183,7 +185,7 @@ fn draft_within(task: &Task, effort: &Effort) -> Result<Sketch, DraftError> {
         doubts.push(Doubt::new("samples", why));
     }
     let outline = Outline { event_types: patterns, when, nodes, edges, handling };
-    let (plan, mappings) = (outline.plan(), doubt::mappings(&outline, &survey));
+    let (plan, mappings) = (outline.plan(), sketch::mappings(&outline, &survey));
     Ok(Sketch { plan, mappings, doubts, compared, is_whole })
 }
 

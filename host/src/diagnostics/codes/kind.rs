@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostics::problem::Stage;
+use crate::diagnostics::stage::Stage;
 
 /// The kinds of failure, by what would help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -23,7 +23,7 @@ mod smoke;
 use serde::{Serialize, Serializer};
 
 pub use self::kind::FailureKind;
-use crate::diagnostics::problem::Stage;
+use crate::diagnostics::stage::Stage;
 
 pub use self::{
     bundle::*, cache::*, compile::*, event::*, fit::*, graph::*, input::*, inspect::*, load::*,

@@ -2,15 +2,12 @@
 
 use super::hint::Hint;
 use super::survey::{Place, Survey};
-use super::weights::{WEIGHTS, Weights};
+use super::weights::{MEANT, WEIGHTS, Weights};
 use super::{Candidate, Wanted};
 use crate::evidence::effort::Effort;
 use crate::evidence::similarity::vocabulary::COUNT;
 use crate::evidence::similarity::words::{Word, words};
 use crate::graph::spec::PropertyType;
-
-/// From here on, two words are taken to mean the same thing.
-pub(super) const MEANT: f64 = 0.7;
 
 /// Below this share of the last key, that is so.
 const STRANGE: f64 = 0.35;

@@ -225,7 +225,7 @@ impl<'e> Survey<'e> {
         for (known, times) in &self.frequency {
             let alike = known.alike(word, self.effort);
             is_known |= alike >= SAME;
-            count += if alike >= super::score::MEANT { *times } else { 0 };
+            count += if alike >= super::weights::MEANT { *times } else { 0 };
         }
         let rarity =
             if count == 0 { 0.0 } else { 1.0 + (ratio(self.places.len(), count)).max(1.0).ln() };

@@ -2,6 +2,9 @@
 
 use crate::evidence::similarity::words::{Class, Word};
 
+/// From here on, two words are taken to mean the same thing.
+pub(super) const MEANT: f64 = 0.7;
+
 /// The weights of the scores. They were set by judgement; a test leaves each out in turn, and whatever then changes nothing that
 /// rules are measured by is removed. None is about a name of one business or product, and none should be.
 #[derive(Clone, Copy, Debug)]

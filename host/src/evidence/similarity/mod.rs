@@ -5,6 +5,7 @@
 //! it is ahead of the second best. Names that are this project's own, of fields, limits and codes, need no effort and no
 //! words: see [`crate::diagnostics::nearest`].
 
+pub(crate) mod letters;
 pub(crate) mod ranking;
 pub(crate) mod spelling;
 pub(crate) mod vocabulary;

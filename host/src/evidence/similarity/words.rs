@@ -1,6 +1,6 @@
 //! Names and texts as words, and how alike two words are.
 
-use super::spelling::{Letters, MAX_COMPARED, spelling_steps};
+use super::letters::{Letters, MAX_COMPARED, spelling_steps};
 use super::vocabulary::{
     CHECKSUM, COUNT, FORM, GLUE, GROUPS, IDENTITY, STOP, TIME, UNITS, canonical,
 };

@@ -45,12 +45,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::diagnostics::codes::{
-    COMPOSITE_KEY, CONVERSION_NEVER_SUCCEEDS, Code, EVENT_TYPE_WITHOUT_SAMPLE, FIELDS_SWAPPED,
-    FIT_LIMIT, FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, MISSING_FOR_EACH, PATH_NOT_SCALAR,
-    PATH_READ_TWICE, TYPE_MISMATCH, UNKNOWN_ENTITY, UNKNOWN_PATH, UNKNOWN_PROPERTY,
-    UNKNOWN_RELATIONSHIP, UNSUPPORTED_TYPE, WRONG_CONVERSION, WRONG_ENDPOINT, WRONG_KEY,
-};
+use crate::diagnostics::codes::{Code, FIT_LIMIT, UNKNOWN_PATH, WRONG_ENDPOINT};
 use crate::diagnostics::finding::{self, FailingEvent, Finding};
 use crate::diagnostics::problem::{Coded, Stage};
 use crate::evidence::effort::{Cancel, Efforts, SEARCH_STEPS, VALUE_STEPS};

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::diagnostics::codes::{FOR_EACH_NOT_ARRAY, MISSING_FOR_EACH, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::{PathStep, shown_steps};
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{ElementPath, iterations_with, written};
-use crate::gate::fit::{FOR_EACH_NOT_ARRAY, MISSING_FOR_EACH, UNKNOWN_PATH};
 use crate::plan::expr::Level;
 use crate::plan::{Endpoint, Form, NodeRule, Plan, Read, Role, innermost};
 

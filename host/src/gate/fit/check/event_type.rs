@@ -1,11 +1,11 @@
 //! Event types: whether there are samples of each.
 
+use crate::diagnostics::codes::EVENT_TYPE_WITHOUT_SAMPLE;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::Evidence;
 use crate::evidence::effort::Effort;
-use crate::gate::fit::EVENT_TYPE_WITHOUT_SAMPLE;
 use crate::gate::fit::suggest::{likely_event_type, likely_prefix};
 use crate::plan::{EventPattern, Plan, Role};
 

@@ -1,14 +1,15 @@
 //! What each `for_each` goes over has to be there, and be an array or an object.
 
-use super::path::{show, shown};
-use super::types::described;
+use super::describe::described;
+use super::describe::show;
+use super::describe::shown;
+use crate::diagnostics::codes::{FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::{Path, PathIndex};
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{Meant, collections, nearest_collection, reads_elements, relocate};
-use crate::gate::fit::{FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, UNKNOWN_PATH};
 use crate::json::JsonKind;
 use crate::plan::expr::Over;
 use crate::plan::{Plan, Read, Role};

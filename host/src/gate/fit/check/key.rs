@@ -4,13 +4,13 @@ use json_patch::Patch;
 use serde_json::{Value, json};
 
 use super::{Checks, listed};
+use crate::diagnostics::codes::{COMPOSITE_KEY, WRONG_KEY};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::similarity::ranking::Likely;
 use crate::gate::fit::mapping::Mapping;
 use crate::gate::fit::suggest::{called, has_list, in_long_form, means_key, missing_key};
-use crate::gate::fit::{COMPOSITE_KEY, WRONG_KEY};
 use crate::graph::spec::{Entity, Property};
 use crate::plan::Form;
 use crate::plan::expr::ForEach;

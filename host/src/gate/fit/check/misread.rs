@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::path::shown;
+use super::describe::shown;
+use crate::diagnostics::codes::{FIELDS_SWAPPED, PATH_READ_TWICE};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
@@ -11,7 +12,6 @@ use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
 use crate::gate::fit::mapping::Mapping;
 use crate::gate::fit::suggest::{PathSearch, Sought};
-use crate::gate::fit::{FIELDS_SWAPPED, PATH_READ_TWICE};
 use crate::plan::expr::Level;
 
 /// What is read by two mappings crosswise, and what is read twice. Names alone speak here, so they have to speak clearly:

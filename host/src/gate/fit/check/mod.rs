@@ -3,6 +3,7 @@
 //! A check decides by facts alone whether there is a finding. What would fix it, it asks of [`suggest`](super::suggest).
 
 pub(super) mod astray;
+mod describe;
 mod edge;
 pub(super) mod event_type;
 pub(super) mod for_each;

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::{Checks, listed};
+use crate::diagnostics::codes::{UNKNOWN_ENTITY, UNKNOWN_PROPERTY};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::similarity::ranking::Likely;
 use crate::gate::fit::mapping::Mapping;
 use crate::gate::fit::suggest::{called, is_half, likely_entity, likely_property};
-use crate::gate::fit::{UNKNOWN_ENTITY, UNKNOWN_PROPERTY};
 use crate::graph::spec::{Properties, Property};
 use crate::plan::{Endpoint, Form, NodeRule};
 

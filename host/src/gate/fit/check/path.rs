@@ -2,17 +2,16 @@
 
 use json_patch::Patch;
 
-use super::types::described;
+use super::describe::{no_scalar, shown};
+use crate::diagnostics::codes::{MISSING_FOR_EACH, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
-use crate::diagnostics::untrusted::quoted;
 use crate::evidence::similarity::ranking::Likely;
-use crate::evidence::{Path, PathIndex, Seen, dotted};
+use crate::evidence::{Path, PathIndex};
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{
     Meant, NearestPath, PathSearch, Sought, parsed, relocate, rewritten,
 };
-use crate::gate::fit::{MISSING_FOR_EACH, PATH_NOT_SCALAR, UNKNOWN_PATH, smallest};
 use crate::graph::spec::Property;
 use crate::plan::expr::{ForEach, Iteration, Reference, Template};
 use crate::plan::{Plan, Read, Role, innermost};
@@ -163,22 +162,6 @@ fn through(at: &str, iteration: &Iteration, rest: &[String]) -> Finding {
     )
 }
 
-/// A session or span id, or a key, that is never a scalar.
-pub(super) fn no_scalar(at: &str, path: &[String], known: &PathIndex<'_>) -> Finding {
-    let found = known
-        .values(path)
-        .next()
-        .map_or_else(|| known.declared_kinds(path).to_string(), |(_, value)| described(value));
-    let finding = Finding::new(
-        Stage::Fit,
-        PATH_NOT_SCALAR,
-        at,
-        "a path at which a string, a number or a boolean is",
-        format!("{found} at {}", shown(path)),
-    );
-    show(finding, known.values(path).map(|(seen, _)| seen))
-}
-
 /// The paths that are read for something else than a property: conditions, the session, spans, ids of edges. The defaults
 /// need not exist: an event without them belongs to no session and claims no span.
 pub(in crate::gate::fit) fn roles(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Finding> {
@@ -224,16 +207,4 @@ fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
     let named = search.named(&sought);
     let replaced = named.map(|it| it.map(|path| patch::replace(&read.pointer, path)));
     Some(no_scalar(&read.pointer, path, known).suggesting(replaced))
-}
-
-pub(super) fn show<'s>(finding: Finding, samples: impl Iterator<Item = &'s Seen>) -> Finding {
-    match smallest(samples) {
-        Some(event) => finding.shown_by(event),
-        None => finding,
-    }
-}
-
-/// A path as a finding shows it.
-pub(super) fn shown(path: &[String]) -> String {
-    if path.is_empty() { "the element itself".to_owned() } else { quoted(&dotted(path)) }
 }

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use super::path::{no_scalar, shown};
-use crate::diagnostics::codes::Code;
+use super::describe::{described, no_scalar, shown};
+use crate::diagnostics::codes::{
+    CONVERSION_NEVER_SUCCEEDS, Code, TYPE_MISMATCH, UNSUPPORTED_TYPE, WRONG_CONVERSION,
+};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::{bounded, quoted};
@@ -13,10 +15,8 @@ use crate::evidence::{Path, Seen};
 use crate::gate::fit::chain::{self, Judged};
 use crate::gate::fit::mapping::{Leaf, Mapping};
 use crate::gate::fit::scope::RelevantSamples;
+use crate::gate::fit::smallest;
 use crate::gate::fit::suggest::{PathSearch, Sought, better_chain, missing_conversion};
-use crate::gate::fit::{
-    CONVERSION_NEVER_SUCCEEDS, TYPE_MISMATCH, UNSUPPORTED_TYPE, WRONG_CONVERSION, smallest,
-};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, expected, fit};
 use crate::plan::Nulls;
@@ -246,13 +246,5 @@ fn code(property_type: &PropertyType, value: &Value) -> Code {
     match fit(property_type, value) {
         Fit::Unsupported => UNSUPPORTED_TYPE,
         Fit::Valid | Fit::Mismatch => TYPE_MISMATCH,
-    }
-}
-
-/// A value of an event, as far as a finding repeats it: of text, only how long it is.
-pub(super) fn described(value: &Value) -> String {
-    match value {
-        Value::String(text) => format!("a string of {} characters", text.chars().count()),
-        value => crate::graph::text::described(value),
     }
 }

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::{codes, task};
+use crate::diagnostics::codes::FIT_LIMIT;
 use crate::diagnostics::finding::Finding;
 use crate::evidence::effort::{Cancel, Effort};
 use crate::evidence::effort::{Efforts, SEARCH_STEPS, VALUE_STEPS};
 use crate::evidence::{Samples, Task};
-use crate::gate::fit::{FIT_LIMIT, Fitted, MAX_FINDINGS, Unfit, fit, fit_within};
+use crate::gate::fit::{Fitted, MAX_FINDINGS, Unfit, fit, fit_within};
 use crate::graph::GraphSpec;
 use crate::plan::Plan;
 

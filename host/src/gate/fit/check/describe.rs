@@ -1,0 +1,47 @@
+//! Paths and values as findings show them.
+
+use serde_json::Value;
+
+use crate::diagnostics::codes::PATH_NOT_SCALAR;
+use crate::diagnostics::finding::Finding;
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::{PathIndex, Seen, dotted};
+use crate::gate::fit::smallest;
+
+/// A path as a finding shows it.
+pub(super) fn shown(path: &[String]) -> String {
+    if path.is_empty() { "the element itself".to_owned() } else { quoted(&dotted(path)) }
+}
+
+/// A value of an event, as far as a finding repeats it: of text, only how long it is.
+pub(super) fn described(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("a string of {} characters", text.chars().count()),
+        value => crate::graph::text::described(value),
+    }
+}
+
+/// A session or span id, or a key, that is never a scalar.
+pub(super) fn no_scalar(at: &str, path: &[String], known: &PathIndex<'_>) -> Finding {
+    let found = known
+        .values(path)
+        .next()
+        .map_or_else(|| known.declared_kinds(path).to_string(), |(_, value)| described(value));
+    let finding = Finding::new(
+        Stage::Fit,
+        PATH_NOT_SCALAR,
+        at,
+        "a path at which a string, a number or a boolean is",
+        format!("{found} at {}", shown(path)),
+    );
+    show(finding, known.values(path).map(|(seen, _)| seen))
+}
+
+/// A finding with the smallest of the samples that show it.
+pub(super) fn show<'s>(finding: Finding, samples: impl Iterator<Item = &'s Seen>) -> Finding {
+    match smallest(samples) {
+        Some(event) => finding.shown_by(event),
+        None => finding,
+    }
+}
