@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::error::CliError;
 use super::files::{CacheArg, PolicyArg};
-use super::{Outcome, Verdict, events, files, talk};
+use super::{Outcome, Verdict, events, files, output};
 
 /// Measure a bundle on real events, on one core
 ///
@@ -116,9 +116,9 @@ pub(super) fn main(args: &Args) -> Outcome {
     }
     let figures = measure(&mut runner, loaded.module().plan(), &events, args.runs);
     if args.json {
-        talk::print_json(&figures)?;
+        output::print_json(&figures)?;
     } else {
-        talk::print(&describe(&figures))?;
+        output::print(&describe(&figures))?;
     }
     Ok(Verdict::Pass)
 }
@@ -126,7 +126,7 @@ pub(super) fn main(args: &Args) -> Outcome {
 /// Says which event can't be measured.
 fn failed(args: &Args, line: u64, error: &(impl Coded + Display)) -> Verdict {
     let origin = files::name(&args.events);
-    talk::coded(error.code(), format_args!("{origin} line {line}: {error}"));
+    output::coded(error.code(), format_args!("{origin} line {line}: {error}"));
     Verdict::Fail
 }
 
@@ -171,7 +171,7 @@ fn warm_up(runner: &mut Runner, events: &[Event]) -> Option<(u64, RunError)> {
         }
     }
     if nonempty == 0 {
-        talk::note("the extractor declined every event: the figures are those of declining");
+        output::note("the extractor declined every event: the figures are those of declining");
     }
     None
 }

@@ -22,9 +22,9 @@ use super::artifact::{Artifact, bundle_problem};
 use super::error::CliError;
 use super::files::{CacheArg, GraphSource, PolicyArg};
 use super::junit::{Case, Failure, Junit};
-use super::outputs::Inputs;
+use super::overwrite::Inputs;
 use super::stages::StageReport;
-use super::{Outcome, Verdict, files, talk};
+use super::{Outcome, Verdict, files, output};
 
 /// Run all gates again on a bundle, a module, a WAT file or a plan
 ///
@@ -80,8 +80,8 @@ impl Report {
         // The stage that rejected it is the last one, and all the problems are its own.
         let failure = self.problems.first().map(|first| Failure {
             code: first.code.to_string(),
-            message: talk::told(origin, first),
-            details: self.problems.iter().map(|problem| talk::told(origin, problem)).collect(),
+            message: output::told(origin, first),
+            details: self.problems.iter().map(|problem| output::told(origin, problem)).collect(),
         });
         let stages = self.stages.iter().map(|report| Case {
             name: report.stage.as_str().to_owned(),
@@ -92,7 +92,7 @@ impl Report {
         let failure = |failure: &SampleFailure| Failure {
             code: failure.code.to_owned(),
             message: failure.message.clone().unwrap_or_default()
-                + &talk::figures(failure.used, failure.allowed),
+                + &output::figures(failure.used, failure.allowed),
             details: Vec::new(),
         };
         let samples = samples.iter().map(|sample| Case {
@@ -129,7 +129,7 @@ pub(super) fn main(args: &Args) -> Outcome {
         options,
         stages: Vec::new(),
         sample_runs: Vec::new(),
-        is_talking: !args.json,
+        is_verbose: !args.json,
         is_of_host: false,
     };
     let problems = match artifact {
@@ -159,15 +159,15 @@ pub(super) fn main(args: &Args) -> Outcome {
         report.junit(&origin, &check.sample_runs).write(path)?;
     }
     if args.json {
-        talk::print_json(&report)?;
+        output::print_json(&report)?;
     } else {
-        report.problems.iter().for_each(|problem| talk::problem(&origin, problem));
+        report.problems.iter().for_each(|problem| output::problem(&origin, problem));
         let verdict = match report.problems.len() {
             0 => "ok".to_owned(),
             1 => "failed with 1 problem".to_owned(),
             count => format!("failed with {count} problems"),
         };
-        talk::print_line(format_args!("{origin}: {verdict}"))?;
+        output::print_line(format_args!("{origin}: {verdict}"))?;
     }
     Ok(Verdict::from_ok(report.ok))
 }
@@ -180,7 +180,7 @@ struct Check {
     options: SmokeOptions,
     stages: Vec<StageReport>,
     sample_runs: Vec<SampleRun>,
-    is_talking: bool,
+    is_verbose: bool,
     /// Whether it was the host that could not do its work.
     is_of_host: bool,
 }
@@ -210,7 +210,7 @@ impl Check {
         let outcome = work(self);
         let time = StageTime { stage, ok: outcome.is_ok(), elapsed: start.elapsed() };
         let report = StageReport::from(time);
-        if self.is_talking {
+        if self.is_verbose {
             report.say();
         }
         self.stages.push(report);
@@ -256,7 +256,7 @@ impl Check {
             let task = Task::new(graph.clone(), self.samples.clone(), None, self.schema.clone());
             let fitted = self.stage(Stage::Fit, |check| check.pipeline.fit(&plan, &task))?;
             if !fitted.is_whole() {
-                talk::note(
+                output::note(
                     "not all values of the samples were held to the graph spec before the sample run",
                 );
             }

@@ -6,7 +6,7 @@ use retort::diagnostics::diagnose::{self, render};
 use retort::json::document::Kind;
 
 use super::error::CliError;
-use super::{Outcome, Verdict, files, talk};
+use super::{Outcome, Verdict, files, output};
 
 /// Print a saved report as the text that a model is given
 #[derive(clap::Args)]
@@ -37,9 +37,9 @@ pub(super) fn main(args: &Args) -> Outcome {
     let text = render(kind, &report)
         .map_err(|error| CliError::Diagnose { origin: files::name(&args.report), error })?;
     if args.json {
-        talk::print_json(&serde_json::json!({"kind": kind.as_str(), "text": text}))?;
+        output::print_json(&serde_json::json!({"kind": kind.as_str(), "text": text}))?;
     } else {
-        talk::print(&format!("{text}\n"))?;
+        output::print(&format!("{text}\n"))?;
     }
     Ok(Verdict::Pass)
 }

@@ -9,7 +9,7 @@ use retort::diagnostics::problem::Stage;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::{Outcome, Verdict, talk};
+use super::{Outcome, Verdict, output};
 
 /// Say what a code means, and what to do about it
 #[derive(clap::Args)]
@@ -37,10 +37,10 @@ pub(super) fn main(args: &Args) -> Outcome {
     };
     let code = lookup(code).ok_or_else(|| unknown(code))?;
     if args.json {
-        talk::print_json(&Explanation::from(code))?;
+        output::print_json(&Explanation::from(code))?;
     } else {
         let Code { stage, meaning, action, .. } = code;
-        talk::print(&format!("{code} (stage: {stage})\n\n{meaning}\n\n{action}\n"))?;
+        output::print(&format!("{code} (stage: {stage})\n\n{meaning}\n\n{action}\n"))?;
     }
     Ok(Verdict::Pass)
 }
@@ -63,14 +63,14 @@ impl From<&Code> for Explanation {
 
 fn list(as_json: bool) -> Outcome {
     if as_json {
-        talk::print_json(&all().map(Explanation::from).collect::<Vec<_>>())?;
+        output::print_json(&all().map(Explanation::from).collect::<Vec<_>>())?;
         return Ok(Verdict::Pass);
     }
     let mut text = String::new();
     for code in all() {
         let _ = writeln!(text, "{stage:<8} {code}", stage = code.stage.as_str());
     }
-    talk::print(&text)?;
+    output::print(&text)?;
     Ok(Verdict::Pass)
 }
 

@@ -19,7 +19,7 @@ use retort::sandbox::tenant::TenantPolicy;
 use retort::sandbox::{Cache, CacheReport, ForeignModules, Limits, Options};
 
 use super::error::CliError;
-use super::talk;
+use super::output;
 
 /// Bytes that are read at once from a stream of events.
 const STREAM_BUFFER: usize = 256 << 10;
@@ -145,7 +145,7 @@ pub(super) fn read_plan(path: &Path) -> Result<Option<Plan>, CliError> {
                 problems.push(first);
             }
             for problem in problems {
-                talk::problem(&name(path), &problem.problem());
+                output::problem(&name(path), &problem.problem());
             }
             Ok(None)
         }
@@ -244,9 +244,9 @@ impl CacheArg {
     /// Says on stderr what about the cache isn't as it should be.
     pub(super) fn tell(&self, pipeline: &Pipeline) {
         let CacheReport { warnings, more_warnings, .. } = pipeline.sandbox().cache_report();
-        warnings.iter().for_each(talk::warning);
+        warnings.iter().for_each(output::warning);
         if more_warnings > 0 {
-            talk::note(format_args!("{more_warnings} more warnings of the cache"));
+            output::note(format_args!("{more_warnings} more warnings of the cache"));
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::error::CliError;
 use super::files::{self, GraphSource};
-use super::{Outcome, Verdict, talk};
+use super::{Outcome, Verdict, output};
 
 /// Hold results to a graph spec
 #[derive(clap::Args)]
@@ -67,18 +67,18 @@ pub(super) fn main(args: &Args) -> Outcome {
     let failures = report.failures();
     let origin = files::name(&args.result);
     if args.json {
-        talk::print_json(&Report { ok: report.ok(), failures })?;
+        output::print_json(&Report { ok: report.ok(), failures })?;
     } else {
         for failure in failures {
             let text = format_args!("{origin}: {}: {}", failure.path, failure.detail);
-            talk::coded(failure.code.as_str(), text);
+            output::coded(failure.code.as_str(), text);
         }
         let verdict = match failures.len() {
             0 => "ok".to_owned(),
             1 => "1 failure".to_owned(),
             count => format!("{count} failures"),
         };
-        talk::print_line(format_args!("{origin}: {verdict}"))?;
+        output::print_line(format_args!("{origin}: {verdict}"))?;
     }
     Ok(Verdict::from_ok(report.ok()))
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::artifact::{Artifact, bundle_problem};
 use super::error::CliError;
 use super::files::PolicyArg;
-use super::{Outcome, Verdict, files, talk};
+use super::{Outcome, Verdict, files, output};
 
 /// Show what a module is: sections, inputs, limits, proof, fuel bound, sizes
 ///
@@ -92,9 +92,9 @@ pub(super) fn main(args: &Args) -> Outcome {
         Ok(inspected) if args.proof => {
             let proven = Proven::of(&inspected);
             if args.json {
-                talk::print_json(&proven)?;
+                output::print_json(&proven)?;
             } else {
-                talk::print(&proven.described())?;
+                output::print(&proven.described())?;
             }
             Ok(Verdict::Pass)
         }
@@ -102,19 +102,19 @@ pub(super) fn main(args: &Args) -> Outcome {
             let limits =
                 AllLimits { run: pipeline.sandbox().limits(), structure: pipeline.structure() };
             let wasmtime = WASMTIME_VERSION;
-            talk::print_json(&Passed { ok: true, inspected: &inspected, limits, wasmtime })?;
+            output::print_json(&Passed { ok: true, inspected: &inspected, limits, wasmtime })?;
             Ok(Verdict::Pass)
         }
         Ok(inspected) => {
-            talk::print(&describe(&inspected, pipeline.sandbox().limits()))?;
+            output::print(&describe(&inspected, pipeline.sandbox().limits()))?;
             Ok(Verdict::Pass)
         }
         Err(problems) => {
             if args.json {
-                talk::print_json(&Refused { ok: false, problems: &problems })?;
+                output::print_json(&Refused { ok: false, problems: &problems })?;
             } else {
                 let origin = files::name(&args.path);
-                problems.iter().for_each(|problem| talk::problem(&origin, problem));
+                problems.iter().for_each(|problem| output::problem(&origin, problem));
             }
             Ok(Verdict::Fail)
         }

@@ -18,7 +18,8 @@ mod inspect;
 mod junit;
 mod model;
 mod outcome;
-mod outputs;
+mod output;
+mod overwrite;
 mod plan;
 mod project;
 mod prompt;
@@ -28,7 +29,6 @@ mod run;
 mod runtime;
 mod selftest;
 mod stages;
-mod talk;
 
 use std::process::ExitCode;
 
@@ -98,7 +98,7 @@ pub(crate) fn main() -> ExitCode {
         // Whoever read the output has seen enough.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            talk::error(&error);
+            output::error(&error);
             ExitCode::from(2)
         }
     }

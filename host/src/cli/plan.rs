@@ -13,8 +13,8 @@ use retort::render::render;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::outputs::Inputs;
-use super::{Outcome, Verdict, events, files, talk};
+use super::overwrite::Inputs;
+use super::{Outcome, Verdict, events, files, output};
 
 /// Check plans, and see what they mean
 #[derive(clap::Args)]
@@ -91,7 +91,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     match &args.command {
         Command::Check(args) => check(args),
         Command::Schema(SchemaArgs {}) => {
-            talk::print(plan::schema_text())?;
+            output::print(plan::schema_text())?;
             Ok(Verdict::Pass)
         }
         Command::Eval(args) => eval(&args.plan, &args.events),
@@ -124,10 +124,10 @@ fn check(args: &CheckArgs) -> Outcome {
     if !args.json {
         let Some(plan) = files::read_plan(&args.plan)? else { return Ok(Verdict::Fail) };
         if let Err(error) = render(&plan) {
-            talk::problem(&files::name(&args.plan), &error.problem());
+            output::problem(&files::name(&args.plan), &error.problem());
             return Ok(Verdict::Fail);
         }
-        talk::print_pretty(&plan)?;
+        output::print_pretty(&plan)?;
         return Ok(Verdict::Pass);
     }
     let text = files::read_text(&args.plan, Kind::Plan)?;
@@ -137,17 +137,17 @@ fn check(args: &CheckArgs) -> Outcome {
             let problems = plan::problems(&text);
             let problems = problems.iter().map(Fault::of_parser).collect();
             let first = Fault::of_parser(&first);
-            talk::print_json(&Invalid { ok: false, first, problems })?;
+            output::print_json(&Invalid { ok: false, first, problems })?;
             return Ok(Verdict::Fail);
         }
     };
     if let Err(error) = render(&plan) {
         let problem = error.problem();
         let (first, problems) = (Fault::of(&problem), vec![Fault::of(&problem)]);
-        talk::print_json(&Invalid { ok: false, first, problems })?;
+        output::print_json(&Invalid { ok: false, first, problems })?;
         return Ok(Verdict::Fail);
     }
-    talk::print_json(&Valid { ok: true, plan: &plan })?;
+    output::print_json(&Valid { ok: true, plan: &plan })?;
     Ok(Verdict::Pass)
 }
 
@@ -170,7 +170,7 @@ fn eval(plan: &Path, path: &Path) -> Outcome {
     events::for_each(path, DEFAULT_MAX_EVENT_BYTES, |line, event| {
         let mut failed = |code: &str, message: String| {
             ok = false;
-            talk::coded(code, format_args!("{} line {line}: {message}", files::name(path)));
+            output::coded(code, format_args!("{} line {line}: {message}", files::name(path)));
         };
         let event = match event {
             Ok(event) => event,

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::error::CliError;
 use super::files::{self, GraphSource, PolicyArg};
-use super::outputs::Inputs;
+use super::overwrite::Inputs;
 
 /// The project file's name.
 pub(super) const PROJECT_FILE: &str = "retort.toml";

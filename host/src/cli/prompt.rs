@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::project::ProjectArgs;
-use super::{Outcome, Verdict, talk};
+use super::{Outcome, Verdict, output};
 
 /// Print the prompt that a model would be sent, and send nothing
 ///
@@ -36,9 +36,9 @@ pub(super) fn main(args: &Args) -> Outcome {
     let prompt =
         retort::author::prompt::resolution_under(&project.task()?, &project.field_policy()?)?;
     if args.json {
-        talk::print_json(&Report { prompt: &prompt, schema: retort::plan::schema() })?;
+        output::print_json(&Report { prompt: &prompt, schema: retort::plan::schema() })?;
     } else {
-        talk::print(&prompt)?;
+        output::print(&prompt)?;
     }
     Ok(Verdict::Pass)
 }

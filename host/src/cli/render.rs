@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use retort::diagnostics::problem::Coded;
 
-use super::{Outcome, Verdict, files, talk};
+use super::{Outcome, Verdict, files, output};
 
 /// Print the WebAssembly text that a plan becomes
 #[derive(clap::Args)]
@@ -24,11 +24,11 @@ pub(super) fn main(args: &Args) -> Outcome {
     let Some(plan) = files::read_plan(&args.plan)? else { return Ok(Verdict::Fail) };
     match retort::render::render(&plan) {
         Ok(source) => {
-            talk::print(source.text())?;
+            output::print(source.text())?;
             Ok(Verdict::Pass)
         }
         Err(error) => {
-            talk::problem(&files::name(&args.plan), &error.problem());
+            output::problem(&files::name(&args.plan), &error.problem());
             Ok(Verdict::Fail)
         }
     }

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::error::CliError;
 use super::files::{self, GraphSource, PolicyArg};
-use super::{Outcome, Verdict, runtime, talk};
+use super::{Outcome, Verdict, output, runtime};
 
 /// Find what is wrong with a plan and mend it, as far as that can be told without a model
 ///
@@ -78,18 +78,18 @@ pub(super) fn main(args: &Args) -> Outcome {
     let patched = last.and_then(|last| value(&last.record.response));
     let ok = outcome.ok() && problems.is_empty();
     if args.json {
-        talk::print_json(&Report { ok, problems: &problems, patched })?;
+        output::print_json(&Report { ok, problems: &problems, patched })?;
         return Ok(Verdict::from_ok(ok));
     }
     let origin = files::name(&args.plan);
-    problems.iter().for_each(|problem| talk::problem(&origin, &Problem::from(problem)));
+    problems.iter().for_each(|problem| output::problem(&origin, &Problem::from(problem)));
     if let Some(patched) = patched {
-        talk::print_pretty(&patched)?;
+        output::print_pretty(&patched)?;
         if !ok {
-            talk::note("mended: the plan on stdout passes every gate");
+            output::note("mended: the plan on stdout passes every gate");
         }
     } else {
-        talk::note("not mended: what is left has no one remedy");
+        output::note("not mended: what is left has no one remedy");
     }
     Ok(Verdict::from_ok(ok))
 }

@@ -13,8 +13,8 @@ use retort::runtime::{Registry, Stream, Summary};
 
 use super::error::CliError;
 use super::files::{CacheArg, PolicyArg};
-use super::outputs::{Inputs, guard_two};
-use super::{Outcome, Verdict, files, talk};
+use super::overwrite::{Inputs, guard_two};
+use super::{Outcome, Verdict, files, output};
 
 /// Run bundles over events, one JSON object a line
 ///
@@ -90,7 +90,7 @@ pub(super) fn main(args: &Args) -> Outcome {
         let stopped = |error| CliError::Stream { origin: origin.clone(), error };
         stream.run(files::open_events(path)?, file).map_err(stopped)?;
     }
-    talk::say(describe(stream.summary(), start.elapsed()));
+    output::say(describe(stream.summary(), start.elapsed()));
     // Without a bundle that should be there, events may have gone unserved.
     Ok(Verdict::from_ok(stream.summary().rejected() == 0 && registry.failures().is_empty()))
 }
@@ -128,7 +128,7 @@ fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError>
     let registry = Registry::open(root, pipeline);
     for failure in registry.failures() {
         let text = format_args!("{}: {}", failure.place(), failure.detail);
-        talk::coded(failure.code(), text);
+        output::coded(failure.code(), text);
     }
     if registry.is_empty() {
         return Err(CliError::NoBundles(root.to_owned()));

@@ -13,8 +13,8 @@ use serde::Serialize;
 use super::error::CliError;
 use super::files::PolicyArg;
 use super::junit::{self, CaseVerdict, Failure, Junit};
-use super::outputs::Inputs;
-use super::{Outcome, Verdict, files, talk};
+use super::overwrite::Inputs;
+use super::{Outcome, Verdict, files, output};
 
 /// Run the hostile corpus against this machine and configuration
 ///
@@ -134,10 +134,10 @@ pub(super) fn main(args: &Args) -> Outcome {
     }
     if args.json {
         let cases: Vec<&CaseReport> = runs.iter().flat_map(|run| &run.cases).collect();
-        talk::print_json(&cases)?;
+        output::print_json(&cases)?;
     }
     for Skipped { case, reason } in runs.first().map_or(&[][..], |run| &run.skipped) {
-        talk::note(format_args!("{case} was skipped: {reason} (${RUSTC})"));
+        output::note(format_args!("{case} was skipped: {reason} (${RUSTC})"));
     }
     Ok(Verdict::from_ok(runs.iter().all(Ran::ok)))
 }
@@ -189,7 +189,7 @@ fn list(cases: &[&Case], json: bool) -> Outcome {
         expected: case.expect(),
     });
     if json {
-        talk::print_json(&listed.collect::<Vec<_>>())?;
+        output::print_json(&listed.collect::<Vec<_>>())?;
     } else {
         let width = cases.iter().map(|case| case.name().len()).max().unwrap_or(0);
         let mut text = String::new();
@@ -197,7 +197,7 @@ fn list(cases: &[&Case], json: bool) -> Outcome {
             // Writing to a string can't fail.
             let _ = writeln!(text, "{case:<width$}  {expected:<26}  {attack}");
         }
-        talk::print(&text)?;
+        output::print(&text)?;
     }
     Ok(Verdict::Pass)
 }
@@ -213,14 +213,14 @@ fn run(corpus: &[Case], config: &Config, width: usize, json: bool) -> Result<Ran
     let mut unprinted = None;
     let mut print = |text: &str| {
         if !json && unprinted.is_none() {
-            unprinted = talk::print(text).err();
+            unprinted = output::print(text).err();
         }
     };
     print(&format!("{}\n", head(&name, width)));
     let report = selftest::run(corpus, config, &mut |case| {
         print(&format!("{}\n", row(case, width)));
         if let Some(reason) = &case.reason {
-            talk::coded(NOT_STOPPED, format_args!("{} ({name}): {reason}", case.case));
+            output::coded(NOT_STOPPED, format_args!("{} ({name}): {reason}", case.case));
         }
     })?;
     let ran = Ran { name, cases: report.cases, skipped: report.skipped, elapsed: start.elapsed() };

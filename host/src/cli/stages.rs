@@ -4,7 +4,7 @@ use retort::bundle::pipeline::StageTime;
 use retort::diagnostics::problem::Stage;
 use serde::Serialize;
 
-use super::talk;
+use super::output;
 
 /// One stage in a report.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -16,7 +16,7 @@ pub(super) struct StageReport {
 
 impl From<StageTime> for StageReport {
     fn from(time: StageTime) -> Self {
-        Self { stage: time.stage, ok: time.ok, ms: talk::milliseconds(time.elapsed) }
+        Self { stage: time.stage, ok: time.ok, ms: output::milliseconds(time.elapsed) }
     }
 }
 
@@ -25,6 +25,6 @@ impl StageReport {
     pub(super) fn say(self) {
         let Self { stage, ok, ms } = self;
         let word = if ok { "ok" } else { "failed" };
-        talk::say(format_args!("{stage:<8} {word:<6} {ms:>9.3} ms", stage = stage.as_str()));
+        output::say(format_args!("{stage:<8} {word:<6} {ms:>9.3} ms", stage = stage.as_str()));
     }
 }

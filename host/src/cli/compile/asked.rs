@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::super::error::CliError;
 use super::super::model::ModelArgs;
 use super::super::project::Project;
-use super::super::{Outcome, Verdict, runtime, talk};
+use super::super::{Outcome, Verdict, output, runtime};
 use super::stored::{BundleReport, print_path, store};
 
 /// The whole record of a compilation.
@@ -49,7 +49,7 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &ModelArgs, json: 
         Err(error) => broken_off(&task, &error, json),
     };
     if let Some(remark) = client.remark() {
-        talk::say(remark);
+        output::say(remark);
     }
     verdict
 }
@@ -96,9 +96,9 @@ fn say(attempt: &Attempt, json: bool) {
     };
     match &record.failure {
         None => {
-            talk::say(format_args!("attempt {number}  {kind:<10}  accepted  ({ms} ms{tokens})"))
+            output::say(format_args!("attempt {number}  {kind:<10}  accepted  ({ms} ms{tokens})"))
         }
-        Some(failure) => talk::say(format_args!(
+        Some(failure) => output::say(format_args!(
             "attempt {number}  {kind:<10}  rejected  ({ms} ms{tokens})  {}: {}",
             failure.code, failure.message
         )),
@@ -119,7 +119,7 @@ fn ended(
     };
     let account = Account::of_outcome(&outcome, task);
     if json {
-        talk::print_json(&Report {
+        output::print_json(&Report {
             ok: outcome.ok(),
             reason: outcome.reason().as_str(),
             bundle: stored.as_ref().map(BundleReport::from),
@@ -130,7 +130,7 @@ fn ended(
     } else if let Some(stored) = &stored {
         print_path(stored)?;
     } else if let Some(account) = &account {
-        talk::say(account);
+        output::say(account);
     }
     Ok(Verdict::from_ok(outcome.ok()))
 }
@@ -139,7 +139,7 @@ fn ended(
 fn broken_off(task: &Task, error: &LoopError, json: bool) -> Outcome {
     let account = Account::of_error(error, task);
     if json {
-        talk::print_json(&Report {
+        output::print_json(&Report {
             ok: false,
             reason: error.code(),
             bundle: None,
@@ -148,7 +148,7 @@ fn broken_off(task: &Task, error: &LoopError, json: bool) -> Outcome {
             account: Some(&account),
         })?;
     } else {
-        talk::say(&account);
+        output::say(&account);
     }
     Err(CliError::Refused { code: error.entry(), message: error.to_string() })
 }

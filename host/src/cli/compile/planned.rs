@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::super::error::CliError;
 use super::super::project::Project;
-use super::super::{Outcome, Verdict, files, talk};
+use super::super::{Outcome, Verdict, files, output};
 use super::stored::{BundleReport, print_path, store};
 use crate::cli::stages::StageReport;
 
@@ -43,7 +43,7 @@ pub(super) fn main(project: &Project, plan: &Path, json: bool) -> Outcome {
             let bundle = Some(BundleReport::from(&stored));
             let report =
                 Report { ok: true, stages: &stages, problems: &[], bundle, diagnostic: None };
-            talk::print_json(&report)?;
+            output::print_json(&report)?;
             Ok(Verdict::Pass)
         }
         Ok(stored) => {
@@ -64,11 +64,11 @@ pub(super) fn main(project: &Project, plan: &Path, json: bool) -> Outcome {
                     bundle: None,
                     diagnostic,
                 };
-                talk::print_json(&report)?;
+                output::print_json(&report)?;
             } else {
-                talk::say(diagnostic);
+                output::say(diagnostic);
                 let origin = files::name(plan);
-                problems.iter().for_each(|problem| talk::problem(&origin, problem));
+                problems.iter().for_each(|problem| output::problem(&origin, problem));
             }
             Ok(Verdict::Fail)
         }

@@ -6,8 +6,8 @@ use retort::diagnostics::problem::Coded;
 use serde::Serialize;
 
 use crate::cli::error::CliError;
+use crate::cli::output;
 use crate::cli::project::Project;
-use crate::cli::talk;
 
 /// A bundle in a report.
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ pub(super) fn store(
 /// The bundle's path on stdout, for people and shells.
 pub(super) fn print_path(stored: &Stored) -> Result<(), CliError> {
     if stored.cache_hit {
-        talk::note("the bundle was there already (cached)");
+        output::note("the bundle was there already (cached)");
     }
-    talk::write(&format!("{}\n", stored.path.display()))
+    output::write(&format!("{}\n", stored.path.display()))
 }
