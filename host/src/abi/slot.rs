@@ -11,7 +11,7 @@ pub struct Slot {
     pub escaped: bool,
     /// Offset of the value's first byte in the event.
     pub start: u32,
-    /// Offset behind its last byte.
+    /// Offset after its last byte.
     pub end: u32,
 }
 

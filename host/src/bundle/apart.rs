@@ -5,7 +5,7 @@ use crate::diagnostics::problem::Coded;
 use crate::evidence::effort::Cancel;
 
 /// Does the work on a thread that may block, so that the caller can be given up meanwhile: budgets and interrupts hold
-/// whatever the work is. Given up, the work is told so, and ends as soon as it asks; nobody sees what comes of it.
+/// whatever the work is. Given up, the work is cancelled, and ends as soon as it asks; nobody sees what comes of it.
 ///
 /// # Errors
 /// The thread ended before the work did.
@@ -59,7 +59,7 @@ mod tests {
         assert!(matches!(polled, Poll::Pending));
         assert!(ends.try_recv().is_err());
         drop(work);
-        // The work goes on for as long as it isn't told: that it ends is the proof.
+        // The work goes on for as long as it isn't cancelled: that it ends is the proof.
         ends.recv().expect("an end");
     }
 }

@@ -28,7 +28,7 @@ use super::{Outcome, Verdict, files, output};
 
 /// Run all gates again on a bundle, a module, a WAT file or a plan
 ///
-/// PATH is a bundle's directory, or a file that ends in .wasm, .wat or .json (a plan). A bundle is held to its own graph
+/// PATH is a bundle's directory, or a file that ends in .wasm, .wat or .json (a plan). A bundle is checked against its own graph
 /// spec unless another one is named. Exits with 1 if a gate turns it down.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]

@@ -37,7 +37,7 @@ pub(super) struct ModelArgs {
     /// What the model is shown when it is asked again
     #[arg(long, value_enum, default_value_t = Strategy::Fresh, conflicts_with = "plan")]
     strategy: Strategy,
-    /// Don't mend anything without the model
+    /// Don't fix anything without the model
     #[arg(long, conflicts_with = "plan")]
     pub(super) no_repair: bool,
     /// Write requests and answers down, for replay:FILE; keys are left out

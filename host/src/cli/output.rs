@@ -24,7 +24,7 @@ pub(super) fn say(line: impl Display) {
     let _ = writeln!(anstream::stderr(), "{}", visible(&line.to_string()));
 }
 
-/// One line on stderr behind a word in a style, whatever the text holds. Colours are taken out where that isn't a terminal.
+/// One line on stderr after a word in a style, whatever the text holds. Colours are taken out where that isn't a terminal.
 fn headed(style: Style, word: impl Display, text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{style}{word}{style:#}: {}", on_one_line(text));
 }
@@ -58,7 +58,7 @@ pub(super) fn problem(origin: &str, problem: &Problem) {
     coded(problem.code.name, told(origin, problem));
 }
 
-/// What is told of a problem, besides its code.
+/// What is reported of a problem, besides its code.
 pub(super) fn told(origin: &str, problem: &Problem) -> String {
     let place = problem.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default();
     let figures = figures(problem.used, problem.allowed);
@@ -66,7 +66,7 @@ pub(super) fn told(origin: &str, problem: &Problem) -> String {
     format!("{origin}: {stage}: {place}{message}{figures}")
 }
 
-/// What is told of a limit behind a message: nothing, where it wasn't one.
+/// What is reported of a limit after a message: nothing, where it wasn't one.
 pub(super) fn figures(used: Option<u64>, allowed: Option<u64>) -> String {
     match (used, allowed) {
         (Some(used), Some(allowed)) => format!(" (used {used}, allowed {allowed})"),

@@ -68,7 +68,7 @@ Examples:
 
 /// Print what a plan means for each event, by the native evaluator
 ///
-/// Prints one result a line, the empty ones too. An event that can't be read is told on stderr; exits with 1 if there was
+/// Prints one result a line, the empty ones too. An event that can't be read is reported on stderr; exits with 1 if there was
 /// one. Numbers are printed as doubles and integers of 64 bits, where `run` keeps the digits of the event; and nothing limits
 /// what a plan may give, so this is for looking at plans, not for events of strangers.
 #[derive(clap::Args)]

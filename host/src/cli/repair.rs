@@ -19,10 +19,10 @@ use super::error::CliError;
 use super::files::{self, GraphSource, PolicyArg};
 use super::{Outcome, Verdict, output, runtime};
 
-/// Find what is wrong with a plan and mend it, as far as that can be told without a model
+/// Find what is wrong with a plan and fix it, as far as that is possible without a model
 ///
-/// Takes the plan through every gate. What has one plain remedy is mended, and the mended plan goes through every gate
-/// again; the plan that passes is printed. Problems go to stderr. Exits with 1 if anything was wrong, mended or not.
+/// Takes the plan through every gate. What has one plain remedy is fixed, and the fixed plan goes through every gate
+/// again; the plan that passes is printed. Problems go to stderr. Exits with 1 if anything was wrong, fixed or not.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -60,7 +60,7 @@ Examples:
 struct Report<'a> {
     /// Whether nothing was wrong.
     ok: bool,
-    /// What is wrong with the plan, gate by gate: what a later gate finds is about the plan as mended so far.
+    /// What is wrong with the plan, gate by gate: what a later gate finds is about the plan as fixed so far.
     problems: &'a [Finding],
     /// A plan that passes every gate.
     patched: Option<Value>,

@@ -112,7 +112,7 @@ impl Args {
     }
 }
 
-/// The bundles of a directory. What isn't served is told; if nothing is, that is an error.
+/// The bundles of a directory. What isn't served is reported; if nothing is, that is an error.
 fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError> {
     match std::fs::metadata(root) {
         Ok(found) if found.is_dir() => {}

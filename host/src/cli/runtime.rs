@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::error::CliError;
 
-/// Runs a future to its end, or until the command is told to end: then it is dropped, and a program that stands for a model
+/// Runs a future to its end, or until the command is asked to end: then it is dropped, and a program that stands for a model
 /// with it, which would never see the signal itself. Clients wait on this thread; what blocks has threads of its own, and
 /// none of them is waited for once the future is over.
 pub(super) fn block_on<F: Future>(future: F) -> Result<F::Output, CliError> {

@@ -20,13 +20,13 @@ pub enum Fault {
     /// Something else than a key.
     #[error("expected a key in double quotes")]
     Key,
-    /// No colon behind a key.
+    /// No colon after a key.
     #[error("expected a colon behind the key")]
     Colon,
-    /// Something else than a comma or a brace behind a member.
+    /// Something else than a comma or a brace after a member.
     #[error("expected a comma or a closing brace")]
     ObjectEnd,
-    /// Something else than a comma or a bracket behind an element.
+    /// Something else than a comma or a bracket after an element.
     #[error("expected a comma or a closing bracket")]
     ArrayEnd,
     /// A raw control character in a string.
@@ -47,7 +47,7 @@ pub enum Fault {
     /// More levels of nesting than [`MAX_DEPTH`](super::scan::MAX_DEPTH).
     #[error("arrays and objects are nested more than {} levels deep", super::scan::MAX_DEPTH)]
     Depth,
-    /// Text behind the value.
+    /// Text after the value.
     #[error("expected the end of the text behind the value")]
     Trailing,
 }

@@ -1,4 +1,4 @@
-//! The kinds of JSON values, integers told from other numbers.
+//! The kinds of JSON values, integers distinguished from other numbers.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -25,7 +25,7 @@ pub struct Lines<R> {
     partial: Vec<u8>,
     /// Bytes of the reader's buffer that were handed out and not yet consumed.
     pending: usize,
-    /// Bytes behind them that the reader holds already.
+    /// Bytes after them that the reader holds already.
     buffered: usize,
 }
 

@@ -1,6 +1,6 @@
 //! The JSON scanner: where values end, in one pass and in safe Rust.
 //!
-//! Every function takes the whole text and an offset and gives the offset behind what it read, so that the state of a scan
+//! Every function takes the whole text and an offset and gives the offset after what it read, so that the state of a scan
 //! is one register. The text is known to be UTF-8 when it gets here; everything else that RFC 8259 asks is checked here.
 
 use super::Fault;
@@ -103,7 +103,7 @@ pub(crate) fn space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// A string whose opening quote is at `at - 1`: the offset behind its closing quote, and whether it holds escapes.
+/// A string whose opening quote is at `at - 1`: the offset after its closing quote, and whether it holds escapes.
 #[inline(always)]
 pub(crate) fn string(text: &[u8], at: usize) -> Scan<(usize, bool)> {
     let end = plain(text, at);
@@ -171,7 +171,7 @@ fn digits(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// A number whose first byte is at `at`: the offset behind it.
+/// A number whose first byte is at `at`: the offset after it.
 #[inline(always)]
 pub(crate) fn number(text: &[u8], start: usize) -> Scan<usize> {
     let first = start + usize::from(byte(text, start) == b'-');
@@ -223,8 +223,8 @@ pub(crate) fn token(text: &[u8], at: usize) -> usize {
     if byte(text, at) > b' ' { at } else { space(text, at) }
 }
 
-/// A key and the colon behind it, from where its quote is due: where its content begins and ends, whether it holds
-/// escapes, and the offset behind the colon.
+/// A key and the colon after it, from where its quote is due: where its content begins and ends, whether it holds
+/// escapes, and the offset after the colon.
 #[inline(always)]
 pub(crate) fn key(text: &[u8], at: usize) -> Scan<(usize, usize, bool, usize)> {
     let at = token(text, at);
@@ -239,7 +239,7 @@ pub(crate) fn key(text: &[u8], at: usize) -> Scan<(usize, usize, bool, usize)> {
     Ok((at + 1, end - 1, escaped, colon + 1))
 }
 
-/// What follows a member or an element: whether there is another one, and the offset behind the comma or the bracket.
+/// What follows a member or an element: whether there is another one, and the offset after the comma or the bracket.
 #[inline(always)]
 pub(crate) fn next(text: &[u8], at: usize, close: u8) -> Scan<(bool, usize)> {
     let at = token(text, at);
@@ -270,7 +270,7 @@ fn no_value<T>(text: &[u8], at: usize) -> Scan<T> {
     fault(if is_mark { Fault::ByteOrderMark } else { Fault::Value }, at)
 }
 
-/// A value of any kind whose first byte is at `at`, `depth` containers deep: the offset behind it, and whether it is a
+/// A value of any kind whose first byte is at `at`, `depth` containers deep: the offset after it, and whether it is a
 /// string that holds escapes.
 #[inline(always)]
 pub(crate) fn value(text: &[u8], at: usize, depth: usize) -> Scan<(usize, bool)> {
@@ -310,7 +310,7 @@ fn container(text: &[u8], mut at: usize, outside: usize) -> Scan<usize> {
         } else {
             at = scalar(text, at)?.0;
         }
-        // `at` is behind a value: close what ends here, up to the next member or element.
+        // `at` is after a value: close what ends here, up to the next member or element.
         loop {
             if depth == outside {
                 return Ok(at);

@@ -31,7 +31,7 @@ impl<'t> Key<'t> {
 }
 
 /// Hands out the members of the object whose brace is at `at`: the key, and where the value begins. `member` gives the offset
-/// behind the value, or `None` to end here. Gives the offset behind the object; `None` where it ended before that, or there is
+/// after the value, or `None` to end here. Gives the offset after the object; `None` where it ended before that, or there is
 /// no object.
 #[inline]
 pub(crate) fn members<'t>(
@@ -82,7 +82,7 @@ pub(crate) fn elements(
     }
 }
 
-/// The offset behind the value at `at`.
+/// The offset after the value at `at`.
 pub(crate) fn end(text: &[u8], at: usize) -> Option<usize> {
     scan::value(text, at, 0).ok().map(|(end, _)| end)
 }

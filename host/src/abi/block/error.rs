@@ -43,7 +43,7 @@ pub enum BlockError {
         /// Milliseconds that it may take.
         allowed_ms: u64,
     },
-    /// A conversion failed, and the event is to be turned down for it.
+    /// A conversion failed, and the event is to be rejected for it.
     #[error(
         "the value of {path} can't be converted by {conversions}, and the declaration says to turn the event down"
     )]

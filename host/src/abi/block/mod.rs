@@ -7,8 +7,8 @@
 //! | 0 | the ABI version, 1 |
 //! | 4 | the number of slots, one for each declared input, in the order of declaration |
 //! | 8 + 12 i | slot i: its kind ([`SlotKind`]), then offset and length of its text, counted from the block's first byte |
-//! | behind the slots | the rows of each iteration that has columns, in the order of declaration: a record like a slot's for each column, those of one row side by side |
-//! | behind the rows | the texts: JSON, one behind the other |
+//! | after the slots | the rows of each iteration that has columns, in the order of declaration: a record like a slot's for each column, those of one row side by side |
+//! | after the rows | the texts: JSON, one after another |
 //!
 //! A slot that is absent or denied has offset and length 0. A column's slot has the offset of its record in the first row, and the
 //! number of rows as its length; without rows both are 0. A string's text has its quotes, and its escapes are canonical: the

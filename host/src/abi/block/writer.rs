@@ -86,7 +86,7 @@ impl BlockWriter {
         self.parts.release(KEPT_BYTES);
     }
 
-    /// A declaration without iterations, conditions and conversions: each text is copied behind the others.
+    /// A declaration without iterations, conditions and conversions: each text is copied after the others.
     fn write_plain(
         &mut self,
         deadline: Deadline<'_>,

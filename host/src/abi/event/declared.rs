@@ -25,7 +25,7 @@ pub(crate) struct PreparedInput {
     pub(crate) source: InputSource,
     /// The input that has to be true, or this one is absent.
     pub(crate) only_if: Option<usize>,
-    /// Whether the event is turned down where a conversion fails.
+    /// Whether the event is rejected where a conversion fails.
     pub(crate) rejects: bool,
     pub(crate) scope: ValueScope,
 }
@@ -138,7 +138,7 @@ struct Builder<'a> {
 impl Declared {
     /// Makes a declaration ready, with the paths that are read of an event itself. There the input that was declared at an
     /// index has the number of that index, if it is what is at a path of the event or a test of that, and `watched` has the
-    /// number behind the last input.
+    /// number after the last input.
     pub(super) fn new(
         inputs: &[Input],
         rows: &[Rows],

@@ -114,7 +114,7 @@ pub(crate) fn first_element(event: &[u8], start: usize) -> Option<usize> {
     (scan::byte(event, at) != b']').then_some(at)
 }
 
-/// The offset of the element behind the one that ends at `end`.
+/// The offset of the element after the one that ends at `end`.
 pub(crate) fn next_element(event: &[u8], end: usize) -> Option<usize> {
     match scan::next(event, end, b']') {
         Ok((true, behind)) => Some(scan::token(event, behind)),

@@ -60,7 +60,7 @@ impl Projector {
     }
 
     /// A projector for all that a section declares that also notes where the value at `path` is, for the host alone: its
-    /// slot is the one behind the last input, and [`len`](Self::len) doesn't count it.
+    /// slot is the one after the last input, and [`len`](Self::len) doesn't count it.
     #[must_use]
     pub fn watching(section: &Section, path: &[String]) -> Self {
         Self::declared(section.inputs(), section.rows(), Some(path), None)

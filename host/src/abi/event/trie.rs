@@ -47,7 +47,7 @@ fn sketch(key: &[u8]) -> u32 {
     (mixed % 64) as u32
 }
 
-/// The first eight bytes of a key that lies in `text`, zero behind its end.
+/// The first eight bytes of a key that lies in `text`, zero after its end.
 #[inline(always)]
 fn first_word(text: &[u8], key: &Range<usize>) -> u64 {
     let word = match text.get(key.start..).and_then(|rest| rest.first_chunk()) {

@@ -39,7 +39,7 @@ impl<'a> Walk<'a> {
         Self { trie, event, slots, visits, last: 0, again: false }
     }
 
-    /// The value that the paths start from: the offset behind it.
+    /// The value that the paths start from: the offset after it.
     pub(super) fn root(&mut self, start: usize) -> Scan<usize> {
         let end = self.value(self.trie.root(), 0, start, 0)?;
         if self.again {

@@ -39,7 +39,7 @@ fn compact_properties(bytes: &[u8], at: usize) -> Option<usize> {
     after(bytes, at, b"}")
 }
 
-/// The offset behind `word`, if that is what comes at `at`.
+/// The offset after `word`, if that is what comes at `at`.
 #[inline(always)]
 fn after<const N: usize>(bytes: &[u8], at: usize, word: &[u8; N]) -> Option<usize> {
     (bytes.get(at..)?.first_chunk::<N>()? == word).then_some(at + N)
@@ -50,7 +50,7 @@ fn text(bytes: &[u8], at: usize) -> Option<usize> {
     Some(scan::string(bytes, after(bytes, at, b"\"")?).ok()?.0)
 }
 
-/// An array without white space: how many elements it has, and the offset behind it.
+/// An array without white space: how many elements it has, and the offset after it.
 #[inline(always)]
 fn elements(
     bytes: &[u8],

@@ -50,7 +50,7 @@ struct ListItem {
 }
 
 impl Reducer {
-    /// A result that [`check`](super::check()) has found to have this shape, with what stands twice in it dealt with: of nodes
+    /// A result that [`check`](super::check()) has found to have this shape, with what appears twice in it dealt with: of nodes
     /// with the same id the last one stays, and of edges, or the result is refused, as `rule` says; a span id stays once,
     /// the first time that it stands in its list, and not among the fully handled ones if it is partially handled too. Ids
     /// are the same when they are the same characters, however they are escaped. A result without such an id is given back
@@ -137,7 +137,7 @@ impl Reducer {
 }
 
 impl ResultList {
-    /// Notes where the elements of the array at `at` are; gives the offset behind it.
+    /// Notes where the elements of the array at `at` are; gives the offset after it.
     fn find(&mut self, json: &[u8], at: usize, id: Option<&[u8]>) -> Option<usize> {
         let Self { items, .. } = self;
         let end = walk::elements(json, at, |start| {

@@ -97,7 +97,7 @@ fn string(bytes: &[u8], at: usize, place: ResultPath<'_>) -> Checked {
     Ok(scan::string(bytes, at + 1).map_err(|error| not_json(error, place))?.0)
 }
 
-/// An array whose elements `element` checks: how many there are, and the offset behind.
+/// An array whose elements `element` checks: how many there are, and the offset after.
 #[inline(always)]
 fn array(
     bytes: &[u8],

@@ -49,7 +49,7 @@ pub struct Answer {
     pub value: Value,
 }
 
-/// Reads an answer. `finish` is why it ended: what was cut off or refused is told apart from what is wrong.
+/// Reads an answer. `finish` is why it ended: what was cut off or refused is distinguished from what is wrong.
 ///
 /// # Errors
 /// [`AnswerError`] with the code of the plan's first problem, or `truncated_response` (the answer was cut off),

@@ -65,7 +65,7 @@ impl Elements {
 
 /// Those of every array and map in the events of these types, and of every one that is in an element of another.
 ///
-/// They are taken into memory, and what that takes is shared by all of them; whether there was room for all is told with
+/// They are taken into memory, and what that takes is shared by all of them; whether there was room for all is reported with
 /// them.
 pub(super) fn elements(
     evidence: &Evidence,

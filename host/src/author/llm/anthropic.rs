@@ -23,7 +23,7 @@ const DEFAULT_LIMIT: u32 = 8192;
 /// A model of Anthropic.
 ///
 /// Where no [`ClientConfig::base_url`] is given it is read from `ANTHROPIC_BASE_URL`, and the key from
-/// `ANTHROPIC_API_KEY`. The answer is held to the schema by a tool that the model has to call; with a
+/// `ANTHROPIC_API_KEY`. The answer is constrained to the schema by a tool that the model has to call; with a
 /// [`ResponseFormat`] other than `JsonSchema` there is no tool, and the answer is the text. A model that can't be made to
 /// call a tool, or takes no temperature, is asked again without, once for each, and from then on.
 #[derive(Debug)]

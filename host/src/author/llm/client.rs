@@ -59,7 +59,7 @@ pub enum FinishReason {
     Stop,
     /// The answer was cut off: it reached a limit on its length.
     Length,
-    /// The model, or a filter before or behind it, declined to answer.
+    /// The model, or a filter before or after it, declined to answer.
     Refused,
     /// The provider's own word for anything else.
     Other(String),

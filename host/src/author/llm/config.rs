@@ -63,7 +63,7 @@ pub struct ClientConfig {
     /// How freely the model chooses its words. 0 by default; left out if `None`, or where a model takes no other than
     /// its own.
     pub temperature: Option<f64>,
-    /// How the model is held to the schema. By the schema itself by default.
+    /// How the model is constrained to the schema. By the schema itself by default.
     pub response_format: ResponseFormat,
 }
 

@@ -17,7 +17,7 @@ const FORMAT_WORDS: &[&str] = &["schema", "mimetype", "mime_type", "mime type", 
 /// A model of Gemini.
 ///
 /// Where no [`ClientConfig::base_url`] is given it is read from `GEMINI_BASE_URL`, and the key from `GEMINI_API_KEY`.
-/// The key goes in a header, never in the address. The answer is held to as much of the schema as the service takes. A
+/// The key goes in a header, never in the address. The answer is constrained to as much of the schema as the service takes. A
 /// model that takes no schema, or no temperature, is asked again without, once for each, and from then on.
 #[derive(Debug)]
 pub struct Gemini(Remote<GenerateContent>);

@@ -22,10 +22,10 @@ const FORMAT_WORDS: &[&str] = &[
     "structured output",
 ];
 
-/// A model that is reached by chat completions: OpenAI's, or one behind any endpoint that is compatible.
+/// A model that is reached by chat completions: OpenAI's, or one at any endpoint that is compatible.
 ///
 /// Where no [`ClientConfig::base_url`] is given it is read from `OPENAI_BASE_URL`, and the key from `OPENAI_API_KEY`.
-/// The answer is held to the schema by `response_format`, strictly where the schema has the form that strict mode asks
+/// The answer is constrained to the schema by `response_format`, strictly where the schema has the form that strict mode asks
 /// for. A service that takes no `response_format`, temperature or limit as they are sent is asked again without, once for
 /// each, and from then on.
 #[derive(Debug)]

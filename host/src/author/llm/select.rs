@@ -28,7 +28,7 @@ pub enum ModelSpec {
     /// `draft`: no model, but a first sketch from names and types.
     #[default]
     Draft,
-    /// `openai:NAME`: a model behind OpenAI's chat completions, or a compatible endpoint.
+    /// `openai:NAME`: a model reached by OpenAI's chat completions, or a compatible endpoint.
     OpenAi(String),
     /// `anthropic:NAME`: a model of Anthropic.
     Anthropic(String),

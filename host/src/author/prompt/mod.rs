@@ -1,4 +1,4 @@
-//! What a model is asked: to write a plan, and after a failure, to mend it.
+//! What a model is asked: to write a plan, and after a failure, to fix it.
 //!
 //! Prompts are pure functions of their inputs: the same task gives the same bytes, in whatever order the keys of its
 //! documents were written. All that comes from elsewhere (rule, schema, graph spec, events, earlier answers) stands in

@@ -20,7 +20,7 @@ Correct what is wrong, keep what is right, and answer with the whole plan as one
 it, no fences.
 ";
 
-/// The prompt that asks to mend a plan: the original prompt as it is, then the latest answer, and why it was rejected.
+/// The prompt that asks to fix a plan: the original prompt as it is, then the latest answer, and why it was rejected.
 ///
 /// Earlier answers are not in it, so it doesn't grow from attempt to attempt. An answer that is JSON is shown with its
 /// keys sorted, indented by two, in ASCII; any other as one JSON string. Answers of more than 32,000 characters are cut,

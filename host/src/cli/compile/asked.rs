@@ -135,7 +135,7 @@ fn ended(
     Ok(Verdict::from_ok(outcome.ok()))
 }
 
-/// The loop broke off: what was learned so far is told all the same.
+/// The loop broke off: what was learned so far is reported all the same.
 fn broken_off(task: &Task, error: &LoopError, json: bool) -> Outcome {
     let account = Account::of_error(error, task);
     if json {

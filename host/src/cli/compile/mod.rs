@@ -13,7 +13,7 @@ use super::project::{ProjectArgs, Source};
 /// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, plan,
 /// policy, allow_external_endpoints; paths relative to the folder). With a plan, the plan goes through the gates once. With a
 /// rule, a model is asked for a plan, and each rejection is fed back to it until a plan passes or the attempts run out; what can
-/// be mended without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written.
+/// be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

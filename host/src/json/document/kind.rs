@@ -5,7 +5,7 @@ use crate::json::tally;
 /// What a host is given to read, by people, models and programs, besides streams of events and the files of bundles.
 ///
 /// Each kind has a limit on its bytes, and each that becomes a tree of JSON values one on those as well: a list of
-/// objects takes nearly a hundred times its bytes as a tree. Reading stops at the limit, whatever is behind it.
+/// objects takes nearly a hundred times its bytes as a tree. Reading stops at the limit, whatever is after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `retort.toml`.

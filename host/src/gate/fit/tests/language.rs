@@ -71,7 +71,7 @@ fn findings(plan: &Value, task: &Task) -> Vec<Finding> {
     found
 }
 
-/// The findings as `pointer: code`, with `!` behind those that are certain to be mended by their patch, and `?` behind those
+/// The findings as `pointer: code`, with `!` after those that are certain to be fixed by their patch, and `?` after those
 /// that perhaps are; and the plan that is right after the certain patches.
 fn told(plan: &Value) -> (Vec<String>, Option<Value>) {
     let task = task();
