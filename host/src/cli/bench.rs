@@ -1,6 +1,5 @@
 //! `retort bench`: what a bundle costs on real events.
 
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -124,7 +123,7 @@ pub(super) fn main(args: &Args) -> Outcome {
 }
 
 /// Says which event can't be measured.
-fn failed(args: &Args, line: u64, error: &(impl Coded + Display)) -> Verdict {
+fn failed(args: &Args, line: u64, error: &impl Coded) -> Verdict {
     let origin = files::name(&args.events);
     output::coded(error.code(), format_args!("{origin} line {line}: {error}"));
     Verdict::Fail

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use retort::diagnostics::codes::{Code, all, lookup};
+use retort::diagnostics::codes::{Code, CodeEntry, all, lookup};
 use retort::diagnostics::diagnose::sanitize;
 use retort::diagnostics::nearest::nearest;
 use retort::diagnostics::problem::Stage;
@@ -39,7 +39,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     if args.json {
         output::print_json(&Explanation::from(code))?;
     } else {
-        let Code { stage, meaning, action, .. } = code;
+        let CodeEntry { stage, meaning, action, .. } = **code;
         output::print(&format!("{code} (stage: {stage})\n\n{meaning}\n\n{action}\n"))?;
     }
     Ok(Verdict::Pass)
@@ -56,7 +56,7 @@ struct Explanation {
 
 impl From<&Code> for Explanation {
     fn from(code: &Code) -> Self {
-        let Code { name, stage, meaning, action, .. } = *code;
+        let CodeEntry { name, stage, meaning, action, .. } = **code;
         Self { code: name, stage, meaning, action }
     }
 }

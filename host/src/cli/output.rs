@@ -39,12 +39,12 @@ pub(super) fn note(text: impl Display) {
 }
 
 /// An error with its code.
-pub(super) fn error(error: &(impl Coded + Display)) {
+pub(super) fn error(error: &impl Coded) {
     coded(error.code(), error);
 }
 
 /// Something that isn't as it should be and stops nothing, with its code.
-pub(super) fn warning(warning: &(impl Coded + Display)) {
+pub(super) fn warning(warning: &impl Coded) {
     headed(WARNING, format_args!("warning[{}]", warning.code()), warning);
 }
 

@@ -167,7 +167,7 @@ pub enum Category {
 impl Category {
     /// The category's name, the same as the serialised form.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::InvalidIdentifier => codes::INVALID_IDENTIFIER.name,
             Self::InvalidEventTypes => codes::INVALID_EVENT_TYPES.name,
@@ -189,7 +189,7 @@ pub struct GateError {
 
 impl GateError {
     /// A failure of a gate, as the error of the stage that failed says it. The code is that error's.
-    pub fn new(error: &(impl Coded + std::fmt::Display)) -> Self {
+    pub fn new(error: &impl Coded) -> Self {
         Self { code: error.entry(), message: error.to_string() }
     }
 }

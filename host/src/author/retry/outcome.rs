@@ -37,7 +37,7 @@ pub enum Reason {
 impl Reason {
     /// The reason's name, the same as the serialised form.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
             Self::MaxAttemptsReached => codes::MAX_ATTEMPTS_REACHED.name,

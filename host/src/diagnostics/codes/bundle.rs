@@ -1,6 +1,6 @@
 //! Codes of storing and loading bundles.
 
-use super::{Code, Stage, codes};
+use super::{Code, CodeEntry, Stage, codes};
 
 const REBUILD: &str = "Compile the bundle again, or restore it from a copy that nobody edited.";
 

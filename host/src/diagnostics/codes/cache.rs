@@ -1,6 +1,6 @@
 //! Codes of the cache of native code: warnings, with which every module is served all the same.
 
-use super::{Code, Stage, codes};
+use super::{Code, CodeEntry, Stage, codes};
 
 codes! { Stage::Load;
     CACHE_ENTRY_NOT_KEPT = "cache_entry_not_kept":

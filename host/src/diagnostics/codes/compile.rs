@@ -1,6 +1,6 @@
 //! Codes of compiling source, and those by which a whole compilation is summed up.
 
-use super::{Code, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, Stage, codes};
 
 codes! { Stage::Compile;
     AST_FAILURE = "ast_failure":

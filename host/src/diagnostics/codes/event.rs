@@ -1,6 +1,6 @@
 //! Codes of reading an event.
 
-use super::{Code, Stage, codes};
+use super::{Code, CodeEntry, Stage, codes};
 
 codes! { Stage::Event;
     EVENT_NOT_JSON = "event_not_json":

@@ -1,6 +1,6 @@
 //! Codes of the plan against what is known of events and graph.
 
-use super::{Code, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, Stage, codes};
 
 codes! { Stage::Fit;
     COMPOSITE_KEY = "composite_key":

@@ -1,6 +1,6 @@
 //! Codes of the graph spec and of the graph validator.
 
-use super::{Code, Stage, codes};
+use super::{Code, CodeEntry, Stage, codes};
 
 codes! { Stage::Graph;
     DUPLICATE_NODE_ID = "duplicate_node_id":

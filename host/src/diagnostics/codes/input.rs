@@ -1,6 +1,6 @@
 //! Codes of what the caller named.
 
-use super::{Code, Stage, codes};
+use super::{Code, CodeEntry, Stage, codes};
 
 codes! { Stage::Input;
     CASE_INVALID = "case_invalid":

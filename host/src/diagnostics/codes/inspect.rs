@@ -1,6 +1,6 @@
 //! Codes of the static gate.
 
-use super::{Code, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, Stage, codes};
 
 const LIMIT: &str = "Make the module smaller in that dimension. The limit is the host's; `retort inspect --json` prints all limits of a module that is within them.";
 

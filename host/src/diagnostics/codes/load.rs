@@ -1,6 +1,6 @@
 //! Codes of loading a module into the sandbox.
 
-use super::{Code, Stage, codes};
+use super::{Code, CodeEntry, Stage, codes};
 
 codes! { Stage::Load;
     COMPILE_DEADLINE_EXCEEDED = "compile_deadline_exceeded":

@@ -30,12 +30,26 @@ pub use self::{
     model::*, plan::*, policy::*, render::*, run::*, smoke::*,
 };
 
-/// A stable code with all that is known of it.
+/// A stable code, by which all that is known of it is found.
 ///
 /// Serialises as its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Code {
+    known: &'static CodeEntry,
+}
+
+impl std::ops::Deref for Code {
+    type Target = CodeEntry;
+
+    fn deref(&self) -> &CodeEntry {
+        self.known
+    }
+}
+
+/// What is known of a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CodeEntry {
     /// The code itself, in `snake_case`.
     pub name: &'static str,
     /// The stage that reports it; the first one, where several do.
@@ -62,7 +76,7 @@ pub(crate) enum Cause {
     Length,
 }
 
-impl Code {
+impl CodeEntry {
     const fn new(
         stage: Stage,
         name: &'static str,
@@ -128,8 +142,9 @@ macro_rules! codes {
     ) => {
         $(
             #[doc = $meaning]
-            pub const $constant: Code =
-                Code::new($stage, $name, $meaning, $action)$(.$set($value))*;
+            pub const $constant: Code = Code {
+                known: &CodeEntry::new($stage, $name, $meaning, $action)$(.$set($value))*,
+            };
         )*
         pub(super) const TABLE: &[Code] = &[$($constant),*];
     };
@@ -201,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_code_says_something_in_whole_sentences() {
-        for Code { name, meaning, action, .. } in all() {
+        for CodeEntry { name, meaning, action, .. } in all().map(|code| code.known) {
             assert!(name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_')), "{name}");
             for text in [meaning, action] {
                 assert!(text.len() > 20 && text.ends_with('.'), "{name}: {text}");

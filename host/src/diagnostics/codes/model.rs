@@ -1,6 +1,6 @@
 //! Codes of models and of what they answer.
 
-use super::{Cause, Code, FailureKind, Stage, codes};
+use super::{Cause, Code, CodeEntry, FailureKind, Stage, codes};
 
 codes! { Stage::Model;
     AMBIGUOUS_RESPONSE = "ambiguous_response":

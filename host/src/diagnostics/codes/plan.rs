@@ -1,6 +1,6 @@
 //! Codes of the plan parser.
 
-use super::{Code, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, Stage, codes};
 
 codes! { Stage::Plan;
     CONFLICTING_FIELDS = "conflicting_fields":

@@ -1,6 +1,6 @@
 //! Codes of field policies, and of what they refuse.
 
-use super::{Code, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, Stage, codes};
 
 codes! { Stage::Policy;
     PATH_DENIED = "path_denied":

@@ -1,6 +1,6 @@
 //! Codes of the renderer.
 
-use super::{Code, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, Stage, codes};
 
 codes! { Stage::Render;
     PLAN_NOT_DECLARABLE = "plan_not_declarable":

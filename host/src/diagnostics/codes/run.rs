@@ -1,6 +1,6 @@
 //! Codes of running an extractor on an event.
 
-use super::{Cause, Code, FailureKind, Stage, codes};
+use super::{Cause, Code, CodeEntry, FailureKind, Stage, codes};
 
 codes! { Stage::Run;
     BAD_BUFFER = "bad_buffer":

@@ -1,6 +1,6 @@
 //! Codes of the sample run.
 
-use super::{Cause, Code, FailureKind, Stage, codes};
+use super::{Cause, Code, CodeEntry, FailureKind, Stage, codes};
 
 codes! { Stage::Smoke;
     EVENT_TYPE_WITHOUT_RESULT = "event_type_without_result":
