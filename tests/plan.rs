@@ -119,6 +119,9 @@ fn messages_are_made_of_what_was_expected_and_what_was_found() {
     for Case { name, input, .. } in cases() {
         for problem in plan::problems_of_value(&input) {
             let made = match (&problem.expected, &problem.observed) {
+                (Some(expected), Some(observed)) if observed.starts_with("an unknown field") => {
+                    format!("found {observed}; expected {expected}")
+                }
                 (Some(expected), Some(observed)) => {
                     format!("expected {expected}, found {observed}")
                 }

@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::place::PlanPlace;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::diagnose::ParseReport;
+use crate::diagnostics::nearest::nearest;
 use crate::diagnostics::problem::Coded;
-use crate::diagnostics::untrusted::{bounded, escaped};
+use crate::diagnostics::untrusted::{bounded, escaped, quoted};
 
 /// The kind of a [`PlanParseError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -137,7 +138,7 @@ pub struct PlanParseError {
     /// The same place as `path`, as a JSON Pointer (RFC 6901): where the field is, or where one would have to be.
     #[serde(skip)]
     pub pointer: String,
-    /// What was expected, as it is in the message; none of a field that plans don't have and of what isn't JSON.
+    /// What was expected, as it is in the message; none of a misspelt field and of what isn't JSON.
     #[serde(skip)]
     pub expected: Option<Box<str>>,
     /// What was found instead, as it is in the message, where that says more than what was expected.
@@ -162,6 +163,23 @@ impl PlanParseError {
         let [expected, observed] =
             [expected, observed].map(|text| text.map(String::into_boxed_str));
         Self { code, path, message, pointer, expected, observed }
+    }
+
+    /// A field that is none of those known where it is.
+    pub(super) fn unknown_field<'k>(
+        at: &PlanPlace,
+        name: &str,
+        known: impl Iterator<Item = &'k str> + Clone,
+    ) -> Self {
+        let (code, observed) = (PlanParseErrorCode::UnknownField, quoted(name));
+        let observed = format!("an unknown field {observed}");
+        if let Some(nearest) = nearest(name, known.clone()) {
+            let observed = format!("{observed}; did you mean \"{nearest}\"?");
+            return Self::new(code, at, None, Some(observed));
+        }
+        let expected = format!("one of {}", known.collect::<Vec<_>>().join(", "));
+        let message = format!("found {observed}; expected {expected}");
+        Self { message, ..Self::new(code, at, Some(expected), Some(observed)) }
     }
 
     pub(super) fn not_json(fault: &impl std::fmt::Display) -> Self {

@@ -25,6 +25,9 @@ const MAX_PROBLEMS: usize = 100;
 /// How much of a field's name or value a finding repeats, in characters.
 const QUOTED_CHARS: usize = 200;
 
+/// What is expected where a problem doesn't say both what was expected and what was found.
+const A_PLAN: &str = "a valid plan";
+
 /// An answer that isn't a plan. What is quoted from it is escaped and bounded.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{}", diagnostic.lines().next().unwrap_or_default())]
@@ -186,17 +189,10 @@ fn echo(text: &str, diagnostic: &mut String) {
 }
 
 fn finding(problem: &PlanParseError) -> Finding {
-    let (expected, observed) = match problem.message.split_once(", found ") {
-        Some((expected, observed)) => {
-            (expected.trim_start_matches("expected ").to_owned(), observed.to_owned())
-        }
-        None => {
-            let found = problem.message.trim_start_matches("found ");
-            match found.split_once("; expected ") {
-                Some((observed, expected)) => (expected.to_owned(), observed.to_owned()),
-                None => ("a valid plan".to_owned(), found.to_owned()),
-            }
-        }
+    let (expected, observed) = match (&problem.expected, &problem.observed) {
+        (Some(expected), Some(observed)) => (&**expected, &**observed),
+        (None, Some(observed)) => (A_PLAN, &**observed),
+        (_, None) => (A_PLAN, problem.message.as_str()),
     };
     Finding::new(
         Stage::Plan,

@@ -21,10 +21,8 @@ impl<'a> Validator<'a> {
                 (FailureScope::Edge, FailureCode::UnknownRelationship),
                 &subject,
                 format!("edges[{i}].relationship_name"),
-                format!(
-                    "expected a relationship of the graph, found {}",
-                    quoted(&edge.relationship_name)
-                ),
+                "a relationship of the graph",
+                quoted(&edge.relationship_name),
             );
             return;
         };
@@ -49,7 +47,8 @@ impl<'a> Validator<'a> {
                 (FailureScope::Edge, FailureCode::UnresolvedEndpoint),
                 subject,
                 path.to_owned(),
-                format!("expected the id of a node of the result, found {}", quoted(node_id)),
+                "the id of a node of the result",
+                quoted(node_id),
             );
             return;
         }
@@ -73,11 +72,8 @@ impl<'a> Validator<'a> {
                 (FailureScope::Edge, FailureCode::WrongEndpointEntity),
                 subject,
                 path.to_owned(),
-                format!(
-                    "expected a node of the entity {}, found one of {}",
-                    quoted(end.entity_name),
-                    quoted(observed)
-                ),
+                format!("a node of the entity {}", quoted(end.entity_name)),
+                format!("one of {}", quoted(observed)),
             );
         }
         let id = SharedId::new(node_id);
@@ -93,11 +89,8 @@ impl<'a> Validator<'a> {
                     (FailureScope::Edge, FailureCode::MissingEndpointKey),
                     &Subject { node: Some(&id), edge: subject.edge },
                     format!("{path}.<key:{}>", column.key()),
-                    format!(
-                        "expected the key {} in the endpoint's id, found none in {}",
-                        quoted(column.key()),
-                        quoted(node_id)
-                    ),
+                    format!("the key {} in the endpoint's id", quoted(column.key())),
+                    format!("none in {}", quoted(node_id)),
                 );
             }
         }

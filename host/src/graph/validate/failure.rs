@@ -121,6 +121,12 @@ pub struct Failure {
     pub edge_id: Option<Arc<str>>,
     /// What was expected and what was found. Text of the result is escaped and cut in it.
     pub detail: String,
+    /// What was expected, as it is in the detail.
+    #[serde(skip)]
+    pub expected: String,
+    /// What was found instead, as it is in the detail.
+    #[serde(skip)]
+    pub observed: String,
 }
 
 impl Coded for Failure {

@@ -123,15 +123,19 @@ impl<'a> Validator<'a> {
         (scope, code): (FailureScope, FailureCode),
         subject: &Subject<'_>,
         path: String,
-        detail: String,
+        expected: impl Into<String>,
+        observed: impl Into<String>,
     ) {
+        let (expected, observed) = (expected.into(), observed.into());
         self.failures.push(Failure {
             scope,
             code,
             path,
             node_id: subject.node.and_then(SharedId::get),
             edge_id: subject.edge.and_then(SharedId::get),
-            detail,
+            detail: format!("expected {expected}, found {observed}"),
+            expected,
+            observed,
         });
     }
 
@@ -147,7 +151,8 @@ impl<'a> Validator<'a> {
                 (FailureScope::Node, FailureCode::DuplicateNodeId),
                 &Subject { node: Some(&id), edge: None },
                 format!("nodes[{index}].node_id"),
-                format!("expected an id of its own, found {} again", quoted(&node.node_id)),
+                "an id of its own",
+                format!("{} again", quoted(&node.node_id)),
             );
         }
     }
@@ -166,7 +171,8 @@ impl<'a> Validator<'a> {
                     (FailureScope::Field, FailureCode::UnknownProperty),
                     subject,
                     format!("{}.properties[{j}].name", path()),
-                    format!("expected a property of {}, found {}", owner(), quoted(&given.name)),
+                    format!("a property of {}", owner()),
+                    quoted(&given.name),
                 );
                 continue;
             };
@@ -180,12 +186,12 @@ impl<'a> Validator<'a> {
                 subject,
                 format!("{}.properties[{j}].value", path()),
                 format!(
-                    "expected {} for {} ({}), found {}",
+                    "{} for {} ({})",
                     value::expected(&property.property_type),
                     quoted(&given.name),
-                    bounded(property.property_type.as_str(), 40),
-                    described(&given.value)
+                    bounded(property.property_type.as_str(), 40)
                 ),
+                described(&given.value),
             );
         }
     }

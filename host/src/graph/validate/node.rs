@@ -31,7 +31,8 @@ impl<'a> Validator<'a> {
                 (FailureScope::Node, FailureCode::UnknownEntity),
                 &subject,
                 format!("nodes[{i}].entity_name"),
-                format!("expected an entity of the graph, found {}", quoted(&node.entity_name)),
+                "an entity of the graph",
+                quoted(&node.entity_name),
             );
             return None;
         };
@@ -40,7 +41,8 @@ impl<'a> Validator<'a> {
                 (FailureScope::Node, FailureCode::MissingNodeId),
                 &subject,
                 format!("nodes[{i}].node_id"),
-                "expected the id of the node, found empty text".to_owned(),
+                "the id of the node",
+                "empty text",
             );
         }
         let canonical = self.keys(i, node, entity, &subject);
@@ -63,7 +65,8 @@ impl<'a> Validator<'a> {
                 (FailureScope::Node, FailureCode::MissingKey),
                 subject,
                 key_path(i, key),
-                format!("expected a value for the key {}, found none", quoted(&key.column)),
+                format!("a value for the key {}", quoted(&key.column)),
+                "none",
             );
         }
         let values: Vec<KeyValue<'_>> = given
@@ -84,39 +87,36 @@ impl<'a> Validator<'a> {
         let is_entity = |name: &str| self.spec.entity(name).is_some();
         let located = locate(&node.node_id, &entity.name, &names, is_entity);
         if let Some(Located { entity: found, .. }) = located.filter(|l| l.entity != entity.name) {
-            let detail =
-                format!("expected the entity {}, found {}", quoted(&entity.name), quoted(found));
-            self.fail(MISMATCH, subject, format!("nodes[{i}].node_id"), detail);
+            let expected = format!("the entity {}", quoted(&entity.name));
+            self.fail(MISMATCH, subject, format!("nodes[{i}].node_id"), expected, quoted(found));
         }
         for (key, given) in &given {
-            if let Some(detail) = contradiction(key, given, located) {
-                self.fail(MISMATCH, subject, key_path(i, key), detail);
+            if let Some((expected, observed)) = contradiction(key, given, located) {
+                self.fail(MISMATCH, subject, key_path(i, key), expected, observed);
             }
         }
         false
     }
 }
 
-/// How a key contradicts itself, or the id as far as that can be read.
+/// How a key contradicts itself, or the id as far as that can be read: what was expected and what was found.
 fn contradiction(
     key: &Property,
     given: &Given<'_>,
     located: Option<Located<'_>>,
-) -> Option<String> {
+) -> Option<(String, String)> {
     let column = quoted(&key.column);
     match given {
         Given::Missing => None,
-        Given::Several(first, second) => Some(format!(
-            "expected one value for the key {column}, found {} and {}",
-            described(first),
-            described(second)
+        Given::Several(first, second) => Some((
+            format!("one value for the key {column}"),
+            format!("{} and {}", described(first), described(second)),
         )),
         Given::One(value) => match compare(located?.pairs, &key.column, value) {
             PairMatch::Absent | PairMatch::Equal => None,
-            PairMatch::Different(found) => Some(format!(
-                "expected the id to hold {} for the key {column}, found {}",
-                quoted(&text_of(value)),
-                quoted(found)
+            PairMatch::Different(found) => Some((
+                format!("the id to hold {} for the key {column}", quoted(&text_of(value))),
+                quoted(found),
             )),
         },
     }

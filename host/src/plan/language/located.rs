@@ -44,10 +44,14 @@ impl ReadContext {
         expected: impl Into<Option<String>>,
         observed: impl Into<Option<String>>,
     ) {
+        self.add(PlanParseError::new(code, at, expected.into(), observed.into()));
+    }
+
+    fn add(&self, problem: PlanParseError) {
         let mut problems = self.problems.borrow_mut();
         // Of a section one is enough.
         if self.dialect == Dialect::Plan || problems.is_empty() {
-            problems.push(PlanParseError::new(code, at, expected.into(), observed.into()));
+            problems.push(problem);
         }
     }
 }
@@ -262,9 +266,10 @@ impl<'a> LocatedObject<'a> {
         let is_unknown = |name: &&String| self.table.field(name).is_none();
         let mut unknown: Vec<&String> = self.fields.keys().filter(is_unknown).collect();
         unknown.sort_unstable();
+        let known = self.table.fields.iter().map(|field| field.name);
         for name in unknown {
-            let observed = unknown_field(name, self.table.fields);
-            self.context.note(Code::UnknownField, &self.at.field(name), None, observed);
+            let at = self.at.field(name);
+            self.context.add(PlanParseError::unknown_field(&at, name, known.clone()));
         }
         let required = self.table.fields.iter().filter(|field| field.is_required);
         let mut missing: Vec<&str> = required.map(|field| field.name).collect();
@@ -339,22 +344,4 @@ impl<'a> LocatedObject<'a> {
             self.note(Code::ConflictingFields, other, &expected, "both");
         }
     }
-}
-
-/// How alike two names have to be for one to be offered in place of the other.
-const TYPO_THRESHOLD: f64 = 0.85;
-
-fn unknown_field(name: &str, known: &[Field]) -> String {
-    let found = format!("an unknown field {}", quoted(name));
-    let likeness = |field: &Field| strsim::jaro_winkler(&name.to_ascii_lowercase(), field.name);
-    // Longer names than these can't be one of ours misspelt.
-    let nearest = (name.len() <= 64)
-        .then(|| known.iter().map(|field| (likeness(field), field.name)))
-        .and_then(|scored| scored.max_by(|(a, _), (b, _)| a.total_cmp(b)))
-        .filter(|(likeness, _)| *likeness >= TYPO_THRESHOLD);
-    if let Some((_, nearest)) = nearest {
-        return format!("{found}; did you mean \"{nearest}\"?");
-    }
-    let names: Vec<&str> = known.iter().map(|field| field.name).collect();
-    format!("{found}; expected one of {}", names.join(", "))
 }

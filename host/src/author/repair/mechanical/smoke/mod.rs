@@ -70,12 +70,9 @@ fn of_results(trial: &Trial<'_>, options: ValidateOptions) -> Vec<Finding> {
         }
     }
     let finding = |((pointer, _), (failure, samples)): (_, (Failure, Vec<&Seen>))| {
-        let (expected, observed) =
-            failure.detail.split_once(", found ").unwrap_or((&failure.detail, "something else"));
-        let expected = expected.strip_prefix("expected ").unwrap_or(expected);
-        let observed = format!("{observed}, in {} samples", samples.len());
+        let observed = format!("{}, in {} samples", failure.observed, samples.len());
         let mut finding =
-            Finding::new(Stage::Graph, failure.code.entry(), pointer, expected, observed);
+            Finding::new(Stage::Graph, failure.code.entry(), pointer, failure.expected, observed);
         finding.event = smallest(samples.into_iter());
         finding
     };
