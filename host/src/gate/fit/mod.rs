@@ -30,7 +30,7 @@
 //!
 //! let unfit = fit(&plan, &Task::new(graph, samples, None, None)).unwrap_err();
 //! let finding = &unfit.findings()[0];
-//! assert_eq!((finding.code, finding.pointer.as_str()), ("unknown_path", "/key_field/source_path"));
+//! assert_eq!((finding.code.name, finding.pointer.as_str()), ("unknown_path", "/key_field/source_path"));
 //! assert!(finding.is_certain());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
