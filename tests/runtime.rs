@@ -122,7 +122,7 @@ fn a_type_comes_before_a_prefix_and_a_long_prefix_before_a_short_one() {
     let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
     let registry = Registry::open(root.path(), &pipeline);
     let collisions: Vec<_> =
-        registry.failures().iter().map(|it| (it.code.as_str(), it.event_type.as_deref())).collect();
+        registry.failures().iter().map(|it| (it.code.name, it.event_type.as_deref())).collect();
     assert_eq!(collisions, [("event_type_collision", Some("same.*")); 2]);
     let served: Vec<&str> = registry.event_types().collect();
     assert_eq!(served, ["order.*", "order.line.*", "order.paid", "ord\u{e9}\".*", "own"]);

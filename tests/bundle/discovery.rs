@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use retort::bundle::{Discovery, Expect, LoadCode, discover};
+use retort::bundle::{Discovery, Expect, discover};
+use retort::diagnostics::codes;
 use serde::Deserialize;
 
 use super::{Recipe, Stored, TestGate};
@@ -83,7 +84,7 @@ fn discovered(root: &Path, allowlist: Option<&[String]>) -> Discovery<usize> {
 }
 
 fn codes(found: &Discovery<usize>) -> Vec<&str> {
-    found.failures.iter().map(|failure| failure.code.as_str()).collect()
+    found.failures.iter().map(|failure| failure.code.name).collect()
 }
 
 #[test]
@@ -97,7 +98,7 @@ fn every_directory_gives_what_the_contract_says() {
         let found = discovered(&root, case.given.allowlist.as_deref());
         let expected = case.expect.failures.as_ref().or(case.expect.failures_order.as_ref());
         let expected = expected.unwrap().iter().map(|code| match code.as_str() {
-            "import_failed" => LoadCode::ModuleRejected.as_str(),
+            "import_failed" => codes::MODULE_REJECTED.name,
             code => code,
         });
         assert_eq!(codes(&found), expected.collect::<Vec<_>>(), "{}", case.name);

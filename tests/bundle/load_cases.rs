@@ -11,7 +11,9 @@
 //! | keyword-only parameters | parameters of a type that the host doesn't pass (i64) |
 //! | extra files are ignored, since no digest covers them | `digest_mismatch`: a bundle is what was stored, no file more or less |
 
-use retort::bundle::{Expect, LoadCode, load};
+use retort::bundle::{Expect, load};
+use retort::diagnostics::codes;
+use retort::diagnostics::problem::Coded;
 use serde::Deserialize;
 
 use super::{Recipe, Stored, TestGate, module_of_type};
@@ -126,11 +128,9 @@ fn stored_of(given: &Given) -> Stored {
 /// What the code and the wording there are here.
 fn expected_of(case: &Case) -> (Option<&str>, Vec<String>) {
     let code = match (case.expect.code.as_deref(), case.given.module.as_deref()) {
-        _ if case.name == "extra_files_in_bundle_are_ignored" => {
-            Some(LoadCode::DigestMismatch.as_str())
-        }
-        (Some("import_failed"), Some("syntax error")) => Some(LoadCode::ModuleRejected.as_str()),
-        (Some("import_failed"), _) => Some(LoadCode::LoadFailed.as_str()),
+        _ if case.name == "extra_files_in_bundle_are_ignored" => Some(codes::DIGEST_MISMATCH.name),
+        (Some("import_failed"), Some("syntax error")) => Some(codes::MODULE_REJECTED.name),
+        (Some("import_failed"), _) => Some(codes::LOAD_FAILED.name),
         (code, _) => code,
     };
     let mentions = case.expect.detail_mentions.iter().flat_map(|text| match text.as_str() {
@@ -162,7 +162,7 @@ fn every_bundle_is_judged_as_the_contract_says() {
         match result {
             Ok(_) => assert!(case.expect.loaded && code.is_none(), "{} loaded", case.name),
             Err(error) => {
-                assert_eq!(Some(error.load_code().as_str()), code, "{}: {error}", case.name);
+                assert_eq!(Some(error.code()), code, "{}: {error}", case.name);
                 for text in mentions {
                     assert!(error.detail().contains(&text), "{}: {error}", case.name);
                 }
@@ -184,7 +184,7 @@ fn a_function_that_is_absent_or_something_else_is_not_found() {
     ] {
         let recipe = Recipe { module: wat::parse_str(wat).unwrap(), ..Recipe::default() };
         let error = Stored::new(&recipe).load().unwrap_err();
-        assert_eq!(error.load_code(), LoadCode::FunctionNotFound, "{wat}: {error}");
+        assert_eq!(error.entry(), codes::FUNCTION_NOT_FOUND, "{wat}: {error}");
         assert!(error.path().ends_with("extractor.wasm"), "{error}");
     }
 }
@@ -196,7 +196,7 @@ fn no_directory_is_no_manifest() {
     for name in ["absent", "file", "."] {
         let path = root.path().join(name);
         let error = load(&path, &Expect::default(), &TestGate::default()).unwrap_err();
-        assert_eq!(error.load_code(), LoadCode::ManifestMissing, "{name}: {error}");
+        assert_eq!(error.entry(), codes::MANIFEST_MISSING, "{name}: {error}");
         assert!(error.to_string().contains(&path.display().to_string()), "{error}");
     }
 }

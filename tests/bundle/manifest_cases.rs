@@ -12,7 +12,9 @@
 //! A case that loads says what the *manifest* may hold: its fingerprint is made up, so the
 //! manifest is checked by itself, and then a bundle with the same names and types is loaded.
 
-use retort::bundle::{Digest, Expect, LoadCode, Manifest, Part, load};
+use retort::bundle::{Digest, Expect, Manifest, Part, load};
+use retort::diagnostics::codes;
+use retort::diagnostics::problem::Coded;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -125,7 +127,7 @@ fn accepted(case: &Case, text: &str) {
     stored.write_manifest(forged);
     let gate = TestGate::default();
     let error = load(&stored.path, &expect, &gate).unwrap_err();
-    assert_eq!(error.load_code(), LoadCode::FingerprintMismatch, "{}: {error}", case.name);
+    assert_eq!(error.entry(), codes::FINGERPRINT_MISMATCH, "{}: {error}", case.name);
     assert!(error.detail().contains("the content has"), "{}: {error}", case.name);
     assert_eq!(gate.admissions.get(), 0);
 }
@@ -135,6 +137,6 @@ fn refused(case: &Case, text: &str) {
     let stored = Stored::new(&recipe);
     std::fs::write(stored.path.join("manifest.json"), text).unwrap();
     let error = stored.load().unwrap_err();
-    assert_eq!(Some(error.load_code().as_str()), case.expect.code.as_deref(), "{}", case.name);
+    assert_eq!(Some(error.code()), case.expect.code.as_deref(), "{}", case.name);
     assert!(error.path().ends_with("manifest.json"), "{}: {error}", case.name);
 }

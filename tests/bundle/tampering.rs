@@ -3,11 +3,12 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use retort::bundle::LoadCode::{
-    self, DigestMismatch, FingerprintMismatch, LoadFailed, ManifestMissing, ManifestUnreadable,
-    ModuleNotFound,
-};
 use retort::bundle::{Manifest, Part};
+use retort::diagnostics::codes::{
+    Code, DIGEST_MISMATCH, FINGERPRINT_MISMATCH, LOAD_FAILED, MANIFEST_MISSING,
+    MANIFEST_UNREADABLE, MODULE_NOT_FOUND,
+};
+use retort::diagnostics::problem::Coded;
 use serde_json::json;
 
 use super::{Recipe, Stored};
@@ -16,12 +17,12 @@ const FILES: [&str; 6] =
     ["plan.json", "extractor.wat", "extractor.wasm", "graph.json", "limits.json", "rule.md"];
 
 /// The code after an edit to a fresh bundle, in which no file but the named one is blamed.
-fn code_after(blamed: &str, edit: impl FnOnce(&Path)) -> LoadCode {
+fn code_after(blamed: &str, edit: impl FnOnce(&Path)) -> Code {
     let stored = Stored::new(&Recipe::default());
     edit(&stored.path);
     let error = stored.load().unwrap_err();
     assert_eq!(error.path(), stored.path.join(blamed), "{error}");
-    error.load_code()
+    error.entry()
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn no_byte_of_a_manifest_can_change() {
             let shown = String::from_utf8_lossy(&bad);
             let error = stored.load().err().unwrap_or_else(|| panic!("byte {at}: {shown}"));
             assert!(
-                matches!(error.load_code(), ManifestUnreadable | ModuleNotFound | DigestMismatch),
+                matches!(error.entry(), MANIFEST_UNREADABLE | MODULE_NOT_FOUND | DIGEST_MISMATCH),
                 "byte {at}: {error}"
             );
         }
@@ -56,7 +57,7 @@ fn no_byte_of_another_file_can_change() {
                 bytes[at] ^= 1;
                 std::fs::write(path.join(name), bytes).unwrap();
             });
-            assert_eq!(code, DigestMismatch, "{name} at {at}");
+            assert_eq!(code, DIGEST_MISMATCH, "{name} at {at}");
         }
     }
 }
@@ -72,14 +73,14 @@ fn a_truncated_or_longer_file_is_noticed() {
                 edit(&mut bytes);
                 std::fs::write(path.join(name), bytes).unwrap();
             });
-            assert_eq!(code, DigestMismatch, "{name}");
+            assert_eq!(code, DIGEST_MISMATCH, "{name}");
         }
     }
     let code = code_after("manifest.json", |path| {
         let text = std::fs::read_to_string(path.join("manifest.json")).unwrap();
         std::fs::write(path.join("manifest.json"), &text[..text.len() / 2]).unwrap();
     });
-    assert_eq!(code, ManifestUnreadable);
+    assert_eq!(code, MANIFEST_UNREADABLE);
 }
 
 #[test]
@@ -89,17 +90,17 @@ fn a_file_without_end_is_not_read_to_its_end() {
             // Sparse: it takes no room on disk.
             std::fs::File::create(path.join(name)).unwrap().set_len(1 << 40).unwrap();
         });
-        let expected = if name == "manifest.json" { ManifestUnreadable } else { LoadFailed };
+        let expected = if name == "manifest.json" { MANIFEST_UNREADABLE } else { LOAD_FAILED };
         assert_eq!(code, expected, "{name}");
     }
 }
 
 /// What a file that isn't a regular one, or isn't there, is reported as.
-fn code_of_absent(name: &str) -> LoadCode {
+fn code_of_absent(name: &str) -> Code {
     match name {
-        "manifest.json" => ManifestMissing,
-        "extractor.wasm" => ModuleNotFound,
-        _ => DigestMismatch,
+        "manifest.json" => MANIFEST_MISSING,
+        "extractor.wasm" => MODULE_NOT_FOUND,
+        _ => DIGEST_MISMATCH,
     }
 }
 
@@ -128,7 +129,7 @@ fn no_link_is_followed_even_to_the_right_bytes() {
             });
             // A module outside of its bundle is the manifest's fault by the contract.
             let is_module = name == "extractor.wasm";
-            let expected = if is_module { ManifestUnreadable } else { code_of_absent(name) };
+            let expected = if is_module { MANIFEST_UNREADABLE } else { code_of_absent(name) };
             assert_eq!(code, expected, "{name} -> {}", target.display());
         }
     }
@@ -142,7 +143,7 @@ fn swapped_files_are_noticed() {
         std::fs::write(plan, was_graph).unwrap();
         std::fs::write(graph, was_plan).unwrap();
     });
-    assert_eq!(code, DigestMismatch);
+    assert_eq!(code, DIGEST_MISMATCH);
 }
 
 #[test]
@@ -151,7 +152,7 @@ fn a_forger_who_sets_the_digests_right_is_found_by_the_fingerprint() {
         let stored = Stored::new(&Recipe::default());
         stored.forge(name, b"forged");
         let error = stored.load().unwrap_err();
-        assert_eq!(error.load_code(), FingerprintMismatch, "{name}: {error}");
+        assert_eq!(error.entry(), FINGERPRINT_MISMATCH, "{name}: {error}");
     }
     for (field, value) in [
         ("event_types", json!(["refund"])),
@@ -166,7 +167,7 @@ fn a_forger_who_sets_the_digests_right_is_found_by_the_fingerprint() {
         manifest[field] = value;
         stored.write_manifest(manifest);
         let error = stored.load().unwrap_err();
-        assert_eq!(error.load_code(), FingerprintMismatch, "{field}: {error}");
+        assert_eq!(error.entry(), FINGERPRINT_MISMATCH, "{field}: {error}");
     }
 }
 
@@ -176,15 +177,15 @@ fn a_part_can_neither_be_dropped_nor_slipped_in() {
     let mut manifest = stored.read_manifest();
     manifest["files"].as_object_mut().unwrap().remove("rule.md");
     stored.write_manifest(manifest);
-    assert_eq!(stored.load().unwrap_err().load_code(), FingerprintMismatch);
+    assert_eq!(stored.load().unwrap_err().entry(), FINGERPRINT_MISMATCH);
 
     let stored = Stored::new(&Recipe::default());
     stored.forge("event_schema.json", b"{}");
-    assert_eq!(stored.load().unwrap_err().load_code(), FingerprintMismatch);
+    assert_eq!(stored.load().unwrap_err().entry(), FINGERPRINT_MISMATCH);
 
     let stored = Stored::new(&Recipe::default());
     stored.forge("extra.txt", b"x");
-    assert_eq!(stored.load().unwrap_err().load_code(), ManifestUnreadable);
+    assert_eq!(stored.load().unwrap_err().entry(), MANIFEST_UNREADABLE);
 }
 
 #[test]
@@ -209,7 +210,7 @@ fn nothing_lies_beside_the_files_of_a_bundle() {
             let stored = Stored::new(&Recipe::default());
             edit(&stored.path.join(name));
             let error = stored.load().unwrap_err();
-            assert_eq!(error.load_code(), DigestMismatch, "{name}: {error}");
+            assert_eq!(error.entry(), DIGEST_MISMATCH, "{name}: {error}");
             assert_eq!(error.path(), stored.path.join(name), "{error}");
             assert!(error.detail().contains(kind), "{error}");
             assert!(!error.to_string().contains('\u{1b}'), "{error}");
@@ -223,7 +224,7 @@ fn of_many_files_beside_a_bundle_the_same_one_is_blamed() {
         let stored = Stored::new(&Recipe::default());
         names.for_each(|n| std::fs::write(stored.path.join(format!("x{n:04}")), "").unwrap());
         let error = stored.load().unwrap_err();
-        assert_eq!(error.load_code(), DigestMismatch);
+        assert_eq!(error.entry(), DIGEST_MISMATCH);
         (error.path().strip_prefix(&stored.path).unwrap().to_owned(), error.detail().to_owned())
     };
     assert_eq!(with_others(&mut (0..64).rev()).0, Path::new("x0000"));
@@ -256,7 +257,7 @@ fn a_manifest_in_another_form_is_refused() {
         assert_eq!(Manifest::from_json(form.as_bytes()), Manifest::from_json(good.as_bytes()));
         std::fs::write(&path, &form).unwrap();
         let error = stored.load().unwrap_err();
-        assert_eq!(error.load_code(), DigestMismatch, "{form}");
+        assert_eq!(error.entry(), DIGEST_MISMATCH, "{form}");
         assert_eq!(error.path(), path);
     }
     std::fs::write(&path, &good).unwrap();
@@ -271,9 +272,9 @@ fn a_part_that_is_read_again_is_the_one_that_was_checked() {
     assert_eq!(graph, Some(std::fs::read(stored.path.join("graph.json")).unwrap()));
     assert_eq!(loaded.read(Part::EventSchema).unwrap(), None);
     std::fs::write(stored.path.join("graph.json"), "{}").unwrap();
-    assert_eq!(loaded.read(Part::Graph).unwrap_err().load_code(), DigestMismatch);
+    assert_eq!(loaded.read(Part::Graph).unwrap_err().entry(), DIGEST_MISMATCH);
     std::fs::remove_file(stored.path.join("graph.json")).unwrap();
-    assert_eq!(loaded.read(Part::Graph).unwrap_err().load_code(), DigestMismatch);
+    assert_eq!(loaded.read(Part::Graph).unwrap_err().entry(), DIGEST_MISMATCH);
 }
 
 #[test]

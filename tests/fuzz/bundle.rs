@@ -240,7 +240,7 @@ fn judge(bundle: &BTreeMap<String, Entry>, path: &Path, fits: bool) -> bool {
     let loaded = match verdict {
         Ok(loaded) => loaded,
         Err(error) => {
-            assert_eq!(found.failures[0].code, error.load_code());
+            assert_eq!(found.failures[0].code, error.entry());
             assert!(error.entry().stage == Stage::Bundle && error.path().starts_with(path));
             assert_one_line(error.detail());
             return false;

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileType};
 
-use super::error::{LoadCode, LoadError, shown};
+use super::error::{LoadError, shown};
 use super::load::{Expect, Loaded, ModuleGate, load_from};
 use super::manifest::VALUE_CHARS;
 use super::read::kind_name;
-use crate::diagnostics::codes::Code;
-use crate::diagnostics::problem::Coded as _;
+use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
 
 /// What a directory of bundles gave.
@@ -33,7 +33,7 @@ pub struct LoadFailure {
     /// The directory or file at fault.
     pub path: PathBuf,
     /// What was found.
-    pub code: LoadCode,
+    pub code: Code,
     /// What was expected and what was found.
     pub detail: String,
     /// The event type that is not served, if it is a collision.
@@ -49,9 +49,9 @@ impl LoadFailure {
     }
 }
 
-impl crate::diagnostics::problem::Coded for LoadFailure {
+impl Coded for LoadFailure {
     fn entry(&self) -> Code {
-        self.code.entry()
+        self.code
     }
 }
 
@@ -65,7 +65,7 @@ impl From<LoadError> for LoadFailure {
     fn from(error: LoadError) -> Self {
         Self {
             path: error.path().to_owned(),
-            code: error.load_code(),
+            code: error.entry(),
             detail: error.detail().to_owned(),
             event_type: None,
         }
@@ -96,7 +96,7 @@ pub fn discover<G: ModuleGate>(
         Ok(opened) => opened,
         Err(error) => {
             let detail = format!("cannot list the directory of bundles: {error}");
-            found.failures.push(LoadError::new(LoadCode::ManifestMissing, root, detail).into());
+            found.failures.push(LoadError::new(codes::MANIFEST_MISSING, root, detail).into());
             return found;
         }
     };
@@ -133,7 +133,7 @@ fn load_child<G: ModuleGate>(
     gate: &G,
 ) -> Result<Loaded<G::Module>, LoadError> {
     let path = root.join(name);
-    let missing = |detail| LoadError::new(LoadCode::ManifestMissing, &path, detail);
+    let missing = |detail| LoadError::new(codes::MANIFEST_MISSING, &path, detail);
     if !file_type.is_dir() {
         return Err(missing(format!("expected a directory, found {}", kind_name(file_type))));
     }
@@ -163,7 +163,7 @@ fn register<M>(found: &mut Discovery<M>, allowlist: Option<&[String]>) {
             let count = claimants.len();
             found.failures.push(LoadFailure {
                 path: claimant.path().to_owned(),
-                code: LoadCode::EventTypeCollision,
+                code: codes::EVENT_TYPE_COLLISION,
                 detail: format!("event type `{shown}` is declared by {count} bundles"),
                 event_type: Some(event_type.to_owned()),
             });

@@ -1,6 +1,5 @@
 //! How storing and loading fail.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,69 +47,11 @@ impl Coded for BundleError {
     }
 }
 
-/// Why a bundle was not loaded, in the order in which a loader looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LoadCode {
-    /// There is no regular `manifest.json`, or no directory to look in.
-    ManifestMissing,
-    /// The manifest is not what a manifest has to be.
-    ManifestUnreadable,
-    /// The fingerprint is not the expected one, or not that of the content.
-    FingerprintMismatch,
-    /// An expected event type is not declared.
-    EventTypesMismatch,
-    /// The named module is not a regular file.
-    ModuleNotFound,
-    /// A file is not the one whose digest the manifest holds, or there is one that it holds no digest of.
-    DigestMismatch,
-    /// The static gates refuse the module.
-    ModuleRejected,
-    /// A file cannot be read, or the sandbox cannot load the module.
-    LoadFailed,
-    /// The module does not export the named function.
-    FunctionNotFound,
-    /// The named function is not of the ABI's type.
-    FunctionSignatureMismatch,
-    /// Two bundles claim one event type.
-    EventTypeCollision,
-}
-
-impl LoadCode {
-    /// The stable code.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        self.entry().name
-    }
-
-    /// Its entry in the registry.
-    pub(super) fn entry(self) -> Code {
-        match self {
-            Self::ManifestMissing => codes::MANIFEST_MISSING,
-            Self::ManifestUnreadable => codes::MANIFEST_UNREADABLE,
-            Self::FingerprintMismatch => codes::FINGERPRINT_MISMATCH,
-            Self::EventTypesMismatch => codes::EVENT_TYPES_MISMATCH,
-            Self::ModuleNotFound => codes::MODULE_NOT_FOUND,
-            Self::DigestMismatch => codes::DIGEST_MISMATCH,
-            Self::ModuleRejected => codes::MODULE_REJECTED,
-            Self::LoadFailed => codes::LOAD_FAILED,
-            Self::FunctionNotFound => codes::FUNCTION_NOT_FOUND,
-            Self::FunctionSignatureMismatch => codes::FUNCTION_SIGNATURE_MISMATCH,
-            Self::EventTypeCollision => codes::EVENT_TYPE_COLLISION,
-        }
-    }
-}
-
-impl fmt::Display for LoadCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// Why one bundle was not loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {detail}", shown(path))]
 pub struct LoadError {
-    code: LoadCode,
+    code: Code,
     path: PathBuf,
     detail: String,
 }
@@ -123,14 +64,8 @@ pub(super) fn shown(path: &Path) -> String {
 }
 
 impl LoadError {
-    pub(super) fn new(code: LoadCode, path: &Path, detail: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, path: &Path, detail: impl Into<String>) -> Self {
         Self { code, path: path.to_owned(), detail: detail.into() }
-    }
-
-    /// What was found.
-    #[must_use]
-    pub fn load_code(&self) -> LoadCode {
-        self.code
     }
 
     /// The bundle's directory, or the file in it that is at fault.
@@ -154,7 +89,7 @@ impl LoadError {
 
 impl Coded for LoadError {
     fn entry(&self) -> Code {
-        self.code.entry()
+        self.code
     }
 }
 
@@ -174,10 +109,10 @@ pub enum ModuleRefusal {
 impl ModuleRefusal {
     pub(super) fn into_error(self, module: &Path) -> LoadError {
         let (code, detail) = match self {
-            Self::Rejected(detail) => (LoadCode::ModuleRejected, detail),
-            Self::LoadFailed(detail) => (LoadCode::LoadFailed, detail),
-            Self::FunctionNotFound(detail) => (LoadCode::FunctionNotFound, detail),
-            Self::SignatureMismatch(detail) => (LoadCode::FunctionSignatureMismatch, detail),
+            Self::Rejected(detail) => (codes::MODULE_REJECTED, detail),
+            Self::LoadFailed(detail) => (codes::LOAD_FAILED, detail),
+            Self::FunctionNotFound(detail) => (codes::FUNCTION_NOT_FOUND, detail),
+            Self::SignatureMismatch(detail) => (codes::FUNCTION_SIGNATURE_MISMATCH, detail),
         };
         LoadError::new(code, module, detail)
     }

@@ -9,9 +9,10 @@ use cap_std::fs::Dir;
 
 use super::contents::{FingerprintHasher, Naming, Part};
 use super::digest::{Digest, PieceHasher};
-use super::error::{LoadCode, LoadError, ModuleRefusal};
+use super::error::{LoadError, ModuleRefusal};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
 use super::read::{ReadError, Regular, kind_name};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::sanitize;
 
 /// What the caller expects of a bundle.
@@ -27,9 +28,9 @@ impl Expect<'_> {
     /// Compares what a manifest *claims* with what is expected.
     ///
     /// # Errors
-    /// A message with the code [`FingerprintMismatch`](LoadCode::FingerprintMismatch) or
-    /// [`EventTypesMismatch`](LoadCode::EventTypesMismatch), looked for in this order.
-    pub fn check(&self, manifest: &Manifest) -> Result<(), (LoadCode, String)> {
+    /// A message with the code [`FINGERPRINT_MISMATCH`](codes::FINGERPRINT_MISMATCH) or
+    /// [`EVENT_TYPES_MISMATCH`](codes::EVENT_TYPES_MISMATCH), looked for in this order.
+    pub fn check(&self, manifest: &Manifest) -> Result<(), (Code, String)> {
         let found = manifest.fingerprint();
         if let Some(expected) = self.fingerprint.filter(|expected| *expected != found) {
             let detail = format!(
@@ -37,7 +38,7 @@ impl Expect<'_> {
                 sanitize(expected, VALUE_CHARS),
                 sanitize(found, VALUE_CHARS)
             );
-            return Err((LoadCode::FingerprintMismatch, detail));
+            return Err((codes::FINGERPRINT_MISMATCH, detail));
         }
         let missing = self
             .event_types
@@ -50,7 +51,7 @@ impl Expect<'_> {
                 sanitize(missing, VALUE_CHARS),
                 sanitize(&manifest.event_types().join(", "), VALUE_CHARS)
             );
-            return Err((LoadCode::EventTypesMismatch, detail));
+            return Err((codes::EVENT_TYPES_MISMATCH, detail));
         }
         Ok(())
     }
@@ -162,7 +163,7 @@ pub fn load<G: ModuleGate>(
 fn open_dir(path: &Path) -> Result<Dir, LoadError> {
     Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| {
         let detail = format!("cannot open the bundle's directory: {error}");
-        LoadError::new(LoadCode::ManifestMissing, path, detail)
+        LoadError::new(codes::MANIFEST_MISSING, path, detail)
     })
 }
 
@@ -186,13 +187,13 @@ pub(super) fn load_from<G: ModuleGate>(
     if manifest.to_json().as_bytes() != text {
         let detail = "expected the manifest in the form in which manifests are written, found the \
                       same fields in another one";
-        return Err(LoadError::new(LoadCode::DigestMismatch, &manifest_path, detail));
+        return Err(LoadError::new(codes::DIGEST_MISMATCH, &manifest_path, detail));
     }
     let (fingerprint, plan) = files.check(&module)?;
     if fingerprint.to_string() != manifest.fingerprint() {
         let found = sanitize(manifest.fingerprint(), VALUE_CHARS);
         let detail = format!("the manifest says {found}, the content has {fingerprint}");
-        return Err(LoadError::new(LoadCode::FingerprintMismatch, &manifest_path, detail));
+        return Err(LoadError::new(codes::FINGERPRINT_MISMATCH, &manifest_path, detail));
     }
     files.require_no_others()?;
     let module = gate
@@ -208,15 +209,15 @@ fn read_manifest(dir: &Dir, path: &Path) -> Result<(Manifest, Vec<u8>), LoadErro
         .and_then(Regular::read)
         .map_err(|error| {
             let code = match error {
-                ReadError::Missing | ReadError::NotRegular(_) => LoadCode::ManifestMissing,
-                ReadError::TooLarge { .. } => LoadCode::ManifestUnreadable,
-                ReadError::Changed { .. } | ReadError::Io(_) => LoadCode::LoadFailed,
+                ReadError::Missing | ReadError::NotRegular(_) => codes::MANIFEST_MISSING,
+                ReadError::TooLarge { .. } => codes::MANIFEST_UNREADABLE,
+                ReadError::Changed { .. } | ReadError::Io(_) => codes::LOAD_FAILED,
             };
             LoadError::new(code, &path, error.to_string())
         })?;
     match Manifest::from_json(&bytes) {
         Ok(manifest) => Ok((manifest, bytes)),
-        Err(error) => Err(LoadError::new(LoadCode::ManifestUnreadable, &path, error.to_string())),
+        Err(error) => Err(LoadError::new(codes::MANIFEST_UNREADABLE, &path, error.to_string())),
     }
 }
 
@@ -243,11 +244,11 @@ impl BundleFiles<'_> {
         // The name has no separators, so only a link could lead out of the directory.
         if self.dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink()) {
             let detail = "expected a file of the bundle itself, found a symbolic link";
-            return Err(LoadError::new(LoadCode::ManifestUnreadable, &path, detail));
+            return Err(LoadError::new(codes::MANIFEST_UNREADABLE, &path, detail));
         }
         Regular::open(self.dir, name, Part::Module.max_bytes())
             .and_then(Regular::read)
-            .map_err(|error| refused(&path, &error, LoadCode::ModuleNotFound))
+            .map_err(|error| refused(&path, &error, codes::MODULE_NOT_FOUND))
     }
 
     /// Holds every file to its digest. What comes back is the fingerprint of all of them, and the plan.
@@ -300,7 +301,7 @@ impl BundleFiles<'_> {
     }
 
     fn refused(&self, part: Part, error: &ReadError) -> LoadError {
-        refused(&self.path.join(self.name(part)), error, LoadCode::DigestMismatch)
+        refused(&self.path.join(self.name(part)), error, codes::DIGEST_MISMATCH)
     }
 
     fn require_digest(&self, name: &str, found: Digest) -> Result<(), LoadError> {
@@ -311,7 +312,7 @@ impl BundleFiles<'_> {
             }
             None => "the manifest has no digest of this file".to_owned(),
         };
-        Err(LoadError::new(LoadCode::DigestMismatch, &self.path.join(name), detail))
+        Err(LoadError::new(codes::DIGEST_MISMATCH, &self.path.join(name), detail))
     }
 
     /// Refuses a directory that holds anything that the manifest doesn't name. The first by name is blamed, so that the same
@@ -319,7 +320,7 @@ impl BundleFiles<'_> {
     fn require_no_others(&self) -> Result<(), LoadError> {
         let unlisted = |error: io::Error| {
             let detail = format!("cannot list the bundle's directory: {error}");
-            LoadError::new(LoadCode::LoadFailed, self.path, detail)
+            LoadError::new(codes::LOAD_FAILED, self.path, detail)
         };
         let mut others = BTreeMap::new();
         for entry in self.dir.entries().map_err(unlisted)? {
@@ -332,23 +333,23 @@ impl BundleFiles<'_> {
                 let detail = format!(
                     "expected the files that the manifest names, found more than {MAX_OTHERS} others"
                 );
-                return Err(LoadError::new(LoadCode::DigestMismatch, self.path, detail));
+                return Err(LoadError::new(codes::DIGEST_MISMATCH, self.path, detail));
             }
             others.insert(name, entry.file_type().map_err(unlisted)?);
         }
         let Some((name, file_type)) = others.first_key_value() else { return Ok(()) };
         let kind = kind_name(*file_type);
         let detail = format!("the manifest has no digest of this file: found {kind}");
-        Err(LoadError::new(LoadCode::DigestMismatch, &self.path.join(name), detail))
+        Err(LoadError::new(codes::DIGEST_MISMATCH, &self.path.join(name), detail))
     }
 }
 
 /// Why a file of a bundle wasn't read; `absent` is the code where there is no regular file.
-fn refused(path: &Path, error: &ReadError, absent: LoadCode) -> LoadError {
+fn refused(path: &Path, error: &ReadError, absent: Code) -> LoadError {
     let code = match error {
         ReadError::Missing | ReadError::NotRegular(_) => absent,
         ReadError::TooLarge { .. } | ReadError::Changed { .. } | ReadError::Io(_) => {
-            LoadCode::LoadFailed
+            codes::LOAD_FAILED
         }
     };
     LoadError::new(code, path, error.to_string())

@@ -38,7 +38,7 @@ mod store;
 pub use contents::{Contents, Part, Versions};
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
-pub use error::{BundleError, LoadCode, LoadError, ModuleRefusal};
+pub use error::{BundleError, LoadError, ModuleRefusal};
 pub use load::{Expect, Loaded, ModuleGate, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
 pub use store::Store;

@@ -71,7 +71,7 @@ pub(super) fn main(args: &Args) -> Outcome {
     } else {
         for failure in failures {
             let text = format_args!("{origin}: {}: {}", failure.path, failure.detail);
-            output::coded(failure.code.as_str(), text);
+            output::coded(failure.code.name, text);
         }
         let verdict = match failures.len() {
             0 => "ok".to_owned(),

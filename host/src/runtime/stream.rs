@@ -308,7 +308,7 @@ impl Graphs {
         };
         let failure =
             validate(spec, &extraction, self.options).into_failures().into_iter().next()?;
-        let problem = Problem::new(Stage::Graph, failure.code.entry(), failure.detail);
+        let problem = Problem::new(Stage::Graph, failure.code, failure.detail);
         Some(problem.at(failure.path))
     }
 }

@@ -262,12 +262,11 @@ impl<'a> Run<'a> {
             ValidateOptions { allow_external_endpoints: self.options.allow_external_endpoints };
         for failure in validate(spec, extraction, options).into_failures() {
             let detail = failure.detail.clone();
-            let problem =
-                Problem::new(Stage::Graph, failure.code.entry(), detail).at(failure.path.clone());
+            let problem = Problem::new(Stage::Graph, failure.code, detail).at(failure.path.clone());
             self.note(sample, problem);
             self.report.validation_failures.push(ValidationFailure {
                 scope: failure.scope.as_str().to_owned(),
-                code: failure.code.as_str().to_owned(),
+                code: failure.code.name.to_owned(),
                 path: failure.path,
                 detail: failure.detail,
             });

@@ -1,7 +1,8 @@
 //! Edges: relationship and endpoints.
 
 use super::id::{has_value, locate};
-use super::{FailureCode, FailureScope, SharedId, Subject, Validator};
+use super::{FailureScope, SharedId, Subject, Validator};
+use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
 use crate::graph::extraction::Edge;
 use crate::graph::spec::{EndpointColumn, Entity, Relationship};
@@ -18,7 +19,7 @@ impl<'a> Validator<'a> {
         let subject = Subject { node: None, edge: Some(&id) };
         let Some(relationship) = self.spec.relationship(&edge.relationship_name) else {
             self.fail(
-                (FailureScope::Edge, FailureCode::UnknownRelationship),
+                (FailureScope::Edge, codes::UNKNOWN_RELATIONSHIP),
                 &subject,
                 format!("edges[{i}].relationship_name"),
                 "a relationship of the graph",
@@ -44,7 +45,7 @@ impl<'a> Validator<'a> {
         let indexed = self.nodes.get(node_id).copied();
         if indexed.is_none() && (node_id.is_empty() || !self.options.allow_external_endpoints) {
             self.fail(
-                (FailureScope::Edge, FailureCode::UnresolvedEndpoint),
+                (FailureScope::Edge, codes::UNRESOLVED_ENDPOINT),
                 subject,
                 path.to_owned(),
                 "the id of a node of the result",
@@ -69,7 +70,7 @@ impl<'a> Validator<'a> {
             indexed.map(|node| node.entity_name).or(located.map(|located| located.entity));
         if let Some(observed) = observed.filter(|observed| *observed != end.entity_name) {
             self.fail(
-                (FailureScope::Edge, FailureCode::WrongEndpointEntity),
+                (FailureScope::Edge, codes::WRONG_ENDPOINT_ENTITY),
                 subject,
                 path.to_owned(),
                 format!("a node of the entity {}", quoted(end.entity_name)),
@@ -86,7 +87,7 @@ impl<'a> Validator<'a> {
             };
             if !present {
                 self.fail(
-                    (FailureScope::Edge, FailureCode::MissingEndpointKey),
+                    (FailureScope::Edge, codes::MISSING_ENDPOINT_KEY),
                     &Subject { node: Some(&id), edge: subject.edge },
                     format!("{path}.<key:{}>", column.key()),
                     format!("the key {} in the endpoint's id", quoted(column.key())),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded;
 
 /// What a failure is about, and so what has to be dropped where a result is filtered.
@@ -41,75 +41,13 @@ impl fmt::Display for FailureScope {
     }
 }
 
-/// What can be wrong with a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureCode {
-    /// A node is of no entity of the spec.
-    UnknownEntity,
-    /// A node's id is empty.
-    MissingNodeId,
-    /// An earlier node has the same id.
-    DuplicateNodeId,
-    /// A node has no value for a key.
-    MissingKey,
-    /// A node's id names another entity or another key value than its properties do.
-    KeyMismatch,
-    /// The entity or relationship has no such property.
-    UnknownProperty,
-    /// A value is not of the property's type.
-    TypeMismatch,
-    /// A value is an array or object, or the property is of a type that can't be checked.
-    UnsupportedType,
-    /// An edge is of no relationship of the spec.
-    UnknownRelationship,
-    /// An endpoint is no node of the result, and external ones are not allowed.
-    UnresolvedEndpoint,
-    /// An endpoint is of another entity than the relationship declares.
-    WrongEndpointEntity,
-    /// An endpoint's id lacks a key that the relationship refers to.
-    MissingEndpointKey,
-}
-
-impl FailureCode {
-    /// The stable code.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        self.entry().name
-    }
-
-    /// Its entry in the registry.
-    pub(crate) fn entry(self) -> Code {
-        match self {
-            Self::UnknownEntity => codes::UNKNOWN_ENTITY,
-            Self::MissingNodeId => codes::MISSING_NODE_ID,
-            Self::DuplicateNodeId => codes::DUPLICATE_NODE_ID,
-            Self::MissingKey => codes::MISSING_KEY,
-            Self::KeyMismatch => codes::KEY_MISMATCH,
-            Self::UnknownProperty => codes::UNKNOWN_PROPERTY,
-            Self::TypeMismatch => codes::TYPE_MISMATCH,
-            Self::UnsupportedType => codes::UNSUPPORTED_TYPE,
-            Self::UnknownRelationship => codes::UNKNOWN_RELATIONSHIP,
-            Self::UnresolvedEndpoint => codes::UNRESOLVED_ENDPOINT,
-            Self::WrongEndpointEntity => codes::WRONG_ENDPOINT_ENTITY,
-            Self::MissingEndpointKey => codes::MISSING_ENDPOINT_KEY,
-        }
-    }
-}
-
-impl fmt::Display for FailureCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// One thing that is wrong with a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// What it is about.
     pub scope: FailureScope,
     /// What is wrong.
-    pub code: FailureCode,
+    pub code: Code,
     /// Where in the result: `nodes[0].properties[2].value`; a key that has no place of its
     /// own is `nodes[0].properties.<key:COLUMN>`.
     pub path: String,
@@ -131,7 +69,7 @@ pub struct Failure {
 
 impl Coded for Failure {
     fn entry(&self) -> Code {
-        self.code.entry()
+        self.code
     }
 }
 

@@ -22,9 +22,10 @@ use self::value::Fit;
 use super::extraction::{self, Extraction, Node};
 use super::spec::{self, Entity, GraphSpec};
 use super::text::described;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::{bounded, quoted};
 
-pub use self::failure::{Failure, FailureCode, FailureScope, ValidationReport};
+pub use self::failure::{Failure, FailureScope, ValidationReport};
 
 /// How strict the validator is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub struct ValidateOptions {
 ///         "properties": [{"name": "order_id", "value": "o2"}]}], "edges": []}"#,
 /// )?;
 /// let report = validate(&spec, &result, ValidateOptions::default());
-/// assert_eq!(report.failures()[0].code.as_str(), "key_mismatch");
+/// assert_eq!(report.failures()[0].code, "key_mismatch");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
@@ -120,7 +121,7 @@ impl<'a> SharedId<'a> {
 impl<'a> Validator<'a> {
     fn fail(
         &mut self,
-        (scope, code): (FailureScope, FailureCode),
+        (scope, code): (FailureScope, Code),
         subject: &Subject<'_>,
         path: String,
         expected: impl Into<String>,
@@ -148,7 +149,7 @@ impl<'a> Validator<'a> {
             }
             let id = SharedId::new(&node.node_id);
             self.fail(
-                (FailureScope::Node, FailureCode::DuplicateNodeId),
+                (FailureScope::Node, codes::DUPLICATE_NODE_ID),
                 &Subject { node: Some(&id), edge: None },
                 format!("nodes[{index}].node_id"),
                 "an id of its own",
@@ -168,7 +169,7 @@ impl<'a> Validator<'a> {
         for (j, given) in properties.iter().enumerate() {
             let Some(property) = find(&given.name) else {
                 self.fail(
-                    (FailureScope::Field, FailureCode::UnknownProperty),
+                    (FailureScope::Field, codes::UNKNOWN_PROPERTY),
                     subject,
                     format!("{}.properties[{j}].name", path()),
                     format!("a property of {}", owner()),
@@ -178,8 +179,8 @@ impl<'a> Validator<'a> {
             };
             let code = match value::fit(&property.property_type, &given.value) {
                 Fit::Valid => continue,
-                Fit::Mismatch => FailureCode::TypeMismatch,
-                Fit::Unsupported => FailureCode::UnsupportedType,
+                Fit::Mismatch => codes::TYPE_MISMATCH,
+                Fit::Unsupported => codes::UNSUPPORTED_TYPE,
             };
             self.fail(
                 (FailureScope::Field, code),

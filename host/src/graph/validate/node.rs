@@ -3,13 +3,14 @@
 use serde_json::Value;
 
 use super::id::{KeyValue, Located, PairMatch, compare, is_canonical, locate, text_of};
-use super::{FailureCode, FailureScope, SharedId, Subject, Validator};
+use super::{FailureScope, SharedId, Subject, Validator};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::quoted;
 use crate::graph::extraction::Node;
 use crate::graph::spec::{Entity, Property};
 use crate::graph::text::described;
 
-const MISMATCH: (FailureScope, FailureCode) = (FailureScope::Node, FailureCode::KeyMismatch);
+const MISMATCH: (FailureScope, Code) = (FailureScope::Node, codes::KEY_MISMATCH);
 
 /// What a node says of one of its keys.
 enum Given<'a> {
@@ -28,7 +29,7 @@ impl<'a> Validator<'a> {
         let subject = Subject { node: Some(&id), edge: None };
         let Some(entity) = self.spec.entity(&node.entity_name) else {
             self.fail(
-                (FailureScope::Node, FailureCode::UnknownEntity),
+                (FailureScope::Node, codes::UNKNOWN_ENTITY),
                 &subject,
                 format!("nodes[{i}].entity_name"),
                 "an entity of the graph",
@@ -38,7 +39,7 @@ impl<'a> Validator<'a> {
         };
         if node.node_id.is_empty() {
             self.fail(
-                (FailureScope::Node, FailureCode::MissingNodeId),
+                (FailureScope::Node, codes::MISSING_NODE_ID),
                 &subject,
                 format!("nodes[{i}].node_id"),
                 "the id of the node",
@@ -62,7 +63,7 @@ impl<'a> Validator<'a> {
             entity.key_properties().map(|key| (key, given(node, entity, key))).collect();
         for (key, _) in given.iter().filter(|(_, given)| matches!(given, Given::Missing)) {
             self.fail(
-                (FailureScope::Node, FailureCode::MissingKey),
+                (FailureScope::Node, codes::MISSING_KEY),
                 subject,
                 key_path(i, key),
                 format!("a value for the key {}", quoted(&key.column)),

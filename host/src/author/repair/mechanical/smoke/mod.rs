@@ -13,7 +13,7 @@ use crate::diagnostics::problem::{Problem, Stage};
 use crate::evidence::effort::{Cancel, Efforts};
 use crate::evidence::{Seen, Task};
 use crate::gate::fit::smallest;
-use crate::graph::validate::{Failure, FailureCode, ValidateOptions, validate};
+use crate::graph::validate::{Failure, ValidateOptions, validate};
 use crate::plan::Plan;
 use cause::likely_cause;
 use origin::origin;
@@ -39,7 +39,7 @@ pub(crate) fn smoke_findings_within(
     let mut findings = Vec::new();
     let of_graph = &failed.report().validation_failures;
     if !of_graph.is_empty() {
-        let is_unresolved = |code: &str| code == FailureCode::UnresolvedEndpoint.as_str();
+        let is_unresolved = |code: &str| code == codes::UNRESOLVED_ENDPOINT;
         let allow_external_endpoints = !of_graph.iter().any(|it| is_unresolved(&it.code));
         findings.extend(of_results(&trial, ValidateOptions { allow_external_endpoints }));
     }
@@ -62,7 +62,7 @@ fn of_results(trial: &Trial<'_>, options: ValidateOptions) -> Vec<Finding> {
         let Some(result) = trial.evaluate(seen) else { continue };
         for failure in validate(graph, &result, options).into_failures() {
             let origin = origin(trial.plan, &failure, &result, graph).unwrap_or_default();
-            let key = (origin, failure.code.as_str());
+            let key = (origin, failure.code.name);
             let (_, shown_by) = found.entry(key).or_insert_with(|| (failure, Vec::new()));
             if !shown_by.last().is_some_and(|last| std::ptr::eq(*last, seen)) {
                 shown_by.push(seen);
@@ -72,7 +72,7 @@ fn of_results(trial: &Trial<'_>, options: ValidateOptions) -> Vec<Finding> {
     let finding = |((pointer, _), (failure, samples)): (_, (Failure, Vec<&Seen>))| {
         let observed = format!("{}, in {} samples", failure.observed, samples.len());
         let mut finding =
-            Finding::new(Stage::Graph, failure.code.entry(), pointer, failure.expected, observed);
+            Finding::new(Stage::Graph, failure.code, pointer, failure.expected, observed);
         finding.event = smallest(samples.into_iter());
         finding
     };

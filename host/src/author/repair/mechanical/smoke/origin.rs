@@ -3,9 +3,10 @@
 //! With several nodes and elements, an index into a result isn't one into the plan: nodes are recognised by their entity and
 //! the names of their properties, edges by their relationship and the entities of their ends.
 
+use crate::diagnostics::codes::{self, Code};
 use crate::graph::extraction::{Edge, Extraction, Node, Property};
 use crate::graph::spec::GraphSpec;
-use crate::graph::validate::{Failure, FailureCode};
+use crate::graph::validate::Failure;
 use crate::plan::expr::Source;
 use crate::plan::{EdgeRule, Endpoint, FieldMapping, Form, NodeRule, Plan};
 
@@ -68,7 +69,7 @@ fn edge_rule(plan: &Plan, edge: &Edge) -> Option<usize> {
 fn in_node(
     plan: &Plan,
     index: usize,
-    code: FailureCode,
+    code: Code,
     rest: &str,
     node: &Node,
     graph: &GraphSpec,
@@ -82,8 +83,8 @@ fn in_node(
         Form::Long => ["entity_name", "key_fields"],
     };
     Some(match code {
-        FailureCode::UnknownEntity => format!("{at}/{entity}"),
-        FailureCode::MissingKey | FailureCode::KeyMismatch | FailureCode::MissingNodeId => {
+        codes::UNKNOWN_ENTITY => format!("{at}/{entity}"),
+        codes::MISSING_KEY | codes::KEY_MISMATCH | codes::MISSING_NODE_ID => {
             let column = rest.split_once("<key:").and_then(|(_, it)| it.strip_suffix('>'));
             let entity = graph.entity(&node.entity_name);
             let property = column.and_then(|column| entity?.property(column));
@@ -99,24 +100,18 @@ fn in_node(
     })
 }
 
-fn in_edge(
-    plan: &Plan,
-    index: usize,
-    code: FailureCode,
-    rest: &str,
-    edge: &Edge,
-) -> Option<String> {
+fn in_edge(plan: &Plan, index: usize, code: Code, rest: &str, edge: &Edge) -> Option<String> {
     let at = plan.edge_pointer(index);
     let rule = plan.edges().get(index)?;
-    if code == FailureCode::UnknownRelationship {
+    if code == codes::UNKNOWN_RELATIONSHIP {
         return Some(format!("{at}/relationship_name"));
     }
     let ends = [("from_node_id", "from", rule.from()), ("to_node_id", "to", rule.to())];
     if let Some((_, name, end)) = ends.into_iter().find(|(field, ..)| rest.starts_with(field)) {
         let is_external = matches!(end, Endpoint::External { .. });
         let field = match code {
-            FailureCode::MissingEndpointKey if is_external => "/key_fields",
-            FailureCode::WrongEndpointEntity if is_external => "/entity_name",
+            codes::MISSING_ENDPOINT_KEY if is_external => "/key_fields",
+            codes::WRONG_ENDPOINT_ENTITY if is_external => "/entity_name",
             _ => "",
         };
         return Some(format!("{at}/{name}{field}"));
@@ -131,13 +126,13 @@ fn in_mapping<'m>(
     mut mappings: impl Iterator<Item = (String, &'m FieldMapping)>,
     rest: &str,
     properties: &[Property],
-    code: FailureCode,
+    code: Code,
 ) -> Option<String> {
     let index: usize = rest.strip_prefix("properties[")?.split_once(']')?.0.parse().ok()?;
     let name = &properties.get(index)?.name;
     let (at, mapping) = mappings.find(|(_, it)| it.property_name() == name)?;
     Some(match code {
-        FailureCode::UnknownProperty => format!("{at}/property_name"),
+        codes::UNKNOWN_PROPERTY => format!("{at}/property_name"),
         _ => format!("{at}/{}", source_field(mapping)),
     })
 }
