@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use retort::bundle::{
-    Contents, Digest, Expect, LoadError, Loaded, Manifest, ModuleGate, ModuleRefusal, Store,
+    BundleLoadError, Contents, Digest, Expect, Loaded, Manifest, ModuleGate, ModuleRefusal, Store,
     Versions, load,
 };
 use serde_json::Value;
@@ -130,7 +130,7 @@ impl Stored {
         Self { root, path }
     }
 
-    fn load(&self) -> Result<Loaded<usize>, LoadError> {
+    fn load(&self) -> Result<Loaded<usize>, BundleLoadError> {
         load(&self.path, &Expect::default(), &TestGate::default())
     }
 

@@ -11,8 +11,8 @@ use retort::diagnostics::problem::Coded as _;
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
 use retort::plan;
 use retort::sandbox::{
-    Allocator, Cache, CacheReport, ForeignModules, Isolation, Limits, LoadError, Options, Pool,
-    Sandbox,
+    Allocator, Cache, CacheReport, ForeignModules, Isolation, Limits, ModuleLoadError, Options,
+    Pool, Sandbox,
 };
 
 use crate::support::{rendered, workspace_root};
@@ -176,7 +176,7 @@ fn a_module_that_nobody_may_compile_does_not_come_from_the_cache_either() {
         assert_eq!(trusting.cache_report().misses, misses);
     }
     let refusing = with(ForeignModules::Refuse);
-    assert_eq!(refusing.load(&foreign).unwrap_err(), LoadError::Foreign);
+    assert_eq!(refusing.load(&foreign).unwrap_err(), ModuleLoadError::Foreign);
     assert_eq!(refusing.cache_report(), CacheReport::default());
 }
 

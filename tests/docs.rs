@@ -12,7 +12,7 @@ use retort::author::answer;
 use retort::author::llm::ClientConfig;
 use retort::bundle::pipeline::Pipeline;
 use retort::gate::inspect::StructuralLimits;
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use retort::plan::expr::Conversion;
 use retort::plan::expr::fuel::COSTS;
 use retort::sandbox::tenant::TenantPolicy;
@@ -132,7 +132,7 @@ fn the_limits_of_the_readme_are_the_defaults() {
 #[test]
 fn the_limits_on_documents_are_those_of_their_kinds() {
     let readme = document("README.md");
-    let rows = Kind::ALL.map(|kind| {
+    let rows = DocumentKind::ALL.map(|kind| {
         let values = kind.max_values().map_or(String::new(), |most| grouped(&most.into()) + " ");
         format!("| {} | {} | {values}|", kind.name(), grouped(&kind.max_bytes().into()))
     });

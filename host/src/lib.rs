@@ -78,7 +78,7 @@
 //!
 //! # Limits
 //! All are on by default: [`sandbox::Limits`] for what runs, [`StructuralLimits`](gate::inspect::StructuralLimits) for how a
-//! module may be built, [`abi::event::MAX_DEPTH`] and [`abi::event::DEFAULT_MAX_EVENT_BYTES`] for events, [`json::document::Kind`] for what
+//! module may be built, [`abi::event::MAX_DEPTH`] and [`abi::event::DEFAULT_MAX_EVENT_BYTES`] for events, [`json::document::DocumentKind`] for what
 //! is read besides. Fuel decides before the clock
 //! does, and fuel is deterministic.
 //!

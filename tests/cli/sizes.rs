@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 
 use super::project::{EVENTS, PLAN, Project};
 
@@ -17,7 +17,7 @@ fn said(project: &Project, file: &str, text: &str, fill: &str, bytes: usize, arg
 }
 
 /// At the limit of a document it is read, and a byte above it isn't.
-fn limited(kind: Kind, code: &str, file: &str, (text, fill): (&str, &str), args: &str) {
+fn limited(kind: DocumentKind, code: &str, file: &str, (text, fill): (&str, &str), args: &str) {
     let project = Project::new();
     let allowed = kind.max_bytes();
     let at = said(&project, file, text, fill, allowed, args);
@@ -31,32 +31,50 @@ fn limited(kind: Kind, code: &str, file: &str, (text, fill): (&str, &str), args:
 #[test]
 fn a_document_may_be_as_long_as_its_kind() {
     let toml = "plan = \"plan.json\"\ngraph = \"graph.yaml\"\nsamples = \"events.ndjson\"\noutput = \"out\"\n#";
-    limited(Kind::ProjectFile, "file_too_large", "retort.toml", (toml, "x"), "compile");
-    limited(Kind::Plan, "file_too_large", "plan.json", (PLAN, " "), "plan check plan.json");
-    limited(Kind::Plan, "file_too_large", "plan.json", (PLAN, " "), "plan check plan.json --json");
-    limited(Kind::Plan, "file_too_large", "plan.json", (PLAN, " "), "render plan.json");
-    limited(Kind::Plan, "file_too_large", "plan.json", (PLAN, " "), "inspect plan.json");
-    limited(Kind::Rule, "file_too_large", "rule.md", ("Orders ", "x"), "compile --rule rule.md");
+    limited(DocumentKind::ProjectFile, "file_too_large", "retort.toml", (toml, "x"), "compile");
+    limited(DocumentKind::Plan, "file_too_large", "plan.json", (PLAN, " "), "plan check plan.json");
     limited(
-        Kind::EventSchema,
+        DocumentKind::Plan,
+        "file_too_large",
+        "plan.json",
+        (PLAN, " "),
+        "plan check plan.json --json",
+    );
+    limited(DocumentKind::Plan, "file_too_large", "plan.json", (PLAN, " "), "render plan.json");
+    limited(DocumentKind::Plan, "file_too_large", "plan.json", (PLAN, " "), "inspect plan.json");
+    limited(
+        DocumentKind::Rule,
+        "file_too_large",
+        "rule.md",
+        ("Orders ", "x"),
+        "compile --rule rule.md",
+    );
+    limited(
+        DocumentKind::EventSchema,
         "file_too_large",
         "schema.json",
         ("{}", " "),
         "check plan.json --samples events.ndjson --schema schema.json",
     );
     limited(
-        Kind::Policy,
+        DocumentKind::Policy,
         "policy_too_large",
         "policy.json",
         ("{}", " "),
         "check plan.json --samples events.ndjson --policy policy.json",
     );
     let report = r#"{"code":"empty_path","path":"","message":"x"}"#;
-    limited(Kind::Report, "file_too_large", "r.json", (report, " "), "diagnose parse r.json");
+    limited(
+        DocumentKind::Report,
+        "file_too_large",
+        "r.json",
+        (report, " "),
+        "diagnose parse r.json",
+    );
     let result =
         r#"{"nodes":[],"edges":[],"fully_handled_span_ids":[],"partially_handled_span_ids":[]}"#;
     let args = "graph check --graph graph.yaml r.json";
-    limited(Kind::Result, "file_too_large", "r.json", (result, " "), args);
+    limited(DocumentKind::Result, "file_too_large", "r.json", (result, " "), args);
 }
 
 #[test]
@@ -102,7 +120,7 @@ fn what_has_no_end_is_read_to_its_limit() {
 #[test]
 fn stdin_and_pipes_are_read_to_their_limit() {
     let project = Project::new();
-    let allowed = Kind::Plan.max_bytes();
+    let allowed = DocumentKind::Plan.max_bytes();
     let long = PLAN.to_owned() + &" ".repeat(allowed - PLAN.len());
     assert_eq!(project.retort_on(["plan", "check", "-"], long.as_bytes()).code, 0);
     let ended = project.retort_on(["plan", "check", "-"], (long.clone() + " ").as_bytes());
@@ -171,10 +189,14 @@ fn a_tree_of_values_is_not_built_of_too_many() {
     // An object, a key, an array and what is in it; in a report and in a result of no shape that is known.
     let values = |count: usize| format!("{{\"a\":[{}0]}}", "0,".repeat(count - 4));
     for (kind, code, args) in [
-        (Kind::Report, "file_too_large", "diagnose parse many.json"),
-        (Kind::Result, "file_too_large", "graph check --graph graph.yaml many.json"),
-        (Kind::Rule, "task_document_too_large", "prompt --rule many.json"),
-        (Kind::EventSchema, "task_document_too_large", "prompt --rule rule.md --schema many.json"),
+        (DocumentKind::Report, "file_too_large", "diagnose parse many.json"),
+        (DocumentKind::Result, "file_too_large", "graph check --graph graph.yaml many.json"),
+        (DocumentKind::Rule, "task_document_too_large", "prompt --rule many.json"),
+        (
+            DocumentKind::EventSchema,
+            "task_document_too_large",
+            "prompt --rule rule.md --schema many.json",
+        ),
     ] {
         let allowed = kind.max_values().unwrap();
         project.write("many.json", values(allowed));

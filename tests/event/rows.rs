@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use retort::abi::block::{BlockError, BlockLimits, BlockWriter, SlotKind};
 use retort::abi::event::{Projection, Projector};
-use retort::abi::section::{Input, Rows, Section, What};
+use retort::abi::section::{Input, InputKind, Rows, Section};
 use retort::diagnostics::problem::Coded;
 use retort::plan::expr::{Expression, Iteration, Level, Over, Reference};
 use serde_json::{Value, json};
@@ -146,9 +146,9 @@ impl Chosen {
                 let reference =
                     Reference { path: all[choose(all.len())].clone(), level: Level(level as u8) };
                 let what = if choose(4) == 0 {
-                    What::Truthy(reference)
+                    InputKind::Truthy(reference)
                 } else {
-                    What::Value(Expression::path(reference))
+                    InputKind::Value(Expression::path(reference))
                 };
                 self.inputs.push(Input { rows: Some(rows), ..Input::of(what) });
             }
@@ -187,7 +187,7 @@ fn cell(input: &Input, event: &Value, row: &[Value]) -> Option<Value> {
     let root = reference.level.0.checked_sub(1).map_or(event, |level| &row[usize::from(level)]);
     let value = at(root, &reference.path)?;
     Some(match input.what {
-        What::Truthy(_) => Value::Bool(match value {
+        InputKind::Truthy(_) => Value::Bool(match value {
             Value::Null => false,
             Value::Bool(boolean) => *boolean,
             Value::Number(number) => number.as_f64() != Some(0.0),

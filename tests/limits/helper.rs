@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
-use retort::sandbox::{ForeignModules, Limits, LoadError, Options, Sandbox, helper};
+use retort::sandbox::{ForeignModules, Limits, ModuleLoadError, Options, Sandbox, helper};
 
 use crate::support::workspace_root;
 
@@ -31,7 +31,7 @@ fn retort() -> ForeignModules {
     ForeignModules::Helper(env!("CARGO_BIN_EXE_retort").into())
 }
 
-fn refusal(foreign: ForeignModules, limits: Limits, module: &Inspected) -> LoadError {
+fn refusal(foreign: ForeignModules, limits: Limits, module: &Inspected) -> ModuleLoadError {
     sandbox(foreign, limits).load(module).unwrap_err()
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileType};
 
-use super::error::{LoadError, shown};
+use super::error::{BundleLoadError, shown};
 use super::load::{Expect, Loaded, ModuleGate, load_from};
 use super::manifest::VALUE_CHARS;
 use super::read::kind_name;
@@ -61,8 +61,8 @@ impl std::fmt::Display for LoadFailure {
     }
 }
 
-impl From<LoadError> for LoadFailure {
-    fn from(error: LoadError) -> Self {
+impl From<BundleLoadError> for LoadFailure {
+    fn from(error: BundleLoadError) -> Self {
         Self {
             path: error.path().to_owned(),
             code: error.entry(),
@@ -96,7 +96,7 @@ pub fn discover<G: ModuleGate>(
         Ok(opened) => opened,
         Err(error) => {
             let detail = format!("cannot list the directory of bundles: {error}");
-            found.failures.push(LoadError::new(codes::MANIFEST_MISSING, root, detail).into());
+            found.failures.push(BundleLoadError::new(codes::MANIFEST_MISSING, root, detail).into());
             return found;
         }
     };
@@ -131,9 +131,9 @@ fn load_child<G: ModuleGate>(
     file_type: FileType,
     expect: &Expect<'_>,
     gate: &G,
-) -> Result<Loaded<G::Module>, LoadError> {
+) -> Result<Loaded<G::Module>, BundleLoadError> {
     let path = root.join(name);
-    let missing = |detail| LoadError::new(codes::MANIFEST_MISSING, &path, detail);
+    let missing = |detail| BundleLoadError::new(codes::MANIFEST_MISSING, &path, detail);
     if !file_type.is_dir() {
         return Err(missing(format!("expected a directory, found {}", kind_name(file_type))));
     }

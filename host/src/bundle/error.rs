@@ -50,7 +50,7 @@ impl Coded for BundleError {
 /// Why one bundle was not loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {detail}", shown(path))]
-pub struct LoadError {
+pub struct BundleLoadError {
     code: Code,
     path: PathBuf,
     detail: String,
@@ -63,7 +63,7 @@ pub(super) fn shown(path: &Path) -> String {
     sanitize(&path.display().to_string(), MAX_CHARS)
 }
 
-impl LoadError {
+impl BundleLoadError {
     pub(super) fn new(code: Code, path: &Path, detail: impl Into<String>) -> Self {
         Self { code, path: path.to_owned(), detail: detail.into() }
     }
@@ -87,7 +87,7 @@ impl LoadError {
     }
 }
 
-impl Coded for LoadError {
+impl Coded for BundleLoadError {
     fn entry(&self) -> Code {
         self.code
     }
@@ -107,13 +107,13 @@ pub enum ModuleRefusal {
 }
 
 impl ModuleRefusal {
-    pub(super) fn into_error(self, module: &Path) -> LoadError {
+    pub(super) fn into_error(self, module: &Path) -> BundleLoadError {
         let (code, detail) = match self {
             Self::Rejected(detail) => (codes::MODULE_REJECTED, detail),
             Self::LoadFailed(detail) => (codes::LOAD_FAILED, detail),
             Self::FunctionNotFound(detail) => (codes::FUNCTION_NOT_FOUND, detail),
             Self::SignatureMismatch(detail) => (codes::FUNCTION_SIGNATURE_MISMATCH, detail),
         };
-        LoadError::new(code, module, detail)
+        BundleLoadError::new(code, module, detail)
     }
 }

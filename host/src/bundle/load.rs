@@ -9,7 +9,7 @@ use cap_std::fs::Dir;
 
 use super::contents::{FingerprintHasher, Naming, Part};
 use super::digest::{Digest, PieceHasher};
-use super::error::{LoadError, ModuleRefusal};
+use super::error::{BundleLoadError, ModuleRefusal};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
 use super::read::{ReadError, Regular, kind_name};
 use crate::diagnostics::codes::{self, Code};
@@ -126,8 +126,8 @@ impl<M> Loaded<M> {
     /// bundle was loaded. `None` for a part that this bundle does without.
     ///
     /// # Errors
-    /// [`LoadError`], if the file isn't there any more, or isn't the same.
-    pub fn read(&self, part: Part) -> Result<Option<Vec<u8>>, LoadError> {
+    /// [`BundleLoadError`], if the file isn't there any more, or isn't the same.
+    pub fn read(&self, part: Part) -> Result<Option<Vec<u8>>, BundleLoadError> {
         let files =
             BundleFiles { dir: &open_dir(&self.path)?, path: &self.path, manifest: &self.manifest };
         if !files.has(part) {
@@ -151,19 +151,19 @@ impl<M> Loaded<M> {
 /// memory until the gate has seen them, and no other ever is.
 ///
 /// # Errors
-/// [`LoadError`], with the code and the file at fault.
+/// [`BundleLoadError`], with the code and the file at fault.
 pub fn load<G: ModuleGate>(
     path: &Path,
     expect: &Expect<'_>,
     gate: &G,
-) -> Result<Loaded<G::Module>, LoadError> {
+) -> Result<Loaded<G::Module>, BundleLoadError> {
     load_from(&open_dir(path)?, path, expect, gate)
 }
 
-fn open_dir(path: &Path) -> Result<Dir, LoadError> {
+fn open_dir(path: &Path) -> Result<Dir, BundleLoadError> {
     Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| {
         let detail = format!("cannot open the bundle's directory: {error}");
-        LoadError::new(codes::MANIFEST_MISSING, path, detail)
+        BundleLoadError::new(codes::MANIFEST_MISSING, path, detail)
     })
 }
 
@@ -173,12 +173,12 @@ pub(super) fn load_from<G: ModuleGate>(
     path: &Path,
     expect: &Expect<'_>,
     gate: &G,
-) -> Result<Loaded<G::Module>, LoadError> {
+) -> Result<Loaded<G::Module>, BundleLoadError> {
     let (manifest, text) = read_manifest(dir, path)?;
     let manifest_path = path.join(MANIFEST_FILE);
     expect
         .check(&manifest)
-        .map_err(|(code, detail)| LoadError::new(code, &manifest_path, detail))?;
+        .map_err(|(code, detail)| BundleLoadError::new(code, &manifest_path, detail))?;
     let files = BundleFiles { dir, path, manifest: &manifest };
     let module = files.module()?;
     files.require_digest(MANIFEST_FILE, manifest.own_digest())?;
@@ -187,13 +187,13 @@ pub(super) fn load_from<G: ModuleGate>(
     if manifest.to_json().as_bytes() != text {
         let detail = "expected the manifest in the form in which manifests are written, found the \
                       same fields in another one";
-        return Err(LoadError::new(codes::DIGEST_MISMATCH, &manifest_path, detail));
+        return Err(BundleLoadError::new(codes::DIGEST_MISMATCH, &manifest_path, detail));
     }
     let (fingerprint, plan) = files.check(&module)?;
     if fingerprint.to_string() != manifest.fingerprint() {
         let found = sanitize(manifest.fingerprint(), VALUE_CHARS);
         let detail = format!("the manifest says {found}, the content has {fingerprint}");
-        return Err(LoadError::new(codes::FINGERPRINT_MISMATCH, &manifest_path, detail));
+        return Err(BundleLoadError::new(codes::FINGERPRINT_MISMATCH, &manifest_path, detail));
     }
     files.require_no_others()?;
     let module = gate
@@ -203,7 +203,7 @@ pub(super) fn load_from<G: ModuleGate>(
 }
 
 /// The manifest, and its bytes.
-fn read_manifest(dir: &Dir, path: &Path) -> Result<(Manifest, Vec<u8>), LoadError> {
+fn read_manifest(dir: &Dir, path: &Path) -> Result<(Manifest, Vec<u8>), BundleLoadError> {
     let path = path.join(MANIFEST_FILE);
     let bytes = Regular::open(dir, MANIFEST_FILE, manifest::MAX_BYTES)
         .and_then(Regular::read)
@@ -213,11 +213,13 @@ fn read_manifest(dir: &Dir, path: &Path) -> Result<(Manifest, Vec<u8>), LoadErro
                 ReadError::TooLarge { .. } => codes::MANIFEST_UNREADABLE,
                 ReadError::Changed { .. } | ReadError::Io(_) => codes::LOAD_FAILED,
             };
-            LoadError::new(code, &path, error.to_string())
+            BundleLoadError::new(code, &path, error.to_string())
         })?;
     match Manifest::from_json(&bytes) {
         Ok(manifest) => Ok((manifest, bytes)),
-        Err(error) => Err(LoadError::new(codes::MANIFEST_UNREADABLE, &path, error.to_string())),
+        Err(error) => {
+            Err(BundleLoadError::new(codes::MANIFEST_UNREADABLE, &path, error.to_string()))
+        }
     }
 }
 
@@ -238,13 +240,13 @@ impl BundleFiles<'_> {
     }
 
     /// The module's bytes. Where it isn't a file of the bundle, there are codes of its own.
-    fn module(&self) -> Result<Vec<u8>, LoadError> {
+    fn module(&self) -> Result<Vec<u8>, BundleLoadError> {
         let name = self.manifest.module_filename();
         let path = self.path.join(name);
         // The name has no separators, so only a link could lead out of the directory.
         if self.dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink()) {
             let detail = "expected a file of the bundle itself, found a symbolic link";
-            return Err(LoadError::new(codes::MANIFEST_UNREADABLE, &path, detail));
+            return Err(BundleLoadError::new(codes::MANIFEST_UNREADABLE, &path, detail));
         }
         Regular::open(self.dir, name, Part::Module.max_bytes())
             .and_then(Regular::read)
@@ -252,7 +254,7 @@ impl BundleFiles<'_> {
     }
 
     /// Holds every file to its digest. What comes back is the fingerprint of all of them, and the plan.
-    fn check(&self, module: &[u8]) -> Result<(Digest, Vec<u8>), LoadError> {
+    fn check(&self, module: &[u8]) -> Result<(Digest, Vec<u8>), BundleLoadError> {
         self.require_digest(self.manifest.module_filename(), Digest::of(module))?;
         let mut fingerprint = FingerprintHasher::new();
         let mut plan = Vec::new();
@@ -291,20 +293,20 @@ impl BundleFiles<'_> {
         Ok((fingerprint.finish(&naming), plan))
     }
 
-    fn open(&self, part: Part) -> Result<Regular, LoadError> {
+    fn open(&self, part: Part) -> Result<Regular, BundleLoadError> {
         Regular::open(self.dir, &self.name(part), part.max_bytes())
             .map_err(|error| self.refused(part, &error))
     }
 
-    fn read(&self, part: Part) -> Result<Vec<u8>, LoadError> {
+    fn read(&self, part: Part) -> Result<Vec<u8>, BundleLoadError> {
         self.open(part)?.read().map_err(|error| self.refused(part, &error))
     }
 
-    fn refused(&self, part: Part, error: &ReadError) -> LoadError {
+    fn refused(&self, part: Part, error: &ReadError) -> BundleLoadError {
         refused(&self.path.join(self.name(part)), error, codes::DIGEST_MISMATCH)
     }
 
-    fn require_digest(&self, name: &str, found: Digest) -> Result<(), LoadError> {
+    fn require_digest(&self, name: &str, found: Digest) -> Result<(), BundleLoadError> {
         let detail = match self.manifest.files().get(name) {
             Some(expected) if *expected == found => return Ok(()),
             Some(expected) => {
@@ -312,15 +314,15 @@ impl BundleFiles<'_> {
             }
             None => "the manifest has no digest of this file".to_owned(),
         };
-        Err(LoadError::new(codes::DIGEST_MISMATCH, &self.path.join(name), detail))
+        Err(BundleLoadError::new(codes::DIGEST_MISMATCH, &self.path.join(name), detail))
     }
 
     /// Refuses a directory that holds anything that the manifest doesn't name. The first by name is blamed, so that the same
     /// directory gives the same message in whatever order it is listed.
-    fn require_no_others(&self) -> Result<(), LoadError> {
+    fn require_no_others(&self) -> Result<(), BundleLoadError> {
         let unlisted = |error: io::Error| {
             let detail = format!("cannot list the bundle's directory: {error}");
-            LoadError::new(codes::LOAD_FAILED, self.path, detail)
+            BundleLoadError::new(codes::LOAD_FAILED, self.path, detail)
         };
         let mut others = BTreeMap::new();
         for entry in self.dir.entries().map_err(unlisted)? {
@@ -333,24 +335,24 @@ impl BundleFiles<'_> {
                 let detail = format!(
                     "expected the files that the manifest names, found more than {MAX_OTHERS} others"
                 );
-                return Err(LoadError::new(codes::DIGEST_MISMATCH, self.path, detail));
+                return Err(BundleLoadError::new(codes::DIGEST_MISMATCH, self.path, detail));
             }
             others.insert(name, entry.file_type().map_err(unlisted)?);
         }
         let Some((name, file_type)) = others.first_key_value() else { return Ok(()) };
         let kind = kind_name(*file_type);
         let detail = format!("the manifest has no digest of this file: found {kind}");
-        Err(LoadError::new(codes::DIGEST_MISMATCH, &self.path.join(name), detail))
+        Err(BundleLoadError::new(codes::DIGEST_MISMATCH, &self.path.join(name), detail))
     }
 }
 
 /// Why a file of a bundle wasn't read; `absent` is the code where there is no regular file.
-fn refused(path: &Path, error: &ReadError, absent: Code) -> LoadError {
+fn refused(path: &Path, error: &ReadError, absent: Code) -> BundleLoadError {
     let code = match error {
         ReadError::Missing | ReadError::NotRegular(_) => absent,
         ReadError::TooLarge { .. } | ReadError::Changed { .. } | ReadError::Io(_) => {
             codes::LOAD_FAILED
         }
     };
-    LoadError::new(code, path, error.to_string())
+    BundleLoadError::new(code, path, error.to_string())
 }

@@ -22,7 +22,7 @@
 //! manifest has one form. [`Store`] writes bundles, [`load`] reads one,
 //! [`discover`] all of a directory.
 
-pub(crate) mod apart;
+pub(crate) mod background;
 mod contents;
 mod digest;
 mod discover;
@@ -38,7 +38,7 @@ mod store;
 pub use contents::{Contents, Part, Versions};
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
-pub use error::{BundleError, LoadError, ModuleRefusal};
+pub use error::{BundleError, BundleLoadError, ModuleRefusal};
 pub use load::{Expect, Loaded, ModuleGate, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
 pub use store::Store;

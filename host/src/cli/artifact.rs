@@ -34,6 +34,6 @@ impl Artifact {
 }
 
 /// Why a bundle isn't loaded, with the file at fault.
-pub(super) fn bundle_problem(error: &bundle::LoadError) -> Problem {
+pub(super) fn bundle_problem(error: &bundle::BundleLoadError) -> Problem {
     Problem::new(Stage::Bundle, error.entry(), error.detail()).at(error.place())
 }

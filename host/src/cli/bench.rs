@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::error::CliError;
 use super::files::{CacheArg, PolicyArg};
-use super::{Outcome, Verdict, events, files, output};
+use super::{CommandResult, Verdict, events, files, output};
 
 /// Measure a bundle on real events, on one core
 ///
@@ -101,7 +101,7 @@ struct Oracle {
     events_per_s: f64,
 }
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let pipeline = args.cache.pipeline(&args.policy)?;
     let loaded = bundle::load(&args.bundle, &Expect::default(), &pipeline)?;
     args.cache.tell(&pipeline);

@@ -11,7 +11,7 @@ use retort::evidence::Evidence;
 use retort::evidence::{EventSchema, Task};
 use retort::gate::policy::FieldPolicy;
 use retort::graph::GraphSpec;
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use retort::plan::Plan;
 use retort::render::compile::{compile, compile_text};
 use retort::render::render;
@@ -24,7 +24,7 @@ use super::files::{CacheArg, GraphSource, PolicyArg};
 use super::junit::{Case, Failure, Junit};
 use super::overwrite::Inputs;
 use super::stages::StageReport;
-use super::{Outcome, Verdict, files, output};
+use super::{CommandResult, Verdict, files, output};
 
 /// Run all gates again on a bundle, a module, a WAT file or a plan
 ///
@@ -105,7 +105,7 @@ impl Report {
     }
 }
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let artifact = Artifact::of(&args.path)?;
     if let Some(junit) = &args.junit {
         let files = [&args.policy.policy, &args.schema].into_iter().flatten();
@@ -135,15 +135,15 @@ pub(super) fn main(args: &Args) -> Outcome {
     let problems = match artifact {
         Artifact::Bundle => check.bundle(&args.path),
         Artifact::Module => {
-            let module = files::read(&args.path, Kind::Module)?;
+            let module = files::read(&args.path, DocumentKind::Module)?;
             check.module(&module)
         }
         Artifact::Text => {
-            let text = files::read_text(&args.path, Kind::Wat)?;
+            let text = files::read_text(&args.path, DocumentKind::Wat)?;
             check.text(&text)
         }
         Artifact::Plan => {
-            let text = files::read_text(&args.path, Kind::Plan)?;
+            let text = files::read_text(&args.path, DocumentKind::Plan)?;
             check.plan(&text)
         }
     }

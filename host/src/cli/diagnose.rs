@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use retort::diagnostics::diagnose::{self, render};
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 
 use super::error::CliError;
-use super::{Outcome, Verdict, files, output};
+use super::{CommandResult, Verdict, files, output};
 
 /// Print a saved report as the text that a model is given
 #[derive(clap::Args)]
@@ -28,12 +28,12 @@ Examples:
   retort diagnose smoke smoke_report.json
   retort plan check plan.json --json | retort diagnose parse -";
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let kind: diagnose::ReportKind = args
         .kind
         .parse()
         .map_err(|error| CliError::Diagnose { origin: "KIND".to_owned(), error })?;
-    let report = files::read_json(&args.report, Kind::Report)?;
+    let report = files::read_json(&args.report, DocumentKind::Report)?;
     let text = render(kind, &report)
         .map_err(|error| CliError::Diagnose { origin: files::name(&args.report), error })?;
     if args.json {

@@ -8,14 +8,14 @@ use retort::author::llm::LlmError;
 use retort::author::prompt::PromptError;
 use retort::author::retry::ArgumentError;
 use retort::bundle::smoke::SamplesError;
-use retort::bundle::{BundleError, LoadError as BundleLoadError};
+use retort::bundle::{BundleError, BundleLoadError};
 use retort::diagnostics::diagnose::{DiagnoseError, sanitize};
 use retort::diagnostics::problem::Coded;
 use retort::evidence::TaskError;
 use retort::graph::GraphSpecError;
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use retort::runtime::{GraphsError, StreamError};
-use retort::sandbox::LoadError;
+use retort::sandbox::ModuleLoadError;
 use retort::sandbox::tenant::TenantError;
 use retort::selftest::SelftestError;
 use thiserror::Error;
@@ -33,7 +33,7 @@ pub(super) enum CliError {
     #[error("{}: cannot write it: {source}", path.display())]
     FileNotWritable { path: PathBuf, source: io::Error },
     #[error("{origin}: expected {} of at most {allowed} {what}, found more", kind.name())]
-    FileTooLarge { origin: String, kind: Kind, what: &'static str, allowed: usize },
+    FileTooLarge { origin: String, kind: DocumentKind, what: &'static str, allowed: usize },
     #[error("{origin}: expected UTF-8, found a wrong byte at offset {at}")]
     NotUtf8 { origin: String, at: usize },
     #[error("{origin}: expected {expected} as JSON: {message}")]
@@ -74,7 +74,7 @@ pub(super) enum CliError {
     #[error("{origin}: {error}")]
     Diagnose { origin: String, error: DiagnoseError },
     #[error(transparent)]
-    Engine(#[from] LoadError),
+    Engine(#[from] ModuleLoadError),
     #[error(transparent)]
     Bundle(#[from] BundleLoadError),
     #[error(transparent)]
@@ -143,9 +143,11 @@ impl Coded for CliError {
             Self::FileNotWritable { .. } | Self::Output(_) => codes::FILE_NOT_WRITABLE,
             Self::FileTooLarge { kind, .. } => match kind {
                 // These have codes of their own for it.
-                Kind::GraphSpec | Kind::Ontology | Kind::Binding => codes::GRAPH_SPEC_TOO_LARGE,
-                Kind::Policy => codes::POLICY_TOO_LARGE,
-                Kind::Samples => codes::SAMPLES_TOO_LARGE,
+                DocumentKind::GraphSpec | DocumentKind::Ontology | DocumentKind::Binding => {
+                    codes::GRAPH_SPEC_TOO_LARGE
+                }
+                DocumentKind::Policy => codes::POLICY_TOO_LARGE,
+                DocumentKind::Samples => codes::SAMPLES_TOO_LARGE,
                 _ => codes::FILE_TOO_LARGE,
             },
             Self::NotUtf8 { .. } => codes::FILE_NOT_UTF8,

@@ -9,7 +9,7 @@ use retort::diagnostics::problem::Stage;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::{Outcome, Verdict, output};
+use super::{CommandResult, Verdict, output};
 
 /// Say what a code means, and what to do about it
 #[derive(clap::Args)]
@@ -31,7 +31,7 @@ Examples:
   retort explain out_of_fuel
   retort explain --list";
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let Some(code) = &args.code else {
         return list(args.json);
     };
@@ -61,7 +61,7 @@ impl From<&Code> for Explanation {
     }
 }
 
-fn list(as_json: bool) -> Outcome {
+fn list(as_json: bool) -> CommandResult {
     if as_json {
         output::print_json(&all().map(Explanation::from).collect::<Vec<_>>())?;
         return Ok(Verdict::Pass);

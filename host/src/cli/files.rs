@@ -13,7 +13,7 @@ use retort::bundle::smoke::Samples;
 use retort::diagnostics::problem::{Coded, json_fault};
 use retort::evidence::{EventSchema, Rule};
 use retort::graph::GraphSpec;
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use retort::plan::Plan;
 use retort::sandbox::tenant::TenantPolicy;
 use retort::sandbox::{Cache, CacheReport, ForeignModules, Limits, Options};
@@ -80,7 +80,7 @@ fn refused(path: &Path, expected: &'static str, source: io::Error) -> CliError {
 }
 
 /// All bytes of a file or of stdin, as far as its kind may have.
-pub(super) fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, CliError> {
+pub(super) fn read(path: &Path, kind: DocumentKind) -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
     let allowed = kind.max_bytes();
     open(path, kind.name())?
@@ -94,7 +94,7 @@ pub(super) fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, CliError> {
 }
 
 /// The text of a file or of stdin.
-pub(super) fn read_text(path: &Path, kind: Kind) -> Result<String, CliError> {
+pub(super) fn read_text(path: &Path, kind: DocumentKind) -> Result<String, CliError> {
     String::from_utf8(read(path, kind)?).map_err(|error| CliError::NotUtf8 {
         origin: name(path),
         at: error.utf8_error().valid_up_to(),
@@ -102,7 +102,7 @@ pub(super) fn read_text(path: &Path, kind: Kind) -> Result<String, CliError> {
 }
 
 /// A JSON file.
-pub(super) fn read_json(path: &Path, kind: Kind) -> Result<serde_json::Value, CliError> {
+pub(super) fn read_json(path: &Path, kind: DocumentKind) -> Result<serde_json::Value, CliError> {
     let text = read_text(path, kind)?;
     if let Some(allowed) = kind.exceeded_values(&text) {
         let origin = name(path);
@@ -120,23 +120,23 @@ pub(super) fn read_samples(path: &Path, policy: &PolicyArg) -> Result<Samples, C
     // What a policy allows less than the default is for the sample run to refuse, as serving would.
     let served = policy.read()?.limits(&Limits::default()).event_bytes;
     let event_bytes = served.max(DEFAULT_MAX_EVENT_BYTES);
-    let text = read_text(path, Kind::Samples)?;
+    let text = read_text(path, DocumentKind::Samples)?;
     Ok(Samples::parse_within(&text, &name(path), event_bytes)?)
 }
 
 /// A rule, in words or as JSON.
 pub(super) fn read_rule(path: &Path) -> Result<Rule, CliError> {
-    Ok(Rule::parse(&read_text(path, Kind::Rule)?, &name(path))?)
+    Ok(Rule::parse(&read_text(path, DocumentKind::Rule)?, &name(path))?)
 }
 
 /// An event schema.
 pub(super) fn read_event_schema(path: &Path) -> Result<EventSchema, CliError> {
-    Ok(EventSchema::parse(&read_text(path, Kind::EventSchema)?, &name(path))?)
+    Ok(EventSchema::parse(&read_text(path, DocumentKind::EventSchema)?, &name(path))?)
 }
 
 /// A plan for a command that can do nothing without: what is wrong with it is said.
 pub(super) fn read_plan(path: &Path) -> Result<Option<Plan>, CliError> {
-    let text = read_text(path, Kind::Plan)?;
+    let text = read_text(path, DocumentKind::Plan)?;
     match retort::plan::parse(&text) {
         Ok(plan) => Ok(Some(plan)),
         Err(first) => {
@@ -176,14 +176,14 @@ impl GraphSource {
     pub(super) fn read(&self) -> Result<Option<GraphSpec>, CliError> {
         let refused = |error| CliError::GraphSpec { error };
         if let Some(path) = &self.graph {
-            let text = read_text(path, Kind::GraphSpec)?;
+            let text = read_text(path, DocumentKind::GraphSpec)?;
             return GraphSpec::parse(&text, &name(path)).map(Some).map_err(refused);
         }
         let (Some(ontology), Some(binding)) = (&self.ontology, &self.binding) else {
             return Ok(None);
         };
-        let ontology = (read_text(ontology, Kind::Ontology)?, name(ontology));
-        let binding = (read_text(binding, Kind::Binding)?, name(binding));
+        let ontology = (read_text(ontology, DocumentKind::Ontology)?, name(ontology));
+        let binding = (read_text(binding, DocumentKind::Binding)?, name(binding));
         let parsed =
             GraphSpec::from_ontology_files((&ontology.0, &ontology.1), (&binding.0, &binding.1));
         parsed.map(Some).map_err(refused)
@@ -214,8 +214,10 @@ impl PolicyArg {
         }
         let policy = match &self.policy {
             None => TenantPolicy::default(),
-            Some(path) => TenantPolicy::parse(&read_text(path, Kind::Policy)?, &name(path))?
-                .in_folder(path.parent().unwrap_or(Path::new(""))),
+            Some(path) => {
+                TenantPolicy::parse(&read_text(path, DocumentKind::Policy)?, &name(path))?
+                    .in_folder(path.parent().unwrap_or(Path::new("")))
+            }
         };
         Ok(self.known.get_or_init(|| policy))
     }

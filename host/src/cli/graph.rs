@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use retort::graph::validate::Failure;
 use retort::graph::{Extraction, ValidateOptions, validate};
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use serde::Serialize;
 
 use super::error::CliError;
 use super::files::{self, GraphSource};
-use super::{Outcome, Verdict, output};
+use super::{CommandResult, Verdict, output};
 
 /// Hold results to a graph spec
 #[derive(clap::Args)]
@@ -55,7 +55,7 @@ struct Report<'a> {
     failures: &'a [Failure],
 }
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let Command::Check(args) = &args.command;
     let spec = args.graph.read()?.ok_or_else(|| CliError::ProjectIncomplete {
         what: "a graph spec",
@@ -84,7 +84,7 @@ pub(super) fn main(args: &Args) -> Outcome {
 }
 
 fn read_result(path: &Path) -> Result<Extraction, CliError> {
-    let value = files::read_json(path, Kind::Result)?;
+    let value = files::read_json(path, DocumentKind::Result)?;
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path_in = error.path().to_string();
         CliError::NotResult {

@@ -10,7 +10,7 @@ use retort::gate::inspect::verify::{Found, verify};
 use retort::gate::inspect::{
     FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified,
 };
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use retort::render::compile::compile_text;
 use retort::sandbox::{Limits, WASMTIME_VERSION};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::artifact::{Artifact, bundle_problem};
 use super::error::CliError;
 use super::files::PolicyArg;
-use super::{Outcome, Verdict, files, output};
+use super::{CommandResult, Verdict, files, output};
 
 /// Show what a module is: sections, inputs, limits, proof, fuel bound, sizes
 ///
@@ -86,7 +86,7 @@ struct Refused<'a> {
     problems: &'a [Problem],
 }
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let pipeline = args.policy.pipeline()?;
     match inspected(&args.path, &pipeline)? {
         Ok(inspected) if args.proof => {
@@ -131,14 +131,14 @@ fn inspected(
             .map(|loaded| loaded.module().inspected().clone())
             .map_err(|error| vec![bundle_problem(&error)]),
         Artifact::Module => {
-            pipeline.inspect_bytes(&files::read(path, Kind::Module)?).map_err(problems)
+            pipeline.inspect_bytes(&files::read(path, DocumentKind::Module)?).map_err(problems)
         }
-        Artifact::Text => compile_text(&files::read_text(path, Kind::Wat)?)
+        Artifact::Text => compile_text(&files::read_text(path, DocumentKind::Wat)?)
             .map_err(PipelineError::from)
             .and_then(|module| pipeline.inspect_bytes(&module))
             .map_err(problems),
         Artifact::Plan => pipeline
-            .plan(&files::read_text(path, Kind::Plan)?)
+            .plan(&files::read_text(path, DocumentKind::Plan)?)
             .and_then(|plan| pipeline.build(&plan))
             .and_then(|compiled| pipeline.inspect(&compiled))
             .map_err(problems),

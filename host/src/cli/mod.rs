@@ -34,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::outcome::{Outcome, Verdict};
+use self::outcome::{CommandResult, Verdict};
 
 /// Runs extraction code that a language model wrote, without trusting it.
 ///

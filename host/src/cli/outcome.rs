@@ -17,4 +17,4 @@ impl Verdict {
     }
 }
 
-pub(super) type Outcome = Result<Verdict, CliError>;
+pub(super) type CommandResult = Result<Verdict, CliError>;

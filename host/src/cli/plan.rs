@@ -7,14 +7,14 @@ use clap::Subcommand;
 use retort::abi::event::DEFAULT_MAX_EVENT_BYTES;
 use retort::diagnostics::diagnose::sanitize;
 use retort::diagnostics::problem::{Coded, Problem};
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use retort::plan::{self, Plan, PlanParseError};
 use retort::render::render;
 use serde::Serialize;
 
 use super::error::CliError;
 use super::overwrite::Inputs;
-use super::{Outcome, Verdict, events, files, output};
+use super::{CommandResult, Verdict, events, files, output};
 
 /// Check plans, and see what they mean
 #[derive(clap::Args)]
@@ -87,7 +87,7 @@ Examples:
   retort plan eval plan.json events.ndjson
   head -1 events.ndjson | retort plan eval plan.json";
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     match &args.command {
         Command::Check(args) => check(args),
         Command::Schema(SchemaArgs {}) => {
@@ -120,7 +120,7 @@ struct Fault<'a> {
     message: &'a str,
 }
 
-fn check(args: &CheckArgs) -> Outcome {
+fn check(args: &CheckArgs) -> CommandResult {
     if !args.json {
         let Some(plan) = files::read_plan(&args.plan)? else { return Ok(Verdict::Fail) };
         if let Err(error) = render(&plan) {
@@ -130,7 +130,7 @@ fn check(args: &CheckArgs) -> Outcome {
         output::print_pretty(&plan)?;
         return Ok(Verdict::Pass);
     }
-    let text = files::read_text(&args.plan, Kind::Plan)?;
+    let text = files::read_text(&args.plan, DocumentKind::Plan)?;
     let plan = match plan::parse(&text) {
         Ok(plan) => plan,
         Err(first) => {
@@ -162,7 +162,7 @@ impl<'a> Fault<'a> {
     }
 }
 
-fn eval(plan: &Path, path: &Path) -> Outcome {
+fn eval(plan: &Path, path: &Path) -> CommandResult {
     Inputs::default().files([plan, path]).guard_stdout()?;
     let Some(plan) = files::read_plan(plan)? else { return Ok(Verdict::Fail) };
     let mut out = BufWriter::new(io::stdout().lock());

@@ -10,7 +10,7 @@ use retort::bundle::smoke::SmokeOptions;
 use retort::diagnostics::diagnose::sanitize;
 use retort::evidence::Task;
 use retort::gate::policy::FieldPolicy;
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use serde::Deserialize;
 
 use super::error::CliError;
@@ -212,7 +212,7 @@ impl ProjectArgs {
     /// The project file. Where no project is named, there may be none.
     fn read_file(&self, folder: &Path) -> Result<(PathBuf, ProjectFile), CliError> {
         let path = folder.join(PROJECT_FILE);
-        let text = match files::read_text(&path, Kind::ProjectFile) {
+        let text = match files::read_text(&path, DocumentKind::ProjectFile) {
             Err(CliError::FileNotFound { .. }) if self.project.is_none() => {
                 return Ok((path, ProjectFile::default()));
             }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::project::ProjectArgs;
-use super::{Outcome, Verdict, output};
+use super::{CommandResult, Verdict, output};
 
 /// Print the prompt that a model would be sent, and send nothing
 ///
@@ -31,7 +31,7 @@ struct Report<'a> {
     schema: Value,
 }
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let project = args.project.resolve()?;
     let prompt =
         retort::author::prompt::resolution_under(&project.task()?, &project.field_policy()?)?;

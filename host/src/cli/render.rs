@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use retort::diagnostics::problem::Coded;
 
-use super::{Outcome, Verdict, files, output};
+use super::{CommandResult, Verdict, files, output};
 
 /// Print the WebAssembly text that a plan becomes
 #[derive(clap::Args)]
@@ -20,7 +20,7 @@ Examples:
   retort render plan.json > extractor.wat
   retort render - < plan.json";
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let Some(plan) = files::read_plan(&args.plan)? else { return Ok(Verdict::Fail) };
     match retort::render::render(&plan) {
         Ok(source) => {

@@ -10,14 +10,14 @@ use retort::bundle::smoke::SmokeOptions;
 use retort::diagnostics::finding::Finding;
 use retort::diagnostics::problem::{Coded, Problem};
 use retort::evidence::Task;
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use retort::plan;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::error::CliError;
 use super::files::{self, GraphSource, PolicyArg};
-use super::{Outcome, Verdict, output, runtime};
+use super::{CommandResult, Verdict, output, runtime};
 
 /// Find what is wrong with a plan and fix it, as far as that is possible without a model
 ///
@@ -66,8 +66,8 @@ struct Report<'a> {
     patched: Option<Value>,
 }
 
-pub(super) fn main(args: &Args) -> Outcome {
-    let text = files::read_text(&args.plan, Kind::Plan)?;
+pub(super) fn main(args: &Args) -> CommandResult {
+    let text = files::read_text(&args.plan, DocumentKind::Plan)?;
     let gates = args.gates()?;
     let config = LoopConfig::default();
     let outcome = runtime::block_on(repair_plan(&text, &gates, &config))?;

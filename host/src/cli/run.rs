@@ -14,7 +14,7 @@ use retort::runtime::{Registry, Stream, Summary};
 use super::error::CliError;
 use super::files::{CacheArg, PolicyArg};
 use super::overwrite::{Inputs, guard_two};
-use super::{Outcome, Verdict, files, output};
+use super::{CommandResult, Verdict, files, output};
 
 /// Run bundles over events, one JSON object a line
 ///
@@ -58,7 +58,7 @@ Examples:
 /// Bytes that are written at once.
 const WRITE_BUFFER: usize = 64 << 10;
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let pipeline = args.cache.pipeline(&args.policy)?;
     let registry = open_registry(&args.bundles, &pipeline)?;
     args.cache.tell(&pipeline);

@@ -14,7 +14,7 @@ use super::error::CliError;
 use super::files::PolicyArg;
 use super::junit::{self, CaseVerdict, Failure, Junit};
 use super::overwrite::Inputs;
-use super::{Outcome, Verdict, files, output};
+use super::{CommandResult, Verdict, files, output};
 
 /// Run the hostile corpus against this machine and configuration
 ///
@@ -106,7 +106,7 @@ struct Ran {
     elapsed: Duration,
 }
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     if let Some(junit) = &args.junit {
         let policy = args.policy.policy.as_deref();
         Inputs::default().files(policy).guard(junit, "--junit")?;
@@ -181,7 +181,7 @@ impl Args {
     }
 }
 
-fn list(cases: &[&Case], json: bool) -> Outcome {
+fn list(cases: &[&Case], json: bool) -> CommandResult {
     let listed = cases.iter().map(|case| Listed {
         case: case.name(),
         kind: case.kind().as_str(),

@@ -7,6 +7,7 @@ use json_patch::Patch;
 use serde::{Serialize, Serializer};
 
 pub use text::describe;
+pub(crate) use text::shown;
 
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::{Problem, Stage};

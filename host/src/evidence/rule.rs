@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, json_fault};
-use crate::json::document::Kind;
+use crate::json::document::DocumentKind;
 
 /// Why a rule or an event schema can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -34,7 +34,7 @@ pub enum TaskError {
     #[error("{origin}: expected {} of at most {allowed} JSON values, found more", kind.name())]
     TooLarge {
         /// The rule, or the event schema.
-        kind: Kind,
+        kind: DocumentKind,
         /// Where the text is from.
         origin: String,
         /// How many there may be, the keys of objects counted with them.
@@ -73,10 +73,10 @@ impl Rule {
     /// text is a rule in words, and becomes the `rule` of an object of its own. `origin` names the text in errors.
     ///
     /// # Errors
-    /// [`TaskError`], for an empty text, broken JSON, JSON that isn't an object or holds more values than [`Kind::Rule`]
+    /// [`TaskError`], for an empty text, broken JSON, JSON that isn't an object or holds more values than [`DocumentKind::Rule`]
     /// allows.
     pub fn parse(text: &str, origin: &str) -> Result<Self, TaskError> {
-        require_size(Kind::Rule, text, origin)?;
+        require_size(DocumentKind::Rule, text, origin)?;
         let value = match serde_json::from_str(text) {
             Ok(value) => value,
             Err(_) if !text.trim_start().starts_with(['{', '[']) => {
@@ -119,7 +119,7 @@ impl Rule {
 }
 
 /// Refuses a text that holds more values than its kind may, before a tree of them is built.
-pub(super) fn require_size(kind: Kind, text: &str, origin: &str) -> Result<(), TaskError> {
+pub(super) fn require_size(kind: DocumentKind, text: &str, origin: &str) -> Result<(), TaskError> {
     match kind.exceeded_values(text) {
         Some(allowed) => Err(TaskError::TooLarge { kind, origin: origin.to_owned(), allowed }),
         None => Ok(()),
@@ -150,7 +150,7 @@ mod tests {
     use super::Rule;
     use crate::diagnostics::problem::Coded;
     use crate::evidence::EventSchema;
-    use crate::json::document::Kind;
+    use crate::json::document::DocumentKind;
 
     #[test]
     fn words_are_a_rule() {
@@ -175,9 +175,9 @@ mod tests {
     #[test]
     fn a_tree_of_values_is_not_built_of_too_many() {
         type Read = fn(&str) -> Option<&'static str>;
-        let kinds: [(Kind, Read); 2] = [
-            (Kind::Rule, |text| Rule::parse(text, "rule").err().map(|error| error.code())),
-            (Kind::EventSchema, |text| {
+        let kinds: [(DocumentKind, Read); 2] = [
+            (DocumentKind::Rule, |text| Rule::parse(text, "rule").err().map(|error| error.code())),
+            (DocumentKind::EventSchema, |text| {
                 EventSchema::parse(text, "schema").err().map(|error| error.code())
             }),
         ];

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::abi::event::{DEFAULT_MAX_EVENT_BYTES, EVENT_TYPE};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, json_fault};
-use crate::json::document::Kind;
+use crate::json::document::DocumentKind;
 use crate::json::tally::Tally;
 use crate::plan::EventPattern;
 
@@ -125,7 +125,7 @@ impl Coded for SamplesError {
 
 impl Samples {
     /// Reads sample events, one JSON object a line; blank lines are skipped. `origin` names the text in errors. Each may be
-    /// as long as an event that is served by default, and all together as [`Kind::Samples`] says.
+    /// as long as an event that is served by default, and all together as [`DocumentKind::Samples`] says.
     ///
     /// # Errors
     /// [`SamplesError`], for the first line that isn't an event or is too long, when there is none, or when they are too
@@ -145,11 +145,11 @@ impl Samples {
     ) -> Result<Self, SamplesError> {
         let origin = || origin.to_owned();
         let too_large = |what, allowed| SamplesError::TooLarge { origin: origin(), what, allowed };
-        let max_bytes = Kind::Samples.max_bytes();
+        let max_bytes = DocumentKind::Samples.max_bytes();
         if text.len() > max_bytes {
             return Err(too_large("bytes", max_bytes));
         }
-        let max_values = Kind::Samples.max_values().unwrap_or(usize::MAX);
+        let max_values = DocumentKind::Samples.max_values().unwrap_or(usize::MAX);
         let mut tally = Tally::new(max_values);
         let mut samples = Vec::new();
         for (index, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
@@ -267,7 +267,7 @@ mod tests {
 
     use super::{Samples, SamplesError};
     use crate::diagnostics::problem::Coded;
-    use crate::json::document::Kind;
+    use crate::json::document::DocumentKind;
 
     fn code(text: &str) -> &'static str {
         Samples::parse(text, "samples").map_or_else(|error| error.code(), |_| "ok")
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn samples_are_bounded_in_all() {
-        let allowed = Kind::Samples.max_values().unwrap();
+        let allowed = DocumentKind::Samples.max_values().unwrap();
         let event = |values: usize| {
             // The object, a key and its value, a key and an array of that many values.
             format!("{{\"event_type\":\"e\",\"a\":[{}0]}}\n", "0,".repeat(values - 6))
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(code(&event(allowed + 1)), "samples_too_large");
         assert_eq!(code(&(event(allowed - 1000) + &event(1000))), "ok");
         assert_eq!(code(&(event(allowed - 1000) + &event(1001))), "samples_too_large");
-        let blank = "\n".repeat(Kind::Samples.max_bytes() - event(10).len());
+        let blank = "\n".repeat(DocumentKind::Samples.max_bytes() - event(10).len());
         assert_eq!(code(&(event(10) + &blank)), "ok");
         assert_eq!(code(&(event(10) + &blank + "\n")), "samples_too_large");
     }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::rule::{TaskError, object, require_size};
 use crate::diagnostics::problem::json_fault;
 use crate::evidence::{Path, PathStep};
-use crate::json::document::Kind as Document;
+use crate::json::document::DocumentKind as Document;
 use crate::json::{JsonKind, JsonKinds};
 
 /// How deep a schema is followed. Recursive ones have no end.

@@ -2,7 +2,7 @@
 
 mod kind;
 
-pub use kind::Kind;
+pub use kind::DocumentKind;
 
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Deserializer, Track};
@@ -13,7 +13,7 @@ use crate::diagnostics::untrusted::bounded;
 const MAX_YAML_BYTES: usize = 1 << 20;
 /// How long a text in JSON may be: the resolved form, which bundles hold, takes several times the bytes of the form that
 /// it was made from.
-const MAX_JSON_BYTES: usize = Kind::GraphSpec.max_bytes();
+const MAX_JSON_BYTES: usize = DocumentKind::GraphSpec.max_bytes();
 /// How deep a document may nest. The forms need eight levels; annotations may take more.
 const MAX_DEPTH: usize = 32;
 /// How many scalars, lists and mappings a document may hold.

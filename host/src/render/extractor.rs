@@ -1,11 +1,11 @@
 //! The module of one plan: what all forms of it have in common.
 
+use super::compile::MAX_SOURCE_BYTES;
 use super::lower::{Lowered, lower};
 use super::text::{comment, indent, literal};
 use super::write::Writer;
 use super::{
-    Capacities, MAX_MODULE_BYTES, MAX_SECTION_BYTES, MAX_SOURCE_BYTES, RenderError, declarable,
-    graph, single,
+    Capacities, MAX_MODULE_BYTES, MAX_SECTION_BYTES, RenderError, declarable, graph, single,
 };
 use crate::abi::section::Section;
 use crate::plan::Plan;

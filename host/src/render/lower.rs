@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use super::inputs::{InputNumbers, InputSlot};
 use crate::abi::event::EVENT_TYPE;
-use crate::abi::section::{Input, What};
+use crate::abi::section::{Input, InputKind};
 use crate::plan::expr::{Condition, Expression, ForEach, Reference, Source, Test};
 use crate::plan::{
     EdgeRule, Endpoint, EventPattern, FieldMapping, Form, NodeRule, Partial, Plan, SpanRule,
@@ -110,7 +110,8 @@ pub(super) fn lower(plan: &Plan) -> Lowered<'_> {
         .map(|(rule, scope)| lowering.id(rule.entity_name(), rule.key_fields(), scope))
         .collect();
     let session = Reference::event(plan.session_id_path());
-    let session = lowering.pure(What::Value(Expression::path(session)), &LoweredScope::default());
+    let session =
+        lowering.pure(InputKind::Value(Expression::path(session)), &LoweredScope::default());
     let claims = plan.span_rules().iter().map(|rule| lowering.claim(rule)).collect();
     let nodes = plan
         .nodes()
@@ -155,7 +156,7 @@ impl Lowered<'_> {
                 && self.inputs.table(rows).is_none()
             {
                 let element = Reference { path: Vec::new(), level: innermost(for_each) };
-                let what = What::When(Condition::Test(element, Test::Exists));
+                let what = InputKind::When(Condition::Test(element, Test::Exists));
                 self.inputs.declare(Input { rows: Some(rows), ..Input::of(what) });
             }
         }
@@ -184,7 +185,8 @@ impl Lowering {
             && !plan_converts(plan)
             && !plan_iterates(plan)
         {
-            let place = self.inputs.declare(Input::of(What::Value(Expression::path(event_type))));
+            let place =
+                self.inputs.declare(Input::of(InputKind::Value(Expression::path(event_type))));
             return Gate::Type(exact, self.inputs.slot(place));
         }
         let exact: Vec<Json> = patterns
@@ -209,10 +211,10 @@ impl Lowering {
             Some(only) if tests.is_empty() => only,
             last => Condition::Any(tests.into_iter().chain(last).collect()),
         };
-        let of_type = self.inputs.declare(Input::of(What::When(of_type)));
+        let of_type = self.inputs.declare(Input::of(InputKind::When(of_type)));
         self.gate = Some(of_type);
         if let Some(when) = plan.when() {
-            let input = Input::of(What::When(when.clone()));
+            let input = Input::of(InputKind::When(when.clone()));
             self.gate = Some(self.inputs.declare(Input { only_if: Some(of_type), ..input }));
         }
         Gate::Flag(self.inputs.slot(self.gate.unwrap_or(of_type)))
@@ -242,7 +244,7 @@ impl Lowering {
                 continue;
             }
             chained.push(condition);
-            let what = What::When(condition.clone());
+            let what = InputKind::When(condition.clone());
             // Without the gate there are no rows.
             let only_if = guard.or(if rows.is_none() { self.gate } else { None });
             let input = Input { rows, only_if, ..Input::of(what) };
@@ -257,11 +259,11 @@ impl Lowering {
 
     /// Declares what no conversion is applied to. What reads only the event is declared for the event, in rows as well; what
     /// is simply looked up is shared by all that read it, whatever their conditions are.
-    fn pure(&mut self, what: What, scope: &LoweredScope) -> InputSlot {
+    fn pure(&mut self, what: InputKind, scope: &LoweredScope) -> InputSlot {
         let mut input = Input::of(what);
         let is_looked_up = match &input.what {
-            What::Value(value) => matches!(value.source, Source::Path(_)),
-            What::Truthy(_) | What::When(_) => true,
+            InputKind::Value(value) => matches!(value.source, Source::Path(_)),
+            InputKind::Truthy(_) | InputKind::When(_) => true,
         };
         let of_event = reads_event(&input.references());
         if !of_event {
@@ -282,12 +284,12 @@ impl Lowering {
         if !converts(expression) {
             return match &expression.source {
                 Source::Constant(constant) => LoweredValue::Constant(constant),
-                _ => LoweredValue::Slot(self.pure(What::Value(expression.clone()), scope)),
+                _ => LoweredValue::Slot(self.pure(InputKind::Value(expression.clone()), scope)),
             };
         }
         let gate = if scope.rows.is_none() { self.gate } else { None };
         let place = self.inputs.declare(Input {
-            what: What::Value(expression.clone()),
+            what: InputKind::Value(expression.clone()),
             rows: scope.rows,
             only_if: scope.guard.or(gate),
             on_error: field.on_error(),
@@ -346,7 +348,7 @@ impl Lowering {
             to,
             edge_id: rule.edge_id().map(|template| {
                 let source = Source::Template(template.clone());
-                self.pure(What::Value(Expression { source, convert: Vec::new() }), &scope)
+                self.pure(InputKind::Value(Expression { source, convert: Vec::new() }), &scope)
             }),
             properties: self.properties(rule.property_fields(), at, &scope),
         }
@@ -354,11 +356,11 @@ impl Lowering {
 
     fn claim<'p>(&mut self, rule: &'p SpanRule) -> Claim<'p> {
         let scope = self.scope(rule.for_each(), [rule.when(), None, None]);
-        let id = self.pure(What::Value(Expression::path(rule.span_id().clone())), &scope);
-        let truthy = self.pure(What::Truthy(rule.span_id().clone()), &scope);
+        let id = self.pure(InputKind::Value(Expression::path(rule.span_id().clone())), &scope);
+        let truthy = self.pure(InputKind::Truthy(rule.span_id().clone()), &scope);
         let partial = rule.partial().map(|partial| match partial {
-            Partial::Truthy(reference) => What::Truthy(reference.clone()),
-            Partial::When(condition) => What::When(condition.clone()),
+            Partial::Truthy(reference) => InputKind::Truthy(reference.clone()),
+            Partial::When(condition) => InputKind::When(condition.clone()),
         });
         Claim {
             rule,

@@ -48,12 +48,11 @@ pub const ROWS_INPUT_CAPACITY: u32 = 4 << 20;
 /// of the last node or edge, present in the event or not.
 pub const ROWS_OUTPUT_CAPACITY: u32 = 8 << 20;
 
-/// Most bytes of source: what the compiler takes.
-pub const MAX_SOURCE_BYTES: usize = 4 << 20;
+/// Most bytes of a module: what is rendered, and what the static gate lets pass by default.
+pub const MAX_MODULE_BYTES: usize = 1 << 20;
 
-/// Most bytes of a module, and of the declaration in it: what the static gate lets pass by default.
-const MAX_MODULE_BYTES: usize = 1 << 20;
-const MAX_SECTION_BYTES: usize = 256 << 10;
+/// Most bytes of a custom section, the declaration among them: likewise.
+pub const MAX_SECTION_BYTES: usize = 256 << 10;
 
 /// How much a rendered extractor takes and gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use super::RenderError;
+use super::compile::MAX_SOURCE_BYTES;
 use super::inputs::InputSlot;
 use super::parts::{Optional, ResultPart};
 use super::text::{comment, indent, literal};
-use super::{MAX_SOURCE_BYTES, RenderError};
 use crate::plan::Nulls;
 
 /// Where constant text begins: address 0 stays unused.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::bundle::pipeline::{Admitted, Pipeline};
-use crate::bundle::{self, Digest, Discovery, Expect, LoadError, LoadFailure, Loaded, Part};
+use crate::bundle::{self, BundleLoadError, Digest, Discovery, Expect, LoadFailure, Loaded, Part};
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded;
 use crate::graph::spec::{GraphSpec, GraphSpecError};
@@ -46,7 +46,7 @@ pub(super) struct Route {
 pub enum GraphsError {
     /// The file isn't the one any more that was there when the bundle was loaded.
     #[error(transparent)]
-    Load(#[from] LoadError),
+    Load(#[from] BundleLoadError),
     /// It isn't a graph spec that this version reads.
     #[error(transparent)]
     Spec(#[from] GraphSpecError),
@@ -167,7 +167,7 @@ impl Registry {
 
     /// The route of an event type that is given as the text of JSON, if it is written without needless escapes: the type
     /// itself comes before any prefix, and a longer prefix before a shorter one.
-    pub(super) fn by_text(&self, text: &[u8]) -> Option<usize> {
+    pub(super) fn serving(&self, text: &[u8]) -> Option<usize> {
         // Canonical text escapes each character by itself, so that texts begin alike where types do.
         let by_prefix = || {
             let prefixes = self.prefix_lengths.iter().filter_map(|length| text.get(..*length));

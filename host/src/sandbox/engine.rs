@@ -13,8 +13,8 @@ use super::helper::Slots;
 use super::pool::{PoolPlace, PoolPlaces};
 use super::wasi::Granted;
 use super::{
-    Allocator, CacheReport, ForeignModules, GuestError, Isolation, Limits, LoadError, Options,
-    Pool, Wasi,
+    Allocator, CacheReport, ForeignModules, GuestError, Isolation, Limits, ModuleLoadError,
+    Options, Pool, Wasi,
 };
 use crate::abi::block::Deadline;
 
@@ -70,16 +70,16 @@ impl Sandbox {
     ///
     /// # Errors
     /// As [`with_options`](Self::with_options).
-    pub fn new(limits: Limits) -> Result<Self, LoadError> {
+    pub fn new(limits: Limits) -> Result<Self, ModuleLoadError> {
         Self::with_options(Options { limits, ..Options::default() })
     }
 
     /// An engine built so.
     ///
     /// # Errors
-    /// [`LoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
-    /// this machine, or no thread can be started; [`LoadError::Directory`], when a directory can't be granted.
-    pub fn with_options(options: Options) -> Result<Self, LoadError> {
+    /// [`ModuleLoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
+    /// this machine, or no thread can be started; [`ModuleLoadError::Directory`], when a directory can't be granted.
+    pub fn with_options(options: Options) -> Result<Self, ModuleLoadError> {
         let Options { limits, isolation, allocator, foreign, wasi, cache } = options;
         let granted = Granted::check(wasi)?;
         if limits.stack_bytes > MAX_STACK_BYTES {
@@ -87,9 +87,9 @@ impl Sandbox {
                 "a stack of {} bytes, at most {MAX_STACK_BYTES} are safe",
                 limits.stack_bytes
             );
-            return Err(LoadError::Engine { message });
+            return Err(ModuleLoadError::Engine { message });
         }
-        let engine = Engine::new(&config(&limits, allocator)).map_err(LoadError::engine)?;
+        let engine = Engine::new(&config(&limits, allocator)).map_err(ModuleLoadError::engine)?;
         let clock = Arc::new(AtomicU64::new(0));
         let ticker = Ticker::start(&engine, Arc::clone(&clock))?;
         let pool = match allocator {
@@ -109,11 +109,15 @@ impl Sandbox {
     /// allocator. Of WASI they have what these here have, without the directories.
     ///
     /// # Errors
-    /// [`LoadError::OtherEngine`], when its guests would have another size of stack: that belongs to the engine.
-    pub fn for_tenant(&self, limits: Limits, isolation: Isolation) -> Result<Self, LoadError> {
+    /// [`ModuleLoadError::OtherEngine`], when its guests would have another size of stack: that belongs to the engine.
+    pub fn for_tenant(
+        &self,
+        limits: Limits,
+        isolation: Isolation,
+    ) -> Result<Self, ModuleLoadError> {
         let shared = Arc::clone(&self.inner.shared);
         if limits.stack_bytes != shared.stack_bytes {
-            return Err(LoadError::OtherEngine {
+            return Err(ModuleLoadError::OtherEngine {
                 what: "stack_bytes",
                 asked: limits.stack_bytes.to_string(),
                 shared: shared.stack_bytes.to_string(),
@@ -127,8 +131,8 @@ impl Sandbox {
     /// The same sandbox with another grant of WASI, on the same engine.
     ///
     /// # Errors
-    /// [`LoadError::Directory`], when a directory can't be granted.
-    pub fn with_wasi(&self, wasi: Wasi) -> Result<Self, LoadError> {
+    /// [`ModuleLoadError::Directory`], when a directory can't be granted.
+    pub fn with_wasi(&self, wasi: Wasi) -> Result<Self, ModuleLoadError> {
         let SandboxInner { shared, limits, isolation, foreign, .. } = &*self.inner;
         let inner = SandboxInner {
             shared: Arc::clone(shared),
@@ -285,7 +289,7 @@ struct Ticker {
 }
 
 impl Ticker {
-    fn start(engine: &Engine, clock: Arc<AtomicU64>) -> Result<Self, LoadError> {
+    fn start(engine: &Engine, clock: Arc<AtomicU64>) -> Result<Self, ModuleLoadError> {
         let engine = engine.weak();
         let (stop, stopped) = channel();
         let started = Instant::now();
@@ -302,7 +306,7 @@ impl Ticker {
         let thread = std::thread::Builder::new()
             .name("retort-ticker".to_owned())
             .spawn(tick)
-            .map_err(|error| LoadError::Engine { message: error.to_string() })?;
+            .map_err(|error| ModuleLoadError::Engine { message: error.to_string() })?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 }

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 /// Why a module can't be made ready.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum LoadError {
+pub enum ModuleLoadError {
     /// The engine can't be built on this machine.
     #[error("the engine can't be built: {message}")]
     Engine {
@@ -81,7 +81,7 @@ pub enum LoadError {
     },
 }
 
-impl LoadError {
+impl ModuleLoadError {
     pub(super) fn engine(error: wasmtime::Error) -> Self {
         Self::Engine { message: format!("{error:#}") }
     }
@@ -102,7 +102,7 @@ impl LoadError {
     }
 }
 
-impl Coded for LoadError {
+impl Coded for ModuleLoadError {
     fn entry(&self) -> Code {
         match self {
             Self::Engine { .. } | Self::OtherEngine { .. } => codes::ENGINE_FAILED,

@@ -2,7 +2,7 @@
 
 use wasmtime::{Module, ModuleExport};
 
-use super::LoadError;
+use super::ModuleLoadError;
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT};
 
 /// Where a module's exports are, so that no instance has to look for them by name.
@@ -15,10 +15,10 @@ pub(super) struct ExportIndexes {
 
 impl ExportIndexes {
     /// The exports of a module whose extractor is named `function`.
-    pub(super) fn of(module: &Module, function: &str) -> Result<Self, LoadError> {
+    pub(super) fn of(module: &Module, function: &str) -> Result<Self, ModuleLoadError> {
         let export = |name: &str| {
             // The static gate has checked that they are there and of the right types.
-            let missing = || LoadError::Link { message: format!("no `{name}` is exported") };
+            let missing = || ModuleLoadError::Link { message: format!("no `{name}` is exported") };
             module.get_export_index(name).ok_or_else(missing)
         };
         Ok(Self {

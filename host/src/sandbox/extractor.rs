@@ -9,7 +9,7 @@ use super::native;
 use super::store::StoreState;
 use super::trap::EventBudget;
 use super::wasi;
-use super::{Isolation, LoadError, Sandbox};
+use super::{Isolation, ModuleLoadError, Sandbox};
 use crate::abi::block::{BlockLimits, Deadline};
 use crate::abi::event::Withhold;
 use crate::abi::section::Section;
@@ -48,22 +48,22 @@ impl Sandbox {
     /// Compiles an inspected module to native code.
     ///
     /// # Errors
-    /// [`LoadError`], when wasmtime refuses the module or it doesn't link.
-    pub fn load(&self, inspected: &Inspected) -> Result<Extractor, LoadError> {
+    /// [`ModuleLoadError`], when wasmtime refuses the module or it doesn't link.
+    pub fn load(&self, inspected: &Inspected) -> Result<Extractor, ModuleLoadError> {
         Extractor::load(self.clone(), inspected)
     }
 }
 
 impl Extractor {
-    fn load(sandbox: Sandbox, inspected: &Inspected) -> Result<Self, LoadError> {
+    fn load(sandbox: Sandbox, inspected: &Inspected) -> Result<Self, ModuleLoadError> {
         let module = native::compile(&sandbox, inspected)?;
         let imports_wasi = module.imports().next().is_some();
         let linker = if imports_wasi {
-            wasi::linker(sandbox.engine(), sandbox.wasi().grant).map_err(LoadError::link)?
+            wasi::linker(sandbox.engine(), sandbox.wasi().grant).map_err(ModuleLoadError::link)?
         } else {
             Linker::new(sandbox.engine())
         };
-        let ready = linker.instantiate_pre(&module).map_err(LoadError::link)?;
+        let ready = linker.instantiate_pre(&module).map_err(ModuleLoadError::link)?;
         // The state of a clock or of open files is no part of any proof.
         let is_proven = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
         let is_reset_safe = is_proven && !imports_wasi;

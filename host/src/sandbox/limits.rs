@@ -92,7 +92,7 @@ impl Limits {
     /// The fuel that a call with an input block of `bytes` bytes gets.
     #[must_use]
     pub fn fuel(&self, bytes: usize) -> u64 {
-        self.fuel_base.saturating_add(self.fuel_per_byte.saturating_mul(bytes as u64))
+        fuel::allowance(self.fuel_base, self.fuel_per_byte, bytes)
     }
 
     /// The deadline as a duration.

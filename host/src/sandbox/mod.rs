@@ -27,7 +27,7 @@ mod worker;
 pub use cache::{Cache, CacheReport, CacheWarning};
 pub(crate) use engine::MAX_STACK_BYTES;
 pub use engine::Sandbox;
-pub use error::{GuestError, LoadError, RunError};
+pub use error::{GuestError, ModuleLoadError, RunError};
 pub use extractor::Extractor;
 pub use limits::Limits;
 pub use options::{Allocator, ForeignModules, Isolation, Options, Pool};

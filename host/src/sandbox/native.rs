@@ -2,18 +2,20 @@
 
 use wasmtime::{Engine, Module};
 
-use super::{ForeignModules, LoadError, Sandbox, helper};
+use super::{ForeignModules, ModuleLoadError, Sandbox, helper};
 use crate::gate::inspect::{Inspected, Proof, ResetSafety};
 
 /// Makes native code of a module: in this process if this host rendered it, and as [`ForeignModules`] says if not. What was
 /// compiled before comes from the sandbox's cache, if it has one; a module that nobody may compile doesn't come from there
 /// either.
-pub(super) fn compile(sandbox: &Sandbox, inspected: &Inspected) -> Result<Module, LoadError> {
+pub(super) fn compile(sandbox: &Sandbox, inspected: &Inspected) -> Result<Module, ModuleLoadError> {
     let (engine, wasm) = (sandbox.engine(), inspected.wasm());
     let compiler = Compiler::of(sandbox, inspected)?;
     let Some(cache) = sandbox.cache() else {
         return match compiler {
-            Compiler::ThisProcess => Module::from_binary(engine, wasm).map_err(LoadError::module),
+            Compiler::ThisProcess => {
+                Module::from_binary(engine, wasm).map_err(ModuleLoadError::module)
+            }
             Compiler::Helper(_) => deserialized(engine, &compiler.serialized(sandbox, inspected)?),
         };
     };
@@ -33,22 +35,26 @@ enum Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn of(sandbox: &'a Sandbox, inspected: &Inspected) -> Result<Self, LoadError> {
+    fn of(sandbox: &'a Sandbox, inspected: &Inspected) -> Result<Self, ModuleLoadError> {
         let is_rendered =
             matches!(inspected.reset_safety(), ResetSafety::Proven { how: Proof::Rendered });
         match sandbox.foreign() {
             _ if is_rendered => Ok(Self::ThisProcess),
             ForeignModules::InProcess => Ok(Self::ThisProcess),
             ForeignModules::Helper(program) => Ok(Self::Helper(program)),
-            ForeignModules::Refuse => Err(LoadError::Foreign),
+            ForeignModules::Refuse => Err(ModuleLoadError::Foreign),
         }
     }
 
     /// The native code of a module, as wasmtime writes it down.
-    fn serialized(&self, sandbox: &Sandbox, inspected: &Inspected) -> Result<Vec<u8>, LoadError> {
+    fn serialized(
+        &self,
+        sandbox: &Sandbox,
+        inspected: &Inspected,
+    ) -> Result<Vec<u8>, ModuleLoadError> {
         let (engine, wasm) = (sandbox.engine(), inspected.wasm());
         match self {
-            Self::ThisProcess => engine.precompile_module(wasm).map_err(LoadError::module),
+            Self::ThisProcess => engine.precompile_module(wasm).map_err(ModuleLoadError::module),
             Self::Helper(program) => {
                 helper::compile(program, sandbox.helpers(), engine, wasm, sandbox.limits())
             }
@@ -58,11 +64,11 @@ impl<'a> Compiler<'a> {
 
 /// Native code that this host made, ready to be run. wasmtime refuses what another version of it, or another configuration,
 /// wrote.
-fn deserialized(engine: &Engine, code: &[u8]) -> Result<Module, LoadError> {
+fn deserialized(engine: &Engine, code: &[u8]) -> Result<Module, ModuleLoadError> {
     #[allow(unsafe_code, reason = "the one way in which wasmtime takes native code")]
     // SAFETY: `code` is what `Engine::precompile_module` wrote, unchanged: in this very call, in this process or in a helper
     // of the same build that handed it back through a pipe of its own; or earlier, and then the cache has found the host's
     // authentication code to be that of these very bytes in memory.
     let module = unsafe { Module::deserialize(engine, code) };
-    module.map_err(LoadError::module)
+    module.map_err(ModuleLoadError::module)
 }

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::diagnostics::problem::Coded;
     use crate::sandbox::store::Limiter;
-    use crate::sandbox::{Limits, LoadError};
+    use crate::sandbox::{Limits, ModuleLoadError};
 
     /// What memory that can't be had looks like: as the system reports it, with what wasmtime says around it.
     fn refused() -> [Error; 3] {
@@ -72,11 +72,11 @@ mod tests {
     fn memory_that_the_host_has_not_is_no_fault_of_a_guest() {
         for error in refused() {
             assert!(is_out_of_memory(&error), "{error:#}");
-            assert_eq!(LoadError::module(error).code(), "host_failed");
+            assert_eq!(ModuleLoadError::module(error).code(), "host_failed");
         }
         let error = Error::msg("not a module").context("cannot allocate memory");
         assert!(!is_out_of_memory(&error));
-        assert_eq!(LoadError::module(error).code(), "load_failed");
+        assert_eq!(ModuleLoadError::module(error).code(), "load_failed");
     }
 
     #[test]

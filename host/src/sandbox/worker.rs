@@ -2,7 +2,7 @@
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Extractor, LoadError, Outcome, RunError};
+use super::{Extractor, ModuleLoadError, Outcome, RunError};
 use crate::abi::result::Shape;
 
 /// How many events wait for a worker before its callers do.
@@ -53,8 +53,8 @@ impl Worker {
     /// Starts a thread for an extractor, before which up to 16 events may wait.
     ///
     /// # Errors
-    /// [`LoadError::Engine`], when the system has no thread to give.
-    pub fn new(extractor: Extractor) -> Result<Self, LoadError> {
+    /// [`ModuleLoadError::Engine`], when the system has no thread to give.
+    pub fn new(extractor: Extractor) -> Result<Self, ModuleLoadError> {
         Self::with_queue(extractor, QUEUE)
     }
 
@@ -62,12 +62,12 @@ impl Worker {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_queue(extractor: Extractor, events: usize) -> Result<Self, LoadError> {
+    pub fn with_queue(extractor: Extractor, events: usize) -> Result<Self, ModuleLoadError> {
         let (jobs, waiting) = mpsc::channel(events.clamp(1, mpsc_capacity()));
         std::thread::Builder::new()
             .name("retort-worker".to_owned())
             .spawn(move || serve(&extractor, waiting))
-            .map_err(|error| LoadError::Engine { message: error.to_string() })?;
+            .map_err(|error| ModuleLoadError::Engine { message: error.to_string() })?;
         Ok(Self { jobs })
     }
 

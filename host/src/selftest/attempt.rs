@@ -3,7 +3,7 @@
 use super::{Case, CaseError};
 use crate::bundle::pipeline::PipelineError;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
-use crate::sandbox::LoadError;
+use crate::sandbox::ModuleLoadError;
 
 /// How a case went.
 #[derive(Debug, Default)]
@@ -75,8 +75,8 @@ impl From<std::io::Error> for Attempt {
     }
 }
 
-impl From<LoadError> for Attempt {
-    fn from(error: LoadError) -> Self {
+impl From<ModuleLoadError> for Attempt {
+    fn from(error: ModuleLoadError) -> Self {
         Self::stopped(Problem { stage: Stage::Load, ..error.problem() })
     }
 }

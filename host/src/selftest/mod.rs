@@ -57,7 +57,7 @@ use crate::bundle::pipeline::PipelineError;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::gate::inspect::{Grant, StructuralLimits};
-use crate::sandbox::{ForeignModules, Limits, LoadError, Options, RunError};
+use crate::sandbox::{ForeignModules, Limits, ModuleLoadError, Options, RunError};
 
 /// What the corpus is run against.
 #[derive(Clone, Debug, Default)]
@@ -102,7 +102,7 @@ pub enum SelftestError {
     Case(#[from] CaseError),
     /// The sandbox can't be built as configured.
     #[error(transparent)]
-    Sandbox(#[from] LoadError),
+    Sandbox(#[from] ModuleLoadError),
     /// The honest tenant's plan doesn't pass the gates as configured.
     #[error("the honest tenant's extractor doesn't pass under this configuration: {}", first_of(.0))]
     HonestExtractor(Box<PipelineError>),

@@ -14,7 +14,7 @@ use crate::evidence::{Samples, Task};
 use crate::gate::inspect::{Grant, Inspected, inspect_granting, prove};
 use crate::graph::GraphSpec;
 use crate::render::compile::compile_text;
-use crate::sandbox::{LoadError, Options, Sandbox, Wasi};
+use crate::sandbox::{ModuleLoadError, Options, Sandbox, Wasi};
 
 /// The plan of the honest tenant, which the bundles of cases are made from.
 pub(super) const PLAN: &str = include_str!("honest/plan.json");
@@ -57,7 +57,7 @@ impl Setting {
     }
 
     /// The sandbox of a case: that of another tenant of the same engine, unless its limits need an engine of their own.
-    pub(super) fn sandbox(&self, case: &Case) -> Result<Sandbox, LoadError> {
+    pub(super) fn sandbox(&self, case: &Case) -> Result<Sandbox, ModuleLoadError> {
         let options = &self.config.options;
         let limits = case.limits(&options.limits);
         match self.engine.for_tenant(limits.clone(), options.isolation) {
@@ -67,7 +67,7 @@ impl Setting {
     }
 
     /// The gates of a case.
-    pub(super) fn pipeline(&self, case: &Case) -> Result<Pipeline, LoadError> {
+    pub(super) fn pipeline(&self, case: &Case) -> Result<Pipeline, ModuleLoadError> {
         Ok(Pipeline::in_sandbox(self.sandbox(case)?))
     }
 

@@ -517,7 +517,7 @@ impl<'a> Fill<'a> {
         };
         let paths: Vec<String> = input.references().into_iter().map(path).collect();
         let mut names = Vec::new();
-        if let crate::abi::section::What::Value(value) = &input.what {
+        if let crate::abi::section::InputKind::Value(value) = &input.what {
             conversions(value, &mut names);
         }
         BlockError::Conversion { path: escaped(&paths.join(", ")), conversions: names.join(", ") }

@@ -5,7 +5,7 @@ use super::limits::{BlockLimits, Spent};
 use super::value::{push_json, truthy_fuel};
 use super::{BlockError, Deadline, HEADER_BYTES, SLOT_BYTES, SlotKind};
 use crate::abi::event::{Projection, Projector};
-use crate::abi::section::{ABI_VERSION, What};
+use crate::abi::section::{ABI_VERSION, InputKind};
 use crate::plan::expr::is_truthy;
 
 /// Bytes that a buffer keeps from event to event: 1 MiB, more than almost any event takes.
@@ -106,7 +106,7 @@ impl BlockWriter {
             let offset = self.block.len();
             let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
             let kind = match projector.what(index) {
-                Some(What::Truthy(_)) => {
+                Some(InputKind::Truthy(_)) => {
                     let fuel = self.spent.fuel + truthy_fuel(text);
                     if fuel > limits.fuel {
                         return Err(BlockError::OutOfFuel { used: fuel, allowed: limits.fuel });

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::trie::Trie;
 use super::withhold::Withhold;
-use crate::abi::section::{Input, Rows, What};
+use crate::abi::section::{Input, InputKind, Rows};
 use crate::abi::slot::{Slot, SlotKind};
 use crate::plan::expr::{Evaluator, Over, Reference, Source};
 
@@ -184,12 +184,12 @@ fn positions<T>(list: &[T], is_wanted: impl Fn(&T) -> bool) -> Vec<usize> {
 /// The path of an input that is what is there, as it is, or a test of it.
 fn own_path(input: &Input) -> Option<&Reference> {
     match &input.what {
-        What::Truthy(reference) => Some(reference),
-        What::Value(value) if value.convert.is_empty() => match &value.source {
+        InputKind::Truthy(reference) => Some(reference),
+        InputKind::Value(value) if value.convert.is_empty() => match &value.source {
             Source::Path(reference) => Some(reference),
             Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) => None,
         },
-        What::Value(_) | What::When(_) => None,
+        InputKind::Value(_) | InputKind::When(_) => None,
     }
 }
 
@@ -204,13 +204,13 @@ impl Builder<'_> {
             (Some(reference), what) if input.rows.is_none() => {
                 let place = self.placed(0, None, index, &reference.path);
                 places.push(place);
-                if matches!(what, What::Truthy(_)) {
+                if matches!(what, InputKind::Truthy(_)) {
                     InputSource::Truthy(place)
                 } else {
                     InputSource::Value(place)
                 }
             }
-            (_, What::Truthy(reference)) => {
+            (_, InputKind::Truthy(reference)) => {
                 resolve(reference);
                 InputSource::Truthy(places[0])
             }
@@ -218,11 +218,11 @@ impl Builder<'_> {
                 resolve(reference);
                 InputSource::Value(places[0])
             }
-            (None, What::Value(value)) => {
+            (None, InputKind::Value(value)) => {
                 let evaluator = Evaluator::for_value(value, &mut resolve);
                 InputSource::Evaluated(evaluator, places.clone())
             }
-            (None, What::When(condition)) => {
+            (None, InputKind::When(condition)) => {
                 let evaluator = Evaluator::for_condition(condition, &mut resolve);
                 InputSource::Condition(evaluator, places.clone())
             }

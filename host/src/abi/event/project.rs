@@ -8,7 +8,7 @@ use super::error::{EventError, Fault};
 use super::trie::Trie;
 use super::walk::{Visit, Walk};
 use super::withhold::Withhold;
-use crate::abi::section::{Input, Rows, Section, What};
+use crate::abi::section::{Input, InputKind, Rows, Section};
 use crate::abi::slot::{Slot, SlotKind};
 use crate::json::scan;
 
@@ -131,7 +131,7 @@ impl Projector {
 
     /// What the input that was declared at `index` is.
     #[must_use]
-    pub fn what(&self, index: usize) -> Option<&What> {
+    pub fn what(&self, index: usize) -> Option<&InputKind> {
         self.inputs.get(index).map(|input| &input.what)
     }
 

@@ -13,7 +13,7 @@ use crate::plan::expr::{Condition, Expression, Iteration, Level, OnError, Refere
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Input {
     /// What it is.
-    pub what: What,
+    pub what: InputKind,
     /// The iteration that there is a value for each row of, by its place in [`Section::rows`](super::section::Section::rows).
     pub rows: Option<usize>,
     /// An earlier input, of the same rows or of none, that has to be true; where it isn't, this one is absent and isn't
@@ -25,7 +25,7 @@ pub struct Input {
 
 /// What an input is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum InputKind {
     /// A value, as JSON.
     Value(Expression),
     /// `true` or `false`: whether the value is truthy. An absent value stays absent.
@@ -57,18 +57,18 @@ impl Input {
     /// What is at a path of the event, as JSON.
     #[must_use]
     pub fn json(path: &[String]) -> Self {
-        Self::of(What::Value(Expression::path(Reference::event(path))))
+        Self::of(InputKind::Value(Expression::path(Reference::event(path))))
     }
 
     /// Whether what is at a path of the event is truthy.
     #[must_use]
     pub fn truthy(path: &[String]) -> Self {
-        Self::of(What::Truthy(Reference::event(path)))
+        Self::of(InputKind::Truthy(Reference::event(path)))
     }
 
     /// An input without rows and conditions.
     #[must_use]
-    pub fn of(what: What) -> Self {
+    pub fn of(what: InputKind) -> Self {
         Self { what, rows: None, only_if: None, on_error: OnError::Omit }
     }
 
@@ -76,23 +76,23 @@ impl Input {
     #[must_use]
     pub fn references(&self) -> Vec<&Reference> {
         match &self.what {
-            What::Value(value) => value.references(),
-            What::Truthy(reference) => vec![reference],
-            What::When(condition) => condition.references(),
+            InputKind::Value(value) => value.references(),
+            InputKind::Truthy(reference) => vec![reference],
+            InputKind::When(condition) => condition.references(),
         }
     }
 
     /// Whether it is `true` or `false`, so that other inputs can depend on it.
     #[must_use]
     pub fn is_test(&self) -> bool {
-        matches!(self.what, What::Truthy(_) | What::When(_))
+        matches!(self.what, InputKind::Truthy(_) | InputKind::When(_))
     }
 
     /// The path, where it is what is at a path of the event, as it is.
     #[must_use]
     pub fn plain_path(&self) -> Option<&[String]> {
         match &self.what {
-            What::Value(Expression { source: Source::Path(reference), convert })
+            InputKind::Value(Expression { source: Source::Path(reference), convert })
                 if convert.is_empty() && reference.level.is_event() && self.rows.is_none() =>
             {
                 Some(&reference.path)

@@ -1,6 +1,6 @@
 //! The JSON of an input and of an iteration, read.
 
-use super::{Input, Rows, What};
+use super::{Input, InputKind, Rows};
 use crate::plan::expr::Iteration;
 use crate::plan::language::{LocatedObject, LocatedValue, PathScope, section};
 
@@ -10,12 +10,12 @@ pub(in crate::abi) fn input(written: &LocatedValue<'_>) -> Option<Input> {
     let written = object.alternative()?;
     let is_truthy = object.get("as").is_some_and(|it| it.value == "truthy");
     let what = match written.name() {
-        "when" => What::When(written.condition(PathScope::UNREAD)?),
+        "when" => InputKind::When(written.condition(PathScope::UNREAD)?),
         "path" if is_truthy => {
             object.exclusive("as", "on_error");
-            What::Truthy(object.reference(PathScope::UNREAD)?)
+            InputKind::Truthy(object.reference(PathScope::UNREAD)?)
         }
-        _ => What::Value(object.expression(PathScope::UNREAD)),
+        _ => InputKind::Value(object.expression(PathScope::UNREAD)),
     };
     let on_error = object.get("on_error").and_then(|it| it.word()).unwrap_or_default();
     Some(Input { what, rows: index(&object, "rows"), only_if: index(&object, "if"), on_error })

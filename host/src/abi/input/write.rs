@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{Input, Rows, What};
+use super::{Input, InputKind, Rows};
 use crate::plan::expr::{Expression, Level, Source};
 use crate::plan::language::Dialect;
 use crate::plan::language::write::{Members, iteration};
@@ -11,13 +11,13 @@ impl Serialize for Input {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let section = Dialect::Section;
         let what = match &self.what {
-            What::Value(value) => section
+            InputKind::Value(value) => section
                 .write_value(value, Level::EVENT)
                 .with_some("as", is_plain(value).then_some("json")),
-            What::Truthy(reference) => {
+            InputKind::Truthy(reference) => {
                 section.write_reference(reference, Level::EVENT).with("as", "truthy")
             }
-            What::When(condition) => {
+            InputKind::When(condition) => {
                 Members::new().with("when", section.write_condition(condition, Level::EVENT))
             }
         };

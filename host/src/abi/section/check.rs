@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{
-    INITIALIZE_EXPORT, Input, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
-    MAX_PATH_SEGMENTS, MAX_ROWS, MEMORY_EXPORT, RESERVED_PREFIX, Section, SectionError, What,
+    INITIALIZE_EXPORT, Input, InputKind, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS,
+    MAX_PATH_KEYS, MAX_PATH_SEGMENTS, MAX_ROWS, MEMORY_EXPORT, RESERVED_PREFIX, Section,
+    SectionError,
 };
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::diagnostics::untrusted::quoted;
@@ -73,9 +74,9 @@ impl Section {
         // Before the paths are collected, which goes as deep as conditions and values nest.
         let extent = InputExtent { index };
         match &input.what {
-            What::Value(value) => extent.value(value, 1)?,
-            What::Truthy(_) => {}
-            What::When(condition) => extent.condition(condition, 1)?,
+            InputKind::Value(value) => extent.value(value, 1)?,
+            InputKind::Truthy(_) => {}
+            InputKind::When(condition) => extent.condition(condition, 1)?,
         }
         for reference in input.references() {
             if reference.path.len() > MAX_PATH_SEGMENTS {

@@ -25,7 +25,7 @@ mod read;
 use serde::Serialize;
 
 pub use self::error::SectionError;
-pub use super::input::{Input, Rows, What};
+pub use super::input::{Input, InputKind, Rows};
 use crate::plan::expr::OnDuplicate;
 
 /// The custom section's name.

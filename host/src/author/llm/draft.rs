@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::author::draft::{DraftError, Sketch, draft_until};
-use crate::bundle::apart::compute;
+use crate::bundle::background::run_blocking;
 use crate::evidence::Task;
 
 /// Answers with a first sketch from names and types.
@@ -41,7 +41,7 @@ impl LlmClient for Draft {
             Some(sketch) => sketch,
             None => {
                 let task = Arc::clone(&self.task);
-                let drafted = compute(move |cancel| draft_until(&task, cancel)).await;
+                let drafted = run_blocking(move |cancel| draft_until(&task, cancel)).await;
                 let drafted = drafted.map_err(|error| config(&error))?;
                 self.sketch.get_or_init(|| drafted)
             }

@@ -12,7 +12,7 @@ use super::transcript::{self, RecordedOutcome};
 use super::{Completion, LlmClient, LlmError, LlmRequest, NAME_CHARS};
 use crate::diagnostics::untrusted::bounded;
 use crate::diagnostics::untrusted::sanitize;
-use crate::json::document::Kind;
+use crate::json::document::DocumentKind;
 use crate::json::{Line, Lines};
 
 /// How long a recorded call may be, in bytes: most of it is what was asked, the latest prompt or a whole conversation.
@@ -38,7 +38,7 @@ impl Replay {
     /// Reads a transcript.
     ///
     /// # Errors
-    /// [`LlmError::Replay`]: the file can't be read, is larger than [`Kind::Recording`] allows, or isn't a transcript.
+    /// [`LlmError::Replay`]: the file can't be read, is larger than [`DocumentKind::Recording`] allows, or isn't a transcript.
     pub fn open(file: &Path) -> Result<Self, LlmError> {
         let name = named(&file.display().to_string());
         match File::open(file) {
@@ -65,7 +65,7 @@ impl Replay {
     }
 
     fn read(name: String, transcript: impl BufRead) -> Result<Self, LlmError> {
-        let max_bytes = Kind::Recording.max_bytes();
+        let max_bytes = DocumentKind::Recording.max_bytes();
         let mut bytes = transcript.take(max_bytes as u64 + 1);
         let outcomes = calls(&mut bytes);
         let outcomes = match bytes.limit() {

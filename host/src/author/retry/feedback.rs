@@ -6,8 +6,7 @@ use json_patch::Patch;
 
 use super::Rejection;
 use crate::author::repair::{Failure, reduce_failure_to_repair};
-use crate::diagnostics::fence;
-use crate::diagnostics::finding::{Finding, describe};
+use crate::diagnostics::finding::{Finding, describe, shown};
 use crate::diagnostics::untrusted::sanitize;
 
 /// How much of a suggestion's words is shown, in characters.
@@ -15,9 +14,6 @@ const WORDS_CHARS: usize = 300;
 
 /// How many findings are looked through for suggestions; the text names fewer.
 const MAX_SUGGESTED: usize = 100;
-
-/// How long a patch that was applied may be to be shown, in characters. A longer one is left out: cut off, it would be none.
-const PATCH_CHARS: usize = 500;
 
 /// The gate's diagnostic, unaltered; then what it doesn't say, the patches that were applied already and
 /// those that may be meant; then what to do next.
@@ -28,7 +24,7 @@ pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure
     if !applied.is_empty() {
         text.push_str("\n\nYour answer was mended before it was judged, and the diagnostic is about the mended plan. ");
         text.push_str("These changes were made to it (JSON Patch, RFC 6902)");
-        match shown(applied) {
+        match shown(applied).ok() {
             Some(patch) => push(&mut text, format_args!(": {patch}")),
             None => push(&mut text, format_args!("; there are {} of them.", applied.len())),
         }
@@ -41,7 +37,7 @@ pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure
 /// Appends what would fix the plan, where the diagnostic doesn't say so itself.
 fn push_suggestions(text: &mut String, diagnostic: &str, findings: &[Finding]) {
     let is_new = |finding: &&Finding| {
-        let patch = finding.patch().and_then(shown);
+        let patch = finding.patch().and_then(|patch| shown(patch).ok());
         patch.is_some_and(|patch| !diagnostic.contains(&patch))
     };
     let suggested: Vec<_> = findings.iter().filter(is_new).take(MAX_SUGGESTED).cloned().collect();
@@ -55,12 +51,6 @@ pub(super) fn summary(finding: &Finding) -> String {
     let Finding { pointer, expected, observed, .. } = finding;
     let place = if pointer.is_empty() { "the plan" } else { pointer };
     sanitize(&format!("{place}: expected {expected}, found {observed}"), WORDS_CHARS)
-}
-
-/// A patch on one line with whatever doesn't show spelled out, unless it is too long to be shown whole.
-fn shown(patch: &Patch) -> Option<String> {
-    let text = fence::compact(&serde_json::to_value(patch).ok()?);
-    (text.chars().count() <= PATCH_CHARS).then_some(text)
 }
 
 fn push(text: &mut String, what: std::fmt::Arguments<'_>) {

@@ -8,7 +8,7 @@ use super::attempt::AttemptFailure;
 use super::feedback::summary;
 use crate::author::answer::AnswerError;
 use crate::author::repair::{AnswerHash, Failure};
-use crate::bundle::apart::Interrupted;
+use crate::bundle::background::Interrupted;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Coded, Stage};

@@ -3,7 +3,7 @@
 use super::{Category, Channel, GateError, Gates, LoopConfig, Reason, Rejection, Verdict};
 use crate::author::answer::{self, AnswerError};
 use crate::author::llm::FinishReason;
-use crate::bundle::apart::compute;
+use crate::bundle::background::run_blocking;
 use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::untrusted::sanitize;
@@ -49,7 +49,7 @@ pub(super) async fn judge<G: Gates>(
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<Judged<G::Accepted>, GateError> {
     let (text, ending, format) = (text.to_owned(), finish.clone(), config.answer_format);
-    let answer = match compute(move |_| answer::read(&text, &ending, format)).await? {
+    let answer = match run_blocking(move |_| answer::read(&text, &ending, format)).await? {
         Ok(answer) => answer,
         Err(error) => {
             let findings = gates.findings_of_answer(&error).await?;

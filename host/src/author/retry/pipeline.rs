@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{Category, Channel, GateError, Gates, Rejection, Verdict};
 use crate::author::answer::AnswerError;
 use crate::author::repair::mechanical::{plan_findings_within, smoke_findings_within};
-use crate::bundle::apart::compute;
+use crate::bundle::background::run_blocking;
 use crate::bundle::pipeline::{Accepted, Pipeline, PipelineError};
 use crate::bundle::smoke::SmokeOptions;
 use crate::diagnostics::codes;
@@ -61,7 +61,7 @@ impl Gates for PipelineGates {
             Err(error) if error.is_of_host() => Err(GateError::new(&error)),
             Err(error) => Ok(Verdict::Rejected(rejection(&error, &plan, &gates.task, cancel))),
         };
-        compute(judging).await?
+        run_blocking(judging).await?
     }
 
     async fn findings_of_answer(&self, error: &AnswerError) -> Result<Vec<Finding>, GateError> {
@@ -71,7 +71,7 @@ impl Gates for PipelineGates {
             Ok(value) => plan_findings_within(&value, &problems, &task, &Efforts::new(cancel)),
             Err(_) => Vec::new(),
         };
-        Ok(compute(finding).await?)
+        Ok(run_blocking(finding).await?)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::author::repair::mechanical::{Fixed, apply_fixes};
 use crate::author::repair::{
     AnswerHash, Failure, RetryDecision, RetryMemory, RetryPolicy, should_retry,
 };
-use crate::bundle::apart::compute;
+use crate::bundle::background::run_blocking;
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::Coded;
 use crate::evidence::Task;
@@ -204,7 +204,7 @@ impl<G: Gates> Run<'_, '_, G> {
                 });
                 (conversation, feedback_text)
             };
-            let feedback_text = match self.in_time(compute(going_on)).await {
+            let feedback_text = match self.in_time(run_blocking(going_on)).await {
                 Some(Ok((next, feedback_text))) => {
                     conversation = next;
                     feedback_text
@@ -293,7 +293,7 @@ impl<G: Gates> Run<'_, '_, G> {
                 let repaired = if may_repair { repaired(&to_repair, &seen) } else { None };
                 (judged, hash, seen, repaired)
             };
-            let (judged, hash, repaired) = match self.in_time(compute(repairing)).await {
+            let (judged, hash, repaired) = match self.in_time(run_blocking(repairing)).await {
                 Some(Ok((judged, hash, before, repaired))) => {
                     seen = before;
                     (judged, hash, repaired)

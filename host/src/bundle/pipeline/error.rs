@@ -14,7 +14,7 @@ use crate::gate::policy::Denied;
 use crate::plan::PlanParseError;
 use crate::render::RenderError;
 use crate::render::compile::CompileError;
-use crate::sandbox::{LoadError, RunError};
+use crate::sandbox::{ModuleLoadError, RunError};
 
 /// Why a candidate was rejected.
 #[derive(Debug, Error)]
@@ -39,7 +39,7 @@ pub enum PipelineError {
     Inspect(#[from] Rejected),
     /// The sandbox can't load the module.
     #[error(transparent)]
-    Load(#[from] LoadError),
+    Load(#[from] ModuleLoadError),
     /// An event type that a module declares has no sample, so nothing is known about it.
     #[error("no sample has the plan's event type \"{}\"", escaped(.event_type))]
     NoSample {

@@ -32,7 +32,7 @@ use crate::plan::{self, Plan};
 use crate::render::compile::{Compiled, compile};
 use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::tenant::TenantPolicy;
-use crate::sandbox::{Extractor, Limits, LoadError, Options, Sandbox};
+use crate::sandbox::{Extractor, Limits, ModuleLoadError, Options, Sandbox};
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "1";
@@ -119,8 +119,8 @@ impl Pipeline {
     /// The gates with these limits for what runs, and the default limits for how modules are built.
     ///
     /// # Errors
-    /// [`LoadError::Engine`], when the sandbox can't be built on this machine.
-    pub fn new(limits: Limits) -> Result<Self, LoadError> {
+    /// [`ModuleLoadError::Engine`], when the sandbox can't be built on this machine.
+    pub fn new(limits: Limits) -> Result<Self, ModuleLoadError> {
         Ok(Self::in_sandbox(Sandbox::new(limits)?))
     }
 
@@ -148,7 +148,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// As [`Sandbox::with_options`].
-    pub fn of_tenant(tenant: &TenantPolicy, host: Options) -> Result<Self, LoadError> {
+    pub fn of_tenant(tenant: &TenantPolicy, host: Options) -> Result<Self, ModuleLoadError> {
         let structure = tenant.structure(&StructuralLimits::default());
         let sandbox = Sandbox::with_options(tenant.options(host))?;
         Ok(Self { sandbox, structure, policy: tenant.fields().clone() })
@@ -158,15 +158,15 @@ impl Pipeline {
     /// fields that may be read, which are the policy's, and directories, which no two tenants share unasked.
     ///
     /// # Errors
-    /// [`LoadError::Directory`], when a directory of the policy can't be granted; [`LoadError::OtherEngine`], when its extractors
+    /// [`ModuleLoadError::Directory`], when a directory of the policy can't be granted; [`ModuleLoadError::OtherEngine`], when its extractors
     /// would have another size of stack, or come from another allocator: both belong to the engine, so such a tenant needs one
     /// of its own ([`of_tenant`](Self::of_tenant)).
-    pub fn for_tenant(&self, tenant: &TenantPolicy) -> Result<Self, LoadError> {
+    pub fn for_tenant(&self, tenant: &TenantPolicy) -> Result<Self, ModuleLoadError> {
         let limits = tenant.limits(self.sandbox.limits());
         let isolation = tenant.isolation().unwrap_or(self.sandbox.isolation());
         let shared = self.sandbox.allocator();
         if let Some(asked) = tenant.allocator().filter(|asked| *asked != shared) {
-            return Err(LoadError::OtherEngine {
+            return Err(ModuleLoadError::OtherEngine {
                 what: "allocator",
                 asked: asked.to_string(),
                 shared: shared.to_string(),
@@ -287,7 +287,7 @@ impl Pipeline {
         Ok(self.load_withholding(inspected)?)
     }
 
-    fn load_withholding(&self, inspected: &Inspected) -> Result<Extractor, LoadError> {
+    fn load_withholding(&self, inspected: &Inspected) -> Result<Extractor, ModuleLoadError> {
         let withheld = self.policy.withheld(inspected.section());
         Ok(self.sandbox.load(inspected)?.withholding(withheld))
     }

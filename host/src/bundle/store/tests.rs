@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use super::*;
 use crate::bundle::contents::tests::sample;
-use crate::bundle::{Expect, LoadError, ModuleGate, ModuleRefusal, load};
+use crate::bundle::{BundleLoadError, Expect, ModuleGate, ModuleRefusal, load};
 use crate::diagnostics::problem::Coded as _;
 
 /// What happens at one operation.
@@ -118,7 +118,7 @@ fn manifest(contents: &Contents<'_>, second: i64) -> Manifest {
 }
 
 /// The time at which the one bundle in `root` was made.
-fn stored(root: &Path, fingerprint: Digest) -> Result<String, LoadError> {
+fn stored(root: &Path, fingerprint: Digest) -> Result<String, BundleLoadError> {
     let loaded = load(&root.join(fingerprint.to_string()), &Expect::default(), &AnyModule)?;
     assert_eq!(loaded.fingerprint(), fingerprint);
     Ok(loaded.manifest().created_at().to_owned())

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::super::error::CliError;
 use super::super::model::ModelArgs;
 use super::super::project::Project;
-use super::super::{Outcome, Verdict, output, runtime};
+use super::super::{CommandResult, Verdict, output, runtime};
 use super::stored::{BundleReport, print_path, store};
 
 /// The whole record of a compilation.
@@ -30,7 +30,12 @@ struct Report<'a> {
     account: Option<&'a Account>,
 }
 
-pub(super) fn main(project: &Project, spec: &ModelSpec, args: &ModelArgs, json: bool) -> Outcome {
+pub(super) fn main(
+    project: &Project,
+    spec: &ModelSpec,
+    args: &ModelArgs,
+    json: bool,
+) -> CommandResult {
     let task = project.task()?;
     let client = client(spec, args, project, &task)?;
     let pipeline = project.pipeline()?;
@@ -112,7 +117,7 @@ fn ended(
     task: &Task,
     outcome: LoopOutcome<Accepted>,
     json: bool,
-) -> Outcome {
+) -> CommandResult {
     let stored = match outcome.accepted() {
         Some(accepted) => Some(store(project, pipeline, accepted, &mut |_| {})?),
         None => None,
@@ -136,7 +141,7 @@ fn ended(
 }
 
 /// The loop broke off: what was learned so far is reported all the same.
-fn broken_off(task: &Task, error: &LoopError, json: bool) -> Outcome {
+fn broken_off(task: &Task, error: &LoopError, json: bool) -> CommandResult {
     let account = Account::of_error(error, task);
     if json {
         output::print_json(&Report {

@@ -4,7 +4,7 @@ mod asked;
 mod planned;
 mod stored;
 
-use super::Outcome;
+use super::CommandResult;
 use super::model::ModelArgs;
 use super::project::{ProjectArgs, Source};
 
@@ -43,7 +43,7 @@ Models (--model, or `model` in retort.toml; draft where nothing is said):
                    below a line `--- user ---` or `--- assistant ---`, answers as a JSON string on a line
   replay:FILE      the answers that --record wrote down";
 
-pub(super) fn main(args: &Args) -> Outcome {
+pub(super) fn main(args: &Args) -> CommandResult {
     let project = args.project.resolve()?;
     match project.source(args.model.spec())? {
         Source::Plan(plan) => planned::main(&project, &plan, args.json),

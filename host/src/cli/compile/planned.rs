@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, StageTime};
 use retort::diagnostics::problem::{Coded, Problem, Stage};
-use retort::json::document::Kind;
+use retort::json::document::DocumentKind;
 use serde::Serialize;
 
 use super::super::error::CliError;
 use super::super::project::Project;
-use super::super::{Outcome, Verdict, files, output};
+use super::super::{CommandResult, Verdict, files, output};
 use super::stored::{BundleReport, print_path, store};
 use crate::cli::stages::StageReport;
 
@@ -25,7 +25,7 @@ struct Report<'a> {
     diagnostic: Option<&'a str>,
 }
 
-pub(super) fn main(project: &Project, plan: &Path, json: bool) -> Outcome {
+pub(super) fn main(project: &Project, plan: &Path, json: bool) -> CommandResult {
     let mut stages = Vec::new();
     let mut watch = |time: StageTime| {
         let stage = StageReport::from(time);
@@ -82,7 +82,7 @@ fn accept(
     watch: &mut dyn FnMut(StageTime),
 ) -> Result<Result<(Pipeline, Accepted), PipelineError>, CliError> {
     let start = Instant::now();
-    let plan = files::read_text(plan, Kind::Plan)?;
+    let plan = files::read_text(plan, DocumentKind::Plan)?;
     let task = project.task()?;
     let pipeline = project.pipeline()?;
     watch(StageTime { stage: Stage::Input, ok: true, elapsed: start.elapsed() });

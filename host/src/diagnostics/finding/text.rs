@@ -25,7 +25,7 @@ pub fn describe(heading: &str, findings: &[Finding]) -> String {
     let mut text = format!("{heading} ({} {issues}):", findings.len());
     for finding in findings.iter().take(MAX_LISTED) {
         // Writing to a string doesn't fail.
-        let _ = one(&mut text, finding);
+        let _ = write_finding(&mut text, finding);
     }
     if let Some(more @ 1..) = findings.len().checked_sub(MAX_LISTED) {
         let _ = write!(text, "\n  ... and {more} more (truncated)");
@@ -33,7 +33,7 @@ pub fn describe(heading: &str, findings: &[Finding]) -> String {
     text
 }
 
-fn one(text: &mut String, finding: &Finding) -> std::fmt::Result {
+fn write_finding(text: &mut String, finding: &Finding) -> std::fmt::Result {
     let Finding { code, pointer, expected, observed, event, suggestion, .. } = finding;
     let place = if pointer.is_empty() { "<root>" } else { &*quotable(pointer, SHOWN_CHARS) };
     let (expected, observed) = (quotable(expected, SHOWN_CHARS), quotable(observed, SHOWN_CHARS));
@@ -58,8 +58,8 @@ fn one(text: &mut String, finding: &Finding) -> std::fmt::Result {
 /// A patch as a text shows it: JSON on one line, with what doesn't show spelled out.
 ///
 /// # Errors
-/// The number of its characters, if there are more than 500.
-fn shown(patch: &Patch) -> Result<String, usize> {
+/// The number of its characters, if there are more than 500: cut off, it would be none.
+pub(crate) fn shown(patch: &Patch) -> Result<String, usize> {
     // Of patches, none fails to serialise.
     let text = compact(&serde_json::to_value(patch).unwrap_or_default());
     let chars = text.chars().count();

@@ -139,7 +139,7 @@ pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &Efforts) -> Result<
     if has_samples {
         findings.extend(check::for_each::check(plan, &scopes));
         findings.extend(check::path::roles(plan, &scopes));
-        check::astray::check(plan, &scopes, &mut findings);
+        check::wrong_iteration::check(plan, &scopes, &mut findings);
     }
     without_follow_ons(&mut findings);
     if findings.is_empty() {

@@ -1,6 +1,7 @@
 //! How large and how tangled a module may be.
 
 use crate::diagnostics::codes::{self, Code};
+use crate::render::{MAX_MODULE_BYTES, MAX_SECTION_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// Bounds on a module's structure, checked before anything compiles it.
@@ -75,9 +76,9 @@ pub struct StructuralLimits {
 impl Default for StructuralLimits {
     fn default() -> Self {
         Self {
-            module_bytes: 1 << 20,
+            module_bytes: MAX_MODULE_BYTES as u64,
             custom_sections: 64,
-            custom_section_bytes: 256 << 10,
+            custom_section_bytes: MAX_SECTION_BYTES as u64,
             types: 512,
             params: 32,
             results: 1,

@@ -73,7 +73,7 @@ pub enum Fault {
     ImportType {
         /// The type that the function has.
         expected: String,
-        /// What the module says it is.
+        /// InputKind the module says it is.
         found: String,
     },
     /// A start function: it would run before the host set anything up.

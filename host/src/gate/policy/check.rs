@@ -15,7 +15,7 @@ use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::{Evidence, PathStep, shown_steps, values_at};
 use crate::json::JsonKind;
 use crate::plan::expr::{Chain, Conversion, Converted, Reference, fuel};
-use crate::plan::{Plan, Read, Role};
+use crate::plan::{EVENT_TYPE, Plan, Read, Role};
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
 const QUOTED_CHARS: usize = 200;
@@ -208,7 +208,7 @@ impl FieldPolicy {
         mut is_object: impl FnMut() -> bool,
     ) -> Option<Finding> {
         if let [PathStep::Key(key)] = steps
-            && key == "event_type"
+            && key == EVENT_TYPE
         {
             return None;
         }
@@ -266,12 +266,12 @@ impl FieldPolicy {
 
 /// Where the paths of an input are in its section.
 fn place(index: usize, input: &Input) -> String {
-    use crate::abi::section::What;
+    use crate::abi::section::InputKind;
     use crate::plan::expr::Source;
     let field = match &input.what {
-        What::Truthy(_) => "path",
-        What::When(_) => "when",
-        What::Value(value) => match value.source {
+        InputKind::Truthy(_) => "path",
+        InputKind::When(_) => "when",
+        InputKind::Value(value) => match value.source {
             Source::Path(_) => "path",
             Source::Constant(_) => "constant",
             Source::Template(_) => "template",

@@ -7,7 +7,7 @@ use crate::json::tally;
 /// Each kind has a limit on its bytes, and each that becomes a tree of JSON values one on those as well: a list of
 /// objects takes nearly a hundred times its bytes as a tree. Reading stops at the limit, whatever is after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum DocumentKind {
     /// `retort.toml`.
     ProjectFile,
     /// What is to be extracted, in words or as JSON.
@@ -38,7 +38,7 @@ pub enum Kind {
     Recording,
 }
 
-impl Kind {
+impl DocumentKind {
     /// Every kind.
     pub const ALL: [Self; 14] = [
         Self::ProjectFile,

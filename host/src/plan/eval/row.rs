@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::json::{EventData, EventJson};
+use crate::plan::EVENT_TYPE;
 use crate::plan::expr::{ForEach, Level, Over, Reference};
 
 /// The event, and the elements that are gone over, the outer one first.
@@ -17,7 +18,7 @@ impl<'e> Row<'e> {
     }
 
     pub(super) fn event_type(&self) -> Option<&str> {
-        match &self.levels.first()?.field("event_type")?.data {
+        match &self.levels.first()?.field(EVENT_TYPE)?.data {
             EventData::String(event_type) => Some(event_type),
             _ => None,
         }

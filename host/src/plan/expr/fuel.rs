@@ -77,7 +77,12 @@ pub const DEFAULT_PER_BYTE: u64 = 1_000;
 
 /// The fuel for `bytes` bytes where nobody says otherwise.
 pub(crate) fn default_for(bytes: usize) -> u64 {
-    DEFAULT_PER_BYTE.saturating_mul(bytes as u64).saturating_add(DEFAULT_BASE)
+    allowance(DEFAULT_BASE, DEFAULT_PER_BYTE, bytes)
+}
+
+/// The fuel for `bytes` bytes: so much in any case, and so much for each of them.
+pub(crate) fn allowance(base: u64, per_byte: u64, bytes: usize) -> u64 {
+    base.saturating_add(per_byte.saturating_mul(bytes as u64))
 }
 
 /// There is less fuel left than the next step costs.

@@ -33,7 +33,7 @@ pub use report::{CacheReport, CacheWarning};
 /// let sandbox = Sandbox::with_options(Options { cache: Some(Cache::new(&directory)), ..Options::default() })?;
 /// assert!(sandbox.cache_report().warnings.is_empty());
 /// # std::fs::remove_dir_all(directory).ok();
-/// # Ok::<(), retort::sandbox::LoadError>(())
+/// # Ok::<(), retort::sandbox::ModuleLoadError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {

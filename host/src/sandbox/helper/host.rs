@@ -15,7 +15,7 @@ use wasmtime::Engine;
 use super::protocol::{CompileReply, CompileRequest, REPLY_HEAD_BYTES};
 use super::{COMMAND, MAX_CODE_BYTES, Slots};
 use crate::diagnostics::untrusted::escaped;
-use crate::sandbox::{Limits, LoadError};
+use crate::sandbox::{Limits, ModuleLoadError};
 
 /// Bytes of a helper's stderr that are read.
 const SAID_BYTES: u64 = 4096;
@@ -40,7 +40,7 @@ pub(in crate::sandbox) fn compile(
     engine: &Engine,
     wasm: &Arc<[u8]>,
     limits: &Limits,
-) -> Result<Vec<u8>, LoadError> {
+) -> Result<Vec<u8>, ModuleLoadError> {
     // Dropped after the helper, which has ended by then.
     let _slot = slots.take();
     let started = Instant::now();
@@ -57,7 +57,7 @@ pub(in crate::sandbox) fn compile(
     let late = || {
         let used = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let allowed_ms = limits.compile_ms;
-        LoadError::CompileDeadline { used_ms: used.max(allowed_ms), allowed_ms }
+        ModuleLoadError::CompileDeadline { used_ms: used.max(allowed_ms), allowed_ms }
     };
     let Talk { reply, said } = match talk.recv_timeout(allowed.saturating_sub(started.elapsed())) {
         Ok(talk) => talk,
@@ -67,11 +67,11 @@ pub(in crate::sandbox) fn compile(
     if reply.len() > REPLY_HEAD_BYTES + MAX_CODE_BYTES {
         return Err(failed(format!("it gave more than {MAX_CODE_BYTES} bytes of code")));
     }
-    let out_of_memory = || LoadError::CompileMemory { allowed: limits.compile_memory_bytes };
+    let out_of_memory = || ModuleLoadError::CompileMemory { allowed: limits.compile_memory_bytes };
     match CompileReply::from_bytes(reply) {
         Some(CompileReply::Code(code)) => Ok(code),
         Some(CompileReply::Refused(message)) => {
-            Err(LoadError::Module { message: escaped(&message) })
+            Err(ModuleLoadError::Module { message: escaped(&message) })
         }
         Some(CompileReply::OutOfMemory) => Err(out_of_memory()),
         Some(CompileReply::Failed(message)) => Err(failed(message)),
@@ -87,8 +87,8 @@ pub(in crate::sandbox) fn compile(
     }
 }
 
-fn failed(message: impl AsRef<str>) -> LoadError {
-    LoadError::Helper { message: escaped(message.as_ref()) }
+fn failed(message: impl AsRef<str>) -> ModuleLoadError {
+    ModuleLoadError::Helper { message: escaped(message.as_ref()) }
 }
 
 fn ending(status: ExitStatus, said: &str) -> String {
@@ -108,7 +108,7 @@ struct Talk {
 struct Helper(Child);
 
 impl Helper {
-    fn start(program: &Path) -> Result<Self, LoadError> {
+    fn start(program: &Path) -> Result<Self, ModuleLoadError> {
         let unable = |error: std::io::Error| {
             failed(format!("could not start {}: {error}", program.display()))
         };
@@ -132,7 +132,7 @@ impl Helper {
         &mut self,
         request: CompileRequest,
         wasm: Arc<[u8]>,
-    ) -> Result<Receiver<Talk>, LoadError> {
+    ) -> Result<Receiver<Talk>, ModuleLoadError> {
         let pipes = (self.0.stdin.take(), self.0.stdout.take(), self.0.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(failed("it has no pipes"));

@@ -11,13 +11,13 @@
 //! up for as long as the guest runs, though: [`Worker`](super::Worker) is the way out.
 
 mod deterministic;
-mod grant;
+mod directories;
 mod host;
 mod link;
 mod log;
 
-pub(super) use grant::Granted;
-pub use grant::{Directory, Wasi};
+pub(super) use directories::Granted;
+pub use directories::{Directory, Wasi};
 pub(super) use host::Host;
 pub(super) use link::linker;
 pub use log::Log;

@@ -2,7 +2,6 @@
 //!
 //! A check decides by facts alone whether there is a finding. What would fix it, it asks of [`suggest`](super::suggest).
 
-pub(super) mod astray;
 mod describe;
 mod edge;
 pub(super) mod event_type;
@@ -14,6 +13,7 @@ mod node;
 pub(super) mod path;
 mod types;
 mod values;
+pub(super) mod wrong_iteration;
 
 use serde_json::Value;
 

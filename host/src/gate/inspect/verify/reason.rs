@@ -41,7 +41,7 @@ pub enum Obligation {
     Join,
     /// They return what was written, and all of it.
     Returned,
-    /// What is copied in bulk becomes part of the result.
+    /// InputKind is copied in bulk becomes part of the result.
     Bulk,
 }
 

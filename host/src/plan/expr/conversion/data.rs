@@ -33,7 +33,7 @@ pub(crate) enum Outcome<'t> {
 }
 
 impl<'t> Outcome<'t> {
-    /// What JSON says. Of text that isn't JSON this finds out no more than it needs: it has failed, or is a value that
+    /// InputKind JSON says. Of text that isn't JSON this finds out no more than it needs: it has failed, or is a value that
     /// conversions fail on.
     pub(crate) fn read(json: impl Into<Cow<'t, str>>) -> Self {
         let json = json.into();

@@ -6,7 +6,7 @@ mod error;
 mod json;
 mod number;
 mod pattern;
-mod price;
+mod pattern_cost;
 #[cfg(test)]
 mod properties;
 mod read;

@@ -10,7 +10,7 @@ use regex_syntax::ast::parse::Parser;
 use regex_syntax::hir::translate::Translator;
 
 use super::error::{ConversionError, ConversionFault};
-use super::price;
+use super::pattern_cost;
 
 /// Bytes that the text of a pattern has at most.
 const MAX_PATTERN_BYTES: usize = 4 << 10;
@@ -156,7 +156,7 @@ impl Pattern {
         budget.take(BudgetPart::Patterns, 1)?;
         budget.take(BudgetPart::Text, text.len())?;
         let ast = Parser::new().parse(&text).map_err(|error| no_pattern(&error))?;
-        let Some(steps) = price::steps(&text, &ast, MAX_STEPS) else {
+        let Some(steps) = pattern_cost::steps(&text, &ast, MAX_STEPS) else {
             let found = format!("more than {MAX_STEPS}");
             return Err(too_large("steps of translation", MAX_STEPS, found, ADVICE_ON_CASE));
         };

@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::gate::inspect::Grant;
-use crate::sandbox::LoadError;
+use crate::sandbox::ModuleLoadError;
 
 /// Most directories that may be granted.
 const MAX_DIRECTORIES: usize = 16;
@@ -98,17 +98,17 @@ impl Opened {
 
 impl Granted {
     /// Checks what a host wants to grant, and fixes where its directories are.
-    pub(in crate::sandbox) fn check(mut wasi: Wasi) -> Result<Self, LoadError> {
+    pub(in crate::sandbox) fn check(mut wasi: Wasi) -> Result<Self, ModuleLoadError> {
         if wasi.directories.len() > MAX_DIRECTORIES {
             let message =
                 format!("{} directories, at most {MAX_DIRECTORIES}", wasi.directories.len());
             let directory = wasi.directories[MAX_DIRECTORIES].host.display().to_string();
-            return Err(LoadError::Directory { directory, message });
+            return Err(ModuleLoadError::Directory { directory, message });
         }
         let mut seen = BTreeSet::new();
         let mut opened = Vec::with_capacity(wasi.directories.len());
         for directory in &mut wasi.directories {
-            let refused = |message: String| LoadError::Directory {
+            let refused = |message: String| ModuleLoadError::Directory {
                 directory: directory.host.display().to_string(),
                 message,
             };
@@ -123,7 +123,7 @@ impl Granted {
             // Where it is doesn't change with the process's current directory.
             let host = directory.host.canonicalize().map_err(|error| refused(error.to_string()))?;
             directory.host = host;
-            let refused = |message: String| LoadError::Directory {
+            let refused = |message: String| ModuleLoadError::Directory {
                 directory: directory.host.display().to_string(),
                 message,
             };
@@ -195,7 +195,7 @@ mod tests {
 
     fn refusal(wasi: Wasi) -> String {
         match Granted::check(wasi) {
-            Err(LoadError::Directory { message, .. }) => message,
+            Err(ModuleLoadError::Directory { message, .. }) => message,
             other => format!("{other:?}"),
         }
     }

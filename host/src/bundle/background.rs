@@ -9,7 +9,7 @@ use crate::evidence::effort::Cancel;
 ///
 /// # Errors
 /// The thread ended before the work did.
-pub(crate) async fn compute<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce(&Cancel) -> T + Send + 'static,
 ) -> Result<T, Interrupted> {
     let waiting = Waiting(Cancel::default());
@@ -42,14 +42,14 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::task::{Context, Poll, Waker};
 
-    use super::compute;
+    use super::run_blocking;
 
     #[test]
     fn what_nobody_waits_for_is_told_so() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let _entered = runtime.enter();
         let (told, ends) = channel();
-        let mut work = Box::pin(compute(move |cancel| {
+        let mut work = Box::pin(run_blocking(move |cancel| {
             while !cancel.is_cancelled() {
                 std::thread::yield_now();
             }
