@@ -113,9 +113,9 @@ fn grouped(number: &Value) -> String {
 }
 
 #[test]
-fn the_limits_of_the_readme_are_the_defaults() {
-    let readme = document("README.md");
-    let tables = below(&readme, "## Limits");
+fn the_limits_in_the_documents_are_the_defaults() {
+    let limits = document("docs/limits.md");
+    let tables = below(&limits, "# Limits");
     let (sandbox, structure) = tables.split_once("How a module may be built").unwrap();
     let defaults = [
         (sandbox, serde_json::to_value(Limits::default()).unwrap()),
@@ -131,23 +131,23 @@ fn the_limits_of_the_readme_are_the_defaults() {
 
 #[test]
 fn the_limits_on_documents_are_those_of_their_kinds() {
-    let readme = document("README.md");
+    let limits = document("docs/limits.md");
     let rows = DocumentKind::ALL.map(|kind| {
         let values = kind.max_values().map_or(String::new(), |most| grouped(&most.into()) + " ");
         format!("| {} | {} | {values}|", kind.name(), grouped(&kind.max_bytes().into()))
     });
     let table = format!("\n| what | bytes | values |\n|---|---|---|\n{}\n\n", rows.join("\n"));
-    assert!(readme.contains(&table), "{table}");
+    assert!(limits.contains(&table), "{table}");
     for figure in [ClientConfig::default().max_response_bytes, answer::MAX_BYTES] {
-        assert!(readme.contains(&grouped(&figure.into())), "{figure}");
+        assert!(limits.contains(&grouped(&figure.into())), "{figure}");
     }
 }
 
 #[test]
 fn plans_in_documents_are_plans() {
-    for name in ["README.md", "docs/plan.md"] {
+    for (name, least) in [("README.md", 1), ("docs/plan.md", 2)] {
         let plans = blocks(&document(name), "json");
-        assert!(plans.len() >= 2, "{name}");
+        assert!(plans.len() >= least, "{name}");
         for plan in plans {
             assert_eq!(retort::plan::problems(&plan), [], "{name}");
         }
@@ -155,8 +155,8 @@ fn plans_in_documents_are_plans() {
 }
 
 #[test]
-fn the_policy_of_the_readme_is_one() {
-    let policies = blocks(below(&document("README.md"), "## A tenant's policy"), "yaml");
+fn the_policy_in_the_documents_is_one() {
+    let policies = blocks(&document("docs/policy.md"), "yaml");
     let [policy] = policies.as_slice() else { panic!("{policies:?}") };
     let policy = TenantPolicy::parse(policy, "policy.yaml").unwrap();
     assert_eq!(policy.fields().denied().len(), 1);
@@ -252,7 +252,12 @@ fn links_lead_somewhere() {
         ("DESIGN.md", ""),
         ("SECURITY.md", ""),
         ("docs/abi.md", "docs"),
+        ("docs/benchmarks.md", "docs"),
+        ("docs/cli.md", "docs"),
+        ("docs/evaluation.md", "docs"),
+        ("docs/limits.md", "docs"),
         ("docs/plan.md", "docs"),
+        ("docs/policy.md", "docs"),
         ("docs/proof.md", "docs"),
         ("docs/wasi.md", "docs"),
     ] {
@@ -288,20 +293,22 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The command lines of the README that run `retort`, in their order.
-fn commands(readme: &str) -> Vec<String> {
-    blocks(readme, "sh")
+/// The command lines of the README and of the page of commands that run `retort`, in their order.
+fn commands() -> Vec<String> {
+    let documents = ["README.md", "docs/cli.md"].map(document);
+    documents
         .iter()
+        .flat_map(|document| blocks(document, "sh"))
         .flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>())
         .map(|line| line.replace("cargo run -q -- ", "retort ").replace("cargo run -- ", "retort "))
         .filter(|line| !line.starts_with("cargo "))
         .collect()
 }
 
-/// Every command line of the README, one after the other, as a reader would run them in a checkout. One that is meant to
-/// fail says so: `# exits 1`.
+/// Every command line of the documents, one after the other and then all of them again, as a reader would run them in a
+/// checkout. One that is meant to fail says so: `# exits 1`.
 #[test]
-fn the_commands_of_the_readme_do_what_it_says() {
+fn the_commands_of_the_documents_do_what_they_say() {
     let directory = tempfile::tempdir().unwrap();
     copy(&workspace_root().join("examples"), &directory.path().join("examples"));
     for example in fs::read_dir(directory.path().join("examples")).unwrap() {
@@ -312,15 +319,14 @@ fn the_commands_of_the_readme_do_what_it_says() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::iter::once(binary.to_owned()).chain(std::env::split_paths(&path));
     let path = std::env::join_paths(paths).unwrap();
-    let readme = document("README.md");
-    let commands = commands(&readme);
+    let commands = commands();
     assert!(commands.len() > 15);
     let mut results = Vec::new();
-    for command in commands {
+    for command in commands.iter().chain(&commands) {
         let expected =
             command.split_once("# exits ").map_or(0, |(_, rest)| rest[..1].parse().unwrap());
         let output = Command::new("sh")
-            .args(["-c", &command])
+            .args(["-c", command])
             .current_dir(directory.path())
             .env("PATH", &path)
             .output()
@@ -343,9 +349,8 @@ fn lines_of_results(stdout: &[u8]) -> usize {
 }
 
 #[test]
-fn the_readme_shows_every_command() {
-    let readme = document("README.md");
-    let commands = commands(&readme).join("\n");
+fn the_documents_show_every_command() {
+    let commands = commands().join("\n");
     for command in [
         "compile",
         "prompt",
