@@ -97,12 +97,7 @@ fn contents<'a>(module_name: &'a str, event_types: &'a [String]) -> Contents<'a>
         limits: b"{}",
         event_schema: None,
         rule: None,
-        versions: Versions {
-            abi: 1,
-            compiler_package: "1",
-            template: "1",
-            transcript_builder: "1",
-        },
+        versions: Versions::CURRENT,
     }
 }
 

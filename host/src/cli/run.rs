@@ -127,8 +127,7 @@ fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError>
     }
     let registry = Registry::open(root, pipeline);
     for failure in registry.failures() {
-        let text = format_args!("{}: {}", failure.place(), failure.detail);
-        output::coded(failure.code(), text);
+        output::coded(failure.code(), &failure.error);
     }
     if registry.is_empty() {
         return Err(CliError::NoBundles(root.to_owned()));
