@@ -4,7 +4,6 @@ use std::error::Error;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url, redirect};
-use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use super::super::{ClientConfig, LlmError, Secrets};
@@ -33,28 +32,26 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// To `url`, with the endpoint's key in the header that `authorize` makes of it.
+    /// To the path below the endpoint, with its key and these other headers.
     ///
     /// # Errors
     /// [`LlmError::Config`]: a key that no header can hold, or no TLS.
     pub(super) fn new(
         model: String,
         endpoint: &Endpoint,
-        url: Url,
-        authorize: fn(&str) -> (HeaderName, String),
-        mut headers: HeaderMap,
+        path: Vec<String>,
+        headers: &[(&'static str, &'static str)],
         config: &ClientConfig,
     ) -> Result<Self, LlmError> {
-        let mut secrets = config.secrets();
-        if let Some(key) = endpoint.key() {
-            let (name, value) = authorize(key.expose_secret());
-            let mut value = HeaderValue::try_from(value).map_err(|_| LlmError::Config {
-                message: format!("expected a key that a header can hold for {model}, found one with control characters or line breaks"),
-            })?;
-            value.set_sensitive(true);
-            headers.insert(name, value);
-            secrets = secrets.with(key.clone());
-        }
+        let key_header = endpoint.key_header().map_err(|_| LlmError::Config {
+            message: format!("expected a key that a header can hold for {model}, found one with control characters or line breaks"),
+        })?;
+        let other = |(name, value): &(&'static str, &'static str)| {
+            (HeaderName::from_static(name), HeaderValue::from_static(value))
+        };
+        let headers = headers.iter().map(other).chain(key_header).collect();
+        let secrets = endpoint.key().cloned().into_iter().fold(config.secrets(), Secrets::with);
+        let url = endpoint.url(path);
         let unusable = |error: &dyn Error| LlmError::Config {
             message: format!("{model}: no secure connection can be set up: {error}"),
         };
