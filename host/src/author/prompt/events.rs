@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::lines::{FAR, Lines, NAME_CHARS, WantedField, names, place};
+use super::lines::{FAR, Lines, NAME_CHARS, RuleWords, names, place, push_count};
 use crate::diagnostics::fence;
 use crate::evidence::effort::{Cancel, Effort};
 use crate::evidence::redact::{is_data, redacted};
@@ -39,16 +39,11 @@ different values it has, and some of them. A value in angle brackets stands for 
 elements of the array before it, `{}` for the entries of the object: the path behind it starts there, in a `for_each`.
 ";
 
-pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &WantedField) -> String {
+pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &RuleWords) -> String {
+    let (types, too_long): (Vec<_>, Vec<_>) =
+        evidence.event_types().partition(|(name, _)| name.chars().count() <= NAME_CHARS);
     let mut names = Lines::default();
-    let mut types: Vec<(&str, &SampleEvents)> = Vec::new();
-    for (name, events) in evidence.event_types() {
-        if name.chars().count() > NAME_CHARS {
-            names.leave_out();
-        } else {
-            types.push((name, events));
-        }
-    }
+    too_long.iter().for_each(|_| names.leave_out());
     let closest = types.iter().map(|(name, _)| wanted.closeness(name)).min().unwrap_or(FAR);
     let is_close = |(name, _): &(&str, &SampleEvents)| wanted.closeness(name) == closest;
     let (close, others): (Vec<_>, Vec<_>) = types.into_iter().partition(is_close);
@@ -69,17 +64,13 @@ pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &Wanted
     } else {
         text.push_str(&table.block(&close, EVENTS_CHARS));
     }
-    for (other, _) in &others {
-        names.push((0, 0), name(other));
-    }
+    others.iter().for_each(|(other, _)| names.push((0, 0), name(other)));
     let (shown, left_out) = names.within(NAMES_CHARS);
     if !shown.is_empty() {
         text.push_str("\nThere are samples of these event types too:\n\n");
         text.push_str(&fence::block("text", &shown));
     }
-    if left_out > 0 {
-        text.push_str(&format!("\nEvent types that are not shown: {left_out}.\n"));
-    }
+    push_count(&mut text, "Event types that are not shown", left_out);
     text
 }
 
@@ -92,7 +83,7 @@ fn name(event_type: &str) -> String {
 struct PathTable<'a> {
     evidence: &'a Evidence,
     policy: &'a FieldPolicy,
-    wanted: &'a WantedField,
+    wanted: &'a RuleWords,
 }
 
 impl PathTable<'_> {
@@ -167,15 +158,9 @@ impl PathTable<'_> {
             lines.within(max_chars.saturating_sub(headings.chars().count() + 1));
         let block = fence::block("text", format!("{headings}\n{shown}").trim_end());
         let mut text = format!("\n{block}");
-        for (what, count) in [
-            ("Event types that are not shown", left_out_types),
-            ("Paths of this that are not shown", left_out),
-            ("Paths of this that policy denies", denied),
-        ] {
-            if count > 0 {
-                text.push_str(&format!("\n{what}: {count}.\n"));
-            }
-        }
+        push_count(&mut text, "Event types that are not shown", left_out_types);
+        push_count(&mut text, "Paths of this that are not shown", left_out);
+        push_count(&mut text, "Paths of this that policy denies", denied);
         if effort.is_over() {
             text.push_str("\nNot all arrays and maps of this were looked into.\n");
         }
