@@ -70,21 +70,14 @@ impl<'de> Deserialize<'de> for Seen {
 
 /// Where the next object, or array of objects, begins.
 fn opening(text: &str, from: usize) -> Option<usize> {
-    let mut from = from;
-    loop {
-        let start = from + text[from..].find(['{', '['])?;
-        let inside = &text[start + 1..];
-        let next = inside.trim_start_matches([' ', '\t', '\n', '\r']);
-        let begins = if text[start..].starts_with('{') {
-            next.is_empty() || next.starts_with(['"', '}'])
-        } else {
-            next.starts_with('{')
-        };
-        if begins {
-            return Some(start);
+    let mut starts = text[from..].match_indices(['{', '[']).map(|(at, _)| from + at);
+    starts.find(|&start| {
+        let inside = text[start + 1..].trim_start_matches([' ', '\t', '\n', '\r']);
+        match text.as_bytes()[start] {
+            b'{' => inside.is_empty() || inside.starts_with(['"', '}']),
+            _ => inside.starts_with('{'),
         }
-        from = start + 1;
-    }
+    })
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ mod tests {
 
         What may mend it (1 issue):
           /key_field: wrong_type: expected an array; found a string
-            perhaps mended by this JSON Patch of the plan: [{"op":"replace","path":"/key_field","value":"a"}]
+            perhaps fixed by this JSON Patch of the plan: [{"op":"replace","path":"/key_field","value":"a"}]
 
         Next step: Give `/key_field` the form that the schema asks for. Correct every problem that is listed, and keep all the rest of the plan as it is.
         "#);
