@@ -39,9 +39,9 @@ pub(super) fn take(text: &str) -> Taken<'_> {
     let mut from = 0;
     while let Some(start) = opening(text, from) {
         let rest = &text[start..];
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Seen>();
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Unkept>();
         match values.next() {
-            Some(Ok(Seen)) => {
+            Some(Ok(Unkept)) => {
                 let end = start + values.byte_offset();
                 if found.replace(start..end).is_some() {
                     return Taken::Several;
@@ -60,9 +60,9 @@ pub(super) fn take(text: &str) -> Taken<'_> {
 }
 
 /// A value that is looked through and not kept: how long an answer is has to be known before a tree of it is built.
-struct Seen;
+struct Unkept;
 
-impl<'de> Deserialize<'de> for Seen {
+impl<'de> Deserialize<'de> for Unkept {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Tally::new(usize::MAX).deserialize(deserializer).map(|()| Self)
     }

@@ -229,7 +229,7 @@ async fn write(mut stdin: ChildStdin, prompt: &str) -> io::Result<()> {
 }
 
 /// The beginning of the last line that isn't blank. The end of a line that is too long may begin within a key, which then
-/// could not be told as one.
+/// could not be recognised as one.
 #[derive(Default)]
 struct LastLine {
     last: Vec<u8>,

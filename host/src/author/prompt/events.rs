@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::lines::{FAR, Lines, NAME_CHARS, RuleWords, names, place, push_count};
+use super::lines::{FAR, NAME_CHARS, RankedLines, RuleWords, names, place, push_count};
 use crate::diagnostics::fence;
 use crate::evidence::effort::{Cancel, Effort};
 use crate::evidence::redact::{is_data, redacted};
@@ -42,7 +42,7 @@ elements of the array before it, `{}` for the entries of the object: the path be
 pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &RuleWords) -> String {
     let (types, too_long): (Vec<_>, Vec<_>) =
         evidence.event_types().partition(|(name, _)| name.chars().count() <= NAME_CHARS);
-    let mut names = Lines::default();
+    let mut names = RankedLines::default();
     too_long.iter().for_each(|_| names.leave_out());
     let closest = types.iter().map(|(name, _)| wanted.closeness(name)).min().unwrap_or(FAR);
     let is_close = |(name, _): &(&str, &SampleEvents)| wanted.closeness(name) == closest;
@@ -83,7 +83,7 @@ fn name(event_type: &str) -> String {
 struct PathTable<'a> {
     policy: &'a FieldPolicy,
     wanted: &'a RuleWords,
-    lines: Lines,
+    lines: RankedLines,
     denied: usize,
 }
 
@@ -131,7 +131,7 @@ fn block(
     types: &[(&str, &SampleEvents)],
     max_chars: usize,
 ) -> String {
-    let mut headings = Lines::default();
+    let mut headings = RankedLines::default();
     for (event_type, events) in types {
         let samples = if events.count() == 1 { "sample" } else { "samples" };
         let line = format!("event_type {}, {} {samples}", name(event_type), events.count());
@@ -139,7 +139,7 @@ fn block(
     }
     let (headings, left_out_types) = headings.within(max_chars / 4);
     let together = SampleEvents::together(types.iter().map(|(_, events)| *events));
-    let mut table = PathTable { policy, wanted, lines: Lines::default(), denied: 0 };
+    let mut table = PathTable { policy, wanted, lines: RankedLines::default(), denied: 0 };
     (0..together.unlisted()).for_each(|_| table.lines.leave_out());
     for (path, observed) in together.observed() {
         let having = types.iter().filter(|(_, it)| it.observed().contains_key(path)).count();

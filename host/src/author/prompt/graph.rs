@@ -1,6 +1,6 @@
 //! The entities and relationships of the graph spec, with the types of their properties.
 
-use super::lines::{Lines, NAME_CHARS, RuleWords, push_description};
+use super::lines::{NAME_CHARS, RankedLines, RuleWords, push_description};
 use crate::diagnostics::fence;
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Property, Relationship};
@@ -20,7 +20,7 @@ entities that it leads from and to:
 ";
 
 pub(super) fn section(graph: &GraphSpec, wanted: &RuleWords) -> String {
-    let mut lines = Lines::default();
+    let mut lines = RankedLines::default();
     for entity in graph.entities() {
         // Entities that the rule names first; of those, all names before any property.
         let rank = u8::from(!wanted.mentions(&entity.name));

@@ -118,14 +118,14 @@ pub(super) fn names(steps: &[PathStep]) -> Path {
 /// The lower, the earlier a line gets its place.
 pub(super) type Rank = (u8, usize);
 
-/// Lines that may or may not all be shown.
+/// RankedLines that may or may not all be shown.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct RankedLines {
     lines: Vec<(Rank, String)>,
     unfit: usize,
 }
 
-impl Lines {
+impl RankedLines {
     /// Adds a line, to be shown where it was added; counts what no line can show.
     pub(super) fn push(&mut self, rank: Rank, line: impl Into<Option<String>>) {
         match line.into() {
@@ -192,7 +192,7 @@ pub(super) fn push_description(line: &mut String, description: Option<&str>, max
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{FAR, Lines, RuleWords};
+    use super::{FAR, RankedLines, RuleWords};
 
     fn wanted(rule: Value) -> RuleWords {
         let Value::Object(rule) = rule else { panic!("an object") };
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn lines_keep_their_order_and_give_way_by_rank() {
         let lines = || {
-            let mut lines = Lines::default();
+            let mut lines = RankedLines::default();
             for (rank, text) in [(2, "aa"), (0, "bb"), (1, "cc")] {
                 lines.push((rank, 0), text.to_owned());
             }

@@ -1,6 +1,6 @@
 //! What a policy keeps a plan from reading.
 
-use super::lines::{Lines, push_description};
+use super::lines::{RankedLines, push_description};
 use crate::diagnostics::fence;
 use crate::gate::policy::FieldPolicy;
 
@@ -20,7 +20,7 @@ explicit path may be read by its own name, and not by reading an object that hol
 
 /// Nothing, where nothing is denied.
 pub(super) fn section(policy: &FieldPolicy) -> String {
-    let mut lines = Lines::default();
+    let mut lines = RankedLines::default();
     for (word, restrictions) in [("denied", policy.denied()), ("explicit", policy.explicit())] {
         for restriction in restrictions {
             let mut line = format!("{word} {}", fence::path(restriction.path()));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lines::{Lines, RuleWords, names, place, push_count, push_description};
+use super::lines::{RankedLines, RuleWords, names, place, push_count, push_description};
 use crate::diagnostics::fence::{self, Escape};
 use crate::evidence::{PathStep, Task, Visibility};
 use crate::gate::policy::FieldPolicy;
@@ -46,7 +46,7 @@ pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &RuleWords) -> 
         text.push_str(&fence::block("json", &shown));
         return text;
     }
-    let mut lines = Lines::default();
+    let mut lines = RankedLines::default();
     let mut denied = 0;
     let inside = task.evidence().declared_inside().iter().map(|(steps, it)| (steps.clone(), it));
     let keys = declared.iter().map(|(path, it)| (PathStep::keys(path), it));

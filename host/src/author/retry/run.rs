@@ -45,7 +45,7 @@ pub async fn compile_with_llm<G: Gates>(
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<LoopOutcome<G::Accepted>, LoopError> {
-    let mut run = Run::new(client.name(), gates, config);
+    let mut run = LoopRun::new(client.name(), gates, config);
     let prompt = match prompt::resolution_under(task, &gates.field_policy()) {
         Ok(prompt) => prompt,
         Err(error) => return Err(LoopError::new(error, run.ended())),
@@ -72,7 +72,7 @@ pub async fn repair_plan<G: Gates>(
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<LoopOutcome<G::Accepted>, LoopError> {
-    let mut run = Run::new(NO_MODEL, gates, config);
+    let mut run = LoopRun::new(NO_MODEL, gates, config);
     let open = run.open(AttemptKind::Given, plan.to_owned());
     match run.turn(open, &FinishReason::Stop).await {
         Continue(Standing { open, failed, .. }) => {
@@ -82,7 +82,7 @@ pub async fn repair_plan<G: Gates>(
     }
 }
 
-struct Run<'a, 'c, G: Gates> {
+struct LoopRun<'a, 'c, G: Gates> {
     gates: &'a G,
     config: &'a LoopConfig<'c, G::Accepted>,
     budget: Budget,
@@ -93,7 +93,7 @@ struct Run<'a, 'c, G: Gates> {
 }
 
 /// What a step gives, unless the loop ends with it.
-type Step<T, A> = ControlFlow<Result<LoopOutcome<A>, LoopError>, T>;
+type LoopStep<T, A> = ControlFlow<Result<LoopOutcome<A>, LoopError>, T>;
 
 /// A failure that the model has to be asked about, after all that could be done without it.
 struct Standing {
@@ -112,7 +112,7 @@ struct Open {
     began: Instant,
 }
 
-impl<'a, 'c, G: Gates> Run<'a, 'c, G> {
+impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
     fn new(model: &str, gates: &'a G, config: &'a LoopConfig<'c, G::Accepted>) -> Self {
         Self {
             gates,
@@ -129,7 +129,7 @@ impl<'a, 'c, G: Gates> Run<'a, 'c, G> {
         &mut self,
         client: &dyn LlmClient,
         mut conversation: Conversation,
-    ) -> Step<Conversation, G::Accepted> {
+    ) -> LoopStep<Conversation, G::Accepted> {
         let mut open = self.open(AttemptKind::Model, String::new());
         open.record.prompt = Some(conversation.last().to_owned());
         let (completion, usage) = self.call(client, conversation.request()).await?;
@@ -163,7 +163,7 @@ impl<'a, 'c, G: Gates> Run<'a, 'c, G> {
         &mut self,
         client: &dyn LlmClient,
         request: LlmRequest,
-    ) -> Step<(Completion, Tokens), G::Accepted> {
+    ) -> LoopStep<(Completion, Tokens), G::Accepted> {
         let free = !client.costs_tokens();
         let asked = if free { Tokens::default() } else { Tokens::of_request(&request) };
         if !self.budget.affords(self.history.usage, asked) {
@@ -197,7 +197,7 @@ impl<'a, 'c, G: Gates> Run<'a, 'c, G> {
         &mut self,
         mut open: Open,
         mut finish: &FinishReason,
-    ) -> Step<Standing, G::Accepted> {
+    ) -> LoopStep<Standing, G::Accepted> {
         let unjudged = Rejection::of_no_gate(
             codes::GATES_INTERRUPTED,
             "The time that all of it may take was spent before this answer was judged".to_owned(),
@@ -246,7 +246,7 @@ impl<'a, 'c, G: Gates> Run<'a, 'c, G> {
         open: &Open,
         so_far: &Rejection,
         work: impl Future<Output = Result<T, E>>,
-    ) -> Step<T, G::Accepted> {
+    ) -> LoopStep<T, G::Accepted> {
         match self.budget.in_time(work).await {
             Some(Ok(done)) => Continue(done),
             Some(Err(error)) => {

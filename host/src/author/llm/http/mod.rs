@@ -1,7 +1,7 @@
 //! Models that are reached over HTTP.
 
-mod endpoint;
 mod failure;
+mod service;
 mod tls;
 mod transport;
 
@@ -14,9 +14,9 @@ use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::endpoint::Endpoint;
-pub(super) use self::endpoint::Provider;
 use self::failure::shown;
+pub(super) use self::service::Provider;
+use self::service::Service;
 use self::transport::{Reply, Transport};
 use super::{
     ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, Message, NAME_CHARS,
@@ -125,9 +125,9 @@ impl<P: Protocol> Remote<P> {
     /// [`LlmError::Config`], for want of a key or an address.
     pub fn new(model: &str, config: &ClientConfig) -> Result<Self, LlmError> {
         let model = model.strip_prefix(P::MODEL_PREFIX).unwrap_or(model);
-        let endpoint = Endpoint::resolve(P::PROVIDER, config, |name| std::env::var(name).ok())?;
+        let service = Service::resolve(P::PROVIDER, config, |name| std::env::var(name).ok())?;
         let name = format!("{}:{}", P::PROVIDER.label, sanitize(model, NAME_CHARS));
-        let transport = Transport::new(name, &endpoint, P::path(model), P::HEADERS, config)?;
+        let transport = Transport::new(name, &service, P::path(model), P::HEADERS, config)?;
         let terms = Terms {
             format: config.response_format,
             temperature: config.temperature,

@@ -7,8 +7,8 @@ use reqwest::{Client, Response, Url, redirect};
 use serde_json::Value;
 
 use super::super::{ClientConfig, LlmError, Secrets};
-use super::endpoint::Endpoint;
 use super::failure::{HttpFailure, shown};
+use super::service::Service;
 use super::tls;
 
 /// How much of the body is read that comes with a failure.
@@ -32,36 +32,36 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// To the path below the endpoint, with its key and these other headers.
+    /// To the path below the service, with its key and these other headers.
     ///
     /// # Errors
     /// [`LlmError::Config`]: a key that no header can hold, or no TLS.
     pub(super) fn new(
         model: String,
-        endpoint: &Endpoint,
+        service: &Service,
         path: Vec<String>,
         headers: &[(&'static str, &'static str)],
         config: &ClientConfig,
     ) -> Result<Self, LlmError> {
-        let key_header = endpoint.key_header().map_err(|_| LlmError::Config {
+        let key_header = service.key_header().map_err(|_| LlmError::Config {
             message: format!("expected a key that a header can hold for {model}, found one with control characters or line breaks"),
         })?;
         let other = |(name, value): &(&'static str, &'static str)| {
             (HeaderName::from_static(name), HeaderValue::from_static(value))
         };
         let headers = headers.iter().map(other).chain(key_header).collect();
-        let secrets = endpoint.key().cloned().into_iter().fold(config.secrets(), Secrets::with);
-        let url = endpoint.url(path);
+        let secrets = service.key().cloned().into_iter().fold(config.secrets(), Secrets::with);
+        let url = service.url(path);
         let unusable = |error: &dyn Error| LlmError::Config {
             message: format!("{model}: no secure connection can be set up: {error}"),
         };
-        let tls = tls::config(endpoint.is_plain()).map_err(|error| unusable(&error))?;
+        let tls = tls::config(service.is_plain()).map_err(|error| unusable(&error))?;
         let mut builder = Client::builder()
             .tls_backend_preconfigured(tls)
             .redirect(redirect::Policy::none())
             .connect_timeout(config.connect_timeout)
             .user_agent(concat!("retort/", env!("CARGO_PKG_VERSION")));
-        if endpoint.is_loopback() {
+        if service.is_loopback() {
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|error| unusable(&error))?;

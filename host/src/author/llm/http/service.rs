@@ -25,13 +25,13 @@ pub struct Provider {
 }
 
 /// A service, and the key to it.
-pub(super) struct Endpoint {
+pub(super) struct Service {
     provider: Provider,
     base: Url,
     key: Option<SecretString>,
 }
 
-impl Endpoint {
+impl Service {
     /// What the caller configured, or else the environment, or else the provider's own address.
     ///
     /// # Errors
@@ -59,15 +59,15 @@ impl Endpoint {
         let base = base(&url).map_err(|found| LlmError::Config {
             message: format!("{origin}: expected one such as {}, found {found}", provider.url),
         })?;
-        let endpoint = Self { provider, base, key: key.map(trimmed) };
-        if endpoint.key.is_some() && endpoint.is_plain() && !endpoint.is_loopback() {
+        let service = Self { provider, base, key: key.map(trimmed) };
+        if service.key.is_some() && service.is_plain() && !service.is_loopback() {
             return Err(LlmError::Config {
                 message: format!(
                     "{origin}: expected https, since there is a key to be sent (to this machine alone it may go over http), found http to another machine"
                 ),
             });
         }
-        Ok(endpoint)
+        Ok(service)
     }
 
     /// The address of something below the base URL.
@@ -146,8 +146,8 @@ mod tests {
         url: "https://models.example/v1",
     };
 
-    fn resolve(config: &ClientConfig, environment: &[(&str, &str)]) -> Result<Endpoint, LlmError> {
-        Endpoint::resolve(PROVIDER, config, |name| {
+    fn resolve(config: &ClientConfig, environment: &[(&str, &str)]) -> Result<Service, LlmError> {
+        Service::resolve(PROVIDER, config, |name| {
             environment.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         })
     }
@@ -156,8 +156,8 @@ mod tests {
         ClientConfig { base_url: Some(url.to_owned()), ..ClientConfig::default() }
     }
 
-    fn shown(endpoint: &Endpoint) -> (String, Option<&str>) {
-        (endpoint.url(["chat"]).to_string(), endpoint.key().map(ExposeSecret::expose_secret))
+    fn shown(service: &Service) -> (String, Option<&str>) {
+        (service.url(["chat"]).to_string(), service.key().map(ExposeSecret::expose_secret))
     }
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
             ("http://localhost.example", false),
             ("http://10.0.0.1", false),
         ] {
-            let found = resolve(&at(url), &[]).is_ok_and(|endpoint| endpoint.is_loopback());
+            let found = resolve(&at(url), &[]).is_ok_and(|service| service.is_loopback());
             assert_eq!(found, local, "{url}");
         }
     }
