@@ -1,6 +1,5 @@
 //! A client that records what another one was asked and answered.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
@@ -44,9 +43,7 @@ impl<C: LlmClient> Recorder<C> {
     }
 
     fn redact(&self, text: &mut String) {
-        if let Cow::Owned(redacted) = self.secrets.redact(text) {
-            *text = redacted;
-        }
+        *text = self.secrets.redact(text).into_owned();
     }
 
     fn record(&self, call: &Call<'_>) -> io::Result<()> {

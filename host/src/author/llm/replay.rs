@@ -71,10 +71,8 @@ impl Replay {
             (_, 0) => Err(format!("expected at most {max_bytes} bytes, found more")),
             (answers, _) => answers,
         };
-        match answers {
-            Ok(answers) => Ok(Self { name, answers, next: AtomicUsize::new(0) }),
-            Err(message) => Err(LlmError::Replay { model: name, message }),
-        }
+        let failed = |message| LlmError::Replay { model: name.clone(), message };
+        Ok(Self { answers: answers.map_err(failed)?, name, next: AtomicUsize::new(0) })
     }
 
     /// How many answers there are in all.
