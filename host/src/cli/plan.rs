@@ -153,7 +153,7 @@ fn check(args: &CheckArgs) -> CommandResult {
 
 impl<'a> Fault<'a> {
     fn of_parser(error: &'a PlanParseError) -> Self {
-        Self { code: error.code.as_str(), path: &error.path, message: &error.message }
+        Self { code: error.code.name, path: &error.path, message: &error.message }
     }
 
     fn of(problem: &'a Problem) -> Self {

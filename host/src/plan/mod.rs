@@ -39,7 +39,7 @@ mod place;
 mod reads;
 mod schema;
 
-pub use error::{PlanParseError, PlanParseErrorCode};
+pub use error::PlanParseError;
 pub use model::{
     EdgeRule, Endpoint, EventPattern, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial,
     Plan, SpanRule, innermost,

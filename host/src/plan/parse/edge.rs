@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::for_each::for_each;
 use super::mapping::{distinct_names, key_fields, placed_keys, properties};
 use super::node::Nodes;
+use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
-use crate::plan::error::PlanParseErrorCode as Code;
 use crate::plan::expr::ForEach;
 use crate::plan::language::{LocatedValue, ObjectKind, PathScope};
 use crate::plan::model::{EdgeRule, Endpoint};
@@ -94,7 +94,7 @@ fn named_node(written: &LocatedValue<'_>, nodes: &Nodes) -> Option<usize> {
         [] => {
             if nodes.are_named() {
                 let observed = unknown_node(&name, nodes);
-                written.note(Code::UnknownNode, "the name of a node of the plan", observed);
+                written.note(codes::UNKNOWN_NODE, "the name of a node of the plan", observed);
             }
             None
         }
@@ -103,7 +103,7 @@ fn named_node(written: &LocatedValue<'_>, nodes: &Nodes) -> Option<usize> {
                 "{}, which nodes[{first}] and nodes[{second}] have; give each a \"name\"",
                 quoted(&name)
             );
-            written.note(Code::DuplicateNodeName, "the name of one node", observed);
+            written.note(codes::DUPLICATE_NODE_NAME, "the name of one node", observed);
             None
         }
     }
@@ -132,7 +132,7 @@ impl EdgeElements {
                 let expected = "a node for the elements that the edge goes over, or for those \
                                 around or inside of them";
                 let observed = format!("{}, which goes over others", quoted(rule.name()));
-                written.note(Code::ForEachMismatch, expected, observed);
+                written.note(codes::FOR_EACH_MISMATCH, expected, observed);
                 Self::Unread
             }
         }

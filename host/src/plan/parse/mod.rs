@@ -10,11 +10,12 @@ mod span;
 
 use serde_json::Value;
 
-use super::error::{PlanParseError, PlanParseErrorCode as Code, kind};
+use super::error::{PlanParseError, kind};
 use super::expr::conversion::PatternBudget;
 use super::language::{Dialect, LocatedValue, ObjectKind, ReadContext};
 use super::model::Plan;
 use super::place::PlanPlace;
+use crate::diagnostics::codes;
 use crate::diagnostics::problem::json_fault;
 use crate::json::tally;
 
@@ -33,7 +34,7 @@ use crate::json::tally;
 ///
 /// ```
 /// let error = retort::plan::parse(r#"{"event_type": 1}"#).unwrap_err();
-/// assert_eq!((error.code.as_str(), error.path.as_str()), ("missing_required_field", "function_name"));
+/// assert_eq!((error.code.name, error.path.as_str()), ("missing_required_field", "function_name"));
 /// ```
 pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
     read_text(text).map_err(|rejection| *rejection.first)
@@ -78,7 +79,7 @@ impl ParseRejection {
     fn wrong_root(observed: &str) -> Self {
         let (expected, observed) = (Some("an object".to_owned()), Some(observed.to_owned()));
         Self::one(PlanParseError::new(
-            Code::WrongRootType,
+            codes::WRONG_ROOT_TYPE,
             &PlanPlace::default(),
             expected,
             observed,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::for_each::for_each;
-use crate::plan::error::PlanParseErrorCode as Code;
+use crate::diagnostics::codes;
 use crate::plan::expr::{Level, Reference};
 use crate::plan::language::{LocatedObject, LocatedValue, ObjectKind};
 use crate::plan::model::{Partial, SpanRule, SpanRules};
@@ -53,7 +53,7 @@ fn element_path(rule: &LocatedObject<'_>, name: &str, level: Level) -> Option<Ve
     let path = written.segments();
     if written.is_empty_list() && level.is_event() {
         let observed = "none: a path from the event can't be empty";
-        written.note(Code::OutsideForEach, "at least one segment", observed.to_owned());
+        written.note(codes::OUTSIDE_FOR_EACH, "at least one segment", observed.to_owned());
     }
     Some(path)
 }
