@@ -179,7 +179,7 @@ fn eval(plan: &Path, path: &Path) -> CommandResult {
                 return Ok(true);
             }
         };
-        match std::str::from_utf8(event).map(|event| plan::eval::eval(&plan, event)) {
+        match std::str::from_utf8(event).map(|event| plan::oracle::eval(&plan, event)) {
             Ok(Ok(result)) => {
                 serde_json::to_writer(&mut out, &result)
                     .map_err(|error| CliError::Output(error.into()))?;
