@@ -6,8 +6,7 @@ use super::dialect::Dialect;
 use super::located::{LocatedObject, LocatedValue};
 use super::scope::{PathScope, PathStart};
 use super::section;
-use crate::diagnostics::codes::{self, Code};
-use crate::plan::expr::conversion::{ConversionError, ConversionFault};
+use crate::diagnostics::codes;
 use crate::plan::expr::{
     Condition, Conversion, Expression, JsonType, Level, Over, Piece, Reference, Source, Template,
     Test,
@@ -145,7 +144,7 @@ impl LocatedValue<'_> {
         let read = Conversion::from_json_within(self.value, &mut patterns);
         read.map_err(|error| {
             let at = self.at.inside(&error.at);
-            self.context.note(code(&error), &at, error.expected, error.observed);
+            self.context.note(error.code, &at, error.expected, error.observed);
         })
         .ok()
     }
@@ -211,19 +210,5 @@ impl LocatedValue<'_> {
             _ => self.wrong_type("true"),
         }
         false
-    }
-}
-
-fn code(error: &ConversionError) -> Code {
-    match error.fault {
-        // A group that the pattern doesn't have: which there are, only the compiled pattern says.
-        ConversionFault::Value if error.at == ".regex.group" => codes::INVALID_PATTERN,
-        ConversionFault::Type => codes::WRONG_TYPE,
-        ConversionFault::Value => codes::INVALID_VALUE,
-        ConversionFault::UnknownField => codes::UNKNOWN_FIELD,
-        ConversionFault::MissingField => codes::MISSING_REQUIRED_FIELD,
-        ConversionFault::Empty => codes::EMPTY_STRING,
-        ConversionFault::Pattern => codes::INVALID_PATTERN,
-        ConversionFault::PatternSize => codes::PATTERN_TOO_LARGE,
     }
 }
