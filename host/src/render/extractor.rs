@@ -66,18 +66,10 @@ fn assembled(
 ) -> Result<String, RenderError> {
     let Capacities { input: input_capacity, output: output_capacity } = super::capacities(section);
     let declaration = section.to_json();
-    if declaration.len() > MAX_SECTION_BYTES {
-        return Err(RenderError::Module {
-            what: "declaration",
-            used: declaration.len(),
-            allowed: MAX_SECTION_BYTES,
-        });
-    }
+    RenderError::check_module("declaration", declaration.len(), MAX_SECTION_BYTES)?;
     let code = (writer.functions.len() + prelude.len()) / CODE_TEXT_RATIO;
     let used = code + writer.data_end() as usize + declaration.len();
-    if used > MAX_MODULE_BYTES {
-        return Err(RenderError::Module { what: "module", used, allowed: MAX_MODULE_BYTES });
-    }
+    RenderError::check_module("module", used, MAX_MODULE_BYTES)?;
     let input = (writer.data_end() + SPARE).next_multiple_of(PAGE);
     let output = input + input_capacity + SPARE;
     let pages = (output + output_capacity + SPARE_OUTPUT).div_ceil(PAGE);
@@ -111,13 +103,7 @@ fn assembled(
     out.push_str("  (@custom \"retort\" \"");
     out.push_str(&literal(&declaration));
     out.push_str("\")\n)\n");
-    if out.len() > MAX_SOURCE_BYTES {
-        return Err(RenderError::Module {
-            what: "source",
-            used: out.len(),
-            allowed: MAX_SOURCE_BYTES,
-        });
-    }
+    RenderError::check_module("source", out.len(), MAX_SOURCE_BYTES)?;
     Ok(out)
 }
 
