@@ -173,9 +173,9 @@ impl BlockWriter {
 
 fn put_record(block: &mut [u8], slot: usize, record: Record) {
     let at = HEADER_BYTES + slot * SLOT_BYTES;
-    put(block, at, record.kind as u32);
-    put(block, at + 4, record.offset);
-    put(block, at + 8, record.length);
+    if let Some(place) = block.get_mut(at..at + SLOT_BYTES) {
+        place.copy_from_slice(&record.to_bytes());
+    }
 }
 
 fn put(block: &mut [u8], at: usize, value: u32) {

@@ -6,7 +6,7 @@ use super::trie::Trie;
 use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows};
 use crate::abi::slot::{Slot, SlotKind};
-use crate::plan::expr::{Evaluator, Over, Reference, Source};
+use crate::plan::expr::{Evaluator, Expression, Over, Reference, Source};
 
 /// The inputs of a declaration, and its iterations, made ready.
 #[derive(Clone, Debug)]
@@ -185,11 +185,16 @@ fn positions<T>(list: &[T], is_wanted: impl Fn(&T) -> bool) -> Vec<usize> {
 fn own_path(input: &Input) -> Option<&Reference> {
     match &input.what {
         InputKind::Truthy(reference) => Some(reference),
-        InputKind::Value(value) if value.convert.is_empty() => match &value.source {
-            Source::Path(reference) => Some(reference),
-            Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) => None,
-        },
-        InputKind::Value(_) | InputKind::When(_) => None,
+        InputKind::Value(value) => plain_path(value),
+        InputKind::When(_) => None,
+    }
+}
+
+/// The path of a value that is what is there, as it is.
+fn plain_path(value: &Expression) -> Option<&Reference> {
+    match &value.source {
+        Source::Path(reference) if value.convert.is_empty() => Some(reference),
+        _ => None,
     }
 }
 
@@ -197,32 +202,29 @@ impl Builder<'_> {
     fn prepare(&mut self, index: usize, input: &Input) -> PreparedInput {
         let mut places = Vec::new();
         let mut resolve = |reference: &Reference| {
-            places.push(self.place(reference, input.rows));
+            places.push(match input.rows {
+                // What is at a path of the event has the number of its input.
+                None if own_path(input).is_some() => self.placed(0, None, index, &reference.path),
+                rows => self.place(reference, rows),
+            });
             places.len() - 1
         };
-        let source = match (own_path(input), &input.what) {
-            (Some(reference), what) if input.rows.is_none() => {
-                let place = self.placed(0, None, index, &reference.path);
-                places.push(place);
-                if matches!(what, InputKind::Truthy(_)) {
-                    InputSource::Truthy(place)
-                } else {
-                    InputSource::Value(place)
-                }
-            }
-            (_, InputKind::Truthy(reference)) => {
+        let source = match &input.what {
+            InputKind::Truthy(reference) => {
                 resolve(reference);
                 InputSource::Truthy(places[0])
             }
-            (Some(reference), _) => {
-                resolve(reference);
-                InputSource::Value(places[0])
-            }
-            (None, InputKind::Value(value)) => {
-                let evaluator = Evaluator::for_value(value, &mut resolve);
-                InputSource::Evaluated(evaluator, places.clone())
-            }
-            (None, InputKind::When(condition)) => {
+            InputKind::Value(value) => match plain_path(value) {
+                Some(reference) => {
+                    resolve(reference);
+                    InputSource::Value(places[0])
+                }
+                None => {
+                    let evaluator = Evaluator::for_value(value, &mut resolve);
+                    InputSource::Evaluated(evaluator, places.clone())
+                }
+            },
+            InputKind::When(condition) => {
                 let evaluator = Evaluator::for_condition(condition, &mut resolve);
                 InputSource::Condition(evaluator, places.clone())
             }

@@ -245,8 +245,7 @@ impl<'a> LocatedObject<'a> {
 
     /// The path that holds where a field is left out.
     pub(crate) fn default_path(&self, name: &str) -> Vec<String> {
-        let default = self.table.field(name).and_then(|field| field.default);
-        default.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+        self.table.field(name).and_then(Field::default_path).unwrap_or_default()
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

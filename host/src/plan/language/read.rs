@@ -54,10 +54,10 @@ impl LocatedObject<'_> {
         if self.context.dialect == Dialect::Section {
             return self.get("level").map_or(Level::EVENT, |written| written.level());
         }
-        let Some(written) = self.get("from") else { return scope.innermost() };
+        let Some(written) = self.get("from") else { return scope.innermost };
         match written.word() {
             Some(PathStart::Event) => Level::EVENT,
-            Some(PathStart::Parent) if scope.innermost() == Level::DEEPEST => Level(1),
+            Some(PathStart::Parent) if scope.innermost == Level::DEEPEST => Level(1),
             Some(PathStart::Parent) => {
                 let expected = "a for_each inside a for_each around a path from the parent";
                 written.note(codes::OUTSIDE_FOR_EACH, expected, None);
@@ -87,7 +87,7 @@ impl LocatedValue<'_> {
         if self.context.dialect == Dialect::Section {
             return Some(Template::of(self.items().filter_map(|it| it.piece()).collect()));
         }
-        match Template::parse(&self.text(), scope.innermost()) {
+        match Template::parse(&self.text(), scope.innermost) {
             Ok(template) => Some(template),
             Err(error) => {
                 self.note(codes::INVALID_TEMPLATE, error.expected, error.found);
@@ -150,7 +150,7 @@ impl LocatedValue<'_> {
     }
 
     fn empty_path(&self, scope: PathScope, is_from_event: bool) {
-        let (code, reason) = match (scope.can_iterate(), is_from_event) {
+        let (code, reason) = match (scope.can_iterate, is_from_event) {
             (false, _) => (codes::EMPTY_PATH, "none"),
             (true, true) => (codes::OUTSIDE_FOR_EACH, "none: a path from the event can't be empty"),
             (true, false) => {

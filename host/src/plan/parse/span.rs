@@ -31,7 +31,7 @@ fn span_rule(written: &LocatedValue<'_>) -> Option<SpanRule> {
     let level = object.level(scope);
     let path = element_path(&object, "span_id_path", level);
     let when = object.condition("when", scope);
-    let innermost = scope.innermost();
+    let innermost = scope.innermost;
     let truthy = element_path(&object, "partial_when_path", innermost)
         .map(|path| Partial::Truthy(Reference { path, level: innermost }));
     let partial = object.condition("partial_when", scope).map(Partial::When);

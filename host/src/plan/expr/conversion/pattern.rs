@@ -328,10 +328,11 @@ fn too_large(what: &str, most: usize, found: impl fmt::Display, advice: &str) ->
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
-    use super::super::error::ConversionFault;
+    use crate::diagnostics::codes::{self, Code};
+
     use super::{Group, Pattern, PatternBudget};
 
-    fn pattern(text: &str) -> Result<Pattern, (ConversionFault, String)> {
+    fn pattern(text: &str) -> Result<Pattern, (Code, String)> {
         Pattern::new(text.to_owned(), None, &mut PatternBudget::default()).map_err(|error| {
             assert_eq!(error.at, ".regex.pattern");
             let message = error.to_string();
@@ -380,8 +381,8 @@ mod tests {
             (format!("(?i){}a{}", "[".repeat(90), r"[\S]b]".repeat(90)), "steps of translation"),
             (r"\p{age=16.0}".repeat(210), "steps of translation"),
         ] {
-            let (fault, message) = pattern(&text).unwrap_err();
-            assert_eq!(fault, codes::PATTERN_TOO_LARGE, "{text}");
+            let (code, message) = pattern(&text).unwrap_err();
+            assert_eq!(code, codes::PATTERN_TOO_LARGE, "{text}");
             assert!(message.contains(expected), "{text}: {message}");
         }
     }
@@ -398,8 +399,8 @@ mod tests {
             (&"(".repeat(4_000), "unclosed group"),
             (&format!("{}a{}", "(?:".repeat(1_000), ")".repeat(1_000)), "nest"),
         ] {
-            let (fault, message) = pattern(text).unwrap_err();
-            assert_eq!(fault, codes::INVALID_PATTERN, "{text}");
+            let (code, message) = pattern(text).unwrap_err();
+            assert_eq!(code, codes::INVALID_PATTERN, "{text}");
             assert!(message.contains(expected), "{text}: {message}");
         }
     }

@@ -471,7 +471,7 @@ fn steps_cost_what_the_table_says() {
     assert_eq!(&names[2..], Conversion::NAMES);
 
     let chain = Chain::new(&steps(&json!(["trim", "lower"])));
-    let price = fuel::VALUE.of(6) + fuel::TRIM.of(4) + fuel::LOWER.of(2);
+    let price = fuel::VALUE.of(6) + Conversion::Trim.cost().of(4) + Conversion::Lower.cost().of(2);
     let mut fuel = price;
     assert_eq!(chain.apply(r#"" AB ""#, &mut fuel), Ok(Converted::Value(r#""ab""#.into())));
     assert_eq!(fuel, 0);
