@@ -44,9 +44,8 @@ fn section(plan: &Plan, lowered: &Lowered<'_>) -> Result<Section, RenderError> {
     let patterns = plan.event_types().patterns().iter().map(ToString::to_string).collect();
     let (inputs, rows) = lowered.inputs.declared();
     let has_rows = !rows.is_empty();
-    let mut section = Section::new(plan.function_name(), patterns, inputs)
-        .and_then(|section| if has_rows { section.with_rows(rows) } else { Ok(section) })
-        .map_err(declarable::refused)?;
+    let section = Section::new(plan.function_name(), patterns, inputs, rows);
+    let mut section = section.map_err(declarable::refused)?;
     let one_entity_twice = plan.nodes().iter().enumerate().any(|(index, node)| {
         plan.nodes()[..index].iter().any(|other| other.entity_name() == node.entity_name())
     });
