@@ -6,11 +6,11 @@ use super::trie::Trie;
 use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows};
 use crate::abi::slot::{Slot, SlotKind};
-use crate::plan::expr::{Evaluator, Expression, Over, Reference, Source};
+use crate::plan::expr::{CompiledCondition, CompiledValue, Expression, Over, Reference, Source};
 
 /// The inputs of a declaration, and its iterations, made ready.
 #[derive(Clone, Debug)]
-pub(crate) struct Declared {
+pub(crate) struct PreparedSection {
     /// In the order of declaration.
     pub(crate) prepared: Vec<PreparedInput>,
     /// In the order of declaration.
@@ -37,10 +37,10 @@ pub(crate) enum InputSource {
     Value(ValuePlace),
     /// Whether the value is truthy.
     Truthy(ValuePlace),
-    /// What the evaluator makes of these values.
-    Evaluated(Evaluator, Vec<ValuePlace>),
-    /// Whether the evaluator's condition holds of these values.
-    Condition(Evaluator, Vec<ValuePlace>),
+    /// What is made of these values.
+    Evaluated(CompiledValue, Vec<ValuePlace>),
+    /// Whether the condition holds of these values.
+    Condition(CompiledCondition, Vec<ValuePlace>),
 }
 
 /// A value at one of the levels.
@@ -135,7 +135,7 @@ struct Builder<'a> {
     withheld: Option<&'a dyn Withhold>,
 }
 
-impl Declared {
+impl PreparedSection {
     /// Makes a declaration ready, with the paths that are read of an event itself. There the input that was declared at an
     /// index has the number of that index, if it is what is at a path of the event or a test of that, and `watched` has the
     /// number after the last input.
@@ -220,13 +220,13 @@ impl Builder<'_> {
                     InputSource::Value(places[0])
                 }
                 None => {
-                    let evaluator = Evaluator::for_value(value, &mut resolve);
-                    InputSource::Evaluated(evaluator, places.clone())
+                    let compiled = CompiledValue::new(value, &mut resolve);
+                    InputSource::Evaluated(compiled, places.clone())
                 }
             },
             InputKind::When(condition) => {
-                let evaluator = Evaluator::for_condition(condition, &mut resolve);
-                InputSource::Condition(evaluator, places.clone())
+                let compiled = CompiledCondition::new(condition, &mut resolve);
+                InputSource::Condition(compiled, places.clone())
             }
         };
         let deepest = places.iter().map(|place| place.level).max().unwrap_or(0);
