@@ -110,7 +110,7 @@ fn strictly_read_the_parser_decides() {
         match (&strict, &parsed) {
             (Ok(answer), Ok(plan)) => assert_eq!(answer.plan, *plan, "{text}"),
             (Err(error), Err(first)) => {
-                assert_eq!(error.code, first.code.as_str(), "{text}");
+                assert_eq!(error.code, first.code.name, "{text}");
                 assert_eq!(error.problems, plan::problems(&text), "{text}");
                 assert!(
                     error

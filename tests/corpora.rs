@@ -17,7 +17,7 @@ use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::evidence::Task;
 use retort::graph::extraction::Extraction;
 use retort::graph::{ValidateOptions, validate};
-use retort::plan::eval::eval;
+use retort::plan::oracle::eval;
 use retort::sandbox::{Limits, Runner, Sandbox};
 
 use crate::support::rendered;

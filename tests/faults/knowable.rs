@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use retort::evidence::{Evidence, SampleEvents, at};
 use retort::graph::{ValidateOptions, validate};
-use retort::plan::eval::eval;
 use retort::plan::expr::{ForEach, Level, Reference};
+use retort::plan::oracle::eval;
 use retort::plan::{self, Endpoint, EventPattern, FieldMapping, Plan, Role};
 use serde_json::{Value, json};
 

@@ -5,11 +5,12 @@ use std::fs;
 use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, Stored};
 use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::bundle::{Contents, Store, Versions};
+use retort::diagnostics::codes;
 use retort::diagnostics::problem::Coded;
 use retort::evidence::Task;
 use retort::graph::GraphSpec;
+use retort::plan;
 use retort::sandbox::Limits;
-use retort::{plan, plan::PlanParseErrorCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -101,7 +102,7 @@ fn contents<'a>(module_name: &'a str, event_types: &'a [String]) -> Contents<'a>
     }
 }
 
-fn plan_code(text: &str) -> PlanParseErrorCode {
+fn plan_code(text: &str) -> codes::Code {
     plan::parse(text).unwrap_err().code
 }
 
@@ -120,10 +121,10 @@ fn outcome(bench: &Bench, case: &Value) -> String {
         name if name.starts_with("module_name_") => {
             module_name_code(given["module_name"].as_str().unwrap())
         }
-        "function_name_keyword" => plan_code(&plan_text(&json!("a"), "fn")).as_str().to_owned(),
-        "no_event_types" => plan_code(&plan_text(&json!(""), "extract")).as_str().to_owned(),
+        "function_name_keyword" => plan_code(&plan_text(&json!("a"), "fn")).to_string(),
+        "no_event_types" => plan_code(&plan_text(&json!(""), "extract")).to_string(),
         "event_type_not_string" => {
-            plan_code(&plan_text(&given["event_types"][0], "extract")).as_str().to_owned()
+            plan_code(&plan_text(&given["event_types"][0], "extract")).to_string()
         }
         "sample_not_object" | "sample_without_type" | "sample_type_empty" => {
             samples_code().to_owned()

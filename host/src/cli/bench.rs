@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use retort::bundle::{self, Expect};
 use retort::diagnostics::problem::Coded;
-use retort::plan::{Plan, eval};
+use retort::plan::{Plan, oracle};
 use retort::sandbox::{Observer, RunError, Runner, Step};
 use serde::Serialize;
 
@@ -271,7 +271,7 @@ fn oracle(plan: &Plan, events: &[BenchEvent], runs: u64) -> Oracle {
     let runs = runs.div_ceil(ORACLE_SHARE);
     let (count, elapsed) = pass(events, runs, ORACLE_TIME_LIMIT, |event| {
         if let Ok(event) = std::str::from_utf8(event) {
-            let _ = std::hint::black_box(eval::eval(plan, event));
+            let _ = std::hint::black_box(oracle::eval(plan, event));
         }
     });
     Oracle { events_per_s: count as f64 / elapsed.as_secs_f64() }

@@ -151,7 +151,7 @@ fn check(args: &PlanCheckArgs) -> CommandResult {
 
 impl<'a> PlanFault<'a> {
     fn of_parser(error: &'a PlanParseError) -> Self {
-        Self { code: error.code.as_str(), path: &error.path, message: &error.message }
+        Self { code: error.code.name, path: &error.path, message: &error.message }
     }
 
     fn of(problem: &'a Problem) -> Self {
@@ -177,7 +177,7 @@ fn eval(plan: &Path, path: &Path) -> CommandResult {
                 return Ok(true);
             }
         };
-        match std::str::from_utf8(event).map(|event| plan::eval::eval(&plan, event)) {
+        match std::str::from_utf8(event).map(|event| plan::oracle::eval(&plan, event)) {
             Ok(Ok(result)) => {
                 serde_json::to_writer(&mut out, &result)
                     .map_err(|error| CliError::Output(error.into()))?;

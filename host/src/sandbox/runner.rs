@@ -4,7 +4,7 @@ use super::guest::{Guest, Returned};
 use super::{Extractor, Isolation, Log, RunError};
 use crate::abi::block::{BlockWriter, KEPT_BYTES, Spent};
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
-use crate::abi::result::{self, Reducer, Shape};
+use crate::abi::result::{self, Reducer, ResultCounts};
 
 /// Runs one extractor over events, on one thread.
 ///
@@ -36,7 +36,7 @@ pub struct RunOutcome<'a> {
     /// extractor leaves that to the host.
     pub json: &'a [u8],
     /// How much is in it.
-    pub shape: Shape,
+    pub shape: ResultCounts,
     /// The fuel that it took, that for conversions, rows and a fresh instance's initialisation included.
     pub fuel: u64,
     /// The part of it that values, conversions and rows took before the guest was called.

@@ -3,7 +3,7 @@
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Extractor, ModuleLoadError, RunError, RunOutcome};
-use crate::abi::result::Shape;
+use crate::abi::result::ResultCounts;
 
 /// How many events wait for a worker before its callers do.
 const QUEUE: usize = 16;
@@ -32,7 +32,7 @@ pub struct OwnedRunOutcome {
     /// The result: UTF-8 JSON of the shape of ABI version 1.
     pub json: Vec<u8>,
     /// How much is in it.
-    pub shape: Shape,
+    pub shape: ResultCounts,
     /// The fuel that it took, that for conversions and rows included.
     pub fuel: u64,
     /// The part of it that values, conversions and rows took before the guest was called.

@@ -15,15 +15,6 @@ use crate::plan::is_identifier;
 impl Section {
     /// Everything that a section has to keep to.
     pub(super) fn check(&self) -> Result<(), SectionError> {
-        self.check_but_rows()?;
-        for (index, input) in self.inputs.iter().enumerate() {
-            self.check_levels(index, input)?;
-        }
-        self.check_rows()
-    }
-
-    /// The same, but for what iterations decide.
-    pub(super) fn check_but_rows(&self) -> Result<(), SectionError> {
         if let Some(expected) = function_fault(&self.function) {
             return Err(SectionError::Function { found: quoted(&self.function), expected });
         }
@@ -34,7 +25,11 @@ impl Section {
         for (index, input) in self.inputs.iter().enumerate() {
             self.check_input(index, input)?;
         }
-        self.check_keys()
+        self.check_keys()?;
+        for (index, input) in self.inputs.iter().enumerate() {
+            self.check_levels(index, input)?;
+        }
+        self.check_rows()
     }
 
     /// How large what the host keeps for the paths can become.

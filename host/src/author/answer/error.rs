@@ -193,7 +193,7 @@ fn finding(problem: &PlanParseError) -> Finding {
     };
     Finding::new(
         Stage::Plan,
-        problem.code.entry(),
+        problem.code,
         bounded(&problem.pointer, QUOTED_CHARS),
         expected,
         observed,

@@ -168,11 +168,11 @@ mod tests {
 
     use super::{Example, LANGUAGE, ORDER, READING};
     use crate::plan::expr::Conversion;
-    use crate::plan::{self, eval};
+    use crate::plan::{self, oracle};
 
     fn made(example: &Example) -> serde_json::Value {
         let plan = plan::parse(example.plan).expect("the examples are plans");
-        let made = eval::eval(&plan, example.event).expect("the examples' events are events");
+        let made = oracle::eval(&plan, example.event).expect("the examples' events are events");
         serde_json::to_value(made).expect("results serialise")
     }
 

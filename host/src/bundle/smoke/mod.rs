@@ -22,7 +22,7 @@ use crate::evidence::effort::Cancel;
 use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
-use crate::plan::{EventPattern, Plan, eval};
+use crate::plan::{EventPattern, Plan, oracle};
 use crate::sandbox::{Extractor, Limits, RunError, Runner};
 
 /// Problems that are kept as data; the report counts all of them.
@@ -353,7 +353,7 @@ fn mismatch(plan: &Plan, event: &str, found: &Extraction) -> Option<String> {
     let canonical = |extraction: &Extraction| {
         serde_json::to_value(extraction).map(|value| Value::to_string(&value)).ok()
     };
-    let expected = match eval::eval(plan, event) {
+    let expected = match oracle::eval(plan, event) {
         Ok(expected) => canonical(&expected)?,
         Err(error) => {
             return Some(format!("the plan has no meaning for an event that was run: {error}"));

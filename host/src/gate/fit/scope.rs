@@ -8,7 +8,7 @@ use super::mapping::Mapping;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::effort::{Effort, Efforts, VALUE};
 use crate::evidence::{Evidence, PathIndex, PathStep, Seen, at, is_scalar, shown_steps};
-use crate::plan::expr::{Condition, Evaluator, ForEach, Level, Lookup, Reference, fuel};
+use crate::plan::expr::{CompiledCondition, Condition, ForEach, Level, Lookup, Reference, fuel};
 use crate::plan::{Plan, innermost};
 
 /// How many iterations are looked into; nothing is said about paths inside of others.
@@ -181,18 +181,18 @@ impl<'t> RelevantSamples<'t> {
 
 /// A condition, made ready.
 struct Test {
-    evaluator: Evaluator,
+    compiled: CompiledCondition,
     references: Vec<Reference>,
 }
 
 impl Test {
     fn new(condition: &Condition) -> Self {
         let mut references = Vec::new();
-        let evaluator = Evaluator::for_condition(condition, &mut |reference| {
+        let compiled = CompiledCondition::new(condition, &mut |reference| {
             references.push(reference.clone());
             references.len() - 1
         });
-        Self { evaluator, references }
+        Self { compiled, references }
     }
 
     fn holds(&self, seen: &Seen, effort: &Effort) -> bool {
@@ -202,7 +202,7 @@ impl Test {
         let values = Values(self.references.iter().map(value).collect());
         let given = effort.left().min(fuel::default_for(seen.bytes()));
         let mut fuel = given;
-        let holds = self.evaluator.holds(&values, &mut fuel).unwrap_or(true);
+        let holds = self.compiled.holds(&values, &mut fuel).unwrap_or(true);
         effort.take(given - fuel + VALUE * self.references.len() as u64);
         holds
     }

@@ -8,15 +8,16 @@ use super::iteration::IterationScope;
 use super::path_context::PathContext;
 use super::renames::Renames;
 use super::tolerant::TolerantPlan;
+use crate::diagnostics::codes;
 use crate::evidence::effort::{Effort, Efforts};
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
 use crate::evidence::{Evidence, PathIndex, Task};
 use crate::gate::fit::suggest::likely_event_type;
 use crate::gate::fit::{Elements, Scopes};
+use crate::plan::PlanParseError;
 use crate::plan::expr::Level;
 use crate::plan::expr::conversion::{Conversion, PatternBudget};
-use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 
 /// The events that a plan is for.
 pub(super) struct Target<'a> {
@@ -77,7 +78,7 @@ impl<'c, 'a> Context<'c, 'a> {
     ) -> Self {
         let renames = Renames::find(plan.json, problems, &efforts.searches);
         let is_absent = |problem: &&PlanParseError| {
-            problem.code == Code::MissingRequiredField && !renames.supply(&problem.pointer)
+            problem.code == codes::MISSING_REQUIRED_FIELD && !renames.supply(&problem.pointer)
         };
         Self {
             plan,

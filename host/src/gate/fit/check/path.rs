@@ -174,14 +174,11 @@ pub(in crate::gate::fit) fn roles(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Findi
 
 fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
     let path = read.reference.path.as_slice();
-    let name = match read.role {
-        Role::Session => Some("session_id"),
-        Role::Span if read.pointer.ends_with("/span_id_path") => Some("span_id"),
-        _ => None,
-    };
-    if name.is_some_and(|name| path == [name]) {
+    let default = read.default_path();
+    if default.as_deref() == Some(path) {
         return None;
     }
+    let name = default.as_ref().and_then(|default| default.last()).map(String::as_str);
     let known = scopes.at(read.for_each, read.reference.level)?;
     let search = PathSearch::new(known, "", []);
     let template = plan.edges().iter().enumerate().find_map(|(index, edge)| {

@@ -3,7 +3,7 @@
 use crate::evidence::effort::Efforts;
 use crate::evidence::{SampleEvents, Seen, Task};
 use crate::graph::extraction::Extraction;
-use crate::plan::{NodeRule, Plan, eval};
+use crate::plan::{NodeRule, Plan, oracle};
 
 /// A plan, the task that has the samples, and what looking at them is taken from.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ impl<'t> Trial<'t> {
     /// What the plan means for a sample. `None` where that is no result: a module that doesn't do what its plan means has
     /// problems of another kind.
     pub(super) fn evaluate(&self, seen: &Seen) -> Option<Extraction> {
-        eval::eval(self.plan, &seen.event().to_string()).ok()
+        oracle::eval(self.plan, &seen.event().to_string()).ok()
     }
 
     /// Whether the plan gives nothing for a sample; no where there is no effort left to tell.
