@@ -8,6 +8,8 @@ use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::{PathIndex, Seen, dotted};
 use crate::gate::fit::smallest;
+use crate::graph::spec::PropertyType;
+use crate::plan::expr::Conversion;
 
 /// A path as a finding shows it.
 pub(super) fn shown(path: &[String]) -> String {
@@ -44,4 +46,17 @@ pub(super) fn show<'s>(finding: Finding, samples: impl Iterator<Item = &'s Seen>
         Some(event) => finding.shown_by(event),
         None => finding,
     }
+}
+
+/// What a chain gives, in words.
+pub(super) fn chain_described(chain: &[Conversion]) -> String {
+    let last = chain.last().map_or("no conversion", Conversion::name);
+    let given = match chain.last().and_then(Conversion::gives) {
+        Some(PropertyType::String) => "a text".to_owned(),
+        Some(PropertyType::Int64) => "an integer".to_owned(),
+        Some(PropertyType::Double) => "a number".to_owned(),
+        Some(other) => format!("a {}", other.as_str()),
+        None => "a value".to_owned(),
+    };
+    format!("{given} by {last}")
 }
