@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::evidence::PathIndex;
 use crate::evidence::similarity::spelling;
+use crate::gate::fit::suggest::Sought;
 use crate::graph::spec::{Property, PropertyType};
 use crate::plan::FieldMapping;
 use crate::plan::expr::{Conversion, Expression, ForEach, Reference, Source};
@@ -41,6 +42,13 @@ impl<'a> Mapping<'a> {
 
     pub(super) fn property_type(&self) -> Option<&'a PropertyType> {
         self.property.map(|property| &property.property_type)
+    }
+
+    /// What is looked for in the place of a path.
+    pub(super) fn sought<'s>(&'s self, given: &'s [String]) -> Sought<'s> {
+        let name = self.property.map_or(self.name(), |it| &it.logical_name);
+        let property_type = self.property_type();
+        Sought { given, name: Some(name), property_type, is_key: self.is_key }
     }
 
     /// Whether the path ends in the property's name, or in its column's.

@@ -8,9 +8,9 @@ use super::iteration::IterationScope;
 use super::path_context::PathContext;
 use super::renames::Renames;
 use super::tolerant::TolerantPlan;
+use crate::author::function_name;
 use crate::evidence::effort::{Effort, Efforts};
 use crate::evidence::similarity::ranking::Likely;
-use crate::evidence::similarity::spelling;
 use crate::evidence::{Evidence, PathIndex, Task};
 use crate::gate::fit::suggest::likely_event_type;
 use crate::gate::fit::{Elements, Scopes};
@@ -129,12 +129,18 @@ impl<'c, 'a> Context<'c, 'a> {
         }
     }
 
+    /// The one level at which there is a path, if it is there at one alone.
+    pub(super) fn only_level_with(&self, path: &[String], scope: &IterationScope) -> Option<Level> {
+        match scope {
+            IterationScope::Unreadable => None,
+            scope => self.scopes.only_level_with(path, scope.for_each()),
+        }
+    }
+
     /// A name for the function: of the first entity, else of the event type.
     pub(super) fn function_name(&self) -> String {
         let entity = self.plan.rules.iter().find_map(|rule| rule.entity());
         let of = entity.map(|it| it.item.name.as_str());
-        let of = of.or(self.event_type().map(|it| it.item)).unwrap_or("event");
-        let words = spelling::words(of).join("_");
-        format!("extract_{}", words.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_"))
+        function_name(of.or(self.event_type().map(|it| it.item)).unwrap_or("event"))
     }
 }

@@ -1,18 +1,15 @@
 //! What is known where the paths of a mapping start.
 
 use super::rule::{Mapping, PlanRule};
-use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
 use crate::evidence::{Path, PathIndex};
 use crate::gate::fit::suggest::{
-    PathSearch, Sought, is_presentable, likely_property, other_spellings,
+    PathSearch, Sought, is_presentable, likely_property, other_spellings, said_most,
 };
 use crate::graph::spec::{Property, PropertyType};
 use crate::plan::expr::{Conversion, Level};
 use crate::plan::language::ObjectKind;
-
-/// How much of a property's name a path has to say, more than of any other's, for the property to be meant.
-const SAID: f64 = 0.25;
 
 /// The values that a path can lead to, beside what has the mapping.
 pub(super) struct PathContext<'c, 'p, 'a> {
@@ -50,9 +47,7 @@ impl<'a> PathContext<'_, '_, 'a> {
             let near = mapping.name.map_or(0.0, |written| spelling::names(written, name, effort));
             near.max(spelling::affinity(name, path))
         };
-        let best = effort.whole(best(suiting.into_iter().map(|it| (said(it), it))))?;
-        let is_clear = best.score >= SAID && best.margin >= SAID;
-        (best.score > 0.0).then(|| Likely::new(best.item, is_clear))
+        effort.whole(said_most(suiting.into_iter().map(|it| (said(it), it))))
     }
 
     /// A path for a property, or for anything of that name.

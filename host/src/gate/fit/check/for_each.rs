@@ -1,8 +1,6 @@
 //! What each `for_each` goes over has to be there, and be an array or an object.
 
-use super::describe::described;
-use super::describe::show;
-use super::describe::shown;
+use super::describe::{described, show, shown};
 use crate::diagnostics::codes::{FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;

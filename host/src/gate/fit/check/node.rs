@@ -62,8 +62,8 @@ impl Checks<'_, '_> {
             *finding = finding.clone().suggesting(added);
         }
         findings.extend(values.findings);
-        for (level, known) in self.scopes.levels(for_each) {
-            findings.extend(super::misread::check(&mappings, &entity.name, level, known));
+        for (level, search) in group.searches(self.scopes) {
+            findings.extend(super::misread::check(&mappings, &entity.name, level, &search));
         }
         findings
     }

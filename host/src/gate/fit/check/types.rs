@@ -16,7 +16,7 @@ use crate::evidence::{Path, Seen};
 use crate::gate::fit::mapping::{Leaf, Mapping};
 use crate::gate::fit::scope::RelevantSamples;
 use crate::gate::fit::smallest;
-use crate::gate::fit::suggest::{PathSearch, Sought, better_chain, missing_conversion};
+use crate::gate::fit::suggest::{PathSearch, better_chain, missing_conversion};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, expected, fit};
 use crate::plan::Nulls;
@@ -226,19 +226,14 @@ impl TypeCheck<'_, '_, '_> {
     /// What to read instead of a path of the wrong type: something inside of it, or what has the property's name.
     fn meant(&self, path: &[String]) -> Option<Likely<Path>> {
         let mapping = self.mapping;
-        let name = mapping.property.map_or(mapping.name(), |it| &it.logical_name);
-        let sought = Sought {
-            given: path,
-            name: Some(name),
-            property_type: mapping.property_type(),
-            is_key: mapping.is_key,
-        };
+        let sought = mapping.sought(path);
         if let Some(named) = self.search.named(&sought).filter(Likely::is_certain) {
             return Some(named);
         }
         let nearest = self.search.nearest(&sought)?.path;
         let is_inside = nearest.item.starts_with(path);
-        let is_said = spelling::affinity(name, &nearest.item) > spelling::affinity(name, path);
+        let said = |path| spelling::affinity(sought.name.unwrap_or_default(), path);
+        let is_said = said(&nearest.item) > said(path);
         (is_inside || is_said).then(|| nearest.only_if(is_inside))
     }
 }

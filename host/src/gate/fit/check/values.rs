@@ -1,6 +1,6 @@
 //! The values of the mappings of one node, or one end or edge: their paths, and the types of what is there.
 
-use super::path::{PathUse, Wanted};
+use super::path::{PathUse, WantedAtPath};
 use super::types::TypeCheck;
 use crate::diagnostics::finding::Finding;
 use crate::gate::fit::mapping::{Leaf, Mapping};
@@ -23,15 +23,15 @@ pub(super) struct Group<'a> {
 
 /// What is found, and which of it is about a path that leads through an array.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct ValueFindings {
     pub(super) findings: Vec<Finding>,
     pub(super) through: Vec<Through>,
 }
 
 impl<'a> Group<'a> {
     /// What is wrong with the values. Nothing is said about a mapping whose property isn't known: it has no type, and goes.
-    pub(super) fn check(&self, scopes: &Scopes<'_>) -> Found {
-        let mut found = Found::default();
+    pub(super) fn check(&self, scopes: &Scopes<'_>) -> ValueFindings {
+        let mut found = ValueFindings::default();
         let Some(samples) = scopes.relevant(self.for_each, &self.conditions) else { return found };
         let samples = samples.with_keys(&self.key_paths());
         let searches = self.searches(scopes);
@@ -75,7 +75,10 @@ impl<'a> Group<'a> {
     }
 
     /// At each level, the search for what none of the mappings reads that is sound.
-    fn searches<'k, 't>(&'k self, scopes: &'k Scopes<'t>) -> Vec<(Level, PathSearch<'k, 't>)> {
+    pub(super) fn searches<'k, 't>(
+        &'k self,
+        scopes: &'k Scopes<'t>,
+    ) -> Vec<(Level, PathSearch<'k, 't>)> {
         let search = |(level, known)| {
             let at_level = move |it: &&Mapping<'_>| it.plain().is_some_and(|it| it.level == level);
             let sound = self.mappings.iter().filter(at_level).filter(|it| it.is_sound(known));
@@ -101,7 +104,7 @@ impl MappedValue<'_> {
         searches: &[(Level, PathSearch<'_, 't>)],
         samples: &RelevantSamples<'t>,
         scopes: &Scopes<'t>,
-        found: &mut Found,
+        found: &mut ValueFindings,
     ) {
         let (mapping, leaf) = (self.mapping, self.leaf);
         let check = |search| TypeCheck { mapping, search, samples };
@@ -142,7 +145,7 @@ impl MappedValue<'_> {
         template: Option<&Template>,
         search: &PathSearch<'_, 't>,
         scopes: &Scopes<'t>,
-        found: &mut Found,
+        found: &mut ValueFindings,
     ) {
         let Self { mapping, leaf, key, alternatives } = self;
         let field = if template.is_some() { "template" } else { "source_path" };
@@ -156,7 +159,7 @@ impl MappedValue<'_> {
         let removable =
             Some(mapping.at.clone()).filter(|_| !mapping.is_key && !leaf.is_alternative);
         let is_whole = template.is_none();
-        let wanted = Wanted {
+        let wanted = WantedAtPath {
             name: is_whole.then(|| mapping.name()),
             // A key of another property than the entity's is renamed; its type is the key's then.
             property: key.or(mapping.property).filter(|_| is_whole),

@@ -9,7 +9,7 @@ use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::{PathStep, shown_steps};
 use crate::gate::fit::scope::Scopes;
-use crate::gate::fit::suggest::{ElementPath, iterations_with, written};
+use crate::gate::fit::suggest::{ElementPath, iterations_with};
 use crate::plan::expr::Level;
 use crate::plan::{Endpoint, Form, NodeRule, Plan, Read, Role, innermost};
 
@@ -105,7 +105,7 @@ fn astray(
         return None;
     }
     let place = format!("{at}/for_each");
-    let mut patch = patch::add(&place, written(only));
+    let mut patch = patch::add(&place, only);
     let room = efforts.room();
     let elements = evidence.elements_within(types, only, &room);
     if !efforts.searches.take_all(&room) {

@@ -6,7 +6,6 @@ use crate::evidence::effort::VALUE;
 use crate::evidence::{ENTRY_VALUE, JSON, Path, PathIndex, at, holds_json};
 use crate::gate::fit::scope::Scopes;
 use crate::plan::expr::{ForEach, Iteration, Level, Over, Reference};
-use crate::plan::innermost;
 
 /// How long a path may be that is looked for elsewhere.
 const MAX_KEYS: usize = 32;
@@ -35,7 +34,10 @@ pub(in crate::gate::fit) fn relocate(
     let forms: Vec<&Path> =
         if plain == reference.path { vec![&reference.path] } else { vec![&reference.path, &plain] };
     let inside = forms.iter().find_map(|path| in_element(path, for_each, scopes));
-    let elsewhere = || from_elsewhere(reference, for_each, scopes);
+    let elsewhere = || {
+        let level = scopes.only_level_with(&reference.path, for_each)?;
+        Some(Reference { path: reference.path.clone(), level })
+    };
     let known = scopes.at(for_each, reference.level)?;
     let array = || forms.iter().find_map(|path| through_array(path, known));
     let text = || in_json(&reference.path, known);
@@ -89,20 +91,6 @@ fn in_element(
         let is_there = !prefix.is_empty() && scopes.at(Some(for_each), level)?.has(rest);
         is_there.then(|| Reference { path: rest.to_vec(), level })
     })
-}
-
-/// The same path from another level, where it is there at one alone.
-fn from_elsewhere(
-    reference: &Reference,
-    for_each: Option<&ForEach>,
-    scopes: &Scopes<'_>,
-) -> Option<Reference> {
-    let levels = (0..=innermost(for_each).0).map(Level).filter(|level| *level != reference.level);
-    let has =
-        |level: &Level| scopes.at(for_each, *level).is_some_and(|known| known.has(&reference.path));
-    let mut found = levels.filter(has);
-    let (first, second) = (found.next()?, found.next());
-    second.is_none().then(|| Reference { path: reference.path.clone(), level: first })
 }
 
 /// A path that leads through an array: what is left of it is in an element.

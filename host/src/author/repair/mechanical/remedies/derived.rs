@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::context::Context;
-use super::super::pointer::split;
-use super::edge_end;
+use super::{Context, edge_end, split};
 use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::ObjectKind;
 

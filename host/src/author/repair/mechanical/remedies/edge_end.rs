@@ -1,10 +1,6 @@
 //! The ends of edges, and the relationship between them.
 
-use super::super::context::Context;
-use super::super::pointer::edge_around;
-use super::super::remedy::{Remedy, add, fix, replace};
-use super::super::rule::PlanRule;
-use super::super::tolerant::TolerantPlan;
+use super::{Context, PlanRule, Remedy, TolerantPlan, add, edge_around, fix, replace};
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::spelling;
