@@ -23,15 +23,15 @@ const MAX_NAMED: usize = 4;
 
 /// The paths of events, or of elements. What is there, it says as a [`ValueIndex`].
 pub(crate) struct PathIndex<'t> {
-    evidence: &'t Evidence,
-    efforts: &'t Efforts,
-    event_types: Vec<&'t str>,
+    pub(crate) evidence: &'t Evidence,
+    pub(crate) efforts: &'t Efforts,
+    pub(crate) event_types: Vec<&'t str>,
     values: ValueIndex<'t>,
     paths: BTreeSet<&'t [String]>,
     has_few_samples: bool,
     is_cut: bool,
-    /// What has the paths, in words.
-    of: String,
+    /// What has the paths, in words: `events of type "a"`.
+    pub(crate) of: String,
     /// The values of samples of any event type.
     anywhere: OnceCell<ValueIndex<'t>>,
     collections: OnceCell<Vec<Collection>>,
@@ -89,26 +89,9 @@ impl<'t> PathIndex<'t> {
         Self { of, ..self }
     }
 
-    pub(crate) fn evidence(&self) -> &'t Evidence {
-        self.evidence
-    }
-
-    pub(crate) fn efforts(&self) -> &'t Efforts {
-        self.efforts
-    }
-
-    pub(crate) fn event_types(&self) -> &[&'t str] {
-        &self.event_types
-    }
-
     /// What there is to go over.
     pub(crate) fn collections(&self) -> &[Collection] {
         self.collections.get_or_init(|| self.evidence.arrays(&self.event_types))
-    }
-
-    /// What has the paths, in words: `events of type "a"`.
-    pub(crate) fn of(&self) -> &str {
-        &self.of
     }
 
     /// The paths in the form in which names are compared with them.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::evidence::PathIndex;
 use crate::evidence::similarity::spelling;
 use crate::gate::fit::suggest::Sought;
-use crate::graph::spec::{Property, PropertyType};
+use crate::graph::spec::{Properties, Property, PropertyType};
 use crate::plan::FieldMapping;
 use crate::plan::expr::{Conversion, Expression, ForEach, Reference, Source};
 
@@ -21,6 +21,21 @@ pub(super) struct Mapping<'a> {
 }
 
 impl<'a> Mapping<'a> {
+    /// Those of a list, for some of these properties.
+    pub(super) fn all(
+        fields: &'a [FieldMapping],
+        properties: &'a Properties,
+        is_key: bool,
+        for_each: Option<&'a ForEach>,
+        at: impl Fn(usize) -> String,
+    ) -> Vec<Self> {
+        let mapping = |(place, field): (usize, &'a FieldMapping)| {
+            let property = properties.named(field.property_name());
+            Self { at: at(place), field, property, is_key, for_each }
+        };
+        fields.iter().enumerate().map(mapping).collect()
+    }
+
     pub(super) fn name(&self) -> &'a str {
         self.field.property_name()
     }

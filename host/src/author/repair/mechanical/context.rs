@@ -21,9 +21,9 @@ use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 /// The events that a plan is for.
 pub(super) struct Target<'a> {
     /// The event type that is stated or meant.
-    event_type: Option<Likely<&'a str>>,
+    pub(super) event_type: Option<Likely<&'a str>>,
     /// The types of samples that it matches.
-    types: Vec<&'a str>,
+    pub(super) types: Vec<&'a str>,
 }
 
 impl<'a> Target<'a> {
@@ -60,7 +60,7 @@ pub(super) struct Context<'c, 'a> {
     pub(super) renames: Renames,
     /// Whether more than one field is missing: to complete the plan would be to write it.
     pub(super) lacks_several: bool,
-    target: &'c Target<'a>,
+    pub(super) target: &'c Target<'a>,
     scopes: Scopes<'c>,
     /// What is left for the patterns that remedies hold.
     patterns: RefCell<PatternBudget>,
@@ -104,16 +104,6 @@ impl<'c, 'a> Context<'c, 'a> {
         &self.efforts().searches
     }
 
-    /// The types of samples that the plan is for, or seems to be for.
-    pub(super) fn types(&self) -> &[&'a str] {
-        &self.target.types
-    }
-
-    /// The event type that is stated or meant.
-    pub(super) fn event_type(&self) -> Option<Likely<&'a str>> {
-        self.target.event_type
-    }
-
     /// What is known where the paths of a place start; `None` where a `for_each` around it can't be read.
     pub(super) fn scope(&self, at: &str) -> Option<PathContext<'_, 'c, 'a>> {
         let level = self.plan.level(at);
@@ -139,8 +129,8 @@ impl<'c, 'a> Context<'c, 'a> {
 
     /// A name for the function: of the first entity, else of the event type.
     pub(super) fn function_name(&self) -> String {
-        let entity = self.plan.rules.iter().find_map(|rule| rule.entity());
+        let entity = self.plan.rules.iter().find_map(|rule| rule.entity);
         let of = entity.map(|it| it.item.name.as_str());
-        function_name(of.or(self.event_type().map(|it| it.item)).unwrap_or("event"))
+        function_name(of.or(self.target.event_type.map(|it| it.item)).unwrap_or("event"))
     }
 }

@@ -41,7 +41,7 @@ impl<'a> PathContext<'_, '_, 'a> {
         if let [only] = suiting.as_slice() {
             return Some(Likely::new(*only, true));
         }
-        let effort = &self.known.efforts().searches;
+        let effort = &self.known.efforts.searches;
         let said = |it: &Property| {
             let name = &it.logical_name;
             let near = mapping.name.map_or(0.0, |written| spelling::names(written, name, effort));
@@ -53,7 +53,7 @@ impl<'a> PathContext<'_, '_, 'a> {
     /// A path for a property, or for anything of that name.
     pub(super) fn path_for(&self, name: &str, is_key: bool) -> Option<Likely<Path>> {
         let property_type = self.rule.and_then(|it| it.property(name)).map(|it| &it.property_type);
-        let entity = self.rule.and_then(PlanRule::entity).map_or("", |it| it.item.name.as_str());
+        let entity = self.rule.and_then(|rule| rule.entity).map_or("", |it| it.item.name.as_str());
         let taken = self.rule.into_iter().flat_map(|rule| rule.paths(self.level));
         let sought = Sought { given: &[], name: Some(name), property_type, is_key };
         PathSearch::new(self.known, entity, taken).named(&sought)
@@ -65,7 +65,7 @@ impl<'a> PathContext<'_, '_, 'a> {
         let mut forms = other_spellings(&whole);
         forms.insert(0, whole);
         forms.retain(|path| path.iter().all(|segment| is_presentable(segment)));
-        let evidence = self.known.evidence();
+        let evidence = self.known.evidence;
         let here = forms.iter().find(|path| self.known.has(path));
         let elsewhere = || {
             let mut types = evidence.event_types();

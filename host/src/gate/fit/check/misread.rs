@@ -27,7 +27,7 @@ pub(super) fn check(
     let at_level = |it: &&Mapping<'_>| it.plain().is_some_and(|it| it.level == level);
     let sound = mappings.iter().filter(at_level).filter(|it| it.is_sound(known));
     let sound: Vec<Sound<'_>> = sound.map(Sound::new).collect();
-    let effort = &known.efforts().values;
+    let effort = &known.efforts.values;
     let mut findings = Vec::new();
     let mut involved: BTreeSet<usize> = BTreeSet::new();
     for (i, one) in sound.iter().enumerate() {

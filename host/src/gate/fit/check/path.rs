@@ -143,12 +143,12 @@ impl PathUse<'_> {
 fn unknown_at(at: &str, path: &[String], known: &PathIndex<'_>) -> Finding {
     let count = known.count();
     let or_declared =
-        if known.evidence().has_schema() { ", and the event schema doesn't declare" } else { "" };
+        if known.evidence.has_schema() { ", and the event schema doesn't declare" } else { "" };
     Finding::new(
         Stage::Fit,
         UNKNOWN_PATH,
         at,
-        format!("a path that {} have", known.of()),
+        format!("a path that {} have", known.of),
         format!("{}, which none of {count} samples has{or_declared}", shown(path)),
     )
 }

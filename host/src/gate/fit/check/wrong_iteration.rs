@@ -62,7 +62,7 @@ fn astray(
     findings: &[Finding],
 ) -> Option<Finding> {
     let (event, efforts) = (scopes.event(), scopes.efforts());
-    let (evidence, types) = (event.evidence(), event.event_types());
+    let (evidence, types) = (event.evidence, &event.event_types);
     let at = plan.node_pointer(index);
     let level = innermost(node.for_each());
     let here = scopes.at(node.for_each(), level)?;

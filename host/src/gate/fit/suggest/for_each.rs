@@ -90,7 +90,7 @@ pub(in crate::gate::fit) fn nearest_collection(
     over: Over,
     known: &PathIndex<'_>,
 ) -> Option<Likely<Path>> {
-    let effort = &known.efforts().searches;
+    let effort = &known.efforts.searches;
     let is_there =
         |path: &&Path| known.kinds(path).contains(JsonKind::Array) || over == Over::Entries;
     let spelled = spelling::spelled(path);
@@ -116,10 +116,10 @@ pub(in crate::gate::fit) fn reads_elements(
     known: &PathIndex<'_>,
 ) -> bool {
     let iteration = Iteration { over: Over::Array, path: read.reference.path.clone() };
-    let types = known.event_types();
-    let room = known.efforts().room();
-    let elements = known.evidence().elements_within(types, &ForEach::new(iteration, None), &room);
-    if !known.efforts().searches.take_all(&room) || room.is_over() {
+    let types = &known.event_types;
+    let room = known.efforts.room();
+    let elements = known.evidence.elements_within(types, &ForEach::new(iteration, None), &room);
+    if !known.efforts.searches.take_all(&room) || room.is_over() {
         return false;
     }
     let level = Level(read.reference.level.0 + 1);

@@ -14,7 +14,7 @@ mod relocate;
 mod rewrite;
 
 pub(super) use conversion::{better_chain, missing_conversion};
-pub(crate) use event_type::{likely_event_type, likely_prefix};
+pub(crate) use event_type::{likely_event_type, likely_event_type_of, likely_prefix};
 pub(crate) use for_each::{ElementPath, iterations_with};
 pub(super) use for_each::{
     Through, added_for_each, collections, nearest_collection, reads_elements,

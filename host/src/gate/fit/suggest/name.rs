@@ -89,7 +89,7 @@ pub(crate) fn likely_property<'g>(
     free: &[&'g Property],
     known: &PathIndex<'_>,
 ) -> Option<Likely<&'g Property>> {
-    let effort = &known.efforts().searches;
+    let effort = &known.efforts.searches;
     let bytes: usize = path.iter().map(String::len).sum();
     let steps = LOOKUP + READING * bytes.min(MAX_BYTES) as u64;
     if !effort.take(steps * free.len() as u64) {

@@ -91,7 +91,7 @@ impl<'k, 't> PathSearch<'k, 't> {
 
     /// What searching is taken from.
     pub(in crate::gate::fit) fn effort(&self) -> &'t Effort {
-        &self.known.efforts().searches
+        &self.known.efforts.searches
     }
 
     /// Where it looks.

@@ -95,7 +95,7 @@ fn in_element(
 
 /// A path that leads through an array: what is left of it is in an element.
 fn through_array(path: &[String], known: &PathIndex<'_>) -> Option<Meant> {
-    let effort = &known.efforts().searches;
+    let effort = &known.efforts.searches;
     (1..path.len()).rev().find_map(|length| {
         let (array, rest) = path.split_at_checked(length)?;
         let mut values = known.values(array).take_while(|_| effort.take(VALUE));
@@ -111,7 +111,7 @@ fn through_array(path: &[String], known: &PathIndex<'_>) -> Option<Meant> {
 
 /// A path that leads into a string that holds JSON.
 fn in_json(path: &[String], known: &PathIndex<'_>) -> Option<Meant> {
-    let effort = &known.efforts().searches;
+    let effort = &known.efforts.searches;
     (1..path.len()).rev().find_map(|length| {
         let (text, rest) = path.split_at_checked(length)?;
         if !holds_json(known.values(text).map(|(_, value)| value), effort) {

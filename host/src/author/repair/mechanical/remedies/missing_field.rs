@@ -36,7 +36,7 @@ fn completed(context: &Context<'_, '_>, at: &str) -> Remedy {
 /// The key of a node: of each of its properties, the mapping that is its, or a path that suits it.
 fn key(context: &Context<'_, '_>, parent: &str, at: &str) -> Remedy {
     let rule = context.plan.rule(parent)?;
-    let entity = rule.entity()?;
+    let entity = rule.entity?;
     let scope = context.scope(parent)?;
     let (mut keys, mut moved, mut is_certain) = (Vec::new(), Vec::new(), true);
     for key in entity.item.key_properties() {

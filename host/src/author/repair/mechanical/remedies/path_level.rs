@@ -30,7 +30,7 @@ fn lost_for_each(context: &Context<'_, '_>, at: &str) -> Remedy {
     };
     let wanted: Vec<ElementPath> = node.mappings.iter().filter_map(wanted).collect();
     let evidence = context.task.evidence();
-    let suiting = iterations_with(evidence, context.types(), &wanted, context.efforts());
+    let suiting = iterations_with(evidence, &context.target.types, &wanted, context.efforts());
     let [only] = suiting.as_slice() else { return None };
     fix(patch::add(&format!("{}/for_each", node.at), only))
 }
