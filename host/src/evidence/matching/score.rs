@@ -152,7 +152,7 @@ impl<'s> Scorer<'s> {
         if place.is_unseen() {
             score *= self.weights.unseen;
         }
-        if place.holds_urls() == Some(true) && !aim.wants_address {
+        if place.looks.urls == Some(true) && !aim.wants_address {
             score *= self.weights.address;
         }
         let coverage = if aim.is_key { self.weights.key_coverage } else { self.weights.coverage };

@@ -35,14 +35,14 @@ pub(crate) struct ValuePlace {
     pub(crate) uniqueness: f64,
     /// The kinds of its values, null apart.
     pub(super) kinds: JsonKinds,
-    pub(super) looks: Looks,
+    pub(crate) looks: Looks,
     /// What the event schema says about it.
     pub(super) description: Vec<Word>,
 }
 
 /// What the values of a place look like.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Looks {
+pub(crate) struct Looks {
     /// Whether all are moments in time.
     pub(super) moments: bool,
     /// Whether all are checksums: hexadecimal digits, as many as a digest of 128 bits has, or more.
@@ -50,9 +50,9 @@ pub(super) struct Looks {
     /// Whether none can be an email address, though there are values.
     pub(super) no_emails: bool,
     /// Whether its text values are addresses of pages; `None` where it has none.
-    urls: Option<bool>,
+    pub(super) urls: Option<bool>,
     /// How much its text values are prose, from 0 to 1: of several words, and long.
-    prose: f64,
+    pub(crate) prose: f64,
 }
 
 impl Looks {
@@ -108,16 +108,6 @@ impl ValuePlace {
     /// Whether all that is known of its values is that they may be null.
     pub(super) fn is_unseen(&self) -> bool {
         self.kinds.is_empty()
-    }
-
-    /// How much its text values are prose, from 0 to 1: of several words, and long.
-    pub(crate) fn prose(&self) -> f64 {
-        self.looks.prose
-    }
-
-    /// Whether its text values are addresses of pages; `None` where it has none.
-    pub(crate) fn holds_urls(&self) -> Option<bool> {
-        self.looks.urls
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is known where the paths of a mapping start.
 
-use super::rule::{Mapping, PlanRule};
+use super::rule::{PlanRule, TolerantMapping};
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
 use crate::evidence::{Path, PathIndex};
@@ -31,7 +31,7 @@ impl<'a> PathContext<'_, '_, 'a> {
     /// The property of a mapping, by its name or else by its path, and by what its value becomes.
     pub(super) fn property_of_mapping(
         &self,
-        mapping: &Mapping<'_>,
+        mapping: &TolerantMapping<'_>,
     ) -> Option<Likely<&'a Property>> {
         let path = mapping.path.as_deref().unwrap_or_default();
         let Some(given) = value_type(mapping) else { return self.property_of(mapping.name, path) };
@@ -91,7 +91,7 @@ impl<'a> PathContext<'_, '_, 'a> {
 }
 
 /// The type of what a mapping's conversions or its template give; `None` where it may be anything.
-fn value_type(mapping: &Mapping<'_>) -> Option<PropertyType> {
+fn value_type(mapping: &TolerantMapping<'_>) -> Option<PropertyType> {
     let chain = mapping.json.get("convert").and_then(serde_json::Value::as_array);
     let Some(last) = chain.and_then(|steps| steps.last()) else {
         return mapping.json.get("template").map(|_| PropertyType::String);

@@ -19,7 +19,7 @@ pub(super) fn read_path(value: &Value) -> Option<Vec<String>> {
 }
 
 /// A mapping, as far as it can be read.
-pub(super) struct Mapping<'a> {
+pub(super) struct TolerantMapping<'a> {
     /// The pointer to it.
     pub(super) at: String,
     pub(super) json: &'a Value,
@@ -33,7 +33,7 @@ pub(super) struct Mapping<'a> {
     pub(super) level: Level,
 }
 
-impl<'a> Mapping<'a> {
+impl<'a> TolerantMapping<'a> {
     pub(super) fn read(at: String, json: &'a Value, is_key: bool, scope: &IterationScope) -> Self {
         let name = json.get("property_name").and_then(Value::as_str);
         Self {
@@ -74,7 +74,7 @@ pub(super) struct PlanRule<'a> {
     /// What its paths start from.
     pub(super) scope: IterationScope,
     /// Those of the key first.
-    pub(super) mappings: Vec<Mapping<'a>>,
+    pub(super) mappings: Vec<TolerantMapping<'a>>,
     /// The entity that is stated or meant, where it is of one.
     pub(super) entity: Option<Likely<&'a Entity>>,
     /// The relationship that is stated, where it is an edge.
@@ -150,17 +150,17 @@ impl<'a> PlanRule<'a> {
     }
 
     /// The mappings of the key.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &Mapping<'a>> {
+    pub(super) fn keys(&self) -> impl Iterator<Item = &TolerantMapping<'a>> {
         self.mappings.iter().filter(|it| it.is_key)
     }
 
     /// The mappings of `property_fields`.
-    pub(super) fn properties(&self) -> impl Iterator<Item = &Mapping<'a>> {
+    pub(super) fn properties(&self) -> impl Iterator<Item = &TolerantMapping<'a>> {
         self.mappings.iter().filter(|it| !it.is_key)
     }
 
     /// The mapping at a pointer.
-    pub(super) fn mapping(&self, at: &str) -> Option<&Mapping<'a>> {
+    pub(super) fn mapping(&self, at: &str) -> Option<&TolerantMapping<'a>> {
         self.mappings.iter().find(|it| it.at == at)
     }
 
@@ -213,15 +213,17 @@ fn read_mappings<'a>(
     kind: ObjectKind,
     json: &'a Value,
     scope: &IterationScope,
-) -> Vec<Mapping<'a>> {
+) -> Vec<TolerantMapping<'a>> {
     let list = |field: &'static str, is_key: bool| {
         let items = json.get(field).and_then(Value::as_array).into_iter().flatten().enumerate();
-        items.map(move |(i, it)| Mapping::read(format!("{at}/{field}/{i}"), it, is_key, scope))
+        items.map(move |(i, it)| {
+            TolerantMapping::read(format!("{at}/{field}/{i}"), it, is_key, scope)
+        })
     };
     let properties = list("property_fields", false);
     match json.get("key_field").filter(|_| kind == ObjectKind::Plan) {
         Some(key) => {
-            let key = Mapping::read(format!("{at}/key_field"), key, true, scope);
+            let key = TolerantMapping::read(format!("{at}/key_field"), key, true, scope);
             std::iter::once(key).chain(properties).collect()
         }
         None => list("key_fields", true).chain(properties).collect(),

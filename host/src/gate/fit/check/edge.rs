@@ -58,7 +58,7 @@ impl Checks<'_, '_> {
             let at = format!("{at}/entity_name");
             let key = key_fields.first().map(FieldMapping::property_name);
             let likely = likely_entity(Some(entity_name), key, &[], self.graph, self.searches());
-            let renamed = likely.map(|it| it.map(|it| patch::replace(&at, &it.name)));
+            let renamed = likely.map(|it| it.map(|it| &it.name).replacing(&at));
             return vec![self.unknown_entity(&at, entity_name).suggesting(renamed)];
         };
         let at = format!("{at}/key_fields");
@@ -143,7 +143,7 @@ impl Checks<'_, '_> {
             (_, [only]) => Some(Likely::new(*only, false)),
             _ => None,
         };
-        finding.suggesting(likely.map(|it| it.map(|it| patch::replace(&at, &it.name))))
+        finding.suggesting(likely.map(|it| it.map(|it| &it.name).replacing(&at)))
     }
 
     /// Ends of other entities than the relationship joins.

@@ -41,7 +41,7 @@ pub(in crate::gate::fit) fn check(
             Some(likely) if types.patterns().contains(&EventPattern::new(&likely.item)) => {
                 finding.with_suggestion(patch::remove(&at))
             }
-            meant => finding.suggesting(meant.map(|it| it.map(|name| patch::replace(&at, name)))),
+            meant => finding.suggesting(meant.map(|it| it.replacing(&at))),
         }
     };
     unmatched.map(finding).collect()

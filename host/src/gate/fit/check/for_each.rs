@@ -47,7 +47,6 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
         format!("{} at {}", described(first), shown(path)),
     );
     finding.event = smallest(known.values(path).map(|(seen, _)| seen));
-    let replaced = |likely: Likely<Path>| likely.map(|path| patch::replace(&read.pointer, path));
     let other = match over {
         Over::Array => (JsonKind::Object, "entries"),
         Over::Entries => (JsonKind::Array, "array"),
@@ -58,7 +57,7 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
     }
     if !kinds.contains(other.0) {
         let nearest = nearest_collection(path, over, known).map(|it| it.only_if(false));
-        return Some(finding.suggesting(nearest.map(replaced)));
+        return Some(finding.suggesting(nearest.map(|it| it.replacing(&read.pointer))));
     }
     // What is read of the elements tells whether the right thing is gone over in the wrong way.
     let renamed = patch::rename(&read.pointer, &format!("{at}/{}", other.1));
@@ -92,7 +91,7 @@ fn unknown(
     if known.is_thin() && !is_typo && !known.is_blocked(path) {
         return None;
     }
-    Some(finding.suggesting(nearest.map(|it| it.map(|it| patch::replace(&read.pointer, it)))))
+    Some(finding.suggesting(nearest.map(|it| it.replacing(&read.pointer))))
 }
 
 fn listed(over: Over, known: &PathIndex<'_>) -> String {

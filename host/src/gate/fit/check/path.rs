@@ -209,6 +209,6 @@ fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
     }
     let sought = Sought { given: path, name, property_type: None, is_key: false };
     let named = search.named(&sought);
-    let replaced = named.map(|it| it.map(|path| patch::replace(&read.pointer, path)));
-    Some(no_scalar(&read.pointer, path, known).suggesting(replaced))
+    let finding = no_scalar(&read.pointer, path, known);
+    Some(finding.suggesting(named.map(|it| it.replacing(&read.pointer))))
 }

@@ -99,7 +99,7 @@ impl TypeCheck<'_, '_, '_> {
         let at = format!("{}/source_path", leaf.at);
         let finding = no_scalar(&at, &reference.path, known);
         let meant = self.meant(&reference.path);
-        Some(finding.suggesting(meant.map(|it| it.map(|path| patch::replace(&at, path)))))
+        Some(finding.suggesting(meant.map(|it| it.replacing(&at))))
     }
 
     fn mismatch(&self, leaf: &Leaf<'_>, reference: &Reference) -> Option<Finding> {
@@ -148,9 +148,9 @@ impl TypeCheck<'_, '_, '_> {
         let meant = if is_right { None } else { self.meant(path) };
         let is_other_path = meant.as_ref().is_some_and(Likely::is_certain);
         let convert = conversion.filter(|_| !is_other_path);
-        let convert =
-            convert.map(|it| it.map(|step| patch::add(&format!("{}/convert", leaf.at), [step])));
-        let replaced = || meant.map(|it| it.map(|path| patch::replace(&source, path)));
+        let chain = format!("{}/convert", leaf.at);
+        let convert = convert.map(|it| it.map(|step| [step]).added(&chain));
+        let replaced = || meant.map(|it| it.replacing(&source));
         Some(finding.suggesting(convert.or_else(replaced)))
     }
 

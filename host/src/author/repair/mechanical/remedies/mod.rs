@@ -22,7 +22,7 @@ use super::grammar::{is_optional, looks_like};
 use super::iteration::{IterationScope, read_iteration};
 use super::pointer::{edge_around, split, step_around};
 use super::remedy::{Remedy, add, fix, maybe, replace};
-use super::rule::{Mapping, PlanRule, read_path};
+use super::rule::{PlanRule, TolerantMapping, read_path};
 use super::tolerant::TolerantPlan;
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::Likely;

@@ -1,6 +1,8 @@
 //! Where paths start: at the event, at an element, or at the one around it.
 
-use super::{Context, Mapping, Remedy, derived, edge_end, fix, maybe, read_path, replace, split};
+use super::{
+    Context, Remedy, TolerantMapping, derived, edge_end, fix, maybe, read_path, replace, split,
+};
 use crate::diagnostics::finding::patch;
 use crate::gate::fit::suggest::{ElementPath, from_field, iterations_with};
 use crate::plan::language::ObjectKind;
@@ -23,7 +25,7 @@ pub(super) fn outside_for_each(context: &Context<'_, '_>, at: &str) -> Remedy {
 /// The iteration that a node lacks that reads something from the parent: the one in whose elements all is that it reads.
 fn lost_for_each(context: &Context<'_, '_>, at: &str) -> Remedy {
     let node = context.plan.rule_around(at).filter(|rule| rule.kind == ObjectKind::Node)?;
-    let wanted = |mapping: &Mapping<'_>| {
+    let wanted = |mapping: &TolerantMapping<'_>| {
         let from = mapping.json.get("from").and_then(serde_json::Value::as_str);
         let path = mapping.path.clone().filter(|_| from != Some("event"))?;
         Some(ElementPath { path, from_parent: from == Some("parent") })

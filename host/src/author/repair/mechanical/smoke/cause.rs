@@ -54,7 +54,7 @@ fn no_sample(trial: &Trial<'_>) -> Finding {
     };
     let (evidence, searches) = (trial.task.evidence(), &trial.efforts.searches);
     let meant = likely_event_type_of(trial.plan, text.as_deref(), evidence, searches);
-    finding.suggesting(meant.map(|it| it.map(|name| patch::replace("/event_type", name))))
+    finding.suggesting(meant.map(|it| it.replacing("/event_type")))
 }
 
 /// A condition without which the plan would give something: its own, or that of a node.
