@@ -12,6 +12,7 @@
 //! | what a search may cost | [`effort`] |
 
 mod collections;
+pub(crate) mod conversion;
 pub mod effort;
 mod events;
 pub mod matching;
@@ -25,6 +26,7 @@ mod samples;
 mod schema;
 pub(crate) mod similarity;
 mod task;
+mod value_index;
 
 pub use collections::Collection;
 pub use events::Evidence;
@@ -32,8 +34,9 @@ pub(crate) use events::{JSON, holds_json};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
 pub(crate) use path::{ENTRY_VALUE, shown_steps, values_at};
 pub use path::{Path, PathStep, at, dotted};
-pub(crate) use path_index::{PathIndex, is_scalar};
+pub(crate) use path_index::PathIndex;
 pub use rule::{Rule, TaskError};
 pub use samples::{Sample, Samples, SamplesError};
 pub use schema::{Declared, EventSchema};
 pub use task::Task;
+pub(crate) use value_index::is_scalar;

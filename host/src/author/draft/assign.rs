@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::rule::Subject;
 use crate::evidence::Path;
 use crate::evidence::effort::Effort;
-use crate::evidence::matching::{Aim, Candidate, Place, Scorer, Survey, Wanted, Word, words};
+use crate::evidence::matching::{Aim, Candidate, Scorer, Survey, ValuePlace, Wanted, Word, words};
 use crate::graph::spec::{Entity, Property};
 use crate::plan::is_identifier;
 
@@ -130,7 +130,7 @@ pub(super) enum Within<'a> {
 
 impl Within<'_> {
     /// `kind` is the word that says what the entity is.
-    fn admits(self, kind: Option<&Word>, place: &Place<'_>, effort: &Effort) -> bool {
+    fn admits(self, kind: Option<&Word>, place: &ValuePlace, effort: &Effort) -> bool {
         match self {
             Self::Event => true,
             Self::Object(object) => place.path.starts_with(object),
@@ -231,7 +231,7 @@ impl Assigner<'_> {
         let meant: Vec<Word> =
             words(&self.subject.entity.name).into_iter().chain(words(&key.name)).collect();
         let says = |word: Word| meant.iter().any(|it| it.alike(&word, effort) >= SAME);
-        let is_other = |place: &Place<'_>| {
+        let is_other = |place: &ValuePlace| {
             place
                 .path
                 .split_last()
@@ -264,7 +264,7 @@ impl Assigner<'_> {
             let aim = aim(property, is_key, entity, hints);
             let kind = words(&entity.name).pop();
             let admits =
-                |place: &Place<'_>| self.within.admits(kind.as_ref(), place, survey.effort());
+                |place: &ValuePlace| self.within.admits(kind.as_ref(), place, survey.effort());
             let mut found = Scorer::new(survey).rank_among(&aim, Some(anchor), admits);
             for candidate in &mut found {
                 if !candidate.fits_type && candidate.is_usable() {
@@ -307,8 +307,9 @@ impl Assigner<'_> {
     /// plan with it can be accepted.
     fn named(&self, property: &Property) -> Option<Vec<Candidate>> {
         let path = self.subject.properties.get(&property.logical_name)?.path.clone()?;
-        let fits_type = self.survey.values_fit(&path, &property.property_type) != Some(false);
-        let convert = self.survey.conversion(&path, &property.property_type);
+        let (values, property_type) = (self.survey.values(), &property.property_type);
+        let fits_type = !values.contradicts(&path, Some(property_type));
+        let convert = values.conversion(&path, property_type);
         let candidate = Candidate { path, score: NAMED, fits_type, convert };
         Some(if candidate.is_usable() { vec![candidate] } else { Vec::new() })
     }

@@ -86,12 +86,12 @@ fn free_text(
     }
     let taken: BTreeSet<&Path> = assignment.choices().filter_map(|choice| choice.path()).collect();
     let free = || survey.places().iter().filter(|place| !taken.contains(&place.path));
-    let mentioned = free().find(|it| it.prose() > 0.0 && named.paths.contains(&it.path));
+    let mentioned = free().find(|it| it.looks.prose > 0.0 && named.paths.contains(&it.path));
     let beside = || {
         let is_beside =
             |path: &Path| path.split_last().is_some_and(|(_, above)| above == assignment.anchor);
-        let prose = free().filter(|it| it.prose() >= PROSE && is_beside(&it.path));
-        prose.max_by(|a, b| a.prose().total_cmp(&b.prose()))
+        let prose = free().filter(|it| it.looks.prose >= PROSE && is_beside(&it.path));
+        prose.max_by(|a, b| a.looks.prose.total_cmp(&b.looks.prose))
     };
     let path = mentioned.or_else(beside)?.path.clone();
     doubts.push(Doubt::new(

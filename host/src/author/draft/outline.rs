@@ -7,10 +7,9 @@ use serde_json::{Map, Value, json};
 use super::assign::{Assignment, Choice};
 use super::handling::Handling;
 use super::home::Home;
-use crate::evidence::matching::words;
+use crate::author::function_name;
 use crate::graph::spec::Entity;
-use crate::plan::expr::{ForEach, Iteration, Over};
-use crate::plan::{is_identifier, is_reserved};
+use crate::plan::is_identifier;
 
 /// A plan to be.
 #[derive(Clone, Debug)]
@@ -137,7 +136,7 @@ fn node_json(node: &Node, name: &str) -> Value {
         json.insert("name".to_owned(), json!(name));
     }
     if let Some(for_each) = &home.for_each {
-        json.insert("for_each".to_owned(), for_each_json(for_each));
+        json.insert("for_each".to_owned(), json!(for_each));
     }
     json.insert("key_fields".to_owned(), mappings(&home.assignment.keys, is_element));
     let properties = mappings(&home.assignment.properties, is_element);
@@ -150,19 +149,6 @@ fn node_json(node: &Node, name: &str) -> Value {
 fn edge_json(edge: &Edge, names: &[String]) -> Option<Value> {
     let (from, to) = (names.get(edge.from)?, names.get(edge.to)?);
     Some(json!({"relationship_name": edge.relationship, "from": from, "to": to}))
-}
-
-fn for_each_json(for_each: &ForEach) -> Value {
-    let level = |it: &Iteration| match it.over {
-        Over::Array => json!({"array": it.path}),
-        Over::Entries => json!({"entries": it.path}),
-    };
-    let mut levels = for_each.levels().map(level);
-    let mut json = levels.next().unwrap_or_default();
-    if let Some(inner) = levels.next() {
-        json["for_each"] = inner;
-    }
-    json
 }
 
 fn mappings(choices: &[Choice], is_element: bool) -> Value {
@@ -179,11 +165,4 @@ fn mapping(choice: &Choice, is_element: bool) -> Option<Value> {
         json["convert"] = json!([step.to_json()]);
     }
     Some(json)
-}
-
-/// `extract_` and the entity's name in lower case.
-fn function_name(entity: &str) -> String {
-    let parts: Vec<String> = words(entity).iter().map(|word| word.text().to_owned()).collect();
-    let name = format!("extract_{}", parts.join("_"));
-    if is_identifier(&name) && !is_reserved(&name) { name } else { "extract_node".to_owned() }
 }

@@ -21,7 +21,6 @@
 //! Things that there are several of in an event, and objects that are an entity of their own, are found by what they are
 //! called, and by whether the entity's key and properties are in them.
 
-mod conversion;
 mod hint;
 mod home;
 mod score;
@@ -30,7 +29,7 @@ mod weights;
 
 pub(crate) use home::Called;
 pub(crate) use score::{Aim, Scorer};
-pub(crate) use survey::{Place, Survey};
+pub(crate) use survey::{Survey, ValuePlace};
 
 pub(crate) use crate::evidence::similarity::words::{Word, words};
 

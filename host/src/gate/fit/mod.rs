@@ -35,7 +35,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod chain;
 mod check;
 mod mapping;
 mod scope;
@@ -50,7 +49,7 @@ use crate::diagnostics::finding::{self, FailingEvent, Finding};
 use crate::diagnostics::problem::{Coded, Stage};
 use crate::evidence::effort::{Cancel, Efforts, SEARCH_STEPS, VALUE_STEPS};
 use crate::evidence::{Seen, Task};
-use crate::plan::Plan;
+use crate::plan::{EdgeRule, Endpoint, Plan};
 use check::Checks;
 pub(crate) use scope::{Elements, Scopes};
 
@@ -169,6 +168,16 @@ fn limited(is_cut: bool, efforts: &Efforts) -> Option<Finding> {
     (!observed.is_empty()).then(finding)
 }
 
+/// Whether a pointer leads into what is at another one.
+fn is_in(pointer: &str, at: &str) -> bool {
+    pointer.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether an edge has a node of the plan at one of its ends.
+fn joins(edge: &EdgeRule, node: usize) -> bool {
+    [edge.from(), edge.to()].contains(&&Endpoint::Node(node))
+}
+
 /// Where an edge names the wrong node, its paths start elsewhere, and an end of another entity has another key: what is said
 /// of those follows.
 fn without_follow_ons(findings: &mut Vec<Finding>) {
@@ -177,9 +186,6 @@ fn without_follow_ons(findings: &mut Vec<Finding>) {
         .filter(|it| it.code == WRONG_ENDPOINT)
         .map(|it| it.pointer.clone())
         .collect();
-    let is_in = |pointer: &str, at: &str| {
-        pointer.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'))
-    };
     let follows = |finding: &Finding| {
         wrong.iter().any(|end| {
             let edge = end.rsplit_once('/').map_or("", |(edge, _)| edge);

@@ -101,6 +101,17 @@ impl<'t> Scopes<'t> {
         levels.filter_map(move |level| Some((level, self.at(for_each, level)?)))
     }
 
+    /// The one level at which there is a path, if it is there at one alone.
+    pub(crate) fn only_level_with(
+        &self,
+        path: &[String],
+        for_each: Option<&ForEach>,
+    ) -> Option<Level> {
+        let mut having = self.levels(for_each).filter(|(_, known)| known.has(path));
+        let (level, _) = having.next()?;
+        having.next().is_none().then_some(level)
+    }
+
     /// What is known of what the path of a mapping starts at; of the innermost level where it has none.
     pub(super) fn of(&self, mapping: &Mapping<'_>) -> Option<&PathIndex<'t>> {
         let level = mapping.plain().map_or(innermost(mapping.for_each), |it| it.level);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::grammar::{enclosing, kind_at, shape_at};
 use super::iteration::IterationScope;
-use super::rule::{Mapping, PlanRule};
+use super::rule::{PlanRule, TolerantMapping};
 use crate::evidence::effort::Effort;
 use crate::graph::GraphSpec;
 use crate::plan::EventPattern;
@@ -95,20 +95,20 @@ impl<'a> TolerantPlan<'a> {
     }
 
     /// The mapping of a property, or the value in a `coalesce`, at a pointer or around it.
-    pub(super) fn value_around(&self, at: &str) -> Option<Mapping<'a>> {
+    pub(super) fn value_around(&self, at: &str) -> Option<TolerantMapping<'a>> {
         let kinds = [ObjectKind::Key, ObjectKind::Property, ObjectKind::Choice];
         self.read_mapping(enclosing(self.json, at, &kinds)?)
     }
 
     /// The mapping of a property at a pointer or around it.
-    pub(super) fn mapping_around(&self, at: &str) -> Option<Mapping<'a>> {
+    pub(super) fn mapping_around(&self, at: &str) -> Option<TolerantMapping<'a>> {
         self.read_mapping(enclosing(self.json, at, &[ObjectKind::Key, ObjectKind::Property])?)
     }
 
-    fn read_mapping(&self, at: &str) -> Option<Mapping<'a>> {
+    fn read_mapping(&self, at: &str) -> Option<TolerantMapping<'a>> {
         let is_key = self.kind(at) == Some(ObjectKind::Key);
         let scope = self.scope(at).unwrap_or(&IterationScope::Unreadable);
-        Some(Mapping::read(at.to_owned(), self.get(at)?, is_key, scope))
+        Some(TolerantMapping::read(at.to_owned(), self.get(at)?, is_key, scope))
     }
 
     /// The nodes that edges can name, with what they call them.

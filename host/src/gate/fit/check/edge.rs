@@ -36,15 +36,10 @@ impl Checks<'_, '_> {
             }
         }
         let Some(relationship) = relationship else { return findings };
-        let mapping = |(place, field)| Mapping {
-            at: format!("{at}/property_fields/{place}"),
-            field,
-            property: relationship.property(FieldMapping::property_name(field)),
-            is_key: false,
-            for_each: edge.for_each(),
-        };
-        let mappings: Vec<Mapping<'_>> =
-            edge.property_fields().iter().enumerate().map(mapping).collect();
+        let all = &relationship.properties;
+        let mappings = Mapping::all(edge.property_fields(), all, false, edge.for_each(), |place| {
+            format!("{at}/property_fields/{place}")
+        });
         let owner = Owner { name: &relationship.name, properties: &relationship.properties };
         findings.extend(self.properties(&mappings, owner, &[]));
         findings.extend(self.edge_values(edge, &mappings, None));
@@ -63,18 +58,13 @@ impl Checks<'_, '_> {
             let at = format!("{at}/entity_name");
             let key = key_fields.first().map(FieldMapping::property_name);
             let likely = likely_entity(Some(entity_name), key, &[], self.graph, self.searches());
-            let renamed = likely.map(|it| it.map(|it| patch::replace(&at, &it.name)));
+            let renamed = likely.map(|it| it.map(|it| &it.name).replacing(&at));
             return vec![self.unknown_entity(&at, entity_name).suggesting(renamed)];
         };
         let at = format!("{at}/key_fields");
-        let mapping = |(place, field)| Mapping {
-            at: format!("{at}/{place}"),
-            field,
-            property: entity.property(FieldMapping::property_name(field)),
-            is_key: true,
-            for_each: edge.for_each(),
-        };
-        let mappings: Vec<Mapping<'_>> = key_fields.iter().enumerate().map(mapping).collect();
+        let all = &entity.properties;
+        let mappings =
+            Mapping::all(key_fields, all, true, edge.for_each(), |place| format!("{at}/{place}"));
         let keys = Keys {
             checks: *self,
             at: at.clone(),
@@ -153,7 +143,7 @@ impl Checks<'_, '_> {
             (_, [only]) => Some(Likely::new(*only, false)),
             _ => None,
         };
-        finding.suggesting(likely.map(|it| it.map(|it| patch::replace(&at, &it.name))))
+        finding.suggesting(likely.map(|it| it.map(|it| &it.name).replacing(&at)))
     }
 
     /// Ends of other entities than the relationship joins.

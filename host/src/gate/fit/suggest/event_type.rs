@@ -7,6 +7,7 @@ use crate::evidence::Evidence;
 use crate::evidence::effort::Effort;
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::{TYPO_MARGIN, TYPO_THRESHOLD, spelling};
+use crate::plan::{Plan, Read, Role};
 
 /// The prefix that was meant by one that nothing begins with: of those that sample types begin with, up to one of their
 /// dots, the one that is most like it.
@@ -26,6 +27,24 @@ pub(crate) fn likely_prefix(
         effort.whole(best(prefixes.into_iter().map(|(prefix, score)| (score, prefix))))?;
     let likely = Likely::new(format!("{}.*", nearest.item), nearest.is_clear_typo());
     (nearest.score >= TYPO_THRESHOLD).then_some(likely)
+}
+
+/// The event type that a plan was meant for, by what it says of it and by the paths that its properties start at the event.
+pub(crate) fn likely_event_type_of<'e>(
+    plan: &Plan,
+    written: Option<&str>,
+    evidence: &'e Evidence,
+    effort: &Effort,
+) -> Option<Likely<&'e str>> {
+    let reads = plan.reads();
+    let at_event = |read: &&Read<'_>| {
+        read.reference.level.is_event() && matches!(read.role, Role::Key | Role::Property)
+    };
+    let of_properties = || reads.iter().filter(at_event);
+    let key = of_properties().find(|read| read.role == Role::Key);
+    let key = key.map(|read| read.reference.path.as_slice());
+    let paths: Vec<&[String]> = of_properties().map(|it| it.reference.path.as_slice()).collect();
+    likely_event_type(written, key, &paths, evidence, effort)
 }
 
 /// The event type that was meant: the one whose name is nearest to what was written, or else the one in whose samples the

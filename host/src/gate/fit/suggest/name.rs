@@ -8,7 +8,7 @@ use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Property};
 
 /// How much of a property's name a path has to have, more than of any other's, to be read for it.
-const SAID: f64 = 0.25;
+const CLEARLY_SAID: f64 = 0.25;
 
 /// How many bytes of a path are looked at, at most.
 const MAX_BYTES: usize = 4_096;
@@ -89,7 +89,7 @@ pub(crate) fn likely_property<'g>(
     free: &[&'g Property],
     known: &PathIndex<'_>,
 ) -> Option<Likely<&'g Property>> {
-    let effort = &known.efforts().searches;
+    let effort = &known.efforts.searches;
     let bytes: usize = path.iter().map(String::len).sum();
     let steps = LOOKUP + READING * bytes.min(MAX_BYTES) as u64;
     if !effort.take(steps * free.len() as u64) {
@@ -121,9 +121,16 @@ pub(crate) fn likely_property<'g>(
     }
     // Without a name, the path alone: one whose words the path has, and no other's.
     let said = |it: &Property| spelling::affinity(&it.logical_name, path);
-    let said = best(fitting.iter().map(|it| (said(it), *it)))?;
-    let certain = said.score >= SAID && said.margin >= SAID;
-    (written.is_none() && said.score > 0.0).then(|| Likely::new(said.item, certain))
+    said_most(fitting.iter().map(|it| (said(it), *it))).filter(|_| written.is_none())
+}
+
+/// Of properties, each with how much of its name is said, the one of which the most is; certain where that is clear.
+pub(crate) fn said_most<'g>(
+    said: impl Iterator<Item = (f64, &'g Property)>,
+) -> Option<Likely<&'g Property>> {
+    let most = best(said)?;
+    let is_clear = most.score >= CLEARLY_SAID && most.margin >= CLEARLY_SAID;
+    (most.score > 0.0).then(|| Likely::new(most.item, is_clear))
 }
 
 /// The name of a property that is nearest to what was written: results may use the column's as well as the logical one.

@@ -1,10 +1,6 @@
 //! The ends of edges, and the relationship between them.
 
-use super::super::context::Context;
-use super::super::pointer::edge_around;
-use super::super::remedy::{Remedy, add, fix, replace};
-use super::super::rule::PlanRule;
-use super::super::tolerant::TolerantPlan;
+use super::{Context, PlanRule, Remedy, TolerantPlan, add, edge_around, fix, replace};
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::spelling;
@@ -47,7 +43,7 @@ pub(super) fn wrong_node(context: &Context<'_, '_>, at: &str) -> Remedy {
         let (node, _) = plan.nodes().find(|(_, it)| *it == name)?;
         let declared = declared_entity(plan, &at)?;
         let meant = node_of(plan, declared)?;
-        let is_wrong = node.entity()?.item.name != declared;
+        let is_wrong = node.entity?.item.name != declared;
         (is_wrong && meant.is_certain()).then(|| patch::replace(&at, meant.item))
     });
     let first = wrong.next()?;
@@ -73,7 +69,7 @@ pub(super) fn missing(context: &Context<'_, '_>, at: &str) -> Remedy {
 /// The entity that the relationship of an edge leads from or to, by the pointer to an end or into it.
 pub(super) fn declared_entity<'a>(plan: &TolerantPlan<'a>, at: &str) -> Option<&'a str> {
     let edge = edge_around(at)?;
-    let relationship = plan.rule(edge)?.relationship()?;
+    let relationship = plan.rule(edge)?.relationship?;
     let is_from = at.strip_prefix(edge)?.split('/').nth(1) == Some("from");
     Some(if is_from { &relationship.from_entity } else { &relationship.to_entity })
 }
@@ -96,7 +92,7 @@ pub(super) fn relationship_between_ends<'a>(
         match plan.get(&at)?.as_str() {
             Some(name) => {
                 let (node, _) = plan.nodes().find(|(_, it)| *it == name)?;
-                node.entity().map(|it| it.item.name.as_str())
+                node.entity.map(|it| it.item.name.as_str())
             }
             None => plan.rule(&at)?.entity_name(),
         }

@@ -12,15 +12,22 @@ mod path_level;
 mod reshape;
 mod template;
 mod unknown_field;
-mod unused_field;
 mod whole_plan;
 mod written_path;
 mod wrong_type;
 
 use super::context::Context;
-use super::remedy::{Remedy, fix};
+use super::described::described;
+use super::grammar::{is_optional, looks_like};
+use super::iteration::{IterationScope, read_iteration};
+use super::pointer::{edge_around, split, step_around};
+use super::remedy::{Remedy, add, fix, maybe, replace};
+use super::rule::{PlanRule, TolerantMapping, read_path};
+use super::tolerant::TolerantPlan;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::patch;
+use crate::evidence::similarity::ranking::Likely;
+use derived::derived;
 
 pub(super) use whole_plan::of_whole_plan;
 
@@ -39,10 +46,19 @@ pub(super) fn of(code: Code) -> Option<fn(&Context<'_, '_>, &str) -> Remedy> {
         codes::OUTSIDE_FOR_EACH => path_level::outside_for_each,
         codes::UNKNOWN_FIELD => unknown_field::remedy,
         codes::UNKNOWN_NODE => edge_end::unknown_node,
-        codes::UNUSED_FIELD => unused_field::remedy,
+        codes::UNUSED_FIELD => without_meaning,
         codes::WRONG_TYPE | codes::EMPTY_STRING | codes::EMPTY_PATH | codes::TOO_FEW_ITEMS => {
             wrong_type::remedy
         }
         _ => return None,
     })
+}
+
+/// A field that means nothing without another one goes. That of a path which isn't there may have been meant, unless it says what holds anyway.
+fn without_meaning(context: &Context<'_, '_>, at: &str) -> Remedy {
+    let (parent, name) = split(at)?;
+    let says_nothing = name != "from"
+        || context.plan.get(at)?.as_str() == Some("event")
+        || context.plan.get(parent)?.get("constant").is_some();
+    Some(Likely::new(patch::remove(at), says_nothing))
 }

@@ -1,8 +1,6 @@
 //! Templates with a typo: a brace too few or too many, or a path written as others write it.
 
-use super::super::context::Context;
-use super::super::iteration::IterationScope;
-use super::super::remedy::{Remedy, replace};
+use super::{Context, IterationScope, Remedy, replace};
 use crate::evidence::similarity::ranking::Likely;
 use crate::plan::expr::Template;
 

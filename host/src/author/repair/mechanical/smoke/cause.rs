@@ -11,7 +11,7 @@ use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::{Evidence, Seen, at, dotted, is_scalar};
-use crate::gate::fit::suggest::{PathSearch, Sought, likely_event_type};
+use crate::gate::fit::suggest::{PathSearch, Sought, likely_event_type_of};
 use crate::gate::fit::{Elements, Scopes, smallest};
 use crate::json::JsonKind;
 use crate::plan::{FieldMapping, Form};
@@ -48,17 +48,13 @@ fn no_sample(trial: &Trial<'_>) -> Finding {
     let written: Vec<String> = patterns.iter().map(|it| quoted(&it.to_string())).collect();
     let observed = format!("{}, so no sample is read at all", written.join(", "));
     let finding = cause("/event_type", "an event type that a sample has", observed);
-    let nodes = trial.plan.nodes().iter();
-    let mappings = nodes.flat_map(|it| it.key_fields().iter().chain(it.property_fields()));
-    let paths = mappings.filter_map(FieldMapping::reference).filter(|it| it.level.is_event());
-    let paths: Vec<&[String]> = paths.map(|it| it.path.as_slice()).collect();
     let text = match patterns {
         [only] => Some(only.to_string()),
         _ => None,
     };
-    let (key, searches) = (paths.first().copied(), &trial.efforts.searches);
-    let meant = likely_event_type(text.as_deref(), key, &paths, trial.task.evidence(), searches);
-    finding.suggesting(meant.map(|it| it.map(|name| patch::replace("/event_type", name))))
+    let (evidence, searches) = (trial.task.evidence(), &trial.efforts.searches);
+    let meant = likely_event_type_of(trial.plan, text.as_deref(), evidence, searches);
+    finding.suggesting(meant.map(|it| it.replacing("/event_type")))
 }
 
 /// A condition without which the plan would give something: its own, or that of a node.

@@ -22,10 +22,9 @@ impl<'t> Trial<'t> {
 
     /// The samples that the plan is for.
     pub(super) fn samples(&self) -> impl Iterator<Item = &'t Seen> + use<'t> {
-        let plan = self.plan;
-        let types = self.task.evidence().event_types();
-        let matching = types.filter(|(name, _)| plan.event_types().matches(name));
-        matching.map(|(_, events)| events).flat_map(SampleEvents::samples)
+        let evidence = self.task.evidence();
+        let events = self.types().into_iter().filter_map(|name| evidence.of(name));
+        events.flat_map(SampleEvents::samples)
     }
 
     /// Takes what it costs to evaluate the plan for a sample; false where there isn't as much effort left.
