@@ -116,8 +116,7 @@ pub fn inspect_granting(
     let mut survey = ModuleSurvey::of(wasm, limits, grant);
     let section = abi::check(&mut survey);
     survey.totals();
-    let problems = std::mem::take(&mut survey.problems);
-    problems.rejection(|function| survey.function_name(function))?;
+    survey.problems.rejection(|function| survey.function_name(function))?;
     let mut facts = facts(wasm, &survey, section.as_ref());
     // Nothing says yet that what a loop counts is rows.
     let bound_if_proven = facts.fuel_bound;
@@ -133,11 +132,9 @@ pub fn inspect_granting(
 }
 
 fn before_reading(wasm: &[u8], limits: &StructuralLimits) -> Result<(), Rejected> {
-    let mut problems = Problems::default();
+    let mut problems = Problems::new(limits);
     let size = wasm.len() as u64;
-    if problems.within(ModulePlace::Module, Limit::ModuleBytes, size, limits.module_bytes)
-        && !wasm.starts_with(HEADER)
-    {
+    if problems.within(ModulePlace::Module, Limit::ModuleBytes, size) && !wasm.starts_with(HEADER) {
         let found = match wasm.get(..HEADER.len()) {
             Some(bytes) => format!("{bytes:02x?}"),
             None => format!("{size} bytes"),

@@ -41,7 +41,7 @@ pub enum Obligation {
     Join,
     /// They return what was written, and all of it.
     Returned,
-    /// InputKind is copied in bulk becomes part of the result.
+    /// What is copied in bulk becomes part of the result.
     Bulk,
 }
 
