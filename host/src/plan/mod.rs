@@ -44,7 +44,8 @@ pub use model::{
     EdgeRule, Endpoint, EventPattern, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial,
     Plan, SpanRule, innermost,
 };
-pub use names::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, is_identifier, is_reserved};
+pub(crate) use names::RESERVED_EXPORTS;
+pub use names::{RESERVED_FUNCTION_PREFIX, is_identifier, is_reserved, reserved_function_names};
 pub use parse::{from_value, parse, problems, problems_of_value};
 pub use reads::{Read, Role};
 pub use schema::{schema, schema_text};

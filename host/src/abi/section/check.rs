@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::{
-    INITIALIZE_EXPORT, Input, InputKind, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS,
-    MAX_PATH_KEYS, MAX_PATH_SEGMENTS, MAX_ROWS, MEMORY_EXPORT, RESERVED_PREFIX, Section,
-    SectionError,
+    Input, InputKind, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
+    MAX_PATH_SEGMENTS, MAX_ROWS, RESERVED_PREFIX, Section, SectionError,
 };
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::diagnostics::untrusted::quoted;
 use crate::plan::expr::{Condition, Expression, Source, Test};
-use crate::plan::is_identifier;
+use crate::plan::{RESERVED_EXPORTS, is_identifier};
 
 impl Section {
     /// Everything that a section has to keep to.
@@ -192,7 +191,7 @@ impl InputExtent {
 fn function_fault(name: &str) -> Option<&'static str> {
     if !is_identifier(name) {
         Some("an identifier, [A-Za-z_][A-Za-z0-9_]*")
-    } else if [MEMORY_EXPORT, "_start", INITIALIZE_EXPORT].contains(&name) {
+    } else if RESERVED_EXPORTS.contains(&name) {
         Some("a name other than memory, _start and _initialize")
     } else if name.starts_with(RESERVED_PREFIX) {
         Some("a name that doesn't begin with retort_, which belongs to the ABI")

@@ -1,7 +1,7 @@
 //! What Retort itself says in a resolution prompt: everything but the task.
 
 use crate::diagnostics::fence::{self, Escape};
-use crate::plan::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, schema};
+use crate::plan::{RESERVED_FUNCTION_PREFIX, reserved_function_names, schema};
 
 const TASK: &str = "\
 # Write an extraction plan
@@ -141,7 +141,7 @@ const ORDER: Example = Example {
 pub(super) fn opening() -> String {
     let json = |text: &str| fence::block("json", text.trim_end());
     let schema = fence::block("json", &fence::pretty(&schema(), Escape::Hidden));
-    let reserved = RESERVED_FUNCTION_NAMES.join(", ");
+    let reserved = reserved_function_names().join(", ");
     [
         TASK,
         &schema,
