@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::mapping::Mapping;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::effort::{Effort, Efforts, VALUE};
+use crate::evidence::similarity::ranking::only;
 use crate::evidence::{Evidence, PathIndex, PathStep, Seen, at, is_scalar, shown_steps};
 use crate::plan::expr::{Condition, Evaluator, ForEach, Level, Lookup, Reference, fuel};
 use crate::plan::{Plan, innermost};
@@ -107,9 +108,8 @@ impl<'t> Scopes<'t> {
         path: &[String],
         for_each: Option<&ForEach>,
     ) -> Option<Level> {
-        let mut having = self.levels(for_each).filter(|(_, known)| known.has(path));
-        let (level, _) = having.next()?;
-        having.next().is_none().then_some(level)
+        let having = self.levels(for_each).filter(|(_, known)| known.has(path));
+        only(having.map(|(level, _)| level))
     }
 
     /// What is known of what the path of a mapping starts at; of the innermost level where it has none.

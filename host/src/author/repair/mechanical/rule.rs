@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::iteration::IterationScope;
 use crate::evidence::effort::Effort;
-use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::similarity::ranking::{Likely, first_of};
 use crate::gate::fit::suggest::{likely_entity, means_key};
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Properties, Property, Relationship};
@@ -184,9 +184,8 @@ impl<'a> PlanRule<'a> {
             return Some(entity.map(|_| *only));
         }
         let is_open = |key: &&Property| !self.keys().any(|it| it.at != at && it.is_of(key));
-        let mut open = keys.into_iter().filter(is_open);
-        let first = open.next()?;
-        Some(entity.map(|_| first).only_if(open.next().is_none()))
+        let open = first_of(keys.into_iter().filter(is_open))?;
+        Some(open.only_if(entity.is_certain()))
     }
 
     /// Whether a property of the key was meant by what the mapping at a pointer says, if it says anything.

@@ -2,7 +2,7 @@
 
 use crate::evidence::PathIndex;
 use crate::evidence::effort::Effort;
-use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::similarity::ranking::{Likely, best, only};
 use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_THRESHOLD, spelling};
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Property};
@@ -112,8 +112,7 @@ pub(crate) fn likely_property<'g>(
     let named = |it: &&&Property| {
         spelling::ends_in(path, &it.logical_name) || spelling::ends_in(path, &it.column)
     };
-    let mut named = fitting.iter().filter(named);
-    if let (Some(property), None) = (named.next(), named.next()) {
+    if let Some(property) = only(fitting.iter().filter(named)) {
         return Some(Likely::new(property, true));
     }
     if let Some(nearest) = nearest.filter(|it| it.score >= SUGGESTION_THRESHOLD) {

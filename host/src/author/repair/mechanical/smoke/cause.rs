@@ -10,6 +10,7 @@ use crate::diagnostics::codes;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
+use crate::evidence::similarity::ranking::only;
 use crate::evidence::{Evidence, Seen, at, dotted, is_scalar};
 use crate::gate::fit::suggest::{PathSearch, Sought, likely_event_type_of};
 use crate::gate::fit::{Elements, Scopes, smallest};
@@ -80,11 +81,7 @@ fn ruled_out(trial: &Trial<'_>, barren: &[&Seen]) -> Option<Finding> {
 fn only_path(trial: &Trial<'_>, condition: String) -> String {
     let inside = format!("{condition}/");
     let reads = trial.plan.reads().into_iter().map(|read| read.pointer);
-    let mut there = reads.filter(|pointer| pointer.starts_with(&inside));
-    match (there.next(), there.next()) {
-        (Some(only), None) => only,
-        _ => condition,
-    }
+    only(reads.filter(|pointer| pointer.starts_with(&inside))).unwrap_or(condition)
 }
 
 /// A `for_each` that goes over nothing in any sample, in a plan that makes all nodes of elements.
