@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::lines::{FAR, Lines, NAME_CHARS, WantedField, names, place};
 use crate::diagnostics::fence;
-use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::effort::{Cancel, StepBudget};
 use crate::evidence::redact::{is_data, redacted};
 use crate::evidence::{Evidence, Observed, Path, PathStep, SampleEvents, Visibility};
 use crate::gate::policy::FieldPolicy;
@@ -147,7 +147,7 @@ impl PathTable<'_> {
             self.add(&PathStep::keys(path), path, &seen, &mut sums);
         }
         let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
-        let effort = Effort::new(COLLECTIONS_BYTES, &Cancel::default());
+        let effort = StepBudget::new(COLLECTIONS_BYTES, &Cancel::default());
         for for_each in iterations(self.evidence, &names, &effort) {
             let elements = elements(self.evidence, &names, &for_each, &effort);
             let together = SampleEvents::together(elements.event_types().map(|(_, it)| it));
@@ -203,7 +203,7 @@ fn elements(
     evidence: &Evidence,
     event_types: &[&str],
     for_each: &ForEach,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Evidence {
     let room = Evidence::room_within(effort);
     let elements = evidence.elements_within(event_types, for_each, &room);
@@ -212,7 +212,7 @@ fn elements(
 }
 
 /// What there are elements or entries of in these events, and in the elements of arrays.
-fn iterations(evidence: &Evidence, event_types: &[&str], effort: &Effort) -> Vec<ForEach> {
+fn iterations(evidence: &Evidence, event_types: &[&str], effort: &StepBudget) -> Vec<ForEach> {
     let mut all = Vec::new();
     let found =
         |evidence: &Evidence| evidence.arrays(event_types).into_iter().filter(|it| it.elements > 0);

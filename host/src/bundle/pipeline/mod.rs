@@ -22,7 +22,7 @@ use crate::bundle::{
 use crate::diagnostics::problem::Stage;
 use crate::evidence::Evidence;
 use crate::evidence::effort::Cancel;
-use crate::evidence::effort::Efforts;
+use crate::evidence::effort::StepBudgets;
 use crate::evidence::{Samples, Task};
 use crate::gate::fit::{Fitted, fit, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
@@ -353,7 +353,7 @@ impl Pipeline {
             false => Ok(stage),
         };
         timed(begin(Stage::Policy)?, watch, || self.permit(plan, task.evidence()))?;
-        let efforts = Efforts::new(cancel);
+        let efforts = StepBudgets::new(cancel);
         let fitted = timed(begin(Stage::Fit)?, watch, || Ok(fit_within(plan, task, &efforts)?))?;
         let plan = fitted.plan();
         let source = timed(begin(Stage::Render)?, watch, || Ok(render(plan)?))?;

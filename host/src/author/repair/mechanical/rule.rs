@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::iteration::IterationScope;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::ranking::{Likely, first_of};
 use crate::gate::fit::suggest::{likely_entity, means_key};
 use crate::graph::GraphSpec;
@@ -79,7 +79,7 @@ pub(super) struct PlanRule<'a> {
     pub(super) entity: Option<Likely<&'a Entity>>,
     /// The relationship that is stated, where it is an edge.
     pub(super) relationship: Option<&'a Relationship>,
-    searches: &'a Effort,
+    searches: &'a StepBudget,
 }
 
 impl<'a> PlanRule<'a> {
@@ -88,7 +88,7 @@ impl<'a> PlanRule<'a> {
         kind: ObjectKind,
         json: &'a Value,
         scope: IterationScope,
-        (graph, searches): (&'a GraphSpec, &'a Effort),
+        (graph, searches): (&'a GraphSpec, &'a StepBudget),
     ) -> Self {
         let mappings = read_mappings(&at, kind, json, &scope);
         let (entity, relationship) = (None, None);

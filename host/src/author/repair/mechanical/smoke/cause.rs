@@ -170,7 +170,7 @@ mod tests {
 
     use super::likely_cause;
     use crate::author::repair::mechanical::smoke::trial::Trial;
-    use crate::evidence::effort::{Cancel, Efforts};
+    use crate::evidence::effort::{Cancel, StepBudgets};
     use crate::evidence::{Samples, Task};
     use crate::graph::GraphSpec;
 
@@ -182,7 +182,7 @@ mod tests {
         let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
         let samples = Samples::parse(sample, "samples").expect("samples");
         let task = Task::new(graph, samples, None, None);
-        let efforts = Efforts::new(&Cancel::default());
+        let efforts = StepBudgets::new(&Cancel::default());
         let trial = Trial { plan: &plan, task: &task, efforts: &efforts };
         let cause = likely_cause(&trial).expect("a cause");
         (cause.pointer, cause.observed)
