@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::evidence::effort::{Effort, VALUE};
+use crate::evidence::effort::{StepBudget, VALUE};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
 use crate::plan::expr::{Chain, Conversion, Converted, fuel};
@@ -31,7 +31,7 @@ pub(super) enum Fitting {
 pub(super) fn fitting<'v>(
     property_type: &PropertyType,
     values: impl Iterator<Item = &'v Value>,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Fitting> {
     let step = Conversion::to_type(property_type);
     let chain = step.as_ref().map(|step| Chain::new(std::slice::from_ref(step)));
@@ -127,7 +127,7 @@ pub(crate) fn outcome(
     chain: &[Conversion],
     property_type: &PropertyType,
     values: &[&Value],
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> ChainOutcome {
     let chain = Chain::new(chain);
     let mut outcome = ChainOutcome::default();
@@ -146,18 +146,18 @@ pub(crate) fn outcome(
 }
 
 /// What steps make of a value, if they make one of it.
-pub(crate) fn converted(chain: &[Conversion], value: &Value, effort: &Effort) -> Option<Value> {
+pub(crate) fn converted(chain: &[Conversion], value: &Value, effort: &StepBudget) -> Option<Value> {
     into_value(apply_as_served(&Chain::new(chain), value, effort)?)
 }
 
 /// What a chain makes of a value, with the fuel that it has where events are served, as long as there is effort.
-fn apply_as_served(chain: &Chain, value: &Value, effort: &Effort) -> Option<Converted> {
+fn apply_as_served(chain: &Chain, value: &Value, effort: &StepBudget) -> Option<Converted> {
     let json = value.to_string();
     apply(chain, &json, fuel::default_for(json.len()), effort)
 }
 
 /// What a chain makes of a value's JSON within some fuel, as long as there is effort.
-fn apply(chain: &Chain, json: &str, fuel: u64, effort: &Effort) -> Option<Converted> {
+fn apply(chain: &Chain, json: &str, fuel: u64, effort: &StepBudget) -> Option<Converted> {
     let given = effort.left().min(fuel);
     let mut fuel = given;
     let made = chain.apply(json, &mut fuel);
@@ -176,12 +176,12 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Fitting, fitting};
-    use crate::evidence::effort::{Cancel, Effort};
+    use crate::evidence::effort::{Cancel, StepBudget};
     use crate::graph::spec::PropertyType::{self, Boolean, Date, Double, Int64, String, Timestamp};
     use crate::plan::expr::Conversion;
 
     fn of(property_type: &PropertyType, values: &Value) -> Option<Fitting> {
-        let effort = Effort::new(u64::MAX, &Cancel::default());
+        let effort = StepBudget::new(u64::MAX, &Cancel::default());
         fitting(property_type, values.as_array().into_iter().flatten(), &effort)
     }
 

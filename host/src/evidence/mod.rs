@@ -6,7 +6,7 @@
 //! | | |
 //! |---|---|
 //! | what is asked for | [`Task`], with its [`Rule`], [`EventSchema`] and [`Samples`] |
-//! | what is known | [`Evidence`], by event type: [`SampleEvents`], the [`Collection`]s in them, and `PathIndex`, which answers whether a path exists and what is there |
+//! | what is known | [`Evidence`], by event type: [`SampleEvents`], the [`Collection`]s in them, and `PathIndex`, which answers whether a path exists, with `ValueIndex`: what is there, and of which types |
 //! | what is shown of it | [`redact`] |
 //! | what may be meant | `similarity` of names, and [`matching`] of properties to paths |
 //! | what a search may cost | [`effort`] |

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ops::{Bound, Deref};
 
-use super::effort::Efforts;
+use super::effort::StepBudgets;
 use super::matching::Survey;
 use super::similarity::spelling::{Spelled, spelled};
 use super::value_index::ValueIndex;
@@ -24,7 +24,7 @@ const MAX_NAMED: usize = 4;
 /// The paths of events, or of elements. What is there, it says as a [`ValueIndex`].
 pub(crate) struct PathIndex<'t> {
     pub(crate) evidence: &'t Evidence,
-    pub(crate) efforts: &'t Efforts,
+    pub(crate) efforts: &'t StepBudgets,
     pub(crate) event_types: Vec<&'t str>,
     values: ValueIndex<'t>,
     paths: BTreeSet<&'t [String]>,
@@ -53,7 +53,7 @@ impl<'t> PathIndex<'t> {
     pub(crate) fn of_types(
         evidence: &'t Evidence,
         event_types: Vec<&'t str>,
-        efforts: &'t Efforts,
+        efforts: &'t StepBudgets,
     ) -> Self {
         let events: Vec<&SampleEvents> =
             event_types.iter().filter_map(|name| evidence.of(name)).collect();

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::conversion::{Fitting, fitting};
-use super::effort::{Effort, VALUE};
+use super::effort::{StepBudget, VALUE};
 use super::{Evidence, Observed, Path, SampleEvents, Seen};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
@@ -20,7 +20,7 @@ type ByPathAndType<T> = RefCell<HashMap<Path, Vec<(Option<PropertyType>, T)>>>;
 #[derive(Debug)]
 pub(crate) struct ValueIndex<'t> {
     evidence: &'t Evidence,
-    effort: &'t Effort,
+    effort: &'t StepBudget,
     events: Vec<&'t SampleEvents>,
     /// Of each path that is listed, the event types whose samples have it.
     having: HashMap<&'t [String], Vec<&'t SampleEvents>>,
@@ -35,7 +35,7 @@ impl<'t> ValueIndex<'t> {
     pub(crate) fn new(
         evidence: &'t Evidence,
         events: Vec<&'t SampleEvents>,
-        effort: &'t Effort,
+        effort: &'t StepBudget,
     ) -> Self {
         let mut having: HashMap<&[String], Vec<&SampleEvents>> = HashMap::new();
         for of_type in &events {
@@ -48,7 +48,7 @@ impl<'t> ValueIndex<'t> {
         Self { evidence, effort, events, having, unlisted, admitted, conversions }
     }
 
-    pub(crate) fn effort(&self) -> &'t Effort {
+    pub(crate) fn effort(&self) -> &'t StepBudget {
         self.effort
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::rule::Subject;
 use crate::evidence::Path;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::matching::{Aim, Candidate, Scorer, Survey, ValuePlace, Wanted, Word, words};
 use crate::graph::spec::{Entity, Property};
 use crate::plan::is_identifier;
@@ -130,7 +130,7 @@ pub(super) enum Within<'a> {
 
 impl Within<'_> {
     /// `kind` is the word that says what the entity is.
-    fn admits(self, kind: Option<&Word>, place: &ValuePlace, effort: &Effort) -> bool {
+    fn admits(self, kind: Option<&Word>, place: &ValuePlace, effort: &StepBudget) -> bool {
         match self {
             Self::Event => true,
             Self::Object(object) => place.path.starts_with(object),

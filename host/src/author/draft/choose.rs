@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::rule::{Lookup, bare, comparisons, quoted};
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::matching::{Aim, Scorer, Survey, Wanted};
 use crate::evidence::{Evidence, Path, Samples, Task, at};
 use crate::graph::spec::{Entity, GraphSpec};
@@ -93,7 +93,7 @@ pub(super) fn events<'t>(
     task: &'t Task,
     texts: &[&str],
     entity: &Entity,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Events<'t> {
     let lookup = Lookup { evidence: task.evidence(), effort };
     let conditions = Conditions::read(lookup, texts);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::assign::{Assigner, Assignment, CLEAR_LEAD, Choice, Within, is_of_part};
 use super::rule::Subject;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::matching::{Called, Candidate, Scorer, Survey, Word, words};
 use crate::evidence::{Evidence, Path, Seen};
 use crate::graph::spec::Entity;
@@ -70,7 +70,7 @@ impl Elements {
 pub(super) fn elements(
     evidence: &Evidence,
     event_types: &[&str],
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> (Vec<Elements>, bool) {
     let room = Evidence::room_within(effort);
     let mut all = Vec::new();

@@ -40,7 +40,7 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::Task;
-use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::effort::{Cancel, StepBudget};
 use crate::evidence::matching::Survey;
 use crate::graph::spec::Entity;
 
@@ -105,7 +105,7 @@ impl Coded for DraftError {
 /// # Errors
 /// [`DraftError`], where there is no entity, or where the samples don't support its key and most of its properties.
 pub fn draft(task: &Task) -> Result<Sketch, DraftError> {
-    draft_within(task, &Effort::new(STEPS, &Cancel::default()))
+    draft_within(task, &StepBudget::new(STEPS, &Cancel::default()))
 }
 
 /// The same, ended before its time where somebody cancels it: what comes of that is of no use.
@@ -113,10 +113,10 @@ pub fn draft(task: &Task) -> Result<Sketch, DraftError> {
 /// # Errors
 /// As [`draft`].
 pub fn draft_until(task: &Task, cancel: &Cancel) -> Result<Sketch, DraftError> {
-    draft_within(task, &Effort::new(STEPS, cancel))
+    draft_within(task, &StepBudget::new(STEPS, cancel))
 }
 
-fn draft_within(task: &Task, effort: &Effort) -> Result<Sketch, DraftError> {
+fn draft_within(task: &Task, effort: &StepBudget) -> Result<Sketch, DraftError> {
     let empty = Map::new();
     let rule = task.rule().map_or(&empty, crate::evidence::Rule::value);
     let texts = rule::texts(rule);
@@ -237,7 +237,7 @@ mod tests {
     use super::{DraftError, STEPS, draft, draft_until, draft_within};
     use crate::diagnostics::problem::Coded;
     use crate::evidence::Samples;
-    use crate::evidence::effort::{Cancel, Effort};
+    use crate::evidence::effort::{Cancel, StepBudget};
     use crate::evidence::{Rule, Task};
     use crate::graph::GraphSpec;
     use crate::plan;
@@ -311,7 +311,7 @@ entities:
         let more = format!("\"total\":1.5,{}", fields.join(","));
         let task = task(json!({}), &SAMPLE.replace("\"total\":1.5", &more));
         let drafts = |steps| {
-            let effort = Effort::new(steps, &Cancel::default());
+            let effort = StepBudget::new(steps, &Cancel::default());
             (draft_within(&task, &effort), effort.taken())
         };
         let (whole, steps) = drafts(STEPS);
@@ -334,7 +334,7 @@ entities:
         }
         let cancel = Cancel::default();
         cancel.cancel();
-        let effort = Effort::new(STEPS, &cancel);
+        let effort = StepBudget::new(STEPS, &cancel);
         assert!(draft_within(&task, &effort).is_err() && effort.taken() == 0);
         assert!(draft_until(&task, &cancel).is_err());
     }

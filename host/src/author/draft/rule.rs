@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::{Evidence, Path};
 use crate::graph::spec::{Entity, GraphSpec, Relationship};
 
@@ -32,7 +32,7 @@ const SENTENCE_ENDS: [&str; 6] = ["\n\n", "\n- ", "\n* ", ". ", ".\n", ";"];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookup<'a> {
     pub(super) evidence: &'a Evidence,
-    pub(super) effort: &'a Effort,
+    pub(super) effort: &'a StepBudget,
 }
 
 impl Lookup<'_> {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::lines::{FAR, NAME_CHARS, RankedLines, RuleWords, names, place, push_count};
 use crate::diagnostics::fence;
-use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::effort::{Cancel, StepBudget};
 use crate::evidence::redact::{is_data, redacted};
 use crate::evidence::{Evidence, Observed, PathStep, SampleEvents, Visibility};
 use crate::gate::policy::FieldPolicy;
@@ -150,7 +150,7 @@ fn block(
         table.add(&PathStep::keys(path), path, observed, together.count(), &having);
     }
     let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
-    let effort = Effort::new(COLLECTIONS_BYTES, &Cancel::default());
+    let effort = StepBudget::new(COLLECTIONS_BYTES, &Cancel::default());
     for for_each in iterations(evidence, &names, &effort) {
         let elements = elements(evidence, &names, &for_each, &effort);
         let together = SampleEvents::together(elements.event_types().map(|(_, it)| it));
@@ -186,7 +186,7 @@ fn elements(
     evidence: &Evidence,
     event_types: &[&str],
     for_each: &ForEach,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Evidence {
     let room = Evidence::room_within(effort);
     let elements = evidence.elements_within(event_types, for_each, &room);
@@ -195,7 +195,7 @@ fn elements(
 }
 
 /// What there are elements or entries of in these events, and in the elements of arrays.
-fn iterations(evidence: &Evidence, event_types: &[&str], effort: &Effort) -> Vec<ForEach> {
+fn iterations(evidence: &Evidence, event_types: &[&str], effort: &StepBudget) -> Vec<ForEach> {
     let mut all = Vec::new();
     let found =
         |evidence: &Evidence| evidence.arrays(event_types).into_iter().filter(|it| it.elements > 0);

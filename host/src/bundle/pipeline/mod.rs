@@ -19,7 +19,7 @@ use crate::bundle::{
     self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store, Versions,
 };
 use crate::diagnostics::problem::Stage;
-use crate::evidence::effort::{Cancel, Efforts};
+use crate::evidence::effort::{Cancel, StepBudgets};
 use crate::evidence::{Evidence, Samples, Task};
 use crate::gate::fit::{Fitted, fit, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
@@ -347,7 +347,7 @@ impl Pipeline {
             false => Ok(stage),
         };
         timed(begin(Stage::Policy)?, watch, || self.permit(plan, task.evidence()))?;
-        let efforts = Efforts::new(cancel);
+        let efforts = StepBudgets::new(cancel);
         let fitted = timed(begin(Stage::Fit)?, watch, || Ok(fit_within(plan, task, &efforts)?))?;
         let plan = fitted.plan();
         let source = timed(begin(Stage::Render)?, watch, || Ok(render(plan)?))?;

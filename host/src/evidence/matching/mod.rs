@@ -33,7 +33,7 @@ pub(crate) use survey::{Survey, ValuePlace};
 
 pub(crate) use crate::evidence::similarity::words::{Word, words};
 
-use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::effort::{Cancel, StepBudget};
 use crate::evidence::{Evidence, Path};
 use crate::graph::spec::PropertyType;
 use crate::plan::expr::Conversion;
@@ -89,7 +89,7 @@ pub fn candidates(
     evidence: &Evidence,
     event_types: &[&str],
 ) -> Vec<Candidate> {
-    let effort = Effort::new(STEPS, &Cancel::default());
+    let effort = StepBudget::new(STEPS, &Cancel::default());
     Scorer::new(&Survey::new(evidence, event_types, &effort)).rank(&Aim::new(wanted), None)
 }
 

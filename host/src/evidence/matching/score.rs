@@ -4,7 +4,7 @@ use super::hint::Hint;
 use super::survey::{Survey, ValuePlace};
 use super::weights::{MEANT, WEIGHTS, Weights};
 use super::{Candidate, Wanted};
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::vocabulary::COUNT;
 use crate::evidence::similarity::words::{Word, words};
 use crate::graph::spec::PropertyType;
@@ -312,7 +312,7 @@ fn is_event(word: &Word) -> bool {
 }
 
 /// How alike the word at `index` and one of the others are; two neighbours written as one count as well.
-fn alike_in_row(row: &[Word], index: usize, others: &[Word], effort: &Effort) -> f64 {
+fn alike_in_row(row: &[Word], index: usize, others: &[Word], effort: &StepBudget) -> f64 {
     let Some(word) = row.get(index) else { return 0.0 };
     let is_joined =
         |a: &Word, b: &Word, whole: &Word| whole.text().strip_prefix(a.text()) == Some(b.text());
@@ -324,7 +324,7 @@ fn alike_in_row(row: &[Word], index: usize, others: &[Word], effort: &Effort) ->
     if is_pair { 1.0 } else { best(word, others, effort) }
 }
 
-fn best<'w>(word: &Word, others: impl IntoIterator<Item = &'w Word>, effort: &Effort) -> f64 {
+fn best<'w>(word: &Word, others: impl IntoIterator<Item = &'w Word>, effort: &StepBudget) -> f64 {
     others.into_iter().map(|other| word.alike(other, effort)).fold(0.0, f64::max)
 }
 

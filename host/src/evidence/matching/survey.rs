@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::vocabulary::WRAPPERS;
 use crate::evidence::similarity::words::{Word, words};
 use crate::evidence::value_index::ValueIndex;
@@ -133,7 +133,11 @@ struct Telling {
 
 impl<'e> Survey<'e> {
     /// Looks at events of these types, or of all types where none of these has a sample.
-    pub(crate) fn new(evidence: &'e Evidence, event_types: &[&str], effort: &'e Effort) -> Self {
+    pub(crate) fn new(
+        evidence: &'e Evidence,
+        event_types: &[&str],
+        effort: &'e StepBudget,
+    ) -> Self {
         let known = |name: &&str| evidence.name_of(name);
         let mut event_types: Vec<&str> = event_types.iter().filter_map(known).collect();
         if event_types.is_empty() {
@@ -154,7 +158,7 @@ impl<'e> Survey<'e> {
     }
 
     /// What comparing names and values with it is taken from.
-    pub(crate) fn effort(&self) -> &'e Effort {
+    pub(crate) fn effort(&self) -> &'e StepBudget {
         self.values.effort()
     }
 
@@ -213,7 +217,7 @@ struct Sum<'e> {
 fn places<'e>(
     evidence: &'e Evidence,
     events: &[&'e SampleEvents],
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Vec<ValuePlace> {
     let declared = evidence.declared().keys().map(|path| (path, Sum::default()));
     let mut sums: BTreeMap<&Path, Sum<'e>> = declared.collect();

@@ -68,6 +68,17 @@ impl<T> Likely<T> {
     }
 }
 
+/// The first of several, certain where there is no other.
+pub(crate) fn first_of<T>(mut all: impl Iterator<Item = T>) -> Option<Likely<T>> {
+    let first = all.next()?;
+    Some(Likely::new(first, all.next().is_none()))
+}
+
+/// What there is, where there is one alone.
+pub(crate) fn only<T>(all: impl Iterator<Item = T>) -> Option<T> {
+    first_of(all).filter(Likely::is_certain).map(|it| it.item)
+}
+
 impl<T: Serialize> Likely<T> {
     /// What puts it in the place of what is at a pointer.
     pub(crate) fn replacing(self, at: &str) -> Likely<Patch> {

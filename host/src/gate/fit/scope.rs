@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::mapping::Mapping;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::effort::{Effort, Efforts, VALUE};
+use crate::evidence::effort::{StepBudget, StepBudgets, VALUE};
+use crate::evidence::similarity::ranking::only;
 use crate::evidence::{Evidence, PathIndex, PathStep, Seen, at, is_scalar, shown_steps};
 use crate::plan::expr::{CompiledCondition, Condition, ForEach, Level, Lookup, Reference, fuel};
 use crate::plan::{Plan, innermost};
@@ -36,7 +37,7 @@ impl Elements {
         iterations: BTreeSet<ForEach>,
         evidence: &Evidence,
         types: &[&str],
-        room: &Effort,
+        room: &StepBudget,
     ) -> Self {
         let known = |for_each: ForEach| {
             let evidence = evidence.elements_within(types, &for_each, room);
@@ -48,7 +49,7 @@ impl Elements {
 
 /// What is known at every level of every iteration of a plan.
 pub(crate) struct Scopes<'t> {
-    efforts: &'t Efforts,
+    efforts: &'t StepBudgets,
     event: PathIndex<'t>,
     elements: Vec<(&'t ForEach, PathIndex<'t>)>,
 }
@@ -58,7 +59,7 @@ impl<'t> Scopes<'t> {
         evidence: &'t Evidence,
         elements: &'t Elements,
         event_types: &[&'t str],
-        efforts: &'t Efforts,
+        efforts: &'t StepBudgets,
     ) -> Self {
         let known = |(for_each, evidence): &'t (ForEach, Evidence)| {
             let of = quoted(&shown_steps(&PathStep::elements(for_each)));
@@ -72,7 +73,7 @@ impl<'t> Scopes<'t> {
         }
     }
 
-    pub(crate) fn efforts(&self) -> &'t Efforts {
+    pub(crate) fn efforts(&self) -> &'t StepBudgets {
         self.efforts
     }
 
@@ -107,9 +108,8 @@ impl<'t> Scopes<'t> {
         path: &[String],
         for_each: Option<&ForEach>,
     ) -> Option<Level> {
-        let mut having = self.levels(for_each).filter(|(_, known)| known.has(path));
-        let (level, _) = having.next()?;
-        having.next().is_none().then_some(level)
+        let having = self.levels(for_each).filter(|(_, known)| known.has(path));
+        only(having.map(|(level, _)| level))
     }
 
     /// What is known of what the path of a mapping starts at; of the innermost level where it has none.
@@ -141,7 +141,7 @@ impl<'t> Scopes<'t> {
 pub(super) struct RelevantSamples<'t> {
     seen: Vec<&'t Seen>,
     has_keys: bool,
-    effort: &'t Effort,
+    effort: &'t StepBudget,
 }
 
 impl<'t> RelevantSamples<'t> {
@@ -168,7 +168,7 @@ impl<'t> RelevantSamples<'t> {
     }
 
     /// What looking at values is taken from.
-    pub(super) fn effort(&self) -> &'t Effort {
+    pub(super) fn effort(&self) -> &'t StepBudget {
         self.effort
     }
 
@@ -206,7 +206,7 @@ impl Test {
         Self { compiled, references }
     }
 
-    fn holds(&self, seen: &Seen, effort: &Effort) -> bool {
+    fn holds(&self, seen: &Seen, effort: &StepBudget) -> bool {
         let value = |reference: &Reference| {
             at(seen.at_level(reference.level)?, &reference.path).map(compared)
         };

@@ -10,7 +10,7 @@ use super::renames::Renames;
 use super::tolerant::TolerantPlan;
 use crate::author::function_name;
 use crate::diagnostics::codes;
-use crate::evidence::effort::{Effort, Efforts};
+use crate::evidence::effort::{StepBudget, StepBudgets};
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::{Evidence, PathIndex, Task};
 use crate::gate::fit::suggest::likely_event_type;
@@ -28,7 +28,11 @@ pub(super) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    pub(super) fn of(plan: &TolerantPlan<'a>, evidence: &'a Evidence, searches: &Effort) -> Self {
+    pub(super) fn of(
+        plan: &TolerantPlan<'a>,
+        evidence: &'a Evidence,
+        searches: &StepBudget,
+    ) -> Self {
         let types = evidence.event_types().map(|(name, _)| name);
         let matches = |name: &&str| plan.event_patterns.iter().any(|it| it.matches(name));
         let types: Vec<&str> = types.filter(matches).collect();
@@ -48,7 +52,7 @@ impl<'a> Target<'a> {
         &self,
         plan: &TolerantPlan<'_>,
         evidence: &Evidence,
-        efforts: &Efforts,
+        efforts: &StepBudgets,
     ) -> Elements {
         Elements::of(plan.iterations(), evidence, &self.types, &efforts.room())
     }
@@ -74,7 +78,7 @@ impl<'c, 'a> Context<'c, 'a> {
         task: &'a Task,
         target: &'c Target<'a>,
         elements: &'c Elements,
-        efforts: &'c Efforts,
+        efforts: &'c StepBudgets,
     ) -> Self {
         let renames = Renames::find(plan.json, problems, &efforts.searches);
         let is_absent = |problem: &&PlanParseError| {
@@ -96,12 +100,12 @@ impl<'c, 'a> Context<'c, 'a> {
         Conversion::from_json_within(value, &mut self.patterns.borrow_mut()).is_ok()
     }
 
-    pub(super) fn efforts(&self) -> &'c Efforts {
+    pub(super) fn efforts(&self) -> &'c StepBudgets {
         self.scopes.efforts()
     }
 
     /// What searches for what is meant are taken from.
-    pub(super) fn searches(&self) -> &'c Effort {
+    pub(super) fn searches(&self) -> &'c StepBudget {
         &self.efforts().searches
     }
 

@@ -45,7 +45,7 @@ pub(crate) use smoke::smoke_findings_within;
 use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
 use crate::evidence::Task;
-use crate::evidence::effort::{Cancel, Efforts};
+use crate::evidence::effort::{Cancel, StepBudgets};
 use crate::plan::PlanParseError;
 use context::{Context, Target};
 use tolerant::TolerantPlan;
@@ -64,7 +64,7 @@ const SAYS_MORE: &str = "a field that plans have: what this one says can't be sa
 /// not counted anywhere here.
 #[must_use]
 pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) -> Vec<Finding> {
-    plan_findings_within(value, problems, task, &Efforts::new(&Cancel::default()))
+    plan_findings_within(value, problems, task, &StepBudgets::new(&Cancel::default()))
 }
 
 /// The same, within these efforts: without any, a problem has no patch that takes a search.
@@ -72,7 +72,7 @@ pub(crate) fn plan_findings_within(
     value: &Value,
     problems: &[PlanParseError],
     task: &Task,
-    efforts: &Efforts,
+    efforts: &StepBudgets,
 ) -> Vec<Finding> {
     if let Some(finding) = remedies::of_whole_plan(value, problems) {
         return vec![finding];

@@ -8,7 +8,7 @@ use super::grammar::{alternatives_to, kind_at, suits};
 use super::pointer::split;
 use crate::diagnostics::codes;
 use crate::diagnostics::finding::patch;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::ranking::best;
 use crate::evidence::similarity::{TYPO_THRESHOLD, spelling};
 use crate::plan::PlanParseError;
@@ -37,7 +37,7 @@ struct Discrepancy<'p> {
 }
 
 impl Renames {
-    pub(super) fn find(json: &Value, problems: &[PlanParseError], effort: &Effort) -> Self {
+    pub(super) fn find(json: &Value, problems: &[PlanParseError], effort: &StepBudget) -> Self {
         let mut unknown: Vec<(&str, &str, String)> = Vec::new();
         let mut discrepancies: BTreeMap<&str, Discrepancy<'_>> = BTreeMap::new();
         for problem in problems {
@@ -109,7 +109,7 @@ fn meant(
     content: &Value,
     fields: &Map<String, Value>,
     kind: ObjectKind,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<&'static str> {
     let is_there = |field: &str| fields.contains_key(field);
     let is_ruled_out = |field: &str| alternatives_to(kind, field).into_iter().any(is_there);

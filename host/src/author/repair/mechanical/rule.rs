@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::iteration::IterationScope;
-use crate::evidence::effort::Effort;
-use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::effort::StepBudget;
+use crate::evidence::similarity::ranking::{Likely, first_of};
 use crate::gate::fit::suggest::{likely_entity, means_key};
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Properties, Property, Relationship};
@@ -79,7 +79,7 @@ pub(super) struct PlanRule<'a> {
     pub(super) entity: Option<Likely<&'a Entity>>,
     /// The relationship that is stated, where it is an edge.
     pub(super) relationship: Option<&'a Relationship>,
-    searches: &'a Effort,
+    searches: &'a StepBudget,
 }
 
 impl<'a> PlanRule<'a> {
@@ -88,7 +88,7 @@ impl<'a> PlanRule<'a> {
         kind: ObjectKind,
         json: &'a Value,
         scope: IterationScope,
-        (graph, searches): (&'a GraphSpec, &'a Effort),
+        (graph, searches): (&'a GraphSpec, &'a StepBudget),
     ) -> Self {
         let mappings = read_mappings(&at, kind, json, &scope);
         let (entity, relationship) = (None, None);
@@ -184,9 +184,8 @@ impl<'a> PlanRule<'a> {
             return Some(entity.map(|_| *only));
         }
         let is_open = |key: &&Property| !self.keys().any(|it| it.at != at && it.is_of(key));
-        let mut open = keys.into_iter().filter(is_open);
-        let first = open.next()?;
-        Some(entity.map(|_| first).only_if(open.next().is_none()))
+        let open = first_of(keys.into_iter().filter(is_open))?;
+        Some(open.only_if(entity.is_certain()))
     }
 
     /// Whether a property of the key was meant by what the mapping at a pointer says, if it says anything.

@@ -5,7 +5,7 @@ use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::Evidence;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::gate::fit::suggest::{likely_event_type_of, likely_prefix};
 use crate::plan::{EventPattern, Plan};
 
@@ -16,7 +16,7 @@ const MAX_NAMED: usize = 8;
 pub(in crate::gate::fit) fn check(
     plan: &Plan,
     evidence: &Evidence,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Vec<Finding> {
     let types = plan.event_types();
     let lacks_samples = |(_, pattern): &(usize, &EventPattern)| {

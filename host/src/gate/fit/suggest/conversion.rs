@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::evidence::conversion;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::is_scalar;
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
@@ -17,7 +17,7 @@ pub(in crate::gate::fit) fn missing_conversion(
     property_type: &PropertyType,
     path: &[String],
     values: &[&Value],
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Likely<Conversion>> {
     let is_its_own = mapping.reads_its_name(path);
     let affinity = spelling::affinity(mapping.name(), path);
@@ -46,7 +46,7 @@ pub(in crate::gate::fit) fn better_chain(
     after: &[Conversion],
     property_type: &PropertyType,
     values: &[&Value],
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Likely<Vec<Conversion>>> {
     let (last, before) = own.split_last()?;
     let step = Conversion::to_type(property_type);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{LOOKUP, is_presentable};
 use crate::evidence::Evidence;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::{TYPO_MARGIN, TYPO_THRESHOLD, spelling};
 use crate::plan::{Plan, Read, Role};
@@ -14,7 +14,7 @@ use crate::plan::{Plan, Read, Role};
 pub(crate) fn likely_prefix(
     written: &str,
     evidence: &Evidence,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Likely<String>> {
     let mut prefixes: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, _) in evidence.event_types().filter(|(name, _)| is_presentable(name)) {
@@ -34,7 +34,7 @@ pub(crate) fn likely_event_type_of<'e>(
     plan: &Plan,
     written: Option<&str>,
     evidence: &'e Evidence,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Likely<&'e str>> {
     let reads = plan.reads();
     let at_event = |read: &&Read<'_>| {
@@ -55,7 +55,7 @@ pub(crate) fn likely_event_type<'e>(
     key: Option<&[String]>,
     paths: &[&[String]],
     evidence: &'e Evidence,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Likely<&'e str>> {
     let lookups = (paths.len() + 1) * evidence.event_types().count();
     if !effort.take(LOOKUP * lookups as u64) {
@@ -80,7 +80,7 @@ pub(crate) fn likely_event_type<'e>(
 }
 
 /// How alike two event types are. A family and one of its members are, for want of a better one.
-fn alike(a: &str, b: &str, effort: &Effort) -> f64 {
+fn alike(a: &str, b: &str, effort: &StepBudget) -> f64 {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let is_part = |short: &str, long: &str| {
         !short.is_empty() && (long.starts_with(short) || long.ends_with(short))

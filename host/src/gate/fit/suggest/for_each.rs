@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{LOOKUP, from_field, in_long_form, is_presentable};
 use crate::diagnostics::finding::patch;
-use crate::evidence::effort::Efforts;
+use crate::evidence::effort::StepBudgets;
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_THRESHOLD, spelling};
 use crate::evidence::{Evidence, Path, PathIndex};
@@ -34,7 +34,7 @@ pub(crate) fn iterations_with(
     evidence: &Evidence,
     types: &[&str],
     wanted: &[ElementPath],
-    efforts: &Efforts,
+    efforts: &StepBudgets,
 ) -> Vec<ForEach> {
     let searches = &efforts.searches;
     // Whoever is asked for what many lists hold has to look at each of their elements.

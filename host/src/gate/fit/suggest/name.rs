@@ -1,8 +1,8 @@
 //! The entity or property that was meant by a name.
 
 use crate::evidence::PathIndex;
-use crate::evidence::effort::Effort;
-use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::effort::StepBudget;
+use crate::evidence::similarity::ranking::{Likely, best, only};
 use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_THRESHOLD, spelling};
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Property};
@@ -24,7 +24,7 @@ pub(crate) fn likely_entity<'g>(
     key: Option<&str>,
     properties: &[&str],
     graph: &'g GraphSpec,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Likely<&'g Entity>> {
     let lookups = (properties.len() + 1) * graph.entities().len();
     if !effort.take(LOOKUP * lookups as u64) {
@@ -71,7 +71,7 @@ pub(crate) fn means_key(
     path: &[String],
     entity: &Entity,
     key: &Property,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> bool {
     let full = |name: &str| spelling::plain(&entity.name) + &spelling::plain(name);
     [&key.logical_name, &key.column].into_iter().any(|name| {
@@ -112,8 +112,7 @@ pub(crate) fn likely_property<'g>(
     let named = |it: &&&Property| {
         spelling::ends_in(path, &it.logical_name) || spelling::ends_in(path, &it.column)
     };
-    let mut named = fitting.iter().filter(named);
-    if let (Some(property), None) = (named.next(), named.next()) {
+    if let Some(property) = only(fitting.iter().filter(named)) {
         return Some(Likely::new(property, true));
     }
     if let Some(nearest) = nearest.filter(|it| it.score >= SUGGESTION_THRESHOLD) {
@@ -134,7 +133,7 @@ pub(crate) fn said_most<'g>(
 }
 
 /// The name of a property that is nearest to what was written: results may use the column's as well as the logical one.
-pub(crate) fn called<'g>(property: &'g Property, written: &str, effort: &Effort) -> &'g str {
+pub(crate) fn called<'g>(property: &'g Property, written: &str, effort: &StepBudget) -> &'g str {
     let Property { logical_name, column, .. } = property;
     let near = |name: &str| spelling::names(written, name, effort);
     if column != logical_name && near(column) > near(logical_name) { column } else { logical_name }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::is_presentable;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::matching::{Aim, Candidate, Scorer, Wanted};
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_MARGIN, TYPO_THRESHOLD, spelling};
@@ -90,7 +90,7 @@ impl<'k, 't> PathSearch<'k, 't> {
     }
 
     /// What searching is taken from.
-    pub(in crate::gate::fit) fn effort(&self) -> &'t Effort {
+    pub(in crate::gate::fit) fn effort(&self) -> &'t StepBudget {
         &self.known.efforts.searches
     }
 

@@ -10,6 +10,7 @@ use crate::diagnostics::codes;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
+use crate::evidence::similarity::ranking::only;
 use crate::evidence::{Evidence, Seen, at, dotted, is_scalar};
 use crate::gate::fit::suggest::{PathSearch, Sought, likely_event_type_of};
 use crate::gate::fit::{Elements, Scopes, smallest};
@@ -80,11 +81,7 @@ fn ruled_out(trial: &Trial<'_>, barren: &[&Seen]) -> Option<Finding> {
 fn only_path(trial: &Trial<'_>, condition: String) -> String {
     let inside = format!("{condition}/");
     let reads = trial.plan.reads().into_iter().map(|read| read.pointer);
-    let mut there = reads.filter(|pointer| pointer.starts_with(&inside));
-    match (there.next(), there.next()) {
-        (Some(only), None) => only,
-        _ => condition,
-    }
+    only(reads.filter(|pointer| pointer.starts_with(&inside))).unwrap_or(condition)
 }
 
 /// A `for_each` that goes over nothing in any sample, in a plan that makes all nodes of elements.
@@ -173,7 +170,7 @@ mod tests {
 
     use super::likely_cause;
     use crate::author::repair::mechanical::smoke::trial::Trial;
-    use crate::evidence::effort::{Cancel, Efforts};
+    use crate::evidence::effort::{Cancel, StepBudgets};
     use crate::evidence::{Samples, Task};
     use crate::graph::GraphSpec;
 
@@ -185,7 +182,7 @@ mod tests {
         let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
         let samples = Samples::parse(sample, "samples").expect("samples");
         let task = Task::new(graph, samples, None, None);
-        let efforts = Efforts::new(&Cancel::default());
+        let efforts = StepBudgets::new(&Cancel::default());
         let trial = Trial { plan: &plan, task: &task, efforts: &efforts };
         let cause = likely_cause(&trial).expect("a cause");
         (cause.pointer, cause.observed)

@@ -1,6 +1,6 @@
 //! A plan tried on samples, without a module.
 
-use crate::evidence::effort::Efforts;
+use crate::evidence::effort::StepBudgets;
 use crate::evidence::{SampleEvents, Seen, Task};
 use crate::graph::extraction::Extraction;
 use crate::plan::{NodeRule, Plan, oracle};
@@ -10,7 +10,7 @@ use crate::plan::{NodeRule, Plan, oracle};
 pub(super) struct Trial<'t> {
     pub(super) plan: &'t Plan,
     pub(super) task: &'t Task,
-    pub(super) efforts: &'t Efforts,
+    pub(super) efforts: &'t StepBudgets,
 }
 
 impl<'t> Trial<'t> {
