@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use retort::bundle::pipeline::{Pipeline, PipelineError};
 use retort::bundle::{self, Expect};
 use retort::diagnostics::problem::{Coded, Problem};
-use retort::gate::inspect::verify::{Found, verify};
+use retort::gate::inspect::verify::{VerifiedCounts, verify};
 use retort::gate::inspect::{
     FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified,
 };
@@ -247,7 +247,7 @@ impl<'a> Proven<'a> {
 }
 
 /// What the verifier went through.
-fn went_through(found: &Found) -> String {
+fn went_through(found: &VerifiedCounts) -> String {
     let mut text = String::new();
     for (count, what) in [
         (found.functions, "generated functions"),
