@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use retort::bundle::pipeline::{Pipeline, PipelineError};
 use retort::bundle::{self, Expect};
 use retort::diagnostics::problem::{Coded, Problem};
-use retort::gate::inspect::verify::{Found, verify};
+use retort::gate::inspect::verify::{VerifiedCounts, verify};
 use retort::gate::inspect::{
     FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified,
 };
@@ -229,7 +229,7 @@ impl<'a> ProvenModule<'a> {
 }
 
 /// What the verifier went through.
-fn went_through(found: &Found) -> String {
+fn went_through(found: &VerifiedCounts) -> String {
     counted(&[
         (found.functions, "generated functions"),
         (found.row_loops, "of them loops over rows"),

@@ -107,7 +107,7 @@ impl fmt::Display for Sketch {
 /// What an outline's mappings rest on. `survey` is of the events.
 pub(super) fn mappings(outline: &Outline, survey: &Survey<'_>) -> Vec<Mapping> {
     let of_node = |node: &Node| {
-        let is_element = node.home.for_each.is_some();
+        let is_element = node.home.iteration.is_some();
         let mapping = |choice: &Choice| {
             let candidate = choice.candidate()?;
             let place = survey.place(&candidate.path);
@@ -118,7 +118,7 @@ pub(super) fn mappings(outline: &Outline, survey: &Survey<'_>) -> Vec<Mapping> {
                 named_in_rule: choice.is_named,
                 score: candidate.score,
                 lead: choice.lead,
-                coverage: place.filter(|_| !is_element || choice.from_event).map(|it| it.coverage),
+                coverage: place.filter(|_| !is_element).map(|it| it.coverage),
             })
         };
         node.home.assignment.choices().filter_map(mapping).collect::<Vec<_>>()

@@ -20,7 +20,7 @@ pub(super) fn shown(path: &[String]) -> String {
 pub(super) fn described(value: &Value) -> String {
     match value {
         Value::String(text) => format!("a string of {} characters", text.chars().count()),
-        value => crate::graph::text::described(value),
+        value => crate::graph::described(value),
     }
 }
 

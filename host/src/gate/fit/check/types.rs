@@ -48,7 +48,7 @@ impl TypeCheck<'_, '_, '_> {
             return None;
         }
         let at = format!("{}/constant", leaf.at);
-        let observed = crate::graph::text::described(constant);
+        let observed = crate::graph::described(constant);
         if leaf.is_converted() {
             return Some(self.wrong_chain(leaf, &[constant], property_type, &outcome, observed));
         }

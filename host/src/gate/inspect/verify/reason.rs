@@ -72,6 +72,11 @@ impl Obligation {
         self.entry().name
     }
 
+    /// Fails it.
+    pub(super) fn unmet<T>(self, message: impl Into<String>) -> Result<T, Unproven> {
+        Err(Unproven::new(self, message))
+    }
+
     /// Its entry in the registry.
     fn entry(self) -> Code {
         match self {

@@ -18,7 +18,7 @@ pub(super) const PAGE_BYTES: u64 = 64 << 10;
 
 /// What the walk gathered. What a limit or a defect kept from being read is `None` or left out; then there
 /// is a problem that says so.
-pub(super) struct ModuleSurvey<'a> {
+pub(super) struct ModuleWalk<'a> {
     limits: &'a StructuralLimits,
     pub(super) grant: Grant,
     /// Gone once the module is known to be invalid: what comes after would be follow-on errors.
@@ -49,10 +49,10 @@ pub(super) struct ModuleSurvey<'a> {
     pub(super) data_bytes: u64,
 }
 
-impl<'a> ModuleSurvey<'a> {
+impl<'a> ModuleWalk<'a> {
     /// Walks over `wasm`, whose size has been checked.
     pub(super) fn of(wasm: &'a [u8], limits: &'a StructuralLimits, grant: Grant) -> Self {
-        let mut survey = Self {
+        let mut walk = Self {
             limits,
             grant,
             validator: Some(Validator::new_with_features(super::features::features())),
@@ -76,8 +76,8 @@ impl<'a> ModuleSurvey<'a> {
             data_segments: 0,
             data_bytes: 0,
         };
-        survey.walk(wasm);
-        survey
+        walk.walk(wasm);
+        walk
     }
 
     fn walk(&mut self, wasm: &'a [u8]) {
