@@ -107,17 +107,18 @@ struct ValidPlan<'a> {
 #[derive(Serialize)]
 struct InvalidPlan<'a> {
     ok: bool,
+    /// The first of the problems.
     #[serde(flatten)]
-    first: PlanFault<'a>,
-    problems: Vec<PlanFault<'a>>,
+    first: Option<&'a PlanFault>,
+    problems: &'a [PlanFault],
 }
 
 /// What is wrong, of the parser or of the renderer.
 #[derive(Serialize)]
-struct PlanFault<'a> {
-    code: &'a str,
-    path: &'a str,
-    message: &'a str,
+struct PlanFault {
+    code: &'static str,
+    path: String,
+    message: String,
 }
 
 fn check(args: &PlanCheckArgs) -> CommandResult {
@@ -128,35 +129,31 @@ fn check(args: &PlanCheckArgs) -> CommandResult {
         output::print_pretty(source.plan())?;
         return Ok(CommandVerdict::Pass);
     }
-    let text = files::read_text(&args.plan, DocumentKind::Plan)?;
-    let plan = match plan::parse(&text) {
-        Ok(plan) => plan,
-        Err(first) => {
-            let problems = plan::problems(&text);
-            let problems = problems.iter().map(PlanFault::of_parser).collect();
-            let first = PlanFault::of_parser(&first);
+    match renderable(&files::read_text(&args.plan, DocumentKind::Plan)?) {
+        Ok(plan) => output::print_json(&ValidPlan { ok: true, plan: &plan })?,
+        Err(problems) => {
+            let (first, problems) = (problems.first(), problems.as_slice());
             output::print_json(&InvalidPlan { ok: false, first, problems })?;
             return Ok(CommandVerdict::Fail);
         }
-    };
-    if let Err(error) = render(&plan) {
-        let problem = error.problem();
-        let (first, problems) = (PlanFault::of(&problem), vec![PlanFault::of(&problem)]);
-        output::print_json(&InvalidPlan { ok: false, first, problems })?;
-        return Ok(CommandVerdict::Fail);
     }
-    output::print_json(&ValidPlan { ok: true, plan: &plan })?;
     Ok(CommandVerdict::Pass)
 }
 
-impl<'a> PlanFault<'a> {
-    fn of_parser(error: &'a PlanParseError) -> Self {
-        Self { code: error.code.name, path: &error.path, message: &error.message }
-    }
-
-    fn of(problem: &'a Problem) -> Self {
-        let path = problem.path.as_deref().unwrap_or_default();
-        Self { code: problem.code.name, path, message: &problem.message }
+/// The plan of a text, if an extractor can be rendered from it, or all that is wrong with it.
+fn renderable(text: &str) -> Result<Plan, Vec<PlanFault>> {
+    let plan = plan::parse(text).map_err(|_| {
+        let of_parser = |PlanParseError { code, path, message, .. }: PlanParseError| {
+            let code = code.name;
+            PlanFault { code, path, message }
+        };
+        plan::problems(text).into_iter().map(of_parser).collect::<Vec<_>>()
+    })?;
+    match render(&plan).map_err(|error| error.problem()) {
+        Ok(_) => Ok(plan),
+        Err(Problem { code, path, message, .. }) => {
+            Err(vec![PlanFault { code: code.name, path: path.unwrap_or_default(), message }])
+        }
     }
 }
 

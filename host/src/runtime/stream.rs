@@ -13,8 +13,6 @@ use super::summary::Summary;
 use crate::abi::event::EventError;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
-use crate::diagnostics::untrusted::escaped;
-use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
 use crate::json::{Line, Lines};
@@ -292,13 +290,9 @@ impl Graphs {
     /// The first thing that is wrong with a result, if anything is.
     fn failure(&self, served: &Served<'_>) -> Option<Problem> {
         let spec = self.specs.get(served.index)?;
-        let extraction: Extraction = match serde_json::from_slice(served.outcome().json) {
+        let extraction = match served.outcome().extraction(Stage::Run) {
             Ok(extraction) => extraction,
-            // What the ABI's check accepts is an extraction, but for numbers that only one of the two can hold.
-            Err(error) => {
-                let message = escaped(&error.to_string());
-                return Some(Problem::new(Stage::Run, codes::RESULT_WRONG_SHAPE, message));
-            }
+            Err(problem) => return Some(problem),
         };
         let failure =
             validate(spec, &extraction, self.options).into_failures().into_iter().next()?;

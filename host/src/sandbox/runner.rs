@@ -5,6 +5,10 @@ use super::{Extractor, Isolation, Log, RunError};
 use crate::abi::block::{BlockWriter, KEPT_BYTES, Spent};
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
 use crate::abi::result::{self, Reducer, ResultCounts};
+use crate::diagnostics::codes;
+use crate::diagnostics::problem::{Problem, Stage};
+use crate::diagnostics::untrusted::escaped;
+use crate::graph::extraction::Extraction;
 
 /// Runs one extractor over events, on one thread.
 ///
@@ -43,6 +47,16 @@ pub struct RunOutcome<'a> {
     pub conversion_fuel: u64,
     /// How many conversions failed and left their value out.
     pub failed_conversions: u32,
+}
+
+impl RunOutcome<'_> {
+    /// The result as data; or the problem of a stage that needs it so. What the ABI's check accepts is an extraction, but for
+    /// numbers that only one of the two can hold.
+    pub(crate) fn extraction(&self, stage: Stage) -> Result<Extraction, Problem> {
+        serde_json::from_slice(self.json).map_err(|error| {
+            Problem::new(stage, codes::RESULT_WRONG_SHAPE, escaped(&error.to_string()))
+        })
+    }
 }
 
 /// The steps of one run.

@@ -200,17 +200,9 @@ impl<'a> SmokeRun<'a> {
             Ok(outcome) => {
                 self.max_fuel = self.max_fuel.max(outcome.fuel);
                 self.fuel = self.fuel.saturating_add(outcome.fuel);
-                match serde_json::from_slice::<Extraction>(outcome.json) {
+                match outcome.extraction(Stage::Smoke) {
                     Ok(extraction) => self.result(sample, &extraction),
-                    // What the ABI's check accepts is an extraction, but for numbers that only one of the two can hold.
-                    Err(error) => self.exception(
-                        sample,
-                        Problem::new(
-                            Stage::Smoke,
-                            codes::RESULT_WRONG_SHAPE,
-                            escaped(&error.to_string()),
-                        ),
-                    ),
+                    Err(problem) => self.exception(sample, problem),
                 }
             }
             Err(error) if error.is_of_host() => return Err(error),
