@@ -54,7 +54,7 @@ impl Bench {
         self.pipeline.store(&accepted, &store, jiff::Timestamp::UNIX_EPOCH, &mut |_| {})
     }
 
-    /// The code with which samples that give nothing are turned down, once a bundle is there, and left there.
+    /// The code with which samples that give nothing are rejected, once a bundle is there, and left there.
     fn code_beside_a_bundle(&self, samples: &str) -> String {
         let stored = self.compile(GOOD).unwrap();
         let read = || fs::read(stored.path.join("manifest.json")).unwrap();
@@ -106,7 +106,7 @@ fn plan_code(text: &str) -> codes::Code {
     plan::parse(text).unwrap_err().code
 }
 
-/// What stands for a case: the code with which it is turned down, or `ok`, `hit`, `miss`.
+/// What stands for a case: the code with which it is rejected, or `ok`, `hit`, `miss`.
 fn outcome(bench: &Bench, case: &Value) -> String {
     let given = &case["given"];
     let samples = || {

@@ -251,7 +251,7 @@ impl Check {
             let fitted = self.stage(Stage::Fit, |check| check.pipeline.fit(&plan, &task))?;
             if !fitted.is_whole() {
                 output::note(
-                    "not all values of the samples were held to the graph spec before the sample run",
+                    "not all values of the samples were checked against the graph spec before the sample run",
                 );
             }
         }

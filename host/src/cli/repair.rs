@@ -81,10 +81,10 @@ pub(super) fn main(args: &RepairArgs) -> CommandResult {
     if let Some(patched) = patched {
         output::print_pretty(&patched)?;
         if !ok {
-            output::note("mended: the plan on stdout passes every gate");
+            output::note("repaired: the plan on stdout passes every gate");
         }
     } else {
-        output::note("not mended: what is left has no one remedy");
+        output::note("not repaired: what is left has no one remedy");
     }
     Ok(CommandVerdict::from_ok(ok))
 }

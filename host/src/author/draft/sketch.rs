@@ -93,14 +93,11 @@ impl fmt::Display for Sketch {
                 None => writeln!(f)?,
             }
         }
-        write!(f, "A person should look at:")?;
-        if self.doubts.is_empty() {
-            write!(f, "\n  whether the rule asks for more than these values")?;
-        }
+        writeln!(f, "A person should look at:")?;
         for Doubt { about, why } in &self.doubts {
-            write!(f, "\n  {about}: {why}")?;
+            writeln!(f, "  {about}: {why}")?;
         }
-        Ok(())
+        write!(f, "  the rule: whether it leaves out some of these events, or asks for more values")
     }
 }
 

@@ -66,7 +66,7 @@ fn rejected_by_caller(reason: &str) -> Rejection {
     Rejection::of_no_gate(
         codes::REJECTED_BY_CALLER,
         format!(
-            "The plan passed every gate and was turned down by the program that asked for it: {reason}"
+            "The plan passed every gate and was rejected by the program that asked for it: {reason}"
         ),
     )
 }
