@@ -1,4 +1,4 @@
-//! What models answer: `answer/*.json` are answers and what is read in them, `answer/*.snap` what a model is told.
+//! What models answer: `answer/*.json` are answers and what is read in them, `answer/*.snap` what a model is shown.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -110,7 +110,7 @@ fn strictly_read_the_parser_decides() {
         match (&strict, &parsed) {
             (Ok(answer), Ok(plan)) => assert_eq!(answer.plan, *plan, "{text}"),
             (Err(error), Err(first)) => {
-                assert_eq!(error.code, first.code.as_str(), "{text}");
+                assert_eq!(error.code, first.code.name, "{text}");
                 assert_eq!(error.problems, plan::problems(&text), "{text}");
                 assert!(
                     error
@@ -162,7 +162,7 @@ fn what_is_larger_than_a_plan_may_be_is_refused() {
 }
 
 #[test]
-fn a_hundred_problems_are_kept_and_ten_told() {
+fn a_hundred_problems_are_kept_and_ten_listed() {
     let path = vec![1; 50_000];
     let plan = json!({"event_type": "e", "target_entity_name": "E", "function_name": "f",
         "key_field": {"property_name": "k", "source_path": path}});
@@ -234,7 +234,7 @@ proptest! {
 
     /// A plan cut anywhere is never taken for one, and never for a part of it.
     #[test]
-    fn a_cut_off_plan_is_told_as_such(at in 1_usize..110, fence in any::<bool>()) {
+    fn a_cut_off_plan_is_reported_as_such(at in 1_usize..110, fence in any::<bool>()) {
         let text = r#"{"event_type":"e","target_entity_name":"E","function_name":"f","key_field":{"property_name":"k","source_path":["a"]}}"#;
         let cut = format!("{}{}", if fence { "```json\n" } else { "" }, &text[..at]);
         let error = read(&cut, &FinishReason::Stop, AnswerFormat::Lenient).unwrap_err();

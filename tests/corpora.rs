@@ -3,7 +3,7 @@
 //! `tests/plans/<corpus>/<rule>.json` is a plan. `rules.json` beside it says for each rule which events it is about, which gold
 //! extractions its results have to equal, and which graph spec they have to fit. Rules without gold have a rule in words
 //! and a graph spec of their own beside the plan; `rules.json` gives the cause of every event that such a plan declines and
-//! of every value that it can't read, and what comes out is held to a snapshot of its shape.
+//! of every value that it can't read, and what comes out is compared with a snapshot of its shape.
 
 mod digest;
 mod gold;
@@ -17,7 +17,7 @@ use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::evidence::Task;
 use retort::graph::extraction::Extraction;
 use retort::graph::{ValidateOptions, validate};
-use retort::plan::eval::eval;
+use retort::plan::oracle::eval;
 use retort::sandbox::{Limits, Runner, Sandbox};
 
 use crate::support::rendered;

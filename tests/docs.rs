@@ -1,4 +1,4 @@
-//! What the documents say, held to what the code does.
+//! What the documents say, checked against what the code does.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -95,7 +95,7 @@ fn expected_results_are_what_the_plan_says() {
         let mut declined = 0;
         for (number, event) in (1..).zip(events.lines()) {
             let at = format!("{} line {number}", folder.display());
-            let result = match plan::eval::eval(&plan, event) {
+            let result = match plan::oracle::eval(&plan, event) {
                 Ok(result) => result,
                 Err(error) => {
                     assert_eq!(error.code(), "event_not_json", "{at}");
@@ -137,7 +137,7 @@ fn samples_pass_the_gates() {
             if let Err(error) = schema.validate(&event) {
                 panic!("{}: {error} in {sample}", folder.display());
             }
-            let result = plan::eval::eval(&plan, sample).unwrap();
+            let result = plan::oracle::eval(&plan, sample).unwrap();
             assert!(!result.is_empty(), "{}: {sample}", folder.display());
             let report = validate(&graph, &result, options);
             assert!(report.ok(), "{}: {report:?}", folder.display());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use retort::diagnostics::problem::Coded;
 use retort::graph::extraction::Extraction;
-use retort::plan::eval::eval;
+use retort::plan::oracle::eval;
 use retort::plan::{self, Plan};
 use retort::sandbox::{Limits, Sandbox};
 use serde::Deserialize;

@@ -4,7 +4,7 @@
 //! right one by all that samples, event schema and graph spec say. See `inject` for the kinds.
 //!
 //! Code fences around a plan, and an answer that was cut off, are no faults of a plan but of an answer: they have a test of
-//! their own. `RETORT_SHOW_FAULTS=1` lists every fault that isn't mended to the right plan.
+//! their own. `RETORT_SHOW_FAULTS=1` lists every fault that isn't repaired to the right plan.
 
 mod case;
 mod inject;
@@ -33,7 +33,7 @@ struct Tally {
     unknowable: usize,
     rejected: usize,
     localised: usize,
-    mended: usize,
+    repaired: usize,
     otherwise: usize,
     notes: Vec<String>,
     /// Why no gate can know, with how many.
@@ -50,7 +50,7 @@ impl Tally {
         self.unknowable += other.unknowable;
         self.rejected += other.rejected;
         self.localised += other.localised;
-        self.mended += other.mended;
+        self.repaired += other.repaired;
         self.otherwise += other.otherwise;
         for (reason, count) in &other.reasons {
             *self.reasons.entry(reason).or_default() += count;
@@ -74,17 +74,17 @@ impl Tally {
             fault.places.iter().any(is_at)
         };
         let localised = judged.findings.iter().any(|finding| names(&finding.pointer));
-        let mended = judged.passed.as_ref().is_some_and(|plan| is_right(plan, right, fault));
-        let otherwise = rejected && judged.passed.is_some() && !mended;
+        let repaired = judged.passed.as_ref().is_some_and(|plan| is_right(plan, right, fault));
+        let otherwise = rejected && judged.passed.is_some() && !repaired;
         self.rejected += usize::from(rejected);
         self.localised += usize::from(localised);
-        self.mended += usize::from(rejected && mended);
+        self.repaired += usize::from(rejected && repaired);
         self.otherwise += usize::from(otherwise);
-        let note = match (rejected, localised, mended, otherwise) {
+        let note = match (rejected, localised, repaired, otherwise) {
             (false, ..) => "ACCEPTED",
             (_, false, ..) => "elsewhere",
             (_, _, false, true) => "otherwise",
-            (_, _, false, false) => "unmended",
+            (_, _, false, false) => "unrepaired",
             _ => return,
         };
         let told = |findings: &[Finding]| -> Vec<String> {
@@ -110,7 +110,7 @@ impl Tally {
             self.unknowable,
             of(self.rejected),
             of(self.localised),
-            of(self.mended),
+            of(self.repaired),
             self.otherwise
         )
     }
@@ -145,7 +145,7 @@ fn measure(cases: &[Case], kinds: &[Kind], most: usize, by_rule: bool) -> (Strin
     let mut sums = Tally::default();
     let mut table = format!(
         "{:<24} {:>8} {:>10} {:>11} {:>11} {:>11} {:>9}\n",
-        "fault", "injected", "unknowable", "rejected", "localised", "mended", "otherwise"
+        "fault", "injected", "unknowable", "rejected", "localised", "repaired", "otherwise"
     );
     let mut notes = String::new();
     let rights: Vec<Right<'_>> = cases.iter().map(Right::new).collect();
@@ -192,7 +192,7 @@ fn check_most(sums: &Tally) {
     let is_at_least = |part: usize, share: f64| part as f64 >= share * detectable;
     assert!(is_at_least(sums.rejected, 0.97), "{} of {detectable} rejected", sums.rejected);
     assert!(is_at_least(sums.localised, 0.95), "{} of {detectable} localised", sums.localised);
-    assert!(is_at_least(sums.mended, 0.80), "{} of {detectable} mended", sums.mended);
+    assert!(is_at_least(sums.repaired, 0.80), "{} of {detectable} repaired", sums.repaired);
     assert!(!is_at_least(sums.otherwise, 0.04), "{} of {detectable} otherwise", sums.otherwise);
 }
 
@@ -215,7 +215,7 @@ fn right_plans_pass_and_are_not_altered() {
 }
 
 #[test]
-fn faults_in_the_examples_are_found_and_mended() {
+fn faults_in_the_examples_are_found_and_repaired() {
     let (table, sums) = measure(&Case::examples(), KINDS, MAX_PER_KIND, false);
     eprintln!("{table}");
     check(&sums);
@@ -225,7 +225,7 @@ fn faults_in_the_examples_are_found_and_mended() {
 }
 
 #[test]
-fn faults_in_plans_over_real_events_are_found_and_mended() {
+fn faults_in_plans_over_real_events_are_found_and_repaired() {
     let Some(cases) = Case::corpora() else { return };
     let (table, sums) = measure(&cases, KINDS, MAX_PER_KIND, false);
     eprintln!("{table}");
@@ -239,7 +239,7 @@ fn right_plans_of_the_whole_language_pass() {
 }
 
 #[test]
-fn faults_in_the_whole_language_are_found_and_mended() {
+fn faults_in_the_whole_language_are_found_and_repaired() {
     let (table, sums) = measure(&Case::whole_examples(), whole_language::KINDS, MAX_PER_KIND, true);
     eprintln!("{table}");
     check(&sums);
@@ -249,14 +249,14 @@ fn faults_in_the_whole_language_are_found_and_mended() {
 }
 
 #[test]
-fn faults_in_whole_plans_over_real_events_are_found_and_mended() {
+fn faults_in_whole_plans_over_real_events_are_found_and_repaired() {
     let Some(cases) = Case::whole_corpora() else { return };
     let (table, sums) = measure(&cases, whole_language::KINDS, FEW_PER_KIND, true);
     eprintln!("{table}");
     check_most(&sums);
 }
 
-/// What stands around a plan is taken off, and what was cut off is not made up: neither is a fault that could be mended.
+/// What stands around a plan is taken off, and what was cut off is not made up: neither is a fault that could be repaired.
 #[test]
 fn fenced_plans_are_read_and_cut_off_ones_turned_down() {
     let read = |text: &str| answer::read(text, &FinishReason::Stop, AnswerFormat::Lenient);
@@ -288,12 +288,12 @@ fn fenced_plans_are_read_and_cut_off_ones_turned_down() {
                     case.name,
                     error.code
                 );
-                assert_eq!(error.text, None, "nothing to be mended");
+                assert_eq!(error.text, None, "nothing to be repaired");
                 cut_off += 1;
             }
         }
     }
     eprintln!(
-        "fenced JSON: {fenced}/{fenced} read as the plan; cut-off JSON: {cut_off}/{cut_off} turned down, none mended"
+        "fenced JSON: {fenced}/{fenced} read as the plan; cut-off JSON: {cut_off}/{cut_off} rejected, none repaired"
     );
 }

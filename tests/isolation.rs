@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
-use retort::abi::result::Shape;
+use retort::abi::result::ResultCounts;
 use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
 use retort::sandbox::{
@@ -26,7 +26,7 @@ const POOL: Allocator =
 /// What an event gave: the result with all that goes with it, or the error.
 #[derive(Clone, Debug, PartialEq)]
 enum Gave {
-    Result { json: Vec<u8>, shape: Shape, fuel: u64, conversion_fuel: u64, failed: u32 },
+    Result { json: Vec<u8>, shape: ResultCounts, fuel: u64, conversion_fuel: u64, failed: u32 },
     Error { code: &'static str, says: String },
 }
 

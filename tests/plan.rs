@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use retort::diagnostics::codes::{self, Code};
 use retort::diagnostics::problem::{Coded, Stage};
-use retort::plan::{self, PlanParseErrorCode};
+use retort::plan;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,14 +17,14 @@ use crate::support::{shared, workspace_root};
 
 /// A case of the shared contract that Retort differs from: its name, the reason, and the code and
 /// path that hold instead; none where it is a plan.
-type Difference = (&'static str, &'static str, Option<(PlanParseErrorCode, &'static str)>);
+type Difference = (&'static str, &'static str, Option<(Code, &'static str)>);
 
 const DIFFERENCES: &[Difference] = &[
     (
         "order_function_before_key_field",
         "the function is named `class`, which is a keyword, but none of Rust's: it is a name like \
          any other, and so the key's type is the first problem",
-        Some((PlanParseErrorCode::WrongType, "key_field")),
+        Some((codes::WRONG_TYPE, "key_field")),
     ),
     ("wrong_type_event_type_list", "a plan may be for several types of events", None),
 ];

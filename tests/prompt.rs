@@ -121,7 +121,7 @@ fn what_policy_denies_is_named_and_not_shown() {
 
 /// Whatever a schema says of a denied path: neither its words nor its values are shown.
 #[test]
-fn what_a_schema_tells_of_denied_paths_is_not_shown() {
+fn what_a_schema_says_of_denied_paths_is_not_shown() {
     let samples = r#"{"event_type":"placed","order":{"id":"abc","who":"x"}}"#;
     let policy = FieldPolicy::parse("deny: [order.who]", "").unwrap();
     let schema = json!({"examples": [{"order": {"who": "looking-glass"}}], "properties": {"order": {"properties": {

@@ -17,7 +17,7 @@ use retort::abi::event::{Projection, Projector};
 use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{FuelBound, StructuralLimits, inspect, prove};
 use retort::graph::extraction::Extraction;
-use retort::plan::{self as plans, Plan, eval::eval};
+use retort::plan::{self as plans, Plan, oracle::eval};
 use retort::render::capacities;
 use retort::sandbox::{Limits, Runner, Sandbox};
 use serde_json::{Value, json};

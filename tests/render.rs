@@ -7,7 +7,7 @@ use retort::abi::section::SECTION_NAME;
 use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{StructuralLimits, inspect};
 use retort::graph::extraction::Extraction;
-use retort::plan::{self, Plan, eval::eval};
+use retort::plan::{self, Plan, oracle::eval};
 use retort::render::{self, compile};
 use retort::sandbox::{Limits, Sandbox};
 use serde_json::{Value, json};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use retort::bundle::pipeline::Pipeline;
 use retort::bundle::{Contents, Store, Versions};
+use retort::diagnostics::problem::Coded as _;
 use retort::render::compile::compile_text;
 use retort::runtime::{Registry, Stream};
 use retort::sandbox::Limits;
@@ -37,12 +38,7 @@ fn store_foreign(store: &Store, types: &[String]) {
         limits: b"{}",
         event_schema: None,
         rule: None,
-        versions: Versions {
-            abi: 1,
-            compiler_package: "1",
-            template: "1",
-            transcript_builder: "1",
-        },
+        versions: Versions::CURRENT,
     };
     store.put(&contents, jiff::Timestamp::UNIX_EPOCH).unwrap();
 }
@@ -122,7 +118,7 @@ fn a_type_comes_before_a_prefix_and_a_long_prefix_before_a_short_one() {
     let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
     let registry = Registry::open(root.path(), &pipeline);
     let collisions: Vec<_> =
-        registry.failures().iter().map(|it| (it.code.name, it.event_type.as_deref())).collect();
+        registry.failures().iter().map(|it| (it.code(), it.event_type.as_deref())).collect();
     assert_eq!(collisions, [("event_type_collision", Some("same.*")); 2]);
     let served: Vec<&str> = registry.event_types().collect();
     assert_eq!(served, ["order.*", "order.line.*", "order.paid", "ord\u{e9}\".*", "own"]);

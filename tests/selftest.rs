@@ -37,7 +37,7 @@ fn table(cases: &[Value]) -> String {
 }
 
 /// Runs the corpus in a process of its own, so that its memory tells of the corpus alone. By what an attack is stopped doesn't
-/// depend on the mode: all of them are held to one snapshot.
+/// depend on the mode: all of them are compared with one snapshot.
 fn stops_every_attack(isolation: &str, allocator: &str) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_retort"));
     command.args(["selftest", "--json", "--isolation", isolation, "--allocator", allocator]);

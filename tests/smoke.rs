@@ -1,4 +1,4 @@
-//! The sample run, held to the conformance cases.
+//! The sample run, checked against the conformance cases.
 //!
 //! Each case becomes a guest whose results are the case's outcomes: the events carry the number of the outcome, and the
 //! guest returns the data that lies there, or traps.

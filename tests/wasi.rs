@@ -12,8 +12,8 @@ use retort::gate::inspect::{
     Grant, Inspected, StructuralLimits, WASI_FUNCTIONS, inspect, inspect_granting,
 };
 use retort::sandbox::{
-    Directory, Extractor, ForeignModules, GuestError, Limits, Options, RunError, Sandbox, Wasi,
-    Worker,
+    Directory, Extractor, ForeignModules, GuestError, Limits, Options, RunError, Sandbox,
+    WasiGrants, Worker,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -100,7 +100,7 @@ fn writing(bytes: usize) -> String {
     )
 }
 
-fn sandbox(limits: Limits, wasi: Wasi) -> Sandbox {
+fn sandbox(limits: Limits, wasi: WasiGrants) -> Sandbox {
     let foreign = ForeignModules::InProcess;
     Sandbox::with_options(Options { limits, foreign, wasi, ..Options::default() }).unwrap()
 }
@@ -113,20 +113,20 @@ fn inspected(wasm: &[u8], grant: Grant) -> Inspected {
 /// An extractor from text, with the functions of [`Grant::Core`].
 fn core(text: &str, limits: Limits) -> Extractor {
     let inspected = inspected(&wat::parse_str(text).unwrap(), Grant::Core);
-    sandbox(limits, Wasi::default()).load(&inspected).unwrap()
+    sandbox(limits, WasiGrants::default()).load(&inspected).unwrap()
 }
 
 #[test]
 fn what_the_gate_let_through_under_another_grant_is_not_linked() {
     let wasm = wat::parse_str(doing(FD_WRITE, "", "")).unwrap();
     let module = inspected(&wasm, Grant::Core);
-    let none = sandbox(Limits::default(), Wasi { grant: Grant::None, directories: vec![] });
+    let none = sandbox(Limits::default(), WasiGrants { grant: Grant::None, directories: vec![] });
     let error = none.load(&module).unwrap_err();
     assert_eq!(error.code(), "link_failed");
     assert!(error.to_string().contains("fd_write"), "{error}");
     // Nor what another sandbox of the same engine has.
-    none.with_wasi(Wasi::default()).unwrap().load(&module).unwrap();
-    let files = Wasi { grant: Grant::Files, directories: vec![] };
+    none.with_wasi(WasiGrants::default()).unwrap().load(&module).unwrap();
+    let files = WasiGrants { grant: Grant::Files, directories: vec![] };
     let tenant = sandbox(Limits::default(), files);
     let tenant = tenant.for_tenant(Limits::default(), tenant.isolation()).unwrap();
     let probe = inspected(&probe(0, 2, 1), Grant::Files);
@@ -206,7 +206,7 @@ fn host_calls_cost_what_the_document_says() {
 
 #[test]
 fn a_place_for_a_list_costs_what_the_document_says() {
-    let files = sandbox(Limits::default(), Wasi { grant: Grant::Files, directories: vec![] });
+    let files = sandbox(Limits::default(), WasiGrants { grant: Grant::Files, directories: vec![] });
     let fuel = |text: &str| {
         let inspected = inspected(&wat::parse_str(text).unwrap(), Grant::Files);
         files.load(&inspected).unwrap().runner().run(EVENT).unwrap().fuel
@@ -262,8 +262,8 @@ fn finds(extractor: &Extractor, path: &str) -> (String, String) {
     (text("fully_handled_span_ids"), text("partially_handled_span_ids"))
 }
 
-fn granting(directory: &Path) -> Wasi {
-    Wasi { grant: Grant::Files, directories: vec![Directory::new(directory, "/data")] }
+fn granting(directory: &Path) -> WasiGrants {
+    WasiGrants { grant: Grant::Files, directories: vec![Directory::new(directory, "/data")] }
 }
 
 const READ: u64 = 1 << 1;
@@ -334,7 +334,7 @@ fn a_granted_directory_is_read_and_never_left_or_written_to() {
 #[test]
 fn a_directory_without_the_grant_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let wasi = Wasi { grant: Grant::Core, ..granting(folder.path()) };
+    let wasi = WasiGrants { grant: Grant::Core, ..granting(folder.path()) };
     let error = Sandbox::with_options(Options { wasi, ..Options::default() }).unwrap_err();
     assert_eq!(error.code(), "directory_refused");
 }
@@ -438,7 +438,7 @@ fn an_honest_guest_in_rust_is_served() {
     let module = inspect(&wasm, &StructuralLimits::default());
     let module = module.unwrap_or_else(|rejected| panic!("{rejected}"));
     assert!(module.facts().imports.contains(&"random_get"), "{:?}", module.facts().imports);
-    let extractor = sandbox(Limits::default(), Wasi::default()).load(&module).unwrap();
+    let extractor = sandbox(Limits::default(), WasiGrants::default()).load(&module).unwrap();
     let mut runner = extractor.runner();
     let order = br#"{"event_type":"order","customer":"Anna","sum":3}"#;
     let first = runner.run(order).unwrap().json.to_vec();

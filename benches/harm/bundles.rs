@@ -85,12 +85,7 @@ fn bundle(attack: Attack, pipeline: &Pipeline, number: usize, sizes: &[(Part, u6
         limits: b"{}",
         event_schema: Some(&schema),
         rule: Some(&rule),
-        versions: Versions {
-            abi: 1,
-            compiler_package: "1",
-            template: "1",
-            transcript_builder: "1",
-        },
+        versions: Versions::CURRENT,
     };
     let manifest = Manifest::new(&contents, jiff::Timestamp::UNIX_EPOCH).expect("a good manifest");
     let path = |name: &str| format!("bundles/{number}/{name}");

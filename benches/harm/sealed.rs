@@ -32,12 +32,7 @@ pub(crate) fn bundle(section: &str, types: &[String], graph: &str) -> Vec<(Strin
         limits: b"{}",
         event_schema: None,
         rule: None,
-        versions: Versions {
-            abi: 1,
-            compiler_package: "1",
-            template: "1",
-            transcript_builder: "1",
-        },
+        versions: Versions::CURRENT,
     };
     let root = tempfile::tempdir().expect("a directory for temporary files");
     let store = Store::open(root.path()).expect("the directory is there");

@@ -74,7 +74,7 @@
 //! [`bundle::load`] and [`bundle::discover`] read bundles back, with a [`Pipeline`](bundle::pipeline::Pipeline) as the gate; what they
 //! load is inspected again. [`sandbox::Runner::run`] is the hot path: it [validates and projects](abi::event) the event,
 //! writes the [input block](abi::block), calls the guest and [checks the result](abi::result).
-//! [`plan::eval`] says natively what a plan means: the oracle that the gates and the tests compare with.
+//! [`plan::oracle`] says natively what a plan means: the oracle that the gates and the tests compare with.
 //!
 //! # Limits
 //! All are on by default: [`sandbox::Limits`] for what runs, [`StructuralLimits`](gate::inspect::StructuralLimits) for how a

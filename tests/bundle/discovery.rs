@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use retort::bundle::{Discovery, Expect, discover};
 use retort::diagnostics::codes;
+use retort::diagnostics::problem::Coded as _;
 use serde::Deserialize;
 
 use super::{Recipe, Stored, TestGate};
@@ -84,7 +85,7 @@ fn discovered(root: &Path, allowlist: Option<&[String]>) -> Discovery<usize> {
 }
 
 fn codes(found: &Discovery<usize>) -> Vec<&str> {
-    found.failures.iter().map(|failure| failure.code.name).collect()
+    found.failures.iter().map(|failure| failure.code()).collect()
 }
 
 #[test]
@@ -121,7 +122,7 @@ fn collisions_name_the_type_and_each_claimant_in_order() {
     let claims: Vec<_> = found
         .failures
         .iter()
-        .map(|failure| (failure.event_type.as_deref().unwrap(), failure.path.clone()))
+        .map(|failure| (failure.event_type.as_deref().unwrap(), failure.error.path().to_owned()))
         .collect();
     let path = |name| root.path().join(name);
     assert_eq!(claims, [("s", path("a")), ("s", path("b")), ("t", path("a")), ("t", path("b"))]);
@@ -152,7 +153,7 @@ fn files_and_hidden_names_are_skipped_and_links_are_reported() {
     let found = discovered(root, None);
     assert!(found.registry.keys().eq(["order"]));
     assert_eq!(codes(&found), ["manifest_missing"; 3]);
-    assert!(found.failures.iter().all(|failure| failure.path.starts_with(root)));
+    assert!(found.failures.iter().all(|failure| failure.error.path().starts_with(root)));
     assert!(found.failures[1].to_string().contains("found a symbolic link"));
 }
 
@@ -165,5 +166,5 @@ fn one_damaged_bundle_does_not_touch_the_others() {
     let found = discovered(root.path(), None);
     assert!(found.registry.keys().eq(["b"]));
     assert_eq!(codes(&found), ["digest_mismatch"]);
-    assert_eq!(found.failures[0].path, root.path().join("a/plan.json"));
+    assert_eq!(found.failures[0].error.path(), root.path().join("a/plan.json"));
 }

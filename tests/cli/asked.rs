@@ -77,7 +77,7 @@ fn a_rule_alone_is_drafted_a_plan_for() {
 }
 
 #[test]
-fn a_rejected_answer_is_fed_back_and_a_slip_is_mended() {
+fn a_rejected_answer_is_fed_back_and_a_slip_is_repaired() {
     let project = project();
     let slip = plan_with(|plan| plan["key_field"]["source_path"] = json!(["content", "Id"]));
     let model = recording(&project, &["I can't.", &slip]);
@@ -93,7 +93,7 @@ fn a_rejected_answer_is_fed_back_and_a_slip_is_mended() {
             assert!(attempt.get(key).is_some(), "{key}: {attempt}");
         }
     }
-    // What was wrong went to the model with the next request, and the mended attempt cost nothing.
+    // What was wrong went to the model with the next request, and the repaired attempt cost nothing.
     assert!(record["attempts"][1]["prompt"].as_str().unwrap().contains("invalid_json"));
     assert_eq!(record["attempts"][2]["usage"]["input_tokens"], 0);
 

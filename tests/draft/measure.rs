@@ -7,7 +7,7 @@ use retort::bundle::smoke::Samples;
 use retort::evidence::{EventSchema, Rule, Task};
 use retort::evidence::{at, dotted};
 use retort::graph::GraphSpec;
-use retort::plan::{FieldMapping, Partial, Plan, SpanRule, eval};
+use retort::plan::{FieldMapping, Partial, Plan, SpanRule, oracle};
 use serde_json::{Map, Value};
 
 /// A task with its gold.
@@ -156,7 +156,7 @@ impl Case {
         let main = plan.nodes().first().unwrap().entity_name();
         let mut sums = Facts::default();
         for (event, gold) in self.pairs() {
-            let made = eval::eval(plan, &event.to_string()).unwrap();
+            let made = oracle::eval(plan, &event.to_string()).unwrap();
             let mut drafted = BTreeSet::new();
             for node in made.nodes.iter().filter(|node| node.entity_name != main) {
                 for property in &node.properties {

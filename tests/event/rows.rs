@@ -200,8 +200,7 @@ fn cell(input: &Input, event: &Value, row: &[Value]) -> Option<Value> {
 }
 
 fn section(inputs: &[Input], rows: &[Rows]) -> Section {
-    Section::new("f", vec!["e".to_owned()], inputs.to_vec())
-        .and_then(|section| section.with_rows(rows.to_vec()))
+    Section::new("f", vec!["e".to_owned()], inputs.to_vec(), rows.to_vec())
         .expect("within the bounds")
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::case::Case;
 
-/// How often a text is mended before it is given up.
+/// How often a text is repaired before it is given up.
 const ROUNDS: usize = 4;
 
 /// What became of a text.
@@ -24,7 +24,7 @@ pub(super) struct Judged {
     pub(super) left: Vec<Finding>,
     /// The plan that passed all gates in the end.
     pub(super) passed: Option<Plan>,
-    /// How often it was mended.
+    /// How often it was repaired.
     pub(super) rounds: usize,
 }
 
@@ -40,7 +40,7 @@ impl Judge {
         Self { pipeline: Pipeline::new(Limits::default()).unwrap(), passed: RefCell::default() }
     }
 
-    /// Takes a text through the gates, and through them again when it was mended.
+    /// Takes a text through the gates, and through them again when it was repaired.
     pub(super) fn judge(&self, case: &Case, answer: &str) -> Judged {
         let mut text = answer.to_owned();
         let (mut first, mut left) = (None, Vec::new());
@@ -53,11 +53,11 @@ impl Judge {
                 Err(findings) => findings,
             };
             assert!(!findings.is_empty(), "{}: rejected for nothing: {text}", case.name);
-            let mended = apply_fixes(&text, &findings);
+            let repaired = apply_fixes(&text, &findings);
             first.get_or_insert_with(|| findings.clone());
             left = findings;
-            match mended {
-                Some(mended) => text = mended.text,
+            match repaired {
+                Some(repaired) => text = repaired.text,
                 None => break,
             }
         }

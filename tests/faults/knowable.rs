@@ -4,16 +4,16 @@
 //! A fault can be known where its plan can't be read; where it names event types, or reads paths, that neither samples nor
 //! the schema have; where a result over the samples doesn't fit the graph spec, or there is none; where a key isn't made of
 //! the properties of the entity's key in their order, or it, a session or a span is nowhere a scalar; and where a conversion fails on every value
-//! that samples have. The right plan is held to the same: what it does too is no fault.
+//! that samples have. The right plan is checked the same way: what it does too is no fault.
 //!
-//! The rule knows nothing of the gates: it is worked out from the oracle, the graph validator and the samples.
+//! The rule knows nothing of the gates: it is computed from the oracle, the graph validator and the samples.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use retort::evidence::{Evidence, SampleEvents, at};
 use retort::graph::{ValidateOptions, validate};
-use retort::plan::eval::eval;
 use retort::plan::expr::{ForEach, Level, Reference};
+use retort::plan::oracle::eval;
 use retort::plan::{self, Endpoint, EventPattern, FieldMapping, Plan, Role};
 use serde_json::{Value, json};
 

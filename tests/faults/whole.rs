@@ -7,7 +7,7 @@ use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::evidence::at;
 use retort::evidence::{EventSchema, Task};
 use retort::graph::GraphSpec;
-use retort::plan::eval::eval;
+use retort::plan::oracle::eval;
 use retort::plan::{self, Plan, Read};
 use serde_json::Value;
 

@@ -48,12 +48,7 @@ static GOOD: LazyLock<Good> = LazyLock::new(|| {
         limits: b"{}",
         event_schema: None,
         rule: Some(b"Every order is a node.\n"),
-        versions: Versions {
-            abi: 1,
-            compiler_package: "0.1.0",
-            template: "t",
-            transcript_builder: "b",
-        },
+        versions: Versions::CURRENT,
     };
     let manifest = Manifest::new(&contents, jiff::Timestamp::UNIX_EPOCH).unwrap();
     let mut files = BTreeMap::from([(MANIFEST.to_owned(), manifest.to_json().into_bytes())]);
@@ -240,7 +235,7 @@ fn judge(bundle: &BTreeMap<String, Entry>, path: &Path, fits: bool) -> bool {
     let loaded = match verdict {
         Ok(loaded) => loaded,
         Err(error) => {
-            assert_eq!(found.failures[0].code, error.entry());
+            assert_eq!(found.failures[0].entry(), error.entry());
             assert!(error.entry().stage == Stage::Bundle && error.path().starts_with(path));
             assert_one_line(error.detail());
             return false;

@@ -1,4 +1,4 @@
-//! What the static gate says of a module, held to what happens to it afterwards.
+//! What the static gate says of a module, checked against what happens to it afterwards.
 
 use std::sync::LazyLock;
 

@@ -42,7 +42,7 @@ pub(crate) fn target(data: &[u8]) -> bool {
     true
 }
 
-/// What is left of a result; `None`: it is turned down.
+/// What is left of a result; `None`: it is rejected.
 fn reduced(whole: &Extraction, rule: OnDuplicate) -> Option<Extraction> {
     let nodes = last_of_each(&whole.nodes, |node| &node.node_id);
     let edges = last_of_each(&whole.edges, |edge| &edge.edge_id);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use retort::abi::section;
-use retort::plan::{self, eval::eval};
+use retort::plan::{self, oracle::eval};
 use retort::render::{self, compile};
 use retort::selftest::{CaseKind, corpus};
 use serde_json::Value;

@@ -33,12 +33,7 @@ fn store_rendered(root: &Path, event_type: &str) {
         limits: b"{}",
         event_schema: None,
         rule: None,
-        versions: Versions {
-            abi: 1,
-            compiler_package: "1",
-            template: "1",
-            transcript_builder: "1",
-        },
+        versions: Versions::CURRENT,
     };
     Store::open(root).unwrap().put(&contents, jiff::Timestamp::UNIX_EPOCH).unwrap();
 }

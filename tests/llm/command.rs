@@ -28,7 +28,7 @@ async fn a_prompt_goes_in_as_it_is_and_the_answer_comes_out() {
 }
 
 #[tokio::test]
-async fn the_turns_of_a_conversation_are_told_apart() {
+async fn the_turns_of_a_conversation_are_distinguished() {
     insta::assert_snapshot!(ask("cat", conversation()).await.unwrap().text);
 }
 
@@ -70,7 +70,7 @@ async fn a_program_need_not_read_its_prompt() {
 }
 
 #[tokio::test]
-async fn a_failure_is_told_with_the_last_words() {
+async fn a_failure_is_reported_with_the_last_words() {
     let (code, message) =
         error("sh -c 'echo first >&2; printf \"last\\033[2J\\n\\n\" >&2; exit 3'").await;
     assert_eq!(code, "model_command_failed");

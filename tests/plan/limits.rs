@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use retort::plan::{self, PlanParseErrorCode as Code};
+use retort::diagnostics::codes;
+use retort::plan;
 use serde_json::{Map, Value, json};
 
 use super::{long_plan, schema};
@@ -46,7 +47,7 @@ fn lists_have_a_limit_and_are_read_no_further() {
         ("/span_handling", json!({}), 64),
     ] {
         let follow_on = |problem: &plan::PlanParseError| {
-            matches!(problem.code, Code::UnknownNode | Code::DuplicateNodeName)
+            matches!(problem.code, codes::UNKNOWN_NODE | codes::DUPLICATE_NODE_NAME)
         };
         let mut fits = plan::problems_of_value(&with_list(pointer, &entry, limit));
         fits.retain(|problem| !follow_on(problem));
@@ -58,7 +59,7 @@ fn lists_have_a_limit_and_are_read_no_further() {
         let mut problems = plan::problems_of_value(&large);
         problems.retain(|problem| !follow_on(problem));
         let [problem] = problems.as_slice() else { panic!("{pointer}: {problems:?}") };
-        assert_eq!(problem.code, Code::TooManyItems, "{pointer}");
+        assert_eq!(problem.code, codes::TOO_MANY_ITEMS, "{pointer}");
         assert_eq!(problem.pointer, pointer);
         let found = format!("expected at most {limit} entries, found {}", limit + 1);
         assert_eq!(problem.message, found, "{pointer}");
@@ -77,7 +78,7 @@ fn an_event_type_has_a_limit() {
         assert_eq!(plan(1_024), [], "{at}");
         let problems = plan(1_025);
         let [problem] = problems.as_slice() else { panic!("{at}: {problems:?}") };
-        assert_eq!((problem.code, problem.pointer.as_str()), (Code::InvalidValue, at));
+        assert_eq!((problem.code, problem.pointer.as_str()), (codes::INVALID_VALUE, at));
         assert_eq!(problem.message, "expected at most 1024 bytes, found 1025");
     }
 }
@@ -104,13 +105,13 @@ fn a_hostile_plan_is_read_in_time_in_proportion_to_its_size() {
     assert!(
         plan::problems_of_value(&when)
             .iter()
-            .all(|it| it.code == Code::TooDeep || it.pointer == "/nodes")
+            .all(|it| it.code == codes::TOO_DEEP || it.pointer == "/nodes")
     );
     // Some four milliseconds each, all of them a minute.
     let step = json!({"regex": {"pattern": r"\w{5}"}});
     let property = json!({"property_name": "p", "source_path": ["a"], "convert": vec![step; 64]});
     let patterns = json!({"property_fields": vec![property; 200]});
-    let too_large = |problem: &&plan::PlanParseError| problem.code == Code::PatternTooLarge;
+    let too_large = |problem: &&plan::PlanParseError| problem.code == codes::PATTERN_TOO_LARGE;
     assert_eq!(plan::problems_of_value(&patterns).iter().filter(too_large).count(), 1);
     // As many milliseconds, and hardly a program.
     let step = json!({"regex": {"pattern": r"(?i)[\s\S]"}});
@@ -124,7 +125,7 @@ fn a_hostile_plan_is_read_in_time_in_proportion_to_its_size() {
 fn text_that_is_nested_deeply_is_refused() {
     for depth in [128, 1_000, 1_000_000] {
         for text in ["[".repeat(depth), "{\"key_field\":".repeat(depth)] {
-            assert_eq!(plan::parse(&text).unwrap_err().code, Code::InvalidJson);
+            assert_eq!(plan::parse(&text).unwrap_err().code, codes::INVALID_JSON);
         }
     }
 }

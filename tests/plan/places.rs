@@ -1,6 +1,7 @@
 //! Where in a plan things are.
 
-use retort::plan::{self, PlanParseErrorCode as Code};
+use retort::diagnostics::codes;
+use retort::plan;
 use serde_json::{Value, json};
 
 use super::{Case, cases, long_plan};
@@ -14,7 +15,7 @@ fn every_problem_points_into_the_plan() {
         };
         for problem in plan::problems_of_value(&value) {
             let there = value.pointer(&problem.pointer).is_some();
-            let is_missing = problem.code == Code::MissingRequiredField;
+            let is_missing = problem.code == codes::MISSING_REQUIRED_FIELD;
             assert!(there || is_missing, "{name}: {problem}, {}", problem.pointer);
         }
     }

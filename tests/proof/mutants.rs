@@ -60,9 +60,9 @@ struct Seen {
     /// That pass the static gate.
     valid: usize,
     verified: usize,
-    /// That the verifier turned down, and that stale memory makes a difference to.
+    /// That the verifier rejected, and that stale memory makes a difference to.
     leaks: usize,
-    /// The ones of those turned down that were run.
+    /// The ones of those rejected that were run.
     tried: usize,
 }
 
@@ -87,7 +87,7 @@ impl Attack {
         self.seen.valid += 1;
         let inspected = prove::by_verification(inspected);
         let is_verified = inspected.reset_safety() != ResetSafety::Unproven;
-        // Those turned down are run now and then, to see that some of them do leak.
+        // Those rejected are run now and then, to see that some of them do leak.
         if !is_verified {
             if !self.seen.valid.is_multiple_of(16) {
                 return;

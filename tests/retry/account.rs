@@ -1,4 +1,4 @@
-//! What a person is told at the end of a failure.
+//! What a person reads at the end of a failure.
 
 use retort::diagnostics::codes;
 use std::time::Duration;

@@ -155,10 +155,10 @@ async fn the_key_is_in_no_record_account_or_error() {
     let wrong = Reply::new(429, format!("no quota for {KEY}"));
     let replies = [Reply::chat(KEY, "stop"), fenced(&echoing), Reply::chat("{", KEY), wrong];
     let server = Server::start(replies).await;
-    let told = std::sync::Mutex::new(String::new());
+    let shown = std::sync::Mutex::new(String::new());
     let config = lenient().watch(|attempt| {
         let line = serde_json::to_string(attempt).unwrap();
-        told.lock().unwrap().push_str(&line);
+        shown.lock().unwrap().push_str(&line);
     });
     let error = run(&server, &Script::default(), config).await.unwrap_err();
     assert_eq!(error.code(), "model_quota");
@@ -171,7 +171,7 @@ async fn the_key_is_in_no_record_account_or_error() {
         format!("{error} {error:?}"),
         history,
         format!("{account} {account:?}"),
-        told.into_inner().unwrap(),
+        shown.into_inner().unwrap(),
         (0..4).map(|request| asked(&server, request)).collect(),
     ] {
         assert!(!shown.contains("sk-test"), "{shown}");

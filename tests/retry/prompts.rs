@@ -90,8 +90,8 @@ async fn the_diagnostic_stands_unaltered_before_what_to_do_next() {
     let diagnostic = "Smoke test failed:\n\n  Per-event exceptions (1 of 1 events):\n    - x";
     let gates = Script::new([Step::Reject(rejection("type_mismatch", diagnostic, Vec::new()))]);
     let outcome = run(&model, &gates, config()).await.unwrap();
-    let told = outcome.attempts()[0].record.diagnostic.clone().unwrap();
-    let next = told.strip_prefix(diagnostic).unwrap();
+    let shown = outcome.attempts()[0].record.diagnostic.clone().unwrap();
+    let next = shown.strip_prefix(diagnostic).unwrap();
     assert!(next.starts_with("\n\nNext step: "), "{next}");
-    assert!(model.prompts()[1].contains(&told));
+    assert!(model.prompts()[1].contains(&shown));
 }

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use super::script::{Model, Script, Step, config, paid, plan, rejection, run};
 
 #[tokio::test]
-async fn every_attempt_is_told_when_it_ends() {
-    let told = Mutex::new(Vec::new());
+async fn every_attempt_is_reported_when_it_ends() {
+    let reported = Mutex::new(Vec::new());
     let model = Model::says([json!([]), plan("one")]);
-    let config = config().watch(|attempt| told.lock().unwrap().push(attempt.clone()));
+    let config = config().watch(|attempt| reported.lock().unwrap().push(attempt.clone()));
     let outcome = run(&model, &Script::default(), config).await.unwrap();
-    assert_eq!(*told.lock().unwrap(), outcome.attempts());
+    assert_eq!(*reported.lock().unwrap(), outcome.attempts());
 }
 
 #[tokio::test]

@@ -203,7 +203,7 @@ pub(crate) fn task() -> Task {
     task_of(Some(Rule::parse("Every order becomes one Order.\n", "rule.md").unwrap()))
 }
 
-/// A configuration for scripts: strict answers, nothing mended.
+/// A configuration for scripts: strict answers, nothing repaired.
 pub(crate) fn config<'a>() -> LoopConfigBuilder<'a, Plan> {
     LoopConfig::builder().answer_format(AnswerFormat::Strict).repair(false)
 }

@@ -5,11 +5,12 @@ use std::fs;
 use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, Stored};
 use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::bundle::{Contents, Store, Versions};
+use retort::diagnostics::codes;
 use retort::diagnostics::problem::Coded;
 use retort::evidence::Task;
 use retort::graph::GraphSpec;
+use retort::plan;
 use retort::sandbox::Limits;
-use retort::{plan, plan::PlanParseErrorCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -53,7 +54,7 @@ impl Bench {
         self.pipeline.store(&accepted, &store, jiff::Timestamp::UNIX_EPOCH, &mut |_| {})
     }
 
-    /// The code with which samples that give nothing are turned down, once a bundle is there, and left there.
+    /// The code with which samples that give nothing are rejected, once a bundle is there, and left there.
     fn code_beside_a_bundle(&self, samples: &str) -> String {
         let stored = self.compile(GOOD).unwrap();
         let read = || fs::read(stored.path.join("manifest.json")).unwrap();
@@ -97,20 +98,15 @@ fn contents<'a>(module_name: &'a str, event_types: &'a [String]) -> Contents<'a>
         limits: b"{}",
         event_schema: None,
         rule: None,
-        versions: Versions {
-            abi: 1,
-            compiler_package: "1",
-            template: "1",
-            transcript_builder: "1",
-        },
+        versions: Versions::CURRENT,
     }
 }
 
-fn plan_code(text: &str) -> PlanParseErrorCode {
+fn plan_code(text: &str) -> codes::Code {
     plan::parse(text).unwrap_err().code
 }
 
-/// What stands for a case: the code with which it is turned down, or `ok`, `hit`, `miss`.
+/// What stands for a case: the code with which it is rejected, or `ok`, `hit`, `miss`.
 fn outcome(bench: &Bench, case: &Value) -> String {
     let given = &case["given"];
     let samples = || {
@@ -125,10 +121,10 @@ fn outcome(bench: &Bench, case: &Value) -> String {
         name if name.starts_with("module_name_") => {
             module_name_code(given["module_name"].as_str().unwrap())
         }
-        "function_name_keyword" => plan_code(&plan_text(&json!("a"), "fn")).as_str().to_owned(),
-        "no_event_types" => plan_code(&plan_text(&json!(""), "extract")).as_str().to_owned(),
+        "function_name_keyword" => plan_code(&plan_text(&json!("a"), "fn")).to_string(),
+        "no_event_types" => plan_code(&plan_text(&json!(""), "extract")).to_string(),
         "event_type_not_string" => {
-            plan_code(&plan_text(&given["event_types"][0], "extract")).as_str().to_owned()
+            plan_code(&plan_text(&given["event_types"][0], "extract")).to_string()
         }
         "sample_not_object" | "sample_without_type" | "sample_type_empty" => {
             samples_code().to_owned()

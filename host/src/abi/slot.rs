@@ -55,6 +55,13 @@ impl SlotKind {
         }
     }
 
+    /// Whether there is a text: the event has the value, and nothing withholds it.
+    #[must_use]
+    #[inline(always)]
+    pub fn is_there(self) -> bool {
+        !matches!(self, Self::Absent | Self::Denied)
+    }
+
     /// The kind's name in a sentence.
     #[must_use]
     pub fn with_article(self) -> &'static str {

@@ -1,6 +1,8 @@
 //! What a bundle holds, apart from its manifest.
 
 use super::digest::{Digest, FieldHasher};
+use crate::json::document::DocumentKind;
+use crate::render::compile::MAX_SOURCE_BYTES;
 
 /// Everything that goes into a bundle. The fields together decide how the bundle behaves, and all
 /// of them go into its [fingerprint](Self::fingerprint).
@@ -98,9 +100,11 @@ impl Part {
     #[must_use]
     pub fn max_bytes(self) -> u64 {
         match self {
-            Self::Module => 16 << 20,
-            Self::Source => crate::render::compile::MAX_SOURCE_BYTES as u64,
-            Self::Plan | Self::Graph | Self::EventSchema | Self::Rule => 4 << 20,
+            Self::Module => DocumentKind::Module.max_bytes() as u64,
+            Self::Source => MAX_SOURCE_BYTES as u64,
+            Self::Graph => DocumentKind::GraphSpec.max_bytes() as u64,
+            Self::EventSchema => DocumentKind::EventSchema.max_bytes() as u64,
+            Self::Plan | Self::Rule => 4 << 20,
             Self::Limits => 64 << 10,
         }
     }
@@ -147,8 +151,7 @@ impl<'a> Contents<'a> {
         let mut hasher = FingerprintHasher::new();
         for part in Part::ALL {
             if let Some(bytes) = self.part(part) {
-                hasher.begin(part, bytes.len() as u64);
-                hasher.piece(bytes);
+                hasher.part(part, bytes);
             }
         }
         hasher.finish(&Naming {
@@ -174,6 +177,11 @@ pub(super) struct FingerprintHasher(FieldHasher);
 impl FingerprintHasher {
     pub(super) fn new() -> Self {
         Self(FieldHasher::new("retort bundle 1"))
+    }
+
+    /// A part with all its bytes.
+    pub(super) fn part(&mut self, part: Part, bytes: &[u8]) {
+        self.0.field(part.label(), bytes);
     }
 
     /// Begins a part of this many bytes, which follow in [pieces](Self::piece).

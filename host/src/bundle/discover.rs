@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileType};
 
-use super::error::{BundleLoadError, shown};
+use super::error::BundleLoadError;
 use super::load::{Expect, Loaded, ModuleGate, load_from};
 use super::manifest::VALUE_CHARS;
 use super::read::kind_name;
@@ -30,45 +30,27 @@ pub struct Discovery<M> {
 /// Why a bundle is not served, or does not serve one of its event types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadFailure {
-    /// The directory or file at fault.
-    pub path: PathBuf,
-    /// What was found.
-    pub code: Code,
-    /// What was expected and what was found.
-    pub detail: String,
+    /// What was expected, what was found, and where.
+    pub error: BundleLoadError,
     /// The event type that is not served, if it is a collision.
     pub event_type: Option<String>,
 }
 
-impl LoadFailure {
-    /// The [`path`](Self::path) for a message: escaped and bounded, since anybody may have named what lies in a directory
-    /// of bundles.
-    #[must_use]
-    pub fn place(&self) -> String {
-        shown(&self.path)
-    }
-}
-
 impl Coded for LoadFailure {
     fn entry(&self) -> Code {
-        self.code
+        self.error.entry()
     }
 }
 
 impl std::fmt::Display for LoadFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}: {}", self.code(), self.place(), self.detail)
+        write!(f, "{}: {}", self.code(), self.error)
     }
 }
 
 impl From<BundleLoadError> for LoadFailure {
     fn from(error: BundleLoadError) -> Self {
-        Self {
-            path: error.path().to_owned(),
-            code: error.entry(),
-            detail: error.detail().to_owned(),
-            event_type: None,
-        }
+        Self { error, event_type: None }
     }
 }
 
@@ -160,11 +142,10 @@ fn register<M>(found: &mut Discovery<M>, allowlist: Option<&[String]>) {
         }
         for claimant in &claimants {
             let shown = sanitize(event_type, VALUE_CHARS);
-            let count = claimants.len();
+            let detail = format!("event type `{shown}` is declared by {} bundles", claimants.len());
+            let code = codes::EVENT_TYPE_COLLISION;
             found.failures.push(LoadFailure {
-                path: claimant.path().to_owned(),
-                code: codes::EVENT_TYPE_COLLISION,
-                detail: format!("event type `{shown}` is declared by {count} bundles"),
+                error: BundleLoadError::new(code, claimant.path(), detail),
                 event_type: Some(event_type.to_owned()),
             });
         }

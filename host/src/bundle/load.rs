@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use super::contents::{FingerprintHasher, Naming, Part};
+use super::contents::{FingerprintHasher, Part};
 use super::digest::{Digest, PieceHasher};
 use super::error::{BundleLoadError, ModuleRefusal};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
@@ -205,21 +205,16 @@ pub(super) fn load_from<G: ModuleGate>(
 /// The manifest, and its bytes.
 fn read_manifest(dir: &Dir, path: &Path) -> Result<(Manifest, Vec<u8>), BundleLoadError> {
     let path = path.join(MANIFEST_FILE);
+    let unreadable = |detail| BundleLoadError::new(codes::MANIFEST_UNREADABLE, &path, detail);
     let bytes = Regular::open(dir, MANIFEST_FILE, manifest::MAX_BYTES)
         .and_then(Regular::read)
-        .map_err(|error| {
-            let code = match error {
-                ReadError::Missing | ReadError::NotRegular(_) => codes::MANIFEST_MISSING,
-                ReadError::TooLarge { .. } => codes::MANIFEST_UNREADABLE,
-                ReadError::Changed { .. } | ReadError::Io(_) => codes::LOAD_FAILED,
-            };
-            BundleLoadError::new(code, &path, error.to_string())
+        .map_err(|error| match error {
+            ReadError::TooLarge { .. } => unreadable(error.to_string()),
+            _ => refused(&path, &error, codes::MANIFEST_MISSING),
         })?;
     match Manifest::from_json(&bytes) {
         Ok(manifest) => Ok((manifest, bytes)),
-        Err(error) => {
-            Err(BundleLoadError::new(codes::MANIFEST_UNREADABLE, &path, error.to_string()))
-        }
+        Err(error) => Err(unreadable(error.to_string())),
     }
 }
 
@@ -260,15 +255,10 @@ impl BundleFiles<'_> {
         let mut plan = Vec::new();
         for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
             match part {
-                Part::Module => {
-                    fingerprint.begin(part, module.len() as u64);
-                    fingerprint.piece(module);
-                    continue;
-                }
+                Part::Module => fingerprint.part(part, module),
                 Part::Plan => {
                     plan = self.read(part)?;
-                    fingerprint.begin(part, plan.len() as u64);
-                    fingerprint.piece(&plan);
+                    fingerprint.part(part, &plan);
                     self.require_digest(&self.name(part), Digest::of(&plan))?;
                 }
                 _ => {
@@ -284,13 +274,7 @@ impl BundleFiles<'_> {
                 }
             }
         }
-        let naming = Naming {
-            module: self.manifest.module_name(),
-            function: self.manifest.function_name(),
-            event_types: self.manifest.event_types(),
-            versions: self.manifest.versions(),
-        };
-        Ok((fingerprint.finish(&naming), plan))
+        Ok((fingerprint.finish(&self.manifest.naming()), plan))
     }
 
     fn open(&self, part: Part) -> Result<Regular, BundleLoadError> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::contents::{Contents, Part, Versions};
+use super::contents::{Contents, Naming, Part, Versions};
 use super::digest::Digest;
 use super::names::{MODULE_EXTENSION, is_function_name, is_module_name};
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
@@ -101,47 +101,35 @@ impl Manifest {
                 .map_err(|error| ManifestError::root(format!("expected JSON: {error}")))?;
             return Err(ManifestError::root("expected an object"));
         };
-        let fingerprint = text_field("fingerprint", &fields.fingerprint)?;
-        let compiler_package_version =
-            text_field("compiler_package_version", &fields.compiler_package_version)?;
-        let template_version = text_field("template_version", &fields.template_version)?;
-        let transcript_builder_version =
-            text_field("transcript_builder_version", &fields.transcript_builder_version)?;
-        let created_at = text_field("created_at", &fields.created_at)?;
-        let event_types = event_types(&fields.event_types)?;
-        let module_filename = text_field("module_filename", &fields.module_filename)?;
-        if !module_filename.strip_suffix(MODULE_EXTENSION).is_some_and(is_module_name) {
-            let expected = "an identifier that isn't a keyword, followed by .wasm";
-            return Err(ManifestError::expected(
-                "module_filename",
-                expected,
-                &fields.module_filename,
-            ));
-        }
-        let function_name = text_field("function_name", &fields.function_name)?;
-        if !is_function_name(&function_name) {
-            let expected = "an identifier that isn't reserved";
-            return Err(ManifestError::expected("function_name", expected, &fields.function_name));
-        }
-        let abi_version = fields
-            .abi_version
-            .as_u64()
-            .and_then(|version| u32::try_from(version).ok())
-            .filter(|version| *version > 0)
-            .ok_or_else(|| {
-                ManifestError::expected("abi_version", "a version number", &fields.abi_version)
-            })?;
+        let text = text_field;
+        // In the contract's order, by which the first fault is the one to report.
         let mut manifest = Self {
-            abi_version,
-            compiler_package_version,
-            created_at,
-            event_types,
+            fingerprint: text("fingerprint", &fields.fingerprint)?,
+            compiler_package_version: text(
+                "compiler_package_version",
+                &fields.compiler_package_version,
+            )?,
+            template_version: text("template_version", &fields.template_version)?,
+            transcript_builder_version: text(
+                "transcript_builder_version",
+                &fields.transcript_builder_version,
+            )?,
+            created_at: text("created_at", &fields.created_at)?,
+            event_types: event_types(&fields.event_types)?,
+            module_filename: named(
+                "module_filename",
+                &fields.module_filename,
+                |name| name.strip_suffix(MODULE_EXTENSION).is_some_and(is_module_name),
+                "an identifier that isn't a keyword, followed by .wasm",
+            )?,
+            function_name: named(
+                "function_name",
+                &fields.function_name,
+                is_function_name,
+                "an identifier that isn't reserved",
+            )?,
+            abi_version: version("abi_version", &fields.abi_version)?,
             files: BTreeMap::new(),
-            fingerprint,
-            function_name,
-            module_filename,
-            template_version,
-            transcript_builder_version,
         };
         manifest.files = files(&fields.files, manifest.module_name())?;
         Ok(manifest)
@@ -244,6 +232,16 @@ impl Manifest {
         }
     }
 
+    /// What its fingerprint covers besides the files.
+    pub(super) fn naming(&self) -> Naming<'_> {
+        Naming {
+            module: self.module_name(),
+            function: &self.function_name,
+            event_types: &self.event_types,
+            versions: self.versions(),
+        }
+    }
+
     /// The digest of each file of the bundle, by file name. The manifest's own is that of its
     /// text without that entry.
     #[must_use]
@@ -257,6 +255,24 @@ fn text_field(path: &str, value: &Value) -> Result<String, ManifestError> {
         Value::String(text) if !text.is_empty() => Ok(text.clone()),
         _ => Err(ManifestError::expected(path, "a string that isn't empty", value)),
     }
+}
+
+/// A text that has to be a name of some kind.
+fn named(
+    path: &str,
+    value: &Value,
+    is_name: impl Fn(&str) -> bool,
+    expected: &str,
+) -> Result<String, ManifestError> {
+    let name = text_field(path, value)?;
+    if is_name(&name) { Ok(name) } else { Err(ManifestError::expected(path, expected, value)) }
+}
+
+fn version(path: &str, value: &Value) -> Result<u32, ManifestError> {
+    let version = value.as_u64().and_then(|version| u32::try_from(version).ok());
+    version
+        .filter(|version| *version > 0)
+        .ok_or_else(|| ManifestError::expected(path, "a version number", value))
 }
 
 fn event_types(value: &Value) -> Result<Vec<String>, ManifestError> {
@@ -291,18 +307,16 @@ fn files(value: &Value, module_name: &str) -> Result<BTreeMap<String, Digest>, M
     let entries = value
         .as_object()
         .ok_or_else(|| ManifestError::expected(FIELD, "an object of digests", value))?;
-    let mut required: Vec<String> = vec![MANIFEST_FILE.to_owned()];
-    let mut optional: Vec<String> = Vec::new();
-    for part in Part::ALL {
-        let list = if part.is_required() { &mut required } else { &mut optional };
-        list.push(part.file_name(module_name));
-    }
-    if let Some(missing) = required.iter().find(|name| !entries.contains_key(*name)) {
+    let parts = Part::ALL.map(|part| (part.file_name(module_name), part.is_required()));
+    let own = (MANIFEST_FILE.to_owned(), true);
+    let known = || [&own].into_iter().chain(&parts);
+    let is_missing = |(name, required): &&(String, bool)| *required && !entries.contains_key(name);
+    if let Some((missing, _)) = known().find(is_missing) {
         return Err(ManifestError::expected(FIELD, &format!("a digest of {missing}"), value));
     }
     let mut digests = BTreeMap::new();
     for (name, digest) in entries {
-        if !required.contains(name) && !optional.contains(name) {
+        if !known().any(|(known, _)| known == name) {
             let name = Value::String(name.clone());
             return Err(ManifestError::expected(FIELD, "only files of a bundle", &name));
         }

@@ -3,7 +3,8 @@
 use std::io::{self, Read as _};
 
 use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::OFlags;
+
+use crate::sandbox::files::no_link;
 
 /// How much of a file is read at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -42,8 +43,7 @@ impl Regular {
         require_regular(&found)?;
         // The name may have changed hands since: it must still not be a link, opening it must not
         // wait for a writer, and what was opened is looked at again.
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-        let file = dir.open_with(name, OpenOptions::new().read(true).custom_flags(flags))?;
+        let file = dir.open_with(name, OpenOptions::new().read(true).custom_flags(no_link()))?;
         let opened = file.metadata()?;
         require_regular(&opened)?;
         let bytes = opened.len();

@@ -78,6 +78,16 @@ impl Store {
         contents: &Contents<'_>,
         created_at: jiff::Timestamp,
     ) -> Result<PathBuf, BundleError> {
+        let manifest = self.write(contents, created_at)?;
+        Ok(self.root.join(manifest.fingerprint()))
+    }
+
+    /// The same; what comes back is the bundle's manifest.
+    pub(super) fn write(
+        &self,
+        contents: &Contents<'_>,
+        created_at: jiff::Timestamp,
+    ) -> Result<Manifest, BundleError> {
         for (part, _, bytes) in contents.files() {
             let (found, allowed) = (bytes.len() as u64, part.max_bytes());
             if found > allowed {
@@ -92,7 +102,7 @@ impl Store {
         put(&self.disk, contents, &manifest).map_err(|failure| {
             write_error(&self.root.join(failure.name), failure.action, failure.source)
         })?;
-        Ok(self.root.join(manifest.fingerprint()))
+        Ok(manifest)
     }
 }
 

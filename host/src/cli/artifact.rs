@@ -4,30 +4,29 @@ use std::path::Path;
 
 use retort::bundle;
 use retort::diagnostics::problem::{Coded, Problem, Stage};
+use retort::json::document::DocumentKind;
 
 use super::error::CliError;
 use super::files;
 
-/// What is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a path names, with what is in it where that is one file.
 pub(super) enum Artifact {
     Bundle,
-    Module,
-    Text,
-    Plan,
+    Module(Vec<u8>),
+    Text(String),
+    Plan(String),
 }
 
 impl Artifact {
-    /// What a path names.
-    pub(super) fn of(path: &Path) -> Result<Self, CliError> {
+    pub(super) fn read(path: &Path) -> Result<Self, CliError> {
         if path.is_dir() {
             return Ok(Self::Bundle);
         }
         files::probe(path, "a bundle, a module, a WAT file or a plan")?;
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("wasm") => Ok(Self::Module),
-            Some("wat") => Ok(Self::Text),
-            Some("json") => Ok(Self::Plan),
+            Some("wasm") => files::read(path, DocumentKind::Module).map(Self::Module),
+            Some("wat") => files::read_text(path, DocumentKind::Wat).map(Self::Text),
+            Some("json") => files::read_text(path, DocumentKind::Plan).map(Self::Plan),
             _ => Err(CliError::UnknownArtifact(path.to_owned())),
         }
     }

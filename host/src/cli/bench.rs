@@ -4,16 +4,15 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use retort::abi::event::EventError;
 use retort::bundle::{self, Expect};
 use retort::diagnostics::problem::Coded;
-use retort::plan::{Plan, eval};
+use retort::plan::{Plan, oracle};
 use retort::sandbox::{Observer, RunError, Runner, Step};
 use serde::Serialize;
 
+use super::args::{CacheArg, JsonArg, PolicyArg};
 use super::error::CliError;
-use super::files::{CacheArg, PolicyArg};
-use super::{CommandResult, Verdict, events, files, output};
+use super::{CommandResult, CommandVerdict, events, files, output};
 
 /// Measure a bundle on real events, on one core
 ///
@@ -21,7 +20,7 @@ use super::{CommandResult, Verdict, events, files, output};
 /// in passes of their own, so that reading the clock disturbs none of the others.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct BenchArgs {
     /// The bundle's directory
     #[arg(value_name = "BUNDLE")]
     bundle: PathBuf,
@@ -36,9 +35,8 @@ pub(super) struct Args {
     policy: PolicyArg,
     #[command(flatten)]
     cache: CacheArg,
-    /// Print one JSON object instead
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonArg,
 }
 
 const EXAMPLES: &str = "\
@@ -59,7 +57,7 @@ const MAX_BYTES: usize = 256 << 20;
 
 /// The figures.
 #[derive(Debug, Serialize)]
-struct Figures {
+struct BenchFigures {
     /// Events of the throughput pass.
     events: u64,
     /// Bytes of them.
@@ -101,43 +99,41 @@ struct Oracle {
     events_per_s: f64,
 }
 
-pub(super) fn main(args: &Args) -> CommandResult {
+pub(super) fn main(args: &BenchArgs) -> CommandResult {
     let pipeline = args.cache.pipeline(&args.policy)?;
-    let loaded = bundle::load(&args.bundle, &Expect::default(), &pipeline)?;
+    let loaded = bundle::load(&args.bundle, &Expect::default(), &pipeline);
+    let loaded = loaded.map_err(CliError::refused)?;
     args.cache.tell(&pipeline);
-    let events = match read_events(args, pipeline.sandbox().limits().event_bytes)? {
-        Ok(events) => events,
-        Err((line, error)) => return Ok(failed(args, line, &error)),
-    };
     let mut runner = loaded.module().extractor().runner();
-    if let Some((line, error)) = warm_up(&mut runner, &events) {
-        return Ok(failed(args, line, &error));
-    }
+    let events = match read_events(args, pipeline.sandbox().limits().event_bytes)? {
+        Ok(events) => warm_up(&mut runner, &events).map(|()| events),
+        Err(error) => Err(error),
+    };
+    let events = match events {
+        Ok(events) => events,
+        Err((line, error)) => {
+            let origin = files::name(&args.events);
+            output::coded(error.code(), format_args!("{origin} line {line}: {error}"));
+            return Ok(CommandVerdict::Fail);
+        }
+    };
     let figures = measure(&mut runner, loaded.module().plan(), &events, args.runs);
-    if args.json {
-        output::print_json(&figures)?;
-    } else {
-        output::print(&describe(&figures))?;
-    }
-    Ok(Verdict::Pass)
-}
-
-/// Says which event can't be measured.
-fn failed(args: &Args, line: u64, error: &impl Coded) -> Verdict {
-    let origin = files::name(&args.events);
-    output::coded(error.code(), format_args!("{origin} line {line}: {error}"));
-    Verdict::Fail
+    output::print_as(args.output.json, &figures, || describe(&figures))?;
+    Ok(CommandVerdict::Pass)
 }
 
 /// An event with its line.
-type Event = (u64, Vec<u8>);
+type BenchEvent = (u64, Vec<u8>);
 
-/// The events; or the first that is too large, with its line.
+/// Why an event can't be measured, with its line.
+type BenchFault = (u64, RunError);
+
+/// The events; or the first that is too large.
 fn read_events(
-    args: &Args,
+    args: &BenchArgs,
     limit: usize,
-) -> Result<Result<Vec<Event>, (u64, EventError)>, CliError> {
-    let mut events: Vec<Event> = Vec::new();
+) -> Result<Result<Vec<BenchEvent>, BenchFault>, CliError> {
+    let mut events: Vec<BenchEvent> = Vec::new();
     let mut bytes = 0;
     let mut refused = None;
     events::for_each(&args.events, limit, |line, event| match event {
@@ -147,35 +143,36 @@ fn read_events(
             Ok(bytes < MAX_BYTES && (events.len() as u64) < args.runs)
         }
         Err(error) => {
-            refused = Some((line, error));
+            refused = Some((line, error.into()));
             Ok(false)
         }
     })?;
-    if let Some(refused) = refused {
-        return Ok(Err(refused));
+    match refused {
+        Some(refused) => Ok(Err(refused)),
+        None if events.is_empty() => Err(CliError::NoEvents { origin: files::name(&args.events) }),
+        None => Ok(Ok(events)),
     }
-    if events.is_empty() {
-        return Err(CliError::NoEvents { origin: files::name(&args.events) });
-    }
-    Ok(Ok(events))
 }
 
 /// Runs every event once; the first that fails.
-fn warm_up(runner: &mut Runner, events: &[Event]) -> Option<(u64, RunError)> {
-    let mut nonempty = 0_u64;
+fn warm_up(runner: &mut Runner, events: &[BenchEvent]) -> Result<(), BenchFault> {
+    let mut nonempty = false;
     for (line, event) in events {
-        match runner.run(event) {
-            Ok(outcome) => nonempty += u64::from(!outcome.shape.is_empty()),
-            Err(error) => return Some((*line, error)),
-        }
+        let outcome = runner.run(event).map_err(|error| (*line, error))?;
+        nonempty |= !outcome.shape.is_empty();
     }
-    if nonempty == 0 {
+    if !nonempty {
         output::note("the extractor declined every event: the figures are those of declining");
     }
-    None
+    Ok(())
 }
 
-fn measure(runner: &mut Runner, plan: Option<&Plan>, events: &[Event], runs: u64) -> Figures {
+fn measure(
+    runner: &mut Runner,
+    plan: Option<&Plan>,
+    events: &[BenchEvent],
+    runs: u64,
+) -> BenchFigures {
     let (mut bytes, mut fuel) = (0_u64, 0_u64);
     let (count, elapsed) = pass(events, runs, TIME_LIMIT, |event| {
         bytes += event.len() as u64;
@@ -183,7 +180,7 @@ fn measure(runner: &mut Runner, plan: Option<&Plan>, events: &[Event], runs: u64
         fuel += runner.run(event).map_or(0, |outcome| outcome.fuel);
     });
     let seconds = elapsed.as_secs_f64();
-    Figures {
+    BenchFigures {
         events: count,
         bytes,
         events_per_s: count as f64 / seconds,
@@ -198,7 +195,7 @@ fn measure(runner: &mut Runner, plan: Option<&Plan>, events: &[Event], runs: u64
 /// Goes over the events again and again, for `runs` events or until the time is up; how many there were and how long
 /// it took.
 fn pass(
-    events: &[Event],
+    events: &[BenchEvent],
     runs: u64,
     limit: Duration,
     mut run: impl FnMut(&[u8]),
@@ -215,7 +212,7 @@ fn pass(
     (count, start.elapsed().max(Duration::from_nanos(1)))
 }
 
-fn latency(runner: &mut Runner, events: &[Event], runs: u64) -> Latency {
+fn latency(runner: &mut Runner, events: &[BenchEvent], runs: u64) -> Latency {
     // Three digits, whatever the range: it grows as needed.
     let mut histogram: Option<Histogram<u64>> = Histogram::new(3).ok();
     pass(events, runs, TIME_LIMIT, |event| {
@@ -231,63 +228,58 @@ fn latency(runner: &mut Runner, events: &[Event], runs: u64) -> Latency {
     Latency { p50: at(0.5), p99: at(0.99), p999: at(0.999) }
 }
 
-/// Adds up the time of each step.
+/// Adds up the seconds of each step.
 struct Steps {
     last: Instant,
-    project: Duration,
-    copy_in: Duration,
-    guest: Duration,
-    check: Duration,
+    share: Share,
 }
 
 impl Observer for Steps {
     fn ended(&mut self, step: Step) {
         let now = Instant::now();
-        let elapsed = now - self.last;
+        *self.share.of(step) += (now - self.last).as_secs_f64();
         self.last = now;
+    }
+}
+
+impl Share {
+    fn of(&mut self, step: Step) -> &mut f64 {
         match step {
-            Step::Project => self.project += elapsed,
-            Step::CopyIn => self.copy_in += elapsed,
-            Step::Instantiate | Step::Guest => self.guest += elapsed,
-            Step::Check => self.check += elapsed,
+            Step::Project => &mut self.project,
+            Step::CopyIn => &mut self.copy_in,
+            Step::Instantiate | Step::Guest => &mut self.guest,
+            Step::Check => &mut self.check,
         }
     }
 }
 
-fn share(runner: &mut Runner, events: &[Event], runs: u64) -> Share {
-    let zero = Duration::ZERO;
-    let mut steps =
-        Steps { last: Instant::now(), project: zero, copy_in: zero, guest: zero, check: zero };
+fn share(runner: &mut Runner, events: &[BenchEvent], runs: u64) -> Share {
+    let mut steps = Steps { last: Instant::now(), share: Share::default() };
     pass(events, runs, TIME_LIMIT, |event| {
         steps.last = Instant::now();
         let _ = std::hint::black_box(runner.run_observed(event, &mut steps));
     });
-    let all = (steps.project + steps.copy_in + steps.guest + steps.check).as_secs_f64();
+    let Share { project, copy_in, guest, check } = steps.share;
+    let all = project + copy_in + guest + check;
     if all == 0.0 {
         return Share::default();
     }
-    let part = |step: Duration| step.as_secs_f64() / all;
-    Share {
-        project: part(steps.project),
-        copy_in: part(steps.copy_in),
-        guest: part(steps.guest),
-        check: part(steps.check),
-    }
+    Share { project: project / all, copy_in: copy_in / all, guest: guest / all, check: check / all }
 }
 
-fn oracle(plan: &Plan, events: &[Event], runs: u64) -> Oracle {
+fn oracle(plan: &Plan, events: &[BenchEvent], runs: u64) -> Oracle {
     let runs = runs.div_ceil(ORACLE_SHARE);
     let (count, elapsed) = pass(events, runs, ORACLE_TIME_LIMIT, |event| {
         if let Ok(event) = std::str::from_utf8(event) {
-            let _ = std::hint::black_box(eval::eval(plan, event));
+            let _ = std::hint::black_box(oracle::eval(plan, event));
         }
     });
     Oracle { events_per_s: count as f64 / elapsed.as_secs_f64() }
 }
 
 /// The table for a person.
-fn describe(figures: &Figures) -> String {
-    let Figures { events, bytes, events_per_s, mb_per_s, latency_ns, fuel, share, oracle } =
+fn describe(figures: &BenchFigures) -> String {
+    let BenchFigures { events, bytes, events_per_s, mb_per_s, latency_ns, fuel, share, oracle } =
         figures;
     let mut rows = vec![
         ("events", format!("{events}")),

@@ -5,26 +5,24 @@ use std::time::Instant;
 
 use retort::bundle::pipeline::{Pipeline, PipelineError, StageTime};
 use retort::bundle::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
-use retort::bundle::{self, Expect, Part};
+use retort::bundle::{self, BundleLoadError, Expect, Part};
 use retort::diagnostics::problem::{Coded, Problem, Stage};
-use retort::evidence::Evidence;
-use retort::evidence::{EventSchema, Task};
+use retort::evidence::{EventSchema, Evidence, Task};
 use retort::gate::policy::FieldPolicy;
-use retort::graph::GraphSpec;
-use retort::json::document::DocumentKind;
+use retort::graph::{GraphSpec, GraphSpecError};
 use retort::plan::Plan;
 use retort::render::compile::{compile, compile_text};
 use retort::render::render;
 use retort::sandbox::Extractor;
 use serde::Serialize;
 
+use super::args::{CacheArg, EndpointsArg, GraphSource, JsonArg, PolicyArg};
 use super::artifact::{Artifact, bundle_problem};
 use super::error::CliError;
-use super::files::{CacheArg, GraphSource, PolicyArg};
-use super::junit::{Case, Failure, Junit};
+use super::junit::{Junit, JunitCase, JunitFailure};
 use super::overwrite::Inputs;
 use super::stages::StageReport;
-use super::{CommandResult, Verdict, files, output};
+use super::{CommandResult, CommandVerdict, files, output};
 
 /// Run all gates again on a bundle, a module, a WAT file or a plan
 ///
@@ -32,7 +30,7 @@ use super::{CommandResult, Verdict, files, output};
 /// spec unless another one is named. Exits with 1 if a gate turns it down.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct CheckArgs {
     /// What to check
     #[arg(value_name = "PATH")]
     path: PathBuf,
@@ -48,15 +46,13 @@ pub(super) struct Args {
     /// Of a plan: what the events look like (JSON), beside what the samples show
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// Let edges lead to nodes of other events
-    #[arg(long)]
-    allow_external_endpoints: bool,
+    #[command(flatten)]
+    endpoints: EndpointsArg,
     /// Write a report in JUnit's format, with a test case for each stage and each sample
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Print one JSON object instead
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonArg,
 }
 
 const EXAMPLES: &str = "\
@@ -67,35 +63,35 @@ Examples:
   retort check plan.json --samples events.ndjson --graph graph.yaml";
 
 #[derive(Serialize)]
-struct Report {
+struct CheckReport {
     ok: bool,
     stages: Vec<StageReport>,
     problems: Vec<Problem>,
 }
 
-impl Report {
+impl CheckReport {
     /// A suite of the stages, and one of the samples that were run.
     fn junit(&self, origin: &str, samples: &[SampleRun]) -> Junit {
         let mut junit = Junit::new("retort check");
         // The stage that rejected it is the last one, and all the problems are its own.
-        let failure = self.problems.first().map(|first| Failure {
+        let failure = self.problems.first().map(|first| JunitFailure {
             code: first.code.to_string(),
             message: output::told(origin, first),
             details: self.problems.iter().map(|problem| output::told(origin, problem)).collect(),
         });
-        let stages = self.stages.iter().map(|report| Case {
+        let stages = self.stages.iter().map(|report| JunitCase {
             name: report.stage.as_str().to_owned(),
             ms: Some(report.ms),
             verdict: failure.clone().filter(|_| !report.ok).into(),
         });
         junit.suite(origin, stages);
-        let failure = |failure: &SampleFailure| Failure {
+        let failure = |failure: &SampleFailure| JunitFailure {
             code: failure.code.to_owned(),
             message: failure.message.clone().unwrap_or_default()
                 + &output::figures(failure.used, failure.allowed),
             details: Vec::new(),
         };
-        let samples = samples.iter().map(|sample| Case {
+        let samples = samples.iter().map(|sample| JunitCase {
             name: format!("line {}: {}", sample.line, sample.event_type),
             ms: None,
             verdict: sample.failure.as_ref().map(failure).into(),
@@ -105,8 +101,8 @@ impl Report {
     }
 }
 
-pub(super) fn main(args: &Args) -> CommandResult {
-    let artifact = Artifact::of(&args.path)?;
+pub(super) fn main(args: &CheckArgs) -> CommandResult {
+    let artifact = Artifact::read(&args.path)?;
     if let Some(junit) = &args.junit {
         let files = [&args.policy.policy, &args.schema].into_iter().flatten();
         Inputs::default()
@@ -115,53 +111,37 @@ pub(super) fn main(args: &Args) -> CommandResult {
             .artifact(&args.path)
             .guard(junit, "--junit")?;
     }
-    let samples = files::read_samples(&args.samples, &args.policy)?;
-    let graph = args.graph.read()?;
-    let options = SmokeOptions {
-        allow_external_endpoints: args.allow_external_endpoints,
-        ..SmokeOptions::default()
-    };
     let mut check = Check {
+        samples: files::read_samples(&args.samples, &args.policy)?,
+        graph: args.graph.read()?,
         pipeline: args.cache.pipeline(&args.policy)?,
-        samples,
-        graph,
         schema: args.schema.as_deref().map(files::read_event_schema).transpose()?,
-        options,
+        options: args.endpoints.smoke_options(),
         stages: Vec::new(),
         sample_runs: Vec::new(),
-        is_verbose: !args.json,
-        is_of_host: false,
+        is_verbose: !args.output.json,
     };
-    let problems = match artifact {
+    let checked = match artifact {
         Artifact::Bundle => check.bundle(&args.path),
-        Artifact::Module => {
-            let module = files::read(&args.path, DocumentKind::Module)?;
-            check.module(&module)
-        }
-        Artifact::Text => {
-            let text = files::read_text(&args.path, DocumentKind::Wat)?;
-            check.text(&text)
-        }
-        Artifact::Plan => {
-            let text = files::read_text(&args.path, DocumentKind::Plan)?;
-            check.plan(&text)
-        }
-    }
-    .err()
-    .unwrap_or_default();
+        Artifact::Module(module) => check.module(&module),
+        Artifact::Text(text) => check.text(&text),
+        Artifact::Plan(text) => check.plan(&text),
+    };
     args.cache.tell(&check.pipeline);
-    if let (true, Some(Problem { code, message, .. })) = (check.is_of_host, problems.first()) {
-        return Err(CliError::Refused { code: *code, message: message.clone() });
-    }
-    let report = Report { ok: problems.is_empty(), stages: check.stages, problems };
+    let problems = match checked {
+        Ok(()) => Vec::new(),
+        Err(Rejection::OfHost(error)) => return Err(error),
+        Err(Rejection::Problems(problems)) => problems,
+    };
+    let report = CheckReport { ok: problems.is_empty(), stages: check.stages, problems };
     let origin = files::name(&args.path);
     if let Some(path) = &args.junit {
         report.junit(&origin, &check.sample_runs).write(path)?;
     }
-    if args.json {
+    if args.output.json {
         output::print_json(&report)?;
     } else {
-        report.problems.iter().for_each(|problem| output::problem(&origin, problem));
+        output::problems(&origin, &report.problems);
         let verdict = match report.problems.len() {
             0 => "ok".to_owned(),
             1 => "failed with 1 problem".to_owned(),
@@ -169,7 +149,7 @@ pub(super) fn main(args: &Args) -> CommandResult {
         };
         output::print_line(format_args!("{origin}: {verdict}"))?;
     }
-    Ok(Verdict::from_ok(report.ok))
+    Ok(CommandVerdict::from_ok(report.ok))
 }
 
 struct Check {
@@ -181,31 +161,49 @@ struct Check {
     stages: Vec<StageReport>,
     sample_runs: Vec<SampleRun>,
     is_verbose: bool,
-    /// Whether it was the host that could not do its work.
-    is_of_host: bool,
 }
 
-type Checked<T> = Result<T, Vec<Problem>>;
+/// Why a check went no further.
+enum Rejection {
+    Problems(Vec<Problem>),
+    /// It was the host that could not do its work.
+    OfHost(CliError),
+}
+
+impl From<PipelineError> for Rejection {
+    fn from(error: PipelineError) -> Self {
+        let mut problems = error.problems().into_iter();
+        match problems.next().filter(|_| error.is_of_host()) {
+            Some(Problem { code, message, .. }) => {
+                Self::OfHost(CliError::Refused { code, message })
+            }
+            None => Self::Problems(error.problems()),
+        }
+    }
+}
+
+impl From<BundleLoadError> for Rejection {
+    fn from(error: BundleLoadError) -> Self {
+        Self::Problems(vec![bundle_problem(&error)])
+    }
+}
+
+impl From<GraphSpecError> for Rejection {
+    fn from(error: GraphSpecError) -> Self {
+        let problem = Problem::new(Stage::Graph, error.entry(), error.to_string());
+        Self::Problems(vec![problem.at(error.path().unwrap_or_default())])
+    }
+}
+
+type Checked<T> = Result<T, Rejection>;
 
 impl Check {
     /// One stage, with its time.
-    fn stage<T>(
+    fn stage<T, E: Into<Rejection>>(
         &mut self,
         stage: Stage,
-        work: impl FnOnce(&Self) -> Result<T, PipelineError>,
+        work: impl FnOnce(&Self) -> Result<T, E>,
     ) -> Checked<T> {
-        let mut is_of_host = false;
-        let outcome = self.any_stage(stage, |check| {
-            work(check).map_err(|error| {
-                is_of_host = error.is_of_host();
-                error.problems()
-            })
-        });
-        self.is_of_host |= is_of_host;
-        outcome
-    }
-
-    fn any_stage<T>(&mut self, stage: Stage, work: impl FnOnce(&Self) -> Checked<T>) -> Checked<T> {
         let start = Instant::now();
         let outcome = work(self);
         let time = StageTime { stage, ok: outcome.is_ok(), elapsed: start.elapsed() };
@@ -214,17 +212,16 @@ impl Check {
             report.say();
         }
         self.stages.push(report);
-        outcome
+        outcome.map_err(E::into)
     }
 
     fn bundle(&mut self, path: &Path) -> Checked<()> {
-        let loaded = self.any_stage(Stage::Bundle, |check| {
+        let loaded = self.stage(Stage::Bundle, |check| {
             bundle::load(path, &Expect::default(), &check.pipeline)
-                .map_err(|error| vec![bundle_problem(&error)])
         })?;
         let part = |part| -> Checked<String> {
-            let bytes = loaded.read(part).map_err(|error| vec![bundle_problem(&error)])?;
-            Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
+            let bytes = loaded.read(part)?.unwrap_or_default();
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         let text = part(Part::Plan)?;
         let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(&text))?;
@@ -236,11 +233,8 @@ impl Check {
             })?;
         }
         if self.graph.is_none() {
-            let spec = self.any_stage(Stage::Graph, |_| {
-                GraphSpec::parse(&part(Part::Graph)?, "graph.json").map_err(|error| {
-                    let problem = Problem::new(Stage::Graph, error.entry(), error.to_string());
-                    vec![problem.at(error.path().unwrap_or_default())]
-                })
+            let spec = self.stage(Stage::Graph, |_| -> Checked<GraphSpec> {
+                Ok(GraphSpec::parse(&part(Part::Graph)?, "graph.json")?)
             })?;
             self.graph = Some(spec);
         }
@@ -257,19 +251,21 @@ impl Check {
             let fitted = self.stage(Stage::Fit, |check| check.pipeline.fit(&plan, &task))?;
             if !fitted.is_whole() {
                 output::note(
-                    "not all values of the samples were held to the graph spec before the sample run",
+                    "not all values of the samples were checked against the graph spec before the sample run",
                 );
             }
         }
-        let source = self.stage(Stage::Render, |_| Ok(render(&plan)?))?;
-        let compiled = self.stage(Stage::Compile, |_| Ok(compile(source)?))?;
+        let source = self.stage(Stage::Render, |_| render(&plan).map_err(PipelineError::from))?;
+        let compiled =
+            self.stage(Stage::Compile, |_| compile(source).map_err(PipelineError::from))?;
         let inspected = self.stage(Stage::Inspect, |check| check.pipeline.inspect(&compiled))?;
         let extractor = self.stage(Stage::Load, |check| check.pipeline.load(&inspected))?;
         self.smoke(&extractor, Some(&plan))
     }
 
     fn text(&mut self, text: &str) -> Checked<()> {
-        let module = self.stage(Stage::Compile, |_| Ok(compile_text(text)?))?;
+        let module =
+            self.stage(Stage::Compile, |_| compile_text(text).map_err(PipelineError::from))?;
         self.module(&module)
     }
 

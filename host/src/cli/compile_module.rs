@@ -2,14 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::Args as ClapArgs;
 use retort::sandbox::helper;
 
 /// Compiles one module that it reads from stdin. The sandbox starts this by itself; it is of no use to a person.
-#[derive(ClapArgs)]
+#[derive(clap::Args)]
 #[command(name = helper::COMMAND)]
-pub(super) struct Args {}
+pub(super) struct CompileModuleArgs {}
 
-pub(super) fn main(_: &Args) -> ExitCode {
+pub(super) fn main(_: &CompileModuleArgs) -> ExitCode {
     helper::serve()
 }

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use retort::diagnostics::diagnose::{self, render};
+use retort::diagnostics::diagnose::{DiagnoseError, ReportKind, render};
 use retort::json::document::DocumentKind;
 
 use super::error::CliError;
-use super::{CommandResult, Verdict, files, output};
+use super::{CommandResult, CommandVerdict, files, output};
 
 /// Print a saved report as the text that a model is given
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct DiagnoseArgs {
     /// What the report is of: parse, ast, smoke or compile
     #[arg(value_name = "KIND")]
     kind: String,
@@ -28,18 +28,13 @@ Examples:
   retort diagnose smoke smoke_report.json
   retort plan check plan.json --json | retort diagnose parse -";
 
-pub(super) fn main(args: &Args) -> CommandResult {
-    let kind: diagnose::ReportKind = args
-        .kind
-        .parse()
-        .map_err(|error| CliError::Diagnose { origin: "KIND".to_owned(), error })?;
+pub(super) fn main(args: &DiagnoseArgs) -> CommandResult {
+    let kind: ReportKind =
+        args.kind.parse().map_err(|error: DiagnoseError| CliError::refused_in("KIND", error))?;
     let report = files::read_json(&args.report, DocumentKind::Report)?;
     let text = render(kind, &report)
-        .map_err(|error| CliError::Diagnose { origin: files::name(&args.report), error })?;
-    if args.json {
-        output::print_json(&serde_json::json!({"kind": kind.as_str(), "text": text}))?;
-    } else {
-        output::print(&format!("{text}\n"))?;
-    }
-    Ok(Verdict::Pass)
+        .map_err(|error| CliError::refused_in(&files::name(&args.report), error))?;
+    let report = serde_json::json!({"kind": kind.as_str(), "text": text});
+    output::print_as(args.json, &report, || text + "\n")?;
+    Ok(CommandVerdict::Pass)
 }

@@ -4,20 +4,11 @@ use retort::diagnostics::codes::{self, Code};
 use std::io;
 use std::path::PathBuf;
 
-use retort::author::llm::LlmError;
-use retort::author::prompt::PromptError;
-use retort::author::retry::ArgumentError;
-use retort::bundle::smoke::SamplesError;
-use retort::bundle::{BundleError, BundleLoadError};
-use retort::diagnostics::diagnose::{DiagnoseError, sanitize};
+use retort::diagnostics::diagnose::sanitize;
 use retort::diagnostics::problem::Coded;
-use retort::evidence::TaskError;
 use retort::graph::GraphSpecError;
 use retort::json::document::DocumentKind;
 use retort::runtime::{GraphsError, StreamError};
-use retort::sandbox::ModuleLoadError;
-use retort::sandbox::tenant::TenantError;
-use retort::selftest::SelftestError;
 use thiserror::Error;
 
 /// Wrong usage or wrong input, or something outside that failed: the command ends with 2.
@@ -65,30 +56,6 @@ pub(super) enum CliError {
     UnknownCode { found: String, nearest: Option<&'static str> },
     #[error("stdout: cannot write the output: {0}")]
     Output(io::Error),
-    #[error(transparent)]
-    Samples(#[from] SamplesError),
-    #[error(transparent)]
-    Task(#[from] TaskError),
-    #[error("{error}{}", .error.path().map(|path| format!(" (at {path})")).unwrap_or_default())]
-    GraphSpec { error: GraphSpecError },
-    #[error("{origin}: {error}")]
-    Diagnose { origin: String, error: DiagnoseError },
-    #[error(transparent)]
-    Engine(#[from] ModuleLoadError),
-    #[error(transparent)]
-    Bundle(#[from] BundleLoadError),
-    #[error(transparent)]
-    Store(#[from] BundleError),
-    #[error(transparent)]
-    Model(#[from] LlmError),
-    #[error(transparent)]
-    Argument(#[from] ArgumentError),
-    #[error(transparent)]
-    Prompt(#[from] PromptError),
-    #[error(transparent)]
-    Policy(#[from] TenantError),
-    #[error(transparent)]
-    Selftest(#[from] SelftestError),
     #[error(
         "expected a case of the corpus, found none with `{filter}` in its name or attack: `retort selftest --list` prints all of them"
     )]
@@ -97,7 +64,7 @@ pub(super) enum CliError {
     Runtime(io::Error),
     #[error("interrupted: nothing was stored")]
     Interrupted,
-    /// What a gate says of input that a command needs whole.
+    /// What the library says of input that a command needs whole, or of what it can't do.
     #[error("{message}")]
     Refused { code: Code, message: String },
     #[error("{origin}: {error}")]
@@ -115,16 +82,31 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     }
 }
 
-impl From<GraphsError> for CliError {
-    fn from(error: GraphsError) -> Self {
+impl CliError {
+    /// What the library says, as it says it.
+    pub(super) fn refused(error: impl Coded) -> Self {
+        Self::Refused { code: error.entry(), message: error.to_string() }
+    }
+
+    /// The same, of what messages call `origin`.
+    pub(super) fn refused_in(origin: &str, error: impl Coded) -> Self {
+        Self::Refused { code: error.entry(), message: format!("{origin}: {error}") }
+    }
+
+    /// A graph spec that is none, with the place in it.
+    pub(super) fn graph_spec(error: GraphSpecError) -> Self {
+        let place = error.path().map(|path| format!(" (at {path})")).unwrap_or_default();
+        Self::Refused { code: error.entry(), message: format!("{error}{place}") }
+    }
+
+    /// The graph spec of a bundle that can't be had.
+    pub(super) fn graph_of_bundle(error: GraphsError) -> Self {
         match error {
-            GraphsError::Load(error) => Self::Bundle(error),
-            GraphsError::Spec(error) => Self::GraphSpec { error },
+            GraphsError::Load(error) => Self::refused(error),
+            GraphsError::Spec(error) => Self::graph_spec(error),
         }
     }
-}
 
-impl CliError {
     /// Whether whoever read the output went away.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
@@ -161,18 +143,6 @@ impl Coded for CliError {
             Self::StdinTwice { .. } => codes::STDIN_TWICE,
             Self::NoEvents { .. } => codes::NO_EVENTS,
             Self::UnknownCode { .. } => codes::UNKNOWN_CODE,
-            Self::Samples(error) => error.entry(),
-            Self::Task(error) => error.entry(),
-            Self::GraphSpec { error } => error.entry(),
-            Self::Diagnose { error, .. } => error.entry(),
-            Self::Engine(error) => error.entry(),
-            Self::Bundle(error) => error.entry(),
-            Self::Store(error) => error.entry(),
-            Self::Model(error) => error.entry(),
-            Self::Argument(error) => error.entry(),
-            Self::Prompt(error) => error.entry(),
-            Self::Policy(error) => error.entry(),
-            Self::Selftest(error) => error.entry(),
             Self::NoCases { .. } => codes::NO_CASES,
             Self::Runtime(_) => codes::ENGINE_FAILED,
             Self::Interrupted => codes::INTERRUPTED,

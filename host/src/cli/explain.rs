@@ -1,7 +1,5 @@
 //! `retort explain`: what the stable codes mean.
 
-use std::fmt::Write as _;
-
 use retort::diagnostics::codes::{Code, CodeEntry, all, lookup};
 use retort::diagnostics::diagnose::sanitize;
 use retort::diagnostics::nearest::nearest;
@@ -9,12 +7,12 @@ use retort::diagnostics::problem::Stage;
 use serde::Serialize;
 
 use super::error::CliError;
-use super::{CommandResult, Verdict, output};
+use super::{CommandResult, CommandVerdict, output};
 
 /// Say what a code means, and what to do about it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct ExplainArgs {
     /// Code, as in error[CODE]
     #[arg(value_name = "CODE", required_unless_present = "list")]
     code: Option<String>,
@@ -31,18 +29,16 @@ Examples:
   retort explain out_of_fuel
   retort explain --list";
 
-pub(super) fn main(args: &Args) -> CommandResult {
+pub(super) fn main(args: &ExplainArgs) -> CommandResult {
     let Some(code) = &args.code else {
         return list(args.json);
     };
     let code = lookup(code).ok_or_else(|| unknown(code))?;
-    if args.json {
-        output::print_json(&Explanation::from(code))?;
-    } else {
-        let CodeEntry { stage, meaning, action, .. } = **code;
-        output::print(&format!("{code} (stage: {stage})\n\n{meaning}\n\n{action}\n"))?;
-    }
-    Ok(Verdict::Pass)
+    let CodeEntry { stage, meaning, action, .. } = **code;
+    output::print_as(args.json, &Explanation::from(code), || {
+        format!("{code} (stage: {stage})\n\n{meaning}\n\n{action}\n")
+    })?;
+    Ok(CommandVerdict::Pass)
 }
 
 /// A code as JSON.
@@ -61,17 +57,11 @@ impl From<&Code> for Explanation {
     }
 }
 
-fn list(as_json: bool) -> CommandResult {
-    if as_json {
-        output::print_json(&all().map(Explanation::from).collect::<Vec<_>>())?;
-        return Ok(Verdict::Pass);
-    }
-    let mut text = String::new();
-    for code in all() {
-        let _ = writeln!(text, "{stage:<8} {code}", stage = code.stage.as_str());
-    }
-    output::print(&text)?;
-    Ok(Verdict::Pass)
+fn list(json: bool) -> CommandResult {
+    output::print_as(json, &all().map(Explanation::from).collect::<Vec<_>>(), || {
+        all().map(|code| format!("{:<8} {code}\n", code.stage.as_str())).collect()
+    })?;
+    Ok(CommandVerdict::Pass)
 }
 
 fn unknown(code: &str) -> CliError {

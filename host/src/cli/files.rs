@@ -1,23 +1,20 @@
 //! Files that commands are given.
 
-use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::Args;
 use retort::abi::event::DEFAULT_MAX_EVENT_BYTES;
-use retort::bundle::pipeline::Pipeline;
 use retort::bundle::smoke::Samples;
 use retort::diagnostics::problem::{Coded, json_fault};
 use retort::evidence::{EventSchema, Rule};
-use retort::graph::GraphSpec;
 use retort::json::document::DocumentKind;
-use retort::plan::Plan;
-use retort::sandbox::tenant::TenantPolicy;
-use retort::sandbox::{Cache, CacheReport, ForeignModules, Limits, Options};
+use retort::plan::{self, Plan};
+use retort::render::{Source, render};
+use retort::sandbox::Limits;
 
+use super::args::PolicyArg;
 use super::error::CliError;
 use super::output;
 
@@ -121,155 +118,36 @@ pub(super) fn read_samples(path: &Path, policy: &PolicyArg) -> Result<Samples, C
     let served = policy.read()?.limits(&Limits::default()).event_bytes;
     let event_bytes = served.max(DEFAULT_MAX_EVENT_BYTES);
     let text = read_text(path, DocumentKind::Samples)?;
-    Ok(Samples::parse_within(&text, &name(path), event_bytes)?)
+    Samples::parse_within(&text, &name(path), event_bytes).map_err(CliError::refused)
 }
 
 /// A rule, in words or as JSON.
 pub(super) fn read_rule(path: &Path) -> Result<Rule, CliError> {
-    Ok(Rule::parse(&read_text(path, DocumentKind::Rule)?, &name(path))?)
+    Rule::parse(&read_text(path, DocumentKind::Rule)?, &name(path)).map_err(CliError::refused)
 }
 
 /// An event schema.
 pub(super) fn read_event_schema(path: &Path) -> Result<EventSchema, CliError> {
-    Ok(EventSchema::parse(&read_text(path, DocumentKind::EventSchema)?, &name(path))?)
+    let text = read_text(path, DocumentKind::EventSchema)?;
+    EventSchema::parse(&text, &name(path)).map_err(CliError::refused)
 }
 
 /// A plan for a command that can do nothing without: what is wrong with it is said.
 pub(super) fn read_plan(path: &Path) -> Result<Option<Plan>, CliError> {
     let text = read_text(path, DocumentKind::Plan)?;
-    match retort::plan::parse(&text) {
+    match plan::parse(&text) {
         Ok(plan) => Ok(Some(plan)),
-        Err(first) => {
-            let mut problems = retort::plan::problems(&text);
-            if problems.is_empty() {
-                problems.push(first);
-            }
-            for problem in problems {
-                output::problem(&name(path), &problem.problem());
-            }
+        Err(_) => {
+            let problems = plan::problems(&text).iter().map(Coded::problem).collect::<Vec<_>>();
+            output::problems(&name(path), &problems);
             Ok(None)
         }
     }
 }
 
-/// Where a graph spec comes from.
-#[derive(Args, Clone, Debug, Default)]
-pub(super) struct GraphSource {
-    /// Graph spec that results have to fit (YAML or JSON)
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["ontology", "binding"])]
-    pub(super) graph: Option<PathBuf>,
-    /// Ontology, in place of a graph spec; with --binding
-    #[arg(long, value_name = "FILE", requires = "binding")]
-    pub(super) ontology: Option<PathBuf>,
-    /// Binding of the ontology
-    #[arg(long, value_name = "FILE", requires = "ontology")]
-    pub(super) binding: Option<PathBuf>,
-}
-
-impl GraphSource {
-    /// The files that were named.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
-        [&self.graph, &self.ontology, &self.binding].into_iter().flatten().map(PathBuf::as_path)
-    }
-
-    /// The graph spec, if one was named.
-    pub(super) fn read(&self) -> Result<Option<GraphSpec>, CliError> {
-        let refused = |error| CliError::GraphSpec { error };
-        if let Some(path) = &self.graph {
-            let text = read_text(path, DocumentKind::GraphSpec)?;
-            return GraphSpec::parse(&text, &name(path)).map(Some).map_err(refused);
-        }
-        let (Some(ontology), Some(binding)) = (&self.ontology, &self.binding) else {
-            return Ok(None);
-        };
-        let ontology = (read_text(ontology, DocumentKind::Ontology)?, name(ontology));
-        let binding = (read_text(binding, DocumentKind::Binding)?, name(binding));
-        let parsed =
-            GraphSpec::from_ontology_files((&ontology.0, &ontology.1), (&binding.0, &binding.1));
-        parsed.map(Some).map_err(refused)
-    }
-}
-
-/// What the tenant may do.
-#[derive(Args, Clone, Debug, Default)]
-pub(super) struct PolicyArg {
-    /// The tenant's policy: what may be read of events, limits, isolation (JSON or YAML)
-    #[arg(long, value_name = "FILE")]
-    pub(super) policy: Option<PathBuf>,
-    /// The policy, once it was read: the file may be a pipe.
-    #[arg(skip)]
-    known: OnceCell<TenantPolicy>,
-}
-
-impl PolicyArg {
-    /// The policy of this file.
-    pub(super) fn of(policy: Option<PathBuf>) -> Self {
-        Self { policy, known: OnceCell::new() }
-    }
-
-    /// The policy; the default one where none is named.
-    pub(super) fn read(&self) -> Result<&TenantPolicy, CliError> {
-        if let Some(known) = self.known.get() {
-            return Ok(known);
-        }
-        let policy = match &self.policy {
-            None => TenantPolicy::default(),
-            Some(path) => {
-                TenantPolicy::parse(&read_text(path, DocumentKind::Policy)?, &name(path))?
-                    .in_folder(path.parent().unwrap_or(Path::new("")))
-            }
-        };
-        Ok(self.known.get_or_init(|| policy))
-    }
-
-    /// The gates, as the policy says.
-    pub(super) fn pipeline(&self) -> Result<Pipeline, CliError> {
-        CacheArg::default().pipeline(self)
-    }
-}
-
-/// Where native code is kept between runs.
-#[derive(Args, Clone, Debug, Default)]
-pub(super) struct CacheArg {
-    /// Keep native code between runs in this directory, which must be this user's alone
-    #[arg(long, value_name = "DIR")]
-    cache: Option<PathBuf>,
-}
-
-impl CacheArg {
-    /// The gates, as a policy says, with the cache.
-    pub(super) fn pipeline(&self, policy: &PolicyArg) -> Result<Pipeline, CliError> {
-        let cache = self.cache.as_ref().map(Cache::new);
-        Ok(Pipeline::of_tenant(policy.read()?, Options { cache, ..options()? })?)
-    }
-
-    /// Says on stderr what about the cache isn't as it should be.
-    pub(super) fn tell(&self, pipeline: &Pipeline) {
-        let CacheReport { warnings, more_warnings, .. } = pipeline.sandbox().cache_report();
-        warnings.iter().for_each(output::warning);
-        if more_warnings > 0 {
-            output::note(format_args!("{more_warnings} more warnings of the cache"));
-        }
-    }
-}
-
-/// How the sandbox of every command is built, where no policy says otherwise. Modules that weren't rendered here are compiled
-/// by this very program, in a process of its own.
-pub(super) fn options() -> Result<Options, CliError> {
-    let program = this_program().map_err(CliError::Runtime)?;
-    let foreign = ForeignModules::Helper(program);
-    Ok(Options { foreign, ..Options::default() })
-}
-
-/// This very build, also where another one has taken the place of its file.
-#[cfg(target_os = "linux")]
-fn this_program() -> io::Result<PathBuf> {
-    let program = PathBuf::from("/proc/self/exe");
-    program.symlink_metadata().map(|_| program)
-}
-
-/// The file that this program was started from.
-#[cfg(not(target_os = "linux"))]
-fn this_program() -> io::Result<PathBuf> {
-    std::env::current_exe()
+/// The same for a plan that an extractor is to be rendered from.
+pub(super) fn read_renderable(path: &Path) -> Result<Option<Source>, CliError> {
+    let Some(plan) = read_plan(path)? else { return Ok(None) };
+    let rendered = render(&plan);
+    Ok(rendered.inspect_err(|error| output::problem(&name(path), &error.problem())).ok())
 }

@@ -4,25 +4,25 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use retort::graph::validate::Failure;
-use retort::graph::{Extraction, ValidateOptions, validate};
+use retort::graph::{Extraction, validate};
 use retort::json::document::DocumentKind;
 use serde::Serialize;
 
+use super::args::{EndpointsArg, GraphSource, JsonArg};
 use super::error::CliError;
-use super::files::{self, GraphSource};
-use super::{CommandResult, Verdict, output};
+use super::{CommandResult, CommandVerdict, files, output};
 
 /// Hold results to a graph spec
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct GraphArgs {
     #[command(subcommand)]
-    command: Command,
+    command: GraphCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    Check(CheckArgs),
+enum GraphCommand {
+    Check(GraphCheckArgs),
 }
 
 /// Say all that is wrong with a result
@@ -30,18 +30,16 @@ enum Command {
 /// RESULT is one result as JSON: nodes, edges and handled spans. Exits with 1 if it doesn't fit the graph spec.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-struct CheckArgs {
+struct GraphCheckArgs {
     #[command(flatten)]
     graph: GraphSource,
     /// Result (JSON); - is stdin
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// Let edges lead to nodes of other events
-    #[arg(long)]
-    allow_external_endpoints: bool,
-    /// Print one JSON object instead
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    endpoints: EndpointsArg,
+    #[command(flatten)]
+    output: JsonArg,
 }
 
 const EXAMPLES: &str = "\
@@ -50,24 +48,20 @@ Examples:
   head -1 results.ndjson | jq .result | retort graph check --graph graph.yaml --json -";
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct GraphReport<'a> {
     ok: bool,
     failures: &'a [Failure],
 }
 
-pub(super) fn main(args: &Args) -> CommandResult {
-    let Command::Check(args) = &args.command;
-    let spec = args.graph.read()?.ok_or_else(|| CliError::ProjectIncomplete {
-        what: "a graph spec",
-        hint: "use --graph, or --ontology with --binding".to_owned(),
-    })?;
+pub(super) fn main(args: &GraphArgs) -> CommandResult {
+    let GraphCommand::Check(args) = &args.command;
+    let spec = args.graph.require()?;
     let result = read_result(&args.result)?;
-    let options = ValidateOptions { allow_external_endpoints: args.allow_external_endpoints };
-    let report = validate(&spec, &result, options);
+    let report = validate(&spec, &result, args.endpoints.validate_options());
     let failures = report.failures();
     let origin = files::name(&args.result);
-    if args.json {
-        output::print_json(&Report { ok: report.ok(), failures })?;
+    if args.output.json {
+        output::print_json(&GraphReport { ok: report.ok(), failures })?;
     } else {
         for failure in failures {
             let text = format_args!("{origin}: {}: {}", failure.path, failure.detail);
@@ -80,7 +74,7 @@ pub(super) fn main(args: &Args) -> CommandResult {
         };
         output::print_line(format_args!("{origin}: {verdict}"))?;
     }
-    Ok(Verdict::from_ok(report.ok()))
+    Ok(CommandVerdict::from_ok(report.ok()))
 }
 
 fn read_result(path: &Path) -> Result<Extraction, CliError> {

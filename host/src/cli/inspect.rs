@@ -1,24 +1,23 @@
 //! `retort inspect`: what a module is, without running it.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 
 use retort::bundle::pipeline::{Pipeline, PipelineError};
 use retort::bundle::{self, Expect};
 use retort::diagnostics::problem::{Coded, Problem};
-use retort::gate::inspect::verify::{Found, verify};
+use retort::gate::inspect::verify::{VerifiedCounts, verify};
 use retort::gate::inspect::{
     FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified,
 };
-use retort::json::document::DocumentKind;
 use retort::render::compile::compile_text;
 use retort::sandbox::{Limits, WASMTIME_VERSION};
 use serde::Serialize;
 
+use super::args::{JsonArg, PolicyArg};
 use super::artifact::{Artifact, bundle_problem};
 use super::error::CliError;
-use super::files::PolicyArg;
-use super::{CommandResult, Verdict, files, output};
+use super::{CommandResult, CommandVerdict, files, output};
 
 /// Show what a module is: sections, inputs, limits, proof, fuel bound, sizes
 ///
@@ -26,7 +25,7 @@ use super::{CommandResult, Verdict, files, output};
 /// refuses the module.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct InspectArgs {
     /// What to inspect
     #[arg(value_name = "PATH")]
     path: PathBuf,
@@ -35,9 +34,8 @@ pub(super) struct Args {
     /// Print what is proven of it, how, and where the verifier got stuck if it did
     #[arg(long)]
     proof: bool,
-    /// Print one JSON object instead
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonArg,
 }
 
 const EXAMPLES: &str = "\
@@ -47,7 +45,7 @@ Examples:
   retort inspect extractor.wasm --proof";
 
 #[derive(Serialize)]
-struct Passed<'a> {
+struct InspectedModule<'a> {
     ok: bool,
     #[serde(flatten)]
     inspected: &'a Inspected,
@@ -64,7 +62,7 @@ struct AllLimits<'a> {
 
 /// What `--proof` prints.
 #[derive(Serialize)]
-struct Proven<'a> {
+struct ProvenModule<'a> {
     ok: bool,
     reset_safety: ResetSafety,
     verifier: Verifier,
@@ -81,68 +79,58 @@ enum Verifier {
 }
 
 #[derive(Serialize)]
-struct Refused<'a> {
+struct RefusedModule<'a> {
     ok: bool,
     problems: &'a [Problem],
 }
 
-pub(super) fn main(args: &Args) -> CommandResult {
+pub(super) fn main(args: &InspectArgs) -> CommandResult {
     let pipeline = args.policy.pipeline()?;
-    match inspected(&args.path, &pipeline)? {
-        Ok(inspected) if args.proof => {
-            let proven = Proven::of(&inspected);
-            if args.json {
-                output::print_json(&proven)?;
-            } else {
-                output::print(&proven.described())?;
-            }
-            Ok(Verdict::Pass)
-        }
-        Ok(inspected) if args.json => {
-            let limits =
-                AllLimits { run: pipeline.sandbox().limits(), structure: pipeline.structure() };
-            let wasmtime = WASMTIME_VERSION;
-            output::print_json(&Passed { ok: true, inspected: &inspected, limits, wasmtime })?;
-            Ok(Verdict::Pass)
-        }
-        Ok(inspected) => {
-            output::print(&describe(&inspected, pipeline.sandbox().limits()))?;
-            Ok(Verdict::Pass)
-        }
+    let json = args.output.json;
+    let inspected = match inspected(&args.path, &pipeline)? {
+        Ok(inspected) => inspected,
         Err(problems) => {
-            if args.json {
-                output::print_json(&Refused { ok: false, problems: &problems })?;
+            if json {
+                output::print_json(&RefusedModule { ok: false, problems: &problems })?;
             } else {
-                let origin = files::name(&args.path);
-                problems.iter().for_each(|problem| output::problem(&origin, problem));
+                output::problems(&files::name(&args.path), &problems);
             }
-            Ok(Verdict::Fail)
+            return Ok(CommandVerdict::Fail);
         }
+    };
+    if args.proof {
+        let proven = ProvenModule::of(&inspected);
+        output::print_as(json, &proven, || proven.described())?;
+    } else {
+        let (run, structure) = (pipeline.sandbox().limits(), pipeline.structure());
+        let limits = AllLimits { run, structure };
+        let wasmtime = WASMTIME_VERSION;
+        let module = InspectedModule { ok: true, inspected: &inspected, limits, wasmtime };
+        output::print_as(json, &module, || describe(&inspected, run))?;
     }
+    Ok(CommandVerdict::Pass)
 }
 
 fn inspected(
     path: &Path,
     pipeline: &Pipeline,
 ) -> Result<Result<Inspected, Vec<Problem>>, CliError> {
-    let problems = |error: PipelineError| error.problems();
-    Ok(match Artifact::of(path)? {
-        Artifact::Bundle => bundle::load(path, &Expect::default(), pipeline)
-            .map(|loaded| loaded.module().inspected().clone())
-            .map_err(|error| vec![bundle_problem(&error)]),
-        Artifact::Module => {
-            pipeline.inspect_bytes(&files::read(path, DocumentKind::Module)?).map_err(problems)
+    let inspected = match Artifact::read(path)? {
+        Artifact::Bundle => {
+            return Ok(bundle::load(path, &Expect::default(), pipeline)
+                .map(|loaded| loaded.module().inspected().clone())
+                .map_err(|error| vec![bundle_problem(&error)]));
         }
-        Artifact::Text => compile_text(&files::read_text(path, DocumentKind::Wat)?)
+        Artifact::Module(module) => pipeline.inspect_bytes(&module),
+        Artifact::Text(text) => compile_text(&text)
             .map_err(PipelineError::from)
-            .and_then(|module| pipeline.inspect_bytes(&module))
-            .map_err(problems),
-        Artifact::Plan => pipeline
-            .plan(&files::read_text(path, DocumentKind::Plan)?)
+            .and_then(|module| pipeline.inspect_bytes(&module)),
+        Artifact::Plan(text) => pipeline
+            .plan(&text)
             .and_then(|plan| pipeline.build(&plan))
-            .and_then(|compiled| pipeline.inspect(&compiled))
-            .map_err(problems),
-    })
+            .and_then(|compiled| pipeline.inspect(&compiled)),
+    };
+    Ok(inspected.map_err(|error| error.problems()))
 }
 
 /// All of it for a person.
@@ -166,15 +154,11 @@ fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::
     let (base, each) = (limits.fuel_base, limits.fuel_per_byte);
     writeln!(text, "fuel allowed {base} + {each} for each byte of input block")?;
     writeln!(text, "\ninputs")?;
-    for (place, input) in section.inputs().iter().enumerate() {
-        writeln!(text, "  {place:>4} {}", declared(input))?;
-    }
+    write_declared(text, section.inputs())?;
     if !section.rows().is_empty() {
         writeln!(text, "\nrows")?;
     }
-    for (place, rows) in section.rows().iter().enumerate() {
-        writeln!(text, "  {place:>4} {}", declared(rows))?;
-    }
+    write_declared(text, section.rows())?;
     writeln!(text, "\nsections")?;
     for found in &facts.sections {
         let custom = if found.custom { " (custom)" } else { "" };
@@ -187,7 +171,7 @@ fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::
         writeln!(text, "  {} {name}{signature}", export.kind)?;
     }
     writeln!(text, "\nsizes")?;
-    for (count, what) in [
+    text.push_str(&counted(&[
         (facts.module_bytes, "bytes of module"),
         (facts.memory_min_pages, "pages of memory"),
         (facts.memory_max_pages, "pages of memory at most"),
@@ -198,9 +182,7 @@ fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::
         (facts.loops, "loops"),
         (facts.data_segments, "data segments"),
         (facts.data_bytes, "bytes of data"),
-    ] {
-        writeln!(text, "  {count:>8} {what}")?;
-    }
+    ]));
     Ok(())
 }
 
@@ -217,7 +199,7 @@ fn summary(safety: ResetSafety) -> &'static str {
     }
 }
 
-impl<'a> Proven<'a> {
+impl<'a> ProvenModule<'a> {
     fn of(inspected: &'a Inspected) -> Self {
         Self {
             ok: true,
@@ -247,9 +229,8 @@ impl<'a> Proven<'a> {
 }
 
 /// What the verifier went through.
-fn went_through(found: &Found) -> String {
-    let mut text = String::new();
-    for (count, what) in [
+fn went_through(found: &VerifiedCounts) -> String {
+    counted(&[
         (found.functions, "generated functions"),
         (found.row_loops, "of them loops over rows"),
         (found.calls, "calls of functions in front"),
@@ -257,17 +238,22 @@ fn went_through(found: &Found) -> String {
         (found.stores, "stores behind what is written"),
         (found.copies, "copies of constant text"),
         (found.returns, "returns of what is written"),
-    ] {
-        // Writing to a string can't fail.
-        let _ = writeln!(text, "  {count:>8} {what}");
-    }
-    text
+    ])
 }
 
-/// A declaration as the section has it, which docs/abi.md explains.
-fn declared(declaration: &impl Serialize) -> String {
-    // A declaration has string keys alone, so it is always JSON.
-    serde_json::to_string(declaration).unwrap_or_default()
+/// Counts of things, one a line.
+fn counted(counts: &[(impl Display, &str)]) -> String {
+    counts.iter().map(|(count, what)| format!("  {count:>8} {what}\n")).collect()
+}
+
+/// Declarations as the section has them, which docs/abi.md explains.
+fn write_declared(text: &mut String, declarations: &[impl Serialize]) -> std::fmt::Result {
+    for (place, declaration) in declarations.iter().enumerate() {
+        // A declaration has string keys alone, so it is always JSON.
+        let json = serde_json::to_string(declaration).unwrap_or_default();
+        writeln!(text, "  {place:>4} {json}")?;
+    }
+    Ok(())
 }
 
 /// A name as it is, or quoted where it isn't plain.

@@ -12,29 +12,29 @@ use super::error::CliError;
 pub(super) struct Junit(Report);
 
 /// One thing that was tested.
-pub(super) struct Case {
+pub(super) struct JunitCase {
     pub(super) name: String,
     pub(super) ms: Option<f64>,
-    pub(super) verdict: CaseVerdict,
+    pub(super) verdict: JunitVerdict,
 }
 
 /// What came of it.
-pub(super) enum CaseVerdict {
+pub(super) enum JunitVerdict {
     Passed,
-    Failed(Failure),
+    Failed(JunitFailure),
     /// It couldn't be tried; why.
     Skipped(String),
 }
 
-impl From<Option<Failure>> for CaseVerdict {
-    fn from(failure: Option<Failure>) -> Self {
+impl From<Option<JunitFailure>> for JunitVerdict {
+    fn from(failure: Option<JunitFailure>) -> Self {
         failure.map_or(Self::Passed, Self::Failed)
     }
 }
 
 /// Why it failed.
 #[derive(Clone)]
-pub(super) struct Failure {
+pub(super) struct JunitFailure {
     /// The stable code.
     pub(super) code: String,
     /// In a line.
@@ -50,7 +50,7 @@ impl Junit {
     }
 
     /// Adds a suite, if it has cases.
-    pub(super) fn suite(&mut self, name: &str, cases: impl IntoIterator<Item = Case>) {
+    pub(super) fn suite(&mut self, name: &str, cases: impl IntoIterator<Item = JunitCase>) {
         let name = &*visible(name);
         let mut suite = TestSuite::new(name);
         let mut total = 0.0;
@@ -72,16 +72,16 @@ impl Junit {
     }
 }
 
-impl Case {
+impl JunitCase {
     fn tested(self, class: &str) -> TestCase {
         let status = match self.verdict {
-            CaseVerdict::Passed => TestCaseStatus::success(),
-            CaseVerdict::Skipped(reason) => {
+            JunitVerdict::Passed => TestCaseStatus::success(),
+            JunitVerdict::Skipped(reason) => {
                 let mut status = TestCaseStatus::skipped();
                 status.set_message(&*visible(&reason));
                 status
             }
-            CaseVerdict::Failed(Failure { code, message, details }) => {
+            JunitVerdict::Failed(JunitFailure { code, message, details }) => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
                 status.set_type(code).set_message(&*visible(&message));
                 if !details.is_empty() {

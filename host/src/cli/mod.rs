@@ -3,6 +3,7 @@
 //! It uses the library as any other program would. Results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done:
 //! wrong usage or input, or something outside that failed.
 
+mod args;
 mod artifact;
 mod bench;
 mod check;
@@ -34,7 +35,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::outcome::{CommandResult, Verdict};
+use self::outcome::{CommandResult, CommandVerdict};
 
 /// Runs extraction code that a language model wrote, without trusting it.
 ///
@@ -58,25 +59,25 @@ Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done: wrong
 
 #[derive(Subcommand)]
 enum Command {
-    Compile(compile::Args),
-    Prompt(prompt::Args),
-    Run(run::Args),
-    Check(check::Args),
-    Bench(bench::Args),
-    Plan(plan::Args),
-    Render(render::Args),
-    Repair(repair::Args),
-    Inspect(inspect::Args),
-    Graph(graph::Args),
-    Diagnose(diagnose::Args),
-    Explain(explain::Args),
+    Compile(compile::CompileArgs),
+    Prompt(prompt::PromptArgs),
+    Run(run::RunArgs),
+    Check(check::CheckArgs),
+    Bench(bench::BenchArgs),
+    Plan(plan::PlanArgs),
+    Render(render::RenderArgs),
+    Repair(repair::RepairArgs),
+    Inspect(inspect::InspectArgs),
+    Graph(graph::GraphArgs),
+    Diagnose(diagnose::DiagnoseArgs),
+    Explain(explain::ExplainArgs),
     #[command(hide = true)]
-    CompileModule(compile_module::Args),
-    Selftest(selftest::Args),
+    CompileModule(compile_module::CompileModuleArgs),
+    Selftest(selftest::SelftestArgs),
 }
 
 pub(crate) fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let verdict = match Cli::parse().command {
         Command::Compile(args) => compile::main(&args),
         Command::Prompt(args) => prompt::main(&args),
         Command::Run(args) => run::main(&args),
@@ -92,9 +93,9 @@ pub(crate) fn main() -> ExitCode {
         Command::CompileModule(args) => return compile_module::main(&args),
         Command::Selftest(args) => selftest::main(&args),
     };
-    match outcome {
-        Ok(Verdict::Pass) => ExitCode::SUCCESS,
-        Ok(Verdict::Fail) => ExitCode::from(1),
+    match verdict {
+        Ok(CommandVerdict::Pass) => ExitCode::SUCCESS,
+        Ok(CommandVerdict::Fail) => ExitCode::from(1),
         // Whoever read the output has seen enough.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {

@@ -4,17 +4,17 @@ use super::error::CliError;
 
 /// How a command ended that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum CommandVerdict {
     /// All is well.
     Pass,
     /// What was checked has failed; the command has said why.
     Fail,
 }
 
-impl Verdict {
+impl CommandVerdict {
     pub(super) fn from_ok(ok: bool) -> Self {
         if ok { Self::Pass } else { Self::Fail }
     }
 }
 
-pub(super) type CommandResult = Result<Verdict, CliError>;
+pub(super) type CommandResult = Result<CommandVerdict, CliError>;

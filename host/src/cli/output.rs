@@ -58,6 +58,11 @@ pub(super) fn problem(origin: &str, problem: &Problem) {
     coded(problem.code.name, told(origin, problem));
 }
 
+/// All that a gate found.
+pub(super) fn problems(origin: &str, problems: &[Problem]) {
+    problems.iter().for_each(|found| problem(origin, found));
+}
+
 /// What is reported of a problem, besides its code.
 pub(super) fn told(origin: &str, problem: &Problem) -> String {
     let place = problem.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default();
@@ -90,19 +95,28 @@ pub(super) fn write(text: &str) -> Result<(), CliError> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(CliError::Output)
 }
 
+/// A JSON value on stdout, or what a person reads in its place.
+pub(super) fn print_as(
+    json: bool,
+    value: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<(), CliError> {
+    if json { print_json(value) } else { print(&text()) }
+}
+
 /// A JSON value on stdout, in one line.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
-    let mut text = serde_json::to_string(value).map_err(|error| CliError::Output(error.into()))?;
-    text.push('\n');
-    write(&visible_json(&text))
+    write_json(serde_json::to_string(value))
 }
 
 /// A JSON value on stdout, indented by two.
 pub(super) fn print_pretty(value: &impl Serialize) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(value);
-    let mut text = text.map_err(|error| CliError::Output(error.into()))?;
-    text.push('\n');
-    write(&visible_json(&text))
+    write_json(serde_json::to_string_pretty(value))
+}
+
+fn write_json(text: serde_json::Result<String>) -> Result<(), CliError> {
+    let text = text.map_err(|error| CliError::Output(error.into()))?;
+    write(&visible_json(&(text + "\n")))
 }
 
 /// A duration in milliseconds, with microseconds.

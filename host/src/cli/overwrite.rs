@@ -17,12 +17,12 @@ use super::files;
 
 /// Which file something is, whatever it is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Identity {
+struct FileIdentity {
     device: u64,
     inode: u64,
 }
 
-impl Identity {
+impl FileIdentity {
     /// Of a regular file: nothing is lost by writing to a terminal, a pipe or a device that is read as well.
     fn of(found: &Metadata) -> Option<Self> {
         found.is_file().then(|| Self { device: found.dev(), inode: found.ino() })
@@ -75,7 +75,7 @@ impl Inputs {
         if place(written).is_some_and(|place| self.is_in_bundle(&place)) {
             return refused(files::name(written));
         }
-        match Identity::of_path(written) {
+        match FileIdentity::of_path(written) {
             None => Ok(()),
             Some(written) => self.find(written).map_or(Ok(()), refused),
         }
@@ -114,7 +114,7 @@ impl Inputs {
     /// Refuses to write results to stdout where that is a file that is read as well: what is written would be read again,
     /// without an end.
     pub(super) fn guard_stdout(&self) -> Result<(), CliError> {
-        match Identity::of_stream(&io::stdout()).and_then(|stdout| self.find(stdout)) {
+        match FileIdentity::of_stream(&io::stdout()).and_then(|stdout| self.find(stdout)) {
             None => Ok(()),
             Some(path) => Err(CliError::OutputIsInput { path, role: "stdout" }),
         }
@@ -131,11 +131,11 @@ impl Inputs {
     }
 
     /// The name of the input that is this file.
-    fn find(&self, wanted: Identity) -> Option<String> {
+    fn find(&self, wanted: FileIdentity) -> Option<String> {
         let is_wanted = |path: &&PathBuf| {
             let found = match files::is_stdin(path) {
-                true => Identity::of_stream(&io::stdin()),
-                false => Identity::of_path(path),
+                true => FileIdentity::of_stream(&io::stdin()),
+                false => FileIdentity::of_path(path),
             };
             found == Some(wanted)
         };
@@ -153,7 +153,7 @@ impl Inputs {
                 let Ok(found) = entry.metadata() else { continue };
                 if found.is_dir() && depth > 0 {
                     folders.push((entry.path(), depth - 1));
-                } else if depth == 0 && Identity::of(&found) == Some(wanted) {
+                } else if depth == 0 && FileIdentity::of(&found) == Some(wanted) {
                     return Some(files::name(&entry.path()));
                 }
             }
@@ -169,7 +169,7 @@ fn is_bundle(folder: &Path) -> bool {
 
 /// Refuses two outputs that are one file.
 pub(super) fn guard_two(one: &Path, other: &Path) -> Result<(), CliError> {
-    let is_same = match (Identity::of_path(one), Identity::of_path(other)) {
+    let is_same = match (FileIdentity::of_path(one), FileIdentity::of_path(other)) {
         (Some(one), Some(other)) => one == other,
         (None, None) if !one.exists() && !other.exists() => place(one) == place(other),
         _ => false,

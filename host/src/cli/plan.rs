@@ -14,21 +14,21 @@ use serde::Serialize;
 
 use super::error::CliError;
 use super::overwrite::Inputs;
-use super::{CommandResult, Verdict, events, files, output};
+use super::{CommandResult, CommandVerdict, events, files, output};
 
 /// Check plans, and see what they mean
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct PlanArgs {
     #[command(subcommand)]
-    command: Command,
+    command: PlanCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    Check(CheckArgs),
-    Schema(SchemaArgs),
-    Eval(EvalArgs),
+enum PlanCommand {
+    Check(PlanCheckArgs),
+    Schema(PlanSchemaArgs),
+    Eval(PlanEvalArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -43,7 +43,7 @@ Examples:
 /// can be rendered from.
 #[derive(clap::Args)]
 #[command(after_help = CHECK_EXAMPLES)]
-struct CheckArgs {
+struct PlanCheckArgs {
     /// Plan (JSON); - is stdin
     #[arg(value_name = "PLAN")]
     plan: PathBuf,
@@ -60,7 +60,7 @@ Examples:
 /// Print the JSON Schema of plans
 #[derive(clap::Args)]
 #[command(after_help = SCHEMA_EXAMPLES)]
-struct SchemaArgs {}
+struct PlanSchemaArgs {}
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
@@ -73,7 +73,7 @@ Examples:
 /// what a plan may give, so this is for looking at plans, not for events of strangers.
 #[derive(clap::Args)]
 #[command(after_help = EVAL_EXAMPLES)]
-struct EvalArgs {
+struct PlanEvalArgs {
     /// Plan (JSON)
     #[arg(value_name = "PLAN")]
     plan: PathBuf,
@@ -87,84 +87,79 @@ Examples:
   retort plan eval plan.json events.ndjson
   head -1 events.ndjson | retort plan eval plan.json";
 
-pub(super) fn main(args: &Args) -> CommandResult {
+pub(super) fn main(args: &PlanArgs) -> CommandResult {
     match &args.command {
-        Command::Check(args) => check(args),
-        Command::Schema(SchemaArgs {}) => {
+        PlanCommand::Check(args) => check(args),
+        PlanCommand::Schema(PlanSchemaArgs {}) => {
             output::print(plan::schema_text())?;
-            Ok(Verdict::Pass)
+            Ok(CommandVerdict::Pass)
         }
-        Command::Eval(args) => eval(&args.plan, &args.events),
+        PlanCommand::Eval(args) => eval(&args.plan, &args.events),
     }
 }
 
 #[derive(Serialize)]
-struct Valid<'a> {
+struct ValidPlan<'a> {
     ok: bool,
     plan: &'a Plan,
 }
 
 #[derive(Serialize)]
-struct Invalid<'a> {
+struct InvalidPlan<'a> {
     ok: bool,
+    /// The first of the problems.
     #[serde(flatten)]
-    first: Fault<'a>,
-    problems: Vec<Fault<'a>>,
+    first: Option<&'a PlanFault>,
+    problems: &'a [PlanFault],
 }
 
 /// What is wrong, of the parser or of the renderer.
 #[derive(Serialize)]
-struct Fault<'a> {
-    code: &'a str,
-    path: &'a str,
-    message: &'a str,
+struct PlanFault {
+    code: &'static str,
+    path: String,
+    message: String,
 }
 
-fn check(args: &CheckArgs) -> CommandResult {
+fn check(args: &PlanCheckArgs) -> CommandResult {
     if !args.json {
-        let Some(plan) = files::read_plan(&args.plan)? else { return Ok(Verdict::Fail) };
-        if let Err(error) = render(&plan) {
-            output::problem(&files::name(&args.plan), &error.problem());
-            return Ok(Verdict::Fail);
-        }
-        output::print_pretty(&plan)?;
-        return Ok(Verdict::Pass);
+        let Some(source) = files::read_renderable(&args.plan)? else {
+            return Ok(CommandVerdict::Fail);
+        };
+        output::print_pretty(source.plan())?;
+        return Ok(CommandVerdict::Pass);
     }
-    let text = files::read_text(&args.plan, DocumentKind::Plan)?;
-    let plan = match plan::parse(&text) {
-        Ok(plan) => plan,
-        Err(first) => {
-            let problems = plan::problems(&text);
-            let problems = problems.iter().map(Fault::of_parser).collect();
-            let first = Fault::of_parser(&first);
-            output::print_json(&Invalid { ok: false, first, problems })?;
-            return Ok(Verdict::Fail);
+    match renderable(&files::read_text(&args.plan, DocumentKind::Plan)?) {
+        Ok(plan) => output::print_json(&ValidPlan { ok: true, plan: &plan })?,
+        Err(problems) => {
+            let (first, problems) = (problems.first(), problems.as_slice());
+            output::print_json(&InvalidPlan { ok: false, first, problems })?;
+            return Ok(CommandVerdict::Fail);
         }
-    };
-    if let Err(error) = render(&plan) {
-        let problem = error.problem();
-        let (first, problems) = (Fault::of(&problem), vec![Fault::of(&problem)]);
-        output::print_json(&Invalid { ok: false, first, problems })?;
-        return Ok(Verdict::Fail);
     }
-    output::print_json(&Valid { ok: true, plan: &plan })?;
-    Ok(Verdict::Pass)
+    Ok(CommandVerdict::Pass)
 }
 
-impl<'a> Fault<'a> {
-    fn of_parser(error: &'a PlanParseError) -> Self {
-        Self { code: error.code.as_str(), path: &error.path, message: &error.message }
-    }
-
-    fn of(problem: &'a Problem) -> Self {
-        let path = problem.path.as_deref().unwrap_or_default();
-        Self { code: problem.code.name, path, message: &problem.message }
+/// The plan of a text, if an extractor can be rendered from it, or all that is wrong with it.
+fn renderable(text: &str) -> Result<Plan, Vec<PlanFault>> {
+    let plan = plan::parse(text).map_err(|_| {
+        let of_parser = |PlanParseError { code, path, message, .. }: PlanParseError| {
+            let code = code.name;
+            PlanFault { code, path, message }
+        };
+        plan::problems(text).into_iter().map(of_parser).collect::<Vec<_>>()
+    })?;
+    match render(&plan).map_err(|error| error.problem()) {
+        Ok(_) => Ok(plan),
+        Err(Problem { code, path, message, .. }) => {
+            Err(vec![PlanFault { code: code.name, path: path.unwrap_or_default(), message }])
+        }
     }
 }
 
 fn eval(plan: &Path, path: &Path) -> CommandResult {
     Inputs::default().files([plan, path]).guard_stdout()?;
-    let Some(plan) = files::read_plan(plan)? else { return Ok(Verdict::Fail) };
+    let Some(plan) = files::read_plan(plan)? else { return Ok(CommandVerdict::Fail) };
     let mut out = BufWriter::new(io::stdout().lock());
     let mut ok = true;
     events::for_each(path, DEFAULT_MAX_EVENT_BYTES, |line, event| {
@@ -179,7 +174,7 @@ fn eval(plan: &Path, path: &Path) -> CommandResult {
                 return Ok(true);
             }
         };
-        match std::str::from_utf8(event).map(|event| plan::eval::eval(&plan, event)) {
+        match std::str::from_utf8(event).map(|event| plan::oracle::eval(&plan, event)) {
             Ok(Ok(result)) => {
                 serde_json::to_writer(&mut out, &result)
                     .map_err(|error| CliError::Output(error.into()))?;
@@ -191,5 +186,5 @@ fn eval(plan: &Path, path: &Path) -> CommandResult {
         Ok(true)
     })?;
     out.flush().map_err(CliError::Output)?;
-    Ok(Verdict::from_ok(ok))
+    Ok(CommandVerdict::from_ok(ok))
 }

@@ -13,8 +13,9 @@ use retort::gate::policy::FieldPolicy;
 use retort::json::document::DocumentKind;
 use serde::Deserialize;
 
+use super::args::{EndpointsArg, GraphSource, PolicyArg, read_task};
 use super::error::CliError;
-use super::files::{self, GraphSource, PolicyArg};
+use super::files;
 use super::overwrite::Inputs;
 
 /// The project file's name.
@@ -66,17 +67,17 @@ pub(super) struct ProjectArgs {
     schema: Option<PathBuf>,
     #[command(flatten)]
     policy: PolicyArg,
-    /// Let edges lead to nodes of other events
-    #[arg(long)]
-    allow_external_endpoints: bool,
+    #[command(flatten)]
+    endpoints: EndpointsArg,
 }
 
 /// A project, with every path as the command can use it.
 #[derive(Debug)]
 pub(super) struct Project {
+    /// The project file.
     origin: String,
-    plan_flag: Option<PathBuf>,
     plan: Option<PathBuf>,
+    /// What the file says, where no flag names a plan.
     model: Option<String>,
     graph: GraphSource,
     samples: PathBuf,
@@ -84,12 +85,12 @@ pub(super) struct Project {
     rule: Option<PathBuf>,
     schema: Option<PathBuf>,
     policy: PolicyArg,
-    allow_external_endpoints: bool,
+    endpoints: EndpointsArg,
 }
 
 /// Where a project's plan comes from.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum PlanSource {
     /// It is there.
     Plan(PathBuf),
     /// A model writes it.
@@ -98,21 +99,18 @@ pub(super) enum Source {
 
 impl Project {
     /// Where the plan comes from: what a flag says, else what the project file says, else a draft for its rule.
-    pub(super) fn source(&self, model_flag: Option<&str>) -> Result<Source, CliError> {
+    pub(super) fn source(&self, model_flag: Option<&str>) -> Result<PlanSource, CliError> {
+        let model = |spec: &str| spec.parse().map(PlanSource::Model).map_err(CliError::refused);
         if let Some(spec) = model_flag {
-            return Ok(Source::Model(spec.parse()?));
-        }
-        if let Some(plan) = &self.plan_flag {
-            return Ok(Source::Plan(plan.clone()));
+            return model(spec);
         }
         match (&self.plan, &self.model, &self.rule) {
-            (Some(_), Some(_), _) => Err(CliError::ProjectInvalid {
-                origin: self.origin.clone(),
-                message: "expected `plan` or `model`, found both".to_owned(),
-            }),
-            (Some(plan), None, _) => Ok(Source::Plan(plan.clone())),
-            (None, Some(spec), _) => Ok(Source::Model(spec.parse()?)),
-            (None, None, Some(_)) => Ok(Source::Model(ModelSpec::Draft)),
+            (Some(_), Some(_), _) => {
+                Err(invalid(&self.origin, "expected `plan` or `model`, found both"))
+            }
+            (Some(plan), None, _) => Ok(PlanSource::Plan(plan.clone())),
+            (None, Some(spec), _) => model(spec),
+            (None, None, Some(_)) => Ok(PlanSource::Model(ModelSpec::Draft)),
             (None, None, None) => Err(CliError::ProjectIncomplete {
                 what: "a rule or a plan",
                 hint: format!(
@@ -125,27 +123,20 @@ impl Project {
 
     /// The files that it names, and its own.
     pub(super) fn inputs(&self) -> Inputs {
-        let plan = self.plan_flag.as_ref().or(self.plan.as_ref());
-        let named = [plan, self.rule.as_ref(), self.schema.as_ref(), self.policy.policy.as_ref()];
+        let named = [&self.plan, &self.rule, &self.schema, &self.policy.policy];
         let named = named.into_iter().flatten().chain([&self.samples]).map(PathBuf::as_path);
         Inputs::default().files(named).files(self.graph.paths()).files([Path::new(&self.origin)])
     }
 
     /// What is asked for, read from the project's files.
     pub(super) fn task(&self) -> Result<Task, CliError> {
-        let graph = self.graph.read()?.ok_or_else(|| CliError::ProjectIncomplete {
-            what: "a graph spec",
-            hint: "use --graph".to_owned(),
-        })?;
-        let samples = files::read_samples(&self.samples, &self.policy)?;
-        let rule = self.rule.as_deref().map(files::read_rule).transpose()?;
-        let schema = self.schema.as_deref().map(files::read_event_schema).transpose()?;
-        Ok(Task::new(graph, samples, rule, schema))
+        let (rule, schema) = (self.rule.as_deref(), self.schema.as_deref());
+        read_task(&self.graph, &self.samples, rule, schema, &self.policy)
     }
 
     /// What may be read.
-    pub(super) fn field_policy(&self) -> Result<FieldPolicy, CliError> {
-        Ok(self.policy.read()?.fields().clone())
+    pub(super) fn field_policy(&self) -> Result<&FieldPolicy, CliError> {
+        Ok(self.policy.read()?.fields())
     }
 
     /// The gates, with the project's policy.
@@ -155,10 +146,7 @@ impl Project {
 
     /// What the sample run asks for.
     pub(super) fn smoke_options(&self) -> SmokeOptions {
-        SmokeOptions {
-            allow_external_endpoints: self.allow_external_endpoints,
-            ..SmokeOptions::default()
-        }
+        self.endpoints.smoke_options()
     }
 }
 
@@ -167,45 +155,44 @@ impl ProjectArgs {
     pub(super) fn resolve(&self) -> Result<Project, CliError> {
         let folder = self.project.as_deref().unwrap_or(Path::new(""));
         let (path, file) = self.read_file(folder)?;
-        let flag_or = |flag: &Option<PathBuf>, key: Option<PathBuf>| {
-            flag.clone().or_else(|| key.map(|relative| folder.join(relative)))
-        };
+        let origin = path.display().to_string();
+        let in_folder = |key: Option<PathBuf>| key.map(|relative| folder.join(relative));
+        let flag_or = |flag: &Option<PathBuf>, key| flag.clone().or_else(|| in_folder(key));
         let missing = |what, key: &str, flag: &str| CliError::ProjectIncomplete {
             what,
-            hint: format!("write `{key} = \"..\"` into {}, or use {flag}", path.display()),
+            hint: format!("write `{key} = \"..\"` into {origin}, or use {flag}"),
         };
-        let has_flag = self.graph.graph.is_some() || self.graph.ontology.is_some();
-        let graph = if has_flag {
-            self.graph.clone()
-        } else {
-            let [graph, ontology, binding] = [file.graph, file.ontology, file.binding]
-                .map(|key| key.map(|relative| folder.join(relative)));
-            match (&graph, &ontology, &binding) {
+        let mut graph = self.graph.clone();
+        if graph.paths().next().is_none() {
+            let [graph_spec, ontology, binding] =
+                [file.graph, file.ontology, file.binding].map(in_folder);
+            graph = GraphSource { graph: graph_spec, ontology, binding };
+            match (&graph.graph, &graph.ontology, &graph.binding) {
                 (Some(_), None, None) | (None, Some(_), Some(_)) => {}
                 (None, None, None) => return Err(missing("a graph spec", "graph", "--graph")),
                 _ => {
-                    return Err(CliError::ProjectInvalid {
-                        origin: path.display().to_string(),
-                        message: "expected either `graph`, or `ontology` with `binding`".to_owned(),
-                    });
+                    let message = "expected either `graph`, or `ontology` with `binding`";
+                    return Err(invalid(&origin, message));
                 }
             }
-            GraphSource { graph, ontology, binding }
-        };
+        }
+        // A plan that a flag names is the one, whatever the file says.
+        let model = file.model.filter(|_| self.plan.is_none());
         Ok(Project {
-            origin: path.display().to_string(),
             graph,
-            plan_flag: self.plan.clone(),
-            plan: file.plan.map(|relative| folder.join(relative)),
-            model: file.model.map(|spec| in_folder(spec, folder)),
+            plan: flag_or(&self.plan, file.plan),
+            model: model.map(|spec| recording_in_folder(spec, folder)),
             policy: PolicyArg::of(flag_or(&self.policy.policy, file.policy)),
             samples: flag_or(&self.samples, file.samples)
                 .ok_or_else(|| missing("sample events", "samples", "--samples"))?,
             out: flag_or(&self.out, file.output).unwrap_or_else(|| folder.join(DEFAULT_OUTPUT)),
             rule: flag_or(&self.rule, file.rule),
             schema: flag_or(&self.schema, file.schema),
-            allow_external_endpoints: self.allow_external_endpoints
-                || file.allow_external_endpoints,
+            endpoints: EndpointsArg {
+                allow_external_endpoints: self.endpoints.allow_external_endpoints
+                    || file.allow_external_endpoints,
+            },
+            origin,
         })
     }
 
@@ -231,17 +218,19 @@ impl ProjectArgs {
             Ok(file) => Ok((path, file)),
             Err(error) => {
                 let (line, column) = position(&text, error.span().map_or(0, |span| span.start));
-                Err(CliError::ProjectInvalid {
-                    origin: format!("{}:{line}:{column}", path.display()),
-                    message: sanitize(error.message(), 400),
-                })
+                let place = format!("{}:{line}:{column}", path.display());
+                Err(invalid(&place, &sanitize(error.message(), 400)))
             }
         }
     }
 }
 
+fn invalid(origin: &str, message: &str) -> CliError {
+    CliError::ProjectInvalid { origin: origin.to_owned(), message: message.to_owned() }
+}
+
 /// A recording that the project file names is relative to its folder, as all files are that it names.
-fn in_folder(spec: String, folder: &Path) -> String {
+fn recording_in_folder(spec: String, folder: &Path) -> String {
     match spec.strip_prefix("replay:") {
         Some(file) => format!("replay:{}", folder.join(file).display()),
         None => spec,

@@ -1,17 +1,19 @@
 //! `retort prompt`: what a model would be sent.
 
+use retort::author::prompt::resolution_under;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::error::CliError;
 use super::project::ProjectArgs;
-use super::{CommandResult, Verdict, output};
+use super::{CommandResult, CommandVerdict, output};
 
 /// Print the prompt that a model would be sent, and send nothing
 ///
 /// The same files make the same prompt, byte for byte.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct PromptArgs {
     #[command(flatten)]
     project: ProjectArgs,
     /// Print one JSON object instead: the prompt and the JSON Schema that goes with it
@@ -26,19 +28,16 @@ Examples:
   retort prompt my-project | my-own-model > plan.json";
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct PromptReport<'a> {
     prompt: &'a str,
     schema: Value,
 }
 
-pub(super) fn main(args: &Args) -> CommandResult {
+pub(super) fn main(args: &PromptArgs) -> CommandResult {
     let project = args.project.resolve()?;
-    let prompt =
-        retort::author::prompt::resolution_under(&project.task()?, &project.field_policy()?)?;
-    if args.json {
-        output::print_json(&Report { prompt: &prompt, schema: retort::plan::schema() })?;
-    } else {
-        output::print(&prompt)?;
-    }
-    Ok(Verdict::Pass)
+    let prompt = resolution_under(&project.task()?, project.field_policy()?);
+    let prompt = prompt.map_err(CliError::refused)?;
+    let report = PromptReport { prompt: &prompt, schema: retort::plan::schema() };
+    output::print_as(args.json, &report, || prompt.clone())?;
+    Ok(CommandVerdict::Pass)
 }

@@ -6,18 +6,16 @@ use retort::author::answer::{self, AnswerFormat};
 use retort::author::llm::FinishReason;
 use retort::author::retry::{LoopConfig, LoopOutcome, PipelineGates, repair_plan};
 use retort::bundle::pipeline::Accepted;
-use retort::bundle::smoke::SmokeOptions;
 use retort::diagnostics::finding::Finding;
 use retort::diagnostics::problem::{Coded, Problem};
-use retort::evidence::Task;
 use retort::json::document::DocumentKind;
 use retort::plan;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::args::{EndpointsArg, GraphSource, JsonArg, PolicyArg, read_task};
 use super::error::CliError;
-use super::files::{self, GraphSource, PolicyArg};
-use super::{CommandResult, Verdict, output, runtime};
+use super::{CommandResult, CommandVerdict, files, output, runtime};
 
 /// Find what is wrong with a plan and fix it, as far as that is possible without a model
 ///
@@ -25,7 +23,7 @@ use super::{CommandResult, Verdict, output, runtime};
 /// again; the plan that passes is printed. Problems go to stderr. Exits with 1 if anything was wrong, fixed or not.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct RepairArgs {
     /// Plan (JSON), or - for stdin
     #[arg(value_name = "PLAN")]
     plan: PathBuf,
@@ -42,12 +40,10 @@ pub(super) struct Args {
     rule: Option<PathBuf>,
     #[command(flatten)]
     policy: PolicyArg,
-    /// Let edges lead to nodes of other events
-    #[arg(long)]
-    allow_external_endpoints: bool,
-    /// Print one JSON object instead
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    endpoints: EndpointsArg,
+    #[command(flatten)]
+    output: JsonArg,
 }
 
 const EXAMPLES: &str = "\
@@ -57,7 +53,7 @@ Examples:
   cat plan.json | retort repair - --graph graph.yaml --samples events.ndjson";
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct RepairReport<'a> {
     /// Whether nothing was wrong.
     ok: bool,
     /// What is wrong with the plan, gate by gate: what a later gate finds is about the plan as fixed so far.
@@ -66,50 +62,38 @@ struct Report<'a> {
     patched: Option<Value>,
 }
 
-pub(super) fn main(args: &Args) -> CommandResult {
+pub(super) fn main(args: &RepairArgs) -> CommandResult {
     let text = files::read_text(&args.plan, DocumentKind::Plan)?;
     let gates = args.gates()?;
     let config = LoopConfig::default();
     let outcome = runtime::block_on(repair_plan(&text, &gates, &config))?;
-    let outcome = outcome
-        .map_err(|error| CliError::Refused { code: error.entry(), message: error.to_string() })?;
+    let outcome = outcome.map_err(CliError::refused)?;
     let problems = problems(&text, &outcome);
     let last = outcome.attempts().last().filter(|_| outcome.ok());
     let patched = last.and_then(|last| value(&last.record.response));
     let ok = outcome.ok() && problems.is_empty();
-    if args.json {
-        output::print_json(&Report { ok, problems: &problems, patched })?;
-        return Ok(Verdict::from_ok(ok));
+    if args.output.json {
+        output::print_json(&RepairReport { ok, problems: &problems, patched })?;
+        return Ok(CommandVerdict::from_ok(ok));
     }
     let origin = files::name(&args.plan);
     problems.iter().for_each(|problem| output::problem(&origin, &Problem::from(problem)));
     if let Some(patched) = patched {
         output::print_pretty(&patched)?;
         if !ok {
-            output::note("mended: the plan on stdout passes every gate");
+            output::note("repaired: the plan on stdout passes every gate");
         }
     } else {
-        output::note("not mended: what is left has no one remedy");
+        output::note("not repaired: what is left has no one remedy");
     }
-    Ok(Verdict::from_ok(ok))
+    Ok(CommandVerdict::from_ok(ok))
 }
 
-impl Args {
+impl RepairArgs {
     fn gates(&self) -> Result<PipelineGates, CliError> {
-        let graph = self.graph.read()?.ok_or_else(|| CliError::ProjectIncomplete {
-            what: "a graph spec",
-            hint: "use --graph, or --ontology with --binding".to_owned(),
-        })?;
-        let samples = files::read_samples(&self.samples, &self.policy)?;
-        let rule = self.rule.as_deref().map(files::read_rule).transpose()?;
-        let schema = self.schema.as_deref().map(files::read_event_schema).transpose()?;
-        let pipeline = self.policy.pipeline()?;
-        let task = Task::new(graph, samples, rule, schema);
-        let options = SmokeOptions {
-            allow_external_endpoints: self.allow_external_endpoints,
-            ..SmokeOptions::default()
-        };
-        Ok(PipelineGates::new(pipeline, &task, options))
+        let (rule, schema) = (self.rule.as_deref(), self.schema.as_deref());
+        let task = read_task(&self.graph, &self.samples, rule, schema, &self.policy)?;
+        Ok(PipelineGates::new(self.policy.pipeline()?, &task, self.endpoints.smoke_options()))
     }
 }
 

@@ -11,10 +11,10 @@ use retort::diagnostics::problem::Coded;
 use retort::graph::ValidateOptions;
 use retort::runtime::{Registry, Stream, Summary};
 
+use super::args::{CacheArg, PolicyArg};
 use super::error::CliError;
-use super::files::{CacheArg, PolicyArg};
 use super::overwrite::{Inputs, guard_two};
-use super::{CommandResult, Verdict, files, output};
+use super::{CommandResult, CommandVerdict, files, output};
 
 /// Run bundles over events, one JSON object a line
 ///
@@ -24,7 +24,7 @@ use super::{CommandResult, Verdict, files, output};
 /// a bundle could not be served.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct RunArgs {
     /// Directory of bundles
     #[arg(long, value_name = "DIR")]
     bundles: PathBuf,
@@ -58,11 +58,15 @@ Examples:
 /// Bytes that are written at once.
 const WRITE_BUFFER: usize = 64 << 10;
 
-pub(super) fn main(args: &Args) -> CommandResult {
+pub(super) fn main(args: &RunArgs) -> CommandResult {
     let pipeline = args.cache.pipeline(&args.policy)?;
     let registry = open_registry(&args.bundles, &pipeline)?;
     args.cache.tell(&pipeline);
-    let specs = if args.check_graph { Some(registry.graph_specs()?) } else { None };
+    let specs = if args.check_graph {
+        Some(registry.graph_specs().map_err(CliError::graph_of_bundle)?)
+    } else {
+        None
+    };
     if args.events.iter().filter(|path| files::is_stdin(path)).count() > 1 {
         return Err(CliError::StdinTwice { expected: "a file of events" });
     }
@@ -92,10 +96,10 @@ pub(super) fn main(args: &Args) -> CommandResult {
     }
     output::say(describe(stream.summary(), start.elapsed()));
     // Without a bundle that should be there, events may have gone unserved.
-    Ok(Verdict::from_ok(stream.summary().rejected() == 0 && registry.failures().is_empty()))
+    Ok(CommandVerdict::from_ok(stream.summary().rejected() == 0 && registry.failures().is_empty()))
 }
 
-impl Args {
+impl RunArgs {
     /// Refuses to write what is read as well, and two outputs to one file.
     fn guard(&self) -> Result<(), CliError> {
         let inputs = Inputs::default()
@@ -127,8 +131,7 @@ fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError>
     }
     let registry = Registry::open(root, pipeline);
     for failure in registry.failures() {
-        let text = format_args!("{}: {}", failure.place(), failure.detail);
-        output::coded(failure.code(), text);
+        output::coded(failure.code(), &failure.error);
     }
     if registry.is_empty() {
         return Err(CliError::NoBundles(root.to_owned()));
@@ -137,14 +140,14 @@ fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError>
 }
 
 /// A file to write, with its path.
-type Target<'a> = (&'a Path, File);
+type OpenedFile<'a> = (&'a Path, File);
 
 fn unwritable(path: &Path, source: io::Error) -> CliError {
     CliError::FileNotWritable { path: path.to_owned(), source }
 }
 
 /// Opens a file to write; what it holds is still there.
-fn open(path: Option<&Path>) -> Result<Option<Target<'_>>, CliError> {
+fn open(path: Option<&Path>) -> Result<Option<OpenedFile<'_>>, CliError> {
     let Some(path) = path else { return Ok(None) };
     let file = File::options().write(true).create(true).truncate(false).open(path);
     Ok(Some((path, file.map_err(|source| unwritable(path, source))?)))
@@ -152,7 +155,7 @@ fn open(path: Option<&Path>) -> Result<Option<Target<'_>>, CliError> {
 
 /// A writer to a file that was opened, emptied now.
 fn writer<'a>(
-    target: Option<Target<'_>>,
+    target: Option<OpenedFile<'_>>,
     default: impl FnOnce() -> Box<dyn Write + 'a>,
 ) -> Result<BufWriter<Box<dyn Write + 'a>>, CliError> {
     let writer = match target {

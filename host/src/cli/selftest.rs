@@ -1,20 +1,20 @@
 //! `retort selftest`: the hostile corpus against this machine and configuration.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use retort::sandbox::tenant::TenantPolicy;
 use retort::sandbox::{Allocator, Isolation, Options, Pool};
-use retort::selftest::{self, Case, CaseReport, Config, Skipped};
+use retort::selftest::{self, Case, CaseReport, Config, CorpusReport, SelftestError, Skipped};
 use serde::Serialize;
 
+use super::args::{PolicyArg, host_options};
 use super::error::CliError;
-use super::files::PolicyArg;
-use super::junit::{self, CaseVerdict, Failure, Junit};
+use super::junit::{Junit, JunitCase, JunitFailure, JunitVerdict};
 use super::overwrite::Inputs;
-use super::{CommandResult, Verdict, files, output};
+use super::{CommandResult, CommandVerdict, output};
 
 /// Run the hostile corpus against this machine and configuration
 ///
@@ -27,13 +27,13 @@ use super::{CommandResult, Verdict, files, output};
 /// Attacks in Rust need a rustc for wasm32-wasip1, which $RETORT_RUSTC names; otherwise they are skipped, and that is said.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct SelftestArgs {
     /// Run only attacks with this text in their name or description
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
     /// For how long an instance may serve [default: what the policy says, else warm]
-    #[arg(long, value_name = "MODE")]
-    isolation: Option<IsolationArg>,
+    #[arg(long, value_name = "MODE", value_parser = isolation_modes())]
+    isolation: Option<Isolation>,
     /// Where instances come from [default: what the policy says, else on-demand]
     #[arg(long, value_name = "ALLOCATOR")]
     allocator: Option<AllocatorArg>,
@@ -66,21 +66,12 @@ pub(super) const NOT_STOPPED: &str = "not_stopped";
 /// Names the rustc that attacks in Rust are compiled with.
 const RUSTC: &str = "RETORT_RUSTC";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum IsolationArg {
-    PerEvent,
-    PerBatch,
-    Warm,
-}
-
-impl From<IsolationArg> for Isolation {
-    fn from(arg: IsolationArg) -> Self {
-        match arg {
-            IsolationArg::PerEvent => Self::PerEvent,
-            IsolationArg::PerBatch => Self::PerBatch,
-            IsolationArg::Warm => Self::Warm,
-        }
-    }
+/// The isolation mode of a name.
+fn isolation_modes() -> impl TypedValueParser<Value = Isolation> {
+    PossibleValuesParser::new(Isolation::ALL.map(Isolation::as_str)).map(|name| {
+        let named = Isolation::ALL.into_iter().find(|isolation| isolation.as_str() == name);
+        named.unwrap_or_default()
+    })
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -91,7 +82,7 @@ enum AllocatorArg {
 
 /// A case in a list.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct ListedCase<'a> {
     case: &'a str,
     kind: &'static str,
     attack: &'a str,
@@ -101,17 +92,16 @@ struct Listed<'a> {
 /// What came of the corpus in one configuration.
 struct Ran {
     name: String,
-    cases: Vec<CaseReport>,
-    skipped: Vec<Skipped>,
+    report: CorpusReport,
     elapsed: Duration,
 }
 
-pub(super) fn main(args: &Args) -> CommandResult {
+pub(super) fn main(args: &SelftestArgs) -> CommandResult {
     if let Some(junit) = &args.junit {
         let policy = args.policy.policy.as_deref();
         Inputs::default().files(policy).guard(junit, "--junit")?;
     }
-    let corpus = selftest::corpus().map_err(selftest::SelftestError::from)?;
+    let corpus = selftest::corpus().map_err(SelftestError::from).map_err(CliError::refused)?;
     let policy = args.policy.read()?;
     let configs = args.configs(policy)?;
     let selected: Vec<&Case> = corpus
@@ -124,40 +114,35 @@ pub(super) fn main(args: &Args) -> CommandResult {
     if args.list {
         return list(&selected, args.json);
     }
-    let width = selected.iter().map(|case| case.name().len()).max().unwrap_or(0);
-    let mut runs = Vec::new();
-    for config in &configs {
-        runs.push(run(&corpus, config, width, args.json)?);
-    }
+    let run = |config| run(&corpus, config, width(&selected), args.json);
+    let runs = configs.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &args.junit {
         report(&runs).write(path)?;
     }
     if args.json {
-        let cases: Vec<&CaseReport> = runs.iter().flat_map(|run| &run.cases).collect();
+        let cases: Vec<&CaseReport> = runs.iter().flat_map(|run| &run.report.cases).collect();
         output::print_json(&cases)?;
     }
-    for Skipped { case, reason } in runs.first().map_or(&[][..], |run| &run.skipped) {
+    for Skipped { case, reason } in runs.first().map_or(&[][..], |run| &run.report.skipped) {
         output::note(format_args!("{case} was skipped: {reason} (${RUSTC})"));
     }
-    Ok(Verdict::from_ok(runs.iter().all(Ran::ok)))
+    Ok(CommandVerdict::from_ok(runs.iter().all(|run| run.report.ok())))
 }
 
-impl Args {
+impl SelftestArgs {
     /// Each configuration that the corpus is run in.
     fn configs(&self, policy: &TenantPolicy) -> Result<Vec<Config>, CliError> {
-        let mut options = policy.options(files::options()?);
-        if let Some(isolation) = self.isolation {
-            options.isolation = isolation.into();
-        }
-        let pool = match options.allocator {
-            Allocator::Pooling(pool) => pool,
-            Allocator::OnDemand => Pool::default(),
+        let mut options = policy.options(host_options()?);
+        options.isolation = self.isolation.unwrap_or(options.isolation);
+        let pooling = match options.allocator {
+            Allocator::OnDemand => Allocator::Pooling(Pool::default()),
+            pooling => pooling,
         };
-        match self.allocator {
-            Some(AllocatorArg::OnDemand) => options.allocator = Allocator::OnDemand,
-            Some(AllocatorArg::Pooling) => options.allocator = Allocator::Pooling(pool),
-            None => {}
-        }
+        options.allocator = match self.allocator {
+            Some(AllocatorArg::OnDemand) => Allocator::OnDemand,
+            Some(AllocatorArg::Pooling) => pooling,
+            None => options.allocator,
+        };
         let base = Config {
             structure: policy.structure(&Config::default().structure),
             filter: self.filter.clone(),
@@ -168,47 +153,45 @@ impl Args {
         if !self.all {
             return Ok(vec![base]);
         }
-        let allocators = [Allocator::OnDemand, Allocator::Pooling(pool)];
+        let allocators = [Allocator::OnDemand, pooling];
         let pairs = Isolation::ALL
             .into_iter()
             .flat_map(|isolation| allocators.map(|allocator| (isolation, allocator)));
-        Ok(pairs
-            .map(|(isolation, allocator)| {
-                let options = Options { isolation, allocator, ..base.options.clone() };
-                Config { options, ..base.clone() }
-            })
-            .collect())
+        let config = |(isolation, allocator)| {
+            let options = Options { isolation, allocator, ..base.options.clone() };
+            Config { options, ..base.clone() }
+        };
+        Ok(pairs.map(config).collect())
     }
 }
 
+/// As many columns as the longest name of these cases takes.
+fn width(cases: &[&Case]) -> usize {
+    cases.iter().map(|case| case.name().len()).max().unwrap_or(0)
+}
+
 fn list(cases: &[&Case], json: bool) -> CommandResult {
-    let listed = cases.iter().map(|case| Listed {
+    let listed = cases.iter().map(|case| ListedCase {
         case: case.name(),
         kind: case.kind().as_str(),
         attack: case.attack(),
         expected: case.expect(),
     });
-    if json {
-        output::print_json(&listed.collect::<Vec<_>>())?;
-    } else {
-        let width = cases.iter().map(|case| case.name().len()).max().unwrap_or(0);
-        let mut text = String::new();
-        for Listed { case, attack, expected, .. } in listed {
-            // Writing to a string can't fail.
-            let _ = writeln!(text, "{case:<width$}  {expected:<26}  {attack}");
-        }
-        output::print(&text)?;
-    }
-    Ok(Verdict::Pass)
+    let listed: Vec<ListedCase<'_>> = listed.collect();
+    let width = width(cases);
+    output::print_as(json, &listed, || {
+        let row = |ListedCase { case, attack, expected, .. }: &ListedCase<'_>| {
+            format!("{case:<width$}  {expected:<26}  {attack}\n")
+        };
+        listed.iter().map(row).collect()
+    })?;
+    Ok(CommandVerdict::Pass)
 }
 
 /// Runs the corpus in one configuration, and prints each case when it has been judged.
 fn run(corpus: &[Case], config: &Config, width: usize, json: bool) -> Result<Ran, CliError> {
-    let allocator = match config.options.allocator {
-        Allocator::OnDemand => "on-demand",
-        Allocator::Pooling(_) => "pooling",
-    };
-    let name = format!("{}, {allocator}", config.options.isolation.as_str());
+    let Options { isolation, allocator, .. } = &config.options;
+    let name = format!("{}, {}", isolation.as_str(), allocator.as_str());
     let start = Instant::now();
     let mut unprinted = None;
     let mut print = |text: &str| {
@@ -222,8 +205,9 @@ fn run(corpus: &[Case], config: &Config, width: usize, json: bool) -> Result<Ran
         if let Some(reason) = &case.reason {
             output::coded(NOT_STOPPED, format_args!("{} ({name}): {reason}", case.case));
         }
-    })?;
-    let ran = Ran { name, cases: report.cases, skipped: report.skipped, elapsed: start.elapsed() };
+    });
+    let report = report.map_err(CliError::refused)?;
+    let ran = Ran { name, report, elapsed: start.elapsed() };
     print(&format!("{}\n", ran.summary()));
     match unprinted {
         None => Ok(ran),
@@ -250,15 +234,10 @@ fn row(case: &CaseReport, width: usize) -> String {
 }
 
 impl Ran {
-    /// Whether all that was tried was stopped, and anything was. A case that needs what this machine doesn't have says
-    /// nothing.
-    fn ok(&self) -> bool {
-        !self.cases.is_empty() && self.cases.iter().all(|case| case.ok)
-    }
-
     fn summary(&self) -> String {
-        let failed = self.cases.iter().filter(|case| !case.ok).count();
-        let (stopped, skipped) = (self.cases.len() - failed, self.skipped.len());
+        let CorpusReport { cases, skipped } = &self.report;
+        let failed = self.report.failures().count();
+        let (stopped, skipped) = (cases.len() - failed, skipped.len());
         let seconds = self.elapsed.as_secs_f64();
         format!(
             "{stopped} attacks stopped, {failed} not stopped, {skipped} skipped ({}; {seconds:.1} s)",
@@ -271,24 +250,24 @@ impl Ran {
 fn report(runs: &[Ran]) -> Junit {
     let mut junit = Junit::new("retort selftest");
     for run in runs {
-        let tried = run.cases.iter().map(|case| junit::Case {
+        let tried = run.report.cases.iter().map(|case| JunitCase {
             name: case.case.clone(),
             ms: Some(case.ms),
             verdict: case.reason.as_ref().map(|reason| failure(case, reason)).into(),
         });
-        let skipped = run.skipped.iter().map(|skipped| junit::Case {
+        let skipped = run.report.skipped.iter().map(|skipped| JunitCase {
             name: skipped.case.clone(),
             ms: None,
-            verdict: CaseVerdict::Skipped(skipped.reason.clone()),
+            verdict: JunitVerdict::Skipped(skipped.reason.clone()),
         });
         junit.suite(&run.name, tried.chain(skipped));
     }
     junit
 }
 
-fn failure(case: &CaseReport, reason: &str) -> Failure {
+fn failure(case: &CaseReport, reason: &str) -> JunitFailure {
     let CaseReport { attack, expected, observed, .. } = case;
-    Failure {
+    JunitFailure {
         code: NOT_STOPPED.to_owned(),
         message: reason.to_owned(),
         details: vec![

@@ -4,9 +4,6 @@
 //! whatever doesn't show is spelled out, and so is every third backtick of a run. A fence is longer than any run of
 //! backticks in its block: of JSON, three are enough.
 
-use std::collections::BTreeMap;
-
-use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::diagnostics::untrusted::{is_hidden, is_tick_too_many, spell_in_json};
@@ -26,32 +23,21 @@ impl Escape {
     }
 }
 
-/// A value with the keys of its objects in the order of code points, whatever order they were read in.
-pub(crate) struct Sorted<'a>(pub(crate) &'a Value);
-
-impl Serialize for Sorted<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Array(items) => serializer.collect_seq(items.iter().map(Sorted)),
-            Value::Object(fields) => {
-                let sorted: BTreeMap<&String, Sorted<'_>> =
-                    fields.iter().map(|(name, value)| (name, Sorted(value))).collect();
-                serializer.collect_map(sorted)
-            }
-            scalar => scalar.serialize(serializer),
-        }
-    }
-}
-
 /// JSON over several lines: keys sorted, indented by two.
 pub(crate) fn pretty(value: &Value, escape: Escape) -> String {
-    // Of values, none fails to serialise.
-    escaped(&serde_json::to_string_pretty(&Sorted(value)).unwrap_or_default(), escape)
+    escaped(&format!("{:#}", sorted(value)), escape)
 }
 
 /// JSON on one line, keys sorted.
 pub(crate) fn compact(value: &Value) -> String {
-    escaped(&serde_json::to_string(&Sorted(value)).unwrap_or_default(), Escape::Hidden)
+    escaped(&sorted(value).to_string(), Escape::Hidden)
+}
+
+/// A value with the keys of its objects in the order of code points, whatever order they were read in.
+fn sorted(value: &Value) -> Value {
+    let mut sorted = value.clone();
+    sorted.sort_all_objects();
+    sorted
 }
 
 /// A path as a plan writes it.

@@ -34,7 +34,7 @@ pub struct Finding {
     /// The smallest sample event that shows it: its line, and its text, escaped and cut to 400 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<FailingEvent>,
-    /// What would fix it. Written as `patch` and `certain`.
+    /// What would fix it. PatchAndCertainty as `patch` and `certain`.
     #[serde(flatten, serialize_with = "as_patch_and_certain")]
     pub suggestion: Option<Suggestion>,
 }
@@ -70,13 +70,13 @@ fn as_patch_and_certain<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Written<'a> {
+    struct PatchAndCertainty<'a> {
         patch: Option<&'a Patch>,
         certain: bool,
     }
     let patch = suggestion.as_ref().map(|it| &it.patch);
     let certain = suggestion.as_ref().is_some_and(Suggestion::is_certain);
-    Written { patch, certain }.serialize(serializer)
+    PatchAndCertainty { patch, certain }.serialize(serializer)
 }
 
 impl Suggestion {

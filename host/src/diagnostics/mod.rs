@@ -7,6 +7,7 @@ pub mod codes;
 pub mod diagnose;
 pub(crate) mod fence;
 pub mod finding;
+pub(crate) mod listing;
 pub mod nearest;
 pub mod problem;
 mod stage;

@@ -37,7 +37,7 @@ impl Cancel {
 
 /// The steps that a search may take.
 #[derive(Debug)]
-pub struct Effort {
+pub struct StepBudget {
     steps: u64,
     taken: Cell<u64>,
     counted: Cell<u64>,
@@ -45,7 +45,7 @@ pub struct Effort {
     cancel: Cancel,
 }
 
-impl Effort {
+impl StepBudget {
     /// So many steps, as long as nobody cancels them.
     #[must_use]
     pub fn new(steps: u64, cancel: &Cancel) -> Self {
@@ -128,52 +128,52 @@ pub(crate) const VALUE: u64 = 20;
 /// What may be taken for one plan: values are looked at whatever else is searched for, so that what is wrong with a plan
 /// doesn't depend on how much of it is wrong.
 #[derive(Debug)]
-pub(crate) struct Efforts {
+pub(crate) struct StepBudgets {
     /// For what decides whether the plan fits.
-    pub(crate) values: Effort,
+    pub(crate) values: StepBudget,
     /// For suggestions alone.
-    pub(crate) searches: Effort,
+    pub(crate) searches: StepBudget,
 }
 
-impl Efforts {
+impl StepBudgets {
     /// The memory that elements may take which are looked at to make a suggestion, and then let go, in bytes.
-    pub(crate) fn room(&self) -> Effort {
+    pub(crate) fn room(&self) -> StepBudget {
         super::Evidence::room_within(&self.searches)
     }
 
     pub(crate) fn new(cancel: &Cancel) -> Self {
         Self {
-            values: Effort::new(VALUE_STEPS, cancel),
-            searches: Effort::new(SEARCH_STEPS, cancel),
+            values: StepBudget::new(VALUE_STEPS, cancel),
+            searches: StepBudget::new(SEARCH_STEPS, cancel),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cancel, Effort};
+    use super::{Cancel, StepBudget};
 
     #[test]
     fn what_is_not_given_ends_it() {
-        let effort = Effort::new(10, &Cancel::default());
+        let effort = StepBudget::new(10, &Cancel::default());
         assert!(effort.take(4) && effort.take(6) && !effort.is_over());
         assert_eq!((effort.taken(), effort.left()), (10, 0));
         assert!(!effort.take(1) && effort.is_over() && !effort.take(0));
         assert_eq!(effort.whole(Some(1)), None);
         // Fewer steps than were refused aren't given either: what a search leaves out doesn't depend on what comes next.
-        let effort = Effort::new(10, &Cancel::default());
+        let effort = StepBudget::new(10, &Cancel::default());
         assert!(!effort.take(11) && !effort.take(1));
         assert_eq!((effort.taken(), effort.left()), (0, 0));
     }
 
     #[test]
     fn a_part_of_it_may_be_used_up_without_all_of_it() {
-        let part = |whole: &Effort, steps: u64, taken: u64| {
-            let part = Effort::new(steps.min(whole.left()), &Cancel::default());
+        let part = |whole: &StepBudget, steps: u64, taken: u64| {
+            let part = StepBudget::new(steps.min(whole.left()), &Cancel::default());
             part.take(taken);
             whole.take_all(&part)
         };
-        let whole = Effort::new(10, &Cancel::default());
+        let whole = StepBudget::new(10, &Cancel::default());
         assert!(part(&whole, 4, 4) && part(&whole, 4, 5) && part(&whole, 4, 4));
         assert_eq!((whole.taken(), whole.is_over()), (8, false));
         assert!(!part(&whole, 4, 3) && whole.is_over());
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn cancelling_ends_it() {
         let cancel = Cancel::default();
-        let effort = Effort::new(u64::MAX, &cancel);
+        let effort = StepBudget::new(u64::MAX, &cancel);
         assert!(effort.take(1));
         cancel.cancel();
         assert!(!effort.take(1) && effort.is_over());

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::effort::{Cancel, StepBudget};
 use crate::json::JsonKinds;
 use crate::plan::expr::ForEach;
 use crate::plan::expr::fuel::Cost;
@@ -64,13 +64,13 @@ impl Evidence {
     }
 
     /// How much memory elements may take, in bytes.
-    pub(crate) fn room() -> Effort {
-        Effort::new(observe::MAX_ELEMENTS_BYTES, &Cancel::default())
+    pub(crate) fn room() -> StepBudget {
+        StepBudget::new(observe::MAX_ELEMENTS_BYTES, &Cancel::default())
     }
 
     /// The same, as far as another effort goes that it is to be taken from.
-    pub(crate) fn room_within(effort: &Effort) -> Effort {
-        Effort::new(observe::MAX_ELEMENTS_BYTES.min(effort.left()), effort.cancel())
+    pub(crate) fn room_within(effort: &StepBudget) -> StepBudget {
+        StepBudget::new(observe::MAX_ELEMENTS_BYTES.min(effort.left()), effort.cancel())
     }
 
     /// The same, where a step is a byte of memory that the elements take: for several iterations that share it.
@@ -78,7 +78,7 @@ impl Evidence {
         &self,
         event_types: &[&str],
         for_each: &ForEach,
-        effort: &Effort,
+        effort: &StepBudget,
     ) -> Self {
         let element =
             |name: &&str| Some(((*name).to_owned(), self.of(name)?.elements(for_each, effort)?));
@@ -101,7 +101,7 @@ impl Evidence {
     pub fn holds_json(&self, event_types: &[&str], path: &[String]) -> bool {
         let events = event_types.iter().filter_map(|name| self.of(name));
         let values = events.flat_map(|events| events.seen(path)).map(|(_, value)| value);
-        holds_json(values, &Effort::new(u64::MAX, &Cancel::default()))
+        holds_json(values, &StepBudget::new(u64::MAX, &Cancel::default()))
     }
 
     /// Takes what may not be shown out of the texts in which samples are shown. What they hold is known all the same.
@@ -178,7 +178,7 @@ pub(crate) const JSON: Cost = Cost { what: "json", step: 100, byte: 10 };
 
 /// Whether each of these values that isn't null holds an object or an array as JSON, and there is one. No where there is no
 /// effort left to read them.
-pub(crate) fn holds_json<'v>(values: impl Iterator<Item = &'v Value>, effort: &Effort) -> bool {
+pub(crate) fn holds_json<'v>(values: impl Iterator<Item = &'v Value>, effort: &StepBudget) -> bool {
     let mut texts = values.filter(|value| !value.is_null()).take(MAX_PARSED).peekable();
     let holds = |value: &Value| {
         let text = value.as_str().filter(|it| it.trim_start().starts_with(['{', '[']));

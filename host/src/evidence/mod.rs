@@ -6,12 +6,13 @@
 //! | | |
 //! |---|---|
 //! | what is asked for | [`Task`], with its [`Rule`], [`EventSchema`] and [`Samples`] |
-//! | what is known | [`Evidence`], by event type: [`SampleEvents`], the [`Collection`]s in them, and `PathIndex`, which answers whether a path exists and what is there |
+//! | what is known | [`Evidence`], by event type: [`SampleEvents`], the [`Collection`]s in them, and `PathIndex`, which answers whether a path exists, with `ValueIndex`: what is there, and of which types |
 //! | what is shown of it | [`redact`] |
 //! | what may be meant | `similarity` of names, and [`matching`] of properties to paths |
 //! | what a search may cost | [`effort`] |
 
 mod collections;
+pub(crate) mod conversion;
 pub mod effort;
 mod events;
 pub mod matching;
@@ -25,6 +26,7 @@ mod samples;
 mod schema;
 pub(crate) mod similarity;
 mod task;
+mod value_index;
 
 pub use collections::Collection;
 pub use events::Evidence;
@@ -32,8 +34,9 @@ pub(crate) use events::{JSON, holds_json};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
 pub(crate) use path::{ENTRY_VALUE, shown_steps, values_at};
 pub use path::{Path, PathStep, at, dotted};
-pub(crate) use path_index::{PathIndex, is_scalar};
+pub(crate) use path_index::PathIndex;
 pub use rule::{Rule, TaskError};
 pub use samples::{Sample, Samples, SamplesError};
 pub use schema::{Declared, EventSchema};
 pub use task::Task;
+pub(crate) use value_index::is_scalar;

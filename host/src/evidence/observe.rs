@@ -10,7 +10,7 @@ use super::path::{ENTRY_KEY, ENTRY_VALUE, Path, PathStep, at};
 use super::redact::{self, MAX_DEPTH};
 use super::sample_index::SampleIndex;
 use crate::evidence::Sample;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::json::{JsonKind, JsonKinds};
 use crate::plan::expr::{ForEach, Iteration, Level, Over};
 
@@ -94,7 +94,7 @@ impl Seen {
 
     /// What an iteration goes over, each as a sample of its own, `most` at most; and whether that is all. What they take in
     /// memory is taken from the effort.
-    fn elements(&self, for_each: &ForEach, most: usize, effort: &Effort) -> (Vec<Self>, bool) {
+    fn elements(&self, for_each: &ForEach, most: usize, effort: &StepBudget) -> (Vec<Self>, bool) {
         let mut found = vec![(self.outer.clone(), self.event.clone(), self.shown.clone())];
         let mut all = true;
         for iteration in for_each.levels() {
@@ -237,7 +237,7 @@ impl SampleEvents {
 
     /// What an iteration goes over in these samples, as samples of their own, in their order; `None` where there is nothing.
     /// Beyond 10,000 elements, and where the effort is over, they are [cut](Self::is_cut).
-    pub(super) fn elements(&self, for_each: &ForEach, effort: &Effort) -> Option<Self> {
+    pub(super) fn elements(&self, for_each: &ForEach, effort: &StepBudget) -> Option<Self> {
         let mut found = Self { is_cut: self.is_cut, ..Self::default() };
         for seen in self.samples() {
             let room = MAX_ELEMENTS - found.samples.len();

@@ -2,11 +2,12 @@
 //!
 //! It knows documents and codes, and nothing of plans or events.
 
+mod described;
 pub mod extraction;
 pub mod spec;
-pub(crate) mod text;
 pub mod validate;
 
+pub(crate) use described::described;
 pub use extraction::Extraction;
 pub use spec::{GraphSpec, GraphSpecError};
 pub use validate::{ValidateOptions, ValidationReport, validate};

@@ -70,15 +70,15 @@ impl<R: BufRead> Lines<R> {
             self.consume_pending();
             self.partial.clear();
             match self.find()? {
-                Found::End => return Ok(None),
-                Found::Blank => {}
-                Found::TooLong { bytes } => {
+                LinePlace::End => return Ok(None),
+                LinePlace::Blank => {}
+                LinePlace::TooLong { bytes } => {
                     return Ok(Some(Line::TooLong { number: self.number, bytes }));
                 }
-                Found::Partial => {
+                LinePlace::Partial => {
                     return Ok(Some(Line::Whole { number: self.number, text: &self.partial }));
                 }
-                Found::Buffered { length } => {
+                LinePlace::Buffered { length } => {
                     // The buffer isn't empty, so that this reads nothing.
                     let buffer = self.reader.fill_buf()?;
                     let text = buffer.get(..length).unwrap_or_default();
@@ -94,7 +94,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Goes to the end of the next line, and says where it is.
-    fn find(&mut self) -> io::Result<Found> {
+    fn find(&mut self) -> io::Result<LinePlace> {
         // Of this line in earlier buffers: how many bytes, and whether all of them are white space.
         let mut before: u64 = 0;
         let mut is_blank = true;
@@ -107,7 +107,7 @@ impl<R: BufRead> Lines<R> {
             let at_end = buffer.is_empty();
             if at_end && before == 0 {
                 self.buffered = 0;
-                return Ok(Found::End);
+                return Ok(LinePlace::End);
             }
             let feed = memchr(b'\n', buffer);
             let part = buffer.get(..feed.unwrap_or(buffer.len())).unwrap_or_default();
@@ -122,9 +122,9 @@ impl<R: BufRead> Lines<R> {
             if feed.is_some() && before == 0 {
                 self.pending = used;
                 return Ok(match (is_blank, is_within) {
-                    (true, _) => Found::Blank,
-                    (false, true) => Found::Buffered { length: used - 1 },
-                    (false, false) => Found::TooLong { bytes },
+                    (true, _) => LinePlace::Blank,
+                    (false, true) => LinePlace::Buffered { length: used - 1 },
+                    (false, false) => LinePlace::TooLong { bytes },
                 });
             }
             if is_within {
@@ -133,9 +133,9 @@ impl<R: BufRead> Lines<R> {
             self.reader.consume(used);
             if feed.is_some() || at_end {
                 return Ok(match (is_blank, is_within) {
-                    (true, _) => Found::Blank,
-                    (false, true) => Found::Partial,
-                    (false, false) => Found::TooLong { bytes },
+                    (true, _) => LinePlace::Blank,
+                    (false, true) => LinePlace::Partial,
+                    (false, false) => LinePlace::TooLong { bytes },
                 });
             }
             before = bytes;
@@ -144,7 +144,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// Where a line is.
-enum Found {
+enum LinePlace {
     /// There is none.
     End,
     Blank,

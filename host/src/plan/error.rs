@@ -10,125 +10,26 @@ use crate::diagnostics::nearest::nearest;
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::{bounded, escaped, quoted};
 
-/// The kind of a [`PlanParseError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanParseErrorCode {
-    /// The text is not JSON.
-    InvalidJson,
-    /// The text is JSON, but not an object.
-    WrongRootType,
-    /// A field that has no default is not there.
-    MissingRequiredField,
-    /// A field that plans don't have.
-    UnknownField,
-    /// A value of another JSON type than the field takes.
-    WrongType,
-    /// A string that may not be empty is.
-    EmptyString,
-    /// A path without segments.
-    EmptyPath,
-    /// A name that is not an identifier, or a function name that is reserved.
-    InvalidIdentifier,
-    /// A string that is none of those that the field takes.
-    InvalidValue,
-    /// Two properties of the same name, the key included.
-    DuplicatePropertyName,
-    /// A list with fewer entries than it has to have.
-    TooFewItems,
-    /// A list with more entries than it may have.
-    TooManyItems,
-    /// An entry of a list that it holds already.
-    DuplicateItem,
-    /// Two fields of which an object can have one.
-    ConflictingFields,
-    /// A field that means nothing without another one, which isn't there.
-    UnusedField,
-    /// A text that is no template.
-    InvalidTemplate,
-    /// A regular expression that doesn't compile, or lacks the group that is asked for.
-    InvalidPattern,
-    /// A regular expression whose compiled program is too large.
-    PatternTooLarge,
-    /// Conditions, values or iterations that nest deeper than they may.
-    TooDeep,
-    /// A path that starts at an element, where no `for_each` goes over any.
-    OutsideForEach,
-    /// A name that two nodes of the plan have.
-    DuplicateNodeName,
-    /// An end of an edge that is no node of the plan.
-    UnknownNode,
-    /// An edge and its nodes, of which one doesn't go over the elements of another or inside them.
-    ForEachMismatch,
-}
-
-impl PlanParseErrorCode {
-    /// The stable code, the same as the serialised form.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        self.entry().name
-    }
-
-    /// Its entry in the registry.
-    pub(crate) fn entry(self) -> Code {
-        match self {
-            Self::InvalidJson => codes::INVALID_JSON,
-            Self::WrongRootType => codes::WRONG_ROOT_TYPE,
-            Self::MissingRequiredField => codes::MISSING_REQUIRED_FIELD,
-            Self::UnknownField => codes::UNKNOWN_FIELD,
-            Self::WrongType => codes::WRONG_TYPE,
-            Self::EmptyString => codes::EMPTY_STRING,
-            Self::EmptyPath => codes::EMPTY_PATH,
-            Self::InvalidIdentifier => codes::INVALID_IDENTIFIER,
-            Self::InvalidValue => codes::INVALID_VALUE,
-            Self::DuplicatePropertyName => codes::DUPLICATE_PROPERTY_NAME,
-            Self::TooFewItems => codes::TOO_FEW_ITEMS,
-            Self::TooManyItems => codes::TOO_MANY_ITEMS,
-            Self::DuplicateItem => codes::DUPLICATE_ITEM,
-            Self::ConflictingFields => codes::CONFLICTING_FIELDS,
-            Self::UnusedField => codes::UNUSED_FIELD,
-            Self::InvalidTemplate => codes::INVALID_TEMPLATE,
-            Self::InvalidPattern => codes::INVALID_PATTERN,
-            Self::PatternTooLarge => codes::PATTERN_TOO_LARGE,
-            Self::TooDeep => codes::TOO_DEEP,
-            Self::OutsideForEach => codes::OUTSIDE_FOR_EACH,
-            Self::DuplicateNodeName => codes::DUPLICATE_NODE_NAME,
-            Self::UnknownNode => codes::UNKNOWN_NODE,
-            Self::ForEachMismatch => codes::FOR_EACH_MISMATCH,
-        }
-    }
-
-    /// Whether the [schema](super::schema()) has no word for it: only the parser finds it.
-    #[must_use]
-    pub const fn is_beyond_schema(self) -> bool {
-        matches!(
-            self,
-            Self::InvalidIdentifier
-                | Self::DuplicatePropertyName
-                | Self::InvalidTemplate
-                | Self::InvalidPattern
-                | Self::PatternTooLarge
-                | Self::TooDeep
-                | Self::OutsideForEach
-                | Self::DuplicateNodeName
-                | Self::UnknownNode
-                | Self::ForEachMismatch
-        )
-    }
-}
-
-impl std::fmt::Display for PlanParseErrorCode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+/// What the [schema](super::schema()) has no word for: only the parser finds it.
+const BEYOND_SCHEMA: &[Code] = &[
+    codes::INVALID_IDENTIFIER,
+    codes::DUPLICATE_PROPERTY_NAME,
+    codes::INVALID_TEMPLATE,
+    codes::INVALID_PATTERN,
+    codes::PATTERN_TOO_LARGE,
+    codes::TOO_DEEP,
+    codes::OUTSIDE_FOR_EACH,
+    codes::DUPLICATE_NODE_NAME,
+    codes::UNKNOWN_NODE,
+    codes::FOR_EACH_MISMATCH,
+];
 
 /// One thing that is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("plan {}: {message} [{code}]", place(path))]
 pub struct PlanParseError {
     /// What kind of problem.
-    pub code: PlanParseErrorCode,
+    pub code: Code,
     /// Where, in the form `key_field.source_path[1]`; empty for the plan as a whole. An unknown
     /// field's name appears here as it was found, so escape a path before it is printed.
     pub path: String,
@@ -147,8 +48,14 @@ pub struct PlanParseError {
 }
 
 impl PlanParseError {
+    /// Whether the [schema](super::schema()) can't say it, so that only the parser finds it.
+    #[must_use]
+    pub fn is_beyond_schema(&self) -> bool {
+        BEYOND_SCHEMA.contains(&self.code)
+    }
+
     pub(super) fn new(
-        code: PlanParseErrorCode,
+        code: Code,
         at: &PlanPlace,
         expected: Option<String>,
         observed: Option<String>,
@@ -171,7 +78,7 @@ impl PlanParseError {
         name: &str,
         known: impl Iterator<Item = &'k str> + Clone,
     ) -> Self {
-        let (code, observed) = (PlanParseErrorCode::UnknownField, quoted(name));
+        let (code, observed) = (codes::UNKNOWN_FIELD, quoted(name));
         let observed = format!("an unknown field {observed}");
         if let Some(nearest) = nearest(name, known.clone()) {
             let observed = format!("{observed}; did you mean \"{nearest}\"?");
@@ -183,14 +90,14 @@ impl PlanParseError {
     }
 
     pub(super) fn not_json(fault: &impl std::fmt::Display) -> Self {
-        let error = Self::new(PlanParseErrorCode::InvalidJson, &PlanPlace::default(), None, None);
+        let error = Self::new(codes::INVALID_JSON, &PlanPlace::default(), None, None);
         Self { message: format!("not JSON: {fault}"), ..error }
     }
 }
 
 impl Coded for PlanParseError {
     fn entry(&self) -> Code {
-        self.code.entry()
+        self.code
     }
 
     fn place(&self) -> Option<String> {
@@ -225,7 +132,7 @@ fn place(path: &str) -> String {
 impl From<&PlanParseError> for ParseReport {
     fn from(error: &PlanParseError) -> Self {
         Self {
-            code: error.code.as_str().to_owned(),
+            code: error.code.to_string(),
             path: error.path.clone(),
             message: error.message.clone(),
         }

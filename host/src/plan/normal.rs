@@ -5,12 +5,12 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::language::Dialect;
-use super::language::write::{Members, OrderedJson, iteration};
+use super::language::write::{Members, OrderedJson, for_each};
 use super::model::{
     EdgeRule, Endpoint, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial, Plan, SpanRule,
     innermost,
 };
-use crate::plan::expr::{Condition, ForEach, Level, OnDuplicate, OnError};
+use crate::plan::expr::{Condition, Level, OnDuplicate, OnError};
 
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -60,7 +60,7 @@ fn node(node: &NodeRule) -> Members {
     Members::new()
         .with("entity_name", node.entity_name.as_str())
         .with_some("name", node.name.as_deref())
-        .with_some("for_each", for_each(node.for_each.as_ref()))
+        .with_some("for_each", node.for_each.as_ref().map(for_each))
         .with_some("when", when(node.when.as_ref(), level))
         .with("key_fields", mappings(&node.key_fields, level))
         .with_some("property_fields", some_mappings(&node.property_fields, level))
@@ -81,7 +81,7 @@ fn edge(edge: &EdgeRule, nodes: &[NodeRule]) -> Members {
         .with("relationship_name", edge.relationship_name.as_str())
         .with("from", end(&edge.from))
         .with("to", end(&edge.to))
-        .with_some("for_each", for_each(edge.own_for_each.as_ref()))
+        .with_some("for_each", edge.own_for_each.as_ref().map(for_each))
         .with_some("when", when(edge.when.as_ref(), level))
         .with_some("edge_id", edge.edge_id.as_ref().map(|template| template.text()))
         .with_some("property_fields", some_mappings(&edge.property_fields, level))
@@ -108,7 +108,7 @@ fn span_rule(rule: &SpanRule) -> Members {
     let claim = Members::new()
         .with("span_id_path", rule.span_id.path.clone())
         .and(Dialect::Plan.write_level(rule.span_id.level, level))
-        .with_some("for_each", for_each(rule.for_each.as_ref()))
+        .with_some("for_each", rule.for_each.as_ref().map(for_each))
         .with_some("when", when(rule.when.as_ref(), level));
     match &rule.partial {
         None => claim.with("partial_when_path", Value::Null),
@@ -117,11 +117,6 @@ fn span_rule(rule: &SpanRule) -> Members {
             claim.with_some("partial_when", when(Some(condition), level))
         }
     }
-}
-
-fn for_each(for_each: Option<&ForEach>) -> Option<Members> {
-    let mut levels = for_each?.levels().map(iteration);
-    Some(levels.next()?.with_some("for_each", levels.next()))
 }
 
 fn when(when: Option<&Condition>, level: Level) -> Option<Members> {

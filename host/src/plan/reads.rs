@@ -1,5 +1,6 @@
 //! Which paths a plan reads, and where in the plan they are written.
 
+use super::language::ObjectKind;
 use super::model::{EdgeRule, Endpoint, FieldMapping, Form, Partial, Plan};
 use super::place::PlanPlace;
 use crate::plan::expr::{
@@ -25,6 +26,19 @@ pub struct Read<'p> {
     /// The conversions of what is there, the first one first, with those of the values that it is an alternative in. Of a
     /// template, those of its text.
     pub convert: Vec<&'p Conversion>,
+}
+
+impl Read<'_> {
+    /// The path that holds where a plan doesn't say where the session id or a span id is.
+    #[must_use]
+    pub fn default_path(&self) -> Option<Vec<String>> {
+        let kind = match self.role {
+            Role::Session => ObjectKind::Plan,
+            Role::Span => ObjectKind::Span,
+            _ => return None,
+        };
+        kind.field(self.pointer.rsplit('/').next()?)?.default_path()
+    }
 }
 
 /// What a path is read for.

@@ -10,8 +10,8 @@ use super::language::{Alternative, Field, FieldRule, ObjectKind, Shape};
 
 /// The schema as text (JSON Schema, draft 2020-12), with a description for each field.
 ///
-/// What it can't say, only the parser checks, under the codes that are [beyond the
-/// schema](super::PlanParseErrorCode::is_beyond_schema).
+/// What it can't say, only the parser checks, with errors that are [beyond the
+/// schema](super::PlanParseError::is_beyond_schema).
 #[must_use]
 pub fn schema_text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {

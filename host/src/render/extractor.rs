@@ -44,9 +44,8 @@ fn section(plan: &Plan, lowered: &Lowered<'_>) -> Result<Section, RenderError> {
     let patterns = plan.event_types().patterns().iter().map(ToString::to_string).collect();
     let (inputs, rows) = lowered.inputs.declared();
     let has_rows = !rows.is_empty();
-    let mut section = Section::new(plan.function_name(), patterns, inputs)
-        .and_then(|section| if has_rows { section.with_rows(rows) } else { Ok(section) })
-        .map_err(declarable::refused)?;
+    let section = Section::new(plan.function_name(), patterns, inputs, rows);
+    let mut section = section.map_err(declarable::refused)?;
     let one_entity_twice = plan.nodes().iter().enumerate().any(|(index, node)| {
         plan.nodes()[..index].iter().any(|other| other.entity_name() == node.entity_name())
     });
@@ -66,18 +65,10 @@ fn assembled(
 ) -> Result<String, RenderError> {
     let Capacities { input: input_capacity, output: output_capacity } = super::capacities(section);
     let declaration = section.to_json();
-    if declaration.len() > MAX_SECTION_BYTES {
-        return Err(RenderError::Module {
-            what: "declaration",
-            used: declaration.len(),
-            allowed: MAX_SECTION_BYTES,
-        });
-    }
+    RenderError::check_module("declaration", declaration.len(), MAX_SECTION_BYTES)?;
     let code = (writer.functions.len() + prelude.len()) / CODE_TEXT_RATIO;
     let used = code + writer.data_end() as usize + declaration.len();
-    if used > MAX_MODULE_BYTES {
-        return Err(RenderError::Module { what: "module", used, allowed: MAX_MODULE_BYTES });
-    }
+    RenderError::check_module("module", used, MAX_MODULE_BYTES)?;
     let input = (writer.data_end() + SPARE).next_multiple_of(PAGE);
     let output = input + input_capacity + SPARE;
     let pages = (output + output_capacity + SPARE_OUTPUT).div_ceil(PAGE);
@@ -111,13 +102,7 @@ fn assembled(
     out.push_str("  (@custom \"retort\" \"");
     out.push_str(&literal(&declaration));
     out.push_str("\")\n)\n");
-    if out.len() > MAX_SOURCE_BYTES {
-        return Err(RenderError::Module {
-            what: "source",
-            used: out.len(),
-            allowed: MAX_SOURCE_BYTES,
-        });
-    }
+    RenderError::check_module("source", out.len(), MAX_SOURCE_BYTES)?;
     Ok(out)
 }
 

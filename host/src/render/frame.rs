@@ -59,10 +59,10 @@ fn of_type(out: &mut String, event_type: &str, slot: InputSlot, decline: &str) {
     indent(out, 2, &about);
     let first = format!(
         "(if (i32.or\n    \
-             (i32.ne (i32.load offset={} (local.get $block)) (i32.const 4))\n    \
-             (i32.ne (i32.load offset={} (local.get $block)) (i32.const {})))\n  \
+             (i32.ne {} (i32.const 4))\n    \
+             (i32.ne {} (i32.const {})))\n  \
            (then {decline}))\n\
-         (local.set $from (i32.add (local.get $block) (i32.load offset={} (local.get $block))))",
+         (local.set $from (i32.add (local.get $block) {}))",
         slot.kind(),
         slot.length(),
         expected.len(),
@@ -113,7 +113,5 @@ pub(super) fn check_constant<'a>(
         ResultPart::Optional(optional) => optional.head.len(),
         ResultPart::About(_) | ResultPart::Text(_) | ResultPart::Json(_) => 0,
     };
-    let used = parts.into_iter().map(bytes).fold(0, usize::saturating_add);
-    let allowed = allowed as usize;
-    if used > allowed { Err(RenderError::TooLarge { used, allowed }) } else { Ok(()) }
+    RenderError::check_result(parts.into_iter().map(bytes).fold(0, usize::saturating_add), allowed)
 }

@@ -266,8 +266,8 @@ impl Items<'_, '_, '_> {
         let text = format!(
             "\n(func ${each} (param $block i32) (param $to i32) (result i32)\n  \
                (local $row i32) (local $left i32)\n  \
-               (local.set $row (i32.add (local.get $block) (i32.load offset={first} (local.get $block))))\n  \
-               (local.set $left (i32.load offset={count} (local.get $block)))\n  \
+               (local.set $row (i32.add (local.get $block) {first}))\n  \
+               (local.set $left {count})\n  \
                (block $done\n    \
                  (loop $next\n      \
                    (br_if $done (i32.eqz (local.get $left)))\n      \

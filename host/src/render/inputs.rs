@@ -32,7 +32,7 @@ struct Columns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InputSlot {
     in_row: bool,
-    offset: u32,
+    at: u32,
 }
 
 /// Where the rows of an iteration lie.
@@ -53,7 +53,7 @@ impl InputNumbers {
                 Some(columns) => {
                     columns.first.get_or_insert(next);
                     columns.count += 1;
-                    InputSlot { in_row: true, offset: (columns.count - 1) * SLOT_BYTES as u32 }
+                    InputSlot { in_row: true, at: (columns.count - 1) * SLOT_BYTES as u32 }
                 }
                 None => InputSlot::of_input(next),
             };
@@ -103,27 +103,41 @@ impl InputNumbers {
 impl InputSlot {
     fn of_input(place: usize) -> Self {
         // A declaration of more inputs than fit in 32 bits is refused before a record is used.
-        Self { in_row: false, offset: (HEADER_BYTES + SLOT_BYTES * place) as u32 }
+        Self { in_row: false, at: (HEADER_BYTES + SLOT_BYTES * place) as u32 }
     }
 
-    /// The local that the offsets count from.
-    pub(super) fn base(self) -> &'static str {
+    /// Code for the address of the record.
+    pub(super) fn address(self) -> String {
+        format!("(i32.add (local.get {}) (i32.const {}))", self.base(), self.at)
+    }
+
+    /// Code that loads the value's kind.
+    pub(super) fn kind(self) -> String {
+        self.load("i32.load", 0)
+    }
+
+    /// Code that loads the offset of the value's text.
+    pub(super) fn offset(self) -> String {
+        self.load("i32.load", 4)
+    }
+
+    /// Code that loads the length of the value's text.
+    pub(super) fn length(self) -> String {
+        self.load("i32.load", 8)
+    }
+
+    /// The same, in 64 bits.
+    pub(super) fn wide_length(self) -> String {
+        self.load("i64.load32_u", 8)
+    }
+
+    fn load(self, instruction: &str, field: u32) -> String {
+        format!("({instruction} offset={} (local.get {}))", self.at + field, self.base())
+    }
+
+    /// The local that offsets count from.
+    fn base(self) -> &'static str {
         if self.in_row { "$row" } else { "$block" }
-    }
-
-    /// Offset of the value's kind.
-    pub(super) fn kind(self) -> u32 {
-        self.offset
-    }
-
-    /// Offset of the offset of the value's text.
-    pub(super) fn offset(self) -> u32 {
-        self.offset + 4
-    }
-
-    /// Offset of the length of the value's text.
-    pub(super) fn length(self) -> u32 {
-        self.offset + 8
     }
 }
 
@@ -139,7 +153,7 @@ mod tests {
         let places = [Input::json(&a), Input::json(&b), Input::truthy(&a), Input::json(&b)]
             .map(|input| inputs.declare(input));
         assert_eq!(places, [0, 1, 2, 1]);
-        assert_eq!(places.map(|place| inputs.slot(place).kind()), [8, 20, 32, 20]);
+        assert_eq!(places.map(|place| inputs.slot(place).at), [8, 20, 32, 20]);
         assert_eq!(inputs.declared().0.len(), 3);
     }
 
@@ -155,7 +169,7 @@ mod tests {
         inputs.declare(Input::json(&a));
         let first = inputs.declare(column(Input::json(&a), inner));
         let second = inputs.declare(column(Input::json(&b), inner));
-        assert_eq!((inputs.slot(first).kind(), inputs.slot(second).kind()), (0, 12));
+        assert_eq!((inputs.slot(first).at, inputs.slot(second).at), (0, 12));
         assert_eq!(
             inputs.table(inner),
             Some(InputTable { head: InputSlot::of_input(1), stride: 24 })

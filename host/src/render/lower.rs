@@ -14,7 +14,7 @@ use crate::abi::event::EVENT_TYPE;
 use crate::abi::section::{Input, InputKind};
 use crate::plan::expr::{Condition, Expression, ForEach, Reference, Source, Test};
 use crate::plan::{
-    EdgeRule, Endpoint, EventPattern, FieldMapping, Form, NodeRule, Partial, Plan, SpanRule,
+    EdgeRule, Endpoint, EventPattern, FieldMapping, Form, NodeRule, Partial, Plan, Role, SpanRule,
     innermost,
 };
 
@@ -183,34 +183,27 @@ impl Lowering {
         let patterns = plan.event_types().patterns();
         if let ([EventPattern::Exact(exact)], None) = (patterns, plan.when())
             && !plan_converts(plan)
-            && !plan_iterates(plan)
+            && !plan.reads().iter().any(|read| read.role == Role::ForEach)
         {
             let place =
                 self.inputs.declare(Input::of(InputKind::Value(Expression::path(event_type))));
             return Gate::Type(exact, self.inputs.slot(place));
         }
-        let exact: Vec<Json> = patterns
-            .iter()
-            .filter_map(|pattern| match pattern {
-                EventPattern::Exact(exact) => Some(Json::from(exact.as_str())),
-                EventPattern::Prefix(_) => None,
-            })
-            .collect();
-        let mut tests: Vec<Test> = match <[Json; 1]>::try_from(exact) {
-            Ok([one]) => vec![Test::Equals(one)],
-            Err(none) if none.is_empty() => Vec::new(),
-            Err(several) => vec![Test::OneOf(several)],
-        };
-        tests.extend(patterns.iter().filter_map(|pattern| match pattern {
-            EventPattern::Prefix(prefix) => Some(Test::StartsWith(prefix.clone())),
-            EventPattern::Exact(_) => None,
-        }));
-        let mut tests: Vec<Condition> =
-            tests.into_iter().map(|test| Condition::Test(event_type.clone(), test)).collect();
-        let of_type = match tests.pop() {
-            Some(only) if tests.is_empty() => only,
-            last => Condition::Any(tests.into_iter().chain(last).collect()),
-        };
+        let (mut exact, mut tests) = (Vec::new(), Vec::new());
+        for pattern in patterns {
+            match pattern {
+                EventPattern::Exact(exactly) => exact.push(Json::from(exactly.as_str())),
+                EventPattern::Prefix(prefix) => tests.push(Test::StartsWith(prefix.clone())),
+            }
+        }
+        match exact.len() {
+            0 => {}
+            1 => tests.insert(0, Test::Equals(exact.remove(0))),
+            _ => tests.insert(0, Test::OneOf(exact)),
+        }
+        let tests = tests.into_iter().map(|test| Condition::Test(event_type.clone(), test));
+        let mut tests: Vec<Condition> = tests.collect();
+        let of_type = if tests.len() == 1 { tests.remove(0) } else { Condition::Any(tests) };
         let of_type = self.inputs.declare(Input::of(InputKind::When(of_type)));
         self.gate = Some(of_type);
         if let Some(when) = plan.when() {
@@ -395,10 +388,4 @@ fn plan_converts(plan: &Plan) -> bool {
         [keys[0], keys[1], edge.property_fields()]
     });
     of_nodes.chain(of_edges).flatten().any(|field| converts(field.value()))
-}
-
-fn plan_iterates(plan: &Plan) -> bool {
-    plan.nodes().iter().any(|node| node.for_each().is_some())
-        || plan.edges().iter().any(|edge| edge.for_each().is_some())
-        || plan.span_rules().iter().any(|rule| rule.for_each().is_some())
 }

@@ -111,6 +111,19 @@ pub enum RenderError {
     },
 }
 
+impl RenderError {
+    /// Refuses what would have more bytes than a part of a module may.
+    fn check_module(what: &'static str, used: usize, allowed: usize) -> Result<(), Self> {
+        if used > allowed { Err(Self::Module { what, used, allowed }) } else { Ok(()) }
+    }
+
+    /// Refuses constant text that no result could hold.
+    fn check_result(used: usize, capacity: u32) -> Result<(), Self> {
+        let allowed = capacity as usize;
+        if used > allowed { Err(Self::TooLarge { used, allowed }) } else { Ok(()) }
+    }
+}
+
 impl Coded for RenderError {
     fn entry(&self) -> Code {
         match self {

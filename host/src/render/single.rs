@@ -81,8 +81,7 @@ pub(super) fn write(
     read.push_str(&body);
     indent(&mut read, 2, frame::RETURN);
     writer.functions.push_str(&read);
-    let (used, allowed) = (size.constant, capacity as usize);
-    if used > allowed { Err(RenderError::TooLarge { used, allowed }) } else { Ok(()) }
+    RenderError::check_result(size.constant, capacity)
 }
 
 /// Declines events that give no node.

@@ -95,10 +95,7 @@ impl Writer {
     /// Refuses what has become too large to be a module, before more is written.
     pub(super) fn check_size(&self) -> Result<(), RenderError> {
         let used = self.functions.len() + self.data_end as usize;
-        if used > MAX_SOURCE_BYTES {
-            return Err(RenderError::Module { what: "source", used, allowed: MAX_SOURCE_BYTES });
-        }
-        Ok(())
+        RenderError::check_module("source", used, MAX_SOURCE_BYTES)
     }
 
     /// Writes parts from `$to` on and leaves `$to` after the last: in `body`, at the depth of a function's body, or by calls
@@ -203,11 +200,10 @@ impl Writer {
     /// Copies a value to `$to + offset` and sets `$to` after it.
     fn copy_json(&mut self, out: &mut String, depth: usize, offset: u32, slot: InputSlot) -> u32 {
         self.size.slices.push(slot);
-        let base = slot.base();
         let lines = format!(
             "(local.set $to (i32.add (local.get $to) (i32.const {offset})))\n\
-             (local.set $from (i32.add (local.get $block) (i32.load offset={} (local.get {base}))))\n\
-             (local.set $length (i32.load offset={} (local.get {base})))\n\
+             (local.set $from (i32.add (local.get $block) {}))\n\
+             (local.set $length {})\n\
              (if (i32.le_u (local.get $length) (i32.const 16))\n  \
                (then (v128.store (local.get $to) (v128.load (local.get $from))))\n  \
                (else (call $copy_long (local.get $to) (local.get $from) (local.get $length))))\n\
@@ -226,9 +222,8 @@ impl Writer {
             "(local.set $to (call $put_text\n  \
                (i32.add (local.get $to) (i32.const {offset}))\n  \
                (local.get $block)\n  \
-               (i32.add (local.get {}) (i32.const {}))))",
-            slot.base(),
-            slot.kind()
+               {}))",
+            slot.address()
         );
         indent(out, depth, &lines);
         0
@@ -242,9 +237,8 @@ impl Writer {
             Nulls::Keep => (1, 7),
         };
         let condition = format!(
-            "(if (i32.lt_u (i32.sub (i32.load offset={} (local.get {})) (i32.const {first})) (i32.const {kinds}))\n  (then",
+            "(if (i32.lt_u (i32.sub {} (i32.const {first})) (i32.const {kinds}))\n  (then",
             optional.value.kind(),
-            optional.value.base(),
         );
         indent(out, depth, &condition);
         let constant =
@@ -279,48 +273,27 @@ pub(super) fn need(size: &Size) -> String {
     // Writing to a string can't fail.
     let _ = write!(sum, "(i64.const {})", size.constant);
     for slice in &size.slices {
-        let _ = write!(
-            sum,
-            "\n  (i64.load32_u offset={} (local.get {})))",
-            slice.length(),
-            slice.base()
-        );
+        let _ = write!(sum, "\n  {})", slice.wide_length());
     }
     sum
 }
 
 /// Whether an input that the host has judged is true: its text is `true`, which is the only one of that length.
 pub(super) fn truthy(slot: InputSlot) -> String {
-    format!(
-        "(i32.eq (i32.load offset={} (local.get {})) (i32.const 4))",
-        slot.length(),
-        slot.base()
-    )
+    format!("(i32.eq {} (i32.const 4))", slot.length())
 }
 
 /// Whether an input that the host has judged isn't true.
 pub(super) fn not_truthy(slot: InputSlot) -> String {
-    format!(
-        "(i32.ne (i32.load offset={} (local.get {})) (i32.const 4))",
-        slot.length(),
-        slot.base()
-    )
+    format!("(i32.ne {} (i32.const 4))", slot.length())
 }
 
 /// Whether an input is a boolean, a number or a string.
 pub(super) fn scalar(slot: InputSlot) -> String {
-    format!(
-        "(i32.le_u (i32.sub (i32.load offset={} (local.get {})) (i32.const 2)) (i32.const 2))",
-        slot.kind(),
-        slot.base()
-    )
+    format!("(i32.le_u (i32.sub {} (i32.const 2)) (i32.const 2))", slot.kind())
 }
 
 /// Whether an input is anything but a boolean, a number or a string.
 pub(super) fn not_scalar(slot: InputSlot) -> String {
-    format!(
-        "(i32.gt_u (i32.sub (i32.load offset={} (local.get {})) (i32.const 2)) (i32.const 2))",
-        slot.kind(),
-        slot.base()
-    )
+    format!("(i32.gt_u (i32.sub {} (i32.const 2)) (i32.const 2))", slot.kind())
 }

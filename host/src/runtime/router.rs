@@ -8,7 +8,7 @@ use crate::abi::event::{EVENT_TYPE, Projection, Projector};
 use crate::abi::section::Input;
 use crate::bundle::Digest;
 use crate::json::{scan, string};
-use crate::sandbox::{Outcome, RunError, Runner};
+use crate::sandbox::{RunError, RunOutcome, Runner};
 
 /// One thread's runners for a registry.
 ///
@@ -43,7 +43,7 @@ pub struct Served<'a> {
     pub(super) index: usize,
     route: &'a Route,
     event_type: &'a str,
-    outcome: Outcome<'a>,
+    outcome: RunOutcome<'a>,
 }
 
 impl<'a> Served<'a> {
@@ -61,7 +61,7 @@ impl<'a> Served<'a> {
 
     /// What the extractor gave.
     #[must_use]
-    pub fn outcome(&self) -> Outcome<'a> {
+    pub fn outcome(&self) -> RunOutcome<'a> {
         self.outcome
     }
 }

@@ -13,8 +13,6 @@ use super::summary::Summary;
 use crate::abi::event::EventError;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
-use crate::diagnostics::untrusted::escaped;
-use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
 use crate::json::{Line, Lines};
@@ -55,17 +53,11 @@ pub enum StreamError {
         source: io::Error,
     },
     /// A result can't be written.
-    #[error("the results can't be written: {source}")]
-    Results {
-        /// The system's answer.
-        source: io::Error,
-    },
+    #[error("the results can't be written: {0}")]
+    Results(#[source] io::Error),
     /// A reject can't be written.
-    #[error("the rejected events can't be written: {source}")]
-    Rejects {
-        /// The system's answer.
-        source: io::Error,
-    },
+    #[error("the rejected events can't be written: {0}")]
+    Rejects(#[source] io::Error),
 }
 
 impl StreamError {
@@ -74,7 +66,7 @@ impl StreamError {
     pub fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Read { .. } => false,
-            Self::Results { source } | Self::Rejects { source } => {
+            Self::Results(source) | Self::Rejects(source) => {
                 source.kind() == io::ErrorKind::BrokenPipe
             }
         }
@@ -231,8 +223,8 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
     /// # Errors
     /// [`StreamError::Results`] or [`StreamError::Rejects`].
     pub fn flush(&mut self) -> Result<(), StreamError> {
-        self.out.flush().map_err(|source| StreamError::Results { source })?;
-        self.rejects.flush().map_err(|source| StreamError::Rejects { source })
+        self.out.flush().map_err(StreamError::Results)?;
+        self.rejects.flush().map_err(StreamError::Rejects)
     }
 
     fn begin_batch(&mut self) {
@@ -267,13 +259,13 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         self.summary.results += 1;
         self.line.clear();
         self.line.extend_from_slice(head.as_bytes());
-        write!(self.line, "{number}").map_err(|source| StreamError::Results { source })?;
+        write!(self.line, "{number}").map_err(StreamError::Results)?;
         if let Some(head) = self.heads.get(served.index) {
             head.push(&mut self.line, served.event_type());
         }
         push_on_one_line(&mut self.line, served.outcome().json);
         self.line.extend_from_slice(b"}\n");
-        self.out.write_all(&self.line).map_err(|source| StreamError::Results { source })
+        self.out.write_all(&self.line).map_err(StreamError::Results)
     }
 
     fn reject(
@@ -288,9 +280,9 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         let reject = Reject { file, line, code: problem.code, path, message: &problem.message };
         self.line.clear();
         serde_json::to_writer(&mut self.line, &reject)
-            .map_err(|error| StreamError::Rejects { source: error.into() })?;
+            .map_err(|error| StreamError::Rejects(error.into()))?;
         self.line.push(b'\n');
-        self.rejects.write_all(&self.line).map_err(|source| StreamError::Rejects { source })
+        self.rejects.write_all(&self.line).map_err(StreamError::Rejects)
     }
 }
 
@@ -298,13 +290,9 @@ impl Graphs {
     /// The first thing that is wrong with a result, if anything is.
     fn failure(&self, served: &Served<'_>) -> Option<Problem> {
         let spec = self.specs.get(served.index)?;
-        let extraction: Extraction = match serde_json::from_slice(served.outcome().json) {
+        let extraction = match served.outcome().extraction(Stage::Run) {
             Ok(extraction) => extraction,
-            // What the ABI's check accepts is an extraction, but for numbers that only one of the two can hold.
-            Err(error) => {
-                let message = escaped(&error.to_string());
-                return Some(Problem::new(Stage::Run, codes::RESULT_WRONG_SHAPE, message));
-            }
+            Err(problem) => return Some(problem),
         };
         let failure =
             validate(spec, &extraction, self.options).into_failures().into_iter().next()?;

@@ -14,7 +14,7 @@ use super::pool::{PoolPlace, PoolPlaces};
 use super::wasi::Granted;
 use super::{
     Allocator, CacheReport, ForeignModules, GuestError, Isolation, Limits, ModuleLoadError,
-    Options, Pool, Wasi,
+    Options, Pool, WasiGrants,
 };
 use crate::abi::block::Deadline;
 
@@ -40,7 +40,7 @@ pub struct Sandbox {
     inner: Arc<SandboxInner>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SandboxInner {
     shared: Arc<Shared>,
     limits: Limits,
@@ -53,7 +53,6 @@ struct SandboxInner {
 #[derive(Debug)]
 struct Shared {
     engine: Engine,
-    stack_bytes: usize,
     allocator: Allocator,
     /// The places of the pool that instances come from, where there is one.
     pool: Option<PoolPlaces>,
@@ -87,7 +86,7 @@ impl Sandbox {
                 "a stack of {} bytes, at most {MAX_STACK_BYTES} are safe",
                 limits.stack_bytes
             );
-            return Err(ModuleLoadError::Engine { message });
+            return Err(ModuleLoadError::Engine(message));
         }
         let engine = Engine::new(&config(&limits, allocator)).map_err(ModuleLoadError::engine)?;
         let clock = Arc::new(AtomicU64::new(0));
@@ -96,11 +95,9 @@ impl Sandbox {
             Allocator::OnDemand => None,
             Allocator::Pooling(pool) => Some(PoolPlaces::new(pool.instances)),
         };
-        let stack_bytes = limits.stack_bytes;
         let cache = cache.map(|cache| NativeCache::open(cache, &engine));
         let helpers = Slots::per_processor();
-        let shared =
-            Shared { engine, stack_bytes, allocator, pool, cache, helpers, clock, _ticker: ticker };
+        let shared = Shared { engine, allocator, pool, cache, helpers, clock, _ticker: ticker };
         let shared = Arc::new(shared);
         Ok(Self { inner: Arc::new(SandboxInner { shared, limits, isolation, foreign, granted }) })
     }
@@ -115,33 +112,26 @@ impl Sandbox {
         limits: Limits,
         isolation: Isolation,
     ) -> Result<Self, ModuleLoadError> {
-        let shared = Arc::clone(&self.inner.shared);
-        if limits.stack_bytes != shared.stack_bytes {
+        let shared = self.limits().stack_bytes;
+        if limits.stack_bytes != shared {
             return Err(ModuleLoadError::OtherEngine {
                 what: "stack_bytes",
                 asked: limits.stack_bytes.to_string(),
-                shared: shared.stack_bytes.to_string(),
+                shared: shared.to_string(),
             });
         }
-        let foreign = self.inner.foreign.clone();
         let granted = self.inner.granted.for_another_tenant();
-        Ok(Self { inner: Arc::new(SandboxInner { shared, limits, isolation, foreign, granted }) })
+        let inner = SandboxInner { limits, isolation, granted, ..SandboxInner::clone(&self.inner) };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The same sandbox with another grant of WASI, on the same engine.
     ///
     /// # Errors
     /// [`ModuleLoadError::Directory`], when a directory can't be granted.
-    pub fn with_wasi(&self, wasi: Wasi) -> Result<Self, ModuleLoadError> {
-        let SandboxInner { shared, limits, isolation, foreign, .. } = &*self.inner;
-        let inner = SandboxInner {
-            shared: Arc::clone(shared),
-            limits: limits.clone(),
-            isolation: *isolation,
-            foreign: foreign.clone(),
-            granted: Granted::check(wasi)?,
-        };
-        Ok(Self { inner: Arc::new(inner) })
+    pub fn with_wasi(&self, wasi: WasiGrants) -> Result<Self, ModuleLoadError> {
+        let granted = Granted::check(wasi)?;
+        Ok(Self { inner: Arc::new(SandboxInner { granted, ..SandboxInner::clone(&self.inner) }) })
     }
 
     /// The limits of every guest in here.
@@ -170,7 +160,7 @@ impl Sandbox {
 
     /// What its guests may import of WASI, and which directories they may read.
     #[must_use]
-    pub fn wasi(&self) -> &Wasi {
+    pub fn wasi(&self) -> &WasiGrants {
         self.inner.granted.wasi()
     }
 
@@ -306,7 +296,7 @@ impl Ticker {
         let thread = std::thread::Builder::new()
             .name("retort-ticker".to_owned())
             .spawn(tick)
-            .map_err(|error| ModuleLoadError::Engine { message: error.to_string() })?;
+            .map_err(|error| ModuleLoadError::Engine(error.to_string()))?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 }

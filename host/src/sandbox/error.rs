@@ -7,23 +7,18 @@ use crate::abi::event::EventError;
 use crate::abi::result::ResultError;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
+use crate::diagnostics::untrusted::escaped;
 use rustix::io::Errno;
 
 /// Why a module can't be made ready.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ModuleLoadError {
-    /// The engine can't be built on this machine.
-    #[error("the engine can't be built: {message}")]
-    Engine {
-        /// What wasmtime or the system says.
-        message: String,
-    },
-    /// wasmtime refuses the module.
-    #[error("the module can't be compiled to native code: {message}")]
-    Module {
-        /// What wasmtime says.
-        message: String,
-    },
+    /// The engine can't be built on this machine; what wasmtime or the system says.
+    #[error("the engine can't be built: {0}")]
+    Engine(String),
+    /// wasmtime refuses the module; what it says.
+    #[error("the module can't be compiled to native code: {0}")]
+    Module(String),
     /// This host did not render the module, and nobody is named who compiles such.
     #[error(
         "this host did not render the module, and no helper is named that compiles such modules"
@@ -43,12 +38,9 @@ pub enum ModuleLoadError {
         /// Bytes of address space that compiling may take.
         allowed: usize,
     },
-    /// The process that was to compile the module failed.
-    #[error("the helper that compiles modules failed: {message}")]
-    Helper {
-        /// What is known about it, escaped.
-        message: String,
-    },
+    /// The process that was to compile the module failed; what is known about it, escaped.
+    #[error("the helper that compiles modules failed: {0}")]
+    Helper(String),
     /// A directory can't be granted.
     #[error("{directory} can't be granted to guests: {message}")]
     Directory {
@@ -57,12 +49,9 @@ pub enum ModuleLoadError {
         /// What is wrong with it or with the grant.
         message: String,
     },
-    /// The host has no memory or no address space for the module's code. The module did nothing wrong.
-    #[error("the host could not make the module ready: {message}")]
-    Host {
-        /// What the system says.
-        message: String,
-    },
+    /// The host has no memory or no address space for the module's code; what the system says. The module did nothing wrong.
+    #[error("the host could not make the module ready: {0}")]
+    Host(String),
     /// A tenant is to have what the engine that it would share isn't built for.
     #[error("the tenant's {what} is {asked}, the engine that is shared has {shared}")]
     OtherEngine {
@@ -73,22 +62,19 @@ pub enum ModuleLoadError {
         /// As the engine has it.
         shared: String,
     },
-    /// The module asks for an import that isn't there.
-    #[error("the module can't be linked: {message}")]
-    Link {
-        /// What wasmtime says.
-        message: String,
-    },
+    /// The module asks for an import that isn't there; what wasmtime says.
+    #[error("the module can't be linked: {0}")]
+    Link(String),
 }
 
 impl ModuleLoadError {
     pub(super) fn engine(error: wasmtime::Error) -> Self {
-        Self::Engine { message: format!("{error:#}") }
+        Self::Engine(format!("{error:#}"))
     }
 
     pub(super) fn module(error: wasmtime::Error) -> Self {
-        let message = crate::diagnostics::untrusted::escaped(&format!("{error:#}"));
-        if is_out_of_memory(&error) { Self::Host { message } } else { Self::Module { message } }
+        let refusal = if is_out_of_memory(&error) { Self::Host } else { Self::Module };
+        refusal(said(&error))
     }
 
     /// Whether it is the host that can't do its work, whatever the module is.
@@ -98,7 +84,7 @@ impl ModuleLoadError {
     }
 
     pub(super) fn link(error: wasmtime::Error) -> Self {
-        Self::Link { message: crate::diagnostics::untrusted::escaped(&format!("{error:#}")) }
+        Self::Link(said(&error))
     }
 }
 
@@ -121,14 +107,7 @@ impl Coded for ModuleLoadError {
         match self {
             Self::CompileDeadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
             Self::CompileMemory { allowed } => Some((*allowed as u64, *allowed as u64)),
-            Self::Engine { .. }
-            | Self::Module { .. }
-            | Self::Foreign
-            | Self::Directory { .. }
-            | Self::Helper { .. }
-            | Self::Host { .. }
-            | Self::OtherEngine { .. }
-            | Self::Link { .. } => None,
+            _ => None,
         }
     }
 }
@@ -175,12 +154,9 @@ pub enum GuestError {
         allowed: u32,
     },
     /// The host could not make an instance, or let one grow as its limits allow: it has no memory or no address space. The
-    /// guest did nothing wrong.
-    #[error("the host could not run the extractor: {message}")]
-    Host {
-        /// What the system says, escaped.
-        message: String,
-    },
+    /// guest did nothing wrong. What the system says, escaped.
+    #[error("the host could not run the extractor: {0}")]
+    Host(String),
     /// Its stack is full.
     #[error("the extractor's stack overflowed its {allowed} bytes")]
     StackOverflow {
@@ -213,12 +189,9 @@ pub enum GuestError {
         /// Bytes that it may write.
         allowed: usize,
     },
-    /// Another trap.
-    #[error("the extractor trapped: {trap}")]
-    Trap {
-        /// wasmtime's name for it.
-        trap: String,
-    },
+    /// Another trap, as wasmtime names it.
+    #[error("the extractor trapped: {0}")]
+    Trap(String),
     /// `retort_buffer` gave a place that isn't in the memory, or refused.
     #[error("`retort_buffer` gave address {address} for {length} bytes, the memory has {memory}")]
     BadBuffer {
@@ -254,7 +227,7 @@ pub enum GuestError {
 impl GuestError {
     /// What the system refused the host.
     pub(super) fn host(error: &wasmtime::Error) -> Self {
-        Self::Host { message: crate::diagnostics::untrusted::escaped(&format!("{error:#}")) }
+        Self::Host(said(error))
     }
 
     /// Whether it is the host that could not serve the guest, which did nothing wrong.
@@ -410,6 +383,11 @@ impl Coded for RunError {
             Self::Worker => None,
         }
     }
+}
+
+/// What wasmtime or the system says, escaped: some of it may be the module's own text.
+pub(super) fn said(error: &wasmtime::Error) -> String {
+    escaped(&format!("{error:#}"))
 }
 
 /// Whether the system refused the host memory or address space.

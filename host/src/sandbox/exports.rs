@@ -18,7 +18,7 @@ impl ExportIndexes {
     pub(super) fn of(module: &Module, function: &str) -> Result<Self, ModuleLoadError> {
         let export = |name: &str| {
             // The static gate has checked that they are there and of the right types.
-            let missing = || ModuleLoadError::Link { message: format!("no `{name}` is exported") };
+            let missing = || ModuleLoadError::Link(format!("no `{name}` is exported"));
             module.get_export_index(name).ok_or_else(missing)
         };
         Ok(Self {

@@ -46,18 +46,6 @@ pub(super) struct Returned {
     pub(super) fuel: u64,
 }
 
-impl Extractor {
-    /// A fresh instance for an event with a block of `bytes` bytes.
-    pub(super) fn instantiate(
-        &self,
-        log: Option<&Log>,
-        bytes: usize,
-        deadline: Deadline<'_>,
-    ) -> Result<Guest, GuestError> {
-        Guest::new(self, log, bytes, deadline)
-    }
-}
-
 impl Guest {
     /// A fresh instance, initialised, for an event with a block of `bytes` bytes: out of that event's fuel, and within its
     /// deadline. `log` takes what it writes.
@@ -97,7 +85,7 @@ impl Guest {
         let unpaid = spent(&store, &budget)?;
         let Some(Extern::Memory(memory)) = instance.get_module_export(&mut store, &exports.memory)
         else {
-            return Err(GuestError::Trap { trap: "no memory is exported".to_owned() });
+            return Err(GuestError::Trap("no memory is exported".to_owned()));
         };
         let extract = function(&mut store, instance, &exports.extract).map_err(failed)?;
         let mut guest =

@@ -11,6 +11,7 @@ mod engine;
 mod error;
 mod exports;
 mod extractor;
+pub(crate) mod files;
 mod guest;
 pub mod helper;
 mod limits;
@@ -31,9 +32,9 @@ pub use error::{GuestError, ModuleLoadError, RunError};
 pub use extractor::Extractor;
 pub use limits::Limits;
 pub use options::{Allocator, ForeignModules, Isolation, Options, Pool};
-pub use runner::{Observer, Outcome, Runner, Step};
-pub use wasi::{Directory, Log, Wasi};
-pub use worker::{OwnedOutcome, Worker};
+pub use runner::{Observer, RunOutcome, Runner, Step};
+pub use wasi::{Directory, Log, WasiGrants};
+pub use worker::{OwnedRunOutcome, Worker};
 
 /// The version of the wasmtime that fuel figures come from: another version may count differently.
 pub const WASMTIME_VERSION: &str = "48.0.8";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, Limits, Wasi};
+use super::{Cache, Limits, WasiGrants};
 
 /// How a sandbox is built. The default is the strictest that costs nothing: every limit on, instances kept only where they
 /// are proven to keep nothing, and modules that this host did not render refused rather than compiled in its process.
@@ -19,7 +19,7 @@ pub struct Options {
     /// Who compiles modules that this host did not render.
     pub foreign: ForeignModules,
     /// What guests may import of WASI, and which directories they may read.
-    pub wasi: Wasi,
+    pub wasi: WasiGrants,
     /// Where native code is kept for the next time; by default nowhere.
     pub cache: Option<Cache>,
 }
@@ -64,14 +64,25 @@ pub enum Allocator {
     Pooling(Pool),
 }
 
+impl Allocator {
+    /// The name in files and options: `on-demand` or `pooling`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OnDemand => "on-demand",
+            Self::Pooling(_) => "pooling",
+        }
+    }
+}
+
 impl std::fmt::Display for Allocator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())?;
         match self {
-            Self::OnDemand => f.write_str("on-demand"),
-            Self::Pooling(Pool { instances, keep_resident, batch }) => write!(
-                f,
-                "pooling (instances {instances}, keep_resident {keep_resident}, batch {batch})"
-            ),
+            Self::OnDemand => Ok(()),
+            Self::Pooling(Pool { instances, keep_resident, batch }) => {
+                write!(f, " (instances {instances}, keep_resident {keep_resident}, batch {batch})")
+            }
         }
     }
 }

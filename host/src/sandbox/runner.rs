@@ -4,7 +4,11 @@ use super::guest::{Guest, Returned};
 use super::{Extractor, Isolation, Log, RunError};
 use crate::abi::block::{BlockWriter, KEPT_BYTES, Spent};
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
-use crate::abi::result::{self, Reducer, Shape};
+use crate::abi::result::{self, Reducer, ResultCounts};
+use crate::diagnostics::codes;
+use crate::diagnostics::problem::{Problem, Stage};
+use crate::diagnostics::untrusted::escaped;
+use crate::graph::extraction::Extraction;
 
 /// Runs one extractor over events, on one thread.
 ///
@@ -31,18 +35,28 @@ pub struct Runner {
 
 /// The result of one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome<'a> {
+pub struct RunOutcome<'a> {
     /// The result: UTF-8 JSON of the shape of ABI version 1, as the guest wrote it, but for what stood twice in it if the
     /// extractor leaves that to the host.
     pub json: &'a [u8],
     /// How much is in it.
-    pub shape: Shape,
+    pub shape: ResultCounts,
     /// The fuel that it took, that for conversions, rows and a fresh instance's initialisation included.
     pub fuel: u64,
     /// The part of it that values, conversions and rows took before the guest was called.
     pub conversion_fuel: u64,
     /// How many conversions failed and left their value out.
     pub failed_conversions: u32,
+}
+
+impl RunOutcome<'_> {
+    /// The result as data; or the problem of a stage that needs it so. What the ABI's check accepts is an extraction, but for
+    /// numbers that only one of the two can hold.
+    pub(crate) fn extraction(&self, stage: Stage) -> Result<Extraction, Problem> {
+        serde_json::from_slice(self.json).map_err(|error| {
+            Problem::new(stage, codes::RESULT_WRONG_SHAPE, escaped(&error.to_string()))
+        })
+    }
 }
 
 /// The steps of one run.
@@ -146,7 +160,7 @@ impl Runner {
     ///
     /// # Errors
     /// [`RunError`]. The runner is as good as before: one bad event never stops a stream.
-    pub fn run(&mut self, event: &[u8]) -> Result<Outcome<'_>, RunError> {
+    pub fn run(&mut self, event: &[u8]) -> Result<RunOutcome<'_>, RunError> {
         self.run_observed(event, &mut ())
     }
 
@@ -158,7 +172,7 @@ impl Runner {
         &mut self,
         event: &[u8],
         observer: &mut O,
-    ) -> Result<Outcome<'_>, RunError> {
+    ) -> Result<RunOutcome<'_>, RunError> {
         self.project(event)?;
         observer.ended(Step::Project);
         self.extract(event, observer)
@@ -185,7 +199,7 @@ impl Runner {
         &mut self,
         event: &[u8],
         observer: &mut O,
-    ) -> Result<Outcome<'_>, RunError> {
+    ) -> Result<RunOutcome<'_>, RunError> {
         let log = self.log.clone();
         self.checked(event, observer)
             .map_err(|error| error.with_log(log.as_ref().and_then(Log::message)))
@@ -195,7 +209,7 @@ impl Runner {
         &mut self,
         event: &[u8],
         observer: &mut O,
-    ) -> Result<Outcome<'_>, RunError> {
+    ) -> Result<RunOutcome<'_>, RunError> {
         self.reducer.release();
         if std::mem::take(&mut self.is_over) {
             self.guest = None;
@@ -203,7 +217,7 @@ impl Runner {
         RunError::if_over(self.extractor.sandbox().deadline(self.started))?;
         let called = self.called(event, observer);
         self.writer.release();
-        let Called { returned: Returned { range, fuel }, block_bytes } = called?;
+        let GuestCall { returned: Returned { range, fuel }, block_bytes } = called?;
         observer.ended(Step::Guest);
         let is_large = block_bytes + range.len() > KEPT_BYTES;
         // Until the result is found to be one.
@@ -219,10 +233,14 @@ impl Runner {
         observer.ended(Step::Check);
         let Spent { fuel: conversion_fuel, failed_conversions } = self.writer.spent();
         let fuel = fuel.saturating_add(conversion_fuel);
-        Ok(Outcome { json, shape, fuel, conversion_fuel, failed_conversions })
+        Ok(RunOutcome { json, shape, fuel, conversion_fuel, failed_conversions })
     }
 
-    fn called<O: Observer>(&mut self, event: &[u8], observer: &mut O) -> Result<Called, RunError> {
+    fn called<O: Observer>(
+        &mut self,
+        event: &[u8],
+        observer: &mut O,
+    ) -> Result<GuestCall, RunError> {
         let deadline = self.extractor.sandbox().deadline(self.started);
         let limits = self.extractor.block_limits(event.len());
         let (projector, projection) = (&self.projector, &self.projection);
@@ -235,11 +253,8 @@ impl Runner {
             place => {
                 // The old instance goes first: the new one may take its place in the pool.
                 *place = None;
-                place.insert(self.extractor.instantiate(
-                    self.log.as_ref(),
-                    block_bytes,
-                    deadline,
-                )?)
+                let log = self.log.as_ref();
+                place.insert(Guest::new(&self.extractor, log, block_bytes, deadline)?)
             }
         };
         observer.ended(Step::Instantiate);
@@ -249,12 +264,12 @@ impl Runner {
         if returned.is_err() {
             self.guest = None;
         }
-        Ok(Called { returned: returned?, block_bytes })
+        Ok(GuestCall { returned: returned?, block_bytes })
     }
 }
 
 /// A call that went well, and the bytes of its block.
-struct Called {
+struct GuestCall {
     returned: Returned,
     block_bytes: usize,
 }

@@ -31,19 +31,43 @@ impl StoreState {
 /// Counts what all memories and all tables of a store have together.
 #[derive(Debug)]
 pub(super) struct Limiter {
-    memory_allowed: usize,
-    memory_used: usize,
-    table_allowed: usize,
-    table_used: usize,
+    memory: Growth,
+    table: Growth,
+}
+
+/// What was taken of what may be taken.
+#[derive(Debug)]
+struct Growth {
+    used: usize,
+    allowed: usize,
+}
+
+impl Growth {
+    /// Whether something may grow so, as far as its own maximum goes; or what would be used, where that is too much.
+    fn grow(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> Result<bool, usize> {
+        let used = self.used.saturating_add(desired.saturating_sub(current));
+        if used > self.allowed {
+            return Err(used);
+        }
+        // What its own maximum forbids won't happen, so it must not be counted either.
+        let admitted = maximum.is_none_or(|maximum| desired <= maximum);
+        if admitted {
+            self.used = used;
+        }
+        Ok(admitted)
+    }
 }
 
 impl Limiter {
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
-            memory_allowed: limits.memory_bytes,
-            memory_used: 0,
-            table_allowed: limits.table_elements,
-            table_used: 0,
+            memory: Growth { used: 0, allowed: limits.memory_bytes },
+            table: Growth { used: 0, allowed: limits.table_elements },
         }
     }
 }
@@ -55,16 +79,9 @@ impl ResourceLimiter for Limiter {
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let used = self.memory_used.saturating_add(desired.saturating_sub(current));
-        if used > self.memory_allowed {
-            return Err(GuestError::Memory { used, allowed: self.memory_allowed }.into());
-        }
-        // What its own maximum forbids won't happen, so it must not be counted either.
-        let admitted = maximum.is_none_or(|maximum| desired <= maximum);
-        if admitted {
-            self.memory_used = used;
-        }
-        Ok(admitted)
+        let allowed = self.memory.allowed;
+        let grown = self.memory.grow(current, desired, maximum);
+        grown.map_err(|used| GuestError::Memory { used, allowed }.into())
     }
 
     // Otherwise the guest would learn that it can't have what it may, and most end themselves for that.
@@ -78,16 +95,9 @@ impl ResourceLimiter for Limiter {
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let used = self.table_used.saturating_add(desired.saturating_sub(current));
-        if used > self.table_allowed {
-            return Err(GuestError::Table { used, allowed: self.table_allowed }.into());
-        }
-        // What its own maximum forbids won't happen, so it must not be counted either.
-        let admitted = maximum.is_none_or(|maximum| desired <= maximum);
-        if admitted {
-            self.table_used = used;
-        }
-        Ok(admitted)
+        let allowed = self.table.allowed;
+        let grown = self.table.grow(current, desired, maximum);
+        grown.map_err(|used| GuestError::Table { used, allowed }.into())
     }
 
     fn instances(&self) -> usize {

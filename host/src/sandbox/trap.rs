@@ -3,7 +3,7 @@
 use wasmtime::Trap;
 
 use super::GuestError;
-use super::error::is_out_of_memory;
+use super::error::{is_out_of_memory, said};
 use crate::abi::block::Deadline;
 
 /// What one event may take of the limits that go by the event.
@@ -43,12 +43,10 @@ pub(super) fn trapped(error: &wasmtime::Error, budget: &EventBudget<'_>) -> Gues
         Some(Trap::TableOutOfBounds | Trap::IndirectCallToNull | Trap::BadSignature) => {
             GuestError::IndirectCall
         }
-        Some(other) => GuestError::Trap { trap: other.to_string() },
+        Some(other) => GuestError::Trap(other.to_string()),
         None if is_out_of_memory(error) => GuestError::host(error),
         // What it gave a function of the host is nonsense.
-        None => {
-            GuestError::Trap { trap: crate::diagnostics::untrusted::escaped(&format!("{error:#}")) }
-        }
+        None => GuestError::Trap(said(error)),
     }
 }
 

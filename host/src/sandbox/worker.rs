@@ -2,8 +2,8 @@
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Extractor, ModuleLoadError, Outcome, RunError};
-use crate::abi::result::Shape;
+use super::{Extractor, ModuleLoadError, RunError, RunOutcome};
+use crate::abi::result::ResultCounts;
 
 /// How many events wait for a worker before its callers do.
 const QUEUE: usize = 16;
@@ -16,8 +16,8 @@ const QUEUE: usize = 16;
 ///
 /// # Example: an event in an asynchronous function
 /// ```
-/// # use retort::sandbox::{Extractor, OwnedOutcome, RunError, Worker};
-/// async fn serve(worker: &Worker, event: &str) -> Result<OwnedOutcome, RunError> {
+/// # use retort::sandbox::{Extractor, OwnedRunOutcome, RunError, Worker};
+/// async fn serve(worker: &Worker, event: &str) -> Result<OwnedRunOutcome, RunError> {
 ///     worker.run(event.as_bytes().to_vec()).await
 /// }
 /// ```
@@ -26,13 +26,13 @@ pub struct Worker {
     jobs: mpsc::Sender<Job>,
 }
 
-/// The result of one event, by itself. See [`Outcome`].
+/// The result of one event, by itself. See [`RunOutcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnedOutcome {
+pub struct OwnedRunOutcome {
     /// The result: UTF-8 JSON of the shape of ABI version 1.
     pub json: Vec<u8>,
     /// How much is in it.
-    pub shape: Shape,
+    pub shape: ResultCounts,
     /// The fuel that it took, that for conversions and rows included.
     pub fuel: u64,
     /// The part of it that values, conversions and rows took before the guest was called.
@@ -46,7 +46,7 @@ pub struct OwnedOutcome {
 #[derive(Debug)]
 struct Job {
     event: Vec<u8>,
-    reply: oneshot::Sender<Result<OwnedOutcome, RunError>>,
+    reply: oneshot::Sender<Result<OwnedRunOutcome, RunError>>,
 }
 
 impl Worker {
@@ -67,7 +67,7 @@ impl Worker {
         std::thread::Builder::new()
             .name("retort-worker".to_owned())
             .spawn(move || serve(&extractor, waiting))
-            .map_err(|error| ModuleLoadError::Engine { message: error.to_string() })?;
+            .map_err(|error| ModuleLoadError::Engine(error.to_string()))?;
         Ok(Self { jobs })
     }
 
@@ -76,7 +76,7 @@ impl Worker {
     ///
     /// # Errors
     /// As [`Runner::run`](super::Runner::run), and [`RunError::Worker`] if the thread is gone.
-    pub async fn run(&self, event: Vec<u8>) -> Result<OwnedOutcome, RunError> {
+    pub async fn run(&self, event: Vec<u8>) -> Result<OwnedRunOutcome, RunError> {
         let (reply, answer) = oneshot::channel();
         self.jobs.send(Job { event, reply }).await.map_err(|_| RunError::Worker)?;
         answer.await.map_err(|_| RunError::Worker)?
@@ -94,16 +94,16 @@ fn serve(extractor: &Extractor, mut waiting: mpsc::Receiver<Job>) {
         if reply.is_closed() {
             continue;
         }
-        let outcome = runner.run(&event).map(OwnedOutcome::of);
-        let outcome = outcome.map(|outcome| OwnedOutcome { log: runner.log(), ..outcome });
+        let outcome = runner.run(&event).map(OwnedRunOutcome::of);
+        let outcome = outcome.map(|outcome| OwnedRunOutcome { log: runner.log(), ..outcome });
         // Whoever asked may have gone in the meantime.
         let _ = reply.send(outcome);
     }
 }
 
-impl OwnedOutcome {
-    fn of(outcome: Outcome<'_>) -> Self {
-        let Outcome { json, shape, fuel, conversion_fuel, failed_conversions } = outcome;
+impl OwnedRunOutcome {
+    fn of(outcome: RunOutcome<'_>) -> Self {
+        let RunOutcome { json, shape, fuel, conversion_fuel, failed_conversions } = outcome;
         let json = json.to_vec();
         Self { json, shape, fuel, conversion_fuel, failed_conversions, log: Vec::new() }
     }

@@ -1,20 +1,21 @@
 //! How a case went, before it is judged.
 
 use super::{Case, CaseError};
+use crate::bundle::BundleLoadError;
 use crate::bundle::pipeline::PipelineError;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::sandbox::ModuleLoadError;
 
 /// How a case went.
 #[derive(Debug, Default)]
-pub(super) struct Attempt {
+pub(super) struct CaseAttempt {
     /// What stopped it; `None` where nothing did.
     pub(super) problem: Option<Box<Problem>>,
     /// What else isn't as it has to be.
     pub(super) faults: Vec<String>,
 }
 
-impl Attempt {
+impl CaseAttempt {
     /// Nothing stopped it.
     pub(super) fn passed() -> Self {
         Self::default()
@@ -41,6 +42,11 @@ impl Attempt {
         Self::stopped_by_one(error.problems(), case)
     }
 
+    /// The end of a case that was to be stopped by its last step.
+    pub(super) fn ended<T>(last: Result<T, impl Into<Self>>) -> Result<Self, Self> {
+        last.map(|_| Self::passed()).map_err(Into::into)
+    }
+
     /// The case couldn't be tried at all.
     pub(super) fn failed(fault: impl Into<String>) -> Self {
         Self { problem: None, faults: vec![fault.into()] }
@@ -63,19 +69,25 @@ impl Attempt {
     }
 }
 
-impl From<CaseError> for Attempt {
+impl From<CaseError> for CaseAttempt {
     fn from(error: CaseError) -> Self {
         Self::failed(error.to_string())
     }
 }
 
-impl From<std::io::Error> for Attempt {
+impl From<std::io::Error> for CaseAttempt {
     fn from(error: std::io::Error) -> Self {
         Self::failed(error.to_string())
     }
 }
 
-impl From<ModuleLoadError> for Attempt {
+impl From<BundleLoadError> for CaseAttempt {
+    fn from(error: BundleLoadError) -> Self {
+        Self::stopped(Problem::new(Stage::Bundle, error.entry(), error.to_string()))
+    }
+}
+
+impl From<ModuleLoadError> for CaseAttempt {
     fn from(error: ModuleLoadError) -> Self {
         Self::stopped(Problem { stage: Stage::Load, ..error.problem() })
     }

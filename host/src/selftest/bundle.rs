@@ -1,7 +1,7 @@
 //! Cases that are a good bundle with something done to its directory: one step a line.
 
 use super::Case;
-use super::attempt::Attempt;
+use super::attempt::CaseAttempt;
 use super::setting::Setting;
 use super::step::CaseStep;
 use crate::bundle::{Expect, discover};
@@ -10,19 +10,21 @@ use crate::diagnostics::untrusted::escaped;
 
 /// Takes the steps of a case, then loads the bundle by itself; and where that goes well, with the whole directory of bundles:
 /// what is refused then is what the case is about.
-pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
     let good = setting.good_bundle()?.copy()?;
     for line in case.body()?.lines() {
         CaseStep::parse(line)
             .and_then(|step| step.take(&good))
-            .map_err(|reason| Attempt::failed(format!("`{}`: {reason}", escaped(line))))?;
+            .map_err(|reason| CaseAttempt::failed(format!("`{}`: {reason}", escaped(line))))?;
     }
     let attempt = good.attempt()?;
     let found = discover(good.root(), &Expect::default(), None, good.pipeline());
     match found.failures.first() {
         None => Ok(attempt),
-        Some(failure) => {
-            Err(Attempt::stopped(Problem::new(Stage::Bundle, failure.entry(), failure.to_string())))
-        }
+        Some(failure) => Err(CaseAttempt::stopped(Problem::new(
+            Stage::Bundle,
+            failure.entry(),
+            failure.to_string(),
+        ))),
     }
 }

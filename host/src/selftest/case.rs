@@ -1,12 +1,11 @@
 //! A case: one file of the corpus.
 
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::expand::expand;
 use crate::gate::inspect::StructuralLimits;
 use crate::sandbox::Limits;
+use crate::sandbox::tenant::Figures;
 
 /// The event that sets an attack off, where a case has no other.
 const EVENT: &str = r#"{"event_type":"e","bad":true}"#;
@@ -38,6 +37,18 @@ pub enum CaseKind {
 }
 
 impl CaseKind {
+    const ALL: [Self; 9] = [
+        Self::Wat,
+        Self::Module,
+        Self::Rust,
+        Self::Plan,
+        Self::Event,
+        Self::Result,
+        Self::Answer,
+        Self::Manifest,
+        Self::Bundle,
+    ];
+
     /// The name in the head of a case.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -54,20 +65,9 @@ impl CaseKind {
         }
     }
 
-    /// The kind of a `.case` that says so.
+    /// The kind of a `.case` that says so: what has an extension of its own doesn't.
     fn named(name: &str) -> Option<Self> {
-        [
-            Self::Wat,
-            Self::Module,
-            Self::Plan,
-            Self::Event,
-            Self::Result,
-            Self::Answer,
-            Self::Manifest,
-            Self::Bundle,
-        ]
-        .into_iter()
-        .find(|kind| kind.as_str() == name)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name && *kind != Self::Rust)
     }
 }
 
@@ -96,8 +96,8 @@ struct CaseHead {
     attack: String,
     expect: String,
     kind: Option<String>,
-    limits: Map<String, Value>,
-    structure: Map<String, Value>,
+    limits: Figures<Limits>,
+    structure: Figures<StructuralLimits>,
     event: Option<String>,
     good_event: Option<String>,
     good: Option<String>,
@@ -138,9 +138,6 @@ impl Case {
             _ if extension == "wat" => text,
             _ => body,
         };
-        overridden::<Limits>(&Limits::default(), &head.limits).map_err(refused)?;
-        overridden::<StructuralLimits>(&StructuralLimits::default(), &head.structure)
-            .map_err(refused)?;
         Ok(Self { name: name.to_owned(), kind, head, body: body.to_owned() })
     }
 
@@ -219,32 +216,18 @@ impl Case {
     /// The limits that it runs under: its own, and those of `base` where it has none.
     #[must_use]
     pub fn limits(&self, base: &Limits) -> Limits {
-        overridden(base, &self.head.limits)
-            .expect("the fields were read as limits when the case was")
+        self.head.limits.over(base)
     }
 
     /// The same for how its module may be built.
     #[must_use]
     pub fn structure(&self, base: &StructuralLimits) -> StructuralLimits {
-        overridden(base, &self.head.structure)
-            .expect("the fields were read as limits when the case was")
+        self.head.structure.over(base)
     }
 
     fn expanded(&self, text: &str) -> Result<String, CaseError> {
         expand(text).map_err(|message| CaseError { file: self.name.clone(), message })
     }
-}
-
-/// `base` with these fields in place of its own.
-fn overridden<T>(base: &T, fields: &Map<String, Value>) -> Result<T, String>
-where
-    T: serde::Serialize + DeserializeOwned,
-{
-    let mut value = serde_json::to_value(base).map_err(|error| error.to_string())?;
-    if let Value::Object(own) = &mut value {
-        own.extend(fields.clone());
-    }
-    serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
 impl CaseHead {
@@ -276,16 +259,13 @@ impl CaseHead {
             Some(_) => Err(format!("`{key}` appears twice in the head")),
             None => Ok(()),
         };
-        let fields = |place: &mut Map<String, Value>| {
-            *place = serde_json::from_str(value).map_err(|error| format!("`{key}`: {error}"))?;
-            Ok(())
-        };
+        let misread = |error: serde_json::Error| format!("`{key}`: {error}");
         match key {
             "attack" => self.attack = value.to_owned(),
             "expect" => self.expect = value.to_owned(),
             "says" => self.says.push(value.to_owned()),
-            "limits" => return fields(&mut self.limits),
-            "structure" => return fields(&mut self.structure),
+            "limits" => self.limits = serde_json::from_str(value).map_err(misread)?,
+            "structure" => self.structure = serde_json::from_str(value).map_err(misread)?,
             "kind" => return once(&mut self.kind),
             "event" => return once(&mut self.event),
             "good-event" => return once(&mut self.good_event),

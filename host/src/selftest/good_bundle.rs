@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::attempt::Attempt;
+use super::attempt::CaseAttempt;
 use crate::bundle::pipeline::Pipeline;
 use crate::bundle::{self, Expect};
-use crate::diagnostics::problem::{Coded, Problem, Stage};
 
 /// A bundle of the honest tenant's plan, in a directory that goes when this does.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ impl GoodBundle {
     }
 
     /// A copy that a case may change.
-    pub(super) fn copy(&self) -> Result<Self, Attempt> {
+    pub(super) fn copy(&self) -> Result<Self, CaseAttempt> {
         let root = tempfile::tempdir()?;
         let path = root.path().join(self.path.file_name().unwrap_or_default());
         fs::create_dir(&path)?;
@@ -52,12 +51,7 @@ impl GoodBundle {
     }
 
     /// Loads it as it is now, as the end of a case.
-    pub(super) fn attempt(&self) -> Result<Attempt, Attempt> {
-        match bundle::load(self.path(), &Expect::default(), &self.pipeline) {
-            Ok(_) => Ok(Attempt::passed()),
-            Err(error) => {
-                Err(Attempt::stopped(Problem::new(Stage::Bundle, error.entry(), error.to_string())))
-            }
-        }
+    pub(super) fn attempt(&self) -> Result<CaseAttempt, CaseAttempt> {
+        CaseAttempt::ended(bundle::load(self.path(), &Expect::default(), &self.pipeline))
     }
 }

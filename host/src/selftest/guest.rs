@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::Case;
-use super::attempt::Attempt;
+use super::attempt::CaseAttempt;
 use super::setting::Setting;
 use crate::diagnostics::problem::{Coded, Problem};
 use crate::diagnostics::untrusted::bounded;
@@ -18,26 +18,26 @@ const DEADLINES: u32 = 4;
 const COMPILER_CHARS: usize = 2_000;
 
 /// A guest in the text format.
-pub(super) fn from_text(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+pub(super) fn from_text(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
     from_bytes(setting, case, &Setting::compiled(&case.body()?)?)
 }
 
 /// A guest as the digits of its bytes.
-pub(super) fn from_hexadecimal(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+pub(super) fn from_hexadecimal(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
     let digits: String = case.body()?.split_whitespace().collect();
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
     let odd = !digits.len().is_multiple_of(2);
     match bytes.filter(|_| !odd) {
         Some(bytes) => from_bytes(setting, case, &bytes),
-        None => Err(Attempt::failed("the body isn't pairs of hexadecimal digits")),
+        None => Err(CaseAttempt::failed("the body isn't pairs of hexadecimal digits")),
     }
 }
 
 /// A guest in Rust.
-pub(super) fn from_rust(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+pub(super) fn from_rust(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
     let Some(rustc) = &setting.config().rustc else {
-        return Err(Attempt::failed("no rustc is named"));
+        return Err(CaseAttempt::failed("no rustc is named"));
     };
     let folder = tempfile::tempdir()?;
     let (source, module) = (folder.path().join("guest.rs"), folder.path().join("guest.wasm"));
@@ -51,13 +51,17 @@ pub(super) fn from_rust(setting: &Setting, case: &Case) -> Result<Attempt, Attem
         .output()?;
     if !output.status.success() {
         let said = bounded(&String::from_utf8_lossy(&output.stderr), COMPILER_CHARS);
-        return Err(Attempt::failed(format!("rustc: {said}")));
+        return Err(CaseAttempt::failed(format!("rustc: {said}")));
     }
     from_bytes(setting, case, &fs::read(&module)?)
 }
 
 /// A guest as its bytes.
-pub(super) fn from_bytes(setting: &Setting, case: &Case, wasm: &[u8]) -> Result<Attempt, Attempt> {
+pub(super) fn from_bytes(
+    setting: &Setting,
+    case: &Case,
+    wasm: &[u8],
+) -> Result<CaseAttempt, CaseAttempt> {
     let inspected = setting.inspected(case, wasm)?;
     let extractor = setting.sandbox(case)?.load(&inspected)?;
     let events = [case.event()?, case.good_event()?];
@@ -78,7 +82,7 @@ pub(super) fn serve(
     case: &Case,
     extractor: &Extractor,
     [bad, good]: [&[u8]; 2],
-) -> Attempt {
+) -> CaseAttempt {
     let deadline = extractor.sandbox().limits().deadline();
     let mut turns = Turns { deadline, faults: Vec::new() };
     let mut runner = extractor.runner();
@@ -101,7 +105,7 @@ pub(super) fn serve(
     if setting.config().is_exact() && found != case.good() {
         turns.faults.push(format!("the good event: expected {}, got {found}", case.good()));
     }
-    Attempt { problem: first_bad.err().map(Box::new), faults: turns.faults }
+    CaseAttempt { problem: first_bad.err().map(Box::new), faults: turns.faults }
 }
 
 /// The events of a case, and what went wrong with them.

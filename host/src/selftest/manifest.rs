@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Case;
-use super::attempt::Attempt;
+use super::attempt::CaseAttempt;
 use super::setting::Setting;
 use crate::bundle::{Contents, Digest, MANIFEST_FILE, Manifest, Part};
 
@@ -15,9 +15,9 @@ use crate::bundle::{Contents, Digest, MANIFEST_FILE, Manifest, Part};
 const FINGERPRINT: &str = "fingerprint";
 const FILES: &str = "files";
 
-pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
     let patch: Value = serde_json::from_str(&case.body()?)
-        .map_err(|error| Attempt::failed(format!("the body isn't a merge patch: {error}")))?;
+        .map_err(|error| CaseAttempt::failed(format!("the body isn't a merge patch: {error}")))?;
     let good = setting.good_bundle()?.copy()?;
     let mut value = read(good.path())?;
     json_patch::merge(&mut value, &patch);

@@ -50,7 +50,7 @@ use thiserror::Error;
 
 pub use case::{Case, CaseError, CaseKind};
 pub use corpus::corpus;
-pub use report::{CaseReport, Report, Skipped};
+pub use report::{CaseReport, CorpusReport, Skipped};
 pub use run::run;
 
 use crate::bundle::pipeline::PipelineError;

@@ -44,14 +44,14 @@ pub struct Skipped {
 
 /// What came of all cases that were selected.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct CorpusReport {
     /// The cases that were tried, in the corpus's order.
     pub cases: Vec<CaseReport>,
     /// The others.
     pub skipped: Vec<Skipped>,
 }
 
-impl Report {
+impl CorpusReport {
     /// Whether every case that was tried was stopped, and at least one was tried.
     #[must_use]
     pub fn ok(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Case;
-use super::attempt::Attempt;
+use super::attempt::CaseAttempt;
 use super::expand::unescaped;
 use super::guest;
 use super::setting::Setting;
@@ -14,7 +14,7 @@ const ADDRESS: usize = 4096;
 /// Bytes of a page of memory.
 const PAGE: usize = 64 << 10;
 
-pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<Attempt, Attempt> {
+pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
     let bytes = unescaped(&case.body()?);
     guest::from_bytes(setting, case, &Setting::compiled(&giving_back(&bytes))?)
 }

@@ -6,14 +6,14 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::attempt::{Attempt, unsaid};
+use super::attempt::{CaseAttempt, unsaid};
 use super::honest::Honest;
 use super::memory::Resident;
 use super::setting::Setting;
-use super::{Case, CaseKind, CaseReport, Config, Report, SelftestError, Skipped};
+use super::{Case, CaseKind, CaseReport, Config, CorpusReport, SelftestError, Skipped};
 use super::{answer, bundle, event, guest, manifest, plan, result, stopped};
 use crate::diagnostics::untrusted::{escaped, is_hidden};
-use crate::sandbox::{Allocator, ForeignModules};
+use crate::sandbox::ForeignModules;
 
 /// The stack of the thread that a case runs on: what the standard library gives threads.
 const STACK_BYTES: usize = 2 << 20;
@@ -39,11 +39,11 @@ pub fn run(
     cases: &[Case],
     config: &Config,
     watch: &mut dyn FnMut(&CaseReport),
-) -> Result<Report, SelftestError> {
+) -> Result<CorpusReport, SelftestError> {
     let setting = Arc::new(Setting::new(config)?);
     let mut honest = Honest::new(&setting)?;
     let mut resident = config.watch_memory.then(Resident::now).flatten();
-    let mut report = Report::default();
+    let mut report = CorpusReport::default();
     for case in cases.iter().filter(|case| config.selects(case)) {
         if let Some(reason) = lacking(case, config) {
             let reason = reason.to_owned();
@@ -82,7 +82,7 @@ fn lacking(case: &Case, config: &Config) -> Option<&'static str> {
 /// How a thread ended.
 enum Ended {
     /// By itself.
-    Well(Attempt),
+    Well(CaseAttempt),
     /// By a panic, with this message.
     Panicked(String),
     /// Not yet.
@@ -125,7 +125,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
     escaped(text.unwrap_or("a panic without a message"))
 }
 
-fn attempt(setting: &Setting, case: &Case) -> Attempt {
+fn attempt(setting: &Setting, case: &Case) -> CaseAttempt {
     let attempt = match case.kind() {
         CaseKind::Wat => guest::from_text(setting, case),
         CaseKind::Module => guest::from_hexadecimal(setting, case),
@@ -178,10 +178,7 @@ fn judge(
         case: case.name().to_owned(),
         attack: case.attack().to_owned(),
         isolation: config.options.isolation.as_str(),
-        allocator: match config.options.allocator {
-            Allocator::OnDemand => "on-demand",
-            Allocator::Pooling(_) => "pooling",
-        },
+        allocator: config.options.allocator.as_str(),
         expected: expect.to_owned(),
         observed: observed.to_owned(),
         limit: problem.as_deref().map(stopped::by),

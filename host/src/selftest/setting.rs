@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use super::attempt::Attempt;
+use super::attempt::CaseAttempt;
 use super::good_bundle::GoodBundle;
 use super::{Case, Config, SelftestError};
 use crate::bundle::Store;
@@ -14,7 +14,7 @@ use crate::evidence::{Samples, Task};
 use crate::gate::inspect::{Grant, Inspected, inspect_granting, prove};
 use crate::graph::GraphSpec;
 use crate::render::compile::compile_text;
-use crate::sandbox::{ModuleLoadError, Options, Sandbox, Wasi};
+use crate::sandbox::{ModuleLoadError, Options, Sandbox, WasiGrants};
 
 /// The plan of the honest tenant, which the bundles of cases are made from.
 pub(super) const PLAN: &str = include_str!("honest/plan.json");
@@ -89,14 +89,14 @@ impl Setting {
     }
 
     /// The bundle that cases have copies of.
-    pub(super) fn good_bundle(&self) -> Result<&GoodBundle, Attempt> {
+    pub(super) fn good_bundle(&self) -> Result<&GoodBundle, CaseAttempt> {
         if let Some(made) = self.good_bundle.get() {
             return Ok(made);
         }
         let root = tempfile::tempdir()?;
         let stored = self
             .store_bundle(root.path())
-            .map_err(|error| Attempt::failed(format!("a good bundle: {error}")))?;
+            .map_err(|error| CaseAttempt::failed(format!("a good bundle: {error}")))?;
         let pipeline = Pipeline::in_sandbox(self.engine().clone());
         let made = GoodBundle::new(root, stored.path, pipeline);
         Ok(self.good_bundle.get_or_init(|| made))
@@ -111,21 +111,21 @@ impl Setting {
     }
 
     /// Takes text of a guest to bytes.
-    pub(super) fn compiled(text: &str) -> Result<Vec<u8>, Attempt> {
+    pub(super) fn compiled(text: &str) -> Result<Vec<u8>, CaseAttempt> {
         compile_text(text).map_err(|error| {
-            Attempt::stopped(Problem::new(Stage::Compile, error.entry(), error.to_string()))
+            CaseAttempt::stopped(Problem::new(Stage::Compile, error.entry(), error.to_string()))
         })
     }
 
     /// Takes bytes through the static gate of a case, as a bundle's module would be.
-    pub(super) fn inspected(&self, case: &Case, wasm: &[u8]) -> Result<Inspected, Attempt> {
+    pub(super) fn inspected(&self, case: &Case, wasm: &[u8]) -> Result<Inspected, CaseAttempt> {
         let structure = case.structure(&self.config.structure);
         let grant = self.config.options.wasi.grant;
         match inspect_granting(wasm, &structure, grant) {
             Ok(inspected) => Ok(prove::by_verification(inspected)),
             Err(rejected) => {
                 let problems = rejected.problems().iter().map(Coded::problem).collect();
-                Err(Attempt::stopped_by_one(problems, case))
+                Err(CaseAttempt::stopped_by_one(problems, case))
             }
         }
     }
@@ -134,5 +134,5 @@ impl Setting {
 /// The same, without the directories that a tenant may read: they are no hostile guest's.
 fn without_files(options: Options) -> Options {
     let grant = options.wasi.grant.min(Grant::Core);
-    Options { wasi: Wasi { grant, ..Wasi::default() }, ..options }
+    Options { wasi: WasiGrants { grant, ..WasiGrants::default() }, ..options }
 }

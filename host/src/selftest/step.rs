@@ -1,7 +1,9 @@
 //! The steps of a bundle's case: what somebody does to files who can write to the directory.
 
+use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
@@ -11,53 +13,69 @@ use wasmtime::Engine;
 use super::expand::unescaped;
 use super::good_bundle::GoodBundle;
 use super::manifest;
+use crate::render::compile::compile_text;
+use crate::sandbox::files;
 
 /// One step: a verb, a file and what there is besides. Files are named from the bundle's directory; `..` leads to the
 /// directory of bundles, and nothing leads out of that.
 #[derive(Debug)]
 pub(super) struct CaseStep {
-    verb: Verb,
+    take: Take,
     words: Vec<String>,
 }
 
-/// What a step does, with how many words follow.
-#[derive(Clone, Copy, Debug)]
-enum Verb {
-    Append,
-    Copy,
-    Directory,
-    Flip,
-    HardLink,
-    Link,
-    Module,
-    Move,
-    Native,
-    Pipe,
-    Remove,
-    Replace,
-    Resize,
-    Seal,
-    Swap,
-    Write,
-}
+/// Takes a step on the file of a name with the words after that, as many as the verb has; or says why it can't be taken.
+type Take = fn(&CaseFiles<'_>, &str, &[String]) -> Result<(), StepError>;
 
-const VERBS: &[(&str, Verb, usize)] = &[
-    ("append", Verb::Append, 2),
-    ("copy", Verb::Copy, 2),
-    ("directory", Verb::Directory, 1),
-    ("flip", Verb::Flip, 2),
-    ("hard-link", Verb::HardLink, 2),
-    ("link", Verb::Link, 2),
-    ("module", Verb::Module, 2),
-    ("move", Verb::Move, 2),
-    ("native", Verb::Native, 1),
-    ("pipe", Verb::Pipe, 1),
-    ("remove", Verb::Remove, 1),
-    ("replace", Verb::Replace, 3),
-    ("resize", Verb::Resize, 2),
-    ("seal", Verb::Seal, 0),
-    ("swap", Verb::Swap, 2),
-    ("write", Verb::Write, 2),
+/// Why a step can't be taken.
+type StepError = Box<dyn std::error::Error>;
+
+/// Each verb, with how many words follow: the first is a file's name.
+const VERBS: &[(&str, usize, Take)] = &[
+    ("append", 2, |files, name, rest| {
+        files.edit(name, |content| content.extend(unescaped(&rest[0])))
+    }),
+    ("copy", 2, |files, name, rest| files.write(&rest[0], &files.read(name)?)),
+    ("directory", 1, |files, name, _| Ok(files.dir.create_dir(files.path(name))?)),
+    ("flip", 2, |files, name, rest| {
+        let at: usize = number(&rest[0])?;
+        files.edit(name, |content| {
+            if let Some(byte) = content.get_mut(at) {
+                *byte ^= 1;
+            }
+        })
+    }),
+    ("hard-link", 2, |files, name, rest| {
+        Ok(files.dir.hard_link(files.path(&rest[0]), &files.dir, files.path(name))?)
+    }),
+    ("link", 2, |files, name, rest| Ok(files.dir.symlink_contents(&rest[0], files.path(name))?)),
+    ("module", 2, |files, name, rest| files.write(name, &compile_text(&rest[0])?)),
+    ("move", 2, |files, name, rest| {
+        Ok(files.dir.rename(files.path(name), &files.dir, files.path(&rest[0]))?)
+    }),
+    ("native", 1, |files, name, _| {
+        files.write(name, &Engine::default().precompile_module(&files.read(MODULE)?)?)
+    }),
+    ("pipe", 1, |files, name, _| {
+        let mode = Mode::RUSR | Mode::WUSR;
+        Ok(mknodat(&files.dir, files.path(name), FileType::Fifo, mode, 0)?)
+    }),
+    ("remove", 1, |files, name, _| Ok(files.remove(name)?)),
+    ("replace", 3, |files, name, rest| {
+        let mut is_there = false;
+        files.edit(name, |content| {
+            is_there = replace(content, &unescaped(&rest[0]), &unescaped(&rest[1]));
+        })?;
+        if is_there { Ok(()) } else { Err("what is to be replaced isn't there".into()) }
+    }),
+    ("resize", 2, |files, name, rest| {
+        let length = number(&rest[0])?;
+        let file = files.dir.open_with(files.path(name), OpenOptions::new().write(true))?;
+        Ok(file.set_len(length)?)
+    }),
+    ("seal", 0, |files, _, _| Ok(manifest::seal(files.good.path())?)),
+    ("swap", 2, |files, name, rest| files.swap(name, &rest[0])),
+    ("write", 2, |files, name, rest| files.write(name, &unescaped(&rest[0]))),
 ];
 
 impl CaseStep {
@@ -68,14 +86,14 @@ impl CaseStep {
     pub(super) fn parse(line: &str) -> Result<Self, String> {
         let mut words = shlex::split(line).ok_or("a quote without an end")?.into_iter();
         let verb = words.next().unwrap_or_default();
-        let Some((_, verb, count)) = VERBS.iter().find(|(name, ..)| *name == verb) else {
+        let Some((_, count, take)) = VERBS.iter().find(|(name, ..)| *name == verb) else {
             return Err("there is no such step".to_owned());
         };
         let words: Vec<String> = words.collect();
         if words.len() != *count {
             return Err(format!("expected {count} words after the verb, found {}", words.len()));
         }
-        Ok(Self { verb: *verb, words })
+        Ok(Self { take: *take, words })
     }
 
     /// Takes the step.
@@ -84,74 +102,17 @@ impl CaseStep {
     /// Why it can't be taken.
     pub(super) fn take(&self, good: &GoodBundle) -> Result<(), String> {
         let files = CaseFiles::of(good).map_err(|error| error.to_string())?;
-        let word = |index: usize| self.words.get(index).map_or("", String::as_str);
-        let bytes = |index: usize| unescaped(word(index));
-        let name = String::from_utf8(bytes(0)).map_err(|error| error.to_string())?;
-        let name = name.as_str();
-        let done = match self.verb {
-            Verb::Append => files.edit(name, |content| content.extend(bytes(1))),
-            Verb::Copy => files.read(name).and_then(|content| files.write(word(1), &content)),
-            Verb::Directory => files.dir.create_dir(files.path(name)),
-            Verb::Flip => {
-                let at: usize = number(word(1))?;
-                files.edit(name, |content| {
-                    if let Some(byte) = content.get_mut(at) {
-                        *byte ^= 1;
-                    }
-                })
-            }
-            Verb::HardLink => {
-                files.dir.hard_link(files.path(word(1)), &files.dir, files.path(name))
-            }
-            Verb::Link => files.dir.symlink_contents(word(1), files.path(name)),
-            Verb::Module => {
-                let module = crate::render::compile::compile_text(word(1))
-                    .map_err(|error| error.to_string())?;
-                files.write(name, &module)
-            }
-            Verb::Move => files.dir.rename(files.path(name), &files.dir, files.path(word(1))),
-            Verb::Native => {
-                let module = files.read(MODULE).map_err(|error| error.to_string())?;
-                let code = Engine::default().precompile_module(&module);
-                files.write(name, &code.map_err(|error| error.to_string())?)
-            }
-            Verb::Pipe => {
-                let path = files.path(name);
-                let mode = Mode::RUSR | Mode::WUSR;
-                mknodat(&files.dir, path, FileType::Fifo, mode, 0).map_err(io::Error::from)
-            }
-            Verb::Remove => files.remove(name),
-            Verb::Replace => {
-                let mut is_there = false;
-                let replaced = files.edit(name, |content| {
-                    is_there = replace(content, &bytes(1), &bytes(2));
-                });
-                if !is_there {
-                    return Err("what is to be replaced isn't there".to_owned());
-                }
-                replaced
-            }
-            Verb::Resize => {
-                let length = number(word(1))?;
-                let mut options = OpenOptions::new();
-                let file = files.dir.open_with(files.path(name), options.write(true));
-                file.and_then(|file| file.set_len(length))
-            }
-            Verb::Seal => manifest::seal(good.path()),
-            Verb::Swap => files.swap(name, word(1)),
-            Verb::Write => files.write(name, &bytes(1)),
-        };
-        done.map_err(|error| error.to_string())
+        let (name, rest) =
+            self.words.split_first().map_or(("", &[][..]), |(name, rest)| (name, rest));
+        let name = String::from_utf8(unescaped(name)).map_err(|error| error.to_string())?;
+        (self.take)(&files, &name, rest).map_err(|error| error.to_string())
     }
 }
 
 /// The module of the good bundle.
 const MODULE: &str = "extractor.wasm";
 
-fn number<T: std::str::FromStr>(word: &str) -> Result<T, String>
-where
-    T::Err: std::fmt::Display,
-{
+fn number<T: FromStr<Err: Display>>(word: &str) -> Result<T, String> {
     word.parse().map_err(|error| format!("{word}: {error}"))
 }
 
@@ -163,20 +124,18 @@ fn replace(content: &mut Vec<u8>, old: &[u8], new: &[u8]) -> bool {
 }
 
 /// The files of a bundle and of its neighbours.
-struct CaseFiles {
+struct CaseFiles<'g> {
     dir: Dir,
-    bundle: PathBuf,
+    good: &'g GoodBundle,
 }
 
-impl CaseFiles {
-    fn of(good: &GoodBundle) -> io::Result<Self> {
-        let dir = Dir::open_ambient_dir(good.root(), ambient_authority())?;
-        let bundle = good.path().file_name().map(PathBuf::from).unwrap_or_default();
-        Ok(Self { dir, bundle })
+impl<'g> CaseFiles<'g> {
+    fn of(good: &'g GoodBundle) -> io::Result<Self> {
+        Ok(Self { dir: Dir::open_ambient_dir(good.root(), ambient_authority())?, good })
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.bundle.join(Path::new(name))
+        Path::new(self.good.path().file_name().unwrap_or_default()).join(name)
     }
 
     fn read(&self, name: &str) -> io::Result<Vec<u8>> {
@@ -184,32 +143,27 @@ impl CaseFiles {
     }
 
     /// Puts a new file in the place of whatever has this name.
-    fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    fn write(&self, name: &str, content: &[u8]) -> Result<(), StepError> {
         match self.remove(name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        self.dir.open_with(self.path(name), &options)?.write_all(content)
+        Ok(self.dir.open_with(self.path(name), &options)?.write_all(content)?)
     }
 
-    fn edit(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+    fn edit(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Result<(), StepError> {
         let mut content = self.read(name)?;
         change(&mut content);
         self.write(name, &content)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        let path = self.path(name);
-        if self.dir.symlink_metadata(&path)?.is_dir() {
-            self.dir.remove_dir_all(path)
-        } else {
-            self.dir.remove_file(path)
-        }
+        files::remove(&self.dir, self.path(name))
     }
 
-    fn swap(&self, one: &str, other: &str) -> io::Result<()> {
+    fn swap(&self, one: &str, other: &str) -> Result<(), StepError> {
         let (first, second) = (self.read(one)?, self.read(other)?);
         self.write(one, &second)?;
         self.write(other, &first)

@@ -4,13 +4,15 @@ use super::limits::{BlockLimits, Spent};
 use super::value::{push_json, truthy_fuel};
 use super::{BlockError, Deadline, HEADER_BYTES, SLOT_BYTES, SlotKind};
 use crate::abi::event::declared::{
-    Declared, InputSource, PreparedInput, PreparedRows, ValuePlace, ValueScope,
+    InputSource, PreparedInput, PreparedRows, PreparedSection, ValuePlace, ValueScope,
 };
-use crate::abi::event::element::{self, Element, Entry, View};
+use crate::abi::event::element::{self, ElementSlots, Entry, View};
 use crate::abi::event::{Projector, Slot};
+use crate::abi::section::InputKind;
 use crate::diagnostics::untrusted::escaped;
 use crate::plan::expr::{
-    Evaluated, Evaluator, Expression, Lookup, OutOfFuel, Over, fuel, is_truthy,
+    CompiledValue, Conversion, Evaluated, Expression, Lookup, OutOfFuel, Over, Reference, Source,
+    fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
@@ -29,10 +31,8 @@ pub(super) struct Record {
 impl Record {
     /// The same text where all texts lie `bytes` bytes further.
     pub(super) fn behind(self, bytes: u32) -> Self {
-        match self.kind {
-            SlotKind::Absent | SlotKind::Denied => self,
-            _ => Self { offset: self.offset + bytes, ..self },
-        }
+        let offset = if self.kind.is_there() { self.offset + bytes } else { self.offset };
+        Self { offset, ..self }
     }
 
     pub(super) fn to_bytes(self) -> [u8; SLOT_BYTES] {
@@ -45,33 +45,26 @@ impl Record {
     }
 }
 
-/// The rows of one iteration.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TableRecords {
-    pub(super) records: Vec<Record>,
-    pub(super) rows: u32,
-}
-
 /// What a block is put together from; offsets count from the first text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockParts {
     /// In the order of the inputs; absent for columns.
     pub(super) records: Vec<Record>,
-    /// In the order of the iterations.
-    pub(super) tables: Vec<TableRecords>,
+    /// In the order of the iterations: the records of the columns, one row after another.
+    pub(super) tables: Vec<Vec<Record>>,
     pub(super) texts: Vec<u8>,
     /// In the order of the inputs: what each came to last.
     states: Vec<InputState>,
     /// The elements that are being read, the outer one first.
-    elements: [Element; 2],
+    elements: [ElementSlots; 2],
 }
 
 impl BlockParts {
     /// Bytes that are held on to.
     pub(super) fn capacity(&self) -> usize {
-        let tables = self.tables.iter().map(|table| table.records.capacity()).sum::<usize>();
+        let tables = self.tables.iter().map(Vec::capacity).sum::<usize>();
         let records = self.records.capacity() + tables;
-        let elements = self.elements.iter().map(Element::capacity).sum::<usize>();
+        let elements = self.elements.iter().map(ElementSlots::capacity).sum::<usize>();
         records * size_of::<Record>()
             + self.states.capacity() * size_of::<InputState>()
             + self.texts.capacity()
@@ -153,8 +146,7 @@ impl Lookup for BoundValues<'_> {
     fn value(&self, index: usize) -> Option<&[u8]> {
         let place = *self.places.get(index)?;
         let slot = self.bindings.slot(place);
-        (!matches!(slot.kind, SlotKind::Absent | SlotKind::Denied))
-            .then(|| self.bindings.text(place, slot))
+        slot.kind.is_there().then(|| self.bindings.text(place, slot))
     }
 
     fn withholds_nested(&self, index: usize) -> bool {
@@ -165,7 +157,7 @@ impl Lookup for BoundValues<'_> {
 /// Computes the inputs of one event.
 pub(super) struct Fill<'a> {
     projector: &'a Projector,
-    declared: &'a Declared,
+    declared: &'a PreparedSection,
     event: &'a [u8],
     limits: BlockLimits,
     deadline: Deadline<'a>,
@@ -173,7 +165,7 @@ pub(super) struct Fill<'a> {
     /// Fuel that is left.
     fuel: u64,
     failed: u32,
-    /// TableRecords so far.
+    /// Rows so far.
     rows: usize,
     /// Records so far, without texts, in bytes.
     record_bytes: usize,
@@ -193,11 +185,8 @@ impl<'a> Fill<'a> {
     ) -> Self {
         let declared = projector.ready();
         parts.records.clear();
-        parts.tables.resize_with(declared.tables.len(), TableRecords::default);
-        for table in &mut parts.tables {
-            table.records.clear();
-            table.rows = 0;
-        }
+        parts.tables.resize_with(declared.tables.len(), Vec::new);
+        parts.tables.iter_mut().for_each(Vec::clear);
         parts.texts.clear();
         parts.states.clear();
         parts.states.resize(declared.prepared.len(), InputState::default());
@@ -248,7 +237,7 @@ impl<'a> Fill<'a> {
         index: usize,
         bindings: &Bindings<'_>,
         level: usize,
-        elements: &mut [Element],
+        elements: &mut [ElementSlots],
     ) -> Result<(), BlockError> {
         let declared = self.declared;
         let Some(table) = declared.tables.get(index) else { return Ok(()) };
@@ -322,7 +311,7 @@ impl<'a> Fill<'a> {
         index: usize,
         bindings: &Bindings<'_>,
         level: usize,
-        inner: &mut [Element],
+        inner: &mut [ElementSlots],
     ) -> Result<(), BlockError> {
         let declared = self.declared;
         let Some(table) = declared.tables.get(index) else { return Ok(()) };
@@ -341,12 +330,9 @@ impl<'a> Fill<'a> {
         }
         for column in &table.columns {
             let record = self.input(*column, bindings)?;
-            if let Some(rows) = self.parts.tables.get_mut(index) {
-                rows.records.push(record);
+            if let Some(records) = self.parts.tables.get_mut(index) {
+                records.push(record);
             }
-        }
-        if let Some(rows) = self.parts.tables.get_mut(index) {
-            rows.rows += 1;
         }
         for inner_table in &table.inner {
             self.table(*inner_table, bindings, level + 1, inner)?;
@@ -404,7 +390,7 @@ impl<'a> Fill<'a> {
         match &input.source {
             InputSource::Value(place) => {
                 let slot = bindings.slot(*place);
-                if matches!(slot.kind, SlotKind::Absent | SlotKind::Denied) {
+                if !slot.kind.is_there() {
                     return Ok(Computed::without_text(slot.kind));
                 }
                 let start = self.parts.texts.len();
@@ -413,35 +399,33 @@ impl<'a> Fill<'a> {
             }
             InputSource::Truthy(place) => {
                 let slot = bindings.slot(*place);
-                if matches!(slot.kind, SlotKind::Absent | SlotKind::Denied) {
+                if !slot.kind.is_there() {
                     return Ok(Computed::without_text(slot.kind));
                 }
                 let text = bindings.text(*place, slot);
                 self.spend(truthy_fuel(text))?;
                 self.word(is_truthy(text))
             }
-            InputSource::Condition(evaluator, places) => {
+            InputSource::Condition(condition, places) => {
                 let values = BoundValues { bindings: *bindings, places };
-                let holds = evaluator.holds(&values, &mut self.fuel);
+                let holds = condition.holds(&values, &mut self.fuel);
                 let holds = holds.map_err(|OutOfFuel| self.out_of_fuel(1))?;
                 self.word(holds)
             }
-            InputSource::Evaluated(evaluator, places) => {
-                self.evaluated(evaluator, places, bindings)
-            }
+            InputSource::Evaluated(value, places) => self.evaluated(value, places, bindings),
         }
     }
 
     fn evaluated(
         &mut self,
-        evaluator: &Evaluator,
+        value: &CompiledValue,
         places: &[ValuePlace],
         bindings: &Bindings<'_>,
     ) -> Result<Computed, BlockError> {
         self.deadline.check()?;
         let start = self.parts.texts.len();
         let values = BoundValues { bindings: *bindings, places };
-        let evaluated = evaluator.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
+        let evaluated = value.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
         match evaluated.map_err(|OutOfFuel| self.out_of_fuel(1))? {
             Evaluated::Absent => Ok(Computed::default()),
             Evaluated::Failed => Ok(Computed { failed: true, ..Computed::default() }),
@@ -510,25 +494,25 @@ impl<'a> Fill<'a> {
         let outer = own.and_then(|own| own.within).and_then(|outer| rows.get(outer));
         let around: Vec<&[String]> =
             [outer, own].into_iter().flatten().map(|rows| rows.iteration.path.as_slice()).collect();
-        let path = |reference: &crate::plan::expr::Reference| {
+        let path = |reference: &Reference| {
             let around = around.iter().take(usize::from(reference.level.0));
             let around = around.map(|path| format!("{}[]", path.join(".")));
             around.chain([reference.path.join(".")]).collect::<Vec<_>>().join(".")
         };
         let paths: Vec<String> = input.references().into_iter().map(path).collect();
         let mut names = Vec::new();
-        if let crate::abi::section::InputKind::Value(value) = &input.what {
+        if let InputKind::Value(value) = &input.what {
             conversions(value, &mut names);
         }
         BlockError::Conversion { path: escaped(&paths.join(", ")), conversions: names.join(", ") }
     }
 }
 
-/// The names of the conversions of a value, in the order in which they are applied. BoundValues nest as deep as a section lets
+/// The names of the conversions of a value, in the order in which they are applied. Values nest as deep as a section lets
 /// them.
 fn conversions(value: &Expression, names: &mut Vec<&'static str>) {
-    if let crate::plan::expr::Source::Coalesce(values) = &value.source {
+    if let Source::Coalesce(values) = &value.source {
         values.iter().for_each(|value| conversions(value, names));
     }
-    names.extend(value.convert.iter().map(crate::plan::expr::Conversion::name));
+    names.extend(value.convert.iter().map(Conversion::name));
 }

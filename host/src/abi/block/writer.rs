@@ -148,7 +148,7 @@ impl BlockWriter {
         filled?;
         let BlockParts { records, tables, texts, .. } = &self.parts;
         let first = self.block.len();
-        let rows: usize = tables.iter().map(|table| table.records.len() * SLOT_BYTES).sum();
+        let rows: usize = tables.iter().map(|records| records.len() * SLOT_BYTES).sum();
         // All that the block holds was counted while it was filled.
         let behind = |record: &Record| record.behind((first + rows) as u32);
         self.block.reserve(rows + texts.len());
@@ -157,12 +157,14 @@ impl BlockWriter {
         }
         for (table, ready) in tables.iter().zip(&projector.ready().tables) {
             let start = self.block.len();
-            for record in &table.records {
+            // Fewer than bytes of an event.
+            let count = (table.len() / ready.columns.len().max(1)) as u32;
+            for record in table {
                 self.block.extend_from_slice(&behind(record).to_bytes());
             }
             for (place, column) in ready.columns.iter().enumerate() {
-                let offset = if table.rows == 0 { 0 } else { (start + place * SLOT_BYTES) as u32 };
-                let record = Record { kind: SlotKind::List, offset, length: table.rows };
+                let offset = if count == 0 { 0 } else { (start + place * SLOT_BYTES) as u32 };
+                let record = Record { kind: SlotKind::List, offset, length: count };
                 put_record(&mut self.block, *column, record);
             }
         }
@@ -173,9 +175,9 @@ impl BlockWriter {
 
 fn put_record(block: &mut [u8], slot: usize, record: Record) {
     let at = HEADER_BYTES + slot * SLOT_BYTES;
-    put(block, at, record.kind as u32);
-    put(block, at + 4, record.offset);
-    put(block, at + 8, record.length);
+    if let Some(place) = block.get_mut(at..at + SLOT_BYTES) {
+        place.copy_from_slice(&record.to_bytes());
+    }
 }
 
 fn put(block: &mut [u8], at: usize, value: u32) {

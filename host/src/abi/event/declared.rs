@@ -6,11 +6,11 @@ use super::trie::Trie;
 use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows};
 use crate::abi::slot::{Slot, SlotKind};
-use crate::plan::expr::{Evaluator, Over, Reference, Source};
+use crate::plan::expr::{CompiledCondition, CompiledValue, Expression, Over, Reference, Source};
 
 /// The inputs of a declaration, and its iterations, made ready.
 #[derive(Clone, Debug)]
-pub(crate) struct Declared {
+pub(crate) struct PreparedSection {
     /// In the order of declaration.
     pub(crate) prepared: Vec<PreparedInput>,
     /// In the order of declaration.
@@ -37,10 +37,10 @@ pub(crate) enum InputSource {
     Value(ValuePlace),
     /// Whether the value is truthy.
     Truthy(ValuePlace),
-    /// What the evaluator makes of these values.
-    Evaluated(Evaluator, Vec<ValuePlace>),
-    /// Whether the evaluator's condition holds of these values.
-    Condition(Evaluator, Vec<ValuePlace>),
+    /// What is made of these values.
+    Evaluated(CompiledValue, Vec<ValuePlace>),
+    /// Whether the condition holds of these values.
+    Condition(CompiledCondition, Vec<ValuePlace>),
 }
 
 /// A value at one of the levels.
@@ -135,7 +135,7 @@ struct Builder<'a> {
     withheld: Option<&'a dyn Withhold>,
 }
 
-impl Declared {
+impl PreparedSection {
     /// Makes a declaration ready, with the paths that are read of an event itself. There the input that was declared at an
     /// index has the number of that index, if it is what is at a path of the event or a test of that, and `watched` has the
     /// number after the last input.
@@ -185,11 +185,16 @@ fn positions<T>(list: &[T], is_wanted: impl Fn(&T) -> bool) -> Vec<usize> {
 fn own_path(input: &Input) -> Option<&Reference> {
     match &input.what {
         InputKind::Truthy(reference) => Some(reference),
-        InputKind::Value(value) if value.convert.is_empty() => match &value.source {
-            Source::Path(reference) => Some(reference),
-            Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) => None,
-        },
-        InputKind::Value(_) | InputKind::When(_) => None,
+        InputKind::Value(value) => plain_path(value),
+        InputKind::When(_) => None,
+    }
+}
+
+/// The path of a value that is what is there, as it is.
+fn plain_path(value: &Expression) -> Option<&Reference> {
+    match &value.source {
+        Source::Path(reference) if value.convert.is_empty() => Some(reference),
+        _ => None,
     }
 }
 
@@ -197,34 +202,31 @@ impl Builder<'_> {
     fn prepare(&mut self, index: usize, input: &Input) -> PreparedInput {
         let mut places = Vec::new();
         let mut resolve = |reference: &Reference| {
-            places.push(self.place(reference, input.rows));
+            places.push(match input.rows {
+                // What is at a path of the event has the number of its input.
+                None if own_path(input).is_some() => self.placed(0, None, index, &reference.path),
+                rows => self.place(reference, rows),
+            });
             places.len() - 1
         };
-        let source = match (own_path(input), &input.what) {
-            (Some(reference), what) if input.rows.is_none() => {
-                let place = self.placed(0, None, index, &reference.path);
-                places.push(place);
-                if matches!(what, InputKind::Truthy(_)) {
-                    InputSource::Truthy(place)
-                } else {
-                    InputSource::Value(place)
-                }
-            }
-            (_, InputKind::Truthy(reference)) => {
+        let source = match &input.what {
+            InputKind::Truthy(reference) => {
                 resolve(reference);
                 InputSource::Truthy(places[0])
             }
-            (Some(reference), _) => {
-                resolve(reference);
-                InputSource::Value(places[0])
-            }
-            (None, InputKind::Value(value)) => {
-                let evaluator = Evaluator::for_value(value, &mut resolve);
-                InputSource::Evaluated(evaluator, places.clone())
-            }
-            (None, InputKind::When(condition)) => {
-                let evaluator = Evaluator::for_condition(condition, &mut resolve);
-                InputSource::Condition(evaluator, places.clone())
+            InputKind::Value(value) => match plain_path(value) {
+                Some(reference) => {
+                    resolve(reference);
+                    InputSource::Value(places[0])
+                }
+                None => {
+                    let compiled = CompiledValue::new(value, &mut resolve);
+                    InputSource::Evaluated(compiled, places.clone())
+                }
+            },
+            InputKind::When(condition) => {
+                let compiled = CompiledCondition::new(condition, &mut resolve);
+                InputSource::Condition(compiled, places.clone())
             }
         };
         let deepest = places.iter().map(|place| place.level).max().unwrap_or(0);

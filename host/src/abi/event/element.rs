@@ -36,7 +36,7 @@ impl<'a> View<'a> {
 
 /// One element, reused for the next.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Element {
+pub(crate) struct ElementSlots {
     slots: Vec<Slot>,
     visits: Vec<Visit>,
     entry: Vec<u8>,
@@ -61,7 +61,7 @@ impl Entry {
     }
 }
 
-impl Element {
+impl ElementSlots {
     /// Finds the paths of `trie` in the element that begins at `start`, and where it ends.
     pub(crate) fn read(&mut self, trie: &Trie, event: &[u8], start: usize) -> Option<usize> {
         self.clear(trie);

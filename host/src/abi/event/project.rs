@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::declared::{Declared, InputSource};
+use super::declared::{InputSource, PreparedSection};
 use super::element::View;
 use super::error::{EventError, Fault};
 use super::trie::Trie;
@@ -40,7 +40,7 @@ pub struct Projector {
     trie: Trie,
     inputs: Vec<Input>,
     rows: Vec<Rows>,
-    declared: Declared,
+    declared: PreparedSection,
     withheld: Option<Arc<dyn Withhold>>,
     limit: usize,
 }
@@ -78,7 +78,7 @@ impl Projector {
         watched: Option<&[String]>,
         withheld: Option<Arc<dyn Withhold>>,
     ) -> Self {
-        let (declared, trie) = Declared::new(inputs, rows, watched, withheld.as_deref());
+        let (declared, trie) = PreparedSection::new(inputs, rows, watched, withheld.as_deref());
         Self {
             trie,
             inputs: inputs.to_vec(),
@@ -146,7 +146,7 @@ impl Projector {
     }
 
     /// The inputs and iterations, made ready.
-    pub(crate) fn ready(&self) -> &Declared {
+    pub(crate) fn ready(&self) -> &PreparedSection {
         &self.declared
     }
 

@@ -9,15 +9,15 @@ use crate::json::string;
 #[derive(Clone, Debug)]
 pub(crate) struct Trie {
     /// The root first.
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
+    nodes: Vec<TrieNode>,
+    edges: Vec<TrieEdge>,
     /// For each declared path, in the order of declaration, the number of its slot.
     positions: Vec<u32>,
 }
 
 /// A path, or the beginning of one.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct TrieNode {
     index: u32,
     parent: u32,
     edges: Range<u32>,
@@ -28,7 +28,7 @@ pub(super) struct Node {
 }
 
 #[derive(Clone, Debug)]
-struct Edge {
+struct TrieEdge {
     /// The first eight bytes of the key.
     first: u64,
     /// The whole key.
@@ -66,7 +66,7 @@ fn first_word(text: &[u8], key: &Range<usize>) -> u64 {
     }
 }
 
-impl Node {
+impl TrieNode {
     #[inline(always)]
     pub(super) fn has_children(&self) -> bool {
         self.sketches != 0
@@ -92,9 +92,9 @@ impl Node {
 
 /// The tree while it grows.
 #[derive(Default)]
-struct Draft<'a> {
+struct TrieBranch<'a> {
     own: Vec<usize>,
-    children: BTreeMap<&'a str, Draft<'a>>,
+    children: BTreeMap<&'a str, TrieBranch<'a>>,
 }
 
 impl Trie {
@@ -102,7 +102,7 @@ impl Trie {
     pub(super) fn new(paths: &[Option<Vec<String>>]) -> Self {
         // A path deeper than any event keeps the position that no slot has.
         let mut positions = vec![u32::MAX; paths.len()];
-        let mut root = Draft::default();
+        let mut root = TrieBranch::default();
         for (index, path) in paths.iter().enumerate() {
             let Some(path) = path else { continue };
             let mut draft = &mut root;
@@ -124,7 +124,7 @@ impl Trie {
     /// which cuts paths above.
     fn add(
         &mut self,
-        draft: &Draft<'_>,
+        draft: &TrieBranch<'_>,
         parent: u32,
         next: &mut u32,
         positions: &mut [u32],
@@ -137,7 +137,7 @@ impl Trie {
         }
         let first = self.edges.len() as u32;
         let sketches = draft.children.keys().fold(0, |set, key| set | 1 << sketch(key.as_bytes()));
-        self.nodes.push(Node {
+        self.nodes.push(TrieNode {
             index,
             parent,
             edges: first..first + draft.children.len() as u32,
@@ -147,7 +147,7 @@ impl Trie {
         // The edges of a node lie side by side, so they are laid before any child adds its own.
         for key in draft.children.keys() {
             let first = first_word(key.as_bytes(), &(0..key.len()));
-            self.edges.push(Edge { first, key: key.as_bytes().into(), node: 0 });
+            self.edges.push(TrieEdge { first, key: key.as_bytes().into(), node: 0 });
         }
         for (offset, child) in draft.children.values().enumerate() {
             let node = self.add(child, index, next, positions);
@@ -174,19 +174,24 @@ impl Trie {
     }
 
     /// All nodes, parents before their children.
-    pub(super) fn nodes(&self) -> &[Node] {
+    pub(super) fn nodes(&self) -> &[TrieNode] {
         &self.nodes
     }
 
     /// The node of the empty path.
     #[inline(always)]
-    pub(super) fn root(&self) -> &Node {
+    pub(super) fn root(&self) -> &TrieNode {
         &self.nodes[0]
     }
 
     /// The child that an unescaped key leads to, which lies in `text`.
     #[inline(always)]
-    pub(super) fn child(&self, node: &Node, text: &[u8], at: Range<usize>) -> Option<&Node> {
+    pub(super) fn child(
+        &self,
+        node: &TrieNode,
+        text: &[u8],
+        at: Range<usize>,
+    ) -> Option<&TrieNode> {
         let key = text.get(at.clone())?;
         if node.sketches >> sketch(key) & 1 == 0 {
             return None;
@@ -205,7 +210,7 @@ impl Trie {
 
     /// The child that a key with escapes leads to. The scanner has found the escapes valid.
     #[cold]
-    pub(super) fn child_escaped(&self, node: &Node, key: &[u8]) -> Option<&Node> {
+    pub(super) fn child_escaped(&self, node: &TrieNode, key: &[u8]) -> Option<&TrieNode> {
         let key = string::characters(key);
         self.child(node, &key, 0..key.len())
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::Fault;
-use super::trie::{Node, Trie};
+use super::trie::{Trie, TrieNode};
 use crate::abi::slot::{Slot, SlotKind};
 use crate::json::scan::{self, Scan};
 
@@ -74,7 +74,7 @@ impl<'a> Walk<'a> {
 
     /// A value that inputs point to or into, found during the visit `within` of the parent. Recursion is as deep as the
     /// longest declared path at most.
-    fn value(&mut self, node: &Node, within: u32, start: usize, depth: usize) -> Scan<usize> {
+    fn value(&mut self, node: &TrieNode, within: u32, start: usize, depth: usize) -> Scan<usize> {
         let first = scan::byte(self.event, start);
         let mut visit = Visit { number: 0, within };
         if node.has_children() {
@@ -117,7 +117,7 @@ impl<'a> Walk<'a> {
     }
 
     /// An object some of whose members are wanted.
-    fn object(&mut self, node: &Node, visit: u32, start: usize, depth: usize) -> Scan<usize> {
+    fn object(&mut self, node: &TrieNode, visit: u32, start: usize, depth: usize) -> Scan<usize> {
         let event = self.event;
         if depth > scan::MAX_DEPTH {
             return scan::fault(Fault::Depth, start);

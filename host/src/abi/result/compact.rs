@@ -1,11 +1,11 @@
 //! The quick reader: results as extractors mostly write them.
 
-use super::{Shape, VALUE_DEPTH};
+use super::{ResultCounts, VALUE_DEPTH};
 use crate::json::scan;
 
 /// The shape of a result whose keys come in the documented order and that holds no white space, which is how extractors
 /// mostly write; `None` for any other text, a result or not.
-pub(super) fn read(bytes: &[u8]) -> Option<Shape> {
+pub(super) fn read(bytes: &[u8]) -> Option<ResultCounts> {
     let at = after(bytes, 0, b"{\"nodes\":")?;
     let (nodes, at) = elements(bytes, at, |at| {
         let at = text(bytes, after(bytes, at, b"{\"node_id\":")?)?;
@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Shape> {
     let at = after(bytes, at, b",\"partially_handled_span_ids\":")?;
     let (partially_handled, at) = elements(bytes, at, |at| text(bytes, at))?;
     let end = after(bytes, at, b"}")?;
-    (end == bytes.len()).then_some(Shape { nodes, edges, fully_handled, partially_handled })
+    (end == bytes.len()).then_some(ResultCounts { nodes, edges, fully_handled, partially_handled })
 }
 
 /// The properties, and the end of the object that they are the last of.

@@ -25,7 +25,7 @@ use crate::diagnostics::problem::Coded;
 
 /// How much a result holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct ResultCounts {
     /// Nodes.
     pub nodes: usize,
     /// Edges.
@@ -36,7 +36,7 @@ pub struct Shape {
     pub partially_handled: usize,
 }
 
-impl Shape {
+impl ResultCounts {
     /// Whether the extractor declined: no node, no edge and no claim on a span.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -127,7 +127,7 @@ impl Coded for ResultError {
 ///
 /// # Errors
 /// [`ResultError`], the first thing that is wrong.
-pub fn check(bytes: &[u8]) -> Result<Shape, ResultError> {
+pub fn check(bytes: &[u8]) -> Result<ResultCounts, ResultError> {
     if simdutf8::basic::from_utf8(bytes).is_err() {
         let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
         return Err(ResultError::NotUtf8 { at });
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_good_result_is_counted_in_any_order_of_keys() {
-        let shape = Shape { nodes: 1, edges: 1, fully_handled: 1, partially_handled: 2 };
+        let shape = ResultCounts { nodes: 1, edges: 1, fully_handled: 1, partially_handled: 2 };
         assert_eq!(check(GOOD.as_bytes()), Ok(shape));
         let other = r#"{"partially_handled_span_ids":[],"nodes":[],"fully_handled_span_ids":[],"edges":[]}"#;
         assert!(check(other.as_bytes()).expect("any order").is_empty());

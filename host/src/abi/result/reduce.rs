@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::{ResultError, Shape};
+use super::{ResultCounts, ResultError};
 use crate::abi::block::KEPT_BYTES;
 use crate::diagnostics::untrusted::quoted;
 use crate::json::{scan, string, walk};
@@ -35,14 +35,14 @@ const PARTIAL: usize = 3;
 struct ResultList {
     /// What is between the brackets.
     range: Range<usize>,
-    items: Vec<ListItem>,
+    items: Vec<ResultItem>,
     /// Whether an item of it is dropped.
     is_changed: bool,
 }
 
 /// One element of a list.
 #[derive(Clone, Debug)]
-struct ListItem {
+struct ResultItem {
     range: Range<usize>,
     /// Where the id is, in its quotes.
     id: Range<usize>,
@@ -61,9 +61,9 @@ impl Reducer {
     pub fn reduce<'a>(
         &'a mut self,
         json: &'a [u8],
-        shape: Shape,
+        shape: ResultCounts,
         rule: OnDuplicate,
-    ) -> Result<(&'a [u8], Shape), ResultError> {
+    ) -> Result<(&'a [u8], ResultCounts), ResultError> {
         self.release();
         let spans = shape.fully_handled + shape.partially_handled;
         if shape.nodes <= 1 && shape.edges <= 1 && spans <= 1 {
@@ -80,7 +80,7 @@ impl Reducer {
         }
         self.rewrite(json);
         let left = |list: usize| self.lists[list].items.iter().filter(|it| !it.is_dropped).count();
-        let shape = Shape {
+        let shape = ResultCounts {
             nodes: left(NODES),
             edges: left(EDGES),
             fully_handled: left(FULL),
@@ -95,7 +95,7 @@ impl Reducer {
             self.text = Vec::new();
         }
         let items: usize = self.lists.iter().map(|list| list.items.capacity()).sum();
-        if items * size_of::<ListItem>() > KEPT_BYTES {
+        if items * size_of::<ResultItem>() > KEPT_BYTES {
             self.lists = Default::default();
         }
     }
@@ -155,7 +155,7 @@ impl ResultList {
                     Some(end)
                 })?,
             };
-            items.push(ListItem { range: start..end, id: own, is_dropped: false });
+            items.push(ResultItem { range: start..end, id: own, is_dropped: false });
             Some(end)
         })?;
         self.range = at + 1..end - 1;
@@ -211,7 +211,7 @@ fn content<'j>(json: &'j [u8], id: &Range<usize>) -> Cow<'j, [u8]> {
 }
 
 #[cold]
-fn duplicate(json: &[u8], list: usize, index: usize, item: &ListItem) -> ResultError {
+fn duplicate(json: &[u8], list: usize, index: usize, item: &ResultItem) -> ResultError {
     let (name, id) = if list == NODES { ("nodes", "node_id") } else { ("edges", "edge_id") };
     let found = quoted(&String::from_utf8_lossy(&content(json, &item.id)));
     ResultError::DuplicateId { path: format!("{name}[{index}].{id}"), found }
@@ -307,7 +307,7 @@ mod tests {
         reducer.reduce(json.as_bytes(), shape, OnDuplicate::Last).expect("nothing is refused");
         let held = |reducer: &Reducer| {
             let items: usize = reducer.lists.iter().map(|list| list.items.capacity()).sum();
-            (reducer.text.capacity(), items * size_of::<ListItem>())
+            (reducer.text.capacity(), items * size_of::<ResultItem>())
         };
         let (text, items) = held(&reducer);
         assert!(text > KEPT_BYTES && items > KEPT_BYTES, "{text} {items}");

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use super::{ResultError, Shape, VALUE_DEPTH};
+use super::{ResultCounts, ResultError, VALUE_DEPTH};
 use crate::abi::slot::SlotKind;
 use crate::diagnostics::untrusted::quoted;
 use crate::json::scan::{self, Stop};
 
 /// The verdict on any text, with the place of what is wrong.
-pub(super) fn read(bytes: &[u8]) -> Result<Shape, ResultError> {
-    let mut shape = Shape::default();
-    let place = ResultPath { parent: None, step: PathStep::Key("") };
+pub(super) fn read(bytes: &[u8]) -> Result<ResultCounts, ResultError> {
+    let mut shape = ResultCounts::default();
+    let place = ResultPath { parent: None, step: ResultStep::Key("") };
     let end = object(bytes, scan::space(bytes, 0), place, RESULT, &mut |key, at, place| {
         let (count, end) = match key {
             0 => array(bytes, at, place, &mut |at, place| {
@@ -53,11 +53,11 @@ const PROPERTY: &[&str] = &["name", "value"];
 #[derive(Clone, Copy)]
 struct ResultPath<'a> {
     parent: Option<&'a ResultPath<'a>>,
-    step: PathStep,
+    step: ResultStep,
 }
 
 #[derive(Clone, Copy)]
-enum PathStep {
+enum ResultStep {
     Key(&'static str),
     Index(usize),
 }
@@ -67,9 +67,9 @@ impl fmt::Display for ResultPath<'_> {
         if let Some(parent) = self.parent {
             parent.fmt(f)?;
             match self.step {
-                PathStep::Key(key) if parent.parent.is_some() => write!(f, ".{key}"),
-                PathStep::Key(key) => f.write_str(key),
-                PathStep::Index(index) => write!(f, "[{index}]"),
+                ResultStep::Key(key) if parent.parent.is_some() => write!(f, ".{key}"),
+                ResultStep::Key(key) => f.write_str(key),
+                ResultStep::Index(index) => write!(f, "[{index}]"),
             }
         } else {
             Ok(())
@@ -116,7 +116,7 @@ fn array(
     loop {
         at = element(
             scan::token(bytes, at),
-            ResultPath { parent: Some(&place), step: PathStep::Index(count) },
+            ResultPath { parent: Some(&place), step: ResultStep::Index(count) },
         )?;
         count += 1;
         let (more, behind) = scan::next(bytes, at, b']').map_err(|error| not_json(error, place))?;
@@ -165,7 +165,7 @@ fn object(
             at = member(
                 index,
                 value,
-                ResultPath { parent: Some(&place), step: PathStep::Key(keys[index]) },
+                ResultPath { parent: Some(&place), step: ResultStep::Key(keys[index]) },
             )?;
             let (more, behind) =
                 scan::next(bytes, at, b'}').map_err(|error| not_json(error, place))?;

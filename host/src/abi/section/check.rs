@@ -3,27 +3,17 @@
 use std::collections::BTreeSet;
 
 use super::{
-    INITIALIZE_EXPORT, Input, InputKind, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS,
-    MAX_PATH_KEYS, MAX_PATH_SEGMENTS, MAX_ROWS, MEMORY_EXPORT, RESERVED_PREFIX, Section,
-    SectionError,
+    Input, InputKind, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
+    MAX_PATH_SEGMENTS, MAX_ROWS, RESERVED_PREFIX, Section, SectionError,
 };
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::diagnostics::untrusted::quoted;
 use crate::plan::expr::{Condition, Expression, Source, Test};
-use crate::plan::is_identifier;
+use crate::plan::{RESERVED_EXPORTS, is_identifier};
 
 impl Section {
     /// Everything that a section has to keep to.
     pub(super) fn check(&self) -> Result<(), SectionError> {
-        self.check_but_rows()?;
-        for (index, input) in self.inputs.iter().enumerate() {
-            self.check_levels(index, input)?;
-        }
-        self.check_rows()
-    }
-
-    /// The same, but for what iterations decide.
-    pub(super) fn check_but_rows(&self) -> Result<(), SectionError> {
         if let Some(expected) = function_fault(&self.function) {
             return Err(SectionError::Function { found: quoted(&self.function), expected });
         }
@@ -34,7 +24,11 @@ impl Section {
         for (index, input) in self.inputs.iter().enumerate() {
             self.check_input(index, input)?;
         }
-        self.check_keys()
+        self.check_keys()?;
+        for (index, input) in self.inputs.iter().enumerate() {
+            self.check_levels(index, input)?;
+        }
+        self.check_rows()
     }
 
     /// How large what the host keeps for the paths can become.
@@ -197,7 +191,7 @@ impl InputExtent {
 fn function_fault(name: &str) -> Option<&'static str> {
     if !is_identifier(name) {
         Some("an identifier, [A-Za-z_][A-Za-z0-9_]*")
-    } else if [MEMORY_EXPORT, "_start", INITIALIZE_EXPORT].contains(&name) {
+    } else if RESERVED_EXPORTS.contains(&name) {
         Some("a name other than memory, _start and _initialize")
     } else if name.starts_with(RESERVED_PREFIX) {
         Some("a name that doesn't begin with retort_, which belongs to the ABI")

@@ -83,26 +83,21 @@ pub struct Section {
 }
 
 impl Section {
-    /// A declaration of the current ABI version. Where inputs name iterations, [`with_rows`](Self::with_rows) has to follow:
-    /// without them the declaration is one that no reader accepts.
+    /// A declaration of the current ABI version. Inputs name the iterations of `rows` by their place.
     ///
     /// # Errors
     /// When `function` can't name an extractor, `event_types` is empty or holds an empty or repeated
-    /// type, or an input is beyond a bound or depends on what it can't depend on.
+    /// type, or an input or an iteration is beyond a bound or depends on what it can't depend on.
     pub fn new(
         function: impl Into<String>,
         event_types: Vec<String>,
         inputs: Vec<Input>,
+        rows: Vec<Rows>,
     ) -> Result<Self, SectionError> {
-        let section = Self {
-            abi: ABI_VERSION,
-            function: function.into(),
-            event_types,
-            inputs,
-            rows: Vec::new(),
-            on_duplicate: None,
-        };
-        section.check_but_rows()?;
+        let function = function.into();
+        let section =
+            Self { abi: ABI_VERSION, function, event_types, inputs, rows, on_duplicate: None };
+        section.check()?;
         Ok(section)
     }
 
@@ -113,16 +108,6 @@ impl Section {
     /// in which the section's keys are listed in the [module](self)'s documentation.
     pub fn parse(bytes: &[u8]) -> Result<Self, SectionError> {
         let section = read::section(bytes)?;
-        section.check()?;
-        Ok(section)
-    }
-
-    /// The same declaration with iterations, which inputs name by their place.
-    ///
-    /// # Errors
-    /// When an input or an iteration names what doesn't come before it, or a level that it isn't in.
-    pub fn with_rows(self, rows: Vec<Rows>) -> Result<Self, SectionError> {
-        let section = Self { rows, ..self };
         section.check()?;
         Ok(section)
     }

@@ -33,6 +33,7 @@ fn what_is_written_is_read_again() {
         "extract_x",
         vec!["a".into(), "b\n".into()],
         vec![Input::json(&["content".into(), "id".into()]), Input::truthy(&[])],
+        vec![],
     );
     assert_eq!(made.unwrap(), section);
 }
@@ -129,10 +130,14 @@ fn the_whole_language_is_written_as_it_is_read() {
     let section = Section::parse(WHOLE.as_bytes()).unwrap();
     assert_eq!(String::from_utf8(section.to_json()).unwrap(), WHOLE);
     assert_eq!((section.inputs().len(), section.rows().len()), (8, 2));
-    let made = Section::new("f", section.event_types().to_vec(), section.inputs().to_vec())
-        .and_then(|made| made.with_rows(section.rows().to_vec()))
-        .unwrap()
-        .with_on_duplicate(section.on_duplicate().unwrap());
+    let made = Section::new(
+        "f",
+        section.event_types().to_vec(),
+        section.inputs().to_vec(),
+        section.rows().to_vec(),
+    )
+    .unwrap()
+    .with_on_duplicate(section.on_duplicate().unwrap());
     assert_eq!(made, section);
 }
 

@@ -67,30 +67,27 @@ impl AnswerError {
         feedback::others(&problems, &mut diagnostic);
         feedback::violations(value, &problems, &mut diagnostic);
         problems.truncate(MAX_PROBLEMS);
-        let findings = problems.iter().map(finding).collect();
         echo(json, &mut diagnostic);
-        let text = Some(json.to_owned());
-        Self::of_problems(problems, findings, diagnostic, text)
+        Self::of_problems(problems, diagnostic, Some(json.to_owned()))
     }
 
     /// Text in which there is no JSON object.
     pub(super) fn not_json(text: &str) -> Self {
         let problems = plan::problems(text);
-        let findings = problems.iter().map(finding).collect();
         let mut diagnostic = first(&problems);
         if let Err(fault) = tally::check(text) {
             feedback::surroundings(text, &fault, &mut diagnostic);
         }
         echo(text, &mut diagnostic);
-        Self::of_problems(problems, findings, diagnostic, None)
+        Self::of_problems(problems, diagnostic, None)
     }
 
     fn of_problems(
         problems: Vec<PlanParseError>,
-        findings: Vec<Finding>,
         diagnostic: String,
         text: Option<String>,
     ) -> Self {
+        let findings = problems.iter().map(finding).collect();
         let code = problems.first().map_or(codes::INVALID_JSON, Coded::entry);
         Self { code, problems, findings, diagnostic, text }
     }
@@ -196,7 +193,7 @@ fn finding(problem: &PlanParseError) -> Finding {
     };
     Finding::new(
         Stage::Plan,
-        problem.code.entry(),
+        problem.code,
         bounded(&problem.pointer, QUOTED_CHARS),
         expected,
         observed,

@@ -8,11 +8,9 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
 use crate::diagnostics::fence;
+use crate::diagnostics::listing::{MAX_LISTED, push_section};
 use crate::diagnostics::untrusted::sanitize;
 use crate::plan::PlanParseError;
-
-/// Entries that a list shows before it counts the rest.
-const MAX_ENTRIES: usize = 10;
 
 /// How much of a place, a violation, or a value is repeated, in characters.
 const QUOTED_CHARS: usize = 200;
@@ -29,30 +27,12 @@ static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
     jsonschema::draft202012::new(&SCHEMA).expect("the schema is a constant, and a test compiles it")
 });
 
-/// A list of which the first entries are shown, and the others counted.
-#[derive(Default)]
-struct Entries {
-    shown: Vec<String>,
-    count: usize,
-}
-
-impl Entries {
-    /// Adds an entry, which is made of those before it.
-    fn push(&mut self, entry: impl FnOnce(&[String]) -> String) {
-        self.count += 1;
-        if self.count <= MAX_ENTRIES {
-            self.shown.push(entry(&self.shown));
-        }
-    }
-}
-
 /// Adds the problems after the first one, which has been reported.
 pub(super) fn others(problems: &[PlanParseError], text: &mut String) {
-    let mut entries = Entries::default();
-    for it in problems.iter().skip(1) {
-        entries.push(|_| format!("{}: {}", place(&it.path), it.message));
-    }
-    section("Other problems", &entries, text);
+    let others = problems.get(1..).unwrap_or_default();
+    let entries = others.iter().map(|it| format!("{}: {}", place(&it.path), it.message));
+    let heading = format!("Other problems ({})", others.len());
+    push_section(text, "", &heading, others.len(), entries);
 }
 
 /// Adds the violations of the plan's schema that none of the problems reports, each with the place in the answer and the
@@ -60,11 +40,12 @@ pub(super) fn others(problems: &[PlanParseError], text: &mut String) {
 /// what is wrong in one of them.
 pub(super) fn violations(value: &Value, problems: &[PlanParseError], text: &mut String) {
     let reported: BTreeSet<&str> = problems.iter().map(|it| it.pointer.as_str()).collect();
-    let mut violations = Entries::default();
+    let mut violations = Violations::default();
     for error in VALIDATOR.iter_errors(value) {
-        collect(&error, &reported, &mut violations);
+        violations.collect(&error, &reported);
     }
-    section("Violations of the schema", &violations, text);
+    let Violations { shown, count } = violations;
+    push_section(text, "", &format!("Violations of the schema ({count})"), count, shown);
 }
 
 fn is_reported(pointer: &str, reported: &BTreeSet<&str>) -> bool {
@@ -89,32 +70,43 @@ pub(super) fn surroundings(text: &str, fault: &serde_json::Error, diagnostic: &m
     }
 }
 
-/// A violation as an entry of a list; a part of the schema that is in an entry already isn't repeated. Of alternatives,
-/// the one that the value is meant for is gone into: the one that takes its type.
-fn collect(error: &ValidationError<'_>, reported: &BTreeSet<&str>, entries: &mut Entries) {
-    if is_reported(error.instance_path().as_str(), reported) {
-        return;
-    }
-    if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
-        error.kind()
-    {
-        let is_for_another_type = |other: &ValidationError<'_>| {
-            other.instance_path() == error.instance_path()
-                && matches!(other.kind(), ValidationErrorKind::Type { .. })
-        };
-        let mut meant = context.iter().filter(|errors| !errors.iter().any(is_for_another_type));
-        if let (Some(errors), None) = (meant.next(), meant.next()) {
-            errors.iter().for_each(|error| collect(error, reported, entries));
+/// The first violations, and how many there are.
+#[derive(Default)]
+struct Violations {
+    shown: Vec<String>,
+    count: usize,
+}
+
+impl Violations {
+    /// Adds a violation; a part of the schema that is in an entry already isn't repeated. Of alternatives, the one that the
+    /// value is meant for is gone into: the one that takes its type.
+    fn collect(&mut self, error: &ValidationError<'_>, reported: &BTreeSet<&str>) {
+        if is_reported(error.instance_path().as_str(), reported) {
             return;
         }
-    }
-    entries.push(|shown| {
+        if let ValidationErrorKind::AnyOf { context }
+        | ValidationErrorKind::OneOfNotValid { context } = error.kind()
+        {
+            let is_for_another_type = |other: &ValidationError<'_>| {
+                other.instance_path() == error.instance_path()
+                    && matches!(other.kind(), ValidationErrorKind::Type { .. })
+            };
+            let mut meant = context.iter().filter(|errors| !errors.iter().any(is_for_another_type));
+            if let (Some(errors), None) = (meant.next(), meant.next()) {
+                errors.iter().for_each(|error| self.collect(error, reported));
+                return;
+            }
+        }
+        self.count += 1;
+        if self.count > MAX_LISTED {
+            return;
+        }
+        let place = place(error.instance_path().as_str());
         let violation = sanitize(&error.masked_with("the value").to_string(), QUOTED_CHARS);
         let part = format!("\n    schema {}", part(error.schema_path().as_str()));
-        let is_new = !shown.iter().any(|entry| entry.ends_with(&part));
-        let place = place(error.instance_path().as_str());
-        format!("{place}: {violation}{}", if is_new { &part } else { "" })
-    });
+        let is_new = !self.shown.iter().any(|entry| entry.ends_with(&part));
+        self.shown.push(format!("{place}: {violation}{}", if is_new { &part } else { "" }));
+    }
 }
 
 fn place(path: &str) -> String {
@@ -133,19 +125,6 @@ fn part(keyword_path: &str) -> String {
         _ => part.clone(),
     });
     sanitize(&format!("#{place}: {}", fence::compact(&part)), SCHEMA_CHARS)
-}
-
-fn section(heading: &str, entries: &Entries, text: &mut String) {
-    if entries.count == 0 {
-        return;
-    }
-    text.push_str(&format!("\n\n{heading} ({}):", entries.count));
-    for entry in &entries.shown {
-        text.push_str(&format!("\n  - {entry}"));
-    }
-    if let Some(rest @ 1..) = entries.count.checked_sub(MAX_ENTRIES) {
-        text.push_str(&format!("\n  ... and {rest} more (truncated)"));
-    }
 }
 
 #[cfg(test)]

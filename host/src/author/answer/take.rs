@@ -39,9 +39,9 @@ pub(super) fn take(text: &str) -> Taken<'_> {
     let mut from = 0;
     while let Some(start) = opening(text, from) {
         let rest = &text[start..];
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Seen>();
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Unkept>();
         match values.next() {
-            Some(Ok(Seen)) => {
+            Some(Ok(Unkept)) => {
                 let end = start + values.byte_offset();
                 if found.replace(start..end).is_some() {
                     return Taken::Several;
@@ -60,9 +60,9 @@ pub(super) fn take(text: &str) -> Taken<'_> {
 }
 
 /// A value that is looked through and not kept: how long an answer is has to be known before a tree of it is built.
-struct Seen;
+struct Unkept;
 
-impl<'de> Deserialize<'de> for Seen {
+impl<'de> Deserialize<'de> for Unkept {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Tally::new(usize::MAX).deserialize(deserializer).map(|()| Self)
     }
@@ -70,21 +70,14 @@ impl<'de> Deserialize<'de> for Seen {
 
 /// Where the next object, or array of objects, begins.
 fn opening(text: &str, from: usize) -> Option<usize> {
-    let mut from = from;
-    loop {
-        let start = from + text[from..].find(['{', '['])?;
-        let inside = &text[start + 1..];
-        let next = inside.trim_start_matches([' ', '\t', '\n', '\r']);
-        let begins = if text[start..].starts_with('{') {
-            next.is_empty() || next.starts_with(['"', '}'])
-        } else {
-            next.starts_with('{')
-        };
-        if begins {
-            return Some(start);
+    let mut starts = text[from..].match_indices(['{', '[']).map(|(at, _)| from + at);
+    starts.find(|&start| {
+        let inside = text[start + 1..].trim_start_matches([' ', '\t', '\n', '\r']);
+        match text.as_bytes()[start] {
+            b'{' => inside.is_empty() || inside.starts_with(['"', '}']),
+            _ => inside.starts_with('{'),
         }
-        from = start + 1;
-    }
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::assign::{Assignment, CLEAR_LEAD};
 use super::doubt::Doubt;
-use super::rule::Named;
+use super::literal::Named;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::matching::{Aim, Scorer, Survey, Wanted};
 use crate::evidence::{Path, dotted};
@@ -50,8 +50,8 @@ pub(super) fn find(
         ));
         path
     };
-    let session = identity(&named.session, "session");
-    let span = identity(&named.span, "span");
+    let session = identity(&named.handling.session, "session");
+    let span = identity(&named.handling.span, "span");
     let free_text = span.as_ref().and_then(|_| free_text(named, assignment, survey, doubts));
     Handling { session, span, free_text }
 }
@@ -81,17 +81,17 @@ fn free_text(
     survey: &Survey<'_>,
     doubts: &mut Vec<Doubt>,
 ) -> Option<Path> {
-    if named.free_text.is_some() {
-        return named.free_text.clone();
+    if named.handling.free_text.is_some() {
+        return named.handling.free_text.clone();
     }
     let taken: BTreeSet<&Path> = assignment.choices().filter_map(|choice| choice.path()).collect();
     let free = || survey.places().iter().filter(|place| !taken.contains(&place.path));
-    let mentioned = free().find(|it| it.prose() > 0.0 && named.paths.contains(&it.path));
+    let mentioned = free().find(|it| it.looks.prose > 0.0 && named.paths.contains(&it.path));
     let beside = || {
         let is_beside =
             |path: &Path| path.split_last().is_some_and(|(_, above)| above == assignment.anchor);
-        let prose = free().filter(|it| it.prose() >= PROSE && is_beside(&it.path));
-        prose.max_by(|a, b| a.prose().total_cmp(&b.prose()))
+        let prose = free().filter(|it| it.looks.prose >= PROSE && is_beside(&it.path));
+        prose.max_by(|a, b| a.looks.prose.total_cmp(&b.looks.prose))
     };
     let path = mentioned.or_else(beside)?.path.clone();
     doubts.push(Doubt::new(

@@ -3,17 +3,17 @@
 //! It reads no English. What it goes by is the graph spec, the samples, and what the rule writes literally: names and paths in
 //! quotation marks or with dots, and in a JSON rule the hints beside property names.
 //! 1. *The entity*: the one that the rule names, else the one whose properties the events have.
-//! 2. *The events*: of the types that the rule names; those with a value that it compares with, as in
-//!    `content.kind == 'refund'`; else of the type that has the entity's properties.
-//! 3. *The object that the entity is*, by where its key and its properties are found best; or the array, where one has the
-//!    entity's name, and more of it in its elements.
+//! 2. *The events*: of the types that the rule names; else of the type that has the entity's properties.
+//! 3. *The object that the entity is*: the one that its key is in.
 //! 4. *A path for the key and for each property*: the one that the rule names, else the best by
 //!    [`crate::evidence::matching`]. Values of another type get the conversion that suits all of them. A property for which
 //!    nothing is good enough, or two paths suit alike, is left out. An entity is proposed only with its key and at least half
 //!    of its properties.
 //! 5. *Session, span and free text*: named paths, else those of that name, and long text that nothing else reads.
-//! 6. *Other entities that the rule names*, each in the array or object that is called what it is and has its properties,
+//! 6. *Other entities that a JSON rule lists*, each in the array or object that is called what it is and has its properties,
 //!    and the edges that join them.
+//!
+//! Conditions, and whatever else a rule says in sentences, aren't read.
 //!
 //! What it rests on comes with it, and what a person should look at ([`Sketch`]). The same task gives the same sketches.
 
@@ -22,34 +22,31 @@ mod choose;
 mod doubt;
 mod handling;
 mod home;
+mod literal;
 mod outline;
-mod rule;
 mod sketch;
 
 use serde_json::Map;
 use thiserror::Error;
 
-use self::assign::{Assigner, Lack, Within};
+use self::assign::{Assigner, Lack};
 use self::choose::Events;
 pub use self::doubt::Doubt;
 use self::home::{Elements, Home, Search};
+use self::literal::{Lookup, Named, Subject};
 use self::outline::{Edge, Node, Outline};
-use self::rule::{Lookup, Named, Subject};
 pub use self::sketch::{Mapping, Sketch};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::Task;
-use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::effort::{Cancel, StepBudget};
 use crate::evidence::matching::Survey;
 use crate::graph::spec::Entity;
 
 /// How many steps the search for a draft may take: to compare a property with a path takes some 600, so there are about three
 /// million such comparisons, as those of fifty entities of fifteen properties with four thousand paths.
 const STEPS: u64 = 2_000_000_000;
-
-/// By how much what is in an array has to be ahead of what is in the event itself.
-const ELEMENTS_LEAD: f64 = 0.15;
 
 /// Why there is no sketch.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -105,7 +102,7 @@ impl Coded for DraftError {
 /// # Errors
 /// [`DraftError`], where there is no entity, or where the samples don't support its key and most of its properties.
 pub fn draft(task: &Task) -> Result<Sketch, DraftError> {
-    draft_within(task, &Effort::new(STEPS, &Cancel::default()))
+    draft_within(task, &StepBudget::new(STEPS, &Cancel::default()))
 }
 
 /// The same, ended before its time where somebody cancels it: what comes of that is of no use.
@@ -113,13 +110,13 @@ pub fn draft(task: &Task) -> Result<Sketch, DraftError> {
 /// # Errors
 /// As [`draft`].
 pub fn draft_until(task: &Task, cancel: &Cancel) -> Result<Sketch, DraftError> {
-    draft_within(task, &Effort::new(STEPS, cancel))
+    draft_within(task, &StepBudget::new(STEPS, cancel))
 }
 
-fn draft_within(task: &Task, effort: &Effort) -> Result<Sketch, DraftError> {
+fn draft_within(task: &Task, effort: &StepBudget) -> Result<Sketch, DraftError> {
     let empty = Map::new();
     let rule = task.rule().map_or(&empty, crate::evidence::Rule::value);
-    let texts = rule::texts(rule);
+    let texts = literal::texts(rule);
     let lookup = Lookup { evidence: task.evidence(), effort };
     let entity = choose::entity(task.graph(), &texts, lookup)
         .filter(|entity| entity.it.key_properties().next().is_some())
@@ -132,39 +129,33 @@ fn draft_within(task: &Task, effort: &Effort) -> Result<Sketch, DraftError> {
         ));
     }
     let entity = entity.it;
-    let Events { event_types, patterns, when, evidence } =
-        choose::events(task, &texts, entity, effort);
+    let Events { event_types, patterns } = choose::events(&texts, entity, lookup);
     if !event_types.is_named {
         doubts.push(Doubt::new(
             "event_type",
             "the rule doesn't name one; these events have most of the entity",
         ));
     }
-    let evidence = evidence.as_ref();
-    let lookup = Lookup { evidence, effort };
     let named = Named::read(rule, task.graph(), entity, lookup);
     let event_types: Vec<&str> = event_types.it.iter().map(String::as_str).collect();
-    let survey = Survey::new(evidence, &event_types, effort);
-    let (elements, has_all_elements) = home::elements(evidence, &event_types, effort);
-    let is_looked_at = |it: &&Elements| !named.others.is_empty() || it.are(entity, &survey);
-    let surveys: Vec<(&Elements, Survey<'_>)> = elements
-        .iter()
-        .filter(is_looked_at)
-        .map(|it| (it, Survey::new(&it.evidence, &event_types, effort)))
-        .collect();
-    let surveyed: Vec<(&Elements, &Survey<'_>)> =
-        surveys.iter().map(|(it, survey)| (*it, survey)).collect();
-    let search =
-        Search { survey: &survey, elements: &surveyed, mentioned: &named.paths, main: None };
-    let main = main(&named.main, &search).map_err(|lack| match effort.is_over() {
+    let survey = Survey::new(task.evidence(), &event_types, effort);
+    let (subject, mentioned) = (&named.main, named.paths.as_slice());
+    let main = Assigner { subject, mentioned, survey: &survey, object: None }.assign();
+    let main = main.map_err(|lack| match effort.is_over() {
         true => DraftError::Limit { steps: STEPS },
         false => error(entity, lack),
     })?;
-    let found = &main.home.assignment;
-    doubts.extend(doubt::of_properties(&entity.name, found));
-    let handling = handling::find(&named, found, &survey, &mut doubts);
-    let search = Search { main: Some((entity, found)), ..search };
+    doubts.extend(doubt::of_properties(&entity.name, &main));
+    let handling = handling::find(&named, &main, &survey, &mut doubts);
+    let (elements, has_all_elements) = match named.others.as_slice() {
+        [] => (Vec::new(), true),
+        _ => home::elements(task.evidence(), &event_types, effort),
+    };
+    let surveyed: Vec<(&Elements, Survey<'_>)> =
+        elements.iter().map(|it| (it, Survey::new(&it.evidence, &event_types, effort))).collect();
+    let search = Search { survey: &survey, elements: &surveyed, mentioned, main: (entity, &main) };
     let homes: Vec<Option<Home>> = named.others.iter().map(|it| search.home(it)).collect();
+    let main = Node::event(entity, main);
     let (mut nodes, mut edges) = (vec![main], Vec::new());
     for (other, home) in named.others.iter().zip(homes) {
         let name = &other.entity.name;
@@ -184,7 +175,7 @@ fn draft_within(task: &Task, effort: &Effort) -> Result<Sketch, DraftError> {
         );
         doubts.push(Doubt::new("samples", why));
     }
-    let outline = Outline { event_types: patterns, when, nodes, edges, handling };
+    let outline = Outline { event_types: patterns, nodes, edges, handling };
     let (plan, mappings) = (outline.plan(), sketch::mappings(&outline, &survey));
     Ok(Sketch { plan, mappings, doubts, compared, is_whole })
 }
@@ -194,22 +185,6 @@ fn error(entity: &Entity, lack: Lack) -> DraftError {
     match lack {
         Lack::Key(key) => DraftError::NoKey { entity, key: quoted(&key) },
         Lack::Properties { found, wanted } => DraftError::FewProperties { entity, found, wanted },
-    }
-}
-
-/// The node that the rule is about: one for the event, unless events hold several under its name that have more of it.
-fn main(subject: &Subject<'_>, search: &Search<'_>) -> Result<Node, Lack> {
-    let Search { survey, mentioned, .. } = *search;
-    let within = Within::Event;
-    let of_event = Assigner { subject, mentioned, survey, within, elsewhere: &|_| None }.assign();
-    let node = |home| Node { entity: subject.entity.name.clone(), home };
-    match (of_event, search.home_of_main(subject)) {
-        (Ok(found), Some(home)) if home.assignment.quality() - found.quality() > ELEMENTS_LEAD => {
-            Ok(node(home))
-        }
-        (Ok(found), _) => Ok(Node::event(subject.entity, found)),
-        (Err(_), Some(home)) => Ok(node(home)),
-        (Err(lack), None) => Err(lack),
     }
 }
 
@@ -224,6 +199,13 @@ fn edge(child: &Subject<'_>, nodes: &[Node]) -> Option<Edge> {
     } else {
         (last, other(&relationship.to_entity)?)
     };
+    // Which element of one array is joined to which of another isn't known.
+    let iteration = |index: usize| nodes.get(index).and_then(|it| it.home.iteration.as_ref());
+    if let (Some(one), Some(other)) = (iteration(from), iteration(to))
+        && one != other
+    {
+        return None;
+    }
     let joins_child = [&relationship.from_entity, &relationship.to_entity]
         .into_iter()
         .any(|end| *end == child.entity.name);
@@ -237,7 +219,7 @@ mod tests {
     use super::{DraftError, STEPS, draft, draft_until, draft_within};
     use crate::diagnostics::problem::Coded;
     use crate::evidence::Samples;
-    use crate::evidence::effort::{Cancel, Effort};
+    use crate::evidence::effort::{Cancel, StepBudget};
     use crate::evidence::{Rule, Task};
     use crate::graph::GraphSpec;
     use crate::plan;
@@ -292,26 +274,12 @@ entities:
     }
 
     #[test]
-    fn what_events_hold_several_of_is_gone_over() {
-        let sample = r#"{"event_type":"batch","size":2,"orders":[{"id":"a","total":1.5},{"id":"b","total":2.5}]}"#;
-        let drafted = draft(&task(json!({}), sample)).expect("a draft");
-        let node = json!({
-            "entity_name": "Order",
-            "for_each": {"array": ["orders"]},
-            "key_fields": [{"property_name": "order_id", "source_path": ["id"]}],
-            "property_fields": [{"property_name": "total", "source_path": ["total"]}],
-        });
-        assert_eq!(drafted.plan()["nodes"], json!([node]));
-        plan::from_value(drafted.plan()).expect("a plan");
-    }
-
-    #[test]
     fn a_draft_is_made_of_what_was_looked_at() {
         let fields: Vec<String> = (0..50).map(|it| format!(r#""field_{it}":{it}"#)).collect();
         let more = format!("\"total\":1.5,{}", fields.join(","));
         let task = task(json!({}), &SAMPLE.replace("\"total\":1.5", &more));
         let drafts = |steps| {
-            let effort = Effort::new(steps, &Cancel::default());
+            let effort = StepBudget::new(steps, &Cancel::default());
             (draft_within(&task, &effort), effort.taken())
         };
         let (whole, steps) = drafts(STEPS);
@@ -334,7 +302,7 @@ entities:
         }
         let cancel = Cancel::default();
         cancel.cancel();
-        let effort = Effort::new(STEPS, &cancel);
+        let effort = StepBudget::new(STEPS, &cancel);
         assert!(draft_within(&task, &effort).is_err() && effort.taken() == 0);
         assert!(draft_until(&task, &cancel).is_err());
     }

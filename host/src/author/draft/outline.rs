@@ -7,17 +7,16 @@ use serde_json::{Map, Value, json};
 use super::assign::{Assignment, Choice};
 use super::handling::Handling;
 use super::home::Home;
-use crate::evidence::matching::words;
+use crate::author::function_name;
 use crate::graph::spec::Entity;
-use crate::plan::expr::{ForEach, Iteration, Over};
-use crate::plan::{is_identifier, is_reserved};
+use crate::plan::expr::{Iteration, Over};
+use crate::plan::is_identifier;
 
 /// A plan to be.
 #[derive(Clone, Debug)]
 pub(super) struct Outline {
     /// As a plan writes them; at least one.
     pub(super) event_types: Vec<String>,
-    pub(super) when: Option<Value>,
     /// The main node first.
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
@@ -43,7 +42,7 @@ impl Node {
     /// A node of which there is one for the event.
     pub(super) fn event(entity: &Entity, assignment: Assignment) -> Self {
         let path = assignment.anchor.clone();
-        let home = Home { score: 1.0, for_each: None, path, assignment };
+        let home = Home { score: 1.0, iteration: None, path, assignment };
         Self { entity: entity.name.clone(), home }
     }
 }
@@ -57,21 +56,18 @@ impl Outline {
             several => json!(several),
         };
         plan.insert("event_type".to_owned(), event_type);
-        if let Some(when) = &self.when {
-            plan.insert("when".to_owned(), when.clone());
-        }
         let main = self.nodes.first();
         let entity = main.map_or("", |it| it.entity.as_str());
         let function_name = json!(function_name(entity));
         match self.nodes.as_slice() {
-            [Node { home: Home { for_each: None, assignment, .. }, .. }]
+            [Node { home: Home { iteration: None, assignment, .. }, .. }]
                 if assignment.keys.len() == 1 =>
             {
                 plan.insert("target_entity_name".to_owned(), json!(entity));
                 plan.insert("function_name".to_owned(), function_name);
-                let key = assignment.keys.iter().find_map(|it| mapping(it, false));
+                let key = assignment.keys.iter().find_map(mapping);
                 plan.insert("key_field".to_owned(), json!(key));
-                plan.insert("property_fields".to_owned(), mappings(&assignment.properties, false));
+                plan.insert("property_fields".to_owned(), mappings(&assignment.properties));
             }
             _ => {
                 plan.insert("function_name".to_owned(), function_name);
@@ -79,7 +75,7 @@ impl Outline {
                 let nodes = self.nodes.iter().zip(&names);
                 let nodes: Vec<Value> = nodes.map(|(node, name)| node_json(node, name)).collect();
                 plan.insert("nodes".to_owned(), Value::Array(nodes));
-                let edges = self.edges.iter().filter(|edge| self.agrees(edge));
+                let edges = self.edges.iter();
                 let edges: Vec<Value> = edges.filter_map(|edge| edge_json(edge, &names)).collect();
                 if !edges.is_empty() {
                     plan.insert("edges".to_owned(), Value::Array(edges));
@@ -97,15 +93,6 @@ impl Outline {
             plan.insert("span_handling".to_owned(), span);
         }
         Value::Object(plan)
-    }
-
-    /// Whether the nodes that an edge joins go over the same elements, or one over elements inside of the other's.
-    fn agrees(&self, edge: &Edge) -> bool {
-        let of = |index: usize| self.nodes.get(index).and_then(|it| it.home.for_each.as_ref());
-        match (of(edge.from), of(edge.to)) {
-            (Some(from), Some(to)) => from.is_within(to) || to.is_within(from),
-            _ => true,
-        }
     }
 
     /// What edges call the nodes: a second node of an entity is called by where it is, too.
@@ -130,17 +117,20 @@ impl Outline {
 
 fn node_json(node: &Node, name: &str) -> Value {
     let home = &node.home;
-    let is_element = home.for_each.is_some();
     let mut json = Map::new();
     json.insert("entity_name".to_owned(), json!(node.entity));
     if name != node.entity {
         json.insert("name".to_owned(), json!(name));
     }
-    if let Some(for_each) = &home.for_each {
-        json.insert("for_each".to_owned(), for_each_json(for_each));
+    if let Some(Iteration { over, path }) = &home.iteration {
+        let over = match over {
+            Over::Array => "array",
+            Over::Entries => "entries",
+        };
+        json.insert("for_each".to_owned(), json!({ over: path }));
     }
-    json.insert("key_fields".to_owned(), mappings(&home.assignment.keys, is_element));
-    let properties = mappings(&home.assignment.properties, is_element);
+    json.insert("key_fields".to_owned(), mappings(&home.assignment.keys));
+    let properties = mappings(&home.assignment.properties);
     if properties.as_array().is_some_and(|it| !it.is_empty()) {
         json.insert("property_fields".to_owned(), properties);
     }
@@ -152,38 +142,15 @@ fn edge_json(edge: &Edge, names: &[String]) -> Option<Value> {
     Some(json!({"relationship_name": edge.relationship, "from": from, "to": to}))
 }
 
-fn for_each_json(for_each: &ForEach) -> Value {
-    let level = |it: &Iteration| match it.over {
-        Over::Array => json!({"array": it.path}),
-        Over::Entries => json!({"entries": it.path}),
-    };
-    let mut levels = for_each.levels().map(level);
-    let mut json = levels.next().unwrap_or_default();
-    if let Some(inner) = levels.next() {
-        json["for_each"] = inner;
-    }
-    json
+fn mappings(choices: &[Choice]) -> Value {
+    choices.iter().filter_map(mapping).collect()
 }
 
-fn mappings(choices: &[Choice], is_element: bool) -> Value {
-    choices.iter().filter_map(|choice| mapping(choice, is_element)).collect()
-}
-
-fn mapping(choice: &Choice, is_element: bool) -> Option<Value> {
+fn mapping(choice: &Choice) -> Option<Value> {
     let candidate = choice.candidate()?;
     let mut json = json!({"property_name": choice.name, "source_path": candidate.path});
-    if is_element && choice.from_event {
-        json["from"] = json!("event");
-    }
     if let Some(step) = &candidate.convert {
         json["convert"] = json!([step.to_json()]);
     }
     Some(json)
-}
-
-/// `extract_` and the entity's name in lower case.
-fn function_name(entity: &str) -> String {
-    let parts: Vec<String> = words(entity).iter().map(|word| word.text().to_owned()).collect();
-    let name = format!("extract_{}", parts.join("_"));
-    if is_identifier(&name) && !is_reserved(&name) { name } else { "extract_node".to_owned() }
 }

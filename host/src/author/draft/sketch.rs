@@ -93,21 +93,18 @@ impl fmt::Display for Sketch {
                 None => writeln!(f)?,
             }
         }
-        write!(f, "A person should look at:")?;
-        if self.doubts.is_empty() {
-            write!(f, "\n  whether the rule asks for more than these values")?;
-        }
+        writeln!(f, "A person should look at:")?;
         for Doubt { about, why } in &self.doubts {
-            write!(f, "\n  {about}: {why}")?;
+            writeln!(f, "  {about}: {why}")?;
         }
-        Ok(())
+        write!(f, "  the rule: whether it leaves out some of these events, or asks for more values")
     }
 }
 
 /// What an outline's mappings rest on. `survey` is of the events.
 pub(super) fn mappings(outline: &Outline, survey: &Survey<'_>) -> Vec<Mapping> {
     let of_node = |node: &Node| {
-        let is_element = node.home.for_each.is_some();
+        let is_element = node.home.iteration.is_some();
         let mapping = |choice: &Choice| {
             let candidate = choice.candidate()?;
             let place = survey.place(&candidate.path);
@@ -118,7 +115,7 @@ pub(super) fn mappings(outline: &Outline, survey: &Survey<'_>) -> Vec<Mapping> {
                 named_in_rule: choice.is_named,
                 score: candidate.score,
                 lead: choice.lead,
-                coverage: place.filter(|_| !is_element || choice.from_event).map(|it| it.coverage),
+                coverage: place.filter(|_| !is_element).map(|it| it.coverage),
             })
         };
         node.home.assignment.choices().filter_map(mapping).collect::<Vec<_>>()

@@ -52,10 +52,11 @@ pub struct Usage {
 }
 
 /// Why an answer ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
     /// The model was done.
+    #[default]
     Stop,
     /// The answer was cut off: it reached a limit on its length.
     Length,
@@ -66,13 +67,16 @@ pub enum FinishReason {
 }
 
 /// A model's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Completion {
     /// The text, which may or may not be JSON.
     pub text: String,
     /// What it cost; `None` where the provider doesn't say.
+    #[serde(default)]
     pub usage: Option<Usage>,
     /// Why it ended.
+    #[serde(default)]
     pub finish_reason: FinishReason,
 }
 

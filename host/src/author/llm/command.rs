@@ -8,16 +8,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 use super::{
     ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, Message, NAME_CHARS,
     Role, Secrets,
 };
 use crate::diagnostics::fence;
-use crate::diagnostics::untrusted::bounded;
-use crate::diagnostics::untrusted::sanitize;
+use crate::diagnostics::untrusted::{bounded, sanitize};
 
 /// How long the output of a program that has ended is waited for, in case something else holds on to it.
 const GRACE: Duration = Duration::from_millis(500);
@@ -95,28 +94,27 @@ impl Command {
             .spawn()
             .map_err(|error| self.failed(format!("it can't be started: {error}")))?;
         let group = ProcessGroup::of(&child);
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (mut text, mut words) = (Vec::new(), LastLine::default());
-        let (status, all) = {
-            let talk = async {
-                tokio::try_join!(
-                    write(stdin, prompt),
-                    self.read(stdout, &mut text),
-                    words.read(stderr)
-                )
-            };
-            finish(&mut child, talk).await.map_err(|error| self.failed(error.to_string()))?
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(self.failed("it was started without pipes".to_owned()));
         };
+        let (mut text, mut words) = (Vec::new(), LastLine::default());
+        let talk = async {
+            tokio::try_join!(write(stdin, prompt), self.read(stdout, &mut text), words.read(stderr))
+        };
+        let (status, all) =
+            finish(&mut child, talk).await.map_err(|error| self.failed(error.to_string()))?;
         if all {
             group.ended();
         }
         if !status.success() {
-            return Err(self.failed(self.ending(status, &words.last())));
+            return Err(self.failed(self.ending(status, words)));
         }
         let text = String::from_utf8(text).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
-            self.protocol(format!("expected UTF-8, found a wrong byte at offset {at}"))
+            let message = format!("expected UTF-8, found a wrong byte at offset {at}");
+            LlmError::Protocol { model: self.name.clone(), message }
         })?;
         if text.trim().is_empty() {
             return Err(self.failed("it wrote nothing to stdout".to_owned()));
@@ -125,15 +123,9 @@ impl Command {
     }
 
     /// All of stdout, as far as it may go.
-    async fn read(
-        &self,
-        stdout: Option<impl AsyncRead + Unpin>,
-        text: &mut Vec<u8>,
-    ) -> io::Result<()> {
-        if let Some(stdout) = stdout {
-            let room = u64::try_from(self.max_bytes).unwrap_or(u64::MAX).saturating_add(1);
-            stdout.take(room).read_to_end(text).await?;
-        }
+    async fn read(&self, stdout: ChildStdout, text: &mut Vec<u8>) -> io::Result<()> {
+        let room = u64::try_from(self.max_bytes).unwrap_or(u64::MAX).saturating_add(1);
+        stdout.take(room).read_to_end(text).await?;
         if text.len() > self.max_bytes {
             let message = format!("it wrote more than {} bytes to stdout", self.max_bytes);
             return Err(io::Error::other(message));
@@ -141,8 +133,9 @@ impl Command {
         Ok(())
     }
 
-    fn ending(&self, status: ExitStatus, last: &[u8]) -> String {
-        let last = String::from_utf8_lossy(last);
+    fn ending(&self, status: ExitStatus, words: LastLine) -> String {
+        let last = words.last();
+        let last = String::from_utf8_lossy(&last);
         if last.is_empty() {
             return format!("it ended with {status}, and said nothing on stderr");
         }
@@ -152,10 +145,6 @@ impl Command {
 
     fn failed(&self, message: String) -> LlmError {
         LlmError::Command { model: self.name.clone(), message }
-    }
-
-    fn protocol(&self, message: String) -> LlmError {
-        LlmError::Protocol { model: self.name.clone(), message }
     }
 }
 
@@ -232,8 +221,7 @@ async fn finish<T>(
 }
 
 /// Writes the prompt. A program that doesn't care to read it closes its end, which is no failure.
-async fn write(stdin: Option<ChildStdin>, prompt: &str) -> io::Result<()> {
-    let Some(mut stdin) = stdin else { return Ok(()) };
+async fn write(mut stdin: ChildStdin, prompt: &str) -> io::Result<()> {
     match stdin.write_all(prompt.as_bytes()).await {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
@@ -241,7 +229,7 @@ async fn write(stdin: Option<ChildStdin>, prompt: &str) -> io::Result<()> {
 }
 
 /// The beginning of the last line that isn't blank. The end of a line that is too long may begin within a key, which then
-/// could not be told as one.
+/// could not be recognised as one.
 #[derive(Default)]
 struct LastLine {
     last: Vec<u8>,
@@ -251,8 +239,7 @@ struct LastLine {
 
 impl LastLine {
     /// Reads all of stderr.
-    async fn read(&mut self, stderr: Option<impl AsyncRead + Unpin>) -> io::Result<()> {
-        let Some(mut stderr) = stderr else { return Ok(()) };
+    async fn read(&mut self, mut stderr: ChildStderr) -> io::Result<()> {
         let mut chunk = vec![0; LINE_BYTES];
         loop {
             let read = stderr.read(&mut chunk).await?;
@@ -289,16 +276,12 @@ fn conversation(messages: &[Message]) -> String {
     if let [only] = messages {
         return only.text.clone();
     }
-    let mut text = String::new();
-    for message in messages {
-        let turn = match message.role {
-            Role::User => format!("--- user ---\n{}\n", message.text),
-            Role::Assistant => {
-                let said = fence::compact(&message.text.as_str().into());
-                format!("--- assistant ---\n{said}\n")
-            }
-        };
-        text.push_str(&turn);
-    }
-    text
+    let turn = |message: &Message| match message.role {
+        Role::User => format!("--- user ---\n{}\n", message.text),
+        Role::Assistant => {
+            let said = fence::compact(&message.text.as_str().into());
+            format!("--- assistant ---\n{said}\n")
+        }
+    };
+    messages.iter().map(turn).collect()
 }

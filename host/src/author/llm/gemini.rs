@@ -1,72 +1,48 @@
 //! Gemini's `generateContent`.
 
-use async_trait::async_trait;
-use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::http::{Protocol, Provider, Remote, Terms, parse};
-use super::{
-    ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, ResponseFormat, Role,
-    Usage, schema,
-};
+use super::{Completion, FinishReason, LlmRequest, Message, ResponseFormat, Role, Usage, schema};
 
-/// How the service calls what it doesn't know of a response format.
-const FORMAT_WORDS: &[&str] = &["schema", "mimetype", "mime_type", "mime type", "json mode"];
-
-/// A model of Gemini.
+/// A model of Gemini, by the name that the service has for it, with or without `models/` before it.
 ///
-/// Where no [`ClientConfig::base_url`] is given it is read from `GEMINI_BASE_URL`, and the key from `GEMINI_API_KEY`.
-/// The key goes in a header, never in the address. The answer is constrained to as much of the schema as the service takes. A
-/// model that takes no schema, or no temperature, is asked again without, once for each, and from then on.
+/// Where no [`ClientConfig::base_url`](super::ClientConfig::base_url) is given it is read from `GEMINI_BASE_URL`, and the
+/// key from `GEMINI_API_KEY`. The key goes in a header, never in the address. The answer is constrained to as much of the
+/// schema as the service takes. A model that takes no schema, or no temperature, is asked again without, once for each, and
+/// from then on.
+pub type Gemini = Remote<GenerateContent>;
+
+/// Gemini's `generateContent`.
 #[derive(Debug)]
-pub struct Gemini(Remote<GenerateContent>);
-
-impl Gemini {
-    /// The model by the name that the service has for it, with or without `models/` before it.
-    ///
-    /// # Errors
-    /// [`LlmError::Config`], for want of a key or an address.
-    pub fn new(model: &str, config: &ClientConfig) -> Result<Self, LlmError> {
-        let model = model.strip_prefix("models/").unwrap_or(model);
-        let protocol = GenerateContent { limit: config.max_output_tokens };
-        Remote::new(model, protocol, config).map(Self)
-    }
-}
-
-#[async_trait]
-impl LlmClient for Gemini {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    async fn generate_json(&self, request: LlmRequest) -> Result<Completion, LlmError> {
-        self.0.generate(&request).await
-    }
-}
-
-struct GenerateContent {
-    limit: Option<u32>,
-}
+pub struct GenerateContent;
 
 impl Protocol for GenerateContent {
     const PROVIDER: Provider = Provider {
         label: "gemini",
         key_variable: "GEMINI_API_KEY",
+        key_header: "x-goog-api-key",
+        key_prefix: "",
         url_variable: "GEMINI_BASE_URL",
         url: "https://generativelanguage.googleapis.com",
     };
+
+    const MODEL_PREFIX: &str = "models/";
+
+    const LIMIT_NAMES: &[&str] = &["maxOutputTokens"];
+
+    const FORMATS: &[ResponseFormat] =
+        &[ResponseFormat::JsonSchema, ResponseFormat::JsonObject, ResponseFormat::Text];
+
+    const FORMAT_WORDS: &[&str] = &["schema", "mimetype", "mime_type", "mime type", "json mode"];
 
     fn path(model: &str) -> Vec<String> {
         vec!["v1beta".to_owned(), "models".to_owned(), format!("{model}:generateContent")]
     }
 
-    fn authorize(key: &str) -> (HeaderName, String) {
-        (HeaderName::from_static("x-goog-api-key"), key.to_owned())
-    }
-
-    fn body(&self, request: &LlmRequest, terms: Terms) -> Value {
-        let turn = |message: &super::Message| {
+    fn body(_: &str, request: &LlmRequest, terms: &Terms) -> Value {
+        let turn = |message: &Message| {
             let role = match message.role {
                 Role::User => "user",
                 Role::Assistant => "model",
@@ -81,28 +57,11 @@ impl Protocol for GenerateContent {
         if terms.format == ResponseFormat::JsonSchema {
             generation["responseJsonSchema"] = schema::for_gemini(request.schema.clone());
         }
-        if let Some(temperature) = terms.temperature {
-            generation["temperature"] = json!(temperature);
-        }
-        if let Some(limit) = self.limit {
-            generation["maxOutputTokens"] = json!(limit);
-        }
+        terms.write_to(&mut generation);
         json!({"contents": contents, "generationConfig": generation})
     }
 
-    fn ease(&self, terms: Terms, words: &str) -> Option<Terms> {
-        if terms.temperature.is_some() && words.contains("temperature") {
-            return Some(Terms { temperature: None, ..terms });
-        }
-        let format = match terms.format {
-            ResponseFormat::JsonSchema => ResponseFormat::JsonObject,
-            ResponseFormat::JsonObject => ResponseFormat::Text,
-            ResponseFormat::Text => return None,
-        };
-        FORMAT_WORDS.iter().any(|word| words.contains(word)).then_some(Terms { format, ..terms })
-    }
-
-    fn read(&self, body: &[u8]) -> Result<Completion, String> {
+    fn read(body: &[u8]) -> Result<Completion, String> {
         let answer: GenerateAnswer = parse(body)?;
         let usage = answer.usage_metadata.and_then(|usage| {
             Some(Usage {

@@ -1,86 +1,54 @@
 //! Chat completions: OpenAI, and every service that speaks its protocol.
 
-use async_trait::async_trait;
-use reqwest::header::{AUTHORIZATION, HeaderName};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::http::{Protocol, Provider, Remote, Terms, parse};
-use super::{
-    ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, ResponseFormat, Usage,
-    schema,
-};
-
-/// How services call what they don't know of a response format.
-const FORMAT_WORDS: &[&str] = &[
-    "response_format",
-    "response format",
-    "json_schema",
-    "json schema",
-    "json_object",
-    "json mode",
-    "structured output",
-];
+use super::http::{Protocol, Provider, Remote, Terms, parse, turns};
+use super::{Completion, FinishReason, LlmRequest, ResponseFormat, Usage, schema};
 
 /// A model that is reached by chat completions: OpenAI's, or one at any endpoint that is compatible.
 ///
-/// Where no [`ClientConfig::base_url`] is given it is read from `OPENAI_BASE_URL`, and the key from `OPENAI_API_KEY`.
-/// The answer is constrained to the schema by `response_format`, strictly where the schema has the form that strict mode asks
-/// for. A service that takes no `response_format`, temperature or limit as they are sent is asked again without, once for
-/// each, and from then on.
+/// Where no [`ClientConfig::base_url`](super::ClientConfig::base_url) is given it is read from `OPENAI_BASE_URL`, and the
+/// key from `OPENAI_API_KEY`. The answer is constrained to the schema by `response_format`, strictly where the schema has
+/// the form that strict mode asks for. A service that takes no `response_format`, temperature or limit as they are sent is
+/// asked again without, once for each, and from then on.
+pub type OpenAi = Remote<ChatCompletions>;
+
+/// OpenAI's chat completions.
 #[derive(Debug)]
-pub struct OpenAi(Remote<ChatCompletions>);
-
-impl OpenAi {
-    /// The model by the name that the service has for it.
-    ///
-    /// # Errors
-    /// [`LlmError::Config`], for want of a key or an address.
-    pub fn new(model: &str, config: &ClientConfig) -> Result<Self, LlmError> {
-        let protocol = ChatCompletions { model: model.to_owned(), limit: config.max_output_tokens };
-        Remote::new(model, protocol, config).map(Self)
-    }
-}
-
-#[async_trait]
-impl LlmClient for OpenAi {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    async fn generate_json(&self, request: LlmRequest) -> Result<Completion, LlmError> {
-        self.0.generate(&request).await
-    }
-}
-
-struct ChatCompletions {
-    model: String,
-    limit: Option<u32>,
-}
+pub struct ChatCompletions;
 
 impl Protocol for ChatCompletions {
     const PROVIDER: Provider = Provider {
         label: "openai",
         key_variable: "OPENAI_API_KEY",
+        key_header: "authorization",
+        key_prefix: "Bearer ",
         url_variable: "OPENAI_BASE_URL",
         url: "https://api.openai.com/v1",
     };
+
+    const LIMIT_NAMES: &[&str] = &["max_completion_tokens", "max_tokens"];
+
+    const FORMATS: &[ResponseFormat] =
+        &[ResponseFormat::JsonSchema, ResponseFormat::JsonObject, ResponseFormat::Text];
+
+    const FORMAT_WORDS: &[&str] = &[
+        "response_format",
+        "response format",
+        "json_schema",
+        "json schema",
+        "json_object",
+        "json mode",
+        "structured output",
+    ];
 
     fn path(_: &str) -> Vec<String> {
         vec!["chat".to_owned(), "completions".to_owned()]
     }
 
-    fn authorize(key: &str) -> (HeaderName, String) {
-        (AUTHORIZATION, format!("Bearer {key}"))
-    }
-
-    fn body(&self, request: &LlmRequest, terms: Terms) -> Value {
-        let messages: Vec<Value> = request
-            .messages
-            .iter()
-            .map(|message| json!({"role": message.role, "content": message.text}))
-            .collect();
-        let mut body = json!({"model": self.model, "messages": messages});
+    fn body(model: &str, request: &LlmRequest, terms: &Terms) -> Value {
+        let mut body = json!({"model": model, "messages": turns(request)});
         match terms.format {
             ResponseFormat::JsonSchema => {
                 body["response_format"] = json!({
@@ -95,32 +63,11 @@ impl Protocol for ChatCompletions {
             ResponseFormat::JsonObject => body["response_format"] = json!({"type": "json_object"}),
             ResponseFormat::Text => {}
         }
-        if let Some(temperature) = terms.temperature {
-            body["temperature"] = json!(temperature);
-        }
-        if let Some(limit) = self.limit {
-            let name = if terms.former_limit { "max_tokens" } else { "max_completion_tokens" };
-            body[name] = json!(limit);
-        }
+        terms.write_to(&mut body);
         body
     }
 
-    fn ease(&self, terms: Terms, words: &str) -> Option<Terms> {
-        if terms.temperature.is_some() && words.contains("temperature") {
-            return Some(Terms { temperature: None, ..terms });
-        }
-        if self.limit.is_some() && !terms.former_limit && words.contains("max_completion_tokens") {
-            return Some(Terms { former_limit: true, ..terms });
-        }
-        let format = match terms.format {
-            ResponseFormat::JsonSchema => ResponseFormat::JsonObject,
-            ResponseFormat::JsonObject => ResponseFormat::Text,
-            ResponseFormat::Text => return None,
-        };
-        FORMAT_WORDS.iter().any(|word| words.contains(word)).then_some(Terms { format, ..terms })
-    }
-
-    fn read(&self, body: &[u8]) -> Result<Completion, String> {
+    fn read(body: &[u8]) -> Result<Completion, String> {
         let answer: ChatAnswer = parse(body)?;
         let choice = answer.choices.into_iter().next();
         let OpenAiChoice { message, finish_reason } =

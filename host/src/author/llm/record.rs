@@ -1,6 +1,5 @@
 //! A client that records what another one was asked and answered.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::transcript::{Asked, Call, RecordedOutcome};
+use super::transcript::{Call, texts_mut};
 use super::{Completion, LlmClient, LlmError, LlmRequest, Secrets};
 
 /// Records every call of a client, for [`Replay`](super::Replay) to answer from.
@@ -44,9 +43,7 @@ impl<C: LlmClient> Recorder<C> {
     }
 
     fn redact(&self, text: &mut String) {
-        if let Cow::Owned(redacted) = self.secrets.redact(text) {
-            *text = redacted;
-        }
+        *text = self.secrets.redact(text).into_owned();
     }
 
     fn record(&self, call: &Call<'_>) -> io::Result<()> {
@@ -70,12 +67,10 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
         let mut messages = request.messages.clone();
         messages.iter_mut().for_each(|message| self.redact(&mut message.text));
         let answer = self.client.generate_json(request).await;
-        let mut outcome = RecordedOutcome::from(&answer);
-        outcome.texts_mut().for_each(|text| self.redact(text));
-        let call = Call { model: self.name(), request: Asked { messages: &messages }, outcome };
-        self.record(&call).map_err(|error| LlmError::Record {
-            model: self.name().to_owned(),
-            message: error.to_string(),
+        let mut shown = answer.clone();
+        texts_mut(&mut shown).for_each(|text| self.redact(text));
+        self.record(&Call::new(self.name(), &messages, &shown)).map_err(|error| {
+            LlmError::Record { model: self.name().to_owned(), message: error.to_string() }
         })?;
         answer
     }

@@ -8,10 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 
 use super::config::MAX_RESPONSE_BYTES;
-use super::transcript::{self, RecordedOutcome};
+use super::transcript::{self, Answered, texts_mut};
 use super::{Completion, LlmClient, LlmError, LlmRequest, NAME_CHARS};
-use crate::diagnostics::untrusted::bounded;
-use crate::diagnostics::untrusted::sanitize;
+use crate::diagnostics::untrusted::{bounded, sanitize};
 use crate::json::document::DocumentKind;
 use crate::json::{Line, Lines};
 
@@ -30,7 +29,7 @@ const MESSAGE_CHARS: usize = 300;
 #[derive(Debug)]
 pub struct Replay {
     name: String,
-    outcomes: Vec<RecordedOutcome>,
+    answers: Vec<Answered>,
     next: AtomicUsize,
 }
 
@@ -67,60 +66,57 @@ impl Replay {
     fn read(name: String, transcript: impl BufRead) -> Result<Self, LlmError> {
         let max_bytes = DocumentKind::Recording.max_bytes();
         let mut bytes = transcript.take(max_bytes as u64 + 1);
-        let outcomes = calls(&mut bytes);
-        let outcomes = match bytes.limit() {
+        let answers = match (calls(&mut bytes), bytes.limit()) {
             // What was read is a part of it, whatever is wrong with the last line of that.
-            0 => Err(format!("expected at most {max_bytes} bytes, found more")),
-            _ => outcomes,
+            (_, 0) => Err(format!("expected at most {max_bytes} bytes, found more")),
+            (answers, _) => answers,
         };
-        match outcomes {
-            Ok(outcomes) => Ok(Self { name, outcomes, next: AtomicUsize::new(0) }),
-            Err(message) => Err(LlmError::Replay { model: name, message }),
-        }
+        let failed = |message| LlmError::Replay { model: name.clone(), message };
+        Ok(Self { answers: answers.map_err(failed)?, name, next: AtomicUsize::new(0) })
     }
 
     /// How many answers there are in all.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.outcomes.len()
+        self.answers.len()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.outcomes.is_empty()
+        self.answers.is_empty()
     }
 }
 
 /// Reads a transcript, line by line: what was asked isn't kept.
-fn calls(transcript: impl BufRead) -> Result<Vec<RecordedOutcome>, String> {
-    let mut outcomes = Vec::new();
+fn calls(transcript: impl BufRead) -> Result<Vec<Answered>, String> {
+    let mut answers = Vec::new();
     let mut lines = Lines::new(transcript, MAX_CALL_BYTES);
     while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
-        let (number, outcome) = match line {
+        let (number, answer) = match line {
             Line::Whole { number, text } => (number, call(text)),
             Line::TooLong { number, bytes } => {
                 (number, Err(format!("expected at most {MAX_CALL_BYTES} bytes, found {bytes}")))
             }
         };
-        outcomes.push(outcome.map_err(|message| {
+        answers.push(answer.map_err(|message| {
             let message = bounded(&message, MESSAGE_CHARS);
             format!("line {number}: expected a recorded call: {message}")
         })?);
     }
-    Ok(outcomes)
+    Ok(answers)
 }
 
 /// Reads a line of a transcript.
-fn call(line: &[u8]) -> Result<RecordedOutcome, String> {
+fn call(line: &[u8]) -> Result<Answered, String> {
     let line =
         std::str::from_utf8(line).map_err(|error| format!("expected valid UTF-8: {error}"))?;
-    let mut outcome = transcript::read(line)?;
-    match outcome.texts_mut().map(|text| text.len()).max() {
+    let mut answered = transcript::read(line)?;
+    match texts_mut(&mut answered).map(|text| text.len()).max() {
         Some(used) if used > MAX_RESPONSE_BYTES => {
             Err(format!("expected an answer of at most {MAX_RESPONSE_BYTES} bytes, found {used}"))
         }
-        _ => Ok(outcome),
+        _ => Ok(answered),
     }
 }
 
@@ -139,14 +135,14 @@ impl LlmClient for Replay {
     /// The error that was recorded; [`LlmError::Replay`] after the last answer.
     async fn generate_json(&self, _: LlmRequest) -> Result<Completion, LlmError> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        match self.outcomes.get(index) {
-            Some(outcome) => outcome.clone().into(),
+        match self.answers.get(index) {
+            Some(answered) => answered.clone(),
             None => Err(LlmError::Replay {
                 model: self.name.clone(),
                 message: format!(
                     "expected an answer to request {}, found {} in the transcript",
                     index.saturating_add(1),
-                    self.outcomes.len()
+                    self.answers.len()
                 ),
             }),
         }

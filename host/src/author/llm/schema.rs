@@ -59,14 +59,12 @@ const GEMINI: &[&str] = &[
     "type",
 ];
 
-/// Every schema in `schema`, itself included, until `visit` says that it has seen enough.
-fn visit(schema: &mut Value, mut visit: impl FnMut(&mut Map<String, Value>) -> bool) {
+/// Visits every schema in `schema`, itself included.
+fn visit(schema: &mut Value, mut visit: impl FnMut(&mut Map<String, Value>)) {
     let mut open = vec![schema];
     while let Some(schema) = open.pop() {
         let Value::Object(keywords) = schema else { continue };
-        if !visit(keywords) {
-            return;
-        }
+        visit(keywords);
         for (keyword, value) in keywords {
             let keyword = keyword.as_str();
             if NESTED.contains(&keyword) {
@@ -91,7 +89,6 @@ pub(super) fn is_strict(schema: &Value) -> bool {
         strict &= keywords.keys().all(|keyword| STRICT.contains(&keyword.as_str()))
             && (!keywords.contains_key("$ref") || keywords.len() == 1)
             && is_closed(keywords);
-        strict
     });
     strict
 }
@@ -101,13 +98,11 @@ fn is_closed(keywords: &Map<String, Value>) -> bool {
     if properties.is_none() && keywords.get("type").is_none_or(|kind| kind != "object") {
         return true;
     }
-    let required = keywords.get("required").and_then(Value::as_array);
+    let required: Vec<&Value> =
+        keywords.get("required").and_then(Value::as_array).into_iter().flatten().collect();
     keywords.get("additionalProperties") == Some(&Value::Bool(false))
-        && properties.is_some_and(|properties| {
-            let requires =
-                |name: &String| required.is_some_and(|all| all.iter().any(|one| one == name));
-            properties.keys().all(requires)
-        })
+        && properties
+            .is_some_and(|all| all.keys().all(|name| required.iter().any(|it| *it == name)))
 }
 
 /// The schema with what Gemini takes of it. Next to a reference it takes nothing.
@@ -117,7 +112,6 @@ pub(super) fn for_gemini(mut schema: Value) -> Value {
         keywords.retain(|keyword, _| {
             GEMINI.contains(&keyword.as_str()) && (!refers || keyword.starts_with('$'))
         });
-        true
     });
     schema
 }

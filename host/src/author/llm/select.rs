@@ -6,8 +6,7 @@ use std::str::FromStr;
 #[cfg(feature = "http")]
 use super::{Anthropic, Gemini, OpenAi};
 use super::{ClientConfig, Command, LlmClient, LlmError, Replay};
-use crate::diagnostics::untrusted::is_hidden;
-use crate::diagnostics::untrusted::quoted;
+use crate::diagnostics::untrusted::{is_hidden, quoted};
 
 /// The forms of a model's name.
 const FORMS: &str =

@@ -5,80 +5,43 @@ use serde::{Deserialize, Serialize};
 
 use super::{Completion, FinishReason, LlmError, Message, Usage};
 
+/// What came of a call.
+pub(super) type Answered = Result<Completion, LlmError>;
+
 /// What is written.
 #[derive(Serialize)]
 pub(super) struct Call<'a> {
-    pub(super) model: &'a str,
-    pub(super) request: Asked<'a>,
-    #[serde(flatten)]
-    pub(super) outcome: RecordedOutcome,
+    model: &'a str,
+    request: Asked<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<&'a Completion>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a LlmError>,
 }
 
 /// What the model was asked. The schema is the same in every call, and no part of it.
 #[derive(Serialize)]
-pub(super) struct Asked<'a> {
-    pub(super) messages: &'a [Message],
+struct Asked<'a> {
+    messages: &'a [Message],
 }
 
-/// What came of a call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum RecordedOutcome {
-    Response(Response),
-    Error(LlmError),
-}
-
-impl RecordedOutcome {
-    /// The words in it that are somebody else's.
-    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let (text, word) = match self {
-            Self::Response(Response { text, finish_reason: FinishReason::Other(word), .. }) => {
-                (Some(text), Some(word))
-            }
-            Self::Response(Response { text, .. }) => (Some(text), None),
-            Self::Error(error) => (error.message_mut(), None),
-        };
-        text.into_iter().chain(word)
+impl<'a> Call<'a> {
+    pub(super) fn new(model: &'a str, messages: &'a [Message], answered: &'a Answered) -> Self {
+        let (response, error) = (answered.as_ref().ok(), answered.as_ref().err());
+        Self { model, request: Asked { messages }, response, error }
     }
 }
 
-/// An answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Response {
-    pub(super) text: String,
-    #[serde(default)]
-    pub(super) usage: Option<Usage>,
-    #[serde(default = "stop")]
-    pub(super) finish_reason: FinishReason,
-}
-
-fn stop() -> FinishReason {
-    FinishReason::Stop
-}
-
-impl From<&Result<Completion, LlmError>> for RecordedOutcome {
-    fn from(answer: &Result<Completion, LlmError>) -> Self {
-        match answer {
-            Ok(Completion { text, usage, finish_reason }) => Self::Response(Response {
-                text: text.clone(),
-                usage: *usage,
-                finish_reason: finish_reason.clone(),
-            }),
-            Err(error) => Self::Error(error.clone()),
+/// The words in an answer that are somebody else's.
+pub(super) fn texts_mut(answered: &mut Answered) -> impl Iterator<Item = &mut String> {
+    let (text, word) = match answered {
+        Ok(Completion { text, finish_reason: FinishReason::Other(word), .. }) => {
+            (Some(text), Some(word))
         }
-    }
-}
-
-impl From<RecordedOutcome> for Result<Completion, LlmError> {
-    fn from(outcome: RecordedOutcome) -> Self {
-        match outcome {
-            RecordedOutcome::Response(Response { text, usage, finish_reason }) => {
-                Ok(Completion { text, usage, finish_reason })
-            }
-            RecordedOutcome::Error(error) => Err(error),
-        }
-    }
+        Ok(Completion { text, .. }) => (Some(text), None),
+        Err(error) => (error.message_mut(), None),
+    };
+    text.into_iter().chain(word)
 }
 
 /// What is read: a call as it was recorded, or an answer that somebody wrote by hand.
@@ -89,7 +52,7 @@ struct RecordedLine {
     _model: Option<IgnoredAny>,
     #[serde(default, rename = "request")]
     _request: Option<IgnoredAny>,
-    response: Option<Response>,
+    response: Option<Completion>,
     error: Option<LlmError>,
     text: Option<String>,
     usage: Option<Usage>,
@@ -100,38 +63,19 @@ struct RecordedLine {
 ///
 /// # Errors
 /// What was expected and what was found.
-pub(super) fn read(line: &str) -> Result<RecordedOutcome, String> {
+pub(super) fn read(line: &str) -> Result<Answered, String> {
     let mut json = serde_json::Deserializer::from_str(line);
     let line: RecordedLine = serde_path_to_error::deserialize(&mut json)
         .map_err(|error| format!("{}{}", at(error.path()), fault(error.inner())))?;
     json.end().map_err(|error| fault(&error))?;
-    match line {
-        RecordedLine {
-            response: Some(response),
-            error: None,
-            text: None,
-            usage: None,
-            finish_reason: None,
-            ..
-        } => Ok(RecordedOutcome::Response(response)),
-        RecordedLine {
-            response: None,
-            error: Some(error),
-            text: None,
-            usage: None,
-            finish_reason: None,
-            ..
-        } => Ok(RecordedOutcome::Error(error)),
-        RecordedLine {
-            response: None,
-            error: None,
-            text: Some(text),
-            usage,
-            finish_reason,
-            ..
-        } => {
-            let finish_reason = finish_reason.unwrap_or_else(stop);
-            Ok(RecordedOutcome::Response(Response { text, usage, finish_reason }))
+    let RecordedLine { response, error, text, usage, finish_reason, .. } = line;
+    let is_by_hand = text.is_some() || usage.is_some() || finish_reason.is_some();
+    match (response, error, text) {
+        (Some(response), None, None) if !is_by_hand => Ok(Ok(response)),
+        (None, Some(error), None) if !is_by_hand => Ok(Err(error)),
+        (None, None, Some(text)) => {
+            let finish_reason = finish_reason.unwrap_or_default();
+            Ok(Ok(Completion { text, usage, finish_reason }))
         }
         _ => Err("expected one of `response`, `error` and `text`".to_owned()),
     }
@@ -155,38 +99,28 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let outcomes = [
-            RecordedOutcome::Response(Response {
+        let answers = [
+            Ok(Completion {
                 text: "{\"a\":\n1}".to_owned(),
                 usage: Some(Usage { input_tokens: 3, output_tokens: 4 }),
                 finish_reason: FinishReason::Other("paused".to_owned()),
             }),
-            RecordedOutcome::Error(LlmError::Status {
-                model: "m".to_owned(),
-                status: 500,
-                message: "no".to_owned(),
-            }),
+            Err(LlmError::Status { model: "m".to_owned(), status: 500, message: "no".to_owned() }),
         ];
-        for outcome in outcomes {
-            let call =
-                Call { model: "m", request: Asked { messages: &[] }, outcome: outcome.clone() };
-            let line = serde_json::to_string(&call).unwrap_or_default();
-            assert_eq!(read(&line), Ok(outcome), "{line}");
+        for answered in answers {
+            let line = serde_json::to_string(&Call::new("m", &[], &answered)).unwrap_or_default();
+            assert_eq!(read(&line), Ok(answered), "{line}");
         }
     }
 
     #[test]
     fn an_answer_may_be_written_by_hand() {
         let plain =
-            Response { text: "{}".to_owned(), usage: None, finish_reason: FinishReason::Stop };
-        assert_eq!(read(r#"{"text": "{}"}"#), Ok(RecordedOutcome::Response(plain.clone())));
-        assert_eq!(
-            read(r#"{"response": {"text": "{}"}}"#),
-            Ok(RecordedOutcome::Response(plain.clone()))
-        );
-        let cut = Response { finish_reason: FinishReason::Length, ..plain };
-        let line = r#"{"text": "{}", "finish_reason": "length"}"#;
-        assert_eq!(read(line), Ok(RecordedOutcome::Response(cut)));
+            Completion { text: "{}".to_owned(), usage: None, finish_reason: FinishReason::Stop };
+        assert_eq!(read(r#"{"text": "{}"}"#), Ok(Ok(plain.clone())));
+        assert_eq!(read(r#"{"response": {"text": "{}"}}"#), Ok(Ok(plain.clone())));
+        let cut = Completion { finish_reason: FinishReason::Length, ..plain };
+        assert_eq!(read(r#"{"text": "{}", "finish_reason": "length"}"#), Ok(Ok(cut)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What Retort itself says in a resolution prompt: everything but the task.
 
 use crate::diagnostics::fence::{self, Escape};
-use crate::plan::{RESERVED_FUNCTION_NAMES, RESERVED_FUNCTION_PREFIX, schema};
+use crate::plan::{RESERVED_FUNCTION_PREFIX, reserved_function_names, schema};
 
 const TASK: &str = "\
 # Write an extraction plan
@@ -141,7 +141,7 @@ const ORDER: Example = Example {
 pub(super) fn opening() -> String {
     let json = |text: &str| fence::block("json", text.trim_end());
     let schema = fence::block("json", &fence::pretty(&schema(), Escape::Hidden));
-    let reserved = RESERVED_FUNCTION_NAMES.join(", ");
+    let reserved = reserved_function_names().join(", ");
     [
         TASK,
         &schema,
@@ -168,11 +168,11 @@ mod tests {
 
     use super::{Example, LANGUAGE, ORDER, READING};
     use crate::plan::expr::Conversion;
-    use crate::plan::{self, eval};
+    use crate::plan::{self, oracle};
 
     fn made(example: &Example) -> serde_json::Value {
         let plan = plan::parse(example.plan).expect("the examples are plans");
-        let made = eval::eval(&plan, example.event).expect("the examples' events are events");
+        let made = oracle::eval(&plan, example.event).expect("the examples' events are events");
         serde_json::to_value(made).expect("results serialise")
     }
 

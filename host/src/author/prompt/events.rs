@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::lines::{FAR, Lines, NAME_CHARS, WantedField, names, place};
+use super::lines::{FAR, NAME_CHARS, RankedLines, RuleWords, names, place, push_count};
 use crate::diagnostics::fence;
-use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::effort::{Cancel, StepBudget};
 use crate::evidence::redact::{is_data, redacted};
-use crate::evidence::{Evidence, Observed, Path, PathStep, SampleEvents, Visibility};
+use crate::evidence::{Evidence, Observed, PathStep, SampleEvents, Visibility};
 use crate::gate::policy::FieldPolicy;
 use crate::plan::expr::{ForEach, Reference};
 
@@ -39,21 +39,16 @@ different values it has, and some of them. A value in angle brackets stands for 
 elements of the array before it, `{}` for the entries of the object: the path behind it starts there, in a `for_each`.
 ";
 
-pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &WantedField) -> String {
-    let mut names = Lines::default();
-    let mut types: Vec<(&str, &SampleEvents)> = Vec::new();
-    for (name, events) in evidence.event_types() {
-        if name.chars().count() > NAME_CHARS {
-            names.leave_out();
-        } else {
-            types.push((name, events));
-        }
-    }
+pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &RuleWords) -> String {
+    let (types, too_long): (Vec<_>, Vec<_>) =
+        evidence.event_types().partition(|(name, _)| name.chars().count() <= NAME_CHARS);
+    let mut names = RankedLines::default();
+    too_long.iter().for_each(|_| names.leave_out());
     let closest = types.iter().map(|(name, _)| wanted.closeness(name)).min().unwrap_or(FAR);
     let is_close = |(name, _): &(&str, &SampleEvents)| wanted.closeness(name) == closest;
     let (close, others): (Vec<_>, Vec<_>) = types.into_iter().partition(is_close);
     let mut text = INTRODUCTION.to_owned();
-    let table = PathTable { evidence, policy, wanted };
+    let block = |types: &[_], max_chars| block(evidence, policy, wanted, types, max_chars);
     if closest == FAR {
         let mut left = EVENTS_CHARS;
         for (index, event_type) in close.iter().enumerate() {
@@ -62,24 +57,20 @@ pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &Wanted
                 names.push((0, 0), name(event_type.0));
                 continue;
             }
-            let block = table.block(std::slice::from_ref(event_type), share);
-            left = left.saturating_sub(block.chars().count());
-            text.push_str(&block);
+            let shown = block(std::slice::from_ref(event_type), share);
+            left = left.saturating_sub(shown.chars().count());
+            text.push_str(&shown);
         }
     } else {
-        text.push_str(&table.block(&close, EVENTS_CHARS));
+        text.push_str(&block(&close, EVENTS_CHARS));
     }
-    for (other, _) in &others {
-        names.push((0, 0), name(other));
-    }
+    others.iter().for_each(|(other, _)| names.push((0, 0), name(other)));
     let (shown, left_out) = names.within(NAMES_CHARS);
     if !shown.is_empty() {
         text.push_str("\nThere are samples of these event types too:\n\n");
         text.push_str(&fence::block("text", &shown));
     }
-    if left_out > 0 {
-        text.push_str(&format!("\nEvent types that are not shown: {left_out}.\n"));
-    }
+    push_count(&mut text, "Event types that are not shown", left_out);
     text
 }
 
@@ -88,24 +79,32 @@ fn name(event_type: &str) -> String {
     fence::quoted(event_type, 12 * NAME_CHARS).0
 }
 
-/// What decides which paths are shown.
+/// The lines of a block, and how many more there would be but for the policy.
 struct PathTable<'a> {
-    evidence: &'a Evidence,
     policy: &'a FieldPolicy,
-    wanted: &'a WantedField,
+    wanted: &'a RuleWords,
+    lines: RankedLines,
+    denied: usize,
 }
 
 impl PathTable<'_> {
-    /// Adds a line for a place; `named` are the keys that say what its values are.
-    fn add(&self, steps: &[PathStep], named: &[String], seen: &PathLine<'_>, sums: &mut Sums) {
-        let PathLine { observed, samples, types } = seen;
+    /// Adds a line for a place in so many samples; `named` are the keys that say what its values are, `types` in which of the
+    /// event types it is, where that is worth saying.
+    fn add(
+        &mut self,
+        steps: &[PathStep],
+        named: &[String],
+        observed: &Observed,
+        samples: usize,
+        types: &str,
+    ) {
         let keys = names(steps);
         if self.policy.visibility(steps) == Visibility::Hidden {
-            sums.denied += 1;
+            self.denied += 1;
             return;
         }
         let Some(mut line) = place(steps).filter(|_| !keys.iter().any(|key| is_data(key))) else {
-            sums.lines.leave_out();
+            self.lines.leave_out();
             return;
         };
         line.push_str(&format!(" {} in {} of {samples}{types}", observed.kinds, observed.present));
@@ -120,82 +119,66 @@ impl PathTable<'_> {
         if !values.is_empty() {
             line.push_str(&format!(", {} different: {}", observed.distinct, values.join(", ")));
         }
-        sums.lines.push(self.wanted.rank(&keys), line);
+        self.lines.push(self.wanted.rank(&keys), line);
     }
+}
 
-    /// A block of event types that the rule is equally close to, and what isn't in it.
-    fn block(&self, types: &[(&str, &SampleEvents)], max_chars: usize) -> String {
-        let mut headings = Lines::default();
-        for (event_type, events) in types {
-            let samples = if events.count() == 1 { "sample" } else { "samples" };
-            let line = format!("event_type {}, {} {samples}", name(event_type), events.count());
-            headings.push((0, 0), line);
-        }
-        let (headings, left_out_types) = headings.within(max_chars / 4);
-        let together = SampleEvents::together(types.iter().map(|(_, events)| *events));
-        let mut sums = Sums { lines: Lines::default(), denied: 0 };
-        (0..together.unlisted()).for_each(|_| sums.lines.leave_out());
-        let having = |path: &Path| {
-            let having = types.iter().filter(|(_, it)| it.observed().contains_key(path)).count();
-            match types.len() {
-                all if having < all => format!(", in {having} of {all} event types"),
-                _ => String::new(),
-            }
+/// A block of event types that the rule is equally close to, and what isn't in it.
+fn block(
+    evidence: &Evidence,
+    policy: &FieldPolicy,
+    wanted: &RuleWords,
+    types: &[(&str, &SampleEvents)],
+    max_chars: usize,
+) -> String {
+    let mut headings = RankedLines::default();
+    for (event_type, events) in types {
+        let samples = if events.count() == 1 { "sample" } else { "samples" };
+        let line = format!("event_type {}, {} {samples}", name(event_type), events.count());
+        headings.push((0, 0), line);
+    }
+    let (headings, left_out_types) = headings.within(max_chars / 4);
+    let together = SampleEvents::together(types.iter().map(|(_, events)| *events));
+    let mut table = PathTable { policy, wanted, lines: RankedLines::default(), denied: 0 };
+    (0..together.unlisted()).for_each(|_| table.lines.leave_out());
+    for (path, observed) in together.observed() {
+        let having = types.iter().filter(|(_, it)| it.observed().contains_key(path)).count();
+        let having = match types.len() {
+            all if having < all => format!(", in {having} of {all} event types"),
+            _ => String::new(),
         };
-        for (path, observed) in together.observed() {
-            let seen = PathLine { observed, samples: together.count(), types: &having(path) };
-            self.add(&PathStep::keys(path), path, &seen, &mut sums);
-        }
-        let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
-        let effort = Effort::new(COLLECTIONS_BYTES, &Cancel::default());
-        for for_each in iterations(self.evidence, &names, &effort) {
-            let elements = elements(self.evidence, &names, &for_each, &effort);
-            let together = SampleEvents::together(elements.event_types().map(|(_, it)| it));
-            for (path, observed) in together.observed() {
-                let level = for_each.level();
-                let reference = Reference { path: path.clone(), level };
-                let steps = PathStep::resolved(&reference, Some(&for_each));
-                // Of an element without a name of its own, the array's says what it is.
-                let last = path.last().or_else(|| for_each.levels().last()?.path.last());
-                let named: Path = last.cloned().into_iter().collect();
-                let seen = PathLine { observed, samples: together.count(), types: "" };
-                self.add(&steps, &named, &seen, &mut sums);
-            }
-        }
-        let Sums { lines, denied } = sums;
-        let (shown, left_out) =
-            lines.within(max_chars.saturating_sub(headings.chars().count() + 1));
-        let block = fence::block("text", format!("{headings}\n{shown}").trim_end());
-        let mut text = format!("\n{block}");
-        for (what, count) in [
-            ("Event types that are not shown", left_out_types),
-            ("Paths of this that are not shown", left_out),
-            ("Paths of this that policy denies", denied),
-        ] {
-            if count > 0 {
-                text.push_str(&format!("\n{what}: {count}.\n"));
-            }
-        }
-        if effort.is_over() {
-            text.push_str("\nNot all arrays and maps of this were looked into.\n");
-        }
-        text
+        table.add(&PathStep::keys(path), path, observed, together.count(), &having);
     }
-}
-
-/// Lines, and how many there would be but for the policy.
-struct Sums {
-    lines: Lines,
-    denied: usize,
-}
-
-/// What a line tells of a place.
-struct PathLine<'a> {
-    observed: &'a Observed,
-    /// Of how many.
-    samples: usize,
-    /// In which event types, where that is worth saying.
-    types: &'a str,
+    let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
+    let effort = StepBudget::new(COLLECTIONS_BYTES, &Cancel::default());
+    for for_each in iterations(evidence, &names, &effort) {
+        let elements = elements(evidence, &names, &for_each, &effort);
+        let together = SampleEvents::together(elements.event_types().map(|(_, it)| it));
+        for (path, observed) in together.observed() {
+            let reference = Reference { path: path.clone(), level: for_each.level() };
+            let steps = PathStep::resolved(&reference, Some(&for_each));
+            // Of an element without a name of its own, the array's says what it is.
+            let last = path.last().or_else(|| for_each.levels().last()?.path.last());
+            table.add(
+                &steps,
+                last.map_or(&[], std::slice::from_ref),
+                observed,
+                together.count(),
+                "",
+            );
+        }
+    }
+    let PathTable { lines, denied, .. } = table;
+    let (shown, left_out) = lines.within(max_chars.saturating_sub(headings.chars().count() + 1));
+    let block = fence::block("text", format!("{headings}\n{shown}").trim_end());
+    let mut text = format!("\n{block}");
+    push_count(&mut text, "Event types that are not shown", left_out_types);
+    push_count(&mut text, "Paths of this that are not shown", left_out);
+    push_count(&mut text, "Paths of this that policy denies", denied);
+    if effort.is_over() {
+        text.push_str("\nNot all arrays and maps of this were looked into.\n");
+    }
+    text
 }
 
 /// The elements of an iteration, as many as there is effort for.
@@ -203,7 +186,7 @@ fn elements(
     evidence: &Evidence,
     event_types: &[&str],
     for_each: &ForEach,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Evidence {
     let room = Evidence::room_within(effort);
     let elements = evidence.elements_within(event_types, for_each, &room);
@@ -212,7 +195,7 @@ fn elements(
 }
 
 /// What there are elements or entries of in these events, and in the elements of arrays.
-fn iterations(evidence: &Evidence, event_types: &[&str], effort: &Effort) -> Vec<ForEach> {
+fn iterations(evidence: &Evidence, event_types: &[&str], effort: &StepBudget) -> Vec<ForEach> {
     let mut all = Vec::new();
     let found =
         |evidence: &Evidence| evidence.arrays(event_types).into_iter().filter(|it| it.elements > 0);

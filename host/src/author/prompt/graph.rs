@@ -1,6 +1,6 @@
 //! The entities and relationships of the graph spec, with the types of their properties.
 
-use super::lines::{Lines, NAME_CHARS, WantedField};
+use super::lines::{NAME_CHARS, RankedLines, RuleWords, push_description};
 use crate::diagnostics::fence;
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Property, Relationship};
@@ -19,8 +19,8 @@ entities that it leads from and to:
 
 ";
 
-pub(super) fn section(graph: &GraphSpec, wanted: &WantedField) -> String {
-    let mut lines = Lines::default();
+pub(super) fn section(graph: &GraphSpec, wanted: &RuleWords) -> String {
+    let mut lines = RankedLines::default();
     for entity in graph.entities() {
         // Entities that the rule names first; of those, all names before any property.
         let rank = u8::from(!wanted.mentions(&entity.name));
@@ -30,13 +30,11 @@ pub(super) fn section(graph: &GraphSpec, wanted: &WantedField) -> String {
         };
         lines.push((rank, 0), heading);
         let is_key = |property: &&Property| entity.key_columns.contains(&property.column);
-        let others = entity.properties.iter().filter(|it| !is_key(it));
-        let keys = entity.key_properties().map(|it| ("key", it));
-        for (role, property) in keys.chain(others.map(|it| ("property", it))) {
-            match line(role, property) {
-                Some(line) => lines.push((rank, 1 + usize::from(role != "key")), line),
-                None => lines.leave_out(),
-            }
+        for property in entity.key_properties() {
+            lines.push((rank, 1), line("key", property));
+        }
+        for property in entity.properties.iter().filter(|it| !is_key(it)) {
+            lines.push((rank, 2), line("property", property));
         }
     }
     for relationship in graph.relationships() {
@@ -50,39 +48,23 @@ pub(super) fn section(graph: &GraphSpec, wanted: &WantedField) -> String {
         };
         lines.push((rank, 1), heading);
         for property in relationship.properties.iter() {
-            match line("property", property) {
-                Some(line) => lines.push((rank, 2), line),
-                None => lines.leave_out(),
-            }
+            lines.push((rank, 2), line("property", property));
         }
     }
-    let (shown, left_out) = lines.within(GRAPH_CHARS);
-    let mut text = INTRODUCTION.to_owned();
-    text.push_str(&fence::block("text", &shown));
-    if left_out > 0 {
-        text.push_str(&format!(
-            "\nEntities, relationships and properties that are not shown: {left_out}.\n"
-        ));
-    }
-    text
+    let left_out = "Entities, relationships and properties that are not shown";
+    format!("{INTRODUCTION}{}", lines.block(GRAPH_CHARS, left_out))
 }
 
 fn heading(entity: &Entity) -> Option<String> {
     let mut line = format!("entity {}", name(&entity.name)?);
-    if let Some(description) = &entity.description {
-        line.push_str(": ");
-        line.push_str(&fence::quoted(description, DESCRIPTION_CHARS).0);
-    }
+    push_description(&mut line, entity.description.as_deref(), DESCRIPTION_CHARS);
     Some(line)
 }
 
 fn join(relationship: &Relationship) -> Option<String> {
     let (from, to) = (name(&relationship.from_entity)?, name(&relationship.to_entity)?);
     let mut line = format!("relationship {} from {from} to {to}", name(&relationship.name)?);
-    if let Some(description) = &relationship.description {
-        line.push_str(": ");
-        line.push_str(&fence::quoted(description, DESCRIPTION_CHARS).0);
-    }
+    push_description(&mut line, relationship.description.as_deref(), DESCRIPTION_CHARS);
     Some(line)
 }
 

@@ -14,12 +14,12 @@ pub(super) const NAME_CHARS: usize = 300;
 pub(super) const FAR: u8 = 2;
 
 /// What a rule speaks of.
-pub(super) struct WantedField {
+pub(super) struct RuleWords {
     text: String,
     words: BTreeSet<String>,
 }
 
-impl WantedField {
+impl RuleWords {
     /// Reads all strings of a rule.
     pub(super) fn new(rule: &Map<String, Value>) -> Self {
         let mut text = String::new();
@@ -35,9 +35,8 @@ impl WantedField {
                 _ => {}
             }
         }
-        let whole = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let parts = text.split(|c: char| !c.is_alphanumeric());
-        let words = whole.chain(parts).map(str::to_lowercase).collect();
+        let whole = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
+        let words = whole.chain(words(&text)).collect();
         Self { text, words }
     }
 
@@ -49,29 +48,33 @@ impl WantedField {
     /// How close the rule comes to the name of an event type: 0 where it spells it out, 1 where it has all its words, and
     /// [`FAR`] otherwise. No rule comes close to a name without words: what is there may stand in it by chance.
     pub(super) fn closeness(&self, event_type: &str) -> u8 {
-        let words = event_type.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
-        let mut words = words.peekable();
+        let mut words = words(event_type).peekable();
         if words.peek().is_none() {
             FAR
         } else if self.mentions(event_type) {
             0
+        } else if words.all(|word| self.words.contains(&word)) {
+            1
         } else {
-            if words.all(|word| self.words.contains(&word.to_lowercase())) { 1 } else { FAR }
+            FAR
         }
     }
 
     /// Where among others a path belongs: first those that the rule spells out, then those whose last key it has all
     /// words of. Of equals, the fewer words a path has that the rule hasn't, the earlier it comes.
     pub(super) fn rank(&self, path: &[String]) -> Rank {
-        let unknown = |key: &String| {
-            let words = key.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-            words.filter(|word| !self.words.contains(&word.to_lowercase())).count()
-        };
+        let unknown = |key: &String| words(key).filter(|it| !self.words.contains(it)).count();
         let is_named = path.last().is_some_and(|key| unknown(key) == 0);
         let is_spelled = is_named && self.mentions(&path.join("."));
         let class = if is_spelled { 0 } else { 1 + u8::from(!is_named) };
         (class, path.len() + 2 * path.iter().map(unknown).sum::<usize>())
     }
+}
+
+/// The words of a text or a name, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase)
 }
 
 /// Where something is, arrays and maps included: the path to an array, `[]` for its elements, and the path from there;
@@ -115,22 +118,38 @@ pub(super) fn names(steps: &[PathStep]) -> Path {
 /// The lower, the earlier a line gets its place.
 pub(super) type Rank = (u8, usize);
 
-/// Lines that may or may not all be shown.
+/// RankedLines that may or may not all be shown.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct RankedLines {
     lines: Vec<(Rank, String)>,
     unfit: usize,
 }
 
-impl Lines {
-    /// Adds a line, to be shown where it was added.
-    pub(super) fn push(&mut self, rank: Rank, line: String) {
-        self.lines.push((rank, line));
+impl RankedLines {
+    /// Adds a line, to be shown where it was added; counts what no line can show.
+    pub(super) fn push(&mut self, rank: Rank, line: impl Into<Option<String>>) {
+        match line.into() {
+            Some(line) => self.lines.push((rank, line)),
+            None => self.leave_out(),
+        }
     }
 
     /// Counts something that no line can show.
     pub(super) fn leave_out(&mut self) {
         self.unfit += 1;
+    }
+
+    /// Whether there is nothing to show or to count.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.unfit == 0
+    }
+
+    /// A block of the lines that fit into `max_chars`, after which it says how many of these things are left out.
+    pub(super) fn block(self, max_chars: usize, left_out_things: &str) -> String {
+        let (shown, left_out) = self.within(max_chars);
+        let mut text = fence::block("text", &shown);
+        push_count(&mut text, left_out_things, left_out);
+        text
     }
 
     /// The lines of lowest rank that fit into `max_chars` characters together, in the order in which they were added,
@@ -154,15 +173,30 @@ impl Lines {
     }
 }
 
+/// Says how many of something there are, if there are any.
+pub(super) fn push_count(text: &mut String, what: &str, count: usize) {
+    if count > 0 {
+        text.push_str(&format!("\n{what}: {count}.\n"));
+    }
+}
+
+/// Says at the end of a line what it is about, before escaping in at most `max_chars` characters.
+pub(super) fn push_description(line: &mut String, description: Option<&str>, max_chars: usize) {
+    if let Some(description) = description {
+        line.push_str(": ");
+        line.push_str(&fence::quoted(description, max_chars).0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{FAR, Lines, WantedField};
+    use super::{FAR, RankedLines, RuleWords};
 
-    fn wanted(rule: Value) -> WantedField {
+    fn wanted(rule: Value) -> RuleWords {
         let Value::Object(rule) = rule else { panic!("an object") };
-        WantedField::new(&rule)
+        RuleWords::new(&rule)
     }
 
     fn path(dotted: &str) -> Vec<String> {
@@ -190,7 +224,7 @@ mod tests {
     #[test]
     fn lines_keep_their_order_and_give_way_by_rank() {
         let lines = || {
-            let mut lines = Lines::default();
+            let mut lines = RankedLines::default();
             for (rank, text) in [(2, "aa"), (0, "bb"), (1, "cc")] {
                 lines.push((rank, 0), text.to_owned());
             }

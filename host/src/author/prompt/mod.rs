@@ -103,19 +103,21 @@ pub fn resolution(task: &Task) -> Result<String, PromptError> {
 /// As [`resolution`].
 pub fn resolution_under(task: &Task, policy: &FieldPolicy) -> Result<String, PromptError> {
     let rule = task.rule().ok_or(PromptError::RuleMissing)?;
-    let wanted = lines::WantedField::new(rule.value());
+    let wanted = lines::RuleWords::new(rule.value());
     let rule = fence::pretty(&serde_json::Value::Object(rule.value().clone()), Escape::Hidden);
     let used = rule.chars().count();
     if used > MAX_RULE_CHARS {
         return Err(PromptError::RuleTooLong { used, allowed: MAX_RULE_CHARS });
     }
-    let mut prompt = contract::opening();
-    prompt.push_str(contract::RULE);
-    prompt.push_str(&fence::block("json", &rule));
-    prompt.push_str(&schema::section(task, policy, &wanted));
-    prompt.push_str(&graph::section(task.graph(), &wanted));
-    prompt.push_str(&events::section(task.evidence(), policy, &wanted));
-    prompt.push_str(&policy::section(policy));
-    prompt.push_str(contract::CLOSING);
-    Ok(prompt)
+    let sections = [
+        contract::opening(),
+        contract::RULE.to_owned(),
+        fence::block("json", &rule),
+        schema::section(task, policy, &wanted),
+        graph::section(task.graph(), &wanted),
+        events::section(task.evidence(), policy, &wanted),
+        policy::section(policy),
+        contract::CLOSING.to_owned(),
+    ];
+    Ok(sections.concat())
 }

@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::lines::{Lines, WantedField, names, place};
+use super::lines::{RankedLines, RuleWords, names, place, push_count, push_description};
 use crate::diagnostics::fence::{self, Escape};
-use crate::evidence::Task;
-use crate::evidence::{PathStep, Visibility};
+use crate::evidence::{PathStep, Task, Visibility};
 use crate::gate::policy::FieldPolicy;
 
 /// How much of a schema is shown, in characters of indented JSON or of lines.
@@ -17,7 +16,7 @@ const UNKNOWN_CHARS: usize = 4_000;
 /// How much of a path's description is shown, before escaping.
 const DESCRIPTION_CHARS: usize = 80;
 
-pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &WantedField) -> String {
+pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &RuleWords) -> String {
     let mut text = "\n## The event schema\n\n".to_owned();
     let Some(schema) = task.event_schema() else {
         text.push_str(
@@ -47,7 +46,7 @@ pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &WantedField) -
         text.push_str(&fence::block("json", &shown));
         return text;
     }
-    let mut lines = Lines::default();
+    let mut lines = RankedLines::default();
     let mut denied = 0;
     let inside = task.evidence().declared_inside().iter().map(|(steps, it)| (steps.clone(), it));
     let keys = declared.iter().map(|(path, it)| (PathStep::keys(path), it));
@@ -56,18 +55,13 @@ pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &WantedField) -
             denied += 1;
             continue;
         }
-        let Some(mut line) = place(&steps) else {
-            lines.leave_out();
-            continue;
-        };
-        line.push_str(&format!(" {}", declared.kinds));
-        if let Some(description) = &declared.description {
-            line.push_str(": ");
-            line.push_str(&fence::quoted(description, DESCRIPTION_CHARS).0);
-        }
+        let line = place(&steps).map(|mut line| {
+            line.push_str(&format!(" {}", declared.kinds));
+            push_description(&mut line, declared.description.as_deref(), DESCRIPTION_CHARS);
+            line
+        });
         lines.push(wanted.rank(&names(&steps)), line);
     }
-    let (shown, left_out) = lines.within(SCHEMA_CHARS);
     text.push_str(&if is_restricted {
         "Policy denies paths that it may tell of, so it isn't shown as a whole.".to_owned()
     } else {
@@ -78,12 +72,7 @@ pub(super) fn section(task: &Task, policy: &FieldPolicy, wanted: &WantedField) -
          about them. A path behind `[]` starts at\nan element of the array before it, a path behind `{}` at an entry of \
          the object before it:\n\n",
     );
-    text.push_str(&fence::block("text", &shown));
-    if left_out > 0 {
-        text.push_str(&format!("\nDeclared paths that are not shown: {left_out}.\n"));
-    }
-    if denied > 0 {
-        text.push_str(&format!("\nDeclared paths that policy denies: {denied}.\n"));
-    }
+    text.push_str(&lines.block(SCHEMA_CHARS, "Declared paths that are not shown"));
+    push_count(&mut text, "Declared paths that policy denies", denied);
     text
 }

@@ -102,6 +102,12 @@ impl RetryMemory {
         self.signatures.len()
     }
 
+    /// How many of so many attempts are left after a failure that isn't kept in mind yet.
+    #[must_use]
+    pub fn attempts_left(&self, max_attempts: usize) -> usize {
+        max_attempts.saturating_sub(self.attempts() + 1)
+    }
+
     /// Whether the same answer failed in the same way before.
     #[must_use]
     pub fn knows(&self, failure: &Failure) -> bool {

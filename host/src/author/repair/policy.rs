@@ -72,7 +72,7 @@ pub fn should_retry(
     memory: &RetryMemory,
     failure: &Failure,
 ) -> RetryDecision {
-    let attempts_left = policy.max_attempts.saturating_sub(memory.attempts() + 1);
+    let attempts_left = memory.attempts_left(policy.max_attempts);
     let kind = classify_failure(failure.stage, &failure.code);
     if attempts_left == 0 {
         RetryDecision::MaxAttemptsReached

@@ -119,7 +119,7 @@ fn line(attempt: &Attempt) -> String {
     let who = match record.kind {
         AttemptKind::Model => "the model's answer",
         AttemptKind::Given => "the plan as it was given",
-        AttemptKind::Mechanical => "the same, mended without a model",
+        AttemptKind::Mechanical => "the same, repaired without a model",
     };
     let number = record.number;
     match &record.failure {

@@ -47,7 +47,7 @@ impl Coded for ArgumentError {
     }
 }
 
-/// A caller's own say about what passed every gate; the reason, where it turns it down.
+/// A caller's own say about what passed every gate; the reason, where it rejects it.
 type OnAccept<'a, A> = Box<dyn Fn(&Plan, &A) -> Result<(), String> + Send + Sync + 'a>;
 
 /// Who is shown the attempts.
@@ -186,7 +186,7 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
         self
     }
 
-    /// A say about every plan that passed all gates. A reason turns it down: that is a failed attempt like any other, and
+    /// A say about every plan that passed all gates. A reason rejects it: that is a failed attempt like any other, and
     /// the model is given the reason, escaped and bounded. Called on the task that runs the loop, so it shouldn't block.
     pub fn on_accept(
         mut self,

@@ -1,16 +1,10 @@
 //! What a model is shown of a failure.
 
-use std::fmt::Write as _;
-
 use json_patch::Patch;
 
 use super::Rejection;
 use crate::author::repair::{Failure, reduce_failure_to_repair};
 use crate::diagnostics::finding::{Finding, describe, shown};
-use crate::diagnostics::untrusted::sanitize;
-
-/// How much of a suggestion's words is shown, in characters.
-const WORDS_CHARS: usize = 300;
 
 /// How many findings are looked through for suggestions; the text names fewer.
 const MAX_SUGGESTED: usize = 100;
@@ -20,42 +14,24 @@ const MAX_SUGGESTED: usize = 100;
 pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure) -> String {
     let Rejection { diagnostic, findings, .. } = rejection;
     let mut text = diagnostic.clone();
-    push_suggestions(&mut text, diagnostic, findings);
-    if !applied.is_empty() {
-        text.push_str("\n\nYour answer was mended before it was judged, and the diagnostic is about the mended plan. ");
-        text.push_str("These changes were made to it (JSON Patch, RFC 6902)");
-        match shown(applied).ok() {
-            Some(patch) => push(&mut text, format_args!(": {patch}")),
-            None => push(&mut text, format_args!("; there are {} of them.", applied.len())),
-        }
-    }
-    let suffix = reduce_failure_to_repair(failure).prompt_suffix;
-    push(&mut text, format_args!("\n\n{suffix}"));
-    text
-}
-
-/// Appends what would fix the plan, where the diagnostic doesn't say so itself.
-fn push_suggestions(text: &mut String, diagnostic: &str, findings: &[Finding]) {
     let is_new = |finding: &&Finding| {
         let patch = finding.patch().and_then(|patch| shown(patch).ok());
         patch.is_some_and(|patch| !diagnostic.contains(&patch))
     };
     let suggested: Vec<_> = findings.iter().filter(is_new).take(MAX_SUGGESTED).cloned().collect();
     if !suggested.is_empty() {
-        push(text, format_args!("\n\n{}", describe("What may mend it", &suggested)));
+        text.push_str(&format!("\n\n{}", describe("What may mend it", &suggested)));
     }
-}
-
-/// What a finding says, on one line.
-pub(super) fn summary(finding: &Finding) -> String {
-    let Finding { pointer, expected, observed, .. } = finding;
-    let place = if pointer.is_empty() { "the plan" } else { pointer };
-    sanitize(&format!("{place}: expected {expected}, found {observed}"), WORDS_CHARS)
-}
-
-fn push(text: &mut String, what: std::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = text.write_fmt(what);
+    if !applied.is_empty() {
+        text.push_str("\n\nYour answer was mended before it was judged, and the diagnostic is about the mended plan. ");
+        text.push_str("These changes were made to it (JSON Patch, RFC 6902)");
+        text.push_str(&match shown(applied) {
+            Ok(patch) => format!(": {patch}"),
+            Err(_) => format!("; there are {} of them.", applied.len()),
+        });
+    }
+    text.push_str(&format!("\n\n{}", reduce_failure_to_repair(failure).prompt_suffix));
+    text
 }
 
 #[cfg(test)]
@@ -99,7 +75,7 @@ mod tests {
 
         What may mend it (1 issue):
           /key_field: wrong_type: expected an array; found a string
-            perhaps mended by this JSON Patch of the plan: [{"op":"replace","path":"/key_field","value":"a"}]
+            perhaps fixed by this JSON Patch of the plan: [{"op":"replace","path":"/key_field","value":"a"}]
 
         Next step: Give `/key_field` the form that the schema asks for. Correct every problem that is listed, and keep all the rest of the plan as it is.
         "#);

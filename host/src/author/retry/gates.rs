@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::attempt::AttemptFailure;
-use super::feedback::summary;
 use crate::author::answer::AnswerError;
 use crate::author::repair::{AnswerHash, Failure};
 use crate::bundle::background::Interrupted;
@@ -110,7 +109,10 @@ impl Rejection {
             Channel::CompileResult => format!("compile:{}", self.category.as_str()),
         };
         let message = match self.findings.first() {
-            Some(finding) => summary(finding),
+            Some(Finding { pointer, expected, observed, .. }) => {
+                let place = if pointer.is_empty() { "the plan" } else { pointer };
+                format!("{place}: expected {expected}, found {observed}")
+            }
             None => self.diagnostic.split_whitespace().collect::<Vec<_>>().join(" "),
         };
         AttemptFailure {

@@ -185,7 +185,7 @@ impl Coded for LoopError {
     }
 }
 
-/// InputKind made a loop break off.
+/// What made a loop break off.
 #[derive(Debug, Error)]
 pub enum LoopCause {
     /// There is nothing to ask: no call was made.

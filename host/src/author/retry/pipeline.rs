@@ -15,7 +15,7 @@ use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Coded;
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
-use crate::evidence::effort::Efforts;
+use crate::evidence::effort::StepBudgets;
 use crate::gate::policy::FieldPolicy;
 use crate::plan::Plan;
 
@@ -68,7 +68,7 @@ impl Gates for PipelineGates {
         let Some(text) = error.text.clone() else { return Ok(Vec::new()) };
         let (problems, task) = (error.problems.clone(), Arc::clone(&self.task));
         let finding = move |cancel: &Cancel| match serde_json::from_str(&text) {
-            Ok(value) => plan_findings_within(&value, &problems, &task, &Efforts::new(cancel)),
+            Ok(value) => plan_findings_within(&value, &problems, &task, &StepBudgets::new(cancel)),
             Err(_) => Vec::new(),
         };
         Ok(run_blocking(finding).await?)
@@ -102,7 +102,7 @@ fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -
         PipelineError::Policy(denied) => denied.findings().to_vec(),
         PipelineError::Fit(unfit) => unfit.findings().to_vec(),
         PipelineError::Smoke(failed) => {
-            smoke_findings_within(plan, failed, task, &Efforts::new(cancel))
+            smoke_findings_within(plan, failed, task, &StepBudgets::new(cancel))
         }
         _ => error.problems().iter().map(Finding::from).collect(),
     };

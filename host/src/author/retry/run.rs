@@ -1,16 +1,16 @@
 //! The loop itself.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use json_patch::Patch;
 
 use super::attempt::{Attempt, AttemptKind, AttemptRecord};
 use super::conversation::{Conversation, FailedTurn};
 use super::feedback::feedback;
-use super::judge::{Failed, Judged, judge};
+use super::judge::{Failed, judge};
 use super::usage::{Budget, Tokens};
 use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reason, Rejection};
 use crate::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
@@ -28,6 +28,9 @@ use crate::evidence::effort::Cancel;
 /// How many findings are kept of an attempt. An answer of some megabytes may hold as many faults as it has bytes.
 const MAX_FINDINGS: usize = 100;
 
+/// What the history names where no model is asked.
+const NO_MODEL: &str = "none";
+
 /// Asks a model for a plan until one passes the gates, or something ends it.
 ///
 /// Each request carries a copy of the plan schema of its own. Requests are the same, byte for byte, where task, answers,
@@ -42,17 +45,20 @@ pub async fn compile_with_llm<G: Gates>(
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<LoopOutcome<G::Accepted>, LoopError> {
-    let mut run = Run {
-        client,
-        gates,
-        config,
-        budget: Budget::new(config.token_budget, config.wall_budget),
-        memory: RetryMemory::default(),
-        history: History { model: client.name().to_owned(), ..History::default() },
+    let mut run = LoopRun::new(client.name(), gates, config);
+    let prompt = match prompt::resolution_under(task, &gates.field_policy()) {
+        Ok(prompt) => prompt,
+        Err(error) => return Err(LoopError::new(error, run.ended())),
     };
-    match prompt::resolution_under(task, &gates.field_policy()) {
-        Ok(prompt) => run.run(prompt).await,
-        Err(error) => Err(LoopError::new(error, run.ended())),
+    if let Some(reason) = run.budget.spent(run.history.usage) {
+        return Ok(run.give_up(reason));
+    }
+    let mut conversation = Conversation::new(config.strategy, prompt);
+    loop {
+        match run.ask(client, conversation).await {
+            Continue(next) => conversation = next,
+            Break(ended) => return ended,
+        }
     }
 }
 
@@ -66,174 +72,104 @@ pub async fn repair_plan<G: Gates>(
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<LoopOutcome<G::Accepted>, LoopError> {
-    let mut run = Run {
-        client: &Nobody,
-        gates,
-        config,
-        budget: Budget::new(config.token_budget, config.wall_budget),
-        memory: RetryMemory::default(),
-        history: History { model: Nobody.name().to_owned(), ..History::default() },
-    };
-    let open = Open {
-        kind: AttemptKind::Given,
-        prompt: None,
-        response: plan.to_owned(),
-        patch: None,
-        usage: Tokens::default(),
-        began: Instant::now(),
-    };
-    Ok(match run.turn(open, &FinishReason::Stop).await? {
-        Turn::Accepted(accepted) => LoopOutcome::accepted_as(accepted, run.ended()),
-        Turn::Failed(standing) => {
-            let Standing { open, failed, .. } = *standing;
-            run.stop(Reason::NothingCertain, open, &failed.rejection)
+    let mut run = LoopRun::new(NO_MODEL, gates, config);
+    let open = run.open(AttemptKind::Given, plan.to_owned());
+    match run.turn(open, &FinishReason::Stop).await {
+        Continue(Standing { open, failed, .. }) => {
+            Ok(run.stop(Reason::NothingCertain, &open, &failed.rejection))
         }
-        Turn::OutOfTime(open, rejection) => run.stop(Reason::WallBudgetSpent, open, &rejection),
-    })
-}
-
-/// In the place of a model where none is asked.
-struct Nobody;
-
-#[async_trait]
-impl LlmClient for Nobody {
-    fn name(&self) -> &'static str {
-        "none"
-    }
-
-    async fn generate_json(&self, _request: LlmRequest) -> Result<Completion, LlmError> {
-        Err(LlmError::Config { message: "there is no model to be asked".to_owned() })
+        Break(ended) => ended,
     }
 }
 
-struct Run<'a, 'c, G: Gates> {
-    client: &'a dyn LlmClient,
+struct LoopRun<'a, 'c, G: Gates> {
     gates: &'a G,
     config: &'a LoopConfig<'c, G::Accepted>,
     budget: Budget,
     memory: RetryMemory,
     history: History,
+    /// Of the failure that the model was asked about last.
+    last_diagnostic: Option<String>,
 }
 
-/// What came of a call.
-enum Called {
-    Answered(Completion, Tokens),
-    /// It was not made for want of tokens, or not waited for any longer for want of time.
-    GivenUp(Reason),
-}
+/// What a step gives, unless the loop ends with it.
+type LoopStep<T, A> = ControlFlow<Result<LoopOutcome<A>, LoopError>, T>;
 
-/// What came of one answer, after all that could be done without the model.
-enum Turn<A> {
-    Accepted(A),
-    Failed(Box<Standing>),
-    /// The time was spent before it was judged, or before it was known whether to repair it.
-    OutOfTime(Open, Rejection),
-}
-
-/// A failure that the model has to be asked about.
+/// A failure that the model has to be asked about, after all that could be done without it.
 struct Standing {
-    /// The record of the attempt that failed last, still open.
+    /// The attempt that failed last, not recorded yet.
     open: Open,
     failed: Arc<Failed>,
-    /// What the model answered, before anything was repaired.
-    answer: AnswerHash,
-    /// The plan that the failure is about.
-    judged: String,
+    /// The same, of what the model answered before anything was repaired.
+    failure: Failure,
     /// What repair has done to the answer.
     applied: Patch,
 }
 
-/// An attempt that isn't recorded yet.
+/// An attempt whose end isn't recorded yet.
 struct Open {
-    kind: AttemptKind,
-    prompt: Option<String>,
-    response: String,
-    patch: Option<Patch>,
-    usage: Tokens,
+    record: AttemptRecord,
     began: Instant,
 }
 
-impl<G: Gates> Run<'_, '_, G> {
-    async fn run(mut self, prompt: String) -> Result<LoopOutcome<G::Accepted>, LoopError> {
-        let mut conversation = Conversation::new(self.config.strategy, prompt);
-        if let Some(reason) = self.budget.spent(self.history.usage) {
-            return Ok(LoopOutcome::stopped(reason, None, self.ended()));
-        }
-        let mut last_diagnostic = None;
-        loop {
-            let began = Instant::now();
-            let (completion, usage) = match self.call(conversation.request()).await {
-                Ok(Called::Answered(completion, usage)) => (completion, usage),
-                Ok(Called::GivenUp(reason)) => {
-                    return Ok(LoopOutcome::stopped(reason, last_diagnostic, self.ended()));
-                }
-                Err(error) => return Err(LoopError::new(error, self.ended())),
-            };
-            let Completion { text, finish_reason, .. } = completion;
-            let open = Open {
-                kind: AttemptKind::Model,
-                prompt: Some(conversation.last().to_owned()),
-                response: text.clone(),
-                patch: None,
-                usage,
-                began,
-            };
-            let standing = match self.turn(open, &finish_reason).await? {
-                Turn::Accepted(accepted) => {
-                    return Ok(LoopOutcome::accepted_as(accepted, self.ended()));
-                }
-                Turn::Failed(standing) => standing,
-                Turn::OutOfTime(open, rejection) => {
-                    return Ok(self.stop(Reason::WallBudgetSpent, open, &rejection));
-                }
-            };
-            let Standing { open, failed, answer, judged, applied } = *standing;
-            let failure = failed.rejection.failure(answer);
-            if let Some(reason) = self.end_after(&failed, &failure) {
-                return Ok(self.stop(reason, open, &failed.rejection));
-            }
-            self.memory.remember(&failure);
-            let reported = Arc::clone(&failed);
-            let going_on = move |_: &Cancel| {
-                let feedback_text = feedback(&reported.rejection, &applied, &failure);
-                conversation.go_on(FailedTurn {
-                    response: &text,
-                    judged: &judged,
-                    was_repaired: !applied.is_empty(),
-                    feedback: &feedback_text,
-                });
-                (conversation, feedback_text)
-            };
-            let feedback_text = match self.in_time(run_blocking(going_on)).await {
-                Some(Ok((next, feedback_text))) => {
-                    conversation = next;
-                    feedback_text
-                }
-                Some(Err(error)) => return Err(self.break_off(open, error.into())),
-                None => return Ok(self.stop(Reason::WallBudgetSpent, open, &failed.rejection)),
-            };
-            self.record(open, Some(&failed.rejection), Some(feedback_text));
-            last_diagnostic = Some(failed.rejection.diagnostic.clone());
+impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
+    fn new(model: &str, gates: &'a G, config: &'a LoopConfig<'c, G::Accepted>) -> Self {
+        Self {
+            gates,
+            config,
+            budget: Budget::new(config.token_budget, config.wall_budget),
+            memory: RetryMemory::default(),
+            history: History { model: model.to_owned(), ..History::default() },
+            last_diagnostic: None,
         }
     }
 
-    /// Waits as long as there is time; `None` when it was spent first.
-    async fn in_time<F: Future>(&self, future: F) -> Option<F::Output> {
-        match self.budget.time_left() {
-            None => Some(future.await),
-            Some(left) => tokio::time::timeout(left, future).await.ok(),
+    /// Asks the model once, and judges and repairs its answer: the conversation to go on with.
+    async fn ask(
+        &mut self,
+        client: &dyn LlmClient,
+        mut conversation: Conversation,
+    ) -> LoopStep<Conversation, G::Accepted> {
+        let mut open = self.open(AttemptKind::Model, String::new());
+        open.record.prompt = Some(conversation.last().to_owned());
+        let (completion, usage) = self.call(client, conversation.request()).await?;
+        let Completion { text, finish_reason, .. } = completion;
+        open.record.response = text.clone();
+        open.record.usage = usage;
+        let Standing { open, failed, failure, applied } = self.turn(open, &finish_reason).await?;
+        if let Some(reason) = self.end_after(&failed, &failure) {
+            return Break(Ok(self.stop(reason, &open, &failed.rejection)));
         }
+        self.memory.remember(&failure);
+        let reported = Arc::clone(&failed);
+        let going_on = run_blocking(move |_: &Cancel| {
+            let feedback = feedback(&reported.rejection, &applied, &failure);
+            conversation.go_on(FailedTurn {
+                response: &text,
+                judged: &reported.judged,
+                was_repaired: !applied.is_empty(),
+                feedback: &feedback,
+            });
+            (conversation, feedback)
+        });
+        let (conversation, feedback) = self.work(&open, &failed.rejection, going_on).await?;
+        self.record(&open, Some(&failed.rejection), Some(feedback));
+        self.last_diagnostic = Some(failed.rejection.diagnostic.clone());
+        Continue(conversation)
     }
 
     /// Calls the model, if that can be afforded.
-    async fn call(&mut self, request: LlmRequest) -> Result<Called, LlmError> {
-        let free = !self.client.costs_tokens();
+    async fn call(
+        &mut self,
+        client: &dyn LlmClient,
+        request: LlmRequest,
+    ) -> LoopStep<(Completion, Tokens), G::Accepted> {
+        let free = !client.costs_tokens();
         let asked = if free { Tokens::default() } else { Tokens::of_request(&request) };
         if !self.budget.affords(self.history.usage, asked) {
-            return Ok(Called::GivenUp(Reason::TokenBudgetSpent));
+            return Break(Ok(self.give_up(Reason::TokenBudgetSpent)));
         }
-        let answer = self.client.generate_json(request);
-        match self.in_time(answer).await {
+        match self.budget.in_time(client.generate_json(request)).await {
             Some(Ok(completion)) => {
                 let cost = match Tokens::reported(&completion) {
                     Some(reported) => reported,
@@ -241,17 +177,17 @@ impl<G: Gates> Run<'_, '_, G> {
                     None => Tokens::of_answer(&completion, asked),
                 };
                 self.history.usage.add(cost);
-                Ok(Called::Answered(completion, cost))
+                Continue((completion, cost))
             }
             Some(Err(error)) => {
                 if was_read(&error) {
                     self.history.usage.add(asked);
                 }
-                Err(error)
+                Break(Err(LoopError::new(error, self.ended())))
             }
             None => {
                 self.history.usage.add(asked);
-                Ok(Called::GivenUp(Reason::WallBudgetSpent))
+                Break(Ok(self.give_up(Reason::WallBudgetSpent)))
             }
         }
     }
@@ -260,109 +196,115 @@ impl<G: Gates> Run<'_, '_, G> {
     async fn turn(
         &mut self,
         mut open: Open,
-        finish: &FinishReason,
-    ) -> Result<Turn<G::Accepted>, LoopError> {
-        let mut finish = finish;
+        mut finish: &FinishReason,
+    ) -> LoopStep<Standing, G::Accepted> {
+        let unjudged = Rejection::of_no_gate(
+            codes::GATES_INTERRUPTED,
+            "The time that all of it may take was spent before this answer was judged".to_owned(),
+        );
         let mut applied = Patch::default();
         let mut answer = None;
         let mut seen = BTreeSet::new();
         let mut rounds = 0;
         loop {
-            let judging = judge(&open.response, finish, self.gates, self.config);
-            let failed = match self.in_time(judging).await {
-                Some(Ok(Judged::Failed(failed))) => Arc::new(*failed),
-                Some(Ok(Judged::Accepted(accepted))) => {
-                    self.record(open, None, None);
-                    return Ok(Turn::Accepted(accepted));
+            let judging = judge(&open.record.response, finish, self.gates, self.config);
+            let failed = match self.work(&open, &unjudged, judging).await? {
+                Ok(accepted) => {
+                    self.record(&open, None, None);
+                    return Break(Ok(LoopOutcome::accepted_as(accepted, self.ended())));
                 }
-                Some(Err(error)) => return Err(self.break_off(open, error)),
-                None => {
-                    let diagnostic =
-                        "The time that all of it may take was spent before this answer was judged";
-                    let code = codes::GATES_INTERRUPTED;
-                    let rejection = Rejection::of_no_gate(code, diagnostic.to_owned());
-                    return Ok(Turn::OutOfTime(open, rejection));
-                }
+                Err(failed) => Arc::new(failed),
             };
-            let judged = failed.json.clone().unwrap_or_else(|| open.response.clone());
             let may_repair = rounds < self.config.mechanical_rounds;
             let to_repair = Arc::clone(&failed);
-            let repairing = move |_: &Cancel| {
-                let hash = AnswerHash::of(&judged);
+            let repairing = run_blocking(move |_: &Cancel| {
+                let hash = AnswerHash::of(&to_repair.judged);
                 seen.insert(hash.clone());
                 let repaired = if may_repair { repaired(&to_repair, &seen) } else { None };
-                (judged, hash, seen, repaired)
-            };
-            let (judged, hash, repaired) = match self.in_time(run_blocking(repairing)).await {
-                Some(Ok((judged, hash, before, repaired))) => {
-                    seen = before;
-                    (judged, hash, repaired)
-                }
-                Some(Err(error)) => return Err(self.break_off(open, error.into())),
-                None => return Ok(Turn::OutOfTime(open, failed.rejection.clone())),
-            };
+                (hash, seen, repaired)
+            });
+            let (hash, before, repaired) = self.work(&open, &failed.rejection, repairing).await?;
+            seen = before;
             let answer = answer.get_or_insert(hash);
             let Some(Fixed { text, patch }) = repaired else {
-                let answer = answer.clone();
-                let standing = Standing { open, failed, answer, judged, applied };
-                return Ok(Turn::Failed(Box::new(standing)));
+                let failure = failed.rejection.failure(answer.clone());
+                return Continue(Standing { open, failed, failure, applied });
             };
-            self.record(open, Some(&failed.rejection), Some(failed.rejection.diagnostic.clone()));
+            self.record(&open, Some(&failed.rejection), Some(failed.rejection.diagnostic.clone()));
             applied.0.extend(patch.0.iter().cloned());
             finish = &FinishReason::Stop;
-            open = Open {
-                kind: AttemptKind::Mechanical,
-                prompt: None,
-                response: text,
-                patch: Some(patch),
-                usage: Tokens::default(),
-                began: Instant::now(),
-            };
+            open = self.open(AttemptKind::Mechanical, text);
+            open.record.patch = Some(patch);
             rounds += 1;
+        }
+    }
+
+    /// Waits for work on an attempt, as long as there is time. The loop ends where that is spent first, with `so_far` said
+    /// of the attempt, and where the work can't be done.
+    async fn work<T, E: Into<GateError>>(
+        &mut self,
+        open: &Open,
+        so_far: &Rejection,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> LoopStep<T, G::Accepted> {
+        match self.budget.in_time(work).await {
+            Some(Ok(done)) => Continue(done),
+            Some(Err(error)) => {
+                let error = error.into();
+                let rejection = Rejection::of_no_gate(error.entry(), error.to_string());
+                self.record(open, Some(&rejection), None);
+                Break(Err(LoopError::new(error, self.ended())))
+            }
+            None => Break(Ok(self.stop(Reason::WallBudgetSpent, open, so_far))),
         }
     }
 
     /// Why the model isn't asked again, if it isn't.
     fn end_after(&self, failed: &Failed, failure: &Failure) -> Option<Reason> {
-        if failed.ends_with.is_some() {
-            return failed.ends_with;
+        if failed.is_refusal {
+            return Some(Reason::Refused);
         }
         let max_attempts = self.config.max_attempts;
-        let decision = match &self.config.repetition {
-            Some(policy) => {
-                let policy = RetryPolicy { max_attempts, ..policy.clone() };
-                should_retry(&policy, &self.memory, failure)
-            }
-            None => match max_attempts.saturating_sub(self.memory.attempts() + 1) {
-                0 => RetryDecision::MaxAttemptsReached,
-                attempts_left => RetryDecision::Retry { attempts_left },
-            },
-        };
+        if self.memory.attempts_left(max_attempts) == 0 {
+            return Some(Reason::MaxAttemptsReached);
+        }
+        let decision = self.config.repetition.clone().map(|policy| {
+            should_retry(&RetryPolicy { max_attempts, ..policy }, &self.memory, failure)
+        });
         match decision {
-            RetryDecision::MaxAttemptsReached => Some(Reason::MaxAttemptsReached),
-            RetryDecision::RepeatedFailure => Some(Reason::RepeatedFailure),
-            RetryDecision::Escalate { .. } => Some(Reason::Escalated),
-            RetryDecision::Retry { .. } => self.budget.spent(self.history.usage),
+            Some(RetryDecision::MaxAttemptsReached) => Some(Reason::MaxAttemptsReached),
+            Some(RetryDecision::RepeatedFailure) => Some(Reason::RepeatedFailure),
+            Some(RetryDecision::Escalate { .. }) => Some(Reason::Escalated),
+            Some(RetryDecision::Retry { .. }) | None => self.budget.spent(self.history.usage),
         }
     }
 
-    fn record(&mut self, open: Open, rejection: Option<&Rejection>, diagnostic: Option<String>) {
-        let Open { kind, prompt, response, patch, usage, began } = open;
-        let found = rejection.map_or(&[][..], |rejection| &rejection.findings);
-        let kept = &found[..found.len().min(MAX_FINDINGS)];
+    /// Begins the next attempt.
+    fn open(&self, kind: AttemptKind, response: String) -> Open {
+        let number = self.history.attempts.len() + 1;
         let record = AttemptRecord {
-            number: self.history.attempts.len() + 1,
+            number,
             kind,
-            prompt,
+            prompt: None,
             response,
-            failure: rejection.map(Rejection::record),
-            diagnostic,
-            findings: kept.to_vec(),
-            findings_left_out: found.len() - kept.len(),
-            patch,
-            usage,
+            failure: None,
+            diagnostic: None,
+            findings: Vec::new(),
+            findings_left_out: 0,
+            patch: None,
+            usage: Tokens::default(),
         };
-        let attempt = Attempt { record, ms: millis(began.elapsed()) };
+        Open { record, began: Instant::now() }
+    }
+
+    fn record(&mut self, open: &Open, rejection: Option<&Rejection>, diagnostic: Option<String>) {
+        let mut record = AttemptRecord { diagnostic, ..open.record.clone() };
+        if let Some(rejection) = rejection {
+            record.failure = Some(rejection.record());
+            record.findings = rejection.findings.iter().take(MAX_FINDINGS).cloned().collect();
+            record.findings_left_out = rejection.findings.len() - record.findings.len();
+        }
+        let attempt = Attempt { record, ms: millis(open.began.elapsed()) };
         if let Some(watch) = &self.config.watch {
             watch(&attempt);
         }
@@ -373,18 +315,17 @@ impl<G: Gates> Run<'_, '_, G> {
     fn stop(
         &mut self,
         reason: Reason,
-        open: Open,
+        open: &Open,
         rejection: &Rejection,
     ) -> LoopOutcome<G::Accepted> {
         self.record(open, Some(rejection), None);
-        LoopOutcome::stopped(reason, Some(rejection.diagnostic.clone()), self.ended())
+        self.last_diagnostic = Some(rejection.diagnostic.clone());
+        self.give_up(reason)
     }
 
-    /// Ends with an attempt that could not be judged.
-    fn break_off(&mut self, open: Open, error: GateError) -> LoopError {
-        let rejection = Rejection::of_no_gate(error.entry(), error.to_string());
-        self.record(open, Some(&rejection), None);
-        LoopError::new(error, self.ended())
+    /// Ends without a plan.
+    fn give_up(&mut self, reason: Reason) -> LoopOutcome<G::Accepted> {
+        LoopOutcome::stopped(reason, self.last_diagnostic.take(), self.ended())
     }
 
     /// What was done, at the end.
@@ -397,7 +338,8 @@ impl<G: Gates> Run<'_, '_, G> {
 
 /// What repair makes of an answer, unless there is nothing certain to do, or it gives a plan that failed already.
 fn repaired(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Fixed> {
-    let repaired = apply_fixes(failed.json.as_deref()?, &failed.rejection.findings)?;
+    let json = Some(&failed.judged).filter(|_| failed.is_json)?;
+    let repaired = apply_fixes(json, &failed.rejection.findings)?;
     (!seen.contains(&AnswerHash::of(&repaired.text))).then_some(repaired)
 }
 

@@ -76,8 +76,16 @@ impl Budget {
         self.started.elapsed()
     }
 
+    /// Waits as long as there is time; `None` when it was spent first.
+    pub(super) async fn in_time<F: Future>(&self, future: F) -> Option<F::Output> {
+        match self.time_left() {
+            None => Some(future.await),
+            Some(left) => tokio::time::timeout(left, future).await.ok(),
+        }
+    }
+
     /// How much time is left; `None` without a bound.
-    pub(super) fn time_left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         self.wall.map(|wall| wall.saturating_sub(self.elapsed()))
     }
 

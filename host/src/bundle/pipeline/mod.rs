@@ -16,14 +16,11 @@ pub use self::error::PipelineError;
 use crate::abi::section::ABI_VERSION;
 use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
 use crate::bundle::{
-    self, BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store,
-    Versions,
+    self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store, Versions,
 };
 use crate::diagnostics::problem::Stage;
-use crate::evidence::Evidence;
-use crate::evidence::effort::Cancel;
-use crate::evidence::effort::Efforts;
-use crate::evidence::{Samples, Task};
+use crate::evidence::effort::{Cancel, StepBudgets};
+use crate::evidence::{Evidence, Samples, Task};
 use crate::gate::fit::{Fitted, fit, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
 use crate::gate::policy::FieldPolicy;
@@ -206,10 +203,7 @@ impl Pipeline {
     /// # Errors
     /// [`PipelineError::Plan`], with every problem of it.
     pub fn plan(&self, text: &str) -> Result<Plan, PipelineError> {
-        plan::parse(text).map_err(|error| {
-            let problems = plan::problems(text);
-            PipelineError::Plan(if problems.is_empty() { vec![error] } else { problems })
-        })
+        plan::parse(text).map_err(|_| PipelineError::Plan(plan::problems(text)))
     }
 
     /// Checks a plan against what may be read. Samples and event schema tell which of its paths lead to objects that hold what is
@@ -353,7 +347,7 @@ impl Pipeline {
             false => Ok(stage),
         };
         timed(begin(Stage::Policy)?, watch, || self.permit(plan, task.evidence()))?;
-        let efforts = Efforts::new(cancel);
+        let efforts = StepBudgets::new(cancel);
         let fitted = timed(begin(Stage::Fit)?, watch, || Ok(fit_within(plan, task, &efforts)?))?;
         let plan = fitted.plan();
         let source = timed(begin(Stage::Render)?, watch, || Ok(render(plan)?))?;
@@ -404,7 +398,7 @@ impl Pipeline {
                 limits: accepted.limits.as_bytes(),
                 event_schema: accepted.event_schema.as_deref().map(str::as_bytes),
                 rule: accepted.rule.as_deref().map(str::as_bytes),
-                versions: VERSIONS,
+                versions: Versions::CURRENT,
             };
             let fingerprint = contents.fingerprint();
             let path = store.path_of(fingerprint);
@@ -413,29 +407,26 @@ impl Pipeline {
                 Expect { fingerprint: Some(&text), event_types: Some(section.event_types()) };
             // Its module has just passed the gates, so that its bytes are the same is all there is to know.
             let same_bytes = SameBytes(accepted.compiled.module());
-            Ok(match bundle::load(&path, &expect, &same_bytes) {
-                Ok(found) => {
-                    let manifest = found.manifest().clone();
-                    Stored { path, fingerprint, manifest, cache_hit: true }
-                }
-                Err(_) => {
-                    let manifest =
-                        Manifest::new(&contents, created_at).map_err(BundleError::from)?;
-                    let path = store.put(&contents, created_at)?;
-                    Stored { path, fingerprint, manifest, cache_hit: false }
-                }
-            })
+            let found = bundle::load(&path, &expect, &same_bytes).ok();
+            let cache_hit = found.is_some();
+            let manifest = match found {
+                Some(found) => found.manifest().clone(),
+                None => store.write(&contents, created_at)?,
+            };
+            Ok(Stored { path, fingerprint, manifest, cache_hit })
         })
     }
 }
 
-/// What this build of Retort writes into manifests.
-const VERSIONS: Versions<'static> = Versions {
-    abi: ABI_VERSION,
-    compiler_package: concat!("retort ", env!("CARGO_PKG_VERSION")),
-    template: TEMPLATE_VERSION,
-    transcript_builder: TRANSCRIPT_VERSION,
-};
+impl Versions<'static> {
+    /// Those of this build of Retort, which its pipeline writes into manifests.
+    pub const CURRENT: Self = Self {
+        abi: ABI_VERSION,
+        compiler_package: concat!("retort ", env!("CARGO_PKG_VERSION")),
+        template: TEMPLATE_VERSION,
+        transcript_builder: TRANSCRIPT_VERSION,
+    };
+}
 
 /// Whether there is a sample of each event type that an extractor declares.
 fn covered(extractor: &Extractor, samples: &Samples) -> Result<(), PipelineError> {

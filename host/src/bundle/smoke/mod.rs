@@ -22,14 +22,15 @@ use crate::evidence::effort::Cancel;
 use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
-use crate::plan::{EventPattern, Plan, eval};
+use crate::plan::{EventPattern, Plan, oracle};
 use crate::sandbox::{Extractor, Limits, RunError, Runner};
 
 /// Problems that are kept as data; the report counts all of them.
 const MAX_PROBLEMS: usize = 100;
 
-/// Fuel that all samples of a run may take together: 2,000,000,000, a second or two with the native evaluation beside it. A
-/// thousand samples of the largest plans that are known to us take a tenth of it.
+/// Fuel that the samples of a run may have taken together when another one is run: 2,000,000,000, a second or two with the native
+/// evaluation beside it. The last one may go beyond it by what one event may take. A thousand samples of the largest plans that
+/// are known to us take a tenth of it.
 pub const MAX_FUEL: u64 = 2_000_000_000;
 
 /// What the sample run asks for.
@@ -129,7 +130,7 @@ pub enum SmokeError {
 ///
 /// # Errors
 /// [`SmokeFailed`], when a sample failed, a result didn't fit, too few samples (or, of a declared event type, no sample) gave
-/// anything, or all together took more than [`MAX_FUEL`]; [`SmokeError::Host`], when the host could not run one.
+/// anything, or those before another one took more than [`MAX_FUEL`] together; [`SmokeError::Host`], when the host could not run one.
 pub fn smoke(
     extractor: &Extractor,
     plan: Option<&Plan>,
@@ -149,7 +150,7 @@ pub(crate) fn smoke_until(
     options: SmokeOptions,
     cancel: &Cancel,
 ) -> Result<Smoked, SmokeError> {
-    let mut run = Run {
+    let mut run = SmokeRun {
         plan,
         spec,
         options,
@@ -174,7 +175,7 @@ pub(crate) fn smoke_until(
     Ok(run.verdict(extractor)?)
 }
 
-struct Run<'a> {
+struct SmokeRun<'a> {
     plan: Option<&'a Plan>,
     spec: Option<&'a GraphSpec>,
     options: SmokeOptions,
@@ -187,7 +188,7 @@ struct Run<'a> {
     fuel: u64,
 }
 
-impl<'a> Run<'a> {
+impl<'a> SmokeRun<'a> {
     /// Runs a sample and notes how it went.
     ///
     /// # Errors
@@ -199,17 +200,9 @@ impl<'a> Run<'a> {
             Ok(outcome) => {
                 self.max_fuel = self.max_fuel.max(outcome.fuel);
                 self.fuel = self.fuel.saturating_add(outcome.fuel);
-                match serde_json::from_slice::<Extraction>(outcome.json) {
+                match outcome.extraction(Stage::Smoke) {
                     Ok(extraction) => self.result(sample, &extraction),
-                    // What the ABI's check accepts is an extraction, but for numbers that only one of the two can hold.
-                    Err(error) => self.exception(
-                        sample,
-                        Problem::new(
-                            Stage::Smoke,
-                            codes::RESULT_WRONG_SHAPE,
-                            escaped(&error.to_string()),
-                        ),
-                    ),
+                    Err(problem) => self.exception(sample, problem),
                 }
             }
             Err(error) if error.is_of_host() => return Err(error),
@@ -352,7 +345,7 @@ fn mismatch(plan: &Plan, event: &str, found: &Extraction) -> Option<String> {
     let canonical = |extraction: &Extraction| {
         serde_json::to_value(extraction).map(|value| Value::to_string(&value)).ok()
     };
-    let expected = match eval::eval(plan, event) {
+    let expected = match oracle::eval(plan, event) {
         Ok(expected) => canonical(&expected)?,
         Err(error) => {
             return Some(format!("the plan has no meaning for an event that was run: {error}"));

@@ -5,9 +5,11 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::{OFlags, RenameFlags, renameat_with};
+use cap_std::fs::{Dir, OpenOptions};
+use rustix::fs::{RenameFlags, renameat_with};
 use rustix::io::Errno;
+
+use crate::sandbox::files::{self, open_lock};
 
 /// What storing does to the directory of bundles. A trait, so that tests can fail or stop each
 /// operation. Names are names in that directory.
@@ -43,8 +45,8 @@ pub(super) trait Disk {
     fn names(&self) -> io::Result<Vec<String>>;
 }
 
-/// The file on whose lock writers exclude each other.
-const LOCK: &str = ".lock";
+/// Whoever may write to the directory of bundles may lock it, as far as the process's mask goes.
+const LOCK_MODE: u32 = 0o666;
 
 /// A real directory, opened once: renaming its parents changes nothing, and no name leads out.
 #[derive(Debug)]
@@ -57,28 +59,19 @@ impl CapDisk {
 
     /// Waits until no other writer is at work. The lock lasts as long as the value, or the process.
     pub(super) fn lock(&self) -> io::Result<File> {
-        let file = self.lock_file()?;
+        let file = open_lock(&self.0, LOCK_MODE)?;
         file.lock()?;
         Ok(file)
     }
 
     /// The lock, or `None` if another writer is at work.
     pub(super) fn try_lock(&self) -> io::Result<Option<File>> {
-        let file = self.lock_file()?;
+        let file = open_lock(&self.0, LOCK_MODE)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
-    }
-
-    fn lock_file(&self) -> io::Result<File> {
-        // A lock belongs to an open file, so that each call gets one of its own and threads
-        // exclude each other as processes do.
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true);
-        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-        Ok(self.0.open_with(LOCK, &options)?.into_std())
     }
 }
 
@@ -127,11 +120,7 @@ impl Disk for CapDisk {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        if self.0.symlink_metadata(name)?.is_dir() {
-            self.0.remove_dir_all(name)
-        } else {
-            self.0.remove_file(name)
-        }
+        files::remove(&self.0, name)
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

@@ -7,6 +7,7 @@ use super::*;
 use crate::bundle::contents::tests::sample;
 use crate::bundle::{BundleLoadError, Expect, ModuleGate, ModuleRefusal, load};
 use crate::diagnostics::problem::Coded as _;
+use crate::sandbox::files::LOCK;
 
 /// What happens at one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -129,7 +130,7 @@ fn leftovers(root: &Path, fingerprint: Digest) -> Vec<String> {
     let names = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name());
     names
         .map(|name| name.into_string().unwrap())
-        .filter(|name| *name != ".lock" && *name != fingerprint.to_string())
+        .filter(|name| *name != LOCK && *name != fingerprint.to_string())
         .collect()
 }
 

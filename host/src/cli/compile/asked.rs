@@ -13,12 +13,12 @@ use serde::Serialize;
 use super::super::error::CliError;
 use super::super::model::ModelArgs;
 use super::super::project::Project;
-use super::super::{CommandResult, Verdict, output, runtime};
+use super::super::{CommandResult, CommandVerdict, output, runtime};
 use super::stored::{BundleReport, print_path, store};
 
 /// The whole record of a compilation.
 #[derive(Serialize)]
-struct Report<'a> {
+struct AskedReport<'a> {
     ok: bool,
     /// Why it ended: a reason of the loop, or the code of the error that broke it off.
     reason: &'a str,
@@ -47,11 +47,12 @@ pub(super) fn main(
         .wall_budget(args.wall_budget())
         .repair(!args.no_repair)
         .watch(|attempt| say(attempt, json))
-        .build()?;
+        .build()
+        .map_err(CliError::refused)?;
     let outcome = runtime::block_on(compile_with_llm(client.as_ref(), &task, &gates, &config))?;
     let verdict = match outcome {
         Ok(outcome) => ended(project, &pipeline, &task, outcome, json),
-        Err(error) => broken_off(&task, &error, json),
+        Err(error) => broken_off(&task, error, json),
     };
     if let Some(remark) = client.remark() {
         output::say(remark);
@@ -66,7 +67,7 @@ fn client(
     task: &Task,
 ) -> Result<Box<dyn LlmClient>, CliError> {
     let config = args.client_config();
-    let client = match connect(spec, &config)? {
+    let client = match connect(spec, &config).map_err(CliError::refused)? {
         Some(client) => client,
         None => Box::new(Draft::new(task)),
     };
@@ -79,7 +80,10 @@ fn client(
     }
     Ok(match &args.record {
         None => client,
-        Some(path) => Box::new(Recorder::create(client, path, config.secrets())?),
+        Some(path) => {
+            let recorder = Recorder::create(client, path, config.secrets());
+            Box::new(recorder.map_err(CliError::refused)?)
+        }
     })
 }
 
@@ -124,7 +128,7 @@ fn ended(
     };
     let account = Account::of_outcome(&outcome, task);
     if json {
-        output::print_json(&Report {
+        output::print_json(&AskedReport {
             ok: outcome.ok(),
             reason: outcome.reason().as_str(),
             bundle: stored.as_ref().map(BundleReport::from),
@@ -137,14 +141,14 @@ fn ended(
     } else if let Some(account) = &account {
         output::say(account);
     }
-    Ok(Verdict::from_ok(outcome.ok()))
+    Ok(CommandVerdict::from_ok(outcome.ok()))
 }
 
 /// The loop broke off: what was learned so far is reported all the same.
-fn broken_off(task: &Task, error: &LoopError, json: bool) -> CommandResult {
-    let account = Account::of_error(error, task);
+fn broken_off(task: &Task, error: LoopError, json: bool) -> CommandResult {
+    let account = Account::of_error(&error, task);
     if json {
-        output::print_json(&Report {
+        output::print_json(&AskedReport {
             ok: false,
             reason: error.code(),
             bundle: None,
@@ -155,5 +159,5 @@ fn broken_off(task: &Task, error: &LoopError, json: bool) -> CommandResult {
     } else {
         output::say(&account);
     }
-    Err(CliError::Refused { code: error.entry(), message: error.to_string() })
+    Err(CliError::refused(error))
 }

@@ -5,8 +5,9 @@ mod planned;
 mod stored;
 
 use super::CommandResult;
+use super::args::JsonArg;
 use super::model::ModelArgs;
-use super::project::{ProjectArgs, Source};
+use super::project::{PlanSource, ProjectArgs};
 
 /// Turn a rule, or a plan, into a bundle, through every gate
 ///
@@ -16,14 +17,13 @@ use super::project::{ProjectArgs, Source};
 /// be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct CompileArgs {
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     model: ModelArgs,
-    /// Print one JSON object instead
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonArg,
 }
 
 const EXAMPLES: &str = "\
@@ -43,10 +43,10 @@ Models (--model, or `model` in retort.toml; draft where nothing is said):
                    below a line `--- user ---` or `--- assistant ---`, answers as a JSON string on a line
   replay:FILE      the answers that --record wrote down";
 
-pub(super) fn main(args: &Args) -> CommandResult {
+pub(super) fn main(args: &CompileArgs) -> CommandResult {
     let project = args.project.resolve()?;
     match project.source(args.model.spec())? {
-        Source::Plan(plan) => planned::main(&project, &plan, args.json),
-        Source::Model(spec) => asked::main(&project, &spec, &args.model, args.json),
+        PlanSource::Plan(plan) => planned::main(&project, &plan, args.output.json),
+        PlanSource::Model(spec) => asked::main(&project, &spec, &args.model, args.output.json),
     }
 }

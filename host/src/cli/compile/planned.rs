@@ -4,25 +4,25 @@ use std::path::Path;
 use std::time::Instant;
 
 use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, StageTime};
-use retort::diagnostics::problem::{Coded, Problem, Stage};
+use retort::diagnostics::problem::{Problem, Stage};
 use retort::json::document::DocumentKind;
 use serde::Serialize;
 
 use super::super::error::CliError;
 use super::super::project::Project;
-use super::super::{CommandResult, Verdict, files, output};
+use super::super::{CommandResult, CommandVerdict, files, output};
 use super::stored::{BundleReport, print_path, store};
 use crate::cli::stages::StageReport;
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct PlannedReport<'a> {
     ok: bool,
     stages: &'a [StageReport],
     problems: &'a [Problem],
     #[serde(skip_serializing_if = "Option::is_none")]
     bundle: Option<BundleReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    diagnostic: Option<&'a str>,
+    diagnostic: Option<String>,
 }
 
 pub(super) fn main(project: &Project, plan: &Path, json: bool) -> CommandResult {
@@ -34,45 +34,25 @@ pub(super) fn main(project: &Project, plan: &Path, json: bool) -> CommandResult 
         }
         stages.push(stage);
     };
-    let outcome = match accept(project, plan, &mut watch)? {
-        Ok((pipeline, accepted)) => Ok(store(project, &pipeline, &accepted, &mut watch)?),
-        Err(error) => Err(error),
+    let (stored, rejection) = match accept(project, plan, &mut watch)? {
+        Ok((pipeline, accepted)) => (Some(store(project, &pipeline, &accepted, &mut watch)?), None),
+        Err(error) if error.is_of_host() => return Err(CliError::refused(error)),
+        Err(error) => (None, Some(error)),
     };
-    match outcome {
-        Ok(stored) if json => {
-            let bundle = Some(BundleReport::from(&stored));
-            let report =
-                Report { ok: true, stages: &stages, problems: &[], bundle, diagnostic: None };
-            output::print_json(&report)?;
-            Ok(Verdict::Pass)
-        }
-        Ok(stored) => {
-            print_path(&stored)?;
-            Ok(Verdict::Pass)
-        }
-        Err(error) if error.is_of_host() => {
-            Err(CliError::Refused { code: error.entry(), message: error.to_string() })
-        }
-        Err(error) => {
-            let (problems, diagnostic) = (error.problems(), error.diagnostic());
-            if json {
-                let diagnostic = Some(diagnostic.as_str());
-                let report = Report {
-                    ok: false,
-                    stages: &stages,
-                    problems: &problems,
-                    bundle: None,
-                    diagnostic,
-                };
-                output::print_json(&report)?;
-            } else {
-                output::say(diagnostic);
-                let origin = files::name(plan);
-                problems.iter().for_each(|problem| output::problem(&origin, problem));
-            }
-            Ok(Verdict::Fail)
-        }
+    let ok = stored.is_some();
+    let problems = rejection.as_ref().map(PipelineError::problems).unwrap_or_default();
+    let diagnostic = rejection.map(|error| error.diagnostic());
+    if json {
+        let bundle = stored.as_ref().map(BundleReport::from);
+        let problems = &problems;
+        output::print_json(&PlannedReport { ok, stages: &stages, problems, bundle, diagnostic })?;
+    } else if let Some(stored) = &stored {
+        print_path(stored)?;
+    } else {
+        diagnostic.iter().for_each(output::say);
+        output::problems(&files::name(plan), &problems);
     }
+    Ok(CommandVerdict::from_ok(ok))
 }
 
 /// Reads what the project names, and takes the plan through the gates.

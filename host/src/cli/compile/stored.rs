@@ -1,8 +1,7 @@
 //! The bundle that a compilation ends with.
 
 use retort::bundle::Store;
-use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, StageTime, Stored};
-use retort::diagnostics::problem::Coded;
+use retort::bundle::pipeline::{Accepted, Pipeline, StageTime, Stored};
 use serde::Serialize;
 
 use crate::cli::error::CliError;
@@ -35,11 +34,9 @@ pub(super) fn store(
     watch: &mut dyn FnMut(StageTime),
 ) -> Result<Stored, CliError> {
     project.inputs().guard_store(&project.out)?;
-    let store = Store::open(&project.out)?;
-    pipeline.store(accepted, &store, jiff::Timestamp::now(), watch).map_err(|error| match error {
-        PipelineError::Bundle(error) => CliError::Store(error),
-        other => CliError::Refused { code: other.entry(), message: other.to_string() },
-    })
+    let store = Store::open(&project.out).map_err(CliError::refused)?;
+    let stored = pipeline.store(accepted, &store, jiff::Timestamp::now(), watch);
+    stored.map_err(CliError::refused)
 }
 
 /// The bundle's path on stdout, for people and shells.

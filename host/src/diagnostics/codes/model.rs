@@ -27,7 +27,7 @@ codes! { Stage::Model;
         "Allow more time; if it happens without a limit while the program goes on, report it as a defect.",
         kind(FailureKind::ToolError);
     MAX_ATTEMPTS_REACHED = "max_attempts_reached":
-        "Every answer that the model was allowed to give failed, mending included.",
+        "Every answer that the model was allowed to give failed, repairs included.",
         "Read what stands in the way in the account; allow more attempts, or use another model.";
     MAX_ATTEMPTS_TOO_SMALL = "max_attempts_too_small":
         "A model has to be asked at least once, and the number of attempts that was given is less than that.",
@@ -67,7 +67,7 @@ codes! { Stage::Model;
         "No connection to the provider could be made, or it broke before the answer was whole.",
         "Check the base URL, the network, and whether the service runs.";
     NOTHING_CERTAIN = "nothing_certain":
-        "A plan was to be mended without a model, and for what is left there is no one remedy.",
+        "A plan was to be repaired without a model, and for what is left there is no one remedy.",
         "Go by the suggested patches, or let a model mend it with `retort compile --model`.";
     REFUSED = "refused":
         "The model, or a filter before or behind it, declined to answer, so that asking again would not help.",

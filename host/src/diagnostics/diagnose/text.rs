@@ -1,15 +1,10 @@
 //! One builder for each kind of report. The formats are a contract: not a byte of them changes.
 
-use std::fmt::Write as _;
-
-use super::SmokeReport;
 use super::report::{AstReport, CompileReport, ParseReport};
-use super::root_or;
+use super::{SmokeReport, ValidationFailure, root_or};
 use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::listing::{push_list, push_section};
 use crate::diagnostics::untrusted::{quotable, quotable_lines};
-
-/// Entries that a list shows before it counts the rest.
-const MAX_ENTRIES: usize = 10;
 
 /// How much of a code, a scope or a path is shown, in characters.
 const NAME_CHARS: usize = 200;
@@ -56,7 +51,7 @@ pub fn ast(report: &AstReport) -> String {
         };
         format!("{place}: {}: {}", name(&failure.code), message(&failure.detail))
     });
-    push_entries(&mut text, "  ", "", entries);
+    push_list(&mut text, "  ", "", total, entries);
     text
 }
 
@@ -66,46 +61,31 @@ pub fn smoke(report: &SmokeReport) -> String {
     if report.ok() {
         return "Smoke test passed (no diagnostic to render).".to_owned();
     }
+    let SmokeReport { exceptions, wrong_return_types, validation_failures, .. } = report;
     let events = report.events_processed;
     let mut text = "Smoke test failed:".to_owned();
-    let mut section = |heading: String, entries: &mut dyn ExactSizeIterator<Item = String>| {
-        text.push_str("\n\n  ");
-        text.push_str(&heading);
-        push_entries(&mut text, "    ", "- ", entries);
-    };
-    if !report.exceptions.is_empty() {
-        section(
-            format!("Per-event exceptions ({} of {events} events):", report.events_with_exception),
-            &mut report.exceptions.iter().map(|exception| entry(last_line(exception))),
-        );
+    let count = report.events_with_exception;
+    let heading = format!("Per-event exceptions ({count} of {events} events)");
+    let entries = exceptions.iter().map(|exception| entry(last_line(exception)));
+    push_section(&mut text, "  ", &heading, exceptions.len(), entries);
+    let count = report.events_with_wrong_return_type;
+    let heading = format!("Wrong return types ({count} of {events} events)");
+    let entries = wrong_return_types.iter().map(|it| entry(it));
+    push_section(&mut text, "  ", &heading, wrong_return_types.len(), entries);
+    let (found, floor) = (report.events_with_nonempty_result, report.min_nonempty_results);
+    if found < floor {
+        text.push_str(&format!(
+            "\n\n  Non-empty floor: {found} of {events} events produced non-empty output; \
+             required >= {floor}."
+        ));
     }
-    if !report.wrong_return_types.is_empty() {
-        let count = report.events_with_wrong_return_type;
-        section(
-            format!("Wrong return types ({count} of {events} events):"),
-            &mut report.wrong_return_types.iter().map(|it| entry(it)),
-        );
-    }
-    if report.events_with_nonempty_result < report.min_nonempty_results {
-        let (found, floor) = (report.events_with_nonempty_result, report.min_nonempty_results);
-        section(
-            format!(
-                "Non-empty floor: {found} of {events} events produced non-empty output; \
-                 required >= {floor}."
-            ),
-            &mut std::iter::empty(),
-        );
-    }
-    if !report.validation_failures.is_empty() {
-        section(
-            format!("#76 graph validator failures ({}):", report.validation_failures.len()),
-            &mut report.validation_failures.iter().map(|failure| {
-                let super::ValidationFailure { scope, code, path, detail } = failure;
-                let (scope, code, path) = (name(scope), name(code), name(path));
-                format!("[{scope}] {code} at {path}: {}", entry(detail))
-            }),
-        );
-    }
+    let heading = format!("#76 graph validator failures ({})", validation_failures.len());
+    let entries = validation_failures.iter().map(|failure| {
+        let ValidationFailure { scope, code, path, detail } = failure;
+        let (scope, code, path) = (name(scope), name(code), name(path));
+        format!("[{scope}] {code} at {path}: {}", entry(detail))
+    });
+    push_section(&mut text, "  ", &heading, validation_failures.len(), entries);
     text
 }
 
@@ -132,23 +112,6 @@ pub fn compile(report: &CompileReport) -> String {
              CompileResult"
                 .to_owned()
         })
-}
-
-/// Appends the first entries, each on a line of its own, and the number of those left out.
-fn push_entries(
-    text: &mut String,
-    indent: &str,
-    bullet: &str,
-    entries: impl ExactSizeIterator<Item = String>,
-) {
-    let left_out = entries.len().saturating_sub(MAX_ENTRIES);
-    for entry in entries.take(MAX_ENTRIES) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "\n{indent}{bullet}{entry}");
-    }
-    if left_out > 0 {
-        let _ = write!(text, "\n{indent}... and {left_out} more (truncated)");
-    }
 }
 
 /// The last line that isn't blank, without what trails it: where a trace says what happened.

@@ -1,15 +1,11 @@
 //! Findings as text, for a person or a model.
 
-use std::fmt::Write as _;
-
 use json_patch::Patch;
 
 use super::Finding;
 use crate::diagnostics::fence::compact;
+use crate::diagnostics::listing::push_list;
 use crate::diagnostics::untrusted::quotable;
-
-/// How many findings a text names; the remainder is counted.
-const MAX_LISTED: usize = 10;
 
 /// How much of a place, of what was expected or of what was observed is shown, in characters.
 const SHOWN_CHARS: usize = 1_000;
@@ -23,36 +19,30 @@ const MAX_PATCH_CHARS: usize = 500;
 pub fn describe(heading: &str, findings: &[Finding]) -> String {
     let issues = if findings.len() == 1 { "issue" } else { "issues" };
     let mut text = format!("{heading} ({} {issues}):", findings.len());
-    for finding in findings.iter().take(MAX_LISTED) {
-        // Writing to a string doesn't fail.
-        let _ = write_finding(&mut text, finding);
-    }
-    if let Some(more @ 1..) = findings.len().checked_sub(MAX_LISTED) {
-        let _ = write!(text, "\n  ... and {more} more (truncated)");
-    }
+    push_list(&mut text, "  ", "", findings.len(), findings.iter().map(entry));
     text
 }
 
-fn write_finding(text: &mut String, finding: &Finding) -> std::fmt::Result {
+fn entry(finding: &Finding) -> String {
     let Finding { code, pointer, expected, observed, event, suggestion, .. } = finding;
     let place = if pointer.is_empty() { "<root>" } else { &*quotable(pointer, SHOWN_CHARS) };
     let (expected, observed) = (quotable(expected, SHOWN_CHARS), quotable(observed, SHOWN_CHARS));
-    write!(text, "\n  {place}: {code}: expected {expected}; found {observed}")?;
+    let mut text = format!("{place}: {code}: expected {expected}; found {observed}");
     if let Some(event) = event {
         let shown = quotable(&event.text, SHOWN_CHARS);
-        write!(text, "\n    sample on line {}: {shown}", event.line)?;
+        text.push_str(&format!("\n    sample on line {}: {shown}", event.line));
     }
     if let Some(suggestion) = suggestion {
-        let word = if suggestion.is_certain() { "mended by" } else { "perhaps mended by" };
-        match shown(&suggestion.patch) {
-            Ok(patch) => write!(text, "\n    {word} this JSON Patch of the plan: {patch}")?,
-            Err(chars) => write!(
-                text,
-                "\n    {word} a JSON Patch of the plan, left out here for its {chars} characters"
-            )?,
-        }
+        let word = if suggestion.is_certain() { "fixed by" } else { "perhaps fixed by" };
+        let patch = match shown(&suggestion.patch) {
+            Ok(patch) => format!("this JSON Patch of the plan: {patch}"),
+            Err(chars) => {
+                format!("a JSON Patch of the plan, left out here for its {chars} characters")
+            }
+        };
+        text.push_str(&format!("\n    {word} {patch}"));
     }
-    Ok(())
+    text
 }
 
 /// A patch as a text shows it: JSON on one line, with what doesn't show spelled out.

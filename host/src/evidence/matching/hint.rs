@@ -1,6 +1,6 @@
 //! What a rule says about a property in words.
 
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::vocabulary::{ENVELOPE, NEGATION};
 use crate::evidence::similarity::words::{Word, words};
 
@@ -50,7 +50,7 @@ impl Hint {
     }
 
     /// How alike a word and one of those for what is meant are.
-    pub(super) fn means(&self, word: &Word, effort: &Effort) -> f64 {
+    pub(super) fn means(&self, word: &Word, effort: &StepBudget) -> f64 {
         self.meant.iter().map(|it| it.alike(word, effort)).fold(0.0, f64::max)
     }
 }

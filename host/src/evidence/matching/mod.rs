@@ -21,7 +21,6 @@
 //! Things that there are several of in an event, and objects that are an entity of their own, are found by what they are
 //! called, and by whether the entity's key and properties are in them.
 
-mod conversion;
 mod hint;
 mod home;
 mod score;
@@ -30,11 +29,11 @@ mod weights;
 
 pub(crate) use home::Called;
 pub(crate) use score::{Aim, Scorer};
-pub(crate) use survey::{Place, Survey};
+pub(crate) use survey::{Survey, ValuePlace};
 
 pub(crate) use crate::evidence::similarity::words::{Word, words};
 
-use crate::evidence::effort::{Cancel, Effort};
+use crate::evidence::effort::{Cancel, StepBudget};
 use crate::evidence::{Evidence, Path};
 use crate::graph::spec::PropertyType;
 use crate::plan::expr::Conversion;
@@ -90,7 +89,7 @@ pub fn candidates(
     evidence: &Evidence,
     event_types: &[&str],
 ) -> Vec<Candidate> {
-    let effort = Effort::new(STEPS, &Cancel::default());
+    let effort = StepBudget::new(STEPS, &Cancel::default());
     Scorer::new(&Survey::new(evidence, event_types, &effort)).rank(&Aim::new(wanted), None)
 }
 

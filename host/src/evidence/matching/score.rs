@@ -1,10 +1,10 @@
 //! How well a path suits a property.
 
 use super::hint::Hint;
-use super::survey::{Place, Survey};
+use super::survey::{Survey, ValuePlace};
 use super::weights::{MEANT, WEIGHTS, Weights};
 use super::{Candidate, Wanted};
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::vocabulary::COUNT;
 use crate::evidence::similarity::words::{Word, words};
 use crate::graph::spec::PropertyType;
@@ -81,12 +81,13 @@ impl<'s> Scorer<'s> {
         self,
         aim: &Aim<'_>,
         anchor: Option<&[String]>,
-        admits: impl Fn(&Place<'_>) -> bool,
+        admits: impl Fn(&ValuePlace) -> bool,
     ) -> Vec<Candidate> {
         let known: Vec<f64> =
             (0..aim.name.len()).map(|index| self.name_weight(&aim.name, index)).collect();
         let rarity: Vec<f64> = aim.hint.meant.iter().map(|word| self.survey.rarity(word)).collect();
-        let candidate = |place: &Place<'_>| {
+        let values = self.survey.values();
+        let candidate = |place: &ValuePlace| {
             self.survey.effort().count();
             let score =
                 self.score(aim, place, anchor, &WordWeights { name: &known, hint: &rarity });
@@ -95,12 +96,14 @@ impl<'s> Scorer<'s> {
                 Candidate {
                     path: place.path.clone(),
                     score,
-                    fits_type: aim.property_type.is_none_or(|it| self.survey.fits(&place.path, it)),
-                    convert: to.and_then(|it| self.survey.conversion(&place.path, it)),
+                    fits_type: aim
+                        .property_type
+                        .is_none_or(|it| values.admits(&place.path, Some(it))),
+                    convert: to.and_then(|it| values.conversion(&place.path, it)),
                 }
             })
         };
-        let steps = |place: &Place<'_>| PLACE_STEPS + 20 * place.path.len() as u64;
+        let steps = |place: &ValuePlace| PLACE_STEPS + 20 * place.path.len() as u64;
         let places = self.survey.places().iter();
         let places = places.take_while(|place| self.survey.effort().take(steps(place)));
         let places = places.filter(|place| admits(place));
@@ -114,7 +117,7 @@ impl<'s> Scorer<'s> {
     fn score(
         self,
         aim: &Aim<'_>,
-        place: &Place<'_>,
+        place: &ValuePlace,
         anchor: Option<&[String]>,
         words: &WordWeights<'_>,
     ) -> f64 {
@@ -149,7 +152,7 @@ impl<'s> Scorer<'s> {
         if place.is_unseen() {
             score *= self.weights.unseen;
         }
-        if place.holds_urls() == Some(true) && !aim.wants_address {
+        if place.looks.urls == Some(true) && !aim.wants_address {
             score *= self.weights.address;
         }
         let coverage = if aim.is_key { self.weights.key_coverage } else { self.weights.coverage };
@@ -176,7 +179,7 @@ impl<'s> Scorer<'s> {
     }
 
     /// The share of the property's name that the path explains.
-    fn explained_name(self, aim: &Aim<'_>, place: &Place<'_>, words: &WordWeights<'_>) -> f64 {
+    fn explained_name(self, aim: &Aim<'_>, place: &ValuePlace, words: &WordWeights<'_>) -> f64 {
         let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
         // The time of an event is the time of what its type says has happened; no other value is.
         let when = place.leaf().iter().all(|word| word.is_time() || is_event(word));
@@ -197,7 +200,7 @@ impl<'s> Scorer<'s> {
     }
 
     /// The share of the path that the property explains. The first `free` keys need no explanation.
-    fn explained_path(self, aim: &Aim<'_>, place: &Place<'_>, free: usize) -> f64 {
+    fn explained_path(self, aim: &Aim<'_>, place: &ValuePlace, free: usize) -> f64 {
         let by = |word: &Word, entity: f64| {
             let by_type =
                 if aim.is_moment() && word.is_time() { self.weights.by_type } else { 0.0 };
@@ -237,7 +240,7 @@ impl<'s> Scorer<'s> {
     }
 
     /// Whether the last key is one that stands for its object, and the object is what the property names.
-    fn stands_for_parent(self, aim: &Aim<'_>, place: &Place<'_>) -> bool {
+    fn stands_for_parent(self, aim: &Aim<'_>, place: &ValuePlace) -> bool {
         let named = place.words.len().checked_sub(2).and_then(|index| place.words.get(index));
         is_identity(place)
             && named.is_some_and(|named| {
@@ -248,7 +251,7 @@ impl<'s> Scorer<'s> {
     }
 
     /// The share of what the hint says that the path agrees with, words counted by how much they tell.
-    fn hinted(self, aim: &Aim<'_>, place: &Place<'_>, words: &WordWeights<'_>) -> f64 {
+    fn hinted(self, aim: &Aim<'_>, place: &ValuePlace, words: &WordWeights<'_>) -> f64 {
         let parents: Vec<&Word> = place.parents().flat_map(|(words, _)| words).collect();
         let agree = |word: &Word| {
             let leaf = self.best(word, place.leaf());
@@ -261,7 +264,7 @@ impl<'s> Scorer<'s> {
     }
 
     /// The share of the last key that name and hint have words for.
-    fn leaf_known(self, aim: &Aim<'_>, place: &Place<'_>) -> f64 {
+    fn leaf_known(self, aim: &Aim<'_>, place: &ValuePlace) -> f64 {
         let leaf = place.leaf();
         let known = |(index, word): (usize, &Word)| {
             let by_type = if aim.is_moment() && (word.is_time() || is_event(word)) {
@@ -278,7 +281,7 @@ impl<'s> Scorer<'s> {
     }
 
     /// Whether the hint says that it isn't this one.
-    fn excluded(self, aim: &Aim<'_>, place: &Place<'_>) -> bool {
+    fn excluded(self, aim: &Aim<'_>, place: &ValuePlace) -> bool {
         let meant = |word: &Word| {
             self.best(word, &aim.name) >= MEANT
                 || aim.hint.means(word, self.survey.effort()) >= MEANT
@@ -293,13 +296,13 @@ impl<'s> Scorer<'s> {
 }
 
 /// Whether the last key is one that every object may have, to be known by.
-fn is_identity(place: &Place<'_>) -> bool {
+fn is_identity(place: &ValuePlace) -> bool {
     place.leaf().iter().all(|word| word.identity().is_some())
 }
 
 /// How many keys would stand better for their object than the last one does.
 #[allow(clippy::cast_precision_loss, reason = "there are few such keys")]
-fn identity_rank(place: &Place<'_>) -> f64 {
+fn identity_rank(place: &ValuePlace) -> f64 {
     place.leaf().first().and_then(Word::identity).map_or(0.0, |rank| rank as f64)
 }
 
@@ -309,7 +312,7 @@ fn is_event(word: &Word) -> bool {
 }
 
 /// How alike the word at `index` and one of the others are; two neighbours written as one count as well.
-fn alike_in_row(row: &[Word], index: usize, others: &[Word], effort: &Effort) -> f64 {
+fn alike_in_row(row: &[Word], index: usize, others: &[Word], effort: &StepBudget) -> f64 {
     let Some(word) = row.get(index) else { return 0.0 };
     let is_joined =
         |a: &Word, b: &Word, whole: &Word| whole.text().strip_prefix(a.text()) == Some(b.text());
@@ -321,7 +324,7 @@ fn alike_in_row(row: &[Word], index: usize, others: &[Word], effort: &Effort) ->
     if is_pair { 1.0 } else { best(word, others, effort) }
 }
 
-fn best<'w>(word: &Word, others: impl IntoIterator<Item = &'w Word>, effort: &Effort) -> f64 {
+fn best<'w>(word: &Word, others: impl IntoIterator<Item = &'w Word>, effort: &StepBudget) -> f64 {
     others.into_iter().map(|other| word.alike(other, effort)).fold(0.0, f64::max)
 }
 

@@ -6,15 +6,14 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::conversion::{Fitting, fitting};
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::vocabulary::WRAPPERS;
 use crate::evidence::similarity::words::{Word, words};
-use crate::evidence::{Evidence, Path};
+use crate::evidence::value_index::ValueIndex;
+use crate::evidence::{Evidence, Path, SampleEvents};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, fit};
 use crate::json::{JsonKind, JsonKinds};
-use crate::plan::expr::Conversion;
 
 /// From here on, two words are the same but for their ending.
 const SAME: f64 = 0.9;
@@ -24,7 +23,7 @@ const MIN_CHECKSUM: usize = 32;
 
 /// A path at which scalars occur, or may.
 #[derive(Clone, Debug)]
-pub(crate) struct Place<'e> {
+pub(crate) struct ValuePlace {
     pub(crate) path: Path,
     /// The words of each key of the path.
     pub(super) words: Vec<Rc<[Word]>>,
@@ -36,16 +35,14 @@ pub(crate) struct Place<'e> {
     pub(crate) uniqueness: f64,
     /// The kinds of its values, null apart.
     pub(super) kinds: JsonKinds,
-    /// A few of its values.
-    pub(crate) examples: Vec<&'e Value>,
-    pub(super) looks: Looks,
+    pub(crate) looks: Looks,
     /// What the event schema says about it.
     pub(super) description: Vec<Word>,
 }
 
 /// What the values of a place look like.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Looks {
+pub(crate) struct Looks {
     /// Whether all are moments in time.
     pub(super) moments: bool,
     /// Whether all are checksums: hexadecimal digits, as many as a digest of 128 bits has, or more.
@@ -53,9 +50,9 @@ pub(super) struct Looks {
     /// Whether none can be an email address, though there are values.
     pub(super) no_emails: bool,
     /// Whether its text values are addresses of pages; `None` where it has none.
-    urls: Option<bool>,
+    pub(super) urls: Option<bool>,
     /// How much its text values are prose, from 0 to 1: of several words, and long.
-    prose: f64,
+    pub(crate) prose: f64,
 }
 
 impl Looks {
@@ -96,7 +93,7 @@ fn prose(examples: &[&Value]) -> f64 {
     texts.iter().map(one).sum::<f64>() / count
 }
 
-impl Place<'_> {
+impl ValuePlace {
     /// The words of its last key.
     pub(crate) fn leaf(&self) -> &[Word] {
         self.words.last().map_or(&[], Rc::as_ref)
@@ -112,40 +109,18 @@ impl Place<'_> {
     pub(super) fn is_unseen(&self) -> bool {
         self.kinds.is_empty()
     }
-
-    /// How much its text values are prose, from 0 to 1: of several words, and long.
-    pub(crate) fn prose(&self) -> f64 {
-        self.looks.prose
-    }
-
-    /// Whether its text values are addresses of pages; `None` where it has none.
-    pub(crate) fn holds_urls(&self) -> Option<bool> {
-        self.looks.urls
-    }
 }
 
 /// Everything that is known of the events of some types, in the form in which names are compared with it.
 #[derive(Debug)]
 pub(crate) struct Survey<'e> {
-    evidence: &'e Evidence,
-    effort: &'e Effort,
-    /// The one with the most samples first.
-    event_types: Vec<&'e str>,
-    places: Vec<Place<'e>>,
+    values: ValueIndex<'e>,
+    places: Vec<ValuePlace>,
     /// In how many places a word occurs.
     frequency: BTreeMap<Word, usize>,
     pub(super) event_words: Vec<Word>,
-    /// What was found out about the values of places, by the place and the type.
-    judged: RefCell<HashMap<(usize, PropertyType), Judged>>,
     /// How much the words that were asked for tell.
     asked: RefCell<HashMap<Word, Telling>>,
-}
-
-/// What is known of the values of a place and a type.
-#[derive(Clone, Debug, Default)]
-struct Judged {
-    fits: Option<bool>,
-    conversion: Option<Option<Conversion>>,
 }
 
 /// How much a word tells about where a value is.
@@ -158,17 +133,19 @@ struct Telling {
 
 impl<'e> Survey<'e> {
     /// Looks at events of these types, or of all types where none of these has a sample.
-    pub(crate) fn new(evidence: &'e Evidence, event_types: &[&str], effort: &'e Effort) -> Self {
+    pub(crate) fn new(
+        evidence: &'e Evidence,
+        event_types: &[&str],
+        effort: &'e StepBudget,
+    ) -> Self {
         let known = |name: &&str| evidence.name_of(name);
         let mut event_types: Vec<&str> = event_types.iter().filter_map(known).collect();
         if event_types.is_empty() {
             event_types = evidence.event_types().map(|(name, _)| name).collect();
         }
-        if event_types.is_empty() {
-            // There are no samples, as of the elements of an array that is always empty: what is declared is all there is.
-            event_types.push("");
-        }
-        let places = places(evidence, &event_types, effort);
+        let events: Vec<&SampleEvents> =
+            event_types.iter().filter_map(|name| evidence.of(name)).collect();
+        let places = places(evidence, &events, effort);
         let mut frequency = BTreeMap::new();
         for word in
             places.iter().flat_map(|place| place.words.iter().flat_map(|words| words.iter()))
@@ -176,35 +153,29 @@ impl<'e> Survey<'e> {
             *frequency.entry(word.clone()).or_default() += 1;
         }
         let event_words = event_types.first().map_or_else(Vec::new, |name| words(name));
-        Self {
-            evidence,
-            effort,
-            event_types,
-            places,
-            frequency,
-            event_words,
-            judged: RefCell::default(),
-            asked: RefCell::default(),
-        }
+        let values = ValueIndex::new(evidence, events, effort);
+        Self { values, places, frequency, event_words, asked: RefCell::default() }
     }
 
     /// What comparing names and values with it is taken from.
-    pub(crate) fn effort(&self) -> &'e Effort {
-        self.effort
+    pub(crate) fn effort(&self) -> &'e StepBudget {
+        self.values.effort()
+    }
+
+    /// What is at the places, and at any other path.
+    pub(crate) fn values(&self) -> &ValueIndex<'e> {
+        &self.values
     }
 
     /// Where values may be taken from, by code point of their paths.
-    pub(crate) fn places(&self) -> &[Place<'e>] {
+    pub(crate) fn places(&self) -> &[ValuePlace] {
         &self.places
     }
 
     /// The place at a path.
-    pub(crate) fn place(&self, path: &[String]) -> Option<&Place<'e>> {
-        self.places.get(self.index_of(path)?)
-    }
-
-    fn index_of(&self, path: &[String]) -> Option<usize> {
-        self.places.binary_search_by(|place| place.path.as_slice().cmp(path)).ok()
+    pub(crate) fn place(&self, path: &[String]) -> Option<&ValuePlace> {
+        let by_path = |place: &ValuePlace| place.path.as_slice().cmp(path);
+        self.places.get(self.places.binary_search_by(by_path).ok()?)
     }
 
     /// Whether a word occurs in a path, in whatever ending.
@@ -223,7 +194,7 @@ impl<'e> Survey<'e> {
         }
         let (mut is_known, mut count) = (false, 0);
         for (known, times) in &self.frequency {
-            let alike = known.alike(word, self.effort);
+            let alike = known.alike(word, self.effort());
             is_known |= alike >= SAME;
             count += if alike >= super::weights::MEANT { *times } else { 0 };
         }
@@ -232,75 +203,6 @@ impl<'e> Survey<'e> {
         let telling = Telling { is_known, rarity };
         self.asked.borrow_mut().insert(word.clone(), telling);
         telling
-    }
-
-    /// Whether every value at a path that isn't null is of the type. Where no value was seen, what the schema declares
-    /// decides, and where nothing is declared, anything may be there.
-    pub(crate) fn fits(&self, path: &[String], property_type: &PropertyType) -> bool {
-        let Some(place) = self.index_of(path) else { return self.fits_now(path, property_type) };
-        let key = (place, property_type.clone());
-        if let Some(fits) = self.judged.borrow().get(&key).and_then(|it| it.fits) {
-            return fits;
-        }
-        let fits = self.fits_now(path, property_type);
-        self.judged.borrow_mut().entry(key).or_default().fits = Some(fits);
-        fits
-    }
-
-    fn fits_now(&self, path: &[String], property_type: &PropertyType) -> bool {
-        if let Some(fits) = self.values_fit(path, property_type) {
-            return fits;
-        }
-        let declared = self.evidence.declared().get(path).map(|it| it.kinds).unwrap_or_default();
-        let wanted = property_type.json_kinds();
-        let mut declared = declared.iter().filter(|kind| *kind != JsonKind::Null).peekable();
-        declared.peek().is_none() || declared.any(|kind| wanted.contains(kind))
-    }
-
-    /// The same, by samples alone; `None` where no value was seen.
-    pub(crate) fn values_fit(&self, path: &[String], property_type: &PropertyType) -> Option<bool> {
-        let mut values = self.values(path).peekable();
-        values.peek()?;
-        Some(values.all(|value| fit(property_type, value) == Fit::Valid))
-    }
-
-    /// The conversion that makes every value at a path be of the type, or be written alike where they are of it already;
-    /// `None` where nothing has to be done, or nothing helps.
-    pub(crate) fn conversion(
-        &self,
-        path: &[String],
-        property_type: &PropertyType,
-    ) -> Option<Conversion> {
-        let Some(place) = self.index_of(path) else {
-            return self.conversion_now(path, property_type);
-        };
-        let key = (place, property_type.clone());
-        if let Some(found) = self.judged.borrow().get(&key).and_then(|it| it.conversion.clone()) {
-            return found;
-        }
-        let found = self.conversion_now(path, property_type);
-        self.judged.borrow_mut().entry(key).or_default().conversion = Some(found.clone());
-        found
-    }
-
-    fn conversion_now(&self, path: &[String], property_type: &PropertyType) -> Option<Conversion> {
-        // A few values tell most often that no conversion will do.
-        let examples = self.place(path).map_or(&[][..], |place| &place.examples);
-        let few = fitting(property_type, examples.iter().copied(), self.effort);
-        if few == Some(Fitting::Unfit) {
-            return None;
-        }
-        match fitting(property_type, self.values(path), self.effort)? {
-            Fitting::Uniform(step) | Fitting::Converted(step) => Some(step),
-            Fitting::AsTheyAre | Fitting::Unfit => None,
-        }
-    }
-
-    /// The values at a path that aren't null.
-    pub(crate) fn values<'s>(&'s self, path: &'s [String]) -> impl Iterator<Item = &'s Value> {
-        let of_type = |name: &&'e str| self.evidence.of(name);
-        let seen = self.event_types.iter().filter_map(of_type).flat_map(|it| it.seen(path));
-        seen.map(|(_, value)| value).filter(|value| !value.is_null())
     }
 }
 
@@ -312,14 +214,15 @@ struct Sum<'e> {
     examples: Vec<&'e Value>,
 }
 
-fn places<'e>(evidence: &'e Evidence, event_types: &[&str], effort: &Effort) -> Vec<Place<'e>> {
-    let mut sums: BTreeMap<&Path, Sum<'e>> = BTreeMap::new();
-    let mut total = 0;
-    if !event_types.is_empty() {
-        sums.extend(evidence.declared().keys().map(|path| (path, Sum::default())));
-    }
-    for events in event_types.iter().filter_map(|name| evidence.of(name)) {
-        total += events.count();
+fn places<'e>(
+    evidence: &'e Evidence,
+    events: &[&'e SampleEvents],
+    effort: &StepBudget,
+) -> Vec<ValuePlace> {
+    let declared = evidence.declared().keys().map(|path| (path, Sum::default()));
+    let mut sums: BTreeMap<&Path, Sum<'e>> = declared.collect();
+    let total = events.iter().map(|events| events.count()).sum();
+    for events in events {
         for (path, observed) in events.observed() {
             let sum = sums.entry(path).or_default();
             sum.present += observed.present;
@@ -367,13 +270,12 @@ fn places<'e>(evidence: &'e Evidence, event_types: &[&str], effort: &Effort) -> 
         };
         (0..path.len()).map(one).collect()
     };
-    let place = |(path, sum): (&&Path, &Sum<'e>)| Place {
+    let place = |(path, sum): (&&Path, &Sum<'e>)| ValuePlace {
         words: path.iter().map(words_of).collect(),
         telling: telling(path),
         coverage: ratio(sum.present, total),
         uniqueness: ratio(sum.distinct, sum.present).min(1.0),
         kinds: sum.kinds.iter().filter(|kind| *kind != JsonKind::Null).collect(),
-        examples: sum.examples.clone(),
         looks: Looks::of(&sum.examples),
         description: evidence
             .declared()

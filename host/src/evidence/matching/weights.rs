@@ -140,7 +140,7 @@ mod tests {
     use serde_json::Value;
 
     use super::{WEIGHTS, Weights};
-    use crate::evidence::effort::{Cancel, Effort};
+    use crate::evidence::effort::{Cancel, StepBudget};
     use crate::evidence::matching::{Aim, Called, Scorer, Survey, Wanted};
     use crate::evidence::{Evidence, Samples};
     use crate::graph::GraphSpec;
@@ -189,7 +189,7 @@ mod tests {
 
         /// Of these weights, those without which something else is found.
         fn changing(&self, without: &[(&'static str, Weights)]) -> Vec<&'static str> {
-            let effort = Effort::new(u64::MAX, &Cancel::default());
+            let effort = StepBudget::new(u64::MAX, &Cancel::default());
             let survey = Survey::new(&self.evidence, &[], &effort);
             let found = |weights| self.found(Scorer { survey: &survey, weights });
             let right = found(&WEIGHTS);

@@ -1,9 +1,10 @@
 //! The best of what was scored.
 
 use json_patch::Patch;
+use serde::Serialize;
 
 use super::{TYPO_MARGIN, TYPO_THRESHOLD};
-use crate::diagnostics::finding::{Applicability, Suggestion};
+use crate::diagnostics::finding::{Applicability, Suggestion, patch};
 
 /// The best of several, with how far it is ahead of the second best.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +65,29 @@ impl<T> Likely<T> {
     /// What follows from it, as sure as it is.
     pub(crate) fn map<U>(self, then: impl FnOnce(T) -> U) -> Likely<U> {
         Likely { item: then(self.item), applicability: self.applicability }
+    }
+}
+
+/// The first of several, certain where there is no other.
+pub(crate) fn first_of<T>(mut all: impl Iterator<Item = T>) -> Option<Likely<T>> {
+    let first = all.next()?;
+    Some(Likely::new(first, all.next().is_none()))
+}
+
+/// What there is, where there is one alone.
+pub(crate) fn only<T>(all: impl Iterator<Item = T>) -> Option<T> {
+    first_of(all).filter(Likely::is_certain).map(|it| it.item)
+}
+
+impl<T: Serialize> Likely<T> {
+    /// What puts it in the place of what is at a pointer.
+    pub(crate) fn replacing(self, at: &str) -> Likely<Patch> {
+        self.map(|it| patch::replace(at, it))
+    }
+
+    /// What puts it where nothing is.
+    pub(crate) fn added(self, at: &str) -> Likely<Patch> {
+        self.map(|it| patch::add(at, it))
     }
 }
 

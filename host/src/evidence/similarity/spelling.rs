@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::TYPO_THRESHOLD;
 use super::letters::{Letters, MAX_COMPARED, spelling_steps};
 use super::words::split;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 
 /// So much of a name is looked at where spelling is left aside: names are compared with every path that is known.
 const MAX_SPELLED_CHARS: usize = 1024;
@@ -54,7 +54,7 @@ impl Spelled {
 
     /// How alike two names are, as [`names`] tells it, where they are at least as alike as `floor`; 0 where they aren't, or
     /// there is no effort left to compare them.
-    fn alike(&self, other: &Self, floor: f64, effort: &Effort) -> f64 {
+    fn alike(&self, other: &Self, floor: f64, effort: &StepBudget) -> f64 {
         if !effort.take(GLANCE) {
             return 0.0;
         }
@@ -92,7 +92,7 @@ pub(crate) fn spelled(path: &[String]) -> Vec<Spelled> {
 
 /// How alike two names are, from 0 to 1: 1 for equal ones, just below for those that differ in case or separators, else by
 /// the letters that would have to change. 0 where there is no effort left to compare them.
-pub(crate) fn names(a: &str, b: &str, effort: &Effort) -> f64 {
+pub(crate) fn names(a: &str, b: &str, effort: &StepBudget) -> f64 {
     // Making the names ready costs by their lengths.
     let bytes = a.len().min(MAX_SPELLED_CHARS) + b.len().min(MAX_SPELLED_CHARS);
     if a != b && !effort.take(READING * bytes as u64) {
@@ -102,7 +102,7 @@ pub(crate) fn names(a: &str, b: &str, effort: &Effort) -> f64 {
 }
 
 /// How alike two names are, as [`names`] tells it, where one that has all the words of the other is a short form of it.
-pub(crate) fn names_or_short_forms(a: &str, b: &str, effort: &Effort) -> f64 {
+pub(crate) fn names_or_short_forms(a: &str, b: &str, effort: &StepBudget) -> f64 {
     let bytes = a.len().min(MAX_SPELLED_CHARS) + b.len().min(MAX_SPELLED_CHARS);
     if !effort.take(WORDS + 2 * READING * bytes as u64) {
         return 0.0;
@@ -115,7 +115,7 @@ pub(crate) fn names_or_short_forms(a: &str, b: &str, effort: &Effort) -> f64 {
 
 /// How alike two paths are, from 0 to 1. Segments may be misspelt, missing or too many. 0 where there is no effort left to
 /// compare them.
-pub(crate) fn paths(a: &[Spelled], b: &[Spelled], effort: &Effort) -> f64 {
+pub(crate) fn paths(a: &[Spelled], b: &[Spelled], effort: &StepBudget) -> f64 {
     let longest = a.len().max(b.len());
     if longest == 0 || longest > 32 {
         return 0.0;
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn names_are_alike_but_for_spelling() {
-        let effort = Effort::new(u64::MAX, &Cancel::default());
+        let effort = StepBudget::new(u64::MAX, &Cancel::default());
         let names = |a: &str, b: &str| names(a, b, &effort);
         assert!(names("created_at", "createdAt") > 0.97);
         assert!(names("titel", "title") > 0.7 && names("title", "state") < 0.5);
@@ -195,7 +195,7 @@ mod tests {
             "issue.user.login",
             "content.issue.data.user.login",
         ] {
-            let effort = Effort::new(u64::MAX, &Cancel::default());
+            let effort = StepBudget::new(u64::MAX, &Cancel::default());
             let slip_of = |other: &[String]| paths(&spelled(&path(slip)), &spelled(other), &effort);
             assert!(slip_of(&wanted) > 0.8, "{slip}");
             assert!(slip_of(&wanted) > slip_of(&other), "{slip}");

@@ -4,7 +4,7 @@ use super::letters::{Letters, MAX_COMPARED, spelling_steps};
 use super::vocabulary::{
     CHECKSUM, COUNT, FORM, GLUE, GROUPS, IDENTITY, STOP, TIME, UNITS, canonical,
 };
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 
 /// How alike two words are that differ in their ending alone: `lock`, `locked`, `locks`.
 const SAME_STEM: f64 = 0.92;
@@ -121,7 +121,7 @@ impl Word {
 
     /// How alike two words are: 1 for the same word, 0 for words that have nothing to do with each other, or that there is no
     /// effort left to compare.
-    pub(crate) fn alike(&self, other: &Self, effort: &Effort) -> f64 {
+    pub(crate) fn alike(&self, other: &Self, effort: &StepBudget) -> f64 {
         if !effort.take(GLANCE) {
             return 0.0;
         }
@@ -151,7 +151,7 @@ impl Word {
         words.iter().any(|word| self.text == *word || of_stem(word))
     }
 
-    fn spelled_like(&self, other: &Self, effort: &Effort) -> f64 {
+    fn spelled_like(&self, other: &Self, effort: &StepBudget) -> f64 {
         let (a, b) = (self.stem.as_str(), other.stem.as_str());
         let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
         if short.len() >= MIN_PREFIX && long.starts_with(short) {
@@ -241,7 +241,7 @@ fn stem(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{Word, words};
-    use crate::evidence::effort::{Cancel, Effort};
+    use crate::evidence::effort::{Cancel, StepBudget};
 
     #[test]
     fn names_are_split_into_words() {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn likeness_is_symmetric_and_ordered() {
-        let effort = Effort::new(u64::MAX, &Cancel::default());
+        let effort = StepBudget::new(u64::MAX, &Cancel::default());
         let alike = |a: &str, b: &str| {
             let (a, b) = (Word::new(a), Word::new(b));
             let alike = a.alike(&b, &effort);

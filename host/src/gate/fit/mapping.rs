@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::evidence::PathIndex;
 use crate::evidence::similarity::spelling;
-use crate::graph::spec::{Property, PropertyType};
+use crate::gate::fit::suggest::Sought;
+use crate::graph::spec::{Properties, Property, PropertyType};
 use crate::plan::FieldMapping;
 use crate::plan::expr::{Conversion, Expression, ForEach, Reference, Source};
 
@@ -20,6 +21,21 @@ pub(super) struct Mapping<'a> {
 }
 
 impl<'a> Mapping<'a> {
+    /// Those of a list, for some of these properties.
+    pub(super) fn all(
+        fields: &'a [FieldMapping],
+        properties: &'a Properties,
+        is_key: bool,
+        for_each: Option<&'a ForEach>,
+        at: impl Fn(usize) -> String,
+    ) -> Vec<Self> {
+        let mapping = |(place, field): (usize, &'a FieldMapping)| {
+            let property = properties.named(field.property_name());
+            Self { at: at(place), field, property, is_key, for_each }
+        };
+        fields.iter().enumerate().map(mapping).collect()
+    }
+
     pub(super) fn name(&self) -> &'a str {
         self.field.property_name()
     }
@@ -41,6 +57,13 @@ impl<'a> Mapping<'a> {
 
     pub(super) fn property_type(&self) -> Option<&'a PropertyType> {
         self.property.map(|property| &property.property_type)
+    }
+
+    /// What is looked for in the place of a path.
+    pub(super) fn sought<'s>(&'s self, given: &'s [String]) -> Sought<'s> {
+        let name = self.property.map_or(self.name(), |it| &it.logical_name);
+        let property_type = self.property_type();
+        Sought { given, name: Some(name), property_type, is_key: self.is_key }
     }
 
     /// Whether the path ends in the property's name, or in its column's.

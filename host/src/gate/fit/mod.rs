@@ -35,7 +35,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod chain;
 mod check;
 mod mapping;
 mod scope;
@@ -48,9 +47,9 @@ use serde_json::Value;
 use crate::diagnostics::codes::{Code, FIT_LIMIT, UNKNOWN_PATH, WRONG_ENDPOINT};
 use crate::diagnostics::finding::{self, FailingEvent, Finding};
 use crate::diagnostics::problem::{Coded, Stage};
-use crate::evidence::effort::{Cancel, Efforts, SEARCH_STEPS, VALUE_STEPS};
+use crate::evidence::effort::{Cancel, SEARCH_STEPS, StepBudgets, VALUE_STEPS};
 use crate::evidence::{Seen, Task};
-use crate::plan::Plan;
+use crate::plan::{EdgeRule, Endpoint, Plan};
 use check::Checks;
 pub(crate) use scope::{Elements, Scopes};
 
@@ -115,11 +114,11 @@ impl Coded for Unfit {
 /// [`Unfit`], with everything that is wrong. What follows from another problem is left out: without a known event type
 /// nothing is said about paths, without a known entity nothing about properties.
 pub fn fit(plan: &Plan, task: &Task) -> Result<Fitted, Unfit> {
-    fit_within(plan, task, &Efforts::new(&Cancel::default()))
+    fit_within(plan, task, &StepBudgets::new(&Cancel::default()))
 }
 
 /// The same, within these efforts.
-pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &Efforts) -> Result<Fitted, Unfit> {
+pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &StepBudgets) -> Result<Fitted, Unfit> {
     let evidence = task.evidence();
     let mut findings = check::event_type::check(plan, evidence, &efforts.searches);
     let has_samples = findings.is_empty();
@@ -155,7 +154,7 @@ pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &Efforts) -> Result<
 }
 
 /// That not all is reported that could be.
-fn limited(is_cut: bool, efforts: &Efforts) -> Option<Finding> {
+fn limited(is_cut: bool, efforts: &StepBudgets) -> Option<Finding> {
     let cut = is_cut.then_some("more that is wrong than is reported");
     let values = efforts.values.is_over().then_some("values that weren't looked at");
     let searches = efforts.searches.is_over();
@@ -169,6 +168,16 @@ fn limited(is_cut: bool, efforts: &Efforts) -> Option<Finding> {
     (!observed.is_empty()).then(finding)
 }
 
+/// Whether a pointer leads into what is at another one.
+fn is_in(pointer: &str, at: &str) -> bool {
+    pointer.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether an edge has a node of the plan at one of its ends.
+fn joins(edge: &EdgeRule, node: usize) -> bool {
+    [edge.from(), edge.to()].contains(&&Endpoint::Node(node))
+}
+
 /// Where an edge names the wrong node, its paths start elsewhere, and an end of another entity has another key: what is said
 /// of those follows.
 fn without_follow_ons(findings: &mut Vec<Finding>) {
@@ -177,9 +186,6 @@ fn without_follow_ons(findings: &mut Vec<Finding>) {
         .filter(|it| it.code == WRONG_ENDPOINT)
         .map(|it| it.pointer.clone())
         .collect();
-    let is_in = |pointer: &str, at: &str| {
-        pointer.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'))
-    };
     let follows = |finding: &Finding| {
         wrong.iter().any(|end| {
             let edge = end.rsplit_once('/').map_or("", |(edge, _)| edge);

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::mapping::Mapping;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::effort::{Effort, Efforts, VALUE};
+use crate::evidence::effort::{StepBudget, StepBudgets, VALUE};
+use crate::evidence::similarity::ranking::only;
 use crate::evidence::{Evidence, PathIndex, PathStep, Seen, at, is_scalar, shown_steps};
-use crate::plan::expr::{Condition, Evaluator, ForEach, Level, Lookup, Reference, fuel};
+use crate::plan::expr::{CompiledCondition, Condition, ForEach, Level, Lookup, Reference, fuel};
 use crate::plan::{Plan, innermost};
 
 /// How many iterations are looked into; nothing is said about paths inside of others.
@@ -36,7 +37,7 @@ impl Elements {
         iterations: BTreeSet<ForEach>,
         evidence: &Evidence,
         types: &[&str],
-        room: &Effort,
+        room: &StepBudget,
     ) -> Self {
         let known = |for_each: ForEach| {
             let evidence = evidence.elements_within(types, &for_each, room);
@@ -48,7 +49,7 @@ impl Elements {
 
 /// What is known at every level of every iteration of a plan.
 pub(crate) struct Scopes<'t> {
-    efforts: &'t Efforts,
+    efforts: &'t StepBudgets,
     event: PathIndex<'t>,
     elements: Vec<(&'t ForEach, PathIndex<'t>)>,
 }
@@ -58,7 +59,7 @@ impl<'t> Scopes<'t> {
         evidence: &'t Evidence,
         elements: &'t Elements,
         event_types: &[&'t str],
-        efforts: &'t Efforts,
+        efforts: &'t StepBudgets,
     ) -> Self {
         let known = |(for_each, evidence): &'t (ForEach, Evidence)| {
             let of = quoted(&shown_steps(&PathStep::elements(for_each)));
@@ -72,7 +73,7 @@ impl<'t> Scopes<'t> {
         }
     }
 
-    pub(crate) fn efforts(&self) -> &'t Efforts {
+    pub(crate) fn efforts(&self) -> &'t StepBudgets {
         self.efforts
     }
 
@@ -99,6 +100,16 @@ impl<'t> Scopes<'t> {
     ) -> impl DoubleEndedIterator<Item = (Level, &PathIndex<'t>)> {
         let levels = (0..=innermost(for_each).0).map(Level);
         levels.filter_map(move |level| Some((level, self.at(for_each, level)?)))
+    }
+
+    /// The one level at which there is a path, if it is there at one alone.
+    pub(crate) fn only_level_with(
+        &self,
+        path: &[String],
+        for_each: Option<&ForEach>,
+    ) -> Option<Level> {
+        let having = self.levels(for_each).filter(|(_, known)| known.has(path));
+        only(having.map(|(level, _)| level))
     }
 
     /// What is known of what the path of a mapping starts at; of the innermost level where it has none.
@@ -130,7 +141,7 @@ impl<'t> Scopes<'t> {
 pub(super) struct RelevantSamples<'t> {
     seen: Vec<&'t Seen>,
     has_keys: bool,
-    effort: &'t Effort,
+    effort: &'t StepBudget,
 }
 
 impl<'t> RelevantSamples<'t> {
@@ -157,7 +168,7 @@ impl<'t> RelevantSamples<'t> {
     }
 
     /// What looking at values is taken from.
-    pub(super) fn effort(&self) -> &'t Effort {
+    pub(super) fn effort(&self) -> &'t StepBudget {
         self.effort
     }
 
@@ -181,28 +192,28 @@ impl<'t> RelevantSamples<'t> {
 
 /// A condition, made ready.
 struct Test {
-    evaluator: Evaluator,
+    compiled: CompiledCondition,
     references: Vec<Reference>,
 }
 
 impl Test {
     fn new(condition: &Condition) -> Self {
         let mut references = Vec::new();
-        let evaluator = Evaluator::for_condition(condition, &mut |reference| {
+        let compiled = CompiledCondition::new(condition, &mut |reference| {
             references.push(reference.clone());
             references.len() - 1
         });
-        Self { evaluator, references }
+        Self { compiled, references }
     }
 
-    fn holds(&self, seen: &Seen, effort: &Effort) -> bool {
+    fn holds(&self, seen: &Seen, effort: &StepBudget) -> bool {
         let value = |reference: &Reference| {
             at(seen.at_level(reference.level)?, &reference.path).map(compared)
         };
         let values = Values(self.references.iter().map(value).collect());
         let given = effort.left().min(fuel::default_for(seen.bytes()));
         let mut fuel = given;
-        let holds = self.evaluator.holds(&values, &mut fuel).unwrap_or(true);
+        let holds = self.compiled.holds(&values, &mut fuel).unwrap_or(true);
         effort.take(given - fuel + VALUE * self.references.len() as u64);
         holds
     }

@@ -4,7 +4,7 @@ use wasmparser::{ExternalKind, ValType};
 
 use super::problem::{Fault, ModulePlace};
 use super::signature::signature_text;
-use super::survey::ModuleSurvey;
+use super::walk::ModuleWalk;
 use crate::abi::section::{
     BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, RESERVED_PREFIX, Section,
 };
@@ -12,12 +12,12 @@ use crate::abi::section::{
 /// Reports what isn't there, or isn't as it should be, and gives the declaration.
 ///
 /// In a module that breaks off, nothing can be said to be missing: only what was found is checked.
-pub(super) fn check(survey: &mut ModuleSurvey<'_>) -> Option<Section> {
-    let section = declaration(survey);
-    memory(survey);
+pub(super) fn check(walk: &mut ModuleWalk<'_>) -> Option<Section> {
+    let section = declaration(walk);
+    memory(walk);
     let mut faults = Vec::new();
-    if let Some(exports) = &survey.exports {
-        let check = ExpectedExports { survey, exports };
+    if let Some(exports) = &walk.exports {
+        let check = ExpectedExports { walk, exports };
         check.reserved(&mut faults);
         check.memory(&mut faults);
         check.function(BUFFER_EXPORT, &BUFFER, true, &mut faults);
@@ -27,16 +27,16 @@ pub(super) fn check(survey: &mut ModuleSurvey<'_>) -> Option<Section> {
         }
     }
     for (name, fault) in faults {
-        survey.problems.push(ModulePlace::Export(name), fault);
+        walk.problems.push(ModulePlace::Export(name), fault);
     }
     section
 }
 
-fn declaration(survey: &mut ModuleSurvey<'_>) -> Option<Section> {
-    match survey.declarations.as_slice() {
+fn declaration(walk: &mut ModuleWalk<'_>) -> Option<Section> {
+    match walk.declarations.as_slice() {
         [] => {
-            if survey.complete {
-                survey.problems.push(ModulePlace::Module, Fault::SectionMissing);
+            if walk.complete {
+                walk.problems.push(ModulePlace::Module, Fault::SectionMissing);
             }
             None
         }
@@ -44,22 +44,22 @@ fn declaration(survey: &mut ModuleSurvey<'_>) -> Option<Section> {
             Ok(section) => Some(section),
             Err(error) => {
                 let place = ModulePlace::Section(crate::abi::section::SECTION_NAME.to_owned());
-                survey.problems.push(place, Fault::Section(error));
+                walk.problems.push(place, Fault::Section(error));
                 None
             }
         },
         several => {
             let found = several.len() as u64;
-            survey.problems.push(ModulePlace::Module, Fault::SectionDuplicate { found });
+            walk.problems.push(ModulePlace::Module, Fault::SectionDuplicate { found });
             None
         }
     }
 }
 
-fn memory(survey: &mut ModuleSurvey<'_>) {
+fn memory(walk: &mut ModuleWalk<'_>) {
     // An imported memory has been refused as an import.
-    if survey.complete && survey.memories.is_empty() && survey.imported_memories == 0 {
-        survey.problems.push(ModulePlace::Module, Fault::MemoryMissing);
+    if walk.complete && walk.memories.is_empty() && walk.imported_memories == 0 {
+        walk.problems.push(ModulePlace::Module, Fault::MemoryMissing);
     }
 }
 
@@ -85,7 +85,7 @@ const EXTRACTOR: Signature = Signature {
 const INITIALIZE: Signature = Signature { params: &[], results: &[], text: "a function () -> ()" };
 
 struct ExpectedExports<'s, 'a> {
-    survey: &'s ModuleSurvey<'a>,
+    walk: &'s ModuleWalk<'a>,
     exports: &'s [wasmparser::Export<'a>],
 }
 
@@ -108,7 +108,7 @@ impl ExpectedExports<'_, '_> {
             Some(export) if export.kind == ExternalKind::Memory => return,
             Some(export) => Fault::ExportKind { expected, found: kind_name(export.kind) },
             // Without a memory there can't be an export of it.
-            None if self.survey.complete && !self.survey.memories.is_empty() => {
+            None if self.walk.complete && !self.walk.memories.is_empty() => {
                 Fault::ExportMissing { expected }
             }
             None => return,
@@ -126,14 +126,14 @@ impl ExpectedExports<'_, '_> {
         let expected = signature.text;
         let fault = match self.find(name) {
             Some(export) if export.kind == ExternalKind::Func => {
-                let Some(found) = self.survey.function_type(export.index) else { return };
+                let Some(found) = self.walk.function_type(export.index) else { return };
                 if found.params() == signature.params && found.results() == signature.results {
                     return;
                 }
                 Fault::ExportType { expected, found: signature_text(found) }
             }
             Some(export) => Fault::ExportKind { expected, found: kind_name(export.kind) },
-            None if required && self.survey.complete => Fault::ExportMissing { expected },
+            None if required && self.walk.complete => Fault::ExportMissing { expected },
             None => return,
         };
         faults.push((name.to_owned(), fault));

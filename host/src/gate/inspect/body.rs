@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wasmparser::{FuncValidator, FunctionBody, Operator, OperatorsReader, WasmModuleResources};
 use wasmtime::OperatorCost;
 
-use super::limits::{Limit, StructuralLimits};
+use super::limits::Limit;
 use super::problem::{Fault, ModulePlace, Problems};
 use super::rows::{Matcher, RowLoop};
 
@@ -47,13 +47,12 @@ pub(super) struct Code {
 pub(super) fn read(
     body: &FunctionBody<'_>,
     function: u32,
-    limits: &StructuralLimits,
     costs: &OperatorCost,
-    problems: &mut Problems,
+    problems: &mut Problems<'_>,
 ) -> Option<Code> {
     let place = ModulePlace::Func(function);
     let bytes = body.range().len() as u64;
-    if !problems.within(place.clone(), Limit::BodyBytes, bytes, limits.body_bytes) {
+    if !problems.within(place.clone(), Limit::BodyBytes, bytes) {
         return None;
     }
     let code = match BodyReader::new(costs).run(body) {
@@ -64,15 +63,14 @@ pub(super) fn read(
         }
     };
     let shape = &code.shape;
-    let measured = [
-        (Limit::Locals, shape.locals, limits.locals),
-        (Limit::Nesting, shape.nesting, limits.nesting),
-        (Limit::NestedLoops, shape.nested_loops, limits.nested_loops),
-        (Limit::BrTableTargets, shape.br_table_targets, limits.br_table_targets),
-    ];
     let mut clean = true;
-    for (limit, used, allowed) in measured {
-        clean &= problems.within(place.clone(), limit, used, allowed);
+    for (limit, used) in [
+        (Limit::Locals, shape.locals),
+        (Limit::Nesting, shape.nesting),
+        (Limit::NestedLoops, shape.nested_loops),
+        (Limit::BrTableTargets, shape.br_table_targets),
+    ] {
+        clean &= problems.within(place.clone(), limit, used);
     }
     clean.then_some(code)
 }

@@ -4,11 +4,11 @@ use wasmparser::{Import, TypeRef};
 
 use super::problem::{Fault, ModulePlace};
 use super::signature::signature_text;
-use super::survey::ModuleSurvey;
+use super::walk::ModuleWalk;
 use super::wasi::{Grant, WASI_MODULE, WasiFunction};
 use crate::diagnostics::untrusted::escaped;
 
-impl ModuleSurvey<'_> {
+impl ModuleWalk<'_> {
     /// Checks one import of a module, and notes it if it is granted.
     pub(super) fn import(&mut self, import: &Import<'_>) {
         match granted(self, import, self.grant) {
@@ -22,7 +22,7 @@ impl ModuleSurvey<'_> {
 }
 
 fn granted(
-    survey: &ModuleSurvey<'_>,
+    walk: &ModuleWalk<'_>,
     import: &Import<'_>,
     grant: Grant,
 ) -> Result<&'static WasiFunction, Fault> {
@@ -41,7 +41,7 @@ fn granted(
     }
     let expected = format!("a function {}", function.signature());
     let found = match import.ty {
-        TypeRef::Func(ty) | TypeRef::FuncExact(ty) => match survey.type_at(ty) {
+        TypeRef::Func(ty) | TypeRef::FuncExact(ty) => match walk.type_at(ty) {
             Some(ty) if ty.params() == function.params && ty.results() == function.results => {
                 return Ok(function);
             }

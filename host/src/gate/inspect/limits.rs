@@ -136,31 +136,8 @@ impl Limit {
     /// The figure allowed.
     #[must_use]
     pub fn of(self, limits: &StructuralLimits) -> u64 {
-        match self {
-            Self::ModuleBytes => limits.module_bytes,
-            Self::CustomSections => limits.custom_sections,
-            Self::CustomSectionBytes => limits.custom_section_bytes,
-            Self::Types => limits.types,
-            Self::Params => limits.params,
-            Self::Results => limits.results,
-            Self::Imports => limits.imports,
-            Self::Functions => limits.functions,
-            Self::TableEntries => limits.table_entries,
-            Self::MemoryBytes => limits.memory_bytes,
-            Self::Globals => limits.globals,
-            Self::Exports => limits.exports,
-            Self::ElementSegments => limits.element_segments,
-            Self::Elements => limits.elements,
-            Self::DataSegments => limits.data_segments,
-            Self::BodyBytes => limits.body_bytes,
-            Self::Locals => limits.locals,
-            Self::Nesting => limits.nesting,
-            Self::NestedLoops => limits.nested_loops,
-            Self::BrTableTargets => limits.br_table_targets,
-            Self::LoopLocals => limits.loop_locals,
-            Self::BranchValues => limits.branch_values,
-            Self::ModuleBranchValues => limits.module_branch_values,
-        }
+        let (figure, ..) = self.row();
+        figure(limits)
     }
 
     /// The stable code of a module that breaks it.
@@ -171,58 +148,62 @@ impl Limit {
 
     /// Its entry in the registry.
     pub(super) fn entry(self) -> Code {
-        match self {
-            Self::ModuleBytes => codes::MODULE_TOO_LARGE,
-            Self::CustomSections => codes::TOO_MANY_CUSTOM_SECTIONS,
-            Self::CustomSectionBytes => codes::CUSTOM_SECTION_TOO_LARGE,
-            Self::Types => codes::TOO_MANY_TYPES,
-            Self::Params => codes::TOO_MANY_PARAMS,
-            Self::Results => codes::TOO_MANY_RESULTS,
-            Self::Imports => codes::TOO_MANY_IMPORTS,
-            Self::Functions => codes::TOO_MANY_FUNCTIONS,
-            Self::TableEntries => codes::TABLE_TOO_LARGE,
-            Self::MemoryBytes => codes::MEMORY_TOO_LARGE,
-            Self::Globals => codes::TOO_MANY_GLOBALS,
-            Self::Exports => codes::TOO_MANY_EXPORTS,
-            Self::ElementSegments => codes::TOO_MANY_ELEMENT_SEGMENTS,
-            Self::Elements => codes::TOO_MANY_ELEMENTS,
-            Self::DataSegments => codes::TOO_MANY_DATA_SEGMENTS,
-            Self::BodyBytes => codes::BODY_TOO_LARGE,
-            Self::Locals => codes::TOO_MANY_LOCALS,
-            Self::Nesting => codes::NESTING_TOO_DEEP,
-            Self::NestedLoops => codes::LOOPS_TOO_DEEP,
-            Self::BrTableTargets => codes::BR_TABLE_TOO_LARGE,
-            Self::LoopLocals => codes::TOO_MANY_LOOP_LOCALS,
-            Self::BranchValues => codes::TOO_MANY_BRANCH_VALUES,
-            Self::ModuleBranchValues => codes::TOO_MANY_MODULE_BRANCH_VALUES,
-        }
+        self.row().1
     }
 
     /// What is counted.
     pub(super) fn unit(self) -> &'static str {
+        self.row().2
+    }
+
+    /// The figure, the code, and what is counted.
+    fn row(self) -> (fn(&StructuralLimits) -> u64, Code, &'static str) {
         match self {
-            Self::ModuleBytes => "bytes of module",
-            Self::CustomSections => "custom sections",
-            Self::CustomSectionBytes => "bytes of custom section",
-            Self::Types => "types",
-            Self::Params => "parameters",
-            Self::Results => "results",
-            Self::Imports => "imports",
-            Self::Functions => "functions",
-            Self::TableEntries => "table entries",
-            Self::MemoryBytes => "bytes of memory",
-            Self::Globals => "globals",
-            Self::Exports => "exports",
-            Self::ElementSegments => "element segments",
-            Self::Elements => "elements",
-            Self::DataSegments => "data segments",
-            Self::BodyBytes => "bytes of body",
-            Self::Locals => "locals",
-            Self::Nesting => "blocks inside each other",
-            Self::NestedLoops => "loops inside each other",
-            Self::BrTableTargets => "br_table targets",
-            Self::LoopLocals => "loops times locals",
-            Self::BranchValues | Self::ModuleBranchValues => "branches times live values",
+            Self::ModuleBytes => (|it| it.module_bytes, codes::MODULE_TOO_LARGE, "bytes of module"),
+            Self::CustomSections => {
+                (|it| it.custom_sections, codes::TOO_MANY_CUSTOM_SECTIONS, "custom sections")
+            }
+            Self::CustomSectionBytes => (
+                |it| it.custom_section_bytes,
+                codes::CUSTOM_SECTION_TOO_LARGE,
+                "bytes of custom section",
+            ),
+            Self::Types => (|it| it.types, codes::TOO_MANY_TYPES, "types"),
+            Self::Params => (|it| it.params, codes::TOO_MANY_PARAMS, "parameters"),
+            Self::Results => (|it| it.results, codes::TOO_MANY_RESULTS, "results"),
+            Self::Imports => (|it| it.imports, codes::TOO_MANY_IMPORTS, "imports"),
+            Self::Functions => (|it| it.functions, codes::TOO_MANY_FUNCTIONS, "functions"),
+            Self::TableEntries => (|it| it.table_entries, codes::TABLE_TOO_LARGE, "table entries"),
+            Self::MemoryBytes => (|it| it.memory_bytes, codes::MEMORY_TOO_LARGE, "bytes of memory"),
+            Self::Globals => (|it| it.globals, codes::TOO_MANY_GLOBALS, "globals"),
+            Self::Exports => (|it| it.exports, codes::TOO_MANY_EXPORTS, "exports"),
+            Self::ElementSegments => {
+                (|it| it.element_segments, codes::TOO_MANY_ELEMENT_SEGMENTS, "element segments")
+            }
+            Self::Elements => (|it| it.elements, codes::TOO_MANY_ELEMENTS, "elements"),
+            Self::DataSegments => {
+                (|it| it.data_segments, codes::TOO_MANY_DATA_SEGMENTS, "data segments")
+            }
+            Self::BodyBytes => (|it| it.body_bytes, codes::BODY_TOO_LARGE, "bytes of body"),
+            Self::Locals => (|it| it.locals, codes::TOO_MANY_LOCALS, "locals"),
+            Self::Nesting => (|it| it.nesting, codes::NESTING_TOO_DEEP, "blocks inside each other"),
+            Self::NestedLoops => {
+                (|it| it.nested_loops, codes::LOOPS_TOO_DEEP, "loops inside each other")
+            }
+            Self::BrTableTargets => {
+                (|it| it.br_table_targets, codes::BR_TABLE_TOO_LARGE, "br_table targets")
+            }
+            Self::LoopLocals => {
+                (|it| it.loop_locals, codes::TOO_MANY_LOOP_LOCALS, "loops times locals")
+            }
+            Self::BranchValues => {
+                (|it| it.branch_values, codes::TOO_MANY_BRANCH_VALUES, "branches times live values")
+            }
+            Self::ModuleBranchValues => (
+                |it| it.module_branch_values,
+                codes::TOO_MANY_MODULE_BRANCH_VALUES,
+                "branches times live values",
+            ),
         }
     }
 }

@@ -24,8 +24,8 @@ mod problem;
 pub mod prove;
 mod rows;
 mod signature;
-mod survey;
 pub mod verify;
+mod walk;
 mod wasi;
 
 pub use cost::OPERATOR_COST;
@@ -40,7 +40,7 @@ pub use wasi::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, Section};
 use problem::{ModulePlace, Problems};
-use survey::ModuleSurvey;
+use walk::ModuleWalk;
 
 /// How a core module of version 1 begins.
 const HEADER: &[u8; 8] = b"\0asm\x01\0\0\0";
@@ -113,12 +113,11 @@ pub fn inspect_granting(
     grant: Grant,
 ) -> Result<Inspected, Rejected> {
     before_reading(wasm, limits)?;
-    let mut survey = ModuleSurvey::of(wasm, limits, grant);
-    let section = abi::check(&mut survey);
-    survey.totals();
-    let problems = std::mem::take(&mut survey.problems);
-    problems.rejection(|function| survey.function_name(function))?;
-    let mut facts = facts(wasm, &survey, section.as_ref());
+    let mut walk = ModuleWalk::of(wasm, limits, grant);
+    let section = abi::check(&mut walk);
+    walk.totals();
+    walk.problems.rejection(|function| walk.function_name(function))?;
+    let mut facts = facts(wasm, &walk, section.as_ref());
     // Nothing says yet that what a loop counts is rows.
     let bound_if_proven = facts.fuel_bound;
     facts.fuel_bound = bound_if_proven.filter(|bound| bound.per_block_byte() == 0);
@@ -133,11 +132,9 @@ pub fn inspect_granting(
 }
 
 fn before_reading(wasm: &[u8], limits: &StructuralLimits) -> Result<(), Rejected> {
-    let mut problems = Problems::default();
+    let mut problems = Problems::new(limits);
     let size = wasm.len() as u64;
-    if problems.within(ModulePlace::Module, Limit::ModuleBytes, size, limits.module_bytes)
-        && !wasm.starts_with(HEADER)
-    {
+    if problems.within(ModulePlace::Module, Limit::ModuleBytes, size) && !wasm.starts_with(HEADER) {
         let found = match wasm.get(..HEADER.len()) {
             Some(bytes) => format!("{bytes:02x?}"),
             None => format!("{size} bytes"),
@@ -147,10 +144,10 @@ fn before_reading(wasm: &[u8], limits: &StructuralLimits) -> Result<(), Rejected
     problems.rejection(|_| None)
 }
 
-fn facts(wasm: &[u8], survey: &ModuleSurvey<'_>, section: Option<&Section>) -> Facts {
-    let exports = survey.exports.as_deref().unwrap_or_default();
-    let memory = survey.memories.first();
-    let order = calls::callees_first(&survey.functions);
+fn facts(wasm: &[u8], walk: &ModuleWalk<'_>, section: Option<&Section>) -> Facts {
+    let exports = walk.exports.as_deref().unwrap_or_default();
+    let memory = walk.memories.first();
+    let order = calls::callees_first(&walk.functions);
     let roots: Vec<u32> = exports
         .iter()
         .filter(|export| {
@@ -161,42 +158,42 @@ fn facts(wasm: &[u8], survey: &ModuleSurvey<'_>, section: Option<&Section>) -> F
         .map(|export| export.index)
         .collect();
     let most = |measure: fn(&body::BodyShape) -> u64| {
-        survey.defined().map(|code| measure(&code.shape)).max().unwrap_or(0)
+        walk.defined().map(|code| measure(&code.shape)).max().unwrap_or(0)
     };
     Facts {
         module_bytes: wasm.len() as u64,
-        sections: survey.sections.clone(),
-        imports: survey.granted_imports.clone(),
-        exports: exports.iter().map(|export| export_fact(survey, export)).collect(),
+        sections: walk.sections.clone(),
+        imports: walk.granted_imports.clone(),
+        exports: exports.iter().map(|export| export_fact(walk, export)).collect(),
         memory_min_pages: memory.map_or(0, |memory| memory.initial),
         memory_max_pages: memory.and_then(|memory| memory.maximum).unwrap_or(0),
-        data_segments: survey.data_segments,
-        data_bytes: survey.data_bytes,
-        table_entries: survey.table_entries,
-        functions: survey.defined().count() as u64,
+        data_segments: walk.data_segments,
+        data_bytes: walk.data_bytes,
+        table_entries: walk.table_entries,
+        functions: walk.defined().count() as u64,
         largest_body_bytes: most(|shape| shape.bytes),
         max_locals: most(|shape| shape.locals),
         max_nesting: most(|shape| shape.nesting),
         max_nested_loops: most(|shape| shape.nested_loops),
         max_br_table_targets: most(|shape| shape.br_table_targets),
-        loops: survey.defined().map(|code| code.shape.loops).sum(),
-        loop_locals: survey.loop_locals(),
+        loops: walk.defined().map(|code| code.shape.loops).sum(),
+        loop_locals: walk.loop_locals(),
         max_operands: most(|shape| shape.operands),
-        branch_values: survey.module_branch_values(),
-        grows_memory: survey.defined().any(|code| code.grows_memory),
-        has_table: survey.tables > 0,
-        calls_indirectly: survey.defined().any(|code| code.calls_indirectly),
-        recursive: order.len() < survey.functions.len(),
+        branch_values: walk.module_branch_values(),
+        grows_memory: walk.defined().any(|code| code.grows_memory),
+        has_table: walk.tables > 0,
+        calls_indirectly: walk.defined().any(|code| code.calls_indirectly),
+        recursive: order.len() < walk.functions.len(),
         uses_floats: Validator::new_with_features(features().difference(WasmFeatures::FLOATS))
             .validate_all(wasm)
             .is_err(),
-        fuel_bound: fuel::bound(&survey.functions, &order, &roots),
+        fuel_bound: fuel::bound(&walk.functions, &order, &roots),
     }
 }
 
-fn export_fact(survey: &ModuleSurvey<'_>, export: &wasmparser::Export<'_>) -> ExportFact {
+fn export_fact(walk: &ModuleWalk<'_>, export: &wasmparser::Export<'_>) -> ExportFact {
     let signature = (export.kind == wasmparser::ExternalKind::Func)
-        .then(|| survey.function_type(export.index).map(signature::signature_text))
+        .then(|| walk.function_type(export.index).map(signature::signature_text))
         .flatten();
     ExportFact { name: export.name.to_owned(), kind: abi::kind_name(export.kind), signature }
 }

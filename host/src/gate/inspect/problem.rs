@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::limits::Limit;
+use super::limits::{Limit, StructuralLimits};
 use crate::abi::section::{RESERVED_PREFIX, SectionError};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
@@ -73,7 +73,7 @@ pub enum Fault {
     ImportType {
         /// The type that the function has.
         expected: String,
-        /// InputKind the module says it is.
+        /// What the module says it is.
         found: String,
     },
     /// A start function: it would run before the host set anything up.
@@ -192,10 +192,6 @@ pub struct InspectProblem {
 }
 
 impl InspectProblem {
-    pub(super) fn new(path: String, fault: Fault) -> Self {
-        Self { path, fault }
-    }
-
     /// The part of the module: `func[3] $name`, `memory[0]`, `export "memory"`; empty for the module.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -322,14 +318,18 @@ impl ModulePlace {
     }
 }
 
-/// The problems found so far.
-#[derive(Default)]
-pub(super) struct Problems {
+/// The problems found so far, and the limits that some of them break.
+pub(super) struct Problems<'a> {
+    limits: &'a StructuralLimits,
     found: Vec<(ModulePlace, Fault)>,
     omitted: usize,
 }
 
-impl Problems {
+impl<'a> Problems<'a> {
+    pub(super) fn new(limits: &'a StructuralLimits) -> Self {
+        Self { limits, found: Vec::new(), omitted: 0 }
+    }
+
     pub(super) fn push(&mut self, place: ModulePlace, fault: Fault) {
         if self.found.len() < MAX_PROBLEMS {
             self.found.push((place, fault));
@@ -338,14 +338,9 @@ impl Problems {
         }
     }
 
-    /// Reports `used` where it is more than `allowed`; whether it is within.
-    pub(super) fn within(
-        &mut self,
-        place: ModulePlace,
-        limit: Limit,
-        used: u64,
-        allowed: u64,
-    ) -> bool {
+    /// Reports `used` where it is more than the limit allows; whether it is within.
+    pub(super) fn within(&mut self, place: ModulePlace, limit: Limit, used: u64) -> bool {
+        let allowed = limit.of(self.limits);
         let within = used <= allowed;
         if !within {
             self.push(place, Fault::OverLimit { limit, used, allowed });
@@ -355,17 +350,17 @@ impl Problems {
 
     /// The verdict: nothing when there is no problem.
     pub(super) fn rejection(
-        self,
+        &self,
         function_name: impl Fn(u32) -> Option<String>,
     ) -> Result<(), Rejected> {
         if self.found.is_empty() {
             return Ok(());
         }
-        let problems = self
-            .found
-            .into_iter()
-            .map(|(place, fault)| InspectProblem::new(place.path(&function_name), fault))
-            .collect();
+        let problem = |(place, fault): &(ModulePlace, Fault)| InspectProblem {
+            path: place.path(&function_name),
+            fault: fault.clone(),
+        };
+        let problems = self.found.iter().map(problem).collect();
         Err(Rejected { problems, omitted: self.omitted })
     }
 }

@@ -197,7 +197,7 @@ mod tests {
         let limits = StructuralLimits::default();
         let mut functions = Parser::new(0).parse_all(&wasm).filter_map(|payload| match payload {
             Ok(Payload::CodeSectionEntry(body)) => {
-                body::read(&body, 0, &limits, &OPERATOR_COST, &mut Problems::default())
+                body::read(&body, 0, &OPERATOR_COST, &mut Problems::new(&limits))
             }
             _ => None,
         });

@@ -2,10 +2,8 @@
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::Finding;
+use crate::diagnostics::listing::push_list;
 use crate::diagnostics::problem::{Coded, Problem};
-
-/// Findings that a text lists before it counts the rest.
-const MAX_ENTRIES: usize = 10;
 
 /// What a plan or a module reads and may not: at least one thing.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,17 +33,16 @@ impl Denied {
         let total = self.findings.len();
         let plural = if total == 1 { "" } else { "s" };
         let mut text = format!("Field policy failed ({total} issue{plural}):");
-        for finding in self.findings.iter().take(MAX_ENTRIES) {
+        let entries = self.findings.iter().map(|finding| {
             let Finding { code, pointer, observed, .. } = finding;
-            text.push_str(&format!("\n  {pointer}: {code}: {observed}"));
+            let mut entry = format!("{pointer}: {code}: {observed}");
             let removed = finding.patch().into_iter().flat_map(|patch| patch.0.iter());
             for operation in removed {
-                text.push_str(&format!("\n    Suggested: remove {}.", operation.path()));
+                entry.push_str(&format!("\n    Suggested: remove {}.", operation.path()));
             }
-        }
-        if total > MAX_ENTRIES {
-            text.push_str(&format!("\n  ... and {} more (truncated)", total - MAX_ENTRIES));
-        }
+            entry
+        });
+        push_list(&mut text, "  ", "", total, entries);
         text
     }
 }

@@ -1,13 +1,18 @@
 //! The documents as they are written, before names are resolved.
 //!
-//! Fields that begin with an underscore are part of a form but mean nothing to Retort (tables,
-//! notes for people, vocabulary of other tools); they are listed so that a misspelt field is
-//! an error rather than one of them.
+//! Fields that are [`Ignored`] are part of a form but mean nothing to Retort (tables, notes for
+//! people, vocabulary of other tools); they are listed so that a misspelt field is an error rather
+//! than one of them.
+
+#![expect(dead_code, reason = "fields that are ignored are listed, and not read")]
 
 use std::fmt;
 
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+
+/// A field that may be there, whatever it holds.
+type Ignored = Option<IgnoredAny>;
 
 /// Which fields the root holds: enough to tell the forms apart.
 #[derive(Deserialize)]
@@ -22,8 +27,7 @@ pub(super) struct Header {
 #[serde(deny_unknown_fields)]
 pub(super) struct CombinedDocument {
     pub(super) graph: SpecDocument,
-    #[serde(rename = "version")]
-    _version: Option<IgnoredAny>,
+    version: Ignored,
 }
 
 /// The ontology form and the resolved form, and the content of the combined form.
@@ -35,16 +39,11 @@ pub(super) struct SpecDocument {
     pub(super) property_types: Option<Vec<String>>,
     pub(super) entities: Option<Vec<EntityDeclaration>>,
     pub(super) relationships: Option<Vec<RelationshipDeclaration>>,
-    #[serde(rename = "version")]
-    _version: Option<IgnoredAny>,
-    #[serde(rename = "description")]
-    _description: Option<IgnoredAny>,
-    #[serde(rename = "node_id")]
-    _node_id: Option<IgnoredAny>,
-    #[serde(rename = "annotations")]
-    _annotations: Option<IgnoredAny>,
-    #[serde(rename = "synonyms")]
-    _synonyms: Option<IgnoredAny>,
+    version: Ignored,
+    description: Ignored,
+    node_id: Ignored,
+    annotations: Ignored,
+    synonyms: Ignored,
 }
 
 #[derive(Deserialize)]
@@ -57,24 +56,18 @@ pub(super) struct EntityDeclaration {
     pub(super) key_columns: Option<Vec<String>>,
     pub(super) properties: Option<Vec<PropertyDeclaration>>,
     pub(super) labels: Option<Vec<String>>,
-    #[serde(rename = "binding")]
-    _binding: Option<IgnoredAny>,
-    #[serde(rename = "source")]
-    _source: Option<IgnoredAny>,
-    #[serde(rename = "annotations")]
-    _annotations: Option<IgnoredAny>,
-    #[serde(rename = "synonyms")]
-    _synonyms: Option<IgnoredAny>,
+    binding: Ignored,
+    source: Ignored,
+    annotations: Ignored,
+    synonyms: Ignored,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DeclaredKeys {
     pub(super) primary: Option<Vec<String>>,
-    #[serde(rename = "alternate")]
-    _alternate: Option<IgnoredAny>,
-    #[serde(rename = "additional")]
-    _additional: Option<IgnoredAny>,
+    alternate: Ignored,
+    additional: Ignored,
 }
 
 #[derive(Deserialize)]
@@ -86,12 +79,9 @@ pub(super) struct PropertyDeclaration {
     #[serde(rename = "type")]
     pub(super) ontology_type: Option<String>,
     pub(super) sdk_type: Option<String>,
-    #[serde(rename = "description")]
-    _description: Option<IgnoredAny>,
-    #[serde(rename = "annotations")]
-    _annotations: Option<IgnoredAny>,
-    #[serde(rename = "synonyms")]
-    _synonyms: Option<IgnoredAny>,
+    description: Ignored,
+    annotations: Ignored,
+    synonyms: Ignored,
 }
 
 #[derive(Deserialize)]
@@ -108,16 +98,11 @@ pub(super) struct RelationshipDeclaration {
     pub(super) to_columns: Option<Vec<ColumnDeclaration>>,
     pub(super) properties: Option<Vec<PropertyDeclaration>>,
     pub(super) binding: Option<EdgeBinding>,
-    #[serde(rename = "source")]
-    _source: Option<IgnoredAny>,
-    #[serde(rename = "keys")]
-    _keys: Option<IgnoredAny>,
-    #[serde(rename = "cardinality")]
-    _cardinality: Option<IgnoredAny>,
-    #[serde(rename = "annotations")]
-    _annotations: Option<IgnoredAny>,
-    #[serde(rename = "synonyms")]
-    _synonyms: Option<IgnoredAny>,
+    source: Ignored,
+    keys: Ignored,
+    cardinality: Ignored,
+    annotations: Ignored,
+    synonyms: Ignored,
 }
 
 #[derive(Deserialize)]
@@ -125,27 +110,21 @@ pub(super) struct RelationshipDeclaration {
 pub(super) struct EdgeBinding {
     pub(super) from_columns: Option<Vec<ColumnDeclaration>>,
     pub(super) to_columns: Option<Vec<ColumnDeclaration>>,
-    #[serde(rename = "source")]
-    _source: Option<IgnoredAny>,
+    source: Ignored,
 }
 
 /// A binding file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BindingDocument {
-    #[serde(rename = "binding")]
-    _binding: IgnoredAny,
+    binding: IgnoredAny,
     pub(super) ontology: String,
     pub(super) entities: Option<Vec<BoundEntity>>,
     pub(super) relationships: Option<Vec<BoundRelationship>>,
-    #[serde(rename = "target")]
-    _target: Option<IgnoredAny>,
-    #[serde(rename = "version")]
-    _version: Option<IgnoredAny>,
-    #[serde(rename = "description")]
-    _description: Option<IgnoredAny>,
-    #[serde(rename = "annotations")]
-    _annotations: Option<IgnoredAny>,
+    target: Ignored,
+    version: Ignored,
+    description: Ignored,
+    annotations: Ignored,
 }
 
 #[derive(Deserialize)]
@@ -153,10 +132,8 @@ pub(super) struct BindingDocument {
 pub(super) struct BoundEntity {
     pub(super) name: String,
     pub(super) properties: Option<Vec<BoundProperty>>,
-    #[serde(rename = "source")]
-    _source: Option<IgnoredAny>,
-    #[serde(rename = "annotations")]
-    _annotations: Option<IgnoredAny>,
+    source: Ignored,
+    annotations: Ignored,
 }
 
 #[derive(Deserialize)]
@@ -173,10 +150,8 @@ pub(super) struct BoundRelationship {
     pub(super) from_columns: Option<Vec<ColumnDeclaration>>,
     pub(super) to_columns: Option<Vec<ColumnDeclaration>>,
     pub(super) properties: Option<Vec<BoundProperty>>,
-    #[serde(rename = "source")]
-    _source: Option<IgnoredAny>,
-    #[serde(rename = "annotations")]
-    _annotations: Option<IgnoredAny>,
+    source: Ignored,
+    annotations: Ignored,
 }
 
 /// An endpoint column: `column`, or `{column: key}`.

@@ -1,7 +1,7 @@
 //! Edges: relationship and endpoints.
 
 use super::id::{has_value, locate};
-use super::{FailureScope, SharedId, Subject, Validator};
+use super::{FailureScope, ReportedIds, SharedId, Validator};
 use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
 use crate::graph::extraction::Edge;
@@ -16,7 +16,7 @@ struct End<'a> {
 impl<'a> Validator<'a> {
     pub(super) fn edge(&mut self, i: usize, edge: &Edge) {
         let id = SharedId::new(&edge.edge_id);
-        let subject = Subject { node: None, edge: Some(&id) };
+        let subject = ReportedIds { node: None, edge: Some(&id) };
         let Some(relationship) = self.spec.relationship(&edge.relationship_name) else {
             self.fail(
                 (FailureScope::Edge, codes::UNKNOWN_RELATIONSHIP),
@@ -41,7 +41,7 @@ impl<'a> Validator<'a> {
         );
     }
 
-    fn endpoint(&mut self, path: &str, node_id: &str, end: &End<'_>, subject: &Subject<'_>) {
+    fn endpoint(&mut self, path: &str, node_id: &str, end: &End<'_>, subject: &ReportedIds<'_>) {
         let indexed = self.nodes.get(node_id).copied();
         if indexed.is_none() && (node_id.is_empty() || !self.options.allow_external_endpoints) {
             self.fail(
@@ -88,7 +88,7 @@ impl<'a> Validator<'a> {
             if !present {
                 self.fail(
                     (FailureScope::Edge, codes::MISSING_ENDPOINT_KEY),
-                    &Subject { node: Some(&id), edge: subject.edge },
+                    &ReportedIds { node: Some(&id), edge: subject.edge },
                     format!("{path}.<key:{}>", column.key()),
                     format!("the key {} in the endpoint's id", quoted(column.key())),
                     format!("none in {}", quoted(node_id)),

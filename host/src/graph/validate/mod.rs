@@ -19,9 +19,9 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use self::value::Fit;
+use super::described;
 use super::extraction::{self, Extraction, Node};
 use super::spec::{self, Entity, GraphSpec};
-use super::text::described;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::{bounded, quoted};
 
@@ -96,7 +96,7 @@ struct Indexed<'a> {
 
 /// The ids that a failure is reported under.
 #[derive(Default)]
-struct Subject<'a> {
+struct ReportedIds<'a> {
     node: Option<&'a SharedId<'a>>,
     edge: Option<&'a SharedId<'a>>,
 }
@@ -122,7 +122,7 @@ impl<'a> Validator<'a> {
     fn fail(
         &mut self,
         (scope, code): (FailureScope, Code),
-        subject: &Subject<'_>,
+        subject: &ReportedIds<'_>,
         path: String,
         expected: impl Into<String>,
         observed: impl Into<String>,
@@ -150,7 +150,7 @@ impl<'a> Validator<'a> {
             let id = SharedId::new(&node.node_id);
             self.fail(
                 (FailureScope::Node, codes::DUPLICATE_NODE_ID),
-                &Subject { node: Some(&id), edge: None },
+                &ReportedIds { node: Some(&id), edge: None },
                 format!("nodes[{index}].node_id"),
                 "an id of its own",
                 format!("{} again", quoted(&node.node_id)),
@@ -163,7 +163,7 @@ impl<'a> Validator<'a> {
         path: impl Fn() -> String,
         owner: impl Fn() -> String,
         properties: &[extraction::Property],
-        subject: &Subject<'_>,
+        subject: &ReportedIds<'_>,
         find: impl Fn(&str) -> Option<&'s spec::Property>,
     ) {
         for (j, given) in properties.iter().enumerate() {

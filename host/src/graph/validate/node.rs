@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::id::{KeyValue, Located, PairMatch, compare, is_canonical, locate, text_of};
-use super::{FailureScope, SharedId, Subject, Validator};
+use super::{FailureScope, ReportedIds, SharedId, Validator};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::quoted;
+use crate::graph::described;
 use crate::graph::extraction::Node;
 use crate::graph::spec::{Entity, Property};
-use crate::graph::text::described;
 
 const MISMATCH: (FailureScope, Code) = (FailureScope::Node, codes::KEY_MISMATCH);
 
@@ -26,7 +26,7 @@ impl<'a> Validator<'a> {
     /// Checks a node. The entity comes back if the node's id is canonical.
     pub(super) fn node(&mut self, i: usize, node: &'a Node) -> Option<&'a Entity> {
         let id = SharedId::new(&node.node_id);
-        let subject = Subject { node: Some(&id), edge: None };
+        let subject = ReportedIds { node: Some(&id), edge: None };
         let Some(entity) = self.spec.entity(&node.entity_name) else {
             self.fail(
                 (FailureScope::Node, codes::UNKNOWN_ENTITY),
@@ -58,7 +58,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Checks the keys of a node, and its id by them. Whether the id is canonical.
-    fn keys(&mut self, i: usize, node: &Node, entity: &Entity, subject: &Subject<'_>) -> bool {
+    fn keys(&mut self, i: usize, node: &Node, entity: &Entity, subject: &ReportedIds<'_>) -> bool {
         let given: Vec<(&Property, Given<'_>)> =
             entity.key_properties().map(|key| (key, given(node, entity, key))).collect();
         for (key, _) in given.iter().filter(|(_, given)| matches!(given, Given::Missing)) {

@@ -21,20 +21,6 @@ pub const VALUE: Cost = Cost::new("value", 100, 6);
 /// A test of a condition, by the bytes that it reads: a number for `truthy`, `equals` and `one_of`, an array or object for
 /// `truthy`, and the strings that a string is compared with. Other tests read none.
 pub const TEST: Cost = Cost::new("test", 100, 8);
-pub(super) const TO_STRING: Cost = Cost::new("to_string", 50, 0);
-pub(super) const TO_INT64: Cost = Cost::new("to_int64", 100, 4);
-pub(super) const TO_DOUBLE: Cost = Cost::new("to_double", 100, 4);
-pub(super) const TO_BOOLEAN: Cost = Cost::new("to_boolean", 100, 4);
-pub(super) const TO_JSON_TEXT: Cost = Cost::new("to_json_text", 100, 8);
-pub(super) const TIMESTAMP: Cost = Cost::new("timestamp", 400, 4);
-pub(super) const DATE: Cost = Cost::new("date", 400, 4);
-pub(super) const LOWER: Cost = Cost::new("lower", 100, 10);
-pub(super) const UPPER: Cost = Cost::new("upper", 100, 10);
-pub(super) const TRIM: Cost = Cost::new("trim", 50, 4);
-pub(super) const SPLIT: Cost = Cost::new("split", 100, 8);
-pub(super) const REGEX: Cost = Cost::new("regex", 200, 0);
-pub(super) const LENGTH: Cost = Cost::new("length", 100, 16);
-pub(super) const PARSE_JSON: Cost = Cost::new("parse_json", 100, 4);
 
 /// All costs, in the order of the documentation. What is converted counts by the bytes of its JSON, a string by those of its
 /// text. `regex` costs by the byte what the [pattern](super::conversion::Pattern::fuel_per_byte) says, and `parse_json` as
@@ -42,20 +28,20 @@ pub(super) const PARSE_JSON: Cost = Cost::new("parse_json", 100, 4);
 pub const COSTS: &[Cost] = &[
     VALUE,
     TEST,
-    TO_STRING,
-    TO_INT64,
-    TO_DOUBLE,
-    TO_BOOLEAN,
-    TO_JSON_TEXT,
-    TIMESTAMP,
-    DATE,
-    LOWER,
-    UPPER,
-    TRIM,
-    SPLIT,
-    REGEX,
-    LENGTH,
-    PARSE_JSON,
+    Cost::new("to_string", 50, 0),
+    Cost::new("to_int64", 100, 4),
+    Cost::new("to_double", 100, 4),
+    Cost::new("to_boolean", 100, 4),
+    Cost::new("to_json_text", 100, 8),
+    Cost::new("timestamp", 400, 4),
+    Cost::new("date", 400, 4),
+    Cost::new("lower", 100, 10),
+    Cost::new("upper", 100, 10),
+    Cost::new("trim", 50, 4),
+    Cost::new("split", 100, 8),
+    Cost::new("regex", 200, 0),
+    Cost::new("length", 100, 16),
+    Cost::new("parse_json", 100, 4),
 ];
 
 impl Cost {

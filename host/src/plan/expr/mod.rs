@@ -13,7 +13,7 @@ mod value;
 
 pub use condition::{Condition, JsonType, Test};
 pub use conversion::{Chain, Conversion, Converted};
-pub use evaluate::{Evaluated, Evaluator, Lookup, is_truthy};
+pub use evaluate::{CompiledCondition, CompiledValue, Evaluated, Lookup, is_truthy};
 pub use fuel::OutOfFuel;
 pub use reference::{ForEach, Iteration, Level, Over, Reference};
 pub use template::{Piece, Template, TemplateError};

@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
 use super::table::{Alternative, Field, FieldRule, ObjectKind, ObjectTable, Shape};
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::quoted;
-use crate::plan::error::{PlanParseError, PlanParseErrorCode as Code, kind};
+use crate::plan::error::{PlanParseError, kind};
 use crate::plan::expr::conversion::PatternBudget;
 use crate::plan::names::is_identifier;
 use crate::plan::place::PlanPlace;
@@ -92,7 +93,7 @@ impl<'a> LocatedValue<'a> {
     }
 
     pub(crate) fn wrong_type(&self, expected: &str) {
-        self.note(Code::WrongType, expected, kind(self.value).to_owned());
+        self.note(codes::WRONG_TYPE, expected, kind(self.value).to_owned());
     }
 
     /// The object that is here, its fields checked.
@@ -129,12 +130,12 @@ impl<'a> LocatedValue<'a> {
         if items.len() < least {
             let entries = if least == 1 { "entry" } else { "entries" };
             let found = if items.is_empty() { "none".to_owned() } else { items.len().to_string() };
-            self.note(Code::TooFewItems, format!("at least {least} {entries}"), found);
+            self.note(codes::TOO_FEW_ITEMS, format!("at least {least} {entries}"), found);
         }
         match items.get(..most) {
             Some(first) if items.len() > most => {
                 let found = items.len().to_string();
-                self.note(Code::TooManyItems, format!("at most {most} entries"), found);
+                self.note(codes::TOO_MANY_ITEMS, format!("at most {most} entries"), found);
                 first
             }
             _ => items,
@@ -155,7 +156,7 @@ impl<'a> LocatedValue<'a> {
     pub(crate) fn path(&self) -> Vec<String> {
         let path = self.segments();
         if self.is_empty_list() {
-            self.note(Code::EmptyPath, "at least one segment", "none".to_owned());
+            self.note(codes::EMPTY_PATH, "at least one segment", "none".to_owned());
         }
         path
     }
@@ -171,7 +172,7 @@ impl<'a> LocatedValue<'a> {
             return String::new();
         };
         if text.is_empty() && self.context.dialect == Dialect::Plan {
-            self.note(Code::EmptyString, "a string that is not empty", None);
+            self.note(codes::EMPTY_STRING, "a string that is not empty", None);
         }
         text.clone()
     }
@@ -183,7 +184,7 @@ impl<'a> LocatedValue<'a> {
             return name;
         }
         let expected = "letters, digits and underscores, not a digit first";
-        self.note(Code::InvalidIdentifier, expected, quoted(&name));
+        self.note(codes::INVALID_IDENTIFIER, expected, quoted(&name));
         String::new()
     }
 
@@ -202,7 +203,7 @@ impl<'a> LocatedValue<'a> {
             Some((last, others)) => format!("{} or {last}", others.join(", ")),
             None => String::new(),
         };
-        self.note(Code::InvalidValue, expected, quoted(text));
+        self.note(codes::INVALID_VALUE, expected, quoted(text));
         None
     }
 
@@ -244,8 +245,7 @@ impl<'a> LocatedObject<'a> {
 
     /// The path that holds where a field is left out.
     pub(crate) fn default_path(&self, name: &str) -> Vec<String> {
-        let default = self.table.field(name).and_then(|field| field.default);
-        default.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+        self.table.field(name).and_then(Field::default_path).unwrap_or_default()
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -278,7 +278,7 @@ impl<'a> LocatedObject<'a> {
         missing.sort_unstable();
         for name in missing {
             let observed = "no such field; it has no default";
-            self.note(Code::MissingRequiredField, name, "a value", observed);
+            self.note(codes::MISSING_REQUIRED_FIELD, name, "a value", observed);
         }
         for rule in self.table.rules {
             self.check_rule(rule);
@@ -325,7 +325,7 @@ impl<'a> LocatedObject<'a> {
                 let is_known = self.table.field(name).is_some();
                 if is_known && self.has(name) && !others.iter().any(|other| self.has(other)) {
                     let expected = format!("{} beside {name}", others.join(" or "));
-                    self.note(Code::UnusedField, name, &expected, "none");
+                    self.note(codes::UNUSED_FIELD, name, &expected, "none");
                 }
             }
             FieldRule::Excludes(name, other) => self.exclusive(name, other),
@@ -341,7 +341,7 @@ impl<'a> LocatedObject<'a> {
     pub(crate) fn exclusive(&self, name: &str, other: &str) {
         if self.has(name) && self.has(other) {
             let expected = format!("either {name} or {other}");
-            self.note(Code::ConflictingFields, other, &expected, "both");
+            self.note(codes::CONFLICTING_FIELDS, other, &expected, "both");
         }
     }
 }

@@ -6,8 +6,7 @@ use super::dialect::Dialect;
 use super::located::{LocatedObject, LocatedValue};
 use super::scope::{PathScope, PathStart};
 use super::section;
-use crate::plan::error::PlanParseErrorCode as Code;
-use crate::plan::expr::conversion::{ConversionError, ConversionFault};
+use crate::diagnostics::codes;
 use crate::plan::expr::{
     Condition, Conversion, Expression, JsonType, Level, Over, Piece, Reference, Source, Template,
     Test,
@@ -55,13 +54,13 @@ impl LocatedObject<'_> {
         if self.context.dialect == Dialect::Section {
             return self.get("level").map_or(Level::EVENT, |written| written.level());
         }
-        let Some(written) = self.get("from") else { return scope.innermost() };
+        let Some(written) = self.get("from") else { return scope.innermost };
         match written.word() {
             Some(PathStart::Event) => Level::EVENT,
-            Some(PathStart::Parent) if scope.innermost() == Level::DEEPEST => Level(1),
+            Some(PathStart::Parent) if scope.innermost == Level::DEEPEST => Level(1),
             Some(PathStart::Parent) => {
                 let expected = "a for_each inside a for_each around a path from the parent";
-                written.note(Code::OutsideForEach, expected, None);
+                written.note(codes::OUTSIDE_FOR_EACH, expected, None);
                 Level::DEEPEST
             }
             // What is wrong is said; that the path might be empty isn't.
@@ -88,10 +87,10 @@ impl LocatedValue<'_> {
         if self.context.dialect == Dialect::Section {
             return Some(Template::of(self.items().filter_map(|it| it.piece()).collect()));
         }
-        match Template::parse(&self.text(), scope.innermost()) {
+        match Template::parse(&self.text(), scope.innermost) {
             Ok(template) => Some(template),
             Err(error) => {
-                self.note(Code::InvalidTemplate, error.expected, error.found);
+                self.note(codes::INVALID_TEMPLATE, error.expected, error.found);
                 None
             }
         }
@@ -101,7 +100,7 @@ impl LocatedValue<'_> {
     fn piece(&self) -> Option<Piece> {
         match self.value {
             Value::String(text) if text.is_empty() => {
-                self.note(Code::EmptyString, "a string that is not empty", None);
+                self.note(codes::EMPTY_STRING, "a string that is not empty", None);
                 None
             }
             Value::String(text) => Some(Piece::Text(text.clone())),
@@ -121,7 +120,7 @@ impl LocatedValue<'_> {
     fn coalesce(&self, scope: PathScope, depth: usize) -> Vec<Expression> {
         if !self.context.dialect.allows(depth + 1, MAX_VALUE_DEPTH) {
             let expected = format!("at most {MAX_VALUE_DEPTH} levels of values");
-            self.note(Code::TooDeep, expected, "more".to_owned());
+            self.note(codes::TOO_DEEP, expected, "more".to_owned());
             return Vec::new();
         }
         let table = self.context.dialect.value();
@@ -145,17 +144,17 @@ impl LocatedValue<'_> {
         let read = Conversion::from_json_within(self.value, &mut patterns);
         read.map_err(|error| {
             let at = self.at.inside(&error.at);
-            self.context.note(code(&error), &at, error.expected, error.observed);
+            self.context.note(error.code, &at, error.expected, error.observed);
         })
         .ok()
     }
 
     fn empty_path(&self, scope: PathScope, is_from_event: bool) {
-        let (code, reason) = match (scope.can_iterate(), is_from_event) {
-            (false, _) => (Code::EmptyPath, "none"),
-            (true, true) => (Code::OutsideForEach, "none: a path from the event can't be empty"),
+        let (code, reason) = match (scope.can_iterate, is_from_event) {
+            (false, _) => (codes::EMPTY_PATH, "none"),
+            (true, true) => (codes::OUTSIDE_FOR_EACH, "none: a path from the event can't be empty"),
             (true, false) => {
-                (Code::OutsideForEach, "none: only inside a for_each, a path may be the element")
+                (codes::OUTSIDE_FOR_EACH, "none: only inside a for_each, a path may be the element")
             }
         };
         self.note(code, "at least one segment", reason.to_owned());
@@ -169,7 +168,7 @@ impl LocatedValue<'_> {
     fn condition_at_depth(&self, scope: PathScope, depth: usize) -> Option<Condition> {
         if !self.context.dialect.allows(depth, Condition::MAX_DEPTH) {
             let expected = format!("at most {} levels of conditions", Condition::MAX_DEPTH);
-            self.note(Code::TooDeep, expected, "more".to_owned());
+            self.note(codes::TOO_DEEP, expected, "more".to_owned());
             return None;
         }
         let object = self.object(self.context.dialect.condition())?;
@@ -206,24 +205,10 @@ impl LocatedValue<'_> {
             Value::Bool(false) => {
                 let name = self.name();
                 let opposite = format!("the opposite is {{\"not\": {{..., \"{name}\": true}}}}");
-                self.note(Code::InvalidValue, "true", format!("false; {opposite}"));
+                self.note(codes::INVALID_VALUE, "true", format!("false; {opposite}"));
             }
             _ => self.wrong_type("true"),
         }
         false
-    }
-}
-
-fn code(error: &ConversionError) -> Code {
-    match error.fault {
-        // A group that the pattern doesn't have: which there are, only the compiled pattern says.
-        ConversionFault::Value if error.at == ".regex.group" => Code::InvalidPattern,
-        ConversionFault::Type => Code::WrongType,
-        ConversionFault::Value => Code::InvalidValue,
-        ConversionFault::UnknownField => Code::UnknownField,
-        ConversionFault::MissingField => Code::MissingRequiredField,
-        ConversionFault::Empty => Code::EmptyString,
-        ConversionFault::Pattern => Code::InvalidPattern,
-        ConversionFault::PatternSize => Code::PatternTooLarge,
     }
 }

@@ -8,10 +8,10 @@ use crate::plan::model::innermost;
 /// Where the paths of some part of a plan start.
 #[derive(Clone, Copy)]
 pub(crate) struct PathScope {
-    innermost: Level,
+    pub(crate) innermost: Level,
     /// Whether a `for_each` could be written around it.
-    can_iterate: bool,
-    is_unread: bool,
+    pub(super) can_iterate: bool,
+    pub(crate) is_unread: bool,
 }
 
 impl PathScope {
@@ -32,18 +32,6 @@ impl PathScope {
     /// their paths that they may not be empty.
     pub(crate) fn nested(self) -> Self {
         Self { can_iterate: true, ..self }
-    }
-
-    pub(crate) fn innermost(self) -> Level {
-        self.innermost
-    }
-
-    pub(crate) fn can_iterate(self) -> bool {
-        self.can_iterate
-    }
-
-    pub(crate) fn is_unread(self) -> bool {
-        self.is_unread
     }
 }
 

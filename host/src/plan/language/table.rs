@@ -118,6 +118,11 @@ impl Field {
         Self { definition: Some(definition), ..self }
     }
 
+    /// The path that holds where it is left out.
+    pub(crate) fn default_path(&self) -> Option<Vec<String>> {
+        serde_json::from_str(self.default?).ok()
+    }
+
     /// Whether null may be written for it.
     pub(crate) fn is_nullable(&self) -> bool {
         self.default == Some("null")

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::dialect::Dialect;
 use crate::plan::expr::{
-    Condition, Conversion, Expression, Iteration, Level, Piece, Reference, Source, Test,
+    Condition, Conversion, Expression, ForEach, Iteration, Level, Piece, Reference, Source, Test,
 };
 
 /// JSON whose objects keep the order in which their members were added: those of `serde_json` are sorted.
@@ -102,6 +102,18 @@ impl Serialize for Members {
 /// The path of an iteration.
 pub(crate) fn iteration(iteration: &Iteration) -> Members {
     Members::new().with(iteration.over.field(), iteration.path.clone())
+}
+
+/// As plans write it.
+impl Serialize for ForEach {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        for_each(self).serialize(serializer)
+    }
+}
+
+pub(crate) fn for_each(for_each: &ForEach) -> Members {
+    let mut levels = for_each.levels().map(iteration);
+    levels.next().unwrap_or_default().with_some("for_each", levels.next())
 }
 
 impl Dialect {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::for_each::for_each;
 use super::mapping::{distinct_names, key_fields, placed_keys, properties};
 use super::node::Nodes;
+use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
-use crate::plan::error::PlanParseErrorCode as Code;
 use crate::plan::expr::ForEach;
 use crate::plan::language::{LocatedValue, ObjectKind, PathScope};
 use crate::plan::model::{EdgeRule, Endpoint};
@@ -19,14 +19,6 @@ enum WrittenEnd<'a> {
     External(LocatedValue<'a>),
 }
 
-/// What an edge goes over, as far as it and the nodes that it names say.
-enum EdgeElements {
-    /// What can't be read, or doesn't agree.
-    Unread,
-    /// The innermost so far; `None`: one edge for the event.
-    Over(Option<ForEach>),
-}
-
 pub(super) fn edges(written: &LocatedValue<'_>, nodes: &Nodes) -> Vec<EdgeRule> {
     written.items().filter_map(|item| edge(&item, nodes)).collect()
 }
@@ -36,21 +28,11 @@ fn edge(written: &LocatedValue<'_>, nodes: &Nodes) -> Option<EdgeRule> {
     let name = object.get("relationship_name").map(|it| it.identifier());
     let ends = ["from", "to"].map(|end| object.get(end).and_then(|it| written_end(it, nodes)));
     let (own_for_each, own_scope) = for_each(&object);
-    let mut elements = if own_scope.is_unread() {
-        EdgeElements::Unread
-    } else {
-        EdgeElements::Over(own_for_each.clone())
-    };
-    for end in &ends {
-        elements = elements.with(end.as_ref(), nodes);
-    }
-    let (for_each, scope) = match elements {
-        EdgeElements::Unread => (None, PathScope::UNREAD),
-        EdgeElements::Over(for_each) => {
-            let scope = PathScope::inside(for_each.as_ref());
-            (for_each, scope)
-        }
-    };
+    let own = (!own_scope.is_unread).then(|| own_for_each.clone());
+    let elements = own.and_then(|own| {
+        ends.iter().try_fold(own, |over, end| innermost_of(over, end.as_ref()?, nodes))
+    });
+    let scope = elements.as_ref().map_or(PathScope::UNREAD, |it| PathScope::inside(it.as_ref()));
     let [from, to] = ends.map(|end| endpoint(end?, scope));
     let when = object.condition("when", scope);
     let edge_id = object.get("edge_id").and_then(|it| it.template(scope));
@@ -61,7 +43,7 @@ fn edge(written: &LocatedValue<'_>, nodes: &Nodes) -> Option<EdgeRule> {
         from: from?,
         to: to?,
         own_for_each,
-        for_each,
+        for_each: elements.flatten(),
         when,
         edge_id,
         property_fields,
@@ -94,7 +76,7 @@ fn named_node(written: &LocatedValue<'_>, nodes: &Nodes) -> Option<usize> {
         [] => {
             if nodes.are_named() {
                 let observed = unknown_node(&name, nodes);
-                written.note(Code::UnknownNode, "the name of a node of the plan", observed);
+                written.note(codes::UNKNOWN_NODE, "the name of a node of the plan", observed);
             }
             None
         }
@@ -103,38 +85,35 @@ fn named_node(written: &LocatedValue<'_>, nodes: &Nodes) -> Option<usize> {
                 "{}, which nodes[{first}] and nodes[{second}] have; give each a \"name\"",
                 quoted(&name)
             );
-            written.note(Code::DuplicateNodeName, "the name of one node", observed);
+            written.note(codes::DUPLICATE_NODE_NAME, "the name of one node", observed);
             None
         }
     }
 }
 
-impl EdgeElements {
-    /// What the edge goes over, given also what one of its ends says.
-    fn with(self, end: Option<&WrittenEnd<'_>>, nodes: &Nodes) -> Self {
-        let (node, written) = match end {
-            None => return Self::Unread,
-            Some(WrittenEnd::External(_)) => return self,
-            Some(WrittenEnd::Node(node, written)) => (*node, written),
-        };
-        let (Self::Over(over), Some(rule)) = (self, nodes.rules.get(node)) else {
-            return Self::Unread;
-        };
-        if nodes.scopes.get(node).is_none_or(|scope| scope.is_unread()) {
-            return Self::Unread;
-        }
-        match (over, rule.for_each.as_ref()) {
-            (over, None) => Self::Over(over),
-            (None, Some(inner)) => Self::Over(Some(inner.clone())),
-            (Some(over), Some(inner)) if inner.is_within(&over) => Self::Over(Some(inner.clone())),
-            (Some(over), Some(inner)) if over.is_within(inner) => Self::Over(Some(over)),
-            _ => {
-                let expected = "a node for the elements that the edge goes over, or for those \
-                                around or inside of them";
-                let observed = format!("{}, which goes over others", quoted(rule.name()));
-                written.note(Code::ForEachMismatch, expected, observed);
-                Self::Unread
-            }
+/// What an edge over these elements, or none, goes over given also what one of its ends says; `None` where that can't be
+/// read or doesn't agree.
+fn innermost_of(
+    over: Option<ForEach>,
+    end: &WrittenEnd<'_>,
+    nodes: &Nodes,
+) -> Option<Option<ForEach>> {
+    let WrittenEnd::Node(node, written) = end else { return Some(over) };
+    let rule = nodes.rules.get(*node)?;
+    if nodes.scopes.get(*node)?.is_unread {
+        return None;
+    }
+    match (over, rule.for_each.clone()) {
+        (over, None) => Some(over),
+        (None, inner) => Some(inner),
+        (Some(over), Some(inner)) if inner.is_within(&over) => Some(Some(inner)),
+        (Some(over), Some(inner)) if over.is_within(&inner) => Some(Some(over)),
+        _ => {
+            let expected = "a node for the elements that the edge goes over, or for those around or \
+                            inside of them";
+            let observed = format!("{}, which goes over others", quoted(rule.name()));
+            written.note(codes::FOR_EACH_MISMATCH, expected, observed);
+            None
         }
     }
 }
@@ -162,13 +141,14 @@ fn unknown_node(name: &str, nodes: &Nodes) -> String {
             names.push(name);
         }
     }
-    let rest = names.len().saturating_sub(MAX_NAMES);
+    let more = match names.len().saturating_sub(MAX_NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     names.truncate(MAX_NAMES);
-    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    let known = if names.is_empty() {
-        "there are none".to_owned()
-    } else {
-        format!("there are {}{more}", names.join(", "))
+    let known = match names.as_slice() {
+        [] => "there are none".to_owned(),
+        names => format!("there are {}{more}", names.join(", ")),
     };
     format!("{}; {known}", quoted(name))
 }

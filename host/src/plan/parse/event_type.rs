@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
 use crate::plan::MAX_EVENT_TYPE_BYTES;
-use crate::plan::error::PlanParseErrorCode as Code;
 use crate::plan::language::LocatedValue;
 use crate::plan::model::{EventPattern, EventTypes};
 
@@ -25,7 +25,7 @@ fn event_type(written: &LocatedValue<'_>) -> String {
     let text = written.text();
     if text.len() > MAX_EVENT_TYPE_BYTES {
         let expected = format!("at most {MAX_EVENT_TYPE_BYTES} bytes");
-        written.note(Code::InvalidValue, expected, text.len().to_string());
+        written.note(codes::INVALID_VALUE, expected, text.len().to_string());
     }
     text
 }
@@ -36,7 +36,7 @@ fn listed_types(written: &LocatedValue<'_>) -> Vec<EventPattern> {
         let text = event_type(&item);
         let pattern = EventPattern::new(&text);
         if !text.is_empty() && patterns.contains(&pattern) {
-            item.note(Code::DuplicateItem, "each type once", format!("{} again", quoted(&text)));
+            item.note(codes::DUPLICATE_ITEM, "each type once", format!("{} again", quoted(&text)));
         }
         patterns.push(pattern);
     }

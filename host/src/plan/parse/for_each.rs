@@ -1,6 +1,6 @@
 //! What a node, an edge or a span rule goes over.
 
-use crate::plan::error::PlanParseErrorCode as Code;
+use crate::diagnostics::codes;
 use crate::plan::expr::{ForEach, Iteration, Level, Over};
 use crate::plan::language::{LocatedObject, LocatedValue, ObjectKind, PathScope};
 
@@ -14,7 +14,11 @@ pub(super) fn for_each(object: &LocatedObject<'_>) -> (Option<ForEach>, PathScop
     let mut next = Some(written);
     while let Some(written) = next.take() {
         if levels.len() == usize::from(Level::DEEPEST.0) {
-            written.note(Code::TooDeep, "at most two levels of for_each", "a third one".to_owned());
+            written.note(
+                codes::TOO_DEEP,
+                "at most two levels of for_each",
+                "a third one".to_owned(),
+            );
             break;
         }
         let Some(object) = written.object(ObjectKind::ForEach.table()) else { break };
@@ -48,7 +52,7 @@ fn path_to_elements(written: &LocatedValue<'_>, around: Option<Over>) -> Vec<Str
         None => "the event itself has no elements",
     };
     if written.is_empty_list() {
-        written.note(Code::OutsideForEach, "at least one segment", format!("none: {reason}"));
+        written.note(codes::OUTSIDE_FOR_EACH, "at least one segment", format!("none: {reason}"));
     }
     path
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
-use crate::plan::error::PlanParseErrorCode as Code;
 use crate::plan::expr::{Expression, OnError, Reference};
 use crate::plan::language::{LocatedObject, LocatedValue, PathScope, Shape};
 use crate::plan::model::{FieldMapping, Nulls};
@@ -56,7 +56,7 @@ pub(super) fn distinct_names(
             let observed = format!("{}, as in {}", quoted(name), owner.path());
             let at = here.field("property_name");
             object.context.note(
-                Code::DuplicatePropertyName,
+                codes::DUPLICATE_PROPERTY_NAME,
                 &at,
                 "a name of its own".to_owned(),
                 observed,

@@ -10,11 +10,12 @@ mod span;
 
 use serde_json::Value;
 
-use super::error::{PlanParseError, PlanParseErrorCode as Code, kind};
+use super::error::{PlanParseError, kind};
 use super::expr::conversion::PatternBudget;
 use super::language::{Dialect, LocatedValue, ObjectKind, ReadContext};
 use super::model::Plan;
 use super::place::PlanPlace;
+use crate::diagnostics::codes;
 use crate::diagnostics::problem::json_fault;
 use crate::json::tally;
 
@@ -33,10 +34,10 @@ use crate::json::tally;
 ///
 /// ```
 /// let error = retort::plan::parse(r#"{"event_type": 1}"#).unwrap_err();
-/// assert_eq!((error.code.as_str(), error.path.as_str()), ("missing_required_field", "function_name"));
+/// assert_eq!((error.code.name, error.path.as_str()), ("missing_required_field", "function_name"));
 /// ```
 pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
-    read_text(text).map_err(|rejection| *rejection.first)
+    read_text(text).map_err(first)
 }
 
 /// Reads a plan from a JSON value, as [`parse`] does from text.
@@ -44,7 +45,7 @@ pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
 /// # Errors
 /// As [`parse`], save `invalid_json`.
 pub fn from_value(value: &Value) -> Result<Plan, PlanParseError> {
-    read(value).map_err(|rejection| *rejection.first)
+    read(value).map_err(first)
 }
 
 /// All that is wrong with the text of a plan, in the order that [`parse`] states; nothing where
@@ -55,66 +56,44 @@ pub fn from_value(value: &Value) -> Result<Plan, PlanParseError> {
 /// no more entries are read than it may have.
 #[must_use]
 pub fn problems(text: &str) -> Vec<PlanParseError> {
-    read_text(text).err().map(ParseRejection::into_list).unwrap_or_default()
+    read_text(text).err().unwrap_or_default()
 }
 
 /// All that is wrong with a value that should be a plan, as [`problems`] does for text.
 #[must_use]
 pub fn problems_of_value(value: &Value) -> Vec<PlanParseError> {
-    read(value).err().map(ParseRejection::into_list).unwrap_or_default()
+    read(value).err().unwrap_or_default()
 }
 
-/// The problems of a plan: at least one.
-struct ParseRejection {
-    first: Box<PlanParseError>,
-    others: Vec<PlanParseError>,
+fn first(problems: Vec<PlanParseError>) -> PlanParseError {
+    problems.into_iter().next().expect("a plan that is rejected has a problem")
 }
 
-impl ParseRejection {
-    fn one(first: PlanParseError) -> Self {
-        Self { first: Box::new(first), others: Vec::new() }
-    }
-
-    fn wrong_root(observed: &str) -> Self {
-        let (expected, observed) = (Some("an object".to_owned()), Some(observed.to_owned()));
-        Self::one(PlanParseError::new(
-            Code::WrongRootType,
-            &PlanPlace::default(),
-            expected,
-            observed,
-        ))
-    }
-
-    fn into_list(self) -> Vec<PlanParseError> {
-        std::iter::once(*self.first).chain(self.others).collect()
-    }
+fn wrong_root(observed: &str) -> Vec<PlanParseError> {
+    let (expected, observed) = (Some("an object".to_owned()), Some(observed.to_owned()));
+    vec![PlanParseError::new(codes::WRONG_ROOT_TYPE, &PlanPlace::default(), expected, observed)]
 }
 
-fn read_text(text: &str) -> Result<Plan, ParseRejection> {
+/// The plan, or all its problems, of which there is at least one.
+fn read_text(text: &str) -> Result<Plan, Vec<PlanParseError>> {
     // Encoders that follow IEEE 754 rather than RFC 8259 write these for numbers. A document
     // that is one of them is no plan for want of an object, not for want of a parser.
     if matches!(text.trim_matches([' ', '\t', '\n', '\r']), "NaN" | "Infinity" | "-Infinity") {
-        return Err(ParseRejection::wrong_root("a number"));
+        return Err(wrong_root("a number"));
     }
     // What is broken at its end would be a tree by then, of many times the text's bytes.
     let value = tally::check(text).and_then(|()| serde_json::from_str::<Value>(text));
-    let value = value.map_err(|error| {
-        let fault = json_fault(text, &error);
-        ParseRejection::one(PlanParseError::not_json(&fault))
-    })?;
+    let value = value.map_err(|error| vec![PlanParseError::not_json(&json_fault(text, &error))])?;
     read(&value)
 }
 
-fn read(value: &Value) -> Result<Plan, ParseRejection> {
+fn read(value: &Value) -> Result<Plan, Vec<PlanParseError>> {
     let context = ReadContext::new(Dialect::Plan, PatternBudget::default());
     let document = LocatedValue::root(value, PlanPlace::default(), &context);
     let Some(object) = document.object(ObjectKind::Plan.table()) else {
-        return Err(ParseRejection::wrong_root(kind(value)));
+        return Err(wrong_root(kind(value)));
     };
     let plan = plan::plan(&object);
-    let mut problems = context.into_problems().into_iter();
-    match problems.next() {
-        None => Ok(plan),
-        Some(first) => Err(ParseRejection { first: Box::new(first), others: problems.collect() }),
-    }
+    let problems = context.into_problems();
+    if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::for_each::for_each;
 use super::mapping::{distinct_names, key_fields, placed_keys, properties};
+use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
-use crate::plan::error::PlanParseErrorCode as Code;
 use crate::plan::language::{LocatedValue, ObjectKind, PathScope};
 use crate::plan::model::NodeRule;
 
@@ -81,7 +81,7 @@ fn distinct_node_names(list: &LocatedValue<'_>, nodes: &[NodeRule]) {
             let observed = format!("{}, as in {}", quoted(name), list.at.item(other).path());
             let at = list.at.item(named).field("name");
             let expected = "a name that no other node has".to_owned();
-            list.context.note(Code::DuplicateNodeName, &at, expected, observed);
+            list.context.note(codes::DUPLICATE_NODE_NAME, &at, expected, observed);
         }
     }
 }

@@ -5,8 +5,8 @@ use super::event_type::event_types;
 use super::mapping::{distinct_names, mapping, properties, unread_mapping};
 use super::node::{Nodes, nodes, unread_node};
 use super::span::span_rules;
+use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
-use crate::plan::error::PlanParseErrorCode as Code;
 use crate::plan::language::{LocatedObject, LocatedValue, PathScope};
 use crate::plan::model::{EventTypes, Form, NodeRule, Plan};
 use crate::plan::names::is_reserved;
@@ -62,7 +62,7 @@ fn short_form(plan: &LocatedObject<'_>, entity_name: Option<String>) -> NodeRule
 fn function_name(written: &LocatedValue<'_>) -> String {
     let name = written.identifier();
     if is_reserved(&name) {
-        written.note(Code::InvalidIdentifier, "a name that is not reserved", quoted(&name));
+        written.note(codes::INVALID_IDENTIFIER, "a name that is not reserved", quoted(&name));
     }
     name
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::for_each::for_each;
-use crate::plan::error::PlanParseErrorCode as Code;
+use crate::diagnostics::codes;
 use crate::plan::expr::{Level, Reference};
 use crate::plan::language::{LocatedObject, LocatedValue, ObjectKind};
 use crate::plan::model::{Partial, SpanRule, SpanRules};
@@ -31,7 +31,7 @@ fn span_rule(written: &LocatedValue<'_>) -> Option<SpanRule> {
     let level = object.level(scope);
     let path = element_path(&object, "span_id_path", level);
     let when = object.condition("when", scope);
-    let innermost = scope.innermost();
+    let innermost = scope.innermost;
     let truthy = element_path(&object, "partial_when_path", innermost)
         .map(|path| Partial::Truthy(Reference { path, level: innermost }));
     let partial = object.condition("partial_when", scope).map(Partial::When);
@@ -53,7 +53,7 @@ fn element_path(rule: &LocatedObject<'_>, name: &str, level: Level) -> Option<Ve
     let path = written.segments();
     if written.is_empty_list() && level.is_event() {
         let observed = "none: a path from the event can't be empty";
-        written.note(Code::OutsideForEach, "at least one segment", observed.to_owned());
+        written.note(codes::OUTSIDE_FOR_EACH, "at least one segment", observed.to_owned());
     }
     Some(path)
 }

@@ -10,8 +10,7 @@ use std::time::{Duration, SystemTime};
 use cap_std::fs::{Dir, File, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
 
-/// The file on whose lock writers exclude each other.
-const LOCK: &str = ".lock";
+use crate::sandbox::files::{self, no_link, open_lock};
 
 /// What has this name is being written, by whoever holds the lock.
 const STAGING: &str = ".staging";
@@ -102,11 +101,8 @@ impl PrivateDir {
 
     /// Waits until no other writer is at work, for a second at most.
     pub(super) fn lock(&self) -> Result<Locked<'_>, UnfitDirectory> {
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true).mode(FILE_MODE).custom_flags(no_link());
-        let file = self.0.open_with(LOCK, &options)?;
-        require_private(&file.metadata()?)?;
-        let file = file.into_std();
+        let file = open_lock(&self.0, FILE_MODE)?;
+        require_private(&Metadata::from_just_metadata(file.metadata()?))?;
         for _ in 0..LOCK_TRIES {
             match file.try_lock() {
                 Ok(()) => return Ok(Locked { dir: &self.0, _lock: file }),
@@ -179,20 +175,11 @@ impl Locked<'_> {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        let removed = match self.dir.symlink_metadata(name) {
-            Ok(found) if found.is_dir() => self.dir.remove_dir_all(name),
-            Ok(_) => self.dir.remove_file(name),
-            Err(error) => Err(error),
-        };
-        match removed {
+        match files::remove(self.dir, name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         }
     }
-}
-
-fn no_link() -> i32 {
-    (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
 }
 
 fn missing(error: io::Error) -> UnfitDirectory {

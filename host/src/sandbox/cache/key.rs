@@ -14,15 +14,15 @@ const KEY_BYTES: usize = 32;
 pub(super) const TAG_BYTES: usize = 32;
 
 /// A key of HMAC-SHA256. It never leaves this process but into the file that it was read from.
-pub(super) struct Key([u8; KEY_BYTES]);
+pub(super) struct CacheKey([u8; KEY_BYTES]);
 
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for CacheKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Key(..)")
     }
 }
 
-impl Key {
+impl CacheKey {
     /// The directory's key, which is made where there is none. Where there was one that isn't fit for use, a new one takes its
     /// place, and the second value says what was wrong with it.
     pub(super) fn of(dir: &PrivateDir) -> Result<(Self, Option<UnfitDirectory>), UnfitDirectory> {
@@ -78,14 +78,14 @@ mod tests {
 
     #[test]
     fn a_tag_is_of_one_key_and_one_list_of_fields() {
-        let key = Key([1; KEY_BYTES]);
+        let key = CacheKey([1; KEY_BYTES]);
         let tag = key.tag(&[b"ab", b"c"]);
         assert!(key.verifies(&[b"ab", b"c"], &tag));
         assert!(!key.verifies(&[b"a", b"bc"], &tag));
         assert!(!key.verifies(&[b"ab", b"c", b""], &tag));
         assert!(!key.verifies(&[b"ab", b"c"], &tag[1..]));
         assert!(!key.verifies(&[b"ab", b"c"], &[]));
-        assert!(!Key([2; KEY_BYTES]).verifies(&[b"ab", b"c"], &tag));
+        assert!(!CacheKey([2; KEY_BYTES]).verifies(&[b"ab", b"c"], &tag));
         assert_eq!(format!("{key:?}"), "Key(..)");
     }
 }

@@ -20,8 +20,8 @@ use std::sync::{Mutex, PoisonError};
 use wasmtime::Engine;
 
 use directory::{PrivateDir, UnfitDirectory};
-use entry::{EntryName, Identity};
-use key::Key;
+use entry::{EngineIdentity, EntryName};
+use key::CacheKey;
 pub use report::{CacheReport, CacheWarning};
 
 /// Where native code is kept.
@@ -64,8 +64,8 @@ pub(super) struct NativeCache {
 #[derive(Debug)]
 struct OpenDirectory {
     dir: PrivateDir,
-    key: Key,
-    identity: Identity,
+    key: CacheKey,
+    identity: EngineIdentity,
 }
 
 impl NativeCache {
@@ -74,14 +74,14 @@ impl NativeCache {
         let mut report = CacheReport::default();
         let path = settings.directory.clone();
         let opened = PrivateDir::open(&path).and_then(|dir| {
-            let (key, replaced) = Key::of(&dir)?;
+            let (key, replaced) = CacheKey::of(&dir)?;
             if let Some(reason) = replaced {
                 report.warn(CacheWarning::KeyReplaced {
                     path: path.join(key::FILE),
                     reason: reason.to_string(),
                 });
             }
-            Ok(OpenDirectory { dir, key, identity: Identity::of(engine) })
+            Ok(OpenDirectory { dir, key, identity: EngineIdentity::of(engine) })
         });
         let open = opened
             .map_err(|error| {

@@ -70,9 +70,7 @@ pub(in crate::sandbox) fn compile(
     let out_of_memory = || ModuleLoadError::CompileMemory { allowed: limits.compile_memory_bytes };
     match CompileReply::from_bytes(reply) {
         Some(CompileReply::Code(code)) => Ok(code),
-        Some(CompileReply::Refused(message)) => {
-            Err(ModuleLoadError::Module { message: escaped(&message) })
-        }
+        Some(CompileReply::Refused(message)) => Err(ModuleLoadError::Module(escaped(&message))),
         Some(CompileReply::OutOfMemory) => Err(out_of_memory()),
         Some(CompileReply::Failed(message)) => Err(failed(message)),
         None => {
@@ -88,7 +86,7 @@ pub(in crate::sandbox) fn compile(
 }
 
 fn failed(message: impl AsRef<str>) -> ModuleLoadError {
-    ModuleLoadError::Helper { message: escaped(message.as_ref()) }
+    ModuleLoadError::Helper(escaped(message.as_ref()))
 }
 
 fn ending(status: ExitStatus, said: &str) -> String {

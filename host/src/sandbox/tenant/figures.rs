@@ -11,7 +11,7 @@ use crate::diagnostics::nearest::nearest;
 
 /// Limits by the names of their fields, as far as a policy gives them. `T` holds whole numbers alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Figures<T> {
+pub(crate) struct Figures<T> {
     given: BTreeMap<String, u64>,
     limits: PhantomData<T>,
 }
@@ -29,7 +29,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Figures<T> {
     }
 
     /// The host's limits, with what is given in their place.
-    pub(super) fn over(&self, host: &T) -> T {
+    pub(crate) fn over(&self, host: &T) -> T {
         // Names and numbers were taken for limits when they were read.
         self.replaced(host).unwrap_or_else(|_| host.clone())
     }

@@ -9,7 +9,7 @@
 //! | `limits` | what an extractor may use, by name | [`Limits`] |
 //! | `structure` | how its module may be built, by name | [`StructuralLimits`] |
 //! | `isolation` | for how long an instance serves: `per-event`, `per-batch` or `warm` | [`Isolation`] |
-//! | `wasi` | what guests may import of WASI, `grant: none`, `core` or `files`, and the `directories` that they may read, `{host, guest}` | [`Wasi`] |
+//! | `wasi` | what guests may import of WASI, `grant: none`, `core` or `files`, and the `directories` that they may read, `{host, guest}` | [`WasiGrants`] |
 //! | `allocator` | where instances come from: `on-demand`, `pooling` or `{pooling: {instances, keep_resident}}` | [`Allocator`] |
 //!
 //! A key or a limit that isn't known is refused, and so is a figure that could not limit: a misspelt limit would be none.
@@ -48,11 +48,11 @@ use std::path::Path;
 
 pub use read::TenantError;
 
-use figures::Figures;
+pub(crate) use figures::Figures;
 
 use crate::gate::inspect::StructuralLimits;
 use crate::gate::policy::FieldPolicy;
-use crate::sandbox::{Allocator, Isolation, Limits, Options, Wasi};
+use crate::sandbox::{Allocator, Isolation, Limits, Options, WasiGrants};
 
 /// What a host grants one tenant. The default leaves everything as the host has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct TenantPolicy {
     limits: Figures<Limits>,
     structure: Figures<StructuralLimits>,
     isolation: Option<Isolation>,
-    wasi: Option<Wasi>,
+    wasi: Option<WasiGrants>,
     allocator: Option<Allocator>,
 }
 
@@ -93,7 +93,7 @@ impl TenantPolicy {
     /// What guests may import of WASI and which directories they may read, where the policy says so. It is the whole grant,
     /// and adds nothing to the host's.
     #[must_use]
-    pub fn wasi(&self) -> Option<&Wasi> {
+    pub fn wasi(&self) -> Option<&WasiGrants> {
         self.wasi.as_ref()
     }
 

@@ -1,6 +1,7 @@
 //! Text to a tenant's policy.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Unexpected, Visitor};
@@ -14,7 +15,7 @@ use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::bounded;
 use crate::gate::inspect::StructuralLimits;
 use crate::gate::policy::{self, PolicyEntry, PolicyError};
-use crate::sandbox::{Allocator, Isolation, Limits, MAX_STACK_BYTES, Pool, Wasi};
+use crate::sandbox::{Allocator, Isolation, Limits, MAX_STACK_BYTES, Pool, WasiGrants};
 
 /// How much of the name of a text is repeated, in characters.
 const ORIGIN_CHARS: usize = 200;
@@ -66,88 +67,42 @@ impl Coded for TenantError {
     }
 }
 
-/// What a limit may say.
-struct Range {
-    name: &'static str,
-    least: u64,
-    most: u64,
-    reason: &'static str,
-}
+/// A limit by name, what it may say, and why.
+type Range = (&'static str, RangeInclusive<u64>, &'static str);
+
+const DAY_MS: u64 = 86_400_000;
 
 /// The limits that have bounds of their own. The others may be anything: less than what is needed refuses all that runs
 /// into it, and more than what there is to be had is the host's to decide.
 const RANGES: &[Range] = &[
-    Range {
-        name: "deadline_ms",
-        least: 1,
-        most: 86_400_000,
-        reason: "a deadline is what stops an event at last, so there is always one, of a day at most",
-    },
-    Range {
-        name: "compile_ms",
-        least: 1,
-        most: 86_400_000,
-        reason: "a compiler has to come to an end, within a day at most",
-    },
-    Range {
-        name: "stack_bytes",
-        least: 1,
-        most: MAX_STACK_BYTES as u64,
-        reason: "nothing runs without a stack, and one that outgrows its thread ends the process",
-    },
-    Range {
-        name: "memory_bytes",
-        least: 0,
-        most: 1 << 32,
-        reason: "addresses of a guest have 32 bits",
-    },
-    Range {
-        name: "table_elements",
-        least: 0,
-        most: u32::MAX as u64,
-        reason: "indices of a table have 32 bits",
-    },
-    Range {
-        name: "compile_memory_bytes",
-        least: 64 << 20,
-        most: u64::MAX,
-        reason: "the program that compiles has to fit as well",
-    },
-    Range {
-        name: "event_bytes",
-        least: 0,
-        most: u32::MAX as u64,
-        reason: "offsets into an event have 32 bits",
-    },
-    Range {
-        name: "input_bytes",
-        least: 0,
-        most: i32::MAX as u64,
-        reason: "the length of an input block is a positive i32",
-    },
-    Range {
-        name: "output_bytes",
-        least: 0,
-        most: u32::MAX as u64,
-        reason: "the length of a result has 32 bits",
-    },
+    (
+        "deadline_ms",
+        1..=DAY_MS,
+        "a deadline is what stops an event at last, so there is always one, of a day at most",
+    ),
+    ("compile_ms", 1..=DAY_MS, "a compiler has to come to an end, within a day at most"),
+    (
+        "stack_bytes",
+        1..=MAX_STACK_BYTES as u64,
+        "nothing runs without a stack, and one that outgrows its thread ends the process",
+    ),
+    ("memory_bytes", 0..=1 << 32, "addresses of a guest have 32 bits"),
+    ("table_elements", 0..=u32::MAX as u64, "indices of a table have 32 bits"),
+    ("compile_memory_bytes", 64 << 20..=u64::MAX, "the program that compiles has to fit as well"),
+    ("event_bytes", 0..=u32::MAX as u64, "offsets into an event have 32 bits"),
+    ("input_bytes", 0..=i32::MAX as u64, "the length of an input block is a positive i32"),
+    ("output_bytes", 0..=u32::MAX as u64, "the length of a result has 32 bits"),
 ];
 
 /// The figures of a pool, each of which has bounds.
 const POOL_RANGES: &[Range] = &[
-    Range {
-        name: "instances",
-        least: 1,
-        most: 16_384,
-        reason: "each takes 4 GiB and some of address space, of which a process has 128 TiB",
-    },
-    Range { name: "keep_resident", least: 0, most: 1 << 32, reason: "a memory has no more bytes" },
-    Range {
-        name: "batch",
-        least: 1,
-        most: 16_384,
-        reason: "memories are given back one at a time at least, and there are no more",
-    },
+    (
+        "instances",
+        1..=16_384,
+        "each takes 4 GiB and some of address space, of which a process has 128 TiB",
+    ),
+    ("keep_resident", 0..=1 << 32, "a memory has no more bytes"),
+    ("batch", 1..=16_384, "memories are given back one at a time at least, and there are no more"),
 ];
 
 /// An error if a figure of a part of the policy isn't within its range. One that has none may be anything.
@@ -157,15 +112,15 @@ fn within(
     (name, found): (&str, u64),
     origin: &str,
 ) -> Result<(), TenantError> {
-    let range = ranges.iter().find(|range| range.name == name);
-    match range.filter(|range| !(range.least..=range.most).contains(&found)) {
+    let of_figure = ranges.iter().find(|(of, ..)| *of == name);
+    match of_figure.filter(|(_, range, _)| !range.contains(&found)) {
         None => Ok(()),
-        Some(&Range { least, most, reason, .. }) => Err(TenantError::OutOfRange {
+        Some((_, range, reason)) => Err(TenantError::OutOfRange {
             origin: bounded(origin, ORIGIN_CHARS),
             at: format!("{part}.{name}"),
             found,
-            least,
-            most,
+            least: *range.start(),
+            most: *range.end(),
             reason,
         }),
     }
@@ -180,35 +135,38 @@ impl TenantPolicy {
     /// # Errors
     /// [`TenantError`]: what [`FieldPolicy::parse`](crate::gate::policy::FieldPolicy::parse) refuses, and limits that aren't known or could not limit.
     pub fn parse(text: &str, origin: &str) -> Result<Self, TenantError> {
-        policy(text, origin)
-    }
-}
-
-pub(super) fn policy(text: &str, origin: &str) -> Result<TenantPolicy, TenantError> {
-    let written: Written = policy::read(text, origin)?;
-    let Written { deny, explicit, whole_event, limits, structure, isolation, wasi, allocator } =
-        written;
-    for figure in limits.given() {
-        within(RANGES, "limits", figure, origin)?;
-    }
-    let allocator = allocator.map(|WrittenAllocator(allocator)| allocator);
-    if let Some(Allocator::Pooling(Pool { instances, keep_resident, batch })) = allocator {
-        for figure in [
-            ("instances", u64::from(instances)),
-            ("keep_resident", keep_resident as u64),
-            ("batch", batch as u64),
-        ] {
-            within(POOL_RANGES, "allocator.pooling", figure, origin)?;
+        let WrittenPolicy {
+            deny,
+            explicit,
+            whole_event,
+            limits,
+            structure,
+            isolation,
+            wasi,
+            allocator,
+        } = policy::read(text, origin)?;
+        for figure in limits.given() {
+            within(RANGES, "limits", figure, origin)?;
         }
+        let allocator = allocator.map(|WrittenAllocator(allocator)| allocator);
+        if let Some(Allocator::Pooling(Pool { instances, keep_resident, batch })) = allocator {
+            for figure in [
+                ("instances", u64::from(instances)),
+                ("keep_resident", keep_resident as u64),
+                ("batch", batch as u64),
+            ] {
+                within(POOL_RANGES, "allocator.pooling", figure, origin)?;
+            }
+        }
+        let fields = policy::Written { deny, explicit, whole_event }.policy(origin)?;
+        Ok(Self { fields, limits, structure, isolation, wasi, allocator })
     }
-    let fields = policy::Written { deny, explicit, whole_event }.policy(origin)?;
-    Ok(TenantPolicy { fields, limits, structure, isolation, wasi, allocator })
 }
 
 /// A policy as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenPolicy {
     #[serde(default)]
     deny: Vec<PolicyEntry>,
     #[serde(default)]
@@ -220,7 +178,7 @@ struct Written {
     #[serde(default)]
     structure: Figures<StructuralLimits>,
     isolation: Option<Isolation>,
-    wasi: Option<Wasi>,
+    wasi: Option<WasiGrants>,
     allocator: Option<WrittenAllocator>,
 }
 
@@ -268,7 +226,7 @@ mod tests {
     #[test]
     fn no_figure_has_two_ranges() {
         for ranges in [RANGES, POOL_RANGES] {
-            let names: BTreeSet<&str> = ranges.iter().map(|range| range.name).collect();
+            let names: BTreeSet<&str> = ranges.iter().map(|(name, ..)| *name).collect();
             assert_eq!(names.len(), ranges.len(), "{names:?}");
         }
     }

@@ -28,7 +28,7 @@ const MAX_GUEST_PATH: usize = 255;
 /// What a sandbox grants its guests of WASI. The default is [`Grant::Core`] without a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Wasi {
+pub struct WasiGrants {
     /// The functions that a guest may import.
     pub grant: Grant,
     /// The directories that it may read. They need [`Grant::Files`].
@@ -60,7 +60,7 @@ impl Directory {
 /// A grant whose directories have been looked at.
 #[derive(Clone, Debug, Default)]
 pub(in crate::sandbox) struct Granted {
-    wasi: Wasi,
+    wasi: WasiGrants,
     opened: Arc<[Opened]>,
 }
 
@@ -98,20 +98,16 @@ impl Opened {
 
 impl Granted {
     /// Checks what a host wants to grant, and fixes where its directories are.
-    pub(in crate::sandbox) fn check(mut wasi: Wasi) -> Result<Self, ModuleLoadError> {
+    pub(in crate::sandbox) fn check(mut wasi: WasiGrants) -> Result<Self, ModuleLoadError> {
         if wasi.directories.len() > MAX_DIRECTORIES {
             let message =
                 format!("{} directories, at most {MAX_DIRECTORIES}", wasi.directories.len());
-            let directory = wasi.directories[MAX_DIRECTORIES].host.display().to_string();
-            return Err(ModuleLoadError::Directory { directory, message });
+            return Err(unfit(&wasi.directories[MAX_DIRECTORIES].host, message));
         }
         let mut seen = BTreeSet::new();
         let mut opened = Vec::with_capacity(wasi.directories.len());
         for directory in &mut wasi.directories {
-            let refused = |message: String| ModuleLoadError::Directory {
-                directory: directory.host.display().to_string(),
-                message,
-            };
+            let refused = |message: String| unfit(&directory.host, message);
             if wasi.grant != Grant::Files {
                 let grant = wasi.grant.as_str();
                 return Err(refused(format!("the grant is `{grant}`, a directory needs `files`")));
@@ -123,10 +119,7 @@ impl Granted {
             // Where it is doesn't change with the process's current directory.
             let host = directory.host.canonicalize().map_err(|error| refused(error.to_string()))?;
             directory.host = host;
-            let refused = |message: String| ModuleLoadError::Directory {
-                directory: directory.host.display().to_string(),
-                message,
-            };
+            let refused = |message: String| unfit(&directory.host, message);
             let held = Opened::new(directory).map_err(|error| refused(error.to_string()))?;
             bounded(&held).map_err(refused)?;
             opened.push(held);
@@ -137,16 +130,20 @@ impl Granted {
     /// What another tenant of the same host gets: the same functions, but for reading files, and no directory.
     pub(in crate::sandbox) fn for_another_tenant(&self) -> Self {
         let grant = self.wasi.grant.min(Grant::Core);
-        Self { wasi: Wasi { grant, directories: Vec::new() }, opened: Arc::default() }
+        Self { wasi: WasiGrants { grant, directories: Vec::new() }, opened: Arc::default() }
     }
 
-    pub(in crate::sandbox) fn wasi(&self) -> &Wasi {
+    pub(in crate::sandbox) fn wasi(&self) -> &WasiGrants {
         &self.wasi
     }
 
     pub(super) fn opened(&self) -> &[Opened] {
         &self.opened
     }
+}
+
+fn unfit(directory: &Path, message: String) -> ModuleLoadError {
+    ModuleLoadError::Directory { directory: directory.display().to_string(), message }
 }
 
 fn guest_path(path: &str) -> Result<(), String> {
@@ -193,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    fn refusal(wasi: Wasi) -> String {
+    fn refusal(wasi: WasiGrants) -> String {
         match Granted::check(wasi) {
             Err(ModuleLoadError::Directory { message, .. }) => message,
             other => format!("{other:?}"),
@@ -204,10 +201,13 @@ mod tests {
     fn a_grant_names_directories_that_are_there_and_bounded() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().to_owned();
-        let files = |directories| Wasi { grant: Grant::Files, directories };
+        let files = |directories| WasiGrants { grant: Grant::Files, directories };
         Granted::check(files(vec![Directory::new(&root, "/data")])).unwrap();
 
-        let core = Wasi { directories: vec![Directory::new(&root, "/data")], ..Wasi::default() };
+        let core = WasiGrants {
+            directories: vec![Directory::new(&root, "/data")],
+            ..WasiGrants::default()
+        };
         assert_eq!(refusal(core), "the grant is `core`, a directory needs `files`");
         let twice = vec![Directory::new(&root, "/data"), Directory::new(&root, "/data")];
         assert_eq!(refusal(files(twice)), "`/data` appears twice");
@@ -241,9 +241,9 @@ mod tests {
     fn another_tenant_reads_no_directory() {
         let dir = tempfile::tempdir().unwrap();
         let directories = vec![Directory::new(dir.path(), "/data")];
-        let granted = Granted::check(Wasi { grant: Grant::Files, directories }).unwrap();
-        assert_eq!(*granted.for_another_tenant().wasi(), Wasi::default());
-        let none = Granted::check(Wasi { grant: Grant::None, directories: vec![] }).unwrap();
+        let granted = Granted::check(WasiGrants { grant: Grant::Files, directories }).unwrap();
+        assert_eq!(*granted.for_another_tenant().wasi(), WasiGrants::default());
+        let none = Granted::check(WasiGrants { grant: Grant::None, directories: vec![] }).unwrap();
         assert_eq!(none.for_another_tenant().wasi().grant, Grant::None);
     }
 }

@@ -52,7 +52,7 @@ impl Host {
         for opened in granted.opened() {
             let guest = opened.guest();
             builder.preopened_dir(opened.path(), guest, FsPerms::ReadOnly).map_err(|error| {
-                GuestError::Trap { trap: format!("the directory {guest} can't be opened: {error}") }
+                GuestError::Trap(format!("the directory {guest} can't be opened: {error}"))
             })?;
         }
         Ok(Self {

@@ -7,14 +7,14 @@
 use std::future::Future;
 
 use wasmtime::{Caller, Engine, Extern, Linker, Trap};
-use wasmtime_wasi::p1::types::{Errno, Error, Fd, Filestat, Filetype, Lookupflags};
+use wasmtime_wasi::p1::types::{Errno, Error, Filestat, Filetype, Lookupflags};
 use wasmtime_wasi::p1::wasi_snapshot_preview1::{self as preview1, WasiSnapshotPreview1};
 use wiggle::{GuestMemory, GuestPtr, run_in_dummy_executor};
 
 use super::Host;
 use super::host::MAX_OPEN;
 use crate::abi::section::MEMORY_EXPORT;
-use crate::gate::inspect::{Grant, WASI_MODULE, WasiFunction};
+use crate::gate::inspect::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 use crate::sandbox::GuestError;
 use crate::sandbox::store::StoreState;
 
@@ -22,241 +22,248 @@ use crate::sandbox::store::StoreState;
 /// the path of a directory.
 const BYTE: u64 = 1;
 
+/// Bytes of a buffer in a list of them: its address and its length.
+const BUFFER_BYTES: u64 = 8;
+
 /// Most buffers of one call, as many as Linux takes: going through them takes time even where none has a byte.
 const MAX_BUFFERS: u32 = 1024;
 
 /// How many random bytes are made at a time.
 const RANDOM_PIECE: u32 = 64 << 10;
 
-type Guest<'a> = Caller<'a, StoreState>;
+type WasiCaller<'a> = Caller<'a, StoreState>;
 type Result<T> = wasmtime::Result<T>;
+/// What asking the file system gives.
+type FileResult<T> = std::result::Result<T, Error>;
 
-/// A linker that has the functions of a grant and nothing else.
+/// A linker that has the functions of a grant and nothing else, each under the name and at the price that its definition says.
 pub(in crate::sandbox) fn linker(engine: &Engine, grant: Grant) -> Result<Linker<StoreState>> {
     let mut linker = Linker::new(engine);
-    if grant >= Grant::Core {
-        core(&mut linker)?;
-    }
-    if grant >= Grant::Files {
-        files(&mut linker)?;
+    for function in WASI_FUNCTIONS.iter().filter(|function| grant.allows(function)) {
+        link(&mut linker, function)?;
     }
     Ok(linker)
 }
 
-/// Links a function of `wasmtime-wasi` at its price and, where a length is named, that of as many bytes.
-macro_rules! link {
-    ($linker:ident, $name:ident($($argument:ident: $ty:ty),*) $(, $length:ident)?) => {{
-        let price = price(stringify!($name));
-        $linker.func_wrap(
-            WASI_MODULE,
-            stringify!($name),
-            move |mut guest: Guest<'_>, $($argument: $ty),*| -> Result<i32> {
-                spend(&mut guest, price $(+ bytes($length))?)?;
-                within(&mut guest, |host, memory| {
-                    preview1::$name(&mut host.context, memory, $($argument),*)
-                })
-            },
-        )?
-    }};
-    ($linker:ident, async $name:ident($($argument:ident: $ty:ty),*) $(, $length:ident)?) => {{
-        let price = price(stringify!($name));
-        $linker.func_wrap(
-            WASI_MODULE,
-            stringify!($name),
-            move |mut guest: Guest<'_>, $($argument: $ty),*| -> Result<i32> {
-                spend(&mut guest, price $(+ bytes($length))?)?;
-                within(&mut guest, |host, memory| {
-                    ready(preview1::$name(&mut host.context, memory, $($argument),*))?
-                })
-            },
-        )?
-    }};
-}
-
-fn core(linker: &mut Linker<StoreState>) -> Result<()> {
-    link!(linker, args_get(list: i32, bytes: i32));
-    link!(linker, args_sizes_get(count: i32, bytes: i32));
-    link!(linker, environ_get(list: i32, bytes: i32));
-    link!(linker, environ_sizes_get(count: i32, bytes: i32));
-    link!(linker, clock_time_get(clock: i32, precision: i64, time: i32));
-    let price_of_random = price("random_get");
-    linker.func_wrap(
-        WASI_MODULE,
-        "random_get",
-        move |mut guest: Guest<'_>, place: i32, length: i32| -> Result<i32> {
-            spend(&mut guest, price_of_random + bytes(length))?;
-            within(&mut guest, |host, memory| random(host, memory, place as u32, length as u32))
-        },
-    )?;
-    let price_of_write = price("fd_write");
-    linker.func_wrap(
-        WASI_MODULE,
-        "fd_write",
-        move |mut guest: Guest<'_>, fd: i32, list: i32, count: i32, written: i32| -> Result<i32> {
-            spend(&mut guest, price_of_write + buffers(count))?;
-            let (errno, bytes) = within(&mut guest, |host, memory| {
-                if count as u32 > MAX_BUFFERS {
-                    return Ok((Errno::Inval as i32, 0));
-                }
-                let before = host.log.len();
-                let written =
-                    preview1::fd_write(&mut host.context, memory, fd, list, count, written);
-                let errno = ready(written)??;
-                Ok((errno, host.log.len().saturating_sub(before)))
-            })?;
-            spend(&mut guest, BYTE.saturating_mul(bytes as u64))?;
+fn link(linker: &mut Linker<StoreState>, function: &WasiFunction) -> Result<()> {
+    let &WasiFunction { name, fuel, .. } = function;
+    /// Links what is done for a call with these arguments at a price.
+    macro_rules! link {
+        ($price:expr, ($($argument:ident: $ty:ty),*), |$host:ident, $memory:ident| $run:expr) => {
+            linker.func_wrap(
+                WASI_MODULE,
+                name,
+                move |mut guest: WasiCaller<'_>, $($argument: $ty),*| -> Result<i32> {
+                    spend(&mut guest, $price)?;
+                    within(&mut guest, |$host, $memory| $run)
+                },
+            )
+        };
+    }
+    /// Links a function of `wasmtime-wasi` with its arguments as they are, one that is `ready` at once where it says so.
+    macro_rules! as_it_is {
+        ($price:expr, $name:ident($($argument:ident: $ty:ty),*) $($ready:ident)?) => {
+            link!($price, ($($argument: $ty),*), |host, memory| {
+                let done = preview1::$name(&mut host.context, memory, $($argument),*);
+                $(let done = $ready(done)?;)?
+                done
+            })
+        };
+    }
+    match name {
+        "args_get" => as_it_is!(fuel, args_get(list: i32, bytes: i32)),
+        "args_sizes_get" => as_it_is!(fuel, args_sizes_get(count: i32, bytes: i32)),
+        "environ_get" => as_it_is!(fuel, environ_get(list: i32, bytes: i32)),
+        "environ_sizes_get" => as_it_is!(fuel, environ_sizes_get(count: i32, bytes: i32)),
+        "clock_time_get" => {
+            as_it_is!(fuel, clock_time_get(clock: i32, precision: i64, time: i32))
+        }
+        "fd_fdstat_get" => as_it_is!(fuel, fd_fdstat_get(fd: i32, stat: i32) ready),
+        "fd_prestat_get" => as_it_is!(fuel, fd_prestat_get(fd: i32, stat: i32)),
+        "fd_prestat_dir_name" => {
+            as_it_is!(fuel + bytes(length), fd_prestat_dir_name(fd: i32, path: i32, length: i32))
+        }
+        "fd_seek" => {
+            as_it_is!(fuel, fd_seek(fd: i32, offset: i64, whence: i32, at: i32) ready)
+        }
+        "random_get" => link!(fuel + bytes(length), (place: i32, length: i32), |host, memory| {
+            random(host, memory, place as u32, length as u32)
+        }),
+        "fd_close" => link!(fuel, (fd: i32), |host, memory| {
+            let errno = ready(preview1::fd_close(&mut host.context, memory, fd))??;
+            if errno == 0 {
+                host.open.remove(&(fd as u32));
+            }
             Ok(errno)
-        },
-    )?;
-    let price_of_exit = price("proc_exit");
-    linker.func_wrap(
-        WASI_MODULE,
-        "proc_exit",
-        move |mut guest: Guest<'_>, status: i32| -> Result<()> {
-            spend(&mut guest, price_of_exit)?;
-            Err(GuestError::Exit { status }.into())
-        },
-    )?;
-    Ok(())
-}
-
-fn files(linker: &mut Linker<StoreState>) -> Result<()> {
-    link!(linker, async fd_fdstat_get(fd: i32, stat: i32));
-    link!(linker, fd_prestat_get(fd: i32, stat: i32));
-    link!(linker, fd_prestat_dir_name(fd: i32, path: i32, length: i32), length);
-    link!(linker, async fd_seek(fd: i32, offset: i64, whence: i32, at: i32));
-    stats(linker)?;
-    let price_of_read = price("fd_read");
-    linker.func_wrap(
-        WASI_MODULE,
-        "fd_read",
-        move |mut guest: Guest<'_>, fd: i32, list: i32, count: i32, read: i32| -> Result<i32> {
-            spend(&mut guest, price_of_read + buffers(count))?;
-            let (errno, bytes) = within(&mut guest, |host, memory| {
-                if count as u32 > MAX_BUFFERS {
-                    return Ok((Errno::Inval as i32, 0));
+        }),
+        "fd_filestat_get" => link!(fuel, (fd: i32, stat: i32), |host, memory| {
+            let context = &mut host.context;
+            let found = ready(WasiSnapshotPreview1::fd_filestat_get(context, memory, fd.into()))?;
+            write_stat(memory, stat, found)
+        }),
+        "path_filestat_get" => link!(
+            fuel + bytes(length),
+            (fd: i32, lookup: i32, path: i32, length: i32, stat: i32),
+            |host, memory| {
+                let found = stat_of(host, memory, fd, lookup, path, length)?;
+                write_stat(memory, stat, found)
+            }
+        ),
+        "fd_readdir" => link!(
+            fuel + bytes(length),
+            (fd: i32, list: i32, length: i32, cookie: i64, used: i32),
+            |host, memory| {
+                read_directory(host, memory, fd, (list as u32, length as u32), cookie, used)
+            }
+        ),
+        "path_open" => link!(
+            fuel + bytes(length),
+            (fd: i32, lookup: i32, path: i32, length: i32, how: i32, rights: i64, inheriting: i64,
+                flags: i32, opened: i32),
+            |host, memory| {
+                if let Some(errno) = unfit_to_open(host, memory, fd, lookup, path, length)? {
+                    return Ok(errno as i32);
                 }
-                let errno =
-                    ready(preview1::fd_read(&mut host.context, memory, fd, list, count, read))??;
-                let bytes =
-                    if errno == 0 { memory.read(GuestPtr::<u32>::new(read as u32))? } else { 0 };
-                Ok((errno, bytes))
-            })?;
-            spend(&mut guest, BYTE.saturating_mul(u64::from(bytes)))?;
-            Ok(errno)
-        },
-    )?;
-    let price_of_close = price("fd_close");
-    linker.func_wrap(
-        WASI_MODULE,
-        "fd_close",
-        move |mut guest: Guest<'_>, fd: i32| -> Result<i32> {
-            spend(&mut guest, price_of_close)?;
-            within(&mut guest, |host, memory| {
-                let errno = ready(preview1::fd_close(&mut host.context, memory, fd))??;
+                let errno = ready(preview1::path_open(
+                    &mut host.context, memory, fd, lookup, path, length, how, rights, inheriting,
+                    flags, opened,
+                ))??;
                 if errno == 0 {
-                    host.open.remove(&(fd as u32));
+                    host.open.insert(memory.read(GuestPtr::<u32>::new(opened as u32))?);
                 }
                 Ok(errno)
-            })
-        },
-    )?;
-    linker.func_wrap(WASI_MODULE, "path_open", path_open)?;
+            }
+        ),
+        "fd_write" => linker.func_wrap(
+            WASI_MODULE,
+            name,
+            move |mut guest: WasiCaller<'_>, fd: i32, list: i32, count: i32, written: i32| {
+                through_buffers(&mut guest, fuel, count, |host, memory| {
+                    let before = host.log.len();
+                    let context = &mut host.context;
+                    let done = preview1::fd_write(context, memory, fd, list, count, written);
+                    let errno = ready(done)??;
+                    Ok((errno, host.log.len().saturating_sub(before) as u64))
+                })
+            },
+        ),
+        "fd_read" => linker.func_wrap(
+            WASI_MODULE,
+            name,
+            move |mut guest: WasiCaller<'_>, fd: i32, list: i32, count: i32, read: i32| {
+                through_buffers(&mut guest, fuel, count, |host, memory| {
+                    let context = &mut host.context;
+                    let done = preview1::fd_read(context, memory, fd, list, count, read);
+                    match ready(done)?? {
+                        0 => Ok((0, memory.read(GuestPtr::<u32>::new(read as u32))?.into())),
+                        errno => Ok((errno, 0)),
+                    }
+                })
+            },
+        ),
+        "proc_exit" => linker.func_wrap(
+            WASI_MODULE,
+            name,
+            move |mut guest: WasiCaller<'_>, status: i32| -> Result<()> {
+                spend(&mut guest, fuel)?;
+                Err(GuestError::Exit { status }.into())
+            },
+        ),
+        _ => return Err(wasmtime::Error::msg(format!("`{name}` is granted and not there"))),
+    }?;
     Ok(())
 }
 
-/// The functions that tell of files. What they tell is that of the data: what reading changes, and what tells of the machine,
-/// is left out.
-fn stats(linker: &mut Linker<StoreState>) -> Result<()> {
-    let price_of_stat = price("fd_filestat_get");
-    linker.func_wrap(
-        WASI_MODULE,
-        "fd_filestat_get",
-        move |mut guest: Guest<'_>, fd: i32, stat: i32| -> Result<i32> {
-            spend(&mut guest, price_of_stat)?;
-            within(&mut guest, |host, memory| {
-                let told =
-                    WasiSnapshotPreview1::fd_filestat_get(&mut host.context, memory, Fd::from(fd));
-                let told = ready(told)?;
-                tell(memory, stat, told)
-            })
-        },
-    )?;
-    let price_of_stat = price("path_filestat_get");
-    linker.func_wrap(
-        WASI_MODULE,
-        "path_filestat_get",
-        move |mut guest: Guest<'_>,
-              fd: i32,
-              lookup: i32,
-              path: i32,
-              length: i32,
-              stat: i32|
-              -> Result<i32> {
-            spend(&mut guest, price_of_stat + bytes(length))?;
-            within(&mut guest, |host, memory| {
-                let Ok(lookup) = Lookupflags::try_from(lookup) else {
-                    return Ok(Errno::Inval as i32);
-                };
-                let told = WasiSnapshotPreview1::path_filestat_get(
-                    &mut host.context,
-                    memory,
-                    Fd::from(fd),
-                    lookup,
-                    GuestPtr::new((path as u32, length as u32)),
-                );
-                let told = ready(told)?;
-                tell(memory, stat, told)
-            })
-        },
-    )?;
-    let price_of_list = price("fd_readdir");
-    linker.func_wrap(
-        WASI_MODULE,
-        "fd_readdir",
-        move |mut guest: Guest<'_>,
-              fd: i32,
-              list: i32,
-              length: i32,
-              cookie: i64,
-              used: i32|
-              -> Result<i32> {
-            spend(&mut guest, price_of_list + bytes(length))?;
-            within(&mut guest, |host, memory| {
-                let place = GuestPtr::<[u8]>::new((list as u32, length as u32));
-                // Before anything is written, so that no part of a list stays there.
-                memory.as_slice(place)?;
-                let listed = WasiSnapshotPreview1::fd_readdir(
-                    &mut host.context,
-                    memory,
-                    Fd::from(fd),
-                    GuestPtr::new(list as u32),
-                    length as u32,
-                    cookie as u64,
-                );
-                let bytes = match ready(listed)? {
-                    Ok(bytes) => bytes,
-                    Err(error) => return errno(error),
-                };
-                // The place of the number may be one inside the list, which is read before.
-                without_inodes(memory, list as u32, bytes)?;
-                memory.write(GuestPtr::new(used as u32), bytes)?;
-                Ok(Errno::Success as i32)
-            })
-        },
-    )?;
-    Ok(())
+/// Runs a function that goes through a list of so many buffers, at its price and that of the list, then of the bytes that it
+/// has moved, which it gives with the number of its error.
+fn through_buffers(
+    guest: &mut WasiCaller<'_>,
+    price: u64,
+    count: i32,
+    run: impl FnOnce(&mut Host, &mut GuestMemory<'_>) -> Result<(i32, u64)>,
+) -> Result<i32> {
+    spend(guest, price + BUFFER_BYTES * bytes(count))?;
+    let (errno, moved) = within(guest, |host, memory| {
+        if count as u32 > MAX_BUFFERS { Ok((Errno::Inval as i32, 0)) } else { run(host, memory) }
+    })?;
+    spend(guest, BYTE.saturating_mul(moved))?;
+    Ok(errno)
 }
 
-/// Writes what is told of a file: its type, and its size if it is a regular file. The rest is that of the machine, or of who has
+/// What is known of the file at a path from an open directory.
+fn stat_of(
+    host: &mut Host,
+    memory: &mut GuestMemory<'_>,
+    fd: i32,
+    lookup: i32,
+    path: i32,
+    length: i32,
+) -> Result<FileResult<Filestat>> {
+    let Ok(lookup) = Lookupflags::try_from(lookup) else { return Ok(Err(Errno::Inval.into())) };
+    let path = GuestPtr::new((path as u32, length as u32));
+    let context = &mut host.context;
+    ready(WasiSnapshotPreview1::path_filestat_get(context, memory, fd.into(), lookup, path))
+}
+
+/// Why a file isn't opened, if it isn't: only regular files and directories are. Anything else is refused before it is opened:
+/// opening a pipe waits for whoever writes to it, and opening a device may do anything.
+fn unfit_to_open(
+    host: &mut Host,
+    memory: &mut GuestMemory<'_>,
+    fd: i32,
+    lookup: i32,
+    path: i32,
+    length: i32,
+) -> Result<Option<Errno>> {
+    if host.open.len() >= MAX_OPEN {
+        return Ok(Some(Errno::Mfile));
+    }
+    match stat_of(host, memory, fd, lookup, path, length)?.map(|stat| stat.filetype) {
+        Ok(Filetype::RegularFile | Filetype::Directory) => Ok(None),
+        Ok(_) => Ok(Some(Errno::Acces)),
+        Err(error) => error.downcast().map(Some),
+    }
+}
+
+/// Writes entries of a directory to a place of so many bytes, without what tells of the machine.
+fn read_directory(
+    host: &mut Host,
+    memory: &mut GuestMemory<'_>,
+    fd: i32,
+    (list, length): (u32, u32),
+    cookie: i64,
+    used: i32,
+) -> Result<i32> {
+    // Before anything is written, so that no part of a list stays there.
+    memory.as_slice(GuestPtr::<[u8]>::new((list, length)))?;
+    let (context, at) = (&mut host.context, GuestPtr::new(list));
+    let listed = ready(WasiSnapshotPreview1::fd_readdir(
+        context,
+        memory,
+        fd.into(),
+        at,
+        length,
+        cookie as u64,
+    ))?;
+    let bytes = match listed {
+        Ok(bytes) => bytes,
+        Err(error) => return errno(error),
+    };
+    // The place of the number may be one inside the list, which is read before.
+    without_inodes(memory, list, bytes)?;
+    memory.write(GuestPtr::new(used as u32), bytes)?;
+    Ok(Errno::Success as i32)
+}
+
+/// Writes what a guest learns of a file: its type, and its size if it is a regular file. The rest is that of the machine, or of who has
 /// read the file and when.
-fn tell(
+fn write_stat(
     memory: &mut GuestMemory<'_>,
     place: i32,
-    told: std::result::Result<Filestat, Error>,
+    found: FileResult<Filestat>,
 ) -> Result<i32> {
-    let Filestat { filetype, size, .. } = match told {
-        Ok(told) => told,
+    let Filestat { filetype, size, .. } = match found {
+        Ok(found) => found,
         Err(error) => return errno(error),
     };
     let size = if filetype == Filetype::RegularFile { size } else { 0 };
@@ -305,61 +312,9 @@ fn random(host: &mut Host, memory: &mut GuestMemory<'_>, place: u32, length: u32
     Ok(Errno::Success as i32)
 }
 
-/// Opens a regular file or a directory. Anything else is refused before it is opened: opening a pipe waits for whoever
-/// writes to it, and opening a device may do anything.
-#[allow(clippy::too_many_arguments, reason = "they are those of the interface")]
-fn path_open(
-    mut guest: Guest<'_>,
-    fd: i32,
-    lookup: i32,
-    path: i32,
-    length: i32,
-    how: i32,
-    rights: i64,
-    inheriting: i64,
-    flags: i32,
-    opened: i32,
-) -> Result<i32> {
-    spend(&mut guest, price("path_open") + bytes(length))?;
-    within(&mut guest, |host, memory| {
-        if host.open.len() >= MAX_OPEN {
-            return Ok(Errno::Mfile as i32);
-        }
-        let Ok(flags_of_lookup) = Lookupflags::try_from(lookup) else {
-            return Ok(Errno::Inval as i32);
-        };
-        let context = &mut host.context;
-        let name = GuestPtr::<str>::new((path as u32, length as u32));
-        let stat = ready(WasiSnapshotPreview1::path_filestat_get(
-            context,
-            memory,
-            Fd::from(fd),
-            flags_of_lookup,
-            name,
-        ))?;
-        match stat.map(|stat| stat.filetype) {
-            Ok(Filetype::RegularFile | Filetype::Directory) => {}
-            Ok(_) => return Ok(Errno::Acces as i32),
-            Err(error) => return errno(error),
-        }
-        let errno = ready(preview1::path_open(
-            context, memory, fd, lookup, path, length, how, rights, inheriting, flags, opened,
-        ))??;
-        if errno == 0 {
-            host.open.insert(memory.read(GuestPtr::<u32>::new(opened as u32))?);
-        }
-        Ok(errno)
-    })
-}
-
 /// The number of an error, or the trap that it is.
 fn errno(error: Error) -> Result<i32> {
     Ok(error.downcast()? as i32)
-}
-
-/// The price of a call of a function that is granted.
-fn price(name: &str) -> u64 {
-    WasiFunction::named(name).map_or(0, |function| function.fuel)
 }
 
 /// The price of so many bytes. Lengths are unsigned; the interface's definition merely has one type of integer.
@@ -367,12 +322,7 @@ fn bytes(length: i32) -> u64 {
     BYTE * u64::from(length as u32)
 }
 
-/// The price of a list of so many buffers, of 8 bytes each.
-fn buffers(count: i32) -> u64 {
-    8 * bytes(count)
-}
-
-fn spend(guest: &mut Guest<'_>, price: u64) -> Result<()> {
+fn spend(guest: &mut WasiCaller<'_>, price: u64) -> Result<()> {
     match guest.get_fuel()?.checked_sub(price) {
         Some(left) => guest.set_fuel(left),
         None => {
@@ -384,23 +334,25 @@ fn spend(guest: &mut Guest<'_>, price: u64) -> Result<()> {
 
 /// Runs a function on the calling instance's state and memory.
 fn within<T>(
-    guest: &mut Guest<'_>,
+    guest: &mut WasiCaller<'_>,
     run: impl FnOnce(&mut Host, &mut GuestMemory<'_>) -> Result<T>,
 ) -> Result<T> {
     // A function that the host calls itself, because a module exports what it imports, has no instance.
     let Some(Extern::Memory(memory)) = guest.get_export(MEMORY_EXPORT) else {
-        let trap = "a function of WASI was called from outside the extractor".to_owned();
-        return Err(GuestError::Trap { trap }.into());
+        return Err(trap("a function of WASI was called from outside the extractor"));
     };
     let (bytes, state) = memory.data_and_store_mut(guest);
     let Some(host) = state.wasi() else {
-        let trap = "the extractor has no WASI".to_owned();
-        return Err(GuestError::Trap { trap }.into());
+        return Err(trap("the extractor has no WASI"));
     };
     host.in_time()?;
     // What is copied for one call is never more than the guest has.
     host.context.set_hostcall_fuel(bytes.len());
     run(host, &mut GuestMemory::Unshared(bytes)).map_err(pointer_outside)
+}
+
+fn trap(name: &str) -> wasmtime::Error {
+    GuestError::Trap(name.to_owned()).into()
 }
 
 /// The value of a future that doesn't wait for anything.
@@ -429,7 +381,6 @@ mod tests {
     use wasmtime::Store;
 
     use super::*;
-    use crate::gate::inspect::WASI_FUNCTIONS;
     use crate::sandbox::Limits;
 
     #[test]

@@ -17,7 +17,7 @@ mod link;
 mod log;
 
 pub(super) use directories::Granted;
-pub use directories::{Directory, Wasi};
+pub use directories::{Directory, WasiGrants};
 pub(super) use host::Host;
 pub(super) use link::linker;
 pub use log::Log;

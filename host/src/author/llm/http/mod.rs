@@ -1,125 +1,172 @@
 //! Models that are reached over HTTP.
 
-mod endpoint;
 mod failure;
+mod service;
 mod tls;
 mod transport;
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, HeaderName};
+use async_trait::async_trait;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use self::endpoint::Endpoint;
-pub(super) use self::endpoint::Provider;
 use self::failure::shown;
+pub(super) use self::service::Provider;
+use self::service::Service;
 use self::transport::{Reply, Transport};
 use super::{
-    ClientConfig, Completion, FinishReason, LlmError, LlmRequest, NAME_CHARS, ResponseFormat,
+    ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, Message, NAME_CHARS,
+    ResponseFormat,
 };
 use crate::diagnostics::untrusted::sanitize;
 
 /// The parts of a request that not every service takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Terms {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
     pub(super) format: ResponseFormat,
-    pub(super) temperature: Option<f64>,
-    /// Whether the limit on the answer goes by the name that it had before.
-    pub(super) former_limit: bool,
+    temperature: Option<f64>,
+    /// How many tokens the model may write.
+    limit: Option<u32>,
+    /// What the service calls that.
+    limit_name: &'static str,
+}
+
+impl Terms {
+    /// Sets temperature and limit, where there are some.
+    pub(super) fn write_to(&self, settings: &mut Value) {
+        if let Some(temperature) = self.temperature {
+            settings["temperature"] = json!(temperature);
+        }
+        if let Some(limit) = self.limit {
+            settings[self.limit_name] = json!(limit);
+        }
+    }
 }
 
 /// What is particular to a provider's protocol.
-pub(super) trait Protocol: Send + Sync {
+pub trait Protocol: Send + Sync {
+    /// The provider.
     const PROVIDER: Provider;
+
+    /// What may stand before the name of a model, and is no part of it.
+    const MODEL_PREFIX: &str = "";
+
+    /// All headers but that of the key.
+    const HEADERS: &[(&str, &str)] = &[];
+
+    /// What the limit on an answer is called: now, and by services that know it by an earlier name.
+    const LIMIT_NAMES: &[&str];
+
+    /// How many tokens the model may write if nobody says otherwise.
+    const DEFAULT_LIMIT: Option<u32> = None;
+
+    /// How an answer is constrained, each weaker than the one before.
+    const FORMATS: &[ResponseFormat];
+
+    /// How services call what they don't know of such a constraint, in lower case.
+    const FORMAT_WORDS: &[&str];
 
     /// The path below the base URL.
     fn path(model: &str) -> Vec<String>;
 
-    /// The header that holds the key.
-    fn authorize(key: &str) -> (HeaderName, String);
-
-    /// All other headers.
-    fn headers() -> HeaderMap {
-        HeaderMap::new()
-    }
-
     /// The body of a request.
-    fn body(&self, request: &LlmRequest, terms: Terms) -> Value;
-
-    /// The terms to ask on after a refusal of these, if it is them that the provider complains of. `words` is what it
-    /// said, in lower case. Every step gives something up, so that there is an end to it.
-    fn ease(&self, terms: Terms, words: &str) -> Option<Terms>;
+    fn body(model: &str, request: &LlmRequest, terms: &Terms) -> Value;
 
     /// Reads the body of an answer.
     ///
     /// # Errors
     /// What was expected and what was found.
-    fn read(&self, body: &[u8]) -> Result<Completion, String>;
+    fn read(body: &[u8]) -> Result<Completion, String>;
+}
+
+/// The terms to ask on after a refusal of these, if it is them that the provider complains of. `words` is what it said, in
+/// lower case. Every step gives something up, so that there is an end to it.
+fn eased<P: Protocol>(terms: &Terms, words: &str) -> Option<Terms> {
+    if terms.temperature.is_some() && words.contains("temperature") {
+        return Some(Terms { temperature: None, ..terms.clone() });
+    }
+    if terms.limit.is_some()
+        && words.contains(terms.limit_name)
+        && let Some(limit_name) = next(P::LIMIT_NAMES, terms.limit_name)
+    {
+        return Some(Terms { limit_name, ..terms.clone() });
+    }
+    let format = next(P::FORMATS, terms.format)?;
+    P::FORMAT_WORDS
+        .iter()
+        .any(|word| words.contains(word))
+        .then(|| Terms { format, ..terms.clone() })
+}
+
+/// What comes after an item of a list.
+fn next<T: Copy + PartialEq>(list: &[T], item: T) -> Option<T> {
+    list.iter().copied().skip_while(|it| *it != item).nth(1)
 }
 
 /// A model at the other end of a protocol.
-pub(super) struct Remote<P> {
-    protocol: P,
+pub struct Remote<P> {
+    /// As the provider calls it.
+    model: String,
     transport: Transport,
     timeout: Duration,
     /// Eased for good as soon as the provider is found to answer only on easier ones.
     terms: Mutex<Terms>,
+    protocol: PhantomData<P>,
 }
 
 impl<P: Protocol> Remote<P> {
-    pub(super) fn new(model: &str, protocol: P, config: &ClientConfig) -> Result<Self, LlmError> {
-        let endpoint = Endpoint::resolve(&P::PROVIDER, config, |name| std::env::var(name).ok())?;
-        let path = P::path(model);
-        let segments: Vec<&str> = path.iter().map(String::as_str).collect();
-        let url = endpoint.url(&segments);
+    /// The model by the name that the service has for it.
+    ///
+    /// # Errors
+    /// [`LlmError::Config`], for want of a key or an address.
+    pub fn new(model: &str, config: &ClientConfig) -> Result<Self, LlmError> {
+        let model = model.strip_prefix(P::MODEL_PREFIX).unwrap_or(model);
+        let service = Service::resolve(P::PROVIDER, config, |name| std::env::var(name).ok())?;
         let name = format!("{}:{}", P::PROVIDER.label, sanitize(model, NAME_CHARS));
-        let transport = Transport::new(name, &endpoint, url, P::authorize, P::headers(), config)?;
+        let transport = Transport::new(name, &service, P::path(model), P::HEADERS, config)?;
         let terms = Terms {
             format: config.response_format,
             temperature: config.temperature,
-            former_limit: false,
+            limit: config.max_output_tokens.or(P::DEFAULT_LIMIT),
+            limit_name: P::LIMIT_NAMES.first().copied().unwrap_or_default(),
         };
-        Ok(Self { protocol, transport, timeout: config.timeout, terms: Mutex::new(terms) })
-    }
-
-    pub(super) fn name(&self) -> &str {
-        self.transport.model()
-    }
-
-    pub(super) async fn generate(&self, request: &LlmRequest) -> Result<Completion, LlmError> {
-        match tokio::time::timeout(self.timeout, self.negotiate(request)).await {
-            Ok(answer) => answer,
-            Err(_) => Err(LlmError::Timeout { model: self.name().to_owned(), after: self.timeout }),
-        }
+        Ok(Self {
+            model: model.to_owned(),
+            transport,
+            timeout: config.timeout,
+            terms: Mutex::new(terms),
+            protocol: PhantomData,
+        })
     }
 
     /// Asks, on easier terms if the provider doesn't take these.
     async fn negotiate(&self, request: &LlmRequest) -> Result<Completion, LlmError> {
-        let mut terms = *self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner).clone();
         loop {
-            let failure = match self.transport.post(&self.protocol.body(request, terms)).await? {
+            let body = P::body(&self.model, request, &terms);
+            let failure = match self.transport.post(&body).await? {
                 Reply::Success(body) => {
                     *self.terms.lock().unwrap_or_else(PoisonError::into_inner) = terms;
                     return self.completion(&body);
                 }
                 Reply::Failure(failure) => failure,
             };
-            let easier = failure
-                .is_about_the_request()
-                .then(|| self.protocol.ease(terms, &failure.words()))
-                .flatten();
-            terms =
-                easier.ok_or_else(|| failure.into_error(self.name(), self.transport.secrets()))?;
+            let easier =
+                failure.is_about_the_request().then(|| eased::<P>(&terms, &failure.words()));
+            terms = easier
+                .flatten()
+                .ok_or_else(|| failure.into_error(self.name(), self.transport.secrets()))?;
         }
     }
 
     /// Reads an answer. A provider may repeat the key anywhere in it.
     fn completion(&self, body: &[u8]) -> Result<Completion, LlmError> {
         let secrets = self.transport.secrets();
-        let completion = self.protocol.read(body).map_err(|message| {
+        let completion = P::read(body).map_err(|message| {
             let said = failure::message(body).map(|said| format!(", and the message {said}"));
             let message = message + &said.unwrap_or_default();
             LlmError::Protocol { model: self.name().to_owned(), message: shown(&message, secrets) }
@@ -133,6 +180,20 @@ impl<P: Protocol> Remote<P> {
     }
 }
 
+#[async_trait]
+impl<P: Protocol> LlmClient for Remote<P> {
+    fn name(&self) -> &str {
+        self.transport.model()
+    }
+
+    async fn generate_json(&self, request: LlmRequest) -> Result<Completion, LlmError> {
+        match tokio::time::timeout(self.timeout, self.negotiate(&request)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(LlmError::Timeout { model: self.name().to_owned(), after: self.timeout }),
+        }
+    }
+}
+
 impl<P> fmt::Debug for Remote<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote")
@@ -141,6 +202,12 @@ impl<P> fmt::Debug for Remote<P> {
             .field("terms", &self.terms)
             .finish_non_exhaustive()
     }
+}
+
+/// A conversation as most protocols write it.
+pub(super) fn turns(request: &LlmRequest) -> Vec<Value> {
+    let turn = |message: &Message| json!({"role": message.role, "content": message.text});
+    request.messages.iter().map(turn).collect()
 }
 
 /// Reads JSON of a known shape. The error names the path at which it differs.

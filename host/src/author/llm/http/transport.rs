@@ -4,12 +4,11 @@ use std::error::Error;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url, redirect};
-use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use super::super::{ClientConfig, LlmError, Secrets};
-use super::endpoint::Endpoint;
 use super::failure::{HttpFailure, shown};
+use super::service::Service;
 use super::tls;
 
 /// How much of the body is read that comes with a failure.
@@ -33,38 +32,36 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// To `url`, with the endpoint's key in the header that `authorize` makes of it.
+    /// To the path below the service, with its key and these other headers.
     ///
     /// # Errors
     /// [`LlmError::Config`]: a key that no header can hold, or no TLS.
     pub(super) fn new(
         model: String,
-        endpoint: &Endpoint,
-        url: Url,
-        authorize: fn(&str) -> (HeaderName, String),
-        mut headers: HeaderMap,
+        service: &Service,
+        path: Vec<String>,
+        headers: &[(&'static str, &'static str)],
         config: &ClientConfig,
     ) -> Result<Self, LlmError> {
-        let mut secrets = config.secrets();
-        if let Some(key) = endpoint.key() {
-            let (name, value) = authorize(key.expose_secret());
-            let mut value = HeaderValue::try_from(value).map_err(|_| LlmError::Config {
-                message: format!("expected a key that a header can hold for {model}, found one with control characters or line breaks"),
-            })?;
-            value.set_sensitive(true);
-            headers.insert(name, value);
-            secrets = secrets.with(key.clone());
-        }
+        let key_header = service.key_header().map_err(|_| LlmError::Config {
+            message: format!("expected a key that a header can hold for {model}, found one with control characters or line breaks"),
+        })?;
+        let other = |(name, value): &(&'static str, &'static str)| {
+            (HeaderName::from_static(name), HeaderValue::from_static(value))
+        };
+        let headers = headers.iter().map(other).chain(key_header).collect();
+        let secrets = service.key().cloned().into_iter().fold(config.secrets(), Secrets::with);
+        let url = service.url(path);
         let unusable = |error: &dyn Error| LlmError::Config {
             message: format!("{model}: no secure connection can be set up: {error}"),
         };
-        let tls = tls::config(endpoint.is_plain()).map_err(|error| unusable(&error))?;
+        let tls = tls::config(service.is_plain()).map_err(|error| unusable(&error))?;
         let mut builder = Client::builder()
             .tls_backend_preconfigured(tls)
             .redirect(redirect::Policy::none())
             .connect_timeout(config.connect_timeout)
             .user_agent(concat!("retort/", env!("CARGO_PKG_VERSION")));
-        if endpoint.is_loopback() {
+        if service.is_loopback() {
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|error| unusable(&error))?;

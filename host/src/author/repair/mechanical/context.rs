@@ -8,26 +8,31 @@ use super::iteration::IterationScope;
 use super::path_context::PathContext;
 use super::renames::Renames;
 use super::tolerant::TolerantPlan;
-use crate::evidence::effort::{Effort, Efforts};
+use crate::author::function_name;
+use crate::diagnostics::codes;
+use crate::evidence::effort::{StepBudget, StepBudgets};
 use crate::evidence::similarity::ranking::Likely;
-use crate::evidence::similarity::spelling;
 use crate::evidence::{Evidence, PathIndex, Task};
 use crate::gate::fit::suggest::likely_event_type;
 use crate::gate::fit::{Elements, Scopes};
+use crate::plan::PlanParseError;
 use crate::plan::expr::Level;
 use crate::plan::expr::conversion::{Conversion, PatternBudget};
-use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 
 /// The events that a plan is for.
 pub(super) struct Target<'a> {
     /// The event type that is stated or meant.
-    event_type: Option<Likely<&'a str>>,
+    pub(super) event_type: Option<Likely<&'a str>>,
     /// The types of samples that it matches.
-    types: Vec<&'a str>,
+    pub(super) types: Vec<&'a str>,
 }
 
 impl<'a> Target<'a> {
-    pub(super) fn of(plan: &TolerantPlan<'a>, evidence: &'a Evidence, searches: &Effort) -> Self {
+    pub(super) fn of(
+        plan: &TolerantPlan<'a>,
+        evidence: &'a Evidence,
+        searches: &StepBudget,
+    ) -> Self {
         let types = evidence.event_types().map(|(name, _)| name);
         let matches = |name: &&str| plan.event_patterns.iter().any(|it| it.matches(name));
         let types: Vec<&str> = types.filter(matches).collect();
@@ -47,7 +52,7 @@ impl<'a> Target<'a> {
         &self,
         plan: &TolerantPlan<'_>,
         evidence: &Evidence,
-        efforts: &Efforts,
+        efforts: &StepBudgets,
     ) -> Elements {
         Elements::of(plan.iterations(), evidence, &self.types, &efforts.room())
     }
@@ -60,7 +65,7 @@ pub(super) struct Context<'c, 'a> {
     pub(super) renames: Renames,
     /// Whether more than one field is missing: to complete the plan would be to write it.
     pub(super) lacks_several: bool,
-    target: &'c Target<'a>,
+    pub(super) target: &'c Target<'a>,
     scopes: Scopes<'c>,
     /// What is left for the patterns that remedies hold.
     patterns: RefCell<PatternBudget>,
@@ -73,11 +78,11 @@ impl<'c, 'a> Context<'c, 'a> {
         task: &'a Task,
         target: &'c Target<'a>,
         elements: &'c Elements,
-        efforts: &'c Efforts,
+        efforts: &'c StepBudgets,
     ) -> Self {
         let renames = Renames::find(plan.json, problems, &efforts.searches);
         let is_absent = |problem: &&PlanParseError| {
-            problem.code == Code::MissingRequiredField && !renames.supply(&problem.pointer)
+            problem.code == codes::MISSING_REQUIRED_FIELD && !renames.supply(&problem.pointer)
         };
         Self {
             plan,
@@ -95,23 +100,13 @@ impl<'c, 'a> Context<'c, 'a> {
         Conversion::from_json_within(value, &mut self.patterns.borrow_mut()).is_ok()
     }
 
-    pub(super) fn efforts(&self) -> &'c Efforts {
+    pub(super) fn efforts(&self) -> &'c StepBudgets {
         self.scopes.efforts()
     }
 
     /// What searches for what is meant are taken from.
-    pub(super) fn searches(&self) -> &'c Effort {
+    pub(super) fn searches(&self) -> &'c StepBudget {
         &self.efforts().searches
-    }
-
-    /// The types of samples that the plan is for, or seems to be for.
-    pub(super) fn types(&self) -> &[&'a str] {
-        &self.target.types
-    }
-
-    /// The event type that is stated or meant.
-    pub(super) fn event_type(&self) -> Option<Likely<&'a str>> {
-        self.target.event_type
     }
 
     /// What is known where the paths of a place start; `None` where a `for_each` around it can't be read.
@@ -129,12 +124,18 @@ impl<'c, 'a> Context<'c, 'a> {
         }
     }
 
+    /// The one level at which there is a path, if it is there at one alone.
+    pub(super) fn only_level_with(&self, path: &[String], scope: &IterationScope) -> Option<Level> {
+        match scope {
+            IterationScope::Unreadable => None,
+            scope => self.scopes.only_level_with(path, scope.for_each()),
+        }
+    }
+
     /// A name for the function: of the first entity, else of the event type.
     pub(super) fn function_name(&self) -> String {
-        let entity = self.plan.rules.iter().find_map(|rule| rule.entity());
+        let entity = self.plan.rules.iter().find_map(|rule| rule.entity);
         let of = entity.map(|it| it.item.name.as_str());
-        let of = of.or(self.event_type().map(|it| it.item)).unwrap_or("event");
-        let words = spelling::words(of).join("_");
-        format!("extract_{}", words.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_"))
+        function_name(of.or(self.target.event_type.map(|it| it.item)).unwrap_or("event"))
     }
 }

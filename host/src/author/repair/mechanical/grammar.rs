@@ -4,7 +4,7 @@ use json_patch::jsonptr::Pointer;
 use serde_json::Value;
 
 use super::pointer::split;
-use crate::plan::language::{FieldRule, ObjectKind, Shape};
+use crate::plan::language::{Field, FieldRule, ObjectKind, Shape};
 
 /// What the place of a pointer holds, or should hold. `None` where plans have no such place.
 pub(super) fn shape_at(value: &Value, pointer: &str) -> Option<Shape> {
@@ -79,23 +79,15 @@ pub(super) fn alternatives_to(kind: ObjectKind, field: &str) -> Vec<&'static str
     kind.table().rules.iter().flat_map(of_rule).collect()
 }
 
-/// Whether null in a field is meant to say nothing.
-pub(super) fn is_optional(field: &str) -> bool {
-    matches!(
-        field,
-        "when"
-            | "partial_when"
-            | "property_fields"
-            | "convert"
-            | "for_each"
-            | "edges"
-            | "name"
-            | "edge_id"
-            | "on_duplicate"
-            | "from"
-            | "nulls"
-            | "on_error"
-    )
+/// Whether an object of a kind may do without a field, so that null there says nothing.
+pub(super) fn is_optional(kind: ObjectKind, name: &str) -> bool {
+    let asks_for = |rule: &FieldRule| match rule {
+        FieldRule::OneOf(all) => all.iter().any(|it| it.name == name || it.with == Some(name)),
+        FieldRule::Forms { long, required, .. } => *long == name || required.contains(&name),
+        _ => false,
+    };
+    let is_required = |field: &Field| field.is_required || kind.table().rules.iter().any(asks_for);
+    kind.field(name).is_some_and(|field| !is_required(field))
 }
 
 /// Whether a place may hold this, or what can be made of it.

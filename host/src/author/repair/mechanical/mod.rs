@@ -42,10 +42,11 @@ pub use apply::{Fixed, apply_fixes};
 pub use smoke::smoke_findings;
 pub(crate) use smoke::smoke_findings_within;
 
+use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
 use crate::evidence::Task;
-use crate::evidence::effort::{Cancel, Efforts};
-use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
+use crate::evidence::effort::{Cancel, StepBudgets};
+use crate::plan::PlanParseError;
 use context::{Context, Target};
 use tolerant::TolerantPlan;
 
@@ -63,7 +64,7 @@ const SAYS_MORE: &str = "a field that plans have: what this one says can't be sa
 /// not counted anywhere here.
 #[must_use]
 pub fn plan_findings(value: &Value, problems: &[PlanParseError], task: &Task) -> Vec<Finding> {
-    plan_findings_within(value, problems, task, &Efforts::new(&Cancel::default()))
+    plan_findings_within(value, problems, task, &StepBudgets::new(&Cancel::default()))
 }
 
 /// The same, within these efforts: without any, a problem has no patch that takes a search.
@@ -71,7 +72,7 @@ pub(crate) fn plan_findings_within(
     value: &Value,
     problems: &[PlanParseError],
     task: &Task,
-    efforts: &Efforts,
+    efforts: &StepBudgets,
 ) -> Vec<Finding> {
     if let Some(finding) = remedies::of_whole_plan(value, problems) {
         return vec![finding];
@@ -81,7 +82,7 @@ pub(crate) fn plan_findings_within(
     let elements = target.elements(&plan, task.evidence(), efforts);
     let context = Context::new(&plan, problems, task, &target, &elements, efforts);
     let is_there = |problem: &&PlanParseError| {
-        problem.code == Code::MissingRequiredField && context.renames.supply(&problem.pointer)
+        problem.code == codes::MISSING_REQUIRED_FIELD && context.renames.supply(&problem.pointer)
     };
     let problems = problems.iter().filter(|problem| !is_there(problem));
     problems.take(MAX_FINDINGS).map(|problem| finding(&context, problem)).collect()
@@ -93,7 +94,7 @@ fn finding(context: &Context<'_, '_>, problem: &PlanParseError) -> Finding {
     finding.suggestion =
         remedies::of(problem.code).and_then(|remedy| Some(remedy(context, at)?.into()));
     let is_doubtful = finding.suggestion.as_ref().is_some_and(|it| !it.is_certain());
-    if problem.code == Code::UnknownField && is_doubtful {
+    if problem.code == codes::UNKNOWN_FIELD && is_doubtful {
         SAYS_MORE.clone_into(&mut finding.expected);
     }
     finding

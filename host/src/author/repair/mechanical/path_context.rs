@@ -1,18 +1,15 @@
 //! What is known where the paths of a mapping start.
 
-use super::rule::{Mapping, PlanRule};
-use crate::evidence::similarity::ranking::{Likely, best};
+use super::rule::{PlanRule, TolerantMapping};
+use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
 use crate::evidence::{Path, PathIndex};
 use crate::gate::fit::suggest::{
-    PathSearch, Sought, is_presentable, likely_property, other_spellings,
+    PathSearch, Sought, is_presentable, likely_property, other_spellings, said_most,
 };
 use crate::graph::spec::{Property, PropertyType};
 use crate::plan::expr::{Conversion, Level};
 use crate::plan::language::ObjectKind;
-
-/// How much of a property's name a path has to say, more than of any other's, for the property to be meant.
-const SAID: f64 = 0.25;
 
 /// The values that a path can lead to, beside what has the mapping.
 pub(super) struct PathContext<'c, 'p, 'a> {
@@ -34,7 +31,7 @@ impl<'a> PathContext<'_, '_, 'a> {
     /// The property of a mapping, by its name or else by its path, and by what its value becomes.
     pub(super) fn property_of_mapping(
         &self,
-        mapping: &Mapping<'_>,
+        mapping: &TolerantMapping<'_>,
     ) -> Option<Likely<&'a Property>> {
         let path = mapping.path.as_deref().unwrap_or_default();
         let Some(given) = value_type(mapping) else { return self.property_of(mapping.name, path) };
@@ -44,21 +41,19 @@ impl<'a> PathContext<'_, '_, 'a> {
         if let [only] = suiting.as_slice() {
             return Some(Likely::new(*only, true));
         }
-        let effort = &self.known.efforts().searches;
+        let effort = &self.known.efforts.searches;
         let said = |it: &Property| {
             let name = &it.logical_name;
             let near = mapping.name.map_or(0.0, |written| spelling::names(written, name, effort));
             near.max(spelling::affinity(name, path))
         };
-        let best = effort.whole(best(suiting.into_iter().map(|it| (said(it), it))))?;
-        let is_clear = best.score >= SAID && best.margin >= SAID;
-        (best.score > 0.0).then(|| Likely::new(best.item, is_clear))
+        effort.whole(said_most(suiting.into_iter().map(|it| (said(it), it))))
     }
 
     /// A path for a property, or for anything of that name.
     pub(super) fn path_for(&self, name: &str, is_key: bool) -> Option<Likely<Path>> {
         let property_type = self.rule.and_then(|it| it.property(name)).map(|it| &it.property_type);
-        let entity = self.rule.and_then(PlanRule::entity).map_or("", |it| it.item.name.as_str());
+        let entity = self.rule.and_then(|rule| rule.entity).map_or("", |it| it.item.name.as_str());
         let taken = self.rule.into_iter().flat_map(|rule| rule.paths(self.level));
         let sought = Sought { given: &[], name: Some(name), property_type, is_key };
         PathSearch::new(self.known, entity, taken).named(&sought)
@@ -70,7 +65,7 @@ impl<'a> PathContext<'_, '_, 'a> {
         let mut forms = other_spellings(&whole);
         forms.insert(0, whole);
         forms.retain(|path| path.iter().all(|segment| is_presentable(segment)));
-        let evidence = self.known.evidence();
+        let evidence = self.known.evidence;
         let here = forms.iter().find(|path| self.known.has(path));
         let elsewhere = || {
             let mut types = evidence.event_types();
@@ -96,7 +91,7 @@ impl<'a> PathContext<'_, '_, 'a> {
 }
 
 /// The type of what a mapping's conversions or its template give; `None` where it may be anything.
-fn value_type(mapping: &Mapping<'_>) -> Option<PropertyType> {
+fn value_type(mapping: &TolerantMapping<'_>) -> Option<PropertyType> {
     let chain = mapping.json.get("convert").and_then(serde_json::Value::as_array);
     let Some(last) = chain.and_then(|steps| steps.last()) else {
         return mapping.json.get("template").map(|_| PropertyType::String);

@@ -3,7 +3,6 @@
 use json_patch::Patch;
 use serde::Serialize;
 
-use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::Likely;
 
 /// What can be done about a problem without asking; `None` where that doesn't follow from the plan and the task.
@@ -21,10 +20,10 @@ pub(super) fn maybe(patch: Patch) -> Remedy {
 
 /// What is likely meant, in the place of what is there.
 pub(super) fn replace(at: &str, likely: Likely<impl Serialize>) -> Remedy {
-    Some(likely.map(|value| patch::replace(at, value)))
+    Some(likely.replacing(at))
 }
 
 /// What is likely meant, where nothing is.
 pub(super) fn add(at: &str, likely: Likely<impl Serialize>) -> Remedy {
-    Some(likely.map(|value| patch::add(at, value)))
+    Some(likely.added(at))
 }

@@ -6,12 +6,13 @@ use serde_json::{Map, Value};
 
 use super::grammar::{alternatives_to, kind_at, suits};
 use super::pointer::split;
+use crate::diagnostics::codes;
 use crate::diagnostics::finding::patch;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::ranking::best;
 use crate::evidence::similarity::{TYPO_THRESHOLD, spelling};
+use crate::plan::PlanParseError;
 use crate::plan::language::{Field, ObjectKind, Shape};
-use crate::plan::{PlanParseError, PlanParseErrorCode as Code};
 
 /// What another word for the same thing is worth, and how far ahead it is of a name that is as much alike.
 const ALIAS: f64 = 0.9;
@@ -36,18 +37,18 @@ struct Discrepancy<'p> {
 }
 
 impl Renames {
-    pub(super) fn find(json: &Value, problems: &[PlanParseError], effort: &Effort) -> Self {
+    pub(super) fn find(json: &Value, problems: &[PlanParseError], effort: &StepBudget) -> Self {
         let mut unknown: Vec<(&str, &str, String)> = Vec::new();
         let mut discrepancies: BTreeMap<&str, Discrepancy<'_>> = BTreeMap::new();
         for problem in problems {
             let at = problem.pointer.as_str();
             let Some((parent, name)) = split(at) else { continue };
             match problem.code {
-                Code::UnknownField => {
+                codes::UNKNOWN_FIELD => {
                     discrepancies.entry(parent).or_default().unknown += 1;
                     unknown.push((at, parent, name));
                 }
-                Code::MissingRequiredField => {
+                codes::MISSING_REQUIRED_FIELD => {
                     discrepancies.entry(parent).or_default().missing.push(at);
                 }
                 _ => {}
@@ -108,7 +109,7 @@ fn meant(
     content: &Value,
     fields: &Map<String, Value>,
     kind: ObjectKind,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<&'static str> {
     let is_there = |field: &str| fields.contains_key(field);
     let is_ruled_out = |field: &str| alternatives_to(kind, field).into_iter().any(is_there);

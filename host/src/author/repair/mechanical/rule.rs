@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::iteration::IterationScope;
-use crate::evidence::effort::Effort;
-use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::effort::StepBudget;
+use crate::evidence::similarity::ranking::{Likely, first_of};
 use crate::gate::fit::suggest::{likely_entity, means_key};
 use crate::graph::GraphSpec;
-use crate::graph::spec::{Entity, Property, Relationship};
+use crate::graph::spec::{Entity, Properties, Property, Relationship};
 use crate::plan::expr::Level;
 use crate::plan::language::ObjectKind;
 
@@ -19,7 +19,7 @@ pub(super) fn read_path(value: &Value) -> Option<Vec<String>> {
 }
 
 /// A mapping, as far as it can be read.
-pub(super) struct Mapping<'a> {
+pub(super) struct TolerantMapping<'a> {
     /// The pointer to it.
     pub(super) at: String,
     pub(super) json: &'a Value,
@@ -33,7 +33,7 @@ pub(super) struct Mapping<'a> {
     pub(super) level: Level,
 }
 
-impl<'a> Mapping<'a> {
+impl<'a> TolerantMapping<'a> {
     pub(super) fn read(at: String, json: &'a Value, is_key: bool, scope: &IterationScope) -> Self {
         let name = json.get("property_name").and_then(Value::as_str);
         Self {
@@ -64,16 +64,6 @@ impl<'a> Mapping<'a> {
     }
 }
 
-/// What a rule is about.
-#[derive(Clone, Copy)]
-enum Subject<'a> {
-    /// The entity that is stated or meant.
-    Entity(Likely<&'a Entity>),
-    /// The relationship that is stated.
-    Relationship(&'a Relationship),
-    Unknown,
-}
-
 /// Something with mappings, as far as it can be read.
 pub(super) struct PlanRule<'a> {
     /// The pointer to it.
@@ -84,9 +74,12 @@ pub(super) struct PlanRule<'a> {
     /// What its paths start from.
     pub(super) scope: IterationScope,
     /// Those of the key first.
-    pub(super) mappings: Vec<Mapping<'a>>,
-    subject: Subject<'a>,
-    searches: &'a Effort,
+    pub(super) mappings: Vec<TolerantMapping<'a>>,
+    /// The entity that is stated or meant, where it is of one.
+    pub(super) entity: Option<Likely<&'a Entity>>,
+    /// The relationship that is stated, where it is an edge.
+    pub(super) relationship: Option<&'a Relationship>,
+    searches: &'a StepBudget,
 }
 
 impl<'a> PlanRule<'a> {
@@ -95,18 +88,18 @@ impl<'a> PlanRule<'a> {
         kind: ObjectKind,
         json: &'a Value,
         scope: IterationScope,
-        (graph, searches): (&'a GraphSpec, &'a Effort),
+        (graph, searches): (&'a GraphSpec, &'a StepBudget),
     ) -> Self {
         let mappings = read_mappings(&at, kind, json, &scope);
-        let subject = Subject::Unknown;
-        let mut rule = Self { at, kind, json, scope, mappings, subject, searches };
-        rule.subject = match kind {
-            ObjectKind::Edge => rule
-                .text("relationship_name")
-                .and_then(|name| graph.relationship(name))
-                .map_or(Subject::Unknown, Subject::Relationship),
-            _ => rule.likely_entity(graph).map_or(Subject::Unknown, Subject::Entity),
-        };
+        let (entity, relationship) = (None, None);
+        let mut rule = Self { at, kind, json, scope, mappings, entity, relationship, searches };
+        match kind {
+            ObjectKind::Edge => {
+                let name = rule.text("relationship_name");
+                rule.relationship = name.and_then(|name| graph.relationship(name));
+            }
+            _ => rule.entity = rule.likely_entity(graph),
+        }
         rule
     }
 
@@ -140,48 +133,34 @@ impl<'a> PlanRule<'a> {
         }
     }
 
-    /// The entity that is stated or meant.
-    pub(super) fn entity(&self) -> Option<Likely<&'a Entity>> {
-        match self.subject {
-            Subject::Entity(entity) => Some(entity),
-            Subject::Relationship(_) | Subject::Unknown => None,
-        }
-    }
-
     /// Whether it is of an entity, stated or meant.
     pub(super) fn is_of(&self, entity: &str) -> bool {
-        self.entity().is_some_and(|it| it.item.name == entity)
+        self.entity.is_some_and(|it| it.item.name == entity)
     }
 
-    /// The relationship that is stated.
-    pub(super) fn relationship(&self) -> Option<&'a Relationship> {
-        match self.subject {
-            Subject::Relationship(relationship) => Some(relationship),
-            Subject::Entity(_) | Subject::Unknown => None,
-        }
+    /// The properties of what it is about.
+    fn declared(&self) -> Option<&'a Properties> {
+        let entity = self.entity.map(|entity| &entity.item.properties);
+        entity.or(self.relationship.map(|relationship| &relationship.properties))
     }
 
     /// A property of what it is about.
     pub(super) fn property(&self, name: &str) -> Option<&'a Property> {
-        match self.subject {
-            Subject::Entity(entity) => entity.item.property(name),
-            Subject::Relationship(relationship) => relationship.property(name),
-            Subject::Unknown => None,
-        }
+        self.declared()?.named(name)
     }
 
     /// The mappings of the key.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &Mapping<'a>> {
+    pub(super) fn keys(&self) -> impl Iterator<Item = &TolerantMapping<'a>> {
         self.mappings.iter().filter(|it| it.is_key)
     }
 
     /// The mappings of `property_fields`.
-    pub(super) fn properties(&self) -> impl Iterator<Item = &Mapping<'a>> {
+    pub(super) fn properties(&self) -> impl Iterator<Item = &TolerantMapping<'a>> {
         self.mappings.iter().filter(|it| !it.is_key)
     }
 
     /// The mapping at a pointer.
-    pub(super) fn mapping(&self, at: &str) -> Option<&Mapping<'a>> {
+    pub(super) fn mapping(&self, at: &str) -> Option<&TolerantMapping<'a>> {
         self.mappings.iter().find(|it| it.at == at)
     }
 
@@ -199,20 +178,19 @@ impl<'a> PlanRule<'a> {
     /// The property of the entity's key that the mapping at a pointer is: the one in its place, or the only one that no other
     /// mapping of the key names.
     pub(super) fn key(&self, at: &str) -> Option<Likely<&'a Property>> {
-        let entity = self.entity()?;
+        let entity = self.entity?;
         let keys: Vec<&Property> = entity.item.key_properties().collect();
         if let [only] = keys.as_slice() {
             return Some(entity.map(|_| *only));
         }
         let is_open = |key: &&Property| !self.keys().any(|it| it.at != at && it.is_of(key));
-        let mut open = keys.into_iter().filter(is_open);
-        let first = open.next()?;
-        Some(entity.map(|_| first).only_if(open.next().is_none()))
+        let open = first_of(keys.into_iter().filter(is_open))?;
+        Some(open.only_if(entity.is_certain()))
     }
 
     /// Whether a property of the key was meant by what the mapping at a pointer says, if it says anything.
     pub(super) fn means_key(&self, at: &str, key: &Property) -> bool {
-        let Some(Likely { item: entity, .. }) = self.entity() else { return false };
+        let Some(Likely { item: entity, .. }) = self.entity else { return false };
         let mapping = self.keys().find(|it| it.at == at);
         let path = mapping.and_then(|it| it.path.as_deref()).unwrap_or_default();
         let written = mapping.and_then(|it| it.name);
@@ -221,18 +199,10 @@ impl<'a> PlanRule<'a> {
 
     /// The properties that no mapping names, those of the key apart.
     pub(super) fn free(&self) -> Vec<&'a Property> {
-        match self.subject {
-            Subject::Entity(Likely { item: entity, .. }) => {
-                let is_key =
-                    |it: &Property| entity.key_properties().any(|key| std::ptr::eq(key, it));
-                let others = entity.properties.iter().filter(|it| !is_key(it));
-                others.filter(|it| !self.maps(it)).collect()
-            }
-            Subject::Relationship(relationship) => {
-                relationship.properties.iter().filter(|it| !self.maps(it)).collect()
-            }
-            Subject::Unknown => Vec::new(),
-        }
+        let entity = self.entity.map(|it| it.item);
+        let keys = || entity.into_iter().flat_map(Entity::key_properties);
+        let is_free = |it: &&Property| !keys().any(|key| std::ptr::eq(key, *it)) && !self.maps(it);
+        self.declared().into_iter().flat_map(|all| all.iter()).filter(is_free).collect()
     }
 }
 
@@ -242,15 +212,17 @@ fn read_mappings<'a>(
     kind: ObjectKind,
     json: &'a Value,
     scope: &IterationScope,
-) -> Vec<Mapping<'a>> {
+) -> Vec<TolerantMapping<'a>> {
     let list = |field: &'static str, is_key: bool| {
         let items = json.get(field).and_then(Value::as_array).into_iter().flatten().enumerate();
-        items.map(move |(i, it)| Mapping::read(format!("{at}/{field}/{i}"), it, is_key, scope))
+        items.map(move |(i, it)| {
+            TolerantMapping::read(format!("{at}/{field}/{i}"), it, is_key, scope)
+        })
     };
     let properties = list("property_fields", false);
     match json.get("key_field").filter(|_| kind == ObjectKind::Plan) {
         Some(key) => {
-            let key = Mapping::read(format!("{at}/key_field"), key, true, scope);
+            let key = TolerantMapping::read(format!("{at}/key_field"), key, true, scope);
             std::iter::once(key).chain(properties).collect()
         }
         None => list("key_fields", true).chain(properties).collect(),

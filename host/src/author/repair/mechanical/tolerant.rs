@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::grammar::{enclosing, kind_at, shape_at};
 use super::iteration::IterationScope;
-use super::rule::{Mapping, PlanRule};
-use crate::evidence::effort::Effort;
+use super::rule::{PlanRule, TolerantMapping};
+use crate::evidence::effort::StepBudget;
 use crate::graph::GraphSpec;
 use crate::plan::EventPattern;
 use crate::plan::expr::{ForEach, Level};
@@ -45,7 +45,7 @@ pub(super) struct TolerantPlan<'a> {
 
 impl<'a> TolerantPlan<'a> {
     /// Reads a value beside a graph, which says what is meant by names that it doesn't have.
-    pub(super) fn read(json: &'a Value, graph: &'a GraphSpec, searches: &'a Effort) -> Self {
+    pub(super) fn read(json: &'a Value, graph: &'a GraphSpec, searches: &'a StepBudget) -> Self {
         let event_type = json.get("event_type");
         let event_types = match event_type {
             Some(Value::Array(items)) => items.as_slice(),
@@ -95,20 +95,20 @@ impl<'a> TolerantPlan<'a> {
     }
 
     /// The mapping of a property, or the value in a `coalesce`, at a pointer or around it.
-    pub(super) fn value_around(&self, at: &str) -> Option<Mapping<'a>> {
+    pub(super) fn value_around(&self, at: &str) -> Option<TolerantMapping<'a>> {
         let kinds = [ObjectKind::Key, ObjectKind::Property, ObjectKind::Choice];
         self.read_mapping(enclosing(self.json, at, &kinds)?)
     }
 
     /// The mapping of a property at a pointer or around it.
-    pub(super) fn mapping_around(&self, at: &str) -> Option<Mapping<'a>> {
+    pub(super) fn mapping_around(&self, at: &str) -> Option<TolerantMapping<'a>> {
         self.read_mapping(enclosing(self.json, at, &[ObjectKind::Key, ObjectKind::Property])?)
     }
 
-    fn read_mapping(&self, at: &str) -> Option<Mapping<'a>> {
+    fn read_mapping(&self, at: &str) -> Option<TolerantMapping<'a>> {
         let is_key = self.kind(at) == Some(ObjectKind::Key);
         let scope = self.scope(at).unwrap_or(&IterationScope::Unreadable);
-        Some(Mapping::read(at.to_owned(), self.get(at)?, is_key, scope))
+        Some(TolerantMapping::read(at.to_owned(), self.get(at)?, is_key, scope))
     }
 
     /// The nodes that edges can name, with what they call them.
@@ -132,7 +132,7 @@ impl<'a> TolerantPlan<'a> {
     }
 }
 
-fn read_rules<'a>(json: &'a Value, beside: (&'a GraphSpec, &'a Effort)) -> Vec<PlanRule<'a>> {
+fn read_rules<'a>(json: &'a Value, beside: (&'a GraphSpec, &'a StepBudget)) -> Vec<PlanRule<'a>> {
     let list = |name: &str| {
         let items = json.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         items.iter().enumerate().take(MAX_RULES)
@@ -187,7 +187,7 @@ mod tests {
     use serde_json::json;
 
     use super::TolerantPlan;
-    use crate::evidence::effort::{Cancel, Effort};
+    use crate::evidence::effort::{Cancel, StepBudget};
     use crate::graph::GraphSpec;
     use crate::plan::expr::Level;
 
@@ -208,7 +208,7 @@ mod tests {
         });
         let graph = "entities: [{name: Order, keys: {primary: [id]}, properties: [{name: id, type: string}]}]";
         let graph = GraphSpec::parse(graph, "graph.yaml").expect("a graph");
-        let effort = Effort::new(u64::MAX, &Cancel::default());
+        let effort = StepBudget::new(u64::MAX, &Cancel::default());
         let plan = TolerantPlan::read(&json, &graph, &effort);
 
         assert_eq!((plan.event_type, plan.event_patterns.len()), (None, 1));

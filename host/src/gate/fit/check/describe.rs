@@ -6,8 +6,10 @@ use crate::diagnostics::codes::PATH_NOT_SCALAR;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::{PathIndex, Seen, dotted};
+use crate::evidence::{PathIndex, dotted};
 use crate::gate::fit::smallest;
+use crate::graph::spec::PropertyType;
+use crate::plan::expr::Conversion;
 
 /// A path as a finding shows it.
 pub(super) fn shown(path: &[String]) -> String {
@@ -18,7 +20,7 @@ pub(super) fn shown(path: &[String]) -> String {
 pub(super) fn described(value: &Value) -> String {
     match value {
         Value::String(text) => format!("a string of {} characters", text.chars().count()),
-        value => crate::graph::text::described(value),
+        value => crate::graph::described(value),
     }
 }
 
@@ -28,20 +30,26 @@ pub(super) fn no_scalar(at: &str, path: &[String], known: &PathIndex<'_>) -> Fin
         .values(path)
         .next()
         .map_or_else(|| known.declared_kinds(path).to_string(), |(_, value)| described(value));
-    let finding = Finding::new(
+    let mut finding = Finding::new(
         Stage::Fit,
         PATH_NOT_SCALAR,
         at,
         "a path at which a string, a number or a boolean is",
         format!("{found} at {}", shown(path)),
     );
-    show(finding, known.values(path).map(|(seen, _)| seen))
+    finding.event = smallest(known.values(path).map(|(seen, _)| seen));
+    finding
 }
 
-/// A finding with the smallest of the samples that show it.
-pub(super) fn show<'s>(finding: Finding, samples: impl Iterator<Item = &'s Seen>) -> Finding {
-    match smallest(samples) {
-        Some(event) => finding.shown_by(event),
-        None => finding,
-    }
+/// What a chain gives, in words.
+pub(super) fn chain_described(chain: &[Conversion]) -> String {
+    let last = chain.last().map_or("no conversion", Conversion::name);
+    let given = match chain.last().and_then(Conversion::gives) {
+        Some(PropertyType::String) => "a text".to_owned(),
+        Some(PropertyType::Int64) => "an integer".to_owned(),
+        Some(PropertyType::Double) => "a number".to_owned(),
+        Some(other) => format!("a {}", other.as_str()),
+        None => "a value".to_owned(),
+    };
+    format!("{given} by {last}")
 }

@@ -10,7 +10,7 @@ use crate::diagnostics::codes::{UNKNOWN_RELATIONSHIP, WRONG_ENDPOINT};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::similarity::ranking::{Likely, best, first_of, only};
 use crate::evidence::similarity::spelling;
 use crate::gate::fit::mapping::Mapping;
 use crate::gate::fit::suggest::likely_entity;
@@ -36,15 +36,10 @@ impl Checks<'_, '_> {
             }
         }
         let Some(relationship) = relationship else { return findings };
-        let mapping = |(place, field)| Mapping {
-            at: format!("{at}/property_fields/{place}"),
-            field,
-            property: relationship.property(FieldMapping::property_name(field)),
-            is_key: false,
-            for_each: edge.for_each(),
-        };
-        let mappings: Vec<Mapping<'_>> =
-            edge.property_fields().iter().enumerate().map(mapping).collect();
+        let all = &relationship.properties;
+        let mappings = Mapping::all(edge.property_fields(), all, false, edge.for_each(), |place| {
+            format!("{at}/property_fields/{place}")
+        });
         let owner = Owner { name: &relationship.name, properties: &relationship.properties };
         findings.extend(self.properties(&mappings, owner, &[]));
         findings.extend(self.edge_values(edge, &mappings, None));
@@ -63,18 +58,13 @@ impl Checks<'_, '_> {
             let at = format!("{at}/entity_name");
             let key = key_fields.first().map(FieldMapping::property_name);
             let likely = likely_entity(Some(entity_name), key, &[], self.graph, self.searches());
-            let renamed = likely.map(|it| it.map(|it| patch::replace(&at, &it.name)));
+            let renamed = likely.map(|it| it.map(|it| &it.name).replacing(&at));
             return vec![self.unknown_entity(&at, entity_name).suggesting(renamed)];
         };
         let at = format!("{at}/key_fields");
-        let mapping = |(place, field)| Mapping {
-            at: format!("{at}/{place}"),
-            field,
-            property: entity.property(FieldMapping::property_name(field)),
-            is_key: true,
-            for_each: edge.for_each(),
-        };
-        let mappings: Vec<Mapping<'_>> = key_fields.iter().enumerate().map(mapping).collect();
+        let all = &entity.properties;
+        let mappings =
+            Mapping::all(key_fields, all, true, edge.for_each(), |place| format!("{at}/{place}"));
         let keys = Keys {
             checks: *self,
             at: at.clone(),
@@ -153,7 +143,7 @@ impl Checks<'_, '_> {
             (_, [only]) => Some(Likely::new(*only, false)),
             _ => None,
         };
-        finding.suggesting(likely.map(|it| it.map(|it| patch::replace(&at, &it.name))))
+        finding.suggesting(likely.map(|it| it.map(|it| &it.name).replacing(&at)))
     }
 
     /// Ends of other entities than the relationship joins.
@@ -191,7 +181,7 @@ impl Checks<'_, '_> {
     /// that no other edge of the plan is, and nothing else does.
     fn meant(&self, at: &str, end: &str, edge: &EdgeRule, wanted: &str) -> Option<Likely<Patch>> {
         let nodes = self.plan.nodes().iter();
-        let of_entity: Vec<&NodeRule> = nodes.filter(|it| it.entity_name() == wanted).collect();
+        let of_entity = only(nodes.filter(|it| it.entity_name() == wanted));
         let endpoint = if end == "from" { edge.from() } else { edge.to() };
         let ends = (self.entity_of(edge.from()), self.entity_of(edge.to()));
         let fixed = if end == "from" { (Some(wanted), ends.1) } else { (ends.0, Some(wanted)) };
@@ -204,10 +194,10 @@ impl Checks<'_, '_> {
             if key_fields.iter().all(is_key) {
                 meant.push(patch::replace(&format!("{at}/{end}/entity_name"), wanted));
             }
-        } else if let [only] = of_entity.as_slice()
+        } else if let Some(node) = of_entity
             && !self.is_there(edge, edge.relationship_name(), fixed)
         {
-            meant.push(patch::replace(&format!("{at}/{end}"), only.name()));
+            meant.push(patch::replace(&format!("{at}/{end}"), node.name()));
         }
         let joins = |it: &&Relationship| {
             Some(it.from_entity.as_str()) == ends.0 && Some(it.to_entity.as_str()) == ends.1
@@ -216,8 +206,7 @@ impl Checks<'_, '_> {
         let joining = joining.filter(|it| !self.is_there(edge, &it.name, ends));
         meant
             .extend(joining.map(|it| patch::replace(&format!("{at}/relationship_name"), &it.name)));
-        let is_only = meant.len() == 1;
-        meant.into_iter().next().map(|patch| Likely::new(patch, is_only))
+        first_of(meant.into_iter())
     }
 
     /// Whether another edge of the plan has this relationship between these entities.

@@ -5,9 +5,9 @@ use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::Evidence;
-use crate::evidence::effort::Effort;
-use crate::gate::fit::suggest::{likely_event_type, likely_prefix};
-use crate::plan::{EventPattern, Plan, Role};
+use crate::evidence::effort::StepBudget;
+use crate::gate::fit::suggest::{likely_event_type_of, likely_prefix};
+use crate::plan::{EventPattern, Plan};
 
 /// How many event types a message names.
 const MAX_NAMED: usize = 8;
@@ -16,16 +16,8 @@ const MAX_NAMED: usize = 8;
 pub(in crate::gate::fit) fn check(
     plan: &Plan,
     evidence: &Evidence,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Vec<Finding> {
-    let reads = plan.reads();
-    let at_event = || reads.iter().filter(|read| read.reference.level.is_event());
-    let key = at_event().find(|read| read.role == Role::Key);
-    let key = key.map(|read| read.reference.path.as_slice());
-    let paths: Vec<&[String]> = at_event()
-        .filter(|read| matches!(read.role, Role::Key | Role::Property))
-        .map(|read| read.reference.path.as_slice())
-        .collect();
     let types = plan.event_types();
     let lacks_samples = |(_, pattern): &(usize, &EventPattern)| {
         !evidence.event_types().any(|(name, _)| pattern.matches(name))
@@ -39,7 +31,7 @@ pub(in crate::gate::fit) fn check(
         let finding = unknown(&at, pattern, evidence);
         let meant = match pattern {
             EventPattern::Exact(written) => {
-                likely_event_type(Some(written), key, &paths, evidence, effort)
+                likely_event_type_of(plan, Some(written), evidence, effort)
                     .map(|likely| likely.map(str::to_owned))
             }
             EventPattern::Prefix(written) => likely_prefix(written, evidence, effort),
@@ -49,7 +41,7 @@ pub(in crate::gate::fit) fn check(
             Some(likely) if types.patterns().contains(&EventPattern::new(&likely.item)) => {
                 finding.with_suggestion(patch::remove(&at))
             }
-            meant => finding.suggesting(meant.map(|it| it.map(|name| patch::replace(&at, name)))),
+            meant => finding.suggesting(meant.map(|it| it.replacing(&at))),
         }
     };
     unmatched.map(finding).collect()

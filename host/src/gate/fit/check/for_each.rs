@@ -1,14 +1,13 @@
 //! What each `for_each` goes over has to be there, and be an array or an object.
 
-use super::describe::described;
-use super::describe::show;
-use super::describe::shown;
+use super::describe::{described, shown};
 use crate::diagnostics::codes::{FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::{Path, PathIndex};
 use crate::gate::fit::scope::Scopes;
+use crate::gate::fit::smallest;
 use crate::gate::fit::suggest::{Meant, collections, nearest_collection, reads_elements, relocate};
 use crate::json::JsonKind;
 use crate::plan::expr::Over;
@@ -40,15 +39,14 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
         return if known.admits_path(path) { None } else { unknown(read, over, known, scopes) };
     };
     let what = if over == Over::Array { "an array" } else { "an object" };
-    let finding = Finding::new(
+    let mut finding = Finding::new(
         Stage::Fit,
         code,
         &read.pointer,
         format!("{what} to go over; {}", listed(over, known)),
         format!("{} at {}", described(first), shown(path)),
     );
-    let finding = show(finding, known.values(path).map(|(seen, _)| seen));
-    let replaced = |likely: Likely<Path>| likely.map(|path| patch::replace(&read.pointer, path));
+    finding.event = smallest(known.values(path).map(|(seen, _)| seen));
     let other = match over {
         Over::Array => (JsonKind::Object, "entries"),
         Over::Entries => (JsonKind::Array, "array"),
@@ -59,7 +57,7 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
     }
     if !kinds.contains(other.0) {
         let nearest = nearest_collection(path, over, known).map(|it| it.only_if(false));
-        return Some(finding.suggesting(nearest.map(replaced)));
+        return Some(finding.suggesting(nearest.map(|it| it.replacing(&read.pointer))));
     }
     // What is read of the elements tells whether the right thing is gone over in the wrong way.
     let renamed = patch::rename(&read.pointer, &format!("{at}/{}", other.1));
@@ -79,7 +77,7 @@ fn unknown(
         Stage::Fit,
         UNKNOWN_PATH,
         &read.pointer,
-        format!("{what} that {} have; {}", known.of(), listed(over, known)),
+        format!("{what} that {} have; {}", known.of, listed(over, known)),
         format!("{}, which none of {} samples has", shown(path), known.count()),
     );
     let level = read.reference.level;
@@ -93,7 +91,7 @@ fn unknown(
     if known.is_thin() && !is_typo && !known.is_blocked(path) {
         return None;
     }
-    Some(finding.suggesting(nearest.map(|it| it.map(|it| patch::replace(&read.pointer, it)))))
+    Some(finding.suggesting(nearest.map(|it| it.replacing(&read.pointer))))
 }
 
 fn listed(over: Over, known: &PathIndex<'_>) -> String {

@@ -180,7 +180,7 @@ impl<'a> Keys<'a, '_> {
             findings.push(match self.mapped_elsewhere(key) {
                 Some(other) => finding.with_fix(patch::rename(&other.at, &to)),
                 None => {
-                    let added = self.missing(key).map(|it| it.map(|it| patch::add(&to, it)));
+                    let added = self.missing(key).map(|it| it.added(&to));
                     finding.suggesting(added)
                 }
             });

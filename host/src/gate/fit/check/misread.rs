@@ -11,24 +11,23 @@ use crate::evidence::PathIndex;
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
 use crate::gate::fit::mapping::Mapping;
-use crate::gate::fit::suggest::{PathSearch, Sought};
+use crate::gate::fit::suggest::PathSearch;
 use crate::plan::expr::Level;
 
 /// What is read by two mappings crosswise, and what is read twice. Names alone speak here, so they have to speak clearly:
 /// nothing is said where a property's name occurs anywhere on the path that it reads. Paths are compared that start at the
-/// same `level`, of which `known` tells.
+/// same `level`, which `search` looks through.
 pub(super) fn check(
     mappings: &[Mapping<'_>],
     owner: &str,
     level: Level,
-    known: &PathIndex<'_>,
+    search: &PathSearch<'_, '_>,
 ) -> Vec<Finding> {
+    let known = search.known();
     let at_level = |it: &&Mapping<'_>| it.plain().is_some_and(|it| it.level == level);
     let sound = mappings.iter().filter(at_level).filter(|it| it.is_sound(known));
     let sound: Vec<Sound<'_>> = sound.map(Sound::new).collect();
-    let paths = sound.iter().map(|it| it.mapping.path());
-    let search = PathSearch::new(known, owner, paths);
-    let effort = &known.efforts().values;
+    let effort = &known.efforts.values;
     let mut findings = Vec::new();
     let mut involved: BTreeSet<usize> = BTreeSet::new();
     for (i, one) in sound.iter().enumerate() {
@@ -40,7 +39,7 @@ pub(super) fn check(
                 (one.mapping.path() == other.mapping.path(), one.steps + other.steps);
             let found = if is_same && one.reads_its_name != other.reads_its_name {
                 let astray = if one.reads_its_name { other } else { one };
-                read_twice(astray.mapping, owner, &search)
+                read_twice(astray.mapping, owner, search)
             } else if !is_same && one.is_astray && other.is_astray && effort.take(steps) {
                 swapped(one.mapping, other.mapping, known)
             } else {
@@ -130,13 +129,7 @@ fn says_nothing(mapping: &Mapping<'_>) -> bool {
 fn read_twice(astray: &Mapping<'_>, owner: &str, search: &PathSearch<'_, '_>) -> Option<Finding> {
     let path = astray.path();
     let name = &astray.property?.logical_name;
-    let sought = Sought {
-        given: path,
-        name: Some(name),
-        property_type: astray.property_type(),
-        is_key: astray.is_key,
-    };
-    let nearest = search.named(&sought).filter(Likely::is_certain)?.item;
+    let nearest = search.named(&astray.sought(path)).filter(Likely::is_certain)?.item;
     let beside = nearest.split_last().map(|(_, it)| it) == path.split_last().map(|(_, it)| it);
     // Several properties may be read from one value on purpose. A key that is another property's value isn't one of them.
     if !beside || !astray.reads_its_name(&nearest) || spelling::affinity(name, path) >= 0.5 {

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::scope::Scopes;
 use crate::diagnostics::untrusted::quoted;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::graph::GraphSpec;
 use crate::plan::Plan;
 
@@ -37,7 +37,7 @@ pub(super) struct Checks<'c, 't> {
 
 impl<'t> Checks<'_, 't> {
     /// What searching for suggestions is taken from.
-    fn searches(&self) -> &'t Effort {
+    fn searches(&self) -> &'t StepBudget {
         &self.scopes.efforts().searches
     }
 }

@@ -83,8 +83,8 @@ impl Checks<'_, '_> {
             let finding = Finding::new(Stage::Fit, UNKNOWN_PROPERTY, &at, expected, quoted(name));
             let known = self.scopes.of(mapping).unwrap_or(self.scopes.event());
             let likely = likely_property(Some(name), mapping.path(), &free, known);
-            let renamed = likely
-                .map(|it| it.map(|it| patch::replace(&at, called(it, name, self.searches()))));
+            let renamed =
+                likely.map(|it| it.map(|it| called(it, name, self.searches())).replacing(&at));
             // The owner can't hold it; but where it holds little of what the plan reads, it may not be the one meant. That
             // nothing was found says nothing where the search came to no end.
             let removed = || Likely::new(patch::remove(&mapping.at), is_about_owner);

@@ -17,16 +17,13 @@ impl Checks<'_, '_> {
             return vec![self.node_entity(index, node)];
         };
         let for_each = node.for_each();
-        let mapping = |at: String, field, is_key| {
-            let property = entity.property(crate::plan::FieldMapping::property_name(field));
-            Mapping { at, field, property, is_key, for_each }
-        };
-        let keys = node.key_fields().iter().enumerate();
-        let keys = keys.map(|(key, field)| mapping(self.plan.key_pointer(index, key), field, true));
-        let properties = node.property_fields().iter().enumerate();
-        let properties = properties
-            .map(|(it, field)| mapping(self.plan.property_pointer(index, it), field, false));
-        let mappings: Vec<Mapping<'_>> = keys.chain(properties).collect();
+        let all = &entity.properties;
+        let mut mappings = Mapping::all(node.key_fields(), all, true, for_each, |key| {
+            self.plan.key_pointer(index, key)
+        });
+        mappings.extend(Mapping::all(node.property_fields(), all, false, for_each, |other| {
+            self.plan.property_pointer(index, other)
+        }));
 
         let at = self.plan.node_pointer(index);
         let keys = Keys {
@@ -62,8 +59,8 @@ impl Checks<'_, '_> {
             *finding = finding.clone().suggesting(added);
         }
         findings.extend(values.findings);
-        for (level, known) in self.scopes.levels(for_each) {
-            findings.extend(super::misread::check(&mappings, &entity.name, level, known));
+        for (level, search) in group.searches(self.scopes) {
+            findings.extend(super::misread::check(&mappings, &entity.name, level, &search));
         }
         findings
     }

@@ -30,7 +30,7 @@ pub(super) struct PathUse<'p> {
 
 /// What is wanted of a path.
 #[derive(Default)]
-pub(super) struct Wanted<'p> {
+pub(super) struct WantedAtPath<'p> {
     /// What the value is called.
     pub(super) name: Option<&'p str>,
     /// The property that it is for.
@@ -55,7 +55,7 @@ impl PathUse<'_> {
     /// What is wrong with a path that isn't there; nothing where it may be, all the same.
     pub(super) fn unknown(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &WantedAtPath<'_>,
         search: &PathSearch<'_, '_>,
         scopes: &Scopes<'_>,
     ) -> Option<UnknownPath> {
@@ -113,7 +113,11 @@ impl PathUse<'_> {
     }
 
     /// The path that is most like this one, and none of its alternatives.
-    fn nearest(&self, wanted: &Wanted<'_>, search: &PathSearch<'_, '_>) -> Option<NearestPath> {
+    fn nearest(
+        &self,
+        wanted: &WantedAtPath<'_>,
+        search: &PathSearch<'_, '_>,
+    ) -> Option<NearestPath> {
         let property = wanted.property;
         let sought = Sought {
             given: &self.reference.path,
@@ -139,12 +143,12 @@ impl PathUse<'_> {
 fn unknown_at(at: &str, path: &[String], known: &PathIndex<'_>) -> Finding {
     let count = known.count();
     let or_declared =
-        if known.evidence().has_schema() { ", and the event schema doesn't declare" } else { "" };
+        if known.evidence.has_schema() { ", and the event schema doesn't declare" } else { "" };
     Finding::new(
         Stage::Fit,
         UNKNOWN_PATH,
         at,
-        format!("a path that {} have", known.of()),
+        format!("a path that {} have", known.of),
         format!("{}, which none of {count} samples has{or_declared}", shown(path)),
     )
 }
@@ -174,14 +178,11 @@ pub(in crate::gate::fit) fn roles(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Findi
 
 fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
     let path = read.reference.path.as_slice();
-    let name = match read.role {
-        Role::Session => Some("session_id"),
-        Role::Span if read.pointer.ends_with("/span_id_path") => Some("span_id"),
-        _ => None,
-    };
-    if name.is_some_and(|name| path == [name]) {
+    let default = read.default_path();
+    if default.as_deref() == Some(path) {
         return None;
     }
+    let name = default.as_ref().and_then(|default| default.last()).map(String::as_str);
     let known = scopes.at(read.for_each, read.reference.level)?;
     let search = PathSearch::new(known, "", []);
     let template = plan.edges().iter().enumerate().find_map(|(index, edge)| {
@@ -195,7 +196,7 @@ fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
         template,
         has_chain: None,
     };
-    let wanted = Wanted { name, is_always_there: name.is_some(), ..Wanted::default() };
+    let wanted = WantedAtPath { name, is_always_there: name.is_some(), ..WantedAtPath::default() };
     if let Some(unknown) = path_use.unknown(&wanted, &search, scopes) {
         return Some(unknown.finding);
     }
@@ -205,6 +206,6 @@ fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
     }
     let sought = Sought { given: path, name, property_type: None, is_key: false };
     let named = search.named(&sought);
-    let replaced = named.map(|it| it.map(|path| patch::replace(&read.pointer, path)));
-    Some(no_scalar(&read.pointer, path, known).suggesting(replaced))
+    let finding = no_scalar(&read.pointer, path, known);
+    Some(finding.suggesting(named.map(|it| it.replacing(&read.pointer))))
 }

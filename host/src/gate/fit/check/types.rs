@@ -2,27 +2,27 @@
 
 use serde_json::Value;
 
-use super::describe::{described, no_scalar, shown};
+use super::describe::{chain_described, described, no_scalar, shown};
 use crate::diagnostics::codes::{
     CONVERSION_NEVER_SUCCEEDS, Code, TYPE_MISMATCH, UNSUPPORTED_TYPE, WRONG_CONVERSION,
 };
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::{bounded, quoted};
+use crate::evidence::conversion::{self, ChainOutcome};
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
 use crate::evidence::{Path, Seen};
-use crate::gate::fit::chain::{self, Judged};
 use crate::gate::fit::mapping::{Leaf, Mapping};
 use crate::gate::fit::scope::RelevantSamples;
 use crate::gate::fit::smallest;
-use crate::gate::fit::suggest::{PathSearch, Sought, better_chain, missing_conversion};
+use crate::gate::fit::suggest::{PathSearch, better_chain, missing_conversion};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, expected, fit};
 use crate::plan::Nulls;
 use crate::plan::expr::{Conversion, Reference};
 
-/// What the values of a mapping are judged by.
+/// What the values of a mapping are outcome by.
 pub(super) struct TypeCheck<'b, 'k, 't> {
     pub(super) mapping: &'b Mapping<'b>,
     pub(super) search: &'b PathSearch<'k, 't>,
@@ -42,19 +42,20 @@ impl TypeCheck<'_, '_, '_> {
     pub(super) fn constant(&self, leaf: &Leaf<'_>, constant: &Value) -> Option<Finding> {
         let property_type = self.mapping.property_type()?;
         let chain = leaf.chain(leaf.own);
-        let judged = chain::judge(&chain, property_type, &[constant], self.samples.effort());
-        if judged.fits() {
+        let outcome =
+            conversion::outcome(&chain, property_type, &[constant], self.samples.effort());
+        if outcome.fits() {
             return None;
         }
         let at = format!("{}/constant", leaf.at);
-        let observed = crate::graph::text::described(constant);
+        let observed = crate::graph::described(constant);
         if leaf.is_converted() {
-            return Some(self.wrong_chain(leaf, &[constant], property_type, &judged, observed));
+            return Some(self.wrong_chain(leaf, &[constant], property_type, &outcome, observed));
         }
         let code = code(property_type, constant);
         let finding = Finding::new(Stage::Fit, code, &at, self.wanted(property_type), observed);
         let meant = Conversion::to_type(property_type)
-            .and_then(|step| chain::converted(&[step], constant, self.search.effort()))
+            .and_then(|step| conversion::converted(&[step], constant, self.search.effort()))
             .filter(|value| fit(property_type, value) == Fit::Valid);
         let replaced = meant.map(|value| Likely::new(patch::replace(&at, value), true));
         Some(finding.suggesting(replaced))
@@ -64,13 +65,13 @@ impl TypeCheck<'_, '_, '_> {
     pub(super) fn template(&self, leaf: &Leaf<'_>) -> Option<Finding> {
         let property_type = self.mapping.property_type()?;
         let chain = leaf.chain(leaf.own);
-        if chain::may_give(&chain, Some(PropertyType::String), property_type) {
+        if conversion::may_give(&chain, Some(PropertyType::String), property_type) {
             return None;
         }
         if leaf.is_converted() {
-            let judged = Judged::default();
-            let observed = chain::described(&chain);
-            return Some(self.wrong_chain(leaf, &[], property_type, &judged, observed));
+            let outcome = ChainOutcome::default();
+            let observed = chain_described(&chain);
+            return Some(self.wrong_chain(leaf, &[], property_type, &outcome, observed));
         }
         let at = format!("{}/template", leaf.at);
         let wanted = self.wanted(property_type);
@@ -98,7 +99,7 @@ impl TypeCheck<'_, '_, '_> {
         let at = format!("{}/source_path", leaf.at);
         let finding = no_scalar(&at, &reference.path, known);
         let meant = self.meant(&reference.path);
-        Some(finding.suggesting(meant.map(|it| it.map(|path| patch::replace(&at, path)))))
+        Some(finding.suggesting(meant.map(|it| it.replacing(&at))))
     }
 
     fn mismatch(&self, leaf: &Leaf<'_>, reference: &Reference) -> Option<Finding> {
@@ -147,9 +148,9 @@ impl TypeCheck<'_, '_, '_> {
         let meant = if is_right { None } else { self.meant(path) };
         let is_other_path = meant.as_ref().is_some_and(Likely::is_certain);
         let convert = conversion.filter(|_| !is_other_path);
-        let convert =
-            convert.map(|it| it.map(|step| patch::add(&format!("{}/convert", leaf.at), [step])));
-        let replaced = || meant.map(|it| it.map(|path| patch::replace(&source, path)));
+        let chain = format!("{}/convert", leaf.at);
+        let convert = convert.map(|it| it.map(|step| [step]).added(&chain));
+        let replaced = || meant.map(|it| it.replacing(&source));
         Some(finding.suggesting(convert.or_else(replaced)))
     }
 
@@ -160,33 +161,33 @@ impl TypeCheck<'_, '_, '_> {
         seen.retain(|(_, value)| !value.is_null());
         let values: Vec<&Value> = seen.iter().map(|(_, value)| *value).collect();
         let chain = leaf.chain(leaf.own);
-        let may_be = chain::may_give(&chain, None, property_type);
-        let judged = chain::judge(&chain, property_type, &values, self.samples.effort());
-        let is_wrong = judged.unfit.is_some() && (self.samples.has_keys() || judged.fitting == 0);
+        let may_be = conversion::may_give(&chain, None, property_type);
+        let outcome = conversion::outcome(&chain, property_type, &values, self.samples.effort());
+        let is_wrong = outcome.unfit.is_some() && (self.samples.has_keys() || outcome.fitting == 0);
         // One of several may be there for events that no sample is of.
-        let fails = judged.never_succeeds() && self.samples.has_keys() && !leaf.is_alternative;
+        let fails = outcome.never_succeeds() && self.samples.has_keys() && !leaf.is_alternative;
         if may_be && !is_wrong && !fails {
             return None;
         }
         let shown_as = shown(&reference.path);
-        let observed = match (judged.unfit, values.first()) {
+        let observed = match (outcome.unfit, values.first()) {
             (Some(index), _) => {
                 let value = values.get(index).map(|value| described(value)).unwrap_or_default();
-                format!("{}, made of {value} at {shown_as}", chain::described(&chain))
+                format!("{}, made of {value} at {shown_as}", chain_described(&chain))
             }
             (None, Some(value)) if fails => {
                 let value = described(value);
                 let count = values.len();
                 format!(
                     "{}, which fails on all {count} values at {shown_as}, first {value}",
-                    chain::described(&chain)
+                    chain_described(&chain)
                 )
             }
-            _ => chain::described(&chain),
+            _ => chain_described(&chain),
         };
         let shows =
-            judged.unfit.map_or(&seen[..], |index| seen.get(index..=index).unwrap_or_default());
-        let mut finding = self.wrong_chain(leaf, &values, property_type, &judged, observed);
+            outcome.unfit.map_or(&seen[..], |index| seen.get(index..=index).unwrap_or_default());
+        let mut finding = self.wrong_chain(leaf, &values, property_type, &outcome, observed);
         finding.event = smallest(shows.iter().map(|(seen, _)| *seen));
         Some(finding)
     }
@@ -197,10 +198,10 @@ impl TypeCheck<'_, '_, '_> {
         leaf: &Leaf<'_>,
         values: &[&Value],
         property_type: &PropertyType,
-        judged: &Judged,
+        outcome: &ChainOutcome,
         observed: String,
     ) -> Finding {
-        let code = match judged.never_succeeds() {
+        let code = match outcome.never_succeeds() {
             true => CONVERSION_NEVER_SUCCEEDS,
             false => WRONG_CONVERSION,
         };
@@ -225,19 +226,14 @@ impl TypeCheck<'_, '_, '_> {
     /// What to read instead of a path of the wrong type: something inside of it, or what has the property's name.
     fn meant(&self, path: &[String]) -> Option<Likely<Path>> {
         let mapping = self.mapping;
-        let name = mapping.property.map_or(mapping.name(), |it| &it.logical_name);
-        let sought = Sought {
-            given: path,
-            name: Some(name),
-            property_type: mapping.property_type(),
-            is_key: mapping.is_key,
-        };
+        let sought = mapping.sought(path);
         if let Some(named) = self.search.named(&sought).filter(Likely::is_certain) {
             return Some(named);
         }
         let nearest = self.search.nearest(&sought)?.path;
         let is_inside = nearest.item.starts_with(path);
-        let is_said = spelling::affinity(name, &nearest.item) > spelling::affinity(name, path);
+        let said = |path| spelling::affinity(sought.name.unwrap_or_default(), path);
+        let is_said = said(&nearest.item) > said(path);
         (is_inside || is_said).then(|| nearest.only_if(is_inside))
     }
 }

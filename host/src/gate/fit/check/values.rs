@@ -1,6 +1,6 @@
 //! The values of the mappings of one node, or one end or edge: their paths, and the types of what is there.
 
-use super::path::{PathUse, Wanted};
+use super::path::{PathUse, WantedAtPath};
 use super::types::TypeCheck;
 use crate::diagnostics::finding::Finding;
 use crate::gate::fit::mapping::{Leaf, Mapping};
@@ -23,18 +23,18 @@ pub(super) struct Group<'a> {
 
 /// What is found, and which of it is about a path that leads through an array.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct ValueFindings {
     pub(super) findings: Vec<Finding>,
     pub(super) through: Vec<Through>,
 }
 
 impl<'a> Group<'a> {
     /// What is wrong with the values. Nothing is said about a mapping whose property isn't known: it has no type, and goes.
-    pub(super) fn check(&self, scopes: &Scopes<'_>) -> Found {
-        let mut found = Found::default();
+    pub(super) fn check(&self, scopes: &Scopes<'_>) -> ValueFindings {
+        let mut found = ValueFindings::default();
         let Some(samples) = scopes.relevant(self.for_each, &self.conditions) else { return found };
         let samples = samples.with_keys(&self.key_paths());
-        let searches = self.searches(scopes);
+        let known = KnownAround { scopes, samples, searches: self.searches(scopes) };
         let mut of_key = 0;
         for mapping in self.mappings {
             let key = self.key_properties.get(of_key).copied().filter(|_| mapping.is_key);
@@ -57,8 +57,9 @@ impl<'a> Group<'a> {
                 alternatives.clear();
             }
             for leaf in &leaves {
-                let value = MappedValue { mapping, leaf, key, alternatives: &alternatives };
-                value.check(&searches, &samples, scopes, &mut found);
+                let (known, alternatives) = (&known, alternatives.as_slice());
+                let value = MappedValue { mapping, leaf, key, alternatives, known };
+                value.check(&mut found);
             }
         }
         found
@@ -75,7 +76,10 @@ impl<'a> Group<'a> {
     }
 
     /// At each level, the search for what none of the mappings reads that is sound.
-    fn searches<'k, 't>(&'k self, scopes: &'k Scopes<'t>) -> Vec<(Level, PathSearch<'k, 't>)> {
+    pub(super) fn searches<'k, 't>(
+        &'k self,
+        scopes: &'k Scopes<'t>,
+    ) -> Vec<(Level, PathSearch<'k, 't>)> {
         let search = |(level, known)| {
             let at_level = move |it: &&Mapping<'_>| it.plain().is_some_and(|it| it.level == level);
             let sound = self.mappings.iter().filter(at_level).filter(|it| it.is_sound(known));
@@ -85,25 +89,28 @@ impl<'a> Group<'a> {
     }
 }
 
+/// What is known where the values of a group are.
+struct KnownAround<'k, 't> {
+    scopes: &'k Scopes<'t>,
+    samples: RelevantSamples<'t>,
+    searches: Vec<(Level, PathSearch<'k, 't>)>,
+}
+
 /// One value that a mapping may take.
-struct MappedValue<'o> {
+struct MappedValue<'o, 't> {
     mapping: &'o Mapping<'o>,
     leaf: &'o Leaf<'o>,
     /// The property of the key that the mapping has the place of.
     key: Option<&'o Property>,
     /// The paths of all alternatives, where there are any.
     alternatives: &'o [&'o Reference],
+    known: &'o KnownAround<'o, 't>,
 }
 
-impl MappedValue<'_> {
-    fn check<'t>(
-        &self,
-        searches: &[(Level, PathSearch<'_, 't>)],
-        samples: &RelevantSamples<'t>,
-        scopes: &Scopes<'t>,
-        found: &mut Found,
-    ) {
+impl<'t> MappedValue<'_, 't> {
+    fn check(&self, found: &mut ValueFindings) {
         let (mapping, leaf) = (self.mapping, self.leaf);
+        let KnownAround { samples, searches, .. } = self.known;
         let check = |search| TypeCheck { mapping, search, samples };
         let at = |level: Level| searches.iter().find(|(it, _)| *it == level).map(|(_, it)| it);
         let any = at(Level::EVENT);
@@ -113,7 +120,7 @@ impl MappedValue<'_> {
                 if search.known().admits_path(&reference.path) {
                     found.findings.extend(check(search).path(leaf, reference));
                 } else {
-                    self.unknown(reference, None, search, scopes, found);
+                    self.unknown(reference, None, search, found);
                 }
             }
             Source::Template(template) => {
@@ -122,7 +129,7 @@ impl MappedValue<'_> {
                     let Some(search) = at(reference.level) else { continue };
                     // A text may well hold again what other mappings read.
                     let search = PathSearch::new(search.known(), "", []);
-                    self.unknown(reference, Some(template), &search, scopes, found);
+                    self.unknown(reference, Some(template), &search, found);
                 }
                 if found.findings.len() == before {
                     found.findings.extend(any.and_then(|it| check(it).template(leaf)));
@@ -136,15 +143,14 @@ impl MappedValue<'_> {
         }
     }
 
-    fn unknown<'t>(
+    fn unknown(
         &self,
         reference: &Reference,
         template: Option<&Template>,
         search: &PathSearch<'_, 't>,
-        scopes: &Scopes<'t>,
-        found: &mut Found,
+        found: &mut ValueFindings,
     ) {
-        let Self { mapping, leaf, key, alternatives } = self;
+        let Self { mapping, leaf, key, alternatives, known } = self;
         let field = if template.is_some() { "template" } else { "source_path" };
         let path = PathUse {
             pointer: format!("{}/{field}", leaf.at),
@@ -156,7 +162,7 @@ impl MappedValue<'_> {
         let removable =
             Some(mapping.at.clone()).filter(|_| !mapping.is_key && !leaf.is_alternative);
         let is_whole = template.is_none();
-        let wanted = Wanted {
+        let wanted = WantedAtPath {
             name: is_whole.then(|| mapping.name()),
             // A key of another property than the entity's is renamed; its type is the key's then.
             property: key.or(mapping.property).filter(|_| is_whole),
@@ -165,7 +171,7 @@ impl MappedValue<'_> {
             is_always_there: false,
             alternatives,
         };
-        let Some(unknown) = path.unknown(&wanted, search, scopes) else { return };
+        let Some(unknown) = path.unknown(&wanted, search, known.scopes) else { return };
         if let Some((iteration, rest)) = unknown.through {
             let (finding, pointer) = (found.findings.len(), path.pointer);
             let is_key = mapping.is_key;

@@ -9,9 +9,10 @@ use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::{PathStep, shown_steps};
 use crate::gate::fit::scope::Scopes;
-use crate::gate::fit::suggest::{ElementPath, iterations_with, written};
+use crate::gate::fit::suggest::{ElementPath, iterations_with};
+use crate::gate::fit::{is_in, joins};
 use crate::plan::expr::Level;
-use crate::plan::{Endpoint, Form, NodeRule, Plan, Read, Role, innermost};
+use crate::plan::{Form, NodeRule, Plan, Read, Role, innermost};
 
 /// Says of each node most of whose paths are unknown what it should go over, in the place of all that is said of those paths.
 pub(in crate::gate::fit) fn check(plan: &Plan, scopes: &Scopes<'_>, findings: &mut Vec<Finding>) {
@@ -41,16 +42,10 @@ pub(in crate::gate::fit) fn check(plan: &Plan, scopes: &Scopes<'_>, findings: &m
     }
 }
 
-fn is_in(pointer: &str, at: &str) -> bool {
-    pointer.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'))
-}
-
 /// Whether a place is in an edge that goes over what the node goes over.
 fn is_of_edge(plan: &Plan, node: usize, pointer: &str) -> bool {
-    plan.edges().iter().enumerate().any(|(index, edge)| {
-        let names_it = [edge.from(), edge.to()].into_iter().any(|it| *it == Endpoint::Node(node));
-        names_it && is_in(pointer, &plan.edge_pointer(index))
-    })
+    let mut edges = plan.edges().iter().enumerate();
+    edges.any(|(index, edge)| joins(edge, node) && is_in(pointer, &plan.edge_pointer(index)))
 }
 
 fn astray(
@@ -62,7 +57,7 @@ fn astray(
     findings: &[Finding],
 ) -> Option<Finding> {
     let (event, efforts) = (scopes.event(), scopes.efforts());
-    let (evidence, types) = (event.evidence(), event.event_types());
+    let (evidence, types) = (event.evidence, &event.event_types);
     let at = plan.node_pointer(index);
     let level = innermost(node.for_each());
     let here = scopes.at(node.for_each(), level)?;
@@ -105,7 +100,7 @@ fn astray(
         return None;
     }
     let place = format!("{at}/for_each");
-    let mut patch = patch::add(&place, written(only));
+    let mut patch = patch::add(&place, only);
     let room = efforts.room();
     let elements = evidence.elements_within(types, only, &room);
     if !efforts.searches.take_all(&room) {

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::evidence::effort::Effort;
+use crate::evidence::conversion;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::is_scalar;
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
-use crate::gate::fit::chain;
 use crate::gate::fit::mapping::Mapping;
 use crate::graph::spec::PropertyType;
 use crate::plan::expr::Conversion;
@@ -17,7 +17,7 @@ pub(in crate::gate::fit) fn missing_conversion(
     property_type: &PropertyType,
     path: &[String],
     values: &[&Value],
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Likely<Conversion>> {
     let is_its_own = mapping.reads_its_name(path);
     let affinity = spelling::affinity(mapping.name(), path);
@@ -33,7 +33,8 @@ pub(in crate::gate::fit) fn missing_conversion(
         }
         property_type => (Conversion::to_type(property_type)?, true),
     };
-    let fits = chain::judge(std::slice::from_ref(&step), property_type, &values, effort).fits();
+    let fits =
+        conversion::outcome(std::slice::from_ref(&step), property_type, &values, effort).fits();
     fits.then(|| Likely::new(step, certain))
 }
 
@@ -45,7 +46,7 @@ pub(in crate::gate::fit) fn better_chain(
     after: &[Conversion],
     property_type: &PropertyType,
     values: &[&Value],
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Likely<Vec<Conversion>>> {
     let (last, before) = own.split_last()?;
     let step = Conversion::to_type(property_type);
@@ -78,7 +79,7 @@ pub(in crate::gate::fit) fn better_chain(
     candidates.into_iter().find_map(|(steps, certain)| {
         let steps = steps.filter(|steps| steps.as_slice() != own)?;
         let chain: Vec<Conversion> = steps.iter().chain(after).cloned().collect();
-        let fits = chain::judge(&chain, property_type, values, effort).fits();
+        let fits = conversion::outcome(&chain, property_type, values, effort).fits();
         fits.then(|| Likely::new(steps, certain))
     })
 }

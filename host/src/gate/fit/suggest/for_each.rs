@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 
 use super::{LOOKUP, from_field, in_long_form, is_presentable};
 use crate::diagnostics::finding::patch;
-use crate::evidence::effort::Efforts;
+use crate::evidence::effort::StepBudgets;
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_THRESHOLD, spelling};
 use crate::evidence::{Evidence, Path, PathIndex};
+use crate::gate::fit::joins;
 use crate::json::JsonKind;
 use crate::plan::expr::{ForEach, Iteration, Level, Over};
-use crate::plan::{Endpoint, Form, Plan, Read, Role, innermost};
+use crate::plan::{Form, Plan, Read, Role, innermost};
 
 /// How many arrays of the events, and in the elements of each, are looked into.
 const MAX_ARRAYS: usize = 48;
@@ -33,7 +34,7 @@ pub(crate) fn iterations_with(
     evidence: &Evidence,
     types: &[&str],
     wanted: &[ElementPath],
-    efforts: &Efforts,
+    efforts: &StepBudgets,
 ) -> Vec<ForEach> {
     let searches = &efforts.searches;
     // Whoever is asked for what many lists hold has to look at each of their elements.
@@ -90,7 +91,7 @@ pub(in crate::gate::fit) fn nearest_collection(
     over: Over,
     known: &PathIndex<'_>,
 ) -> Option<Likely<Path>> {
-    let effort = &known.efforts().searches;
+    let effort = &known.efforts.searches;
     let is_there =
         |path: &&Path| known.kinds(path).contains(JsonKind::Array) || over == Over::Entries;
     let spelled = spelling::spelled(path);
@@ -116,10 +117,10 @@ pub(in crate::gate::fit) fn reads_elements(
     known: &PathIndex<'_>,
 ) -> bool {
     let iteration = Iteration { over: Over::Array, path: read.reference.path.clone() };
-    let types = known.event_types();
-    let room = known.efforts().room();
-    let elements = known.evidence().elements_within(types, &ForEach::new(iteration, None), &room);
-    if !known.efforts().searches.take_all(&room) || room.is_over() {
+    let types = &known.event_types;
+    let room = known.efforts.room();
+    let elements = known.evidence.elements_within(types, &ForEach::new(iteration, None), &room);
+    if !known.efforts.searches.take_all(&room) || room.is_over() {
         return false;
     }
     let level = Level(read.reference.level.0 + 1);
@@ -150,10 +151,7 @@ pub(in crate::gate::fit) fn added_for_each(
 ) -> Option<Likely<Patch>> {
     let iteration = &through.first()?.iteration;
     let rule = plan.nodes().get(node)?;
-    let is_named = plan
-        .edges()
-        .iter()
-        .any(|edge| [edge.from(), edge.to()].into_iter().any(|end| *end == Endpoint::Node(node)));
+    let is_named = plan.edges().iter().any(|edge| joins(edge, node));
     let deepest = innermost(rule.for_each());
     if through.iter().any(|it| it.iteration != *iteration) || is_named || deepest == Level::DEEPEST
     {

@@ -14,18 +14,18 @@ mod relocate;
 mod rewrite;
 
 pub(super) use conversion::{better_chain, missing_conversion};
-pub(crate) use event_type::{likely_event_type, likely_prefix};
+pub(crate) use event_type::{likely_event_type, likely_event_type_of, likely_prefix};
 pub(crate) use for_each::{ElementPath, iterations_with};
 pub(super) use for_each::{
     Through, added_for_each, collections, nearest_collection, reads_elements,
 };
 pub(super) use key::missing_key;
 pub(super) use name::is_half;
-pub(crate) use name::{called, likely_entity, likely_property, means_key};
+pub(crate) use name::{called, likely_entity, likely_property, means_key, said_most};
 pub(crate) use path::{NearestPath, PathSearch, Sought, other_spellings};
 pub(super) use relocate::{Meant, relocate};
-pub(crate) use rewrite::written;
-pub(super) use rewrite::{from_field, has_list, in_long_form, parsed, rewritten};
+pub(crate) use rewrite::from_field;
+pub(super) use rewrite::{has_list, in_long_form, parsed, rewritten};
 
 use crate::diagnostics::untrusted::is_hidden;
 

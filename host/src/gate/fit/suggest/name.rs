@@ -1,14 +1,14 @@
 //! The entity or property that was meant by a name.
 
 use crate::evidence::PathIndex;
-use crate::evidence::effort::Effort;
-use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::effort::StepBudget;
+use crate::evidence::similarity::ranking::{Likely, best, only};
 use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_THRESHOLD, spelling};
 use crate::graph::GraphSpec;
 use crate::graph::spec::{Entity, Property};
 
 /// How much of a property's name a path has to have, more than of any other's, to be read for it.
-const SAID: f64 = 0.25;
+const CLEARLY_SAID: f64 = 0.25;
 
 /// How many bytes of a path are looked at, at most.
 const MAX_BYTES: usize = 4_096;
@@ -24,7 +24,7 @@ pub(crate) fn likely_entity<'g>(
     key: Option<&str>,
     properties: &[&str],
     graph: &'g GraphSpec,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> Option<Likely<&'g Entity>> {
     let lookups = (properties.len() + 1) * graph.entities().len();
     if !effort.take(LOOKUP * lookups as u64) {
@@ -71,7 +71,7 @@ pub(crate) fn means_key(
     path: &[String],
     entity: &Entity,
     key: &Property,
-    effort: &Effort,
+    effort: &StepBudget,
 ) -> bool {
     let full = |name: &str| spelling::plain(&entity.name) + &spelling::plain(name);
     [&key.logical_name, &key.column].into_iter().any(|name| {
@@ -89,7 +89,7 @@ pub(crate) fn likely_property<'g>(
     free: &[&'g Property],
     known: &PathIndex<'_>,
 ) -> Option<Likely<&'g Property>> {
-    let effort = &known.efforts().searches;
+    let effort = &known.efforts.searches;
     let bytes: usize = path.iter().map(String::len).sum();
     let steps = LOOKUP + READING * bytes.min(MAX_BYTES) as u64;
     if !effort.take(steps * free.len() as u64) {
@@ -112,8 +112,7 @@ pub(crate) fn likely_property<'g>(
     let named = |it: &&&Property| {
         spelling::ends_in(path, &it.logical_name) || spelling::ends_in(path, &it.column)
     };
-    let mut named = fitting.iter().filter(named);
-    if let (Some(property), None) = (named.next(), named.next()) {
+    if let Some(property) = only(fitting.iter().filter(named)) {
         return Some(Likely::new(property, true));
     }
     if let Some(nearest) = nearest.filter(|it| it.score >= SUGGESTION_THRESHOLD) {
@@ -121,13 +120,20 @@ pub(crate) fn likely_property<'g>(
     }
     // Without a name, the path alone: one whose words the path has, and no other's.
     let said = |it: &Property| spelling::affinity(&it.logical_name, path);
-    let said = best(fitting.iter().map(|it| (said(it), *it)))?;
-    let certain = said.score >= SAID && said.margin >= SAID;
-    (written.is_none() && said.score > 0.0).then(|| Likely::new(said.item, certain))
+    said_most(fitting.iter().map(|it| (said(it), *it))).filter(|_| written.is_none())
+}
+
+/// Of properties, each with how much of its name is said, the one of which the most is; certain where that is clear.
+pub(crate) fn said_most<'g>(
+    said: impl Iterator<Item = (f64, &'g Property)>,
+) -> Option<Likely<&'g Property>> {
+    let most = best(said)?;
+    let is_clear = most.score >= CLEARLY_SAID && most.margin >= CLEARLY_SAID;
+    (most.score > 0.0).then(|| Likely::new(most.item, is_clear))
 }
 
 /// The name of a property that is nearest to what was written: results may use the column's as well as the logical one.
-pub(crate) fn called<'g>(property: &'g Property, written: &str, effort: &Effort) -> &'g str {
+pub(crate) fn called<'g>(property: &'g Property, written: &str, effort: &StepBudget) -> &'g str {
     let Property { logical_name, column, .. } = property;
     let near = |name: &str| spelling::names(written, name, effort);
     if column != logical_name && near(column) > near(logical_name) { column } else { logical_name }

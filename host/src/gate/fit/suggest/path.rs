@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::is_presentable;
-use crate::evidence::effort::Effort;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::matching::{Aim, Candidate, Scorer, Wanted};
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_MARGIN, TYPO_THRESHOLD, spelling};
@@ -12,19 +12,19 @@ use crate::graph::spec::PropertyType;
 use crate::json::JsonKind;
 
 /// How alike two paths are at least that end in the same name: less than where one is the other misspelt.
-const ELSEWHERE: f64 = 0.7;
+const SAME_LEAF: f64 = 0.7;
 
 /// What the property's name counts beside the path that was written, and what the company of other mappings does: they
 /// decide between paths that are about equally like it.
-const NAME: f64 = 0.25;
-const COMPANY: f64 = 0.1;
+const NAME_WEIGHT: f64 = 0.25;
+const COMPANY_WEIGHT: f64 = 0.1;
 
 /// What a path has to score for the property for nothing else to be meant, and how far ahead of the second best.
-const NAMED: f64 = 0.7;
-const NAMED_MARGIN: f64 = 0.1;
+const CLEARLY_NAMED: f64 = 0.7;
+const CLEARLY_NAMED_LEAD: f64 = 0.1;
 
 /// What it has to score to be worth a suggestion.
-const NAMED_PERHAPS: f64 = 0.4;
+const PERHAPS_NAMED: f64 = 0.4;
 
 /// What it costs to look at a path that is known, beside the comparing of names and words, in steps.
 const KNOWN_STEPS: u64 = 100;
@@ -90,8 +90,8 @@ impl<'k, 't> PathSearch<'k, 't> {
     }
 
     /// What searching is taken from.
-    pub(in crate::gate::fit) fn effort(&self) -> &'t Effort {
-        &self.known.efforts().searches
+    pub(in crate::gate::fit) fn effort(&self) -> &'t StepBudget {
+        &self.known.efforts.searches
     }
 
     /// Where it looks.
@@ -139,10 +139,10 @@ impl<'k, 't> PathSearch<'k, 't> {
         let scored = others.take_while(|_| !effort.is_over()).filter_map(|(path, keys)| {
             let name = said.get(path).copied().unwrap_or_default();
             let elsewhere = spelling::same_leaf(&spelled, keys)
-                && (sought.name.is_none() || name >= NAMED_PERHAPS);
+                && (sought.name.is_none() || name >= PERHAPS_NAMED);
             let near = spelling::paths(&spelled, keys, effort);
-            let alike = near.max(if elsewhere { ELSEWHERE } else { 0.0 });
-            let score = alike + NAME * name + COMPANY * self.company(path);
+            let alike = near.max(if elsewhere { SAME_LEAF } else { 0.0 });
+            let score = alike + NAME_WEIGHT * name + COMPANY_WEIGHT * self.company(path);
             let is_worth_it = alike >= SUGGESTION_THRESHOLD && self.is_open(path, sought);
             is_worth_it.then_some((score, (alike, *path)))
         });
@@ -152,7 +152,7 @@ impl<'k, 't> PathSearch<'k, 't> {
         let agrees = named.as_ref().is_none_or(|named| named.path.item == typo.path.item);
         match named {
             _ if typo.is_clear_typo() => Some(typo),
-            _ if typo.path.is_certain() && alike >= ELSEWHERE && agrees => Some(typo),
+            _ if typo.path.is_certain() && alike >= SAME_LEAF && agrees => Some(typo),
             Some(named) if named.path.is_certain() => Some(named),
             _ => Some(typo.only_if(false)),
         }
@@ -206,9 +206,9 @@ fn parent(path: &[String]) -> &[String] {
 /// The first of the ranked, certain where it suits well and no other comes near.
 fn best_named(ranked: &[Candidate]) -> Option<NearestPath> {
     let found = best(ranked.iter().map(|it| (it.score, it)))?;
-    let certain = found.score >= NAMED && found.margin >= NAMED_MARGIN;
+    let certain = found.score >= CLEARLY_NAMED && found.margin >= CLEARLY_NAMED_LEAD;
     let nearest = NearestPath::new(&found.item.path, certain, false);
-    (found.score >= NAMED_PERHAPS).then_some(nearest)
+    (found.score >= PERHAPS_NAMED).then_some(nearest)
 }
 
 /// Other ways to write the same path: joined by dots or slashes, after `$`, or after a word for the event itself.

@@ -6,7 +6,6 @@ use crate::evidence::effort::VALUE;
 use crate::evidence::{ENTRY_VALUE, JSON, Path, PathIndex, at, holds_json};
 use crate::gate::fit::scope::Scopes;
 use crate::plan::expr::{ForEach, Iteration, Level, Over, Reference};
-use crate::plan::innermost;
 
 /// How long a path may be that is looked for elsewhere.
 const MAX_KEYS: usize = 32;
@@ -35,7 +34,10 @@ pub(in crate::gate::fit) fn relocate(
     let forms: Vec<&Path> =
         if plain == reference.path { vec![&reference.path] } else { vec![&reference.path, &plain] };
     let inside = forms.iter().find_map(|path| in_element(path, for_each, scopes));
-    let elsewhere = || from_elsewhere(reference, for_each, scopes);
+    let elsewhere = || {
+        let level = scopes.only_level_with(&reference.path, for_each)?;
+        Some(Reference { path: reference.path.clone(), level })
+    };
     let known = scopes.at(for_each, reference.level)?;
     let array = || forms.iter().find_map(|path| through_array(path, known));
     let text = || in_json(&reference.path, known);
@@ -91,23 +93,9 @@ fn in_element(
     })
 }
 
-/// The same path from another level, where it is there at one alone.
-fn from_elsewhere(
-    reference: &Reference,
-    for_each: Option<&ForEach>,
-    scopes: &Scopes<'_>,
-) -> Option<Reference> {
-    let levels = (0..=innermost(for_each).0).map(Level).filter(|level| *level != reference.level);
-    let has =
-        |level: &Level| scopes.at(for_each, *level).is_some_and(|known| known.has(&reference.path));
-    let mut found = levels.filter(has);
-    let (first, second) = (found.next()?, found.next());
-    second.is_none().then(|| Reference { path: reference.path.clone(), level: first })
-}
-
 /// A path that leads through an array: what is left of it is in an element.
 fn through_array(path: &[String], known: &PathIndex<'_>) -> Option<Meant> {
-    let effort = &known.efforts().searches;
+    let effort = &known.efforts.searches;
     (1..path.len()).rev().find_map(|length| {
         let (array, rest) = path.split_at_checked(length)?;
         let mut values = known.values(array).take_while(|_| effort.take(VALUE));
@@ -123,7 +111,7 @@ fn through_array(path: &[String], known: &PathIndex<'_>) -> Option<Meant> {
 
 /// A path that leads into a string that holds JSON.
 fn in_json(path: &[String], known: &PathIndex<'_>) -> Option<Meant> {
-    let effort = &known.efforts().searches;
+    let effort = &known.efforts.searches;
     (1..path.len()).rev().find_map(|length| {
         let (text, rest) = path.split_at_checked(length)?;
         if !holds_json(known.values(text).map(|(_, value)| value), effort) {

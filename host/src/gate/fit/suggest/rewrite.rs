@@ -4,24 +4,10 @@ use json_patch::Patch;
 use serde_json::{Value, json};
 
 use crate::diagnostics::finding::patch;
-use crate::plan::expr::{ForEach, Iteration, Level, Over, Piece, Reference, Template};
-
-/// A `for_each` as plans write it.
-pub(crate) fn written(for_each: &ForEach) -> Value {
-    let one = |iteration: &Iteration| match iteration.over {
-        Over::Array => json!({"array": iteration.path}),
-        Over::Entries => json!({"entries": iteration.path}),
-    };
-    let mut levels = for_each.levels();
-    let mut value = levels.next().map(one).unwrap_or_default();
-    if let (Some(inner), Some(fields)) = (levels.next(), value.as_object_mut()) {
-        fields.insert("for_each".to_owned(), one(inner));
-    }
-    value
-}
+use crate::plan::expr::{Level, Piece, Reference, Template};
 
 /// What `from` says at a level, inside of these; nothing for the innermost one.
-pub(in crate::gate::fit) fn from_field(level: Level, deepest: Level) -> Option<&'static str> {
+pub(crate) fn from_field(level: Level, deepest: Level) -> Option<&'static str> {
     match level {
         level if level == deepest => None,
         Level::EVENT => Some("event"),

@@ -73,7 +73,7 @@ fn findings(plan: &Value, task: &Task) -> Vec<Finding> {
 
 /// The findings as `pointer: code`, with `!` after those that are certain to be fixed by their patch, and `?` after those
 /// that perhaps are; and the plan that is right after the certain patches.
-fn told(plan: &Value) -> (Vec<String>, Option<Value>) {
+fn judged(plan: &Value) -> (Vec<String>, Option<Value>) {
     let task = task();
     let found = findings(plan, &task);
     let mark = |it: &Finding| match (it.patch(), it.is_certain()) {
@@ -83,13 +83,14 @@ fn told(plan: &Value) -> (Vec<String>, Option<Value>) {
     };
     let text = |it: &Finding| format!("{}: {}{}", it.pointer, it.code, mark(it));
     let texts = found.iter().map(text).collect();
-    let mut mended = plan.clone();
+    let mut repaired = plan.clone();
     for finding in found.iter().rev().filter(|it| it.is_certain()) {
         let patch = finding.patch().expect("what is certain has a patch");
-        json_patch::patch(&mut mended, patch).unwrap_or_else(|error| panic!("{error}: {patch}"));
+        json_patch::patch(&mut repaired, patch).unwrap_or_else(|error| panic!("{error}: {patch}"));
     }
-    let is_right = crate::plan::from_value(&mended).is_ok() && findings(&mended, &task).is_empty();
-    (texts, is_right.then_some(mended))
+    let is_right =
+        crate::plan::from_value(&repaired).is_ok() && findings(&repaired, &task).is_empty();
+    (texts, is_right.then_some(repaired))
 }
 
 fn field(name: &str, path: &[&str]) -> Value {
@@ -136,7 +137,7 @@ fn changed(mut plan: Value, at: &str, to: Value) -> Value {
 
 #[test]
 fn what_is_right_is_right() {
-    assert_eq!(told(&lines()).0, [""; 0]);
+    assert_eq!(judged(&lines()).0, [""; 0]);
     let converted = order_with(vec![
         with(field("placed_at", &["content", "placed"]), json!({"convert": ["timestamp"]})),
         with(field("due_on", &["content", "due"]), json!({"convert": ["date"]})),
@@ -150,7 +151,7 @@ fn what_is_right_is_right() {
     {
         alternative.remove("property_name");
     }
-    assert_eq!(told(&converted).0, [""; 0]);
+    assert_eq!(judged(&converted).0, [""; 0]);
 }
 
 #[test]
@@ -164,16 +165,16 @@ fn a_missing_conversion_is_told_by_the_type() {
         ("tags", "tags", "to_json_text"),
     ] {
         let plan = order_with(vec![field(name, &["content", path])]);
-        let (texts, mended) = told(&plan);
+        let (texts, repaired) = judged(&plan);
         let code = if name == "tags" { "unsupported_type" } else { "type_mismatch" };
         assert_eq!(texts, [format!("/property_fields/0/source_path: {code}!")]);
         let expected = with(field(name, &["content", path]), json!({"convert": [convert]}));
-        assert_eq!(mended, Some(order_with(vec![expected])), "{name}");
+        assert_eq!(repaired, Some(order_with(vec![expected])), "{name}");
     }
     // That a number could be a text doesn't make it the note.
     let plan = order_with(vec![field("note", &["content", "number"])]);
-    assert!(told(&plan).0[0].ends_with("type_mismatch!"), "the note has a path of its own");
-    assert_eq!(told(&plan).1, Some(order_with(vec![field("note", &["content", "note"])])));
+    assert!(judged(&plan).0[0].ends_with("type_mismatch!"), "the note has a path of its own");
+    assert_eq!(judged(&plan).1, Some(order_with(vec![field("note", &["content", "note"])])));
 }
 
 #[test]
@@ -200,29 +201,29 @@ fn a_wrong_conversion_is_replaced() {
             "conversion_never_succeeds",
         ),
     ] {
-        let (texts, mended) = told(&of(name, path, wrong));
+        let (texts, repaired) = judged(&of(name, path, wrong));
         assert_eq!(texts, [format!("/property_fields/0/convert: {code}!")], "{name} {right}");
-        assert_eq!(mended, Some(of(name, path, right)), "{name}");
+        assert_eq!(repaired, Some(of(name, path, right)), "{name}");
     }
     // What is of the type already needs none, but which text was to be made of one isn't known.
-    let (texts, _) = told(&of("note", "note", json!(["length"])));
+    let (texts, _) = judged(&of("note", "note", json!(["length"])));
     assert_eq!(texts, ["/property_fields/0/convert: wrong_conversion?"]);
     // Values that some events have otherwise are left out, and no fault.
     let number =
         of("pieces", "number", json!(["to_string", {"regex": {"pattern": "^[1-3]$"}}, "to_int64"]));
-    assert_eq!(told(&number).0, [""; 0]);
+    assert_eq!(judged(&number).0, [""; 0]);
 }
 
 #[test]
 fn constants_and_templates_have_types() {
-    let (texts, mended) =
-        told(&order_with(vec![json!({"property_name": "pieces", "constant": "3"})]));
+    let (texts, repaired) =
+        judged(&order_with(vec![json!({"property_name": "pieces", "constant": "3"})]));
     assert_eq!(texts, ["/property_fields/0/constant: type_mismatch!"]);
     let right = json!({"property_name": "pieces", "constant": 3});
-    assert_eq!(mended, Some(order_with(vec![right])));
+    assert_eq!(repaired, Some(order_with(vec![right])));
     let template = |convert: Value| {
         let field = json!({"property_name": "pieces", "template": "{content.number}0"});
-        told(&order_with(vec![with(field, convert)])).0
+        judged(&order_with(vec![with(field, convert)])).0
     };
     assert_eq!(template(json!({})), ["/property_fields/0/template: type_mismatch?"]);
     assert_eq!(template(json!({"convert": ["to_int64"]})), [""; 0]);
@@ -268,17 +269,17 @@ fn a_path_starts_at_the_element_or_says_where() {
             "/nodes/1/property_fields/0/source_path",
         ),
     ] {
-        let (texts, mended) = told(&changed(lines(), place, wrong.clone()));
+        let (texts, repaired) = judged(&changed(lines(), place, wrong.clone()));
         assert_eq!(texts, [format!("{pointer}: unknown_path!")], "{wrong}");
-        assert_eq!(mended, Some(lines()), "{wrong}");
+        assert_eq!(repaired, Some(lines()), "{wrong}");
     }
     let template =
         json!({"property_name": "article", "template": "{no}: {content.id} {article.name}"});
-    let (texts, mended) = told(&changed(lines(), "/nodes/1/property_fields/0", template));
+    let (texts, repaired) = judged(&changed(lines(), "/nodes/1/property_fields/0", template));
     assert_eq!(texts, ["/nodes/1/property_fields/0/template: unknown_path!"]);
     let right = json!("{no}: {$.content.id} {article.name}");
     assert_eq!(
-        mended.as_ref().and_then(|it| it.pointer("/nodes/1/property_fields/0/template")),
+        repaired.as_ref().and_then(|it| it.pointer("/nodes/1/property_fields/0/template")),
         Some(&right)
     );
 }
@@ -287,7 +288,7 @@ fn a_path_starts_at_the_element_or_says_where() {
 fn a_path_through_an_array_wants_a_for_each() {
     let plan = json!({"event_type": "order.placed", "target_entity_name": "Parcel", "function_name": "f",
         "key_field": field("parcel_id", &["content", "id"])});
-    assert_eq!(told(&plan).0, [""; 0]);
+    assert_eq!(judged(&plan).0, [""; 0]);
     let mut long = lines();
     let node = long.pointer_mut("/nodes/1").and_then(Value::as_object_mut).expect("a node");
     node.remove("for_each");
@@ -303,7 +304,7 @@ fn a_path_through_an_array_wants_a_for_each() {
         json!([field("article", &["content", "lines", "article", "name"])]),
     );
     long["edges"] = json!([]);
-    let (texts, mended) = told(&long);
+    let (texts, repaired) = judged(&long);
     assert_eq!(
         texts,
         [
@@ -311,15 +312,15 @@ fn a_path_through_an_array_wants_a_for_each() {
             "/nodes/1/property_fields/0/source_path: missing_for_each",
         ]
     );
-    assert_eq!(mended, Some(changed(lines(), "/edges", json!([]))));
+    assert_eq!(repaired, Some(changed(lines(), "/edges", json!([]))));
     let short = json!({"event_type": "order.placed", "target_entity_name": "Parcel", "function_name": "f",
         "key_field": field("parcel_id", &["content", "lines", "article", "name"])});
-    let (texts, mended) = told(&short);
+    let (texts, repaired) = judged(&short);
     assert_eq!(texts, ["/key_field/source_path: missing_for_each!"]);
     let node = json!({"entity_name": "Parcel", "for_each": {"array": ["content", "lines"]},
         "key_fields": [field("parcel_id", &["article", "name"])], "property_fields": []});
     assert_eq!(
-        mended,
+        repaired,
         Some(json!({"event_type": "order.placed", "function_name": "f", "nodes": [node]}))
     );
 }
@@ -334,38 +335,38 @@ fn a_for_each_goes_over_what_there_is() {
         (json!({"entries": ["content", "lines"]}), "entries: for_each_not_object!", true),
     ] {
         let lines = changed(lines(), "/edges", json!([]));
-        let (texts, mended) = told(&changed(lines.clone(), "/nodes/1/for_each", to.clone()));
+        let (texts, repaired) = judged(&changed(lines.clone(), "/nodes/1/for_each", to.clone()));
         let expected = format!("/nodes/1/for_each/{text}");
         assert!(
             texts.iter().any(|it| it.trim_end_matches('?') == expected.trim_end_matches('?')),
             "{to}: {texts:?}"
         );
         if is_right {
-            assert_eq!(mended, Some(lines), "{to}");
+            assert_eq!(repaired, Some(lines), "{to}");
         }
     }
     let notes = json!({"event_type": "order.placed", "function_name": "f", "nodes": [
         {"entity_name": "Parcel", "for_each": {"entries": ["content", "notes"]},
             "key_fields": [field("parcel_id", &["key"])],
             "property_fields": [field("weight", &["value", "grams"])]}]});
-    assert_eq!(told(&notes).0, [""; 0]);
+    assert_eq!(judged(&notes).0, [""; 0]);
     for (place, wrong) in [
         ("/nodes/0/key_fields/0", field("parcel_id", &["Key"])),
         ("/nodes/0/property_fields/0", field("weight", &["grams"])),
     ] {
-        let (texts, mended) = told(&changed(notes.clone(), place, wrong));
+        let (texts, repaired) = judged(&changed(notes.clone(), place, wrong));
         assert_eq!(texts, [format!("{place}/source_path: unknown_path!")]);
-        assert_eq!(mended.as_ref(), Some(&notes), "{place}");
+        assert_eq!(repaired.as_ref(), Some(&notes), "{place}");
     }
 }
 
 #[test]
 fn what_is_in_the_json_of_a_string_is_parsed() {
-    let (texts, mended) = told(&order_with(vec![field("city", &["content", "args", "city"])]));
+    let (texts, repaired) = judged(&order_with(vec![field("city", &["content", "args", "city"])]));
     assert_eq!(texts, ["/property_fields/0/source_path: unknown_path!"]);
     let right =
         with(field("city", &["content", "args"]), json!({"convert": [{"parse_json": ["city"]}]}));
-    assert_eq!(mended, Some(order_with(vec![right])));
+    assert_eq!(repaired, Some(order_with(vec![right])));
 }
 
 #[test]
@@ -383,10 +384,10 @@ fn edges_join_what_the_graph_joins() {
         ),
         ("/edges/1/to", json!("Order"), "/edges/1/to: wrong_endpoint"),
     ] {
-        let (texts, mended) = told(&changed(lines(), at, to.clone()));
+        let (texts, repaired) = judged(&changed(lines(), at, to.clone()));
         assert!(texts.iter().any(|it| it.starts_with(text)), "{to}: {texts:?}");
         if text.ends_with('!') {
-            assert_eq!(mended, Some(lines()), "{to}");
+            assert_eq!(repaired, Some(lines()), "{to}");
         }
     }
     let external = |key_fields: Value| {
@@ -395,14 +396,14 @@ fn edges_join_what_the_graph_joins() {
     };
     let (order_id, no) =
         (field("order_id", &["content", "id"]), field("line_no", &["content", "number"]));
-    assert_eq!(told(&external(json!([order_id, no]))).0, [""; 0]);
-    let (texts, mended) = told(&external(json!([no, order_id])));
+    assert_eq!(judged(&external(json!([order_id, no]))).0, [""; 0]);
+    let (texts, repaired) = judged(&external(json!([no, order_id])));
     assert_eq!(texts, ["/edges/0/to/key_fields: wrong_key!"]);
-    assert_eq!(mended, Some(external(json!([order_id, no]))));
+    assert_eq!(repaired, Some(external(json!([order_id, no]))));
     let property = |property: Value| {
         let mut plan = lines();
         plan["edges"][0]["property_fields"] = json!([property]);
-        told(&plan).0
+        judged(&plan).0
     };
     let from_event = |path: &[&str]| with(field("since", path), json!({"from": "event"}));
     assert_eq!(
@@ -416,15 +417,15 @@ fn edges_join_what_the_graph_joins() {
 fn keys_have_the_order_of_the_graph() {
     let mut plan = lines();
     plan["nodes"][1]["key_fields"].as_array_mut().expect("a list").reverse();
-    let (texts, mended) = told(&plan);
+    let (texts, repaired) = judged(&plan);
     assert_eq!(texts, ["/nodes/1/key_fields: wrong_key!"]);
-    assert_eq!(mended, Some(lines()));
+    assert_eq!(repaired, Some(lines()));
     let mut plan = lines();
     let moved = plan["nodes"][1]["key_fields"].as_array_mut().expect("a list").remove(1);
     plan["nodes"][1]["property_fields"].as_array_mut().expect("a list").push(moved);
-    let (texts, mended) = told(&plan);
+    let (texts, repaired) = judged(&plan);
     assert_eq!(texts, ["/nodes/1/key_fields: wrong_key!"]);
-    assert_eq!(mended, Some(lines()));
+    assert_eq!(repaired, Some(lines()));
 }
 
 #[test]
@@ -481,15 +482,15 @@ fn each_pattern_of_events_has_samples() {
 fn an_alternative_may_be_for_events_that_no_sample_is_of() {
     let of = |paths: [&[&str]; 2]| {
         let alternatives: Vec<Value> = paths.iter().map(|it| json!({"source_path": it})).collect();
-        told(&order_with(vec![json!({"property_name": "note", "coalesce": alternatives})]))
+        judged(&order_with(vec![json!({"property_name": "note", "coalesce": alternatives})]))
     };
     assert_eq!(of([&["content", "note"], &["content", "legacy", "remark"]]).0, [""; 0]);
-    let (texts, mended) = of([&["content", "cty"], &["content", "ntoe"]]);
+    let (texts, repaired) = of([&["content", "cty"], &["content", "ntoe"]]);
     let expected =
         [0, 1].map(|it| format!("/property_fields/0/coalesce/{it}/source_path: unknown_path"));
     assert!(texts.iter().zip(&expected).all(|(text, it)| text.starts_with(it)), "{texts:?}");
-    assert_eq!((texts.len(), mended), (2, None));
-    let (texts, mended) = of([&["content", "Note"], &["session_id"]]);
+    assert_eq!((texts.len(), repaired), (2, None));
+    let (texts, repaired) = of([&["content", "Note"], &["session_id"]]);
     assert_eq!(texts, ["/property_fields/0/coalesce/0/source_path: unknown_path!"]);
-    assert!(mended.is_some());
+    assert!(repaired.is_some());
 }

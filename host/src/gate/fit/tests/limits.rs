@@ -5,16 +5,19 @@ use serde_json::{Map, Value, json};
 use super::{codes, task};
 use crate::diagnostics::codes::FIT_LIMIT;
 use crate::diagnostics::finding::Finding;
-use crate::evidence::effort::{Cancel, Effort};
-use crate::evidence::effort::{Efforts, SEARCH_STEPS, VALUE_STEPS};
+use crate::evidence::effort::{Cancel, StepBudget};
+use crate::evidence::effort::{SEARCH_STEPS, StepBudgets, VALUE_STEPS};
 use crate::evidence::{Samples, Task};
 use crate::gate::fit::{Fitted, MAX_FINDINGS, Unfit, fit, fit_within};
 use crate::graph::GraphSpec;
 use crate::plan::Plan;
 
-fn efforts(values: u64, searches: u64) -> Efforts {
+fn efforts(values: u64, searches: u64) -> StepBudgets {
     let cancel = Cancel::default();
-    Efforts { values: Effort::new(values, &cancel), searches: Effort::new(searches, &cancel) }
+    StepBudgets {
+        values: StepBudget::new(values, &cancel),
+        searches: StepBudget::new(searches, &cancel),
+    }
 }
 
 /// A plan that reads `count`, `source` and `target` from these paths, `count` with these conversions.

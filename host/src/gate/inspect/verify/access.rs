@@ -2,7 +2,7 @@
 
 use wasmparser::MemArg;
 
-use super::function::{HEADER, Interpreter, RECORD, fault};
+use super::function::{HEADER, Interpreter, RECORD};
 use super::reason::{Obligation, Unproven};
 use super::state::AbstractState;
 use super::value::{AbstractValue, BlockSlot, Known, RecordField};
@@ -18,9 +18,9 @@ impl Interpreter<'_, '_, '_> {
             AbstractValue::Block(from) => (u64::from(from) + memarg.offset, "the input block"),
             AbstractValue::Row(from) => (u64::from(from) + memarg.offset, "the row"),
             _ => {
-                let message =
-                    "expected an address in the input block or in a row, got another value";
-                return Err(fault(Obligation::Load, message));
+                return Obligation::Load.unmet(
+                    "expected an address in the input block or in a row, got another value",
+                );
             }
         };
         self.found.loads += 1;
@@ -48,13 +48,10 @@ impl Interpreter<'_, '_, '_> {
         };
         match (slot, field) {
             (Some(slot), Some(field)) => Ok((Some(slot), field)),
-            _ => {
-                let message = format!(
-                    "expected a field of one of {} records in {what}, got 4 bytes at {address}",
-                    self.context.inputs
-                );
-                Err(Unproven::new(Obligation::Load, message))
-            }
+            _ => Obligation::Load.unmet(format!(
+                "expected a field of one of {} records in {what}, got 4 bytes at {address}",
+                self.context.inputs
+            )),
         }
     }
 
@@ -62,8 +59,8 @@ impl Interpreter<'_, '_, '_> {
     pub(super) fn reads_row(&mut self, index: u32) -> Result<(), Unproven> {
         // Fewer columns than inputs: what is beyond is refused here, so that nothing overflows.
         if index >= self.context.inputs {
-            let message = format!("expected a record of the row, got number {index}");
-            return Err(Unproven::new(Obligation::Load, message));
+            return Obligation::Load
+                .unmet(format!("expected a record of the row, got number {index}"));
         }
         self.row = self.row.max((index + 1) * RECORD);
         Ok(())
@@ -83,16 +80,15 @@ impl Interpreter<'_, '_, '_> {
                 self.found.loads += 1;
             }
             AbstractValue::Text(_) => {
-                let message = "expected bytes of a text whose length is known here, got others";
-                return Err(fault(Obligation::Load, message));
+                return Obligation::Load
+                    .unmet("expected bytes of a text whose length is known here, got others");
             }
             address if width == 4 => {
                 now.push(address);
                 self.field(now, memarg)?;
             }
             _ => {
-                let message = "expected the address of a text, got another value";
-                return Err(fault(Obligation::Load, message));
+                return Obligation::Load.unmet("expected the address of a text, got another value");
             }
         }
         self.number(now);
@@ -109,15 +105,15 @@ impl Interpreter<'_, '_, '_> {
                 let address = u64::from(address.cast_unsigned()) + memarg.offset;
                 let bytes = self.context.module.filled_from(address);
                 if bytes == 0 {
-                    let message = format!("expected constant text, got address {address}");
-                    return Err(Unproven::new(Obligation::Load, message));
+                    return Obligation::Load
+                        .unmet(format!("expected constant text, got address {address}"));
                 }
                 Known::Bytes(bytes.min(16))
             }
             AbstractValue::Text(slot) if memarg.offset == 0 => Known::Text(slot),
             _ => {
-                let message = "expected constant text or the text of a record, got another address";
-                return Err(fault(Obligation::Load, message));
+                return Obligation::Load
+                    .unmet("expected constant text or the text of a record, got another address");
             }
         };
         self.found.loads += 1;
@@ -129,16 +125,15 @@ impl Interpreter<'_, '_, '_> {
     pub(super) fn copy(&mut self, now: &mut AbstractState) -> Result<(), Unproven> {
         let (length, from, to) = (now.pop()?, now.pop()?, now.pop()?);
         let (AbstractValue::Const(length), AbstractValue::Const(from)) = (length, from) else {
-            let message = "expected a copy of constant text, got another";
-            return Err(fault(Obligation::Load, message));
+            return Obligation::Load.unmet("expected a copy of constant text, got another");
         };
         let (length, from) = (length.cast_unsigned(), u64::from(from.cast_unsigned()));
         if self.context.module.filled_from(from) < length {
-            let message = format!("expected constant text, got {length} bytes at address {from}");
-            return Err(Unproven::new(Obligation::Load, message));
+            return Obligation::Load
+                .unmet(format!("expected constant text, got {length} bytes at address {from}"));
         }
         if !self.literal {
-            return Err(fault(Obligation::Bulk, "expected the length of the copy to be a literal"));
+            return Obligation::Bulk.unmet("expected the length of the copy to be a literal");
         }
         self.found.copies += 1;
         now.copy_constant(&to, length)

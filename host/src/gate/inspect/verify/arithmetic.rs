@@ -30,9 +30,10 @@ impl Interpreter<'_, '_, '_> {
             }
         } else {
             if !is_binary(operator) {
-                let message =
-                    format!("expected an operator of generated code, got {}", name(operator));
-                return Err(Unproven::new(Obligation::Operator, message));
+                return Obligation::Operator.unmet(format!(
+                    "expected an operator of generated code, got {}",
+                    name(operator)
+                ));
             }
             let (right, left) = (now.pop()?, now.pop()?);
             match operator {

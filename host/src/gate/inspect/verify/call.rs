@@ -1,7 +1,7 @@
 //! Calls: what each function takes, and what it gives back.
 
 use super::callee::Callee;
-use super::function::{HEADER, Interpreter, RECORD, fault};
+use super::function::{HEADER, Interpreter, RECORD};
 use super::reason::{Obligation, Unproven};
 use super::state::AbstractState;
 use super::value::{AbstractValue, RecordField};
@@ -9,14 +9,14 @@ use super::value::{AbstractValue, RecordField};
 impl Interpreter<'_, '_, '_> {
     pub(super) fn call(&mut self, now: &mut AbstractState, function: u32) -> Result<(), Unproven> {
         let Some(callee) = self.context.callees.get(function as usize) else {
-            let message = format!("expected a function before this one, got func[{function}]");
-            return Err(Unproven::new(Obligation::Call, message));
+            return Obligation::Call
+                .unmet(format!("expected a function before this one, got func[{function}]"));
         };
         self.found.calls += 1;
         match *callee {
             Callee::None => {
-                let message = format!("func[{function}] is none that generated code calls");
-                return Err(Unproven::new(Obligation::Call, message));
+                return Obligation::Call
+                    .unmet(format!("func[{function}] is none that generated code calls"));
             }
             Callee::CopyLong => {
                 let (length, from, to) = (now.pop()?, now.pop()?, now.pop()?);
@@ -27,9 +27,9 @@ impl Interpreter<'_, '_, '_> {
                         now.copy_text(&to, slot)?;
                     }
                     _ => {
-                        let message =
-                            "expected the text of a record and its length, got other values";
-                        return Err(fault(Obligation::Call, message));
+                        return Obligation::Call.unmet(
+                            "expected the text of a record and its length, got other values",
+                        );
                     }
                 }
             }
@@ -43,8 +43,8 @@ impl Interpreter<'_, '_, '_> {
             Callee::OpenList => {
                 let (to, first) = (now.pop()?, now.pop()?);
                 if !matches!(first, AbstractValue::Out { .. }) {
-                    let message = "expected an address in the result, got another value";
-                    return Err(fault(Obligation::Call, message));
+                    return Obligation::Call
+                        .unmet("expected an address in the result, got another value");
                 }
                 let behind = now.hand_over(&to, false, &mut self.names)?;
                 now.push(behind);
@@ -75,17 +75,14 @@ impl Interpreter<'_, '_, '_> {
     fn is_block(&self, value: &AbstractValue) -> Result<(), Unproven> {
         match value {
             AbstractValue::Block(0) => Ok(()),
-            _ => Err(fault(
-                Obligation::Call,
-                "expected the input block's address, got another value",
-            )),
+            _ => Obligation::Call.unmet("expected the input block's address, got another value"),
         }
     }
 
     fn is_row(&self, value: &AbstractValue) -> Result<(), Unproven> {
         match value {
             AbstractValue::Row(0) => Ok(()),
-            _ => Err(fault(Obligation::Call, "expected the row's address, got another value")),
+            _ => Obligation::Call.unmet("expected the row's address, got another value"),
         }
     }
 
@@ -100,6 +97,6 @@ impl Interpreter<'_, '_, '_> {
             AbstractValue::Row(at) if at % RECORD == 0 => return self.reads_row(at / RECORD),
             _ => {}
         }
-        Err(fault(Obligation::Call, "expected the address of a record, got another value"))
+        Obligation::Call.unmet("expected the address of a record, got another value")
     }
 }

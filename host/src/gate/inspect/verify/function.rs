@@ -19,7 +19,7 @@ pub(super) const RECORD: u32 = SLOT_BYTES as u32;
 
 /// What the verifier went through in the functions that aren't hand-written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct VerifiedCounts {
     /// Functions.
     pub functions: usize,
     /// The ones of them that are loops over rows.
@@ -61,7 +61,7 @@ pub(super) fn verify(
     context: &FunctionContext<'_, '_>,
     body: &wasmparser::FunctionBody<'_>,
     role: FunctionRole,
-    found: &mut Found,
+    found: &mut VerifiedCounts,
 ) -> Result<Callee, Unproven> {
     let unreadable =
         |error: wasmparser::Error| Unproven::new(Obligation::Operator, error.message().to_owned());
@@ -82,8 +82,8 @@ pub(super) fn verify(
             ValType::I32 => AbstractValue::Const(0),
             ValType::I64 => AbstractValue::Wide(0),
             other => {
-                let message = format!("expected locals of type i32 and i64, got {other}");
-                return Err(Unproven::new(Obligation::Signature, message));
+                return Obligation::Signature
+                    .unmet(format!("expected locals of type i32 and i64, got {other}"));
             }
         };
         // The static gate bounds how many there are.
@@ -137,11 +137,7 @@ pub(super) struct Interpreter<'f, 'm, 'a> {
     /// Bytes of its row that the function reads.
     pub(super) row: u32,
     may_fail: MayFail,
-    pub(super) found: &'f mut Found,
-}
-
-pub(super) fn fault(obligation: Obligation, message: &str) -> Unproven {
-    Unproven::new(obligation, message)
+    pub(super) found: &'f mut VerifiedCounts,
 }
 
 impl Interpreter<'_, '_, '_> {
@@ -153,7 +149,7 @@ impl Interpreter<'_, '_, '_> {
                 let mut now = self
                     .now
                     .take()
-                    .ok_or_else(|| fault(Obligation::Operator, "nothing comes here"))?;
+                    .ok_or_else(|| Unproven::new(Obligation::Operator, "nothing comes here"))?;
                 let goes_on = self.straight(&mut now, operator)?;
                 self.literal = matches!(operator, Operator::I32Const { .. });
                 self.now = goes_on.then_some(now);
@@ -165,7 +161,8 @@ impl Interpreter<'_, '_, '_> {
     fn otherwise(&mut self) -> Result<(), Unproven> {
         let now = self.now.take();
         let open = self.open.last_mut();
-        let open = open.ok_or_else(|| fault(Obligation::Operator, "an else without an if"))?;
+        let open =
+            open.ok_or_else(|| Unproven::new(Obligation::Operator, "an else without an if"))?;
         open.first = now;
         self.now = open.otherwise.take();
         Ok(())
@@ -225,11 +222,10 @@ impl Interpreter<'_, '_, '_> {
             | Operator::Br { .. }
             | Operator::BrIf { .. }
             | Operator::BrTable { .. } => {
-                let message = format!(
+                return Obligation::Loop.unmet(format!(
                     "expected nothing but ifs without results, outside of loops over rows, got {}",
                     name(operator)
-                );
-                return Err(Unproven::new(Obligation::Loop, message));
+                ));
             }
             Operator::Return => {
                 let now = now.clone();
@@ -274,9 +270,9 @@ impl Interpreter<'_, '_, '_> {
             return self.is_result(&now, &value);
         }
         let Some(may_fail) = now.is_end(&value) else {
-            let message =
-                "expected the address up to which the result is written, or a negative number";
-            return Err(fault(Obligation::Returned, message));
+            return Obligation::Returned.unmet(
+                "expected the address up to which the result is written, or a negative number",
+            );
         };
         self.may_fail |= may_fail;
         Ok(())
@@ -292,11 +288,10 @@ impl Interpreter<'_, '_, '_> {
             AbstractValue::Refusal => Ok(()),
             AbstractValue::Wide(packed) if is_fixed(*packed) => Ok(()),
             value if now.is_result(value) => Ok(()),
-            _ => {
-                let message = "expected the output area's address and the length of what is written, constant \
-                               text, or no address at all";
-                Err(fault(Obligation::Returned, message))
-            }
+            _ => Obligation::Returned.unmet(
+                "expected the output area's address and the length of what is written, constant \
+                               text, or no address at all",
+            ),
         }
     }
 }

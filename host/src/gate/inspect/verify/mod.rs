@@ -23,7 +23,7 @@ mod value;
 use serde::Serialize;
 use wasmparser::{FunctionBody, OperatorsReader, ValType};
 
-pub use self::function::Found;
+pub use self::function::VerifiedCounts;
 pub use self::reason::{Obligation, Unproven};
 
 use self::callee::Callee;
@@ -40,7 +40,7 @@ pub struct Verified {
     /// The first template that had the hand-written functions that the module begins with.
     pub template: &'static str,
     /// What was found in the generated functions.
-    pub found: Found,
+    pub found: VerifiedCounts,
 }
 
 /// Verifies an inspected module, in time linear in its size times the locals of a function.
@@ -52,7 +52,7 @@ pub fn verify(inspected: &Inspected) -> Result<Verified, Unproven> {
     let module = Module::of(inspected.wasm(), section)?;
     let template = template::of(&module)?;
     let mut callees = template.callees;
-    let mut found = Found::default();
+    let mut found = VerifiedCounts::default();
     let hand_written = callees.len();
     // A section has at most 1024 inputs.
     let inputs = section.inputs().len() as u32;
@@ -64,8 +64,8 @@ pub fn verify(inspected: &Inspected) -> Result<Verified, Unproven> {
         found.functions += 1;
     }
     if (module.extractor as usize) < hand_written {
-        let message = format!("func[{}] is none that could be the extractor", module.extractor);
-        return Err(Unproven::new(Obligation::Exports, message));
+        return Obligation::Exports
+            .unmet(format!("func[{}] is none that could be the extractor", module.extractor));
     }
     Ok(Verified { template: template.version, found })
 }
@@ -75,7 +75,7 @@ fn one(
     section: &Section,
     index: usize,
     body: &FunctionBody<'_>,
-    found: &mut Found,
+    found: &mut VerifiedCounts,
 ) -> Result<Callee, Unproven> {
     const I32: ValType = ValType::I32;
     let module = context.module;
@@ -86,9 +86,9 @@ fn one(
         Some(([I32, I32], [I32])) => FunctionRole::OfEvent,
         Some(([I32, I32, I32], [I32])) => FunctionRole::OfRow,
         _ => {
-            let message =
-                "expected a function that writes a part of the result, got one of another type";
-            return Err(Unproven::new(Obligation::Signature, message));
+            return Obligation::Signature.unmet(
+                "expected a function that writes a part of the result, got one of another type",
+            );
         }
     };
     match (role, row_loop(body)) {

@@ -5,7 +5,7 @@ use wasmparser::{
     NameSectionReader, Operator, Parser, Payload, ValType,
 };
 
-use super::super::survey::{PAGE_BYTES, function_name};
+use super::super::walk::{PAGE_BYTES, function_name};
 use super::reason::{Obligation, Unproven};
 use super::value::MOST;
 use crate::abi::section::{BUFFER_EXPORT, MEMORY_EXPORT, Section};
@@ -102,10 +102,9 @@ impl<'a> Module<'a> {
             Payload::ElementSection(_) => "element segments",
             _ => "a section that is none of a rendered module's",
         };
-        let message = format!(
+        Obligation::Sections.unmet(format!(
             "expected types, functions, a memory, constants, exports, code and data, got {found}"
-        );
-        Err(Unproven::new(Obligation::Sections, message))
+        ))
     }
 
     /// A function's type.
@@ -151,16 +150,14 @@ impl<'a> Module<'a> {
         let memory = self.memory_bytes()?;
         let Capacities { input: takes, output: gives } = capacities(section);
         if (input_cap, output_cap) != (u64::from(takes), u64::from(gives)) {
-            let message = format!(
+            return Obligation::Areas.unmet(format!(
                 "expected room for {takes} bytes of input and {gives} of output, as this host has it, got {input_cap} and {output_cap}"
-            );
-            return Err(Unproven::new(Obligation::Areas, message));
+            ));
         }
         if input == 0 || input + input_cap > output || output + output_cap > memory {
-            let message = format!(
+            return Obligation::Areas.unmet(format!(
                 "expected input, output and the memory's end one after another, got {input_cap} bytes at {input}, {output_cap} at {output} and {memory} of memory"
-            );
-            return Err(Unproven::new(Obligation::Areas, message));
+            ));
         }
         Ok(Areas { input: constants[0] })
     }

@@ -41,7 +41,7 @@ pub enum Obligation {
     Join,
     /// They return what was written, and all of it.
     Returned,
-    /// InputKind is copied in bulk becomes part of the result.
+    /// What is copied in bulk becomes part of the result.
     Bulk,
 }
 
@@ -70,6 +70,11 @@ impl Obligation {
     #[must_use]
     pub fn code(self) -> &'static str {
         self.entry().name
+    }
+
+    /// Fails it.
+    pub(super) fn unmet<T>(self, message: impl Into<String>) -> Result<T, Unproven> {
+        Err(Unproven::new(self, message))
     }
 
     /// Its entry in the registry.

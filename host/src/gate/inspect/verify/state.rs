@@ -35,8 +35,8 @@ impl Frontier {
     fn drop_tail(&mut self) -> Result<(), Unproven> {
         self.tail = None;
         if self.bulk {
-            let message = "what was copied in bulk is overwritten, or left after the result's end";
-            return Err(Unproven::new(Obligation::Bulk, message));
+            return Obligation::Bulk
+                .unmet("what was copied in bulk is overwritten, or left after the result's end");
         }
         Ok(())
     }
@@ -157,19 +157,13 @@ impl AbstractState {
         match address {
             AbstractValue::Out { base, offset } if *base == self.frontier.base => {
                 if self.frontier.pending {
-                    let message = "it isn't known whether the function before gave back an address or a failure";
-                    return Err(Unproven::new(Obligation::Store, message));
+                    return Obligation::Store.unmet("it isn't known whether the function before gave back an address or a failure");
                 }
                 Ok(u64::from(*offset) + more)
             }
-            AbstractValue::Out { .. } => {
-                let message = "the address isn't where the result has got to, but before that";
-                Err(Unproven::new(Obligation::Store, message))
-            }
-            _ => {
-                let message = "the address isn't known to be in the output area";
-                Err(Unproven::new(Obligation::Store, message))
-            }
+            AbstractValue::Out { .. } => Obligation::Store
+                .unmet("the address isn't where the result has got to, but before that"),
+            _ => Obligation::Store.unmet("the address isn't known to be in the output area"),
         }
     }
 
@@ -234,12 +228,9 @@ impl AbstractState {
                 self.frontier = Frontier { done: from, tail: Some(slot), bulk, ..self.frontier };
                 Ok(())
             }
-            _ => {
-                let message = format!(
-                    "expected to write at most {done} bytes after the last point, got {at}"
-                );
-                Err(Unproven::new(Obligation::Store, message))
-            }
+            _ => Obligation::Store.unmet(format!(
+                "expected to write at most {done} bytes after the last point, got {at}"
+            )),
         }
     }
 
@@ -283,9 +274,9 @@ impl AbstractState {
         match address {
             AbstractValue::Out { base, offset } if self.is_written(*base, *offset) => {}
             _ => {
-                let message =
-                    "expected the address up to which the result is written, got another value";
-                return Err(Unproven::new(Obligation::Call, message));
+                return Obligation::Call.unmet(
+                    "expected the address up to which the result is written, got another value",
+                );
             }
         }
         self.frontier.drop_tail()?;

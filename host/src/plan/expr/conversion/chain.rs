@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::data::{Data, Outcome, part};
+use super::data::{Data, StepOutcome, part};
 use super::{Conversion, json, number, text, time};
 use crate::plan::expr::fuel::{self, Cost, OutOfFuel};
 
@@ -56,28 +56,28 @@ impl Chain {
     /// [`OutOfFuel`], as soon as a step costs more than is left.
     pub fn apply(&self, json: &str, fuel: &mut u64) -> Result<Converted, OutOfFuel> {
         fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-        Ok(match self.run(Outcome::read(json), fuel)? {
-            Outcome::There(data) => {
+        Ok(match self.run(StepOutcome::read(json), fuel)? {
+            StepOutcome::There(data) => {
                 let mut out = Vec::new();
                 data.write(&mut out);
                 String::from_utf8(out).map_or(Converted::Failed, Converted::Value)
             }
-            Outcome::Absent => Converted::Absent,
-            Outcome::Failed => Converted::Failed,
+            StepOutcome::Absent => Converted::Absent,
+            StepOutcome::Failed => Converted::Failed,
         })
     }
 
     /// What the steps make of a value.
     pub(crate) fn run<'t>(
         &self,
-        mut outcome: Outcome<'t>,
+        mut outcome: StepOutcome<'t>,
         fuel: &mut u64,
-    ) -> Result<Outcome<'t>, OutOfFuel> {
+    ) -> Result<StepOutcome<'t>, OutOfFuel> {
         for (step, cost) in &self.steps {
-            let Outcome::There(data) = outcome else { break };
+            let StepOutcome::There(data) = outcome else { break };
             fuel::spend(fuel, cost.of(data.bytes()))?;
             outcome = match apply(step, data) {
-                Outcome::There(data) if data.bytes() > MAX_TEXT_BYTES => Outcome::Failed,
+                StepOutcome::There(data) if data.bytes() > MAX_TEXT_BYTES => StepOutcome::Failed,
                 outcome => outcome,
             };
         }
@@ -85,7 +85,7 @@ impl Chain {
     }
 }
 
-fn apply<'t>(step: &Conversion, data: Data<'t>) -> Outcome<'t> {
+fn apply<'t>(step: &Conversion, data: Data<'t>) -> StepOutcome<'t> {
     match step {
         Conversion::ToString => text::to_string(data).into(),
         Conversion::ToInt64 => number::to_int64(data).into(),
@@ -107,7 +107,7 @@ fn apply<'t>(step: &Conversion, data: Data<'t>) -> Outcome<'t> {
         Conversion::Length => json::length(&data).into(),
         Conversion::ParseJson { path } => match data {
             Data::String(text) => json::parse_json(text, path),
-            _ => Outcome::Failed,
+            _ => StepOutcome::Failed,
         },
     }
 }
@@ -116,9 +116,9 @@ fn apply<'t>(step: &Conversion, data: Data<'t>) -> Outcome<'t> {
 fn on_text<'t>(
     data: Data<'t>,
     convert: impl FnOnce(Cow<'t, str>) -> Option<Cow<'t, str>>,
-) -> Outcome<'t> {
+) -> StepOutcome<'t> {
     match data {
         Data::String(text) => convert(text).map(Data::String).into(),
-        _ => Outcome::Failed,
+        _ => StepOutcome::Failed,
     }
 }

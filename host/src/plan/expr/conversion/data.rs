@@ -23,7 +23,7 @@ pub(crate) enum Data<'t> {
 
 /// What a step gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome<'t> {
+pub(crate) enum StepOutcome<'t> {
     /// A value.
     There(Data<'t>),
     /// No value, and nothing wrong with that.
@@ -32,8 +32,8 @@ pub(crate) enum Outcome<'t> {
     Failed,
 }
 
-impl<'t> Outcome<'t> {
-    /// InputKind JSON says. Of text that isn't JSON this finds out no more than it needs: it has failed, or is a value that
+impl<'t> StepOutcome<'t> {
+    /// What JSON says. Of text that isn't JSON this finds out no more than it needs: it has failed, or is a value that
     /// conversions fail on.
     pub(crate) fn read(json: impl Into<Cow<'t, str>>) -> Self {
         let json = json.into();
@@ -50,7 +50,7 @@ impl<'t> Outcome<'t> {
     }
 }
 
-impl<'t> From<Option<Data<'t>>> for Outcome<'t> {
+impl<'t> From<Option<Data<'t>>> for StepOutcome<'t> {
     /// No data means that the step has failed.
     fn from(data: Option<Data<'t>>) -> Self {
         data.map_or(Self::Failed, Self::There)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::data::{Data, Outcome, part};
+use super::data::{Data, StepOutcome, part};
 use crate::json::{scan, string, walk};
 
 pub(super) fn to_json_text(data: Data<'_>) -> Option<Data<'_>> {
@@ -48,18 +48,18 @@ fn compact(json: &str) -> Option<String> {
 }
 
 /// What is at a path in the JSON that a text is.
-pub(super) fn parse_json<'t>(text: Cow<'t, str>, path: &[String]) -> Outcome<'t> {
+pub(super) fn parse_json<'t>(text: Cow<'t, str>, path: &[String]) -> StepOutcome<'t> {
     if !crate::json::is_json(text.as_bytes()) {
-        return Outcome::Failed;
+        return StepOutcome::Failed;
     }
     let mut found = trimmed(&text);
     for key in path {
         match member(text.as_bytes(), &found, key) {
             Some(value) => found = value,
-            None => return Outcome::Absent,
+            None => return StepOutcome::Absent,
         }
     }
-    part(text, found).map_or(Outcome::Failed, Outcome::read)
+    part(text, found).map_or(StepOutcome::Failed, StepOutcome::read)
 }
 
 /// Where the value is with white space around it.

@@ -19,7 +19,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 pub use chain::{Chain, Converted, MAX_TEXT_BYTES};
-pub use error::{ConversionError, ConversionFault};
+pub use error::ConversionError;
 pub use pattern::{Group, Pattern, PatternBudget};
 
 use super::fuel::{self, Cost};
@@ -149,22 +149,10 @@ impl Conversion {
     /// What it costs. That of `regex` has a part that depends on the pattern.
     #[must_use]
     pub fn cost(&self) -> Cost {
-        let mut cost = match self {
-            Self::ToString => fuel::TO_STRING,
-            Self::ToInt64 => fuel::TO_INT64,
-            Self::ToDouble => fuel::TO_DOUBLE,
-            Self::ToBoolean => fuel::TO_BOOLEAN,
-            Self::ToJsonText => fuel::TO_JSON_TEXT,
-            Self::Timestamp => fuel::TIMESTAMP,
-            Self::Date => fuel::DATE,
-            Self::Lower => fuel::LOWER,
-            Self::Upper => fuel::UPPER,
-            Self::Trim => fuel::TRIM,
-            Self::Split { .. } => fuel::SPLIT,
-            Self::Regex(_) => fuel::REGEX,
-            Self::Length => fuel::LENGTH,
-            Self::ParseJson { .. } => fuel::PARSE_JSON,
-        };
+        let mut cost = *fuel::COSTS
+            .iter()
+            .find(|cost| cost.what == self.name())
+            .expect("a test holds the list of costs to the names of all conversions");
         match self {
             Self::Regex(pattern) => cost.byte += pattern.fuel_per_byte(),
             // Each key is one more pass over what the one before has led to.
@@ -185,15 +173,13 @@ impl Conversion {
             Self::Split { separator, index } => {
                 json!({"split": {"separator": separator, "index": index}})
             }
-            Self::Regex(pattern) => match pattern.group() {
-                None => json!({"regex": {"pattern": pattern.text()}}),
-                Some(Group::Number(group)) => {
-                    json!({"regex": {"pattern": pattern.text(), "group": group}})
+            Self::Regex(pattern) => {
+                let mut arguments = json!({"pattern": pattern.text()});
+                if let Some(group) = pattern.group() {
+                    arguments["group"] = json!(group);
                 }
-                Some(Group::Name(group)) => {
-                    json!({"regex": {"pattern": pattern.text(), "group": group}})
-                }
-            },
+                json!({"regex": arguments})
+            }
             Self::ParseJson { path } => json!({"parse_json": path}),
             simple => json!(simple.name()),
         }

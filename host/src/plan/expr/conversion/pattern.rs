@@ -8,9 +8,11 @@ use regex_automata::meta::{self, Regex};
 use regex_automata::nfa::thompson::{self, NFA, State};
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::hir::translate::Translator;
+use serde::{Deserialize, Serialize};
 
-use super::error::{ConversionError, ConversionFault};
+use super::error::ConversionError;
 use super::pattern_cost;
+use crate::diagnostics::codes;
 
 /// Bytes that the text of a pattern has at most.
 const MAX_PATTERN_BYTES: usize = 4 << 10;
@@ -122,14 +124,15 @@ impl PatternBudget {
         }
         let (what, most, advice) = part.told();
         let most = self.factor * most;
-        let (at, fault) = (".regex.pattern", ConversionFault::PatternSize);
+        let (at, code) = (".regex.pattern", codes::PATTERN_TOO_LARGE);
         let expected = format!("at most {most} {what} in all");
-        Err(ConversionError::new(at, fault, expected, format!("more; {advice}")))
+        Err(ConversionError::new(at, code, expected, format!("more; {advice}")))
     }
 }
 
 /// Which group of a pattern.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Group {
     /// By number; 0 is the whole match.
     Number(u16),
@@ -172,7 +175,10 @@ impl Pattern {
         budget.take(BudgetPart::Program, compiled)?;
         let program = match program {
             Ok(program) if program.memory_usage() <= MAX_PROGRAM_BYTES => program,
-            Ok(program) => return Err(too_large_program(program.memory_usage())),
+            Ok(program) => {
+                let bytes = program.memory_usage();
+                return Err(too_large("bytes of program", MAX_PROGRAM_BYTES, bytes, ADVICE));
+            }
             Err(error) if error.size_limit().is_some() => return Err(endless_program()),
             Err(error) => return Err(no_pattern(&error)),
         };
@@ -278,8 +284,8 @@ fn group_number(regex: &Regex, group: Option<&Group>) -> Result<usize, Conversio
         }
     };
     number.filter(|number| *number < groups).ok_or_else(|| {
-        let (at, fault) = (".regex.group", ConversionFault::Value);
-        ConversionError::new(at, fault, "a group of the pattern", named)
+        let (at, code) = (".regex.group", codes::INVALID_PATTERN);
+        ConversionError::new(at, code, "a group of the pattern", named)
     })
 }
 
@@ -292,7 +298,7 @@ fn no_pattern(error: &dyn std::error::Error) -> ConversionError {
     let reason = reason.lines().last().unwrap_or_default();
     let reason = reason.strip_prefix("error: ").unwrap_or(reason);
     let expected = format!("a pattern: {}", crate::diagnostics::untrusted::escaped(reason));
-    ConversionError::new(".regex.pattern", ConversionFault::Pattern, expected, None)
+    ConversionError::new(".regex.pattern", codes::INVALID_PATTERN, expected, None)
 }
 
 /// States of a program that a text can keep busy at the same time. Those that stand for the second and later bytes of a
@@ -307,38 +313,31 @@ fn width(program: &NFA) -> usize {
     program.states().iter().filter(counts).count()
 }
 
-fn too_large_program(bytes: usize) -> ConversionError {
-    too_large("bytes of program", MAX_PROGRAM_BYTES, bytes, ADVICE)
-}
-
 /// A program whose size nobody has waited for.
 fn endless_program() -> ConversionError {
-    too_large(
-        "bytes of program",
-        MAX_PROGRAM_BYTES,
-        format!("more than {MAX_COMPILED_BYTES}"),
-        ADVICE,
-    )
+    let found = format!("more than {MAX_COMPILED_BYTES}");
+    too_large("bytes of program", MAX_PROGRAM_BYTES, found, ADVICE)
 }
 
 fn too_large(what: &str, most: usize, found: impl fmt::Display, advice: &str) -> ConversionError {
-    let (at, fault) = (".regex.pattern", ConversionFault::PatternSize);
+    let (at, code) = (".regex.pattern", codes::PATTERN_TOO_LARGE);
     let expected = format!("a pattern with at most {most} {what}");
-    ConversionError::new(at, fault, expected, format!("{found}; {advice}"))
+    ConversionError::new(at, code, expected, format!("{found}; {advice}"))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
-    use super::super::error::ConversionFault;
+    use crate::diagnostics::codes::{self, Code};
+
     use super::{Group, Pattern, PatternBudget};
 
-    fn pattern(text: &str) -> Result<Pattern, (ConversionFault, String)> {
+    fn pattern(text: &str) -> Result<Pattern, (Code, String)> {
         Pattern::new(text.to_owned(), None, &mut PatternBudget::default()).map_err(|error| {
             assert_eq!(error.at, ".regex.pattern");
             let message = error.to_string();
             assert!(!message.contains('\n'), "{message}");
-            (error.fault, message)
+            (error.code, message)
         })
     }
 
@@ -382,8 +381,8 @@ mod tests {
             (format!("(?i){}a{}", "[".repeat(90), r"[\S]b]".repeat(90)), "steps of translation"),
             (r"\p{age=16.0}".repeat(210), "steps of translation"),
         ] {
-            let (fault, message) = pattern(&text).unwrap_err();
-            assert_eq!(fault, ConversionFault::PatternSize, "{text}");
+            let (code, message) = pattern(&text).unwrap_err();
+            assert_eq!(code, codes::PATTERN_TOO_LARGE, "{text}");
             assert!(message.contains(expected), "{text}: {message}");
         }
     }
@@ -400,8 +399,8 @@ mod tests {
             (&"(".repeat(4_000), "unclosed group"),
             (&format!("{}a{}", "(?:".repeat(1_000), ")".repeat(1_000)), "nest"),
         ] {
-            let (fault, message) = pattern(text).unwrap_err();
-            assert_eq!(fault, ConversionFault::Pattern, "{text}");
+            let (code, message) = pattern(text).unwrap_err();
+            assert_eq!(code, codes::INVALID_PATTERN, "{text}");
             assert!(message.contains(expected), "{text}: {message}");
         }
     }
@@ -413,7 +412,7 @@ mod tests {
         {
             let error = Pattern::new("(?<a>.)".into(), Some(group), &mut PatternBudget::default())
                 .unwrap_err();
-            assert_eq!((error.at.as_str(), error.fault), (".regex.group", ConversionFault::Value));
+            assert_eq!((error.at.as_str(), error.code), (".regex.group", codes::INVALID_PATTERN));
             assert!(error.to_string().contains(found), "{error}");
         }
     }

@@ -1,9 +1,11 @@
 //! Conversions, read from the JSON in which they are written.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::error::{ConversionError, ConversionFault};
+use super::error::ConversionError;
 use super::{Conversion, Group, Pattern, PatternBudget};
+use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::quoted;
 
 /// Most keys of the path of `parse_json`: a text that is taken nests no deeper than an event.
@@ -28,22 +30,19 @@ impl Conversion {
     ) -> Result<Self, ConversionError> {
         match value {
             Value::String(name) => simple(name),
-            Value::Object(fields) if fields.len() == 1 => match fields.iter().next() {
-                Some((name, arguments)) => with_arguments(name, arguments, budget),
-                None => Err(no_step()),
-            },
-            _ => Err(no_step()),
+            Value::Object(fields)
+                if fields.len() == 1
+                    && let Some((name, arguments)) = fields.iter().next() =>
+            {
+                with_arguments(name, arguments, budget)
+            }
+            _ => {
+                let expected =
+                    "the name of a conversion, or an object with its name and its arguments";
+                Err(ConversionError::wrong_type("", expected))
+            }
         }
     }
-}
-
-fn no_step() -> ConversionError {
-    ConversionError::new(
-        "",
-        ConversionFault::Type,
-        "the name of a conversion, or an object with its name and its arguments",
-        None,
-    )
 }
 
 /// The conversions that take no arguments.
@@ -67,7 +66,7 @@ fn simple(name: &str) -> Result<Conversion, ConversionError> {
         None if Conversion::NAMES.contains(&name) => {
             let (expected, observed) =
                 (format!("the arguments of {name}"), "its name alone".to_owned());
-            Err(ConversionError::new("", ConversionFault::MissingField, expected, observed))
+            Err(ConversionError::new("", codes::MISSING_REQUIRED_FIELD, expected, observed))
         }
         None => Err(unknown(name)),
     }
@@ -75,7 +74,7 @@ fn simple(name: &str) -> Result<Conversion, ConversionError> {
 
 fn unknown(name: &str) -> ConversionError {
     let expected = format!("one of {}", Conversion::NAMES.join(", "));
-    ConversionError::new("", ConversionFault::Value, expected, quoted(name))
+    ConversionError::new("", codes::INVALID_VALUE, expected, quoted(name))
 }
 
 fn with_arguments(
@@ -85,93 +84,88 @@ fn with_arguments(
 ) -> Result<Conversion, ConversionError> {
     match name {
         "split" => {
-            let fields = object(name, arguments, &["separator", "index"])?;
-            let separator = text(name, fields, "separator")?;
-            let at = ".split.index";
-            let index = required(name, fields, "index")?.as_i64();
-            let index = index.and_then(|index| i32::try_from(index).ok());
-            let index = index.ok_or_else(|| {
-                ConversionError::new(at, ConversionFault::Type, "an integer of 32 bits", None)
+            let arguments = Arguments::of(name, arguments, &["separator", "index"])?;
+            let separator = arguments.text("separator")?;
+            let index = i32::deserialize(arguments.required("index")?).map_err(|_| {
+                ConversionError::wrong_type(".split.index", "an integer of 32 bits")
             })?;
             Ok(Conversion::Split { separator, index })
         }
         "regex" => {
-            let fields = object(name, arguments, &["pattern", "group"])?;
-            let text = text(name, fields, "pattern")?;
-            let group = fields.get("group").map(group).transpose()?;
+            let arguments = Arguments::of(name, arguments, &["pattern", "group"])?;
+            let text = arguments.text("pattern")?;
+            let group = arguments.fields.get("group").map(Group::deserialize).transpose();
+            let group = group.map_err(|_| {
+                let expected = "the number or the name of a group";
+                ConversionError::wrong_type(".regex.group", expected)
+            })?;
             Pattern::new(text, group, budget).map(Conversion::Regex)
         }
-        "parse_json" => {
-            let at = ".parse_json";
-            let expected = "an array of strings that are not empty";
-            let fault = || ConversionError::new(at, ConversionFault::Type, expected, None);
-            let keys = arguments.as_array().ok_or_else(fault)?;
-            if keys.len() > MAX_KEYS {
-                let (expected, observed) =
-                    (format!("at most {MAX_KEYS} keys"), keys.len().to_string());
-                return Err(ConversionError::new(at, ConversionFault::Value, expected, observed));
-            }
-            let keys = keys.iter();
-            let key = |key: &Value| key.as_str().filter(|key| !key.is_empty()).map(str::to_owned);
-            let path = keys.map(|it| key(it).ok_or_else(fault)).collect::<Result<_, _>>()?;
-            Ok(Conversion::ParseJson { path })
-        }
+        "parse_json" => Ok(Conversion::ParseJson { path: path(arguments)? }),
         _ if Conversion::NAMES.contains(&name) => {
             let expected = format!("\"{name}\" alone: it takes no arguments");
-            Err(ConversionError::new("", ConversionFault::Type, expected, None))
+            Err(ConversionError::wrong_type("", expected))
         }
         _ => Err(unknown(name)),
     }
 }
 
-fn group(value: &Value) -> Result<Group, ConversionError> {
-    if let Some(name) = value.as_str() {
-        return Ok(Group::Name(name.to_owned()));
+/// The argument of `parse_json`.
+fn path(keys: &Value) -> Result<Vec<String>, ConversionError> {
+    let at = ".parse_json";
+    let no_path = || ConversionError::wrong_type(at, "an array of strings that are not empty");
+    let keys = keys.as_array().ok_or_else(no_path)?;
+    if keys.len() > MAX_KEYS {
+        let (expected, observed) = (format!("at most {MAX_KEYS} keys"), keys.len().to_string());
+        return Err(ConversionError::new(at, codes::INVALID_VALUE, expected, observed));
     }
-    let number = value.as_u64().and_then(|number| u16::try_from(number).ok());
-    number.map(Group::Number).ok_or_else(|| {
-        let expected = "the number or the name of a group";
-        ConversionError::new(".regex.group", ConversionFault::Type, expected, None)
-    })
+    let key = |key: &Value| key.as_str().filter(|key| !key.is_empty()).map(str::to_owned);
+    keys.iter().map(key).collect::<Option<_>>().ok_or_else(no_path)
 }
 
-fn object<'v>(
-    name: &str,
-    value: &'v Value,
-    known: &[&str],
-) -> Result<&'v Map<String, Value>, ConversionError> {
-    let Value::Object(fields) = value else {
-        let (at, expected) = (format!(".{name}"), format!("an object with {}", known.join(", ")));
-        return Err(ConversionError::new(at, ConversionFault::Type, expected, None));
-    };
-    match fields.keys().find(|key| !known.contains(&key.as_str())) {
-        None => Ok(fields),
-        Some(key) => {
-            let (at, expected) = (format!(".{name}.{key}"), known.join(", "));
-            Err(ConversionError::new(at, ConversionFault::UnknownField, expected, quoted(key)))
-        }
-    }
-}
-
-fn required<'v>(
-    name: &str,
+/// The arguments of a conversion that has several.
+struct Arguments<'v> {
+    /// The conversion's name.
+    of: &'v str,
     fields: &'v Map<String, Value>,
-    field: &str,
-) -> Result<&'v Value, ConversionError> {
-    fields.get(field).ok_or_else(|| {
-        let (at, fault) = (format!(".{name}.{field}"), ConversionFault::MissingField);
-        ConversionError::new(at, fault, "a value", "no such field; it has no default".to_owned())
-    })
 }
 
-fn text(name: &str, fields: &Map<String, Value>, field: &str) -> Result<String, ConversionError> {
-    let at = || format!(".{name}.{field}");
-    match required(name, fields, field)? {
-        Value::String(text) if !text.is_empty() => Ok(text.clone()),
-        Value::String(_) => {
-            let expected = "a string that is not empty";
-            Err(ConversionError::new(at(), ConversionFault::Empty, expected, None))
+impl<'v> Arguments<'v> {
+    fn of(of: &'v str, value: &'v Value, known: &[&str]) -> Result<Self, ConversionError> {
+        let Value::Object(fields) = value else {
+            let expected = format!("an object with {}", known.join(", "));
+            return Err(ConversionError::wrong_type(format!(".{of}"), expected));
+        };
+        let arguments = Self { of, fields };
+        match fields.keys().find(|key| !known.contains(&key.as_str())) {
+            None => Ok(arguments),
+            Some(key) => {
+                let (at, code) = (arguments.at(key), codes::UNKNOWN_FIELD);
+                Err(ConversionError::new(at, code, known.join(", "), quoted(key)))
+            }
         }
-        _ => Err(ConversionError::new(at(), ConversionFault::Type, "a string", None)),
+    }
+
+    fn at(&self, field: &str) -> String {
+        format!(".{}.{field}", self.of)
+    }
+
+    fn required(&self, field: &str) -> Result<&'v Value, ConversionError> {
+        self.fields.get(field).ok_or_else(|| {
+            let observed = "no such field; it has no default".to_owned();
+            let code = codes::MISSING_REQUIRED_FIELD;
+            ConversionError::new(self.at(field), code, "a value", observed)
+        })
+    }
+
+    fn text(&self, field: &str) -> Result<String, ConversionError> {
+        match self.required(field)? {
+            Value::String(text) if !text.is_empty() => Ok(text.clone()),
+            Value::String(_) => {
+                let expected = "a string that is not empty";
+                Err(ConversionError::new(self.at(field), codes::EMPTY_STRING, expected, None))
+            }
+            _ => Err(ConversionError::wrong_type(self.at(field), "a string")),
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Chain, Conversion, ConversionFault, Converted, MAX_TEXT_BYTES};
+use super::{Chain, Conversion, Converted, MAX_TEXT_BYTES};
+use crate::diagnostics::codes;
 use crate::plan::expr::fuel::{self, OutOfFuel};
 
 const PLENTY: u64 = 1 << 40;
@@ -379,7 +380,7 @@ fn the_path_of_parse_json_has_as_many_keys_as_an_event_may_need() {
     let path = |keys: usize| json!({"parse_json": vec!["k"; keys]});
     assert!(Conversion::from_json(&path(256)).is_ok());
     let error = Conversion::from_json(&path(257)).expect_err("one too many");
-    assert_eq!((error.at.as_str(), error.fault), (".parse_json", ConversionFault::Value));
+    assert_eq!((error.at.as_str(), error.code), (".parse_json", codes::INVALID_VALUE));
     assert!(error.to_string().ends_with("at most 256 keys, found 257"), "{error}");
 }
 
@@ -470,7 +471,7 @@ fn steps_cost_what_the_table_says() {
     assert_eq!(&names[2..], Conversion::NAMES);
 
     let chain = Chain::new(&steps(&json!(["trim", "lower"])));
-    let price = fuel::VALUE.of(6) + fuel::TRIM.of(4) + fuel::LOWER.of(2);
+    let price = fuel::VALUE.of(6) + Conversion::Trim.cost().of(4) + Conversion::Lower.cost().of(2);
     let mut fuel = price;
     assert_eq!(chain.apply(r#"" AB ""#, &mut fuel), Ok(Converted::Value(r#""ab""#.into())));
     assert_eq!(fuel, 0);

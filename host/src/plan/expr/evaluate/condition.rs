@@ -9,17 +9,23 @@ use crate::json::string::{inside, strip};
 use crate::plan::expr::fuel::{self, OutOfFuel};
 use crate::plan::expr::{Condition, JsonType, Reference, Test};
 
-/// A condition whose references are numbers.
+/// A condition whose references are numbers, made ready to be tested for event after event.
 #[derive(Clone, Debug)]
-pub(super) enum CompiledCondition {
+pub enum CompiledCondition {
+    /// A test of what is at the reference with this number.
     Test(usize, Test),
+    /// All of these.
     All(Vec<CompiledCondition>),
+    /// One of these.
     Any(Vec<CompiledCondition>),
+    /// Not this.
     Not(Box<CompiledCondition>),
 }
 
 impl CompiledCondition {
-    pub(super) fn new(condition: &Condition, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
+    /// Makes a condition ready. `resolve` gives each reference the number under which it is looked up.
+    #[must_use]
+    pub fn new(condition: &Condition, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
         // No deeper than Condition::MAX_DEPTH, which readers hold to.
         match condition {
             Condition::Test(reference, test) => Self::Test(resolve(reference), test.clone()),
@@ -29,8 +35,11 @@ impl CompiledCondition {
         }
     }
 
-    /// What is decided early isn't looked at further: neither are its values, nor does it cost.
-    pub(super) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
+    /// Whether it holds. What is decided early isn't looked at further: neither are its values, nor does it cost.
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], as soon as something costs more than is left.
+    pub fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
             Self::Test(index, test) => {
                 let json = event.value(*index);

@@ -5,16 +5,15 @@ mod lookup;
 #[cfg(test)]
 mod tests;
 
-pub use condition::is_truthy;
+pub use condition::{CompiledCondition, is_truthy};
 pub use lookup::Lookup;
 
 use super::conversion::Chain;
 use super::conversion::MAX_TEXT_BYTES;
-use super::conversion::data::Outcome;
+use super::conversion::data::StepOutcome;
 use super::fuel::{self, OutOfFuel};
-use super::{Condition, Expression, JsonType, Piece, Reference, Source};
+use super::{Expression, JsonType, Piece, Reference, Source};
 use crate::json::string;
-use condition::CompiledCondition;
 
 /// What a value comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +27,10 @@ pub enum Evaluated {
     Failed,
 }
 
-/// A value or a condition, made ready to be evaluated for event after event.
+/// A value whose references are numbers, made ready to be evaluated for event after event.
 ///
 /// ```
-/// use retort::plan::expr::{Conversion, Evaluated, Evaluator, Expression, JsonType, Level, Lookup, Reference};
+/// use retort::plan::expr::{CompiledValue, Conversion, Evaluated, Expression, JsonType, Level, Lookup, Reference};
 ///
 /// struct Event<'e>(&'e str);
 /// impl Lookup for Event<'_> {
@@ -42,27 +41,15 @@ pub enum Evaluated {
 ///
 /// let mut value = Expression::path(Reference::event(&["state".into()]));
 /// value.convert = vec![Conversion::Trim, Conversion::Lower];
-/// let evaluator = Evaluator::for_value(&value, &mut |_reference| 0);
+/// let compiled = CompiledValue::new(&value, &mut |_reference| 0);
 /// let (mut out, mut fuel) = (Vec::new(), 1_000);
-/// let evaluated = evaluator.evaluate(&Event(r#"" Open""#), &mut out, &mut fuel)?;
+/// let evaluated = compiled.evaluate(&Event(r#"" Open""#), &mut out, &mut fuel)?;
 /// assert_eq!(evaluated, Evaluated::Value(JsonType::String));
 /// assert_eq!(out, br#""open""#);
 /// # Ok::<(), retort::plan::expr::OutOfFuel>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Evaluator {
-    program: Program,
-}
-
-#[derive(Clone, Debug)]
-enum Program {
-    Value(CompiledValue),
-    Condition(CompiledCondition),
-}
-
-/// An expression whose references are numbers.
-#[derive(Clone, Debug)]
-struct CompiledValue {
+pub struct CompiledValue {
     from: CompiledSource,
     chain: Chain,
 }
@@ -83,70 +70,11 @@ enum CompiledPart {
     Value(usize),
 }
 
-impl Evaluator {
+impl CompiledValue {
     /// Makes a value ready. `resolve` gives each reference the number under which it is looked up; it is called once for
     /// each time that one is written, in that order.
     #[must_use]
-    pub fn for_value(value: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
-        Self { program: Program::Value(CompiledValue::new(value, resolve)) }
-    }
-
-    /// The same for a condition.
-    #[must_use]
-    pub fn for_condition(
-        condition: &Condition,
-        resolve: &mut dyn FnMut(&Reference) -> usize,
-    ) -> Self {
-        Self { program: Program::Condition(CompiledCondition::new(condition, resolve)) }
-    }
-
-    /// Evaluates the value. Where it is there its JSON is appended to `out`: a string in canonical form, everything else as
-    /// the event has it; otherwise `out` stays as it is. A condition is `true` or `false`, and always there. `fuel` is what
-    /// is left, and goes down by what this [costs](fuel::COSTS).
-    ///
-    /// # Errors
-    /// [`OutOfFuel`], as soon as something costs more than is left; `out` stays as it is.
-    pub fn evaluate(
-        &self,
-        event: &impl Lookup,
-        out: &mut Vec<u8>,
-        fuel: &mut u64,
-    ) -> Result<Evaluated, OutOfFuel> {
-        match &self.program {
-            Program::Value(value) => {
-                let start = out.len();
-                let evaluated = value.evaluate(event, out, fuel);
-                if !matches!(evaluated, Ok(Evaluated::Value(_))) {
-                    out.truncate(start);
-                }
-                evaluated
-            }
-            Program::Condition(node) => {
-                let holds = node.holds(event, fuel)?;
-                out.extend_from_slice(if holds { b"true" } else { b"false" });
-                Ok(Evaluated::Value(JsonType::Boolean))
-            }
-        }
-    }
-
-    /// Whether the condition holds. A value holds where it is there and [truthy](is_truthy).
-    ///
-    /// # Errors
-    /// [`OutOfFuel`], as soon as something costs more than is left.
-    pub fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
-        match &self.program {
-            Program::Condition(node) => node.holds(event, fuel),
-            Program::Value(value) => {
-                let mut json = Vec::new();
-                let evaluated = value.evaluate(event, &mut json, fuel)?;
-                Ok(matches!(evaluated, Evaluated::Value(_)) && is_truthy(&json))
-            }
-        }
-    }
-}
-
-impl CompiledValue {
-    fn new(expression: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
+    pub fn new(expression: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
         let from = match &expression.source {
             Source::Path(reference) => CompiledSource::Path(resolve(reference)),
             Source::Constant(value) => CompiledSource::Constant(value.to_string()),
@@ -168,8 +96,28 @@ impl CompiledValue {
         Self { from, chain: Chain::new(&expression.convert) }
     }
 
+    /// Evaluates the value. Where it is there its JSON is appended to `out`: a string in canonical form, everything else as
+    /// the event has it; otherwise `out` stays as it is. `fuel` is what is left, and goes down by what this
+    /// [costs](fuel::COSTS).
+    ///
+    /// # Errors
+    /// [`OutOfFuel`], as soon as something costs more than is left; `out` stays as it is.
+    pub fn evaluate(
+        &self,
+        event: &impl Lookup,
+        out: &mut Vec<u8>,
+        fuel: &mut u64,
+    ) -> Result<Evaluated, OutOfFuel> {
+        let start = out.len();
+        let evaluated = self.append(event, out, fuel);
+        if !matches!(evaluated, Ok(Evaluated::Value(_))) {
+            out.truncate(start);
+        }
+        evaluated
+    }
+
     /// Leaves in `out` whatever it likes where the value isn't there. Values nest as deep as they were written.
-    fn evaluate(
+    fn append(
         &self,
         event: &impl Lookup,
         out: &mut Vec<u8>,
@@ -243,19 +191,19 @@ impl CompiledValue {
     ) -> Result<Evaluated, OutOfFuel> {
         // An event is checked before anything in it is looked up.
         let Ok(json) = simdutf8::basic::from_utf8(json) else { return Ok(Evaluated::Failed) };
-        Ok(match self.chain.run(Outcome::read(json), fuel)? {
-            Outcome::There(data)
+        Ok(match self.chain.run(StepOutcome::read(json), fuel)? {
+            StepOutcome::There(data)
                 if withholds_nested
                     && matches!(data.json_type(), JsonType::Object | JsonType::Array) =>
             {
                 Evaluated::Absent
             }
-            Outcome::There(data) => {
+            StepOutcome::There(data) => {
                 data.write(out);
                 Evaluated::Value(data.json_type())
             }
-            Outcome::Absent => Evaluated::Absent,
-            Outcome::Failed => Evaluated::Failed,
+            StepOutcome::Absent => Evaluated::Absent,
+            StepOutcome::Failed => Evaluated::Failed,
         })
     }
 }
@@ -324,7 +272,7 @@ fn first(
     let start = out.len();
     let mut otherwise = Evaluated::Absent;
     for value in values {
-        match value.evaluate(event, out, fuel)? {
+        match value.append(event, out, fuel)? {
             Evaluated::Value(JsonType::Null) | Evaluated::Absent => {}
             Evaluated::Value(found) => {
                 return Ok((Evaluated::Value(found), value.withholds_nested(event)));

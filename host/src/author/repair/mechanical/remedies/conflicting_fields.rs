@@ -2,10 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::context::Context;
-use super::super::pointer::split;
-use super::super::remedy::{Remedy, fix, maybe};
-use super::reshape;
+use super::{Context, Remedy, fix, maybe, reshape, split};
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::ObjectKind;

@@ -2,9 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::context::Context;
-use super::super::pointer::{split, step_around};
-use super::super::remedy::{Remedy, fix, maybe, replace};
+use super::{Context, Remedy, fix, maybe, replace, split, step_around};
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::{TYPO_MARGIN, TYPO_THRESHOLD, spelling};

@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::context::Context;
-use super::super::pointer::split;
-use super::edge_end;
+use super::{Context, edge_end, split};
 use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::ObjectKind;
 
@@ -13,7 +11,7 @@ pub(super) fn derived(context: &Context<'_, '_>, at: &str) -> Option<Likely<Valu
     let plan = context.plan;
     let (parent, name) = split(at)?;
     match name.as_str() {
-        "event_type" => json_of(context.event_type()),
+        "event_type" => json_of(context.target.event_type),
         "target_entity_name" | "entity_name" => {
             let rule = plan.rule(parent)?;
             match rule.kind {
@@ -21,7 +19,7 @@ pub(super) fn derived(context: &Context<'_, '_>, at: &str) -> Option<Likely<Valu
                     let entity = edge_end::declared_entity(plan, parent);
                     json_of(entity.map(|it| Likely::new(it, true)))
                 }
-                _ => json_of(rule.entity().map(|it| it.map(|entity| &entity.name))),
+                _ => json_of(rule.entity.map(|it| it.map(|entity| &entity.name))),
             }
         }
         "relationship_name" => json_of(edge_end::relationship_between_ends(context, parent)),

@@ -1,7 +1,6 @@
 //! Two mappings of one name.
 
-use super::super::context::Context;
-use super::super::remedy::{Remedy, fix, maybe, replace};
+use super::{Context, Remedy, fix, maybe, replace};
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;

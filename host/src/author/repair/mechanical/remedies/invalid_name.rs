@@ -2,10 +2,7 @@
 
 use serde_json::json;
 
-use super::super::context::Context;
-use super::super::remedy::{Remedy, fix, replace};
-use super::derived::derived;
-use super::edge_end;
+use super::{Context, Remedy, derived, edge_end, fix, replace};
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::Shape;

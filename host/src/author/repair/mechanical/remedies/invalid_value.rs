@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::context::Context;
-use super::super::pointer::split;
-use super::super::remedy::{Remedy, fix, maybe};
-use super::{conversion, path_level, reshape};
+use super::{Context, Remedy, conversion, fix, maybe, path_level, reshape, split};
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::{TYPO_THRESHOLD, spelling};
 use crate::plan::language::Shape;

@@ -2,12 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::context::Context;
-use super::super::grammar::is_optional;
-use super::super::pointer::split;
-use super::super::remedy::{Remedy, add, fix, maybe};
-use super::derived::derived;
-use super::{conversion, edge_end};
+use super::{Context, Remedy, add, conversion, derived, edge_end, fix, is_optional, maybe, split};
 use crate::diagnostics::finding::patch;
 use crate::plan::language::{ObjectKind, Shape};
 
@@ -22,8 +17,8 @@ fn completed(context: &Context<'_, '_>, at: &str) -> Remedy {
     let is_empty = || plan.get(parent).and_then(Value::as_object).is_some_and(|it| it.is_empty());
     match (plan.kind(parent), name.as_str()) {
         (Some(ObjectKind::Condition), _) if is_empty() => {
-            let (_, field) = split(parent)?;
-            is_optional(&field).then(|| fix(patch::remove(parent)))?
+            let (around, field) = split(parent)?;
+            is_optional(plan.kind(around)?, &field).then(|| fix(patch::remove(parent)))?
         }
         (Some(ObjectKind::Condition), "exists") => maybe(patch::add(at, true)),
         (Some(ObjectKind::Plan), "key_field") | (Some(ObjectKind::Node), "key_fields") => {
@@ -41,7 +36,7 @@ fn completed(context: &Context<'_, '_>, at: &str) -> Remedy {
 /// The key of a node: of each of its properties, the mapping that is its, or a path that suits it.
 fn key(context: &Context<'_, '_>, parent: &str, at: &str) -> Remedy {
     let rule = context.plan.rule(parent)?;
-    let entity = rule.entity()?;
+    let entity = rule.entity?;
     let scope = context.scope(parent)?;
     let (mut keys, mut moved, mut is_certain) = (Vec::new(), Vec::new(), true);
     for key in entity.item.key_properties() {

@@ -12,42 +12,53 @@ mod path_level;
 mod reshape;
 mod template;
 mod unknown_field;
-mod unused_field;
 mod whole_plan;
 mod written_path;
 mod wrong_type;
 
 use super::context::Context;
-use super::remedy::{Remedy, fix};
+use super::described::described;
+use super::grammar::{is_optional, looks_like};
+use super::iteration::{IterationScope, read_iteration};
+use super::pointer::{edge_around, split, step_around};
+use super::remedy::{Remedy, add, fix, maybe, replace};
+use super::rule::{PlanRule, TolerantMapping, read_path};
+use super::tolerant::TolerantPlan;
+use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::patch;
-use crate::plan::PlanParseErrorCode as Code;
+use crate::evidence::similarity::ranking::Likely;
+use derived::derived;
 
 pub(super) use whole_plan::of_whole_plan;
 
 /// The remedy for problems of a code: a function of the plan, and of the pointer to where the problem is.
 pub(super) fn of(code: Code) -> Option<fn(&Context<'_, '_>, &str) -> Remedy> {
     Some(match code {
-        Code::ConflictingFields => conflicting_fields::remedy,
-        Code::DuplicateItem => |_, at| fix(patch::remove(at)),
-        Code::DuplicatePropertyName => duplicate_name::remedy,
-        Code::ForEachMismatch => edge_end::wrong_node,
-        Code::InvalidIdentifier => invalid_name::remedy,
-        Code::InvalidPattern => conversion::remedy,
-        Code::InvalidTemplate => template::remedy,
-        Code::InvalidValue => invalid_value::remedy,
-        Code::MissingRequiredField => missing_field::remedy,
-        Code::OutsideForEach => path_level::outside_for_each,
-        Code::UnknownField => unknown_field::remedy,
-        Code::UnknownNode => edge_end::unknown_node,
-        Code::UnusedField => unused_field::remedy,
-        Code::WrongType | Code::EmptyString | Code::EmptyPath | Code::TooFewItems => {
+        codes::CONFLICTING_FIELDS => conflicting_fields::remedy,
+        codes::DUPLICATE_ITEM => |_, at| fix(patch::remove(at)),
+        codes::DUPLICATE_PROPERTY_NAME => duplicate_name::remedy,
+        codes::FOR_EACH_MISMATCH => edge_end::wrong_node,
+        codes::INVALID_IDENTIFIER => invalid_name::remedy,
+        codes::INVALID_PATTERN => conversion::remedy,
+        codes::INVALID_TEMPLATE => template::remedy,
+        codes::INVALID_VALUE => invalid_value::remedy,
+        codes::MISSING_REQUIRED_FIELD => missing_field::remedy,
+        codes::OUTSIDE_FOR_EACH => path_level::outside_for_each,
+        codes::UNKNOWN_FIELD => unknown_field::remedy,
+        codes::UNKNOWN_NODE => edge_end::unknown_node,
+        codes::UNUSED_FIELD => without_meaning,
+        codes::WRONG_TYPE | codes::EMPTY_STRING | codes::EMPTY_PATH | codes::TOO_FEW_ITEMS => {
             wrong_type::remedy
         }
-        Code::DuplicateNodeName
-        | Code::InvalidJson
-        | Code::PatternTooLarge
-        | Code::TooDeep
-        | Code::TooManyItems
-        | Code::WrongRootType => return None,
+        _ => return None,
     })
+}
+
+/// A field that means nothing without another one goes. That of a path which isn't there may have been meant, unless it says what holds anyway.
+fn without_meaning(context: &Context<'_, '_>, at: &str) -> Remedy {
+    let (parent, name) = split(at)?;
+    let says_nothing = name != "from"
+        || context.plan.get(at)?.as_str() == Some("event")
+        || context.plan.get(parent)?.get("constant").is_some();
+    Some(Likely::new(patch::remove(at), says_nothing))
 }

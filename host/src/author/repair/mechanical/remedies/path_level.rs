@@ -1,14 +1,10 @@
 //! Where paths start: at the event, at an element, or at the one around it.
 
-use super::super::context::Context;
-use super::super::pointer::split;
-use super::super::remedy::{Remedy, fix, maybe, replace};
-use super::super::rule::{Mapping, read_path};
-use super::derived::derived;
-use super::edge_end;
+use super::{
+    Context, Remedy, TolerantMapping, derived, edge_end, fix, maybe, read_path, replace, split,
+};
 use crate::diagnostics::finding::patch;
-use crate::gate::fit::suggest::{ElementPath, iterations_with, written};
-use crate::plan::expr::Level;
+use crate::gate::fit::suggest::{ElementPath, from_field, iterations_with};
 use crate::plan::language::ObjectKind;
 
 /// What starts at an element where there is none: the path of a `from`, or an empty path.
@@ -29,16 +25,16 @@ pub(super) fn outside_for_each(context: &Context<'_, '_>, at: &str) -> Remedy {
 /// The iteration that a node lacks that reads something from the parent: the one in whose elements all is that it reads.
 fn lost_for_each(context: &Context<'_, '_>, at: &str) -> Remedy {
     let node = context.plan.rule_around(at).filter(|rule| rule.kind == ObjectKind::Node)?;
-    let wanted = |mapping: &Mapping<'_>| {
+    let wanted = |mapping: &TolerantMapping<'_>| {
         let from = mapping.json.get("from").and_then(serde_json::Value::as_str);
         let path = mapping.path.clone().filter(|_| from != Some("event"))?;
         Some(ElementPath { path, from_parent: from == Some("parent") })
     };
     let wanted: Vec<ElementPath> = node.mappings.iter().filter_map(wanted).collect();
     let evidence = context.task.evidence();
-    let suiting = iterations_with(evidence, context.types(), &wanted, context.efforts());
+    let suiting = iterations_with(evidence, &context.target.types, &wanted, context.efforts());
     let [only] = suiting.as_slice() else { return None };
-    fix(patch::add(&format!("{}/for_each", node.at), written(only)))
+    fix(patch::add(&format!("{}/for_each", node.at), only))
 }
 
 /// Where a path with a `from` that says nothing starts: the one level of which it is a path, if it is of one alone.
@@ -46,14 +42,10 @@ pub(super) fn level_meant(context: &Context<'_, '_>, at: &str) -> Remedy {
     let value = context.plan.get(at)?;
     let path = read_path(value.get("source_path").or_else(|| value.get("span_id_path"))?)?;
     let scope = context.plan.scope(at)?;
-    let innermost = scope.level();
-    let is_of = |level: &Level| context.known(scope, *level).is_some_and(|it| it.has(&path));
-    let mut levels = (0..=innermost.0).map(Level).filter(is_of);
-    let level = levels.next().filter(|_| levels.next().is_none())?;
+    let level = context.only_level_with(&path, scope)?;
     let from = format!("{at}/from");
-    fix(match level {
-        level if level == innermost => patch::remove(&from),
-        Level::EVENT => patch::replace(&from, "event"),
-        _ => patch::replace(&from, "parent"),
+    fix(match from_field(level, scope.level()) {
+        Some(start) => patch::replace(&from, start),
+        None => patch::remove(&from),
     })
 }

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::grammar::looks_like;
-use super::super::rule::read_path;
+use super::{looks_like, read_path};
 use crate::diagnostics::finding::patch;
 use crate::plan::language::{ObjectKind, Shape};
 

@@ -1,9 +1,7 @@
 //! Templates with a typo: a brace too few or too many, or a path written as others write it.
 
-use super::super::context::Context;
-use super::super::iteration::IterationScope;
-use super::super::remedy::{Remedy, replace};
-use crate::evidence::similarity::ranking::Likely;
+use super::{Context, IterationScope, Remedy, replace};
+use crate::evidence::similarity::ranking::first_of;
 use crate::plan::expr::Template;
 
 /// How long a template is that is looked at: every place in it is tried.
@@ -39,10 +37,8 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     let reads = |template: &Template| template.references().count();
     // The one that reads the most: a brace that is doubled makes text of what was to be a path.
     let most = found.iter().map(|(_, template)| reads(template)).max()?;
-    let mut best = found.into_iter().filter(|(_, template)| reads(template) == most);
-    let (text, _) = best.next()?;
-    let is_only = most > 0 && best.next().is_none();
-    replace(at, Likely::new(text, is_only))
+    let best = found.into_iter().filter(|(_, template)| reads(template) == most);
+    replace(at, first_of(best.map(|(text, _)| text))?.only_if(most > 0))
 }
 
 /// Every text that is one change away: a brace added or taken out, or paths as others write them.

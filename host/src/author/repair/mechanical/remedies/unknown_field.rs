@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::context::Context;
-use super::super::grammar::looks_like;
-use super::super::pointer::{split, step_around};
-use super::super::remedy::{Remedy, fix};
-use super::{conversion, reshape};
+use super::{Context, Remedy, conversion, fix, looks_like, reshape, split, step_around};
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::described::described;
-use super::reshape;
+use super::{described, reshape};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::plan::PlanParseError;
 

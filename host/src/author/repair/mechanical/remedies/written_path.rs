@@ -2,11 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::context::Context;
-use super::super::iteration::{IterationScope, read_iteration};
-use super::super::pointer::split;
-use super::super::remedy::{Remedy, fix, replace};
-use super::derived::derived;
+use super::{Context, IterationScope, Remedy, derived, fix, read_iteration, replace, split};
 use crate::diagnostics::finding::patch;
 use crate::evidence::Path;
 use crate::evidence::similarity::ranking::Likely;

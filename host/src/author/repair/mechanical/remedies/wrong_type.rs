@@ -2,12 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::context::Context;
-use super::super::grammar::is_optional;
-use super::super::pointer::split;
-use super::super::remedy::{Remedy, fix, replace};
-use super::derived::derived;
-use super::{conversion, reshape, written_path};
+use super::{
+    Context, Remedy, conversion, derived, fix, is_optional, replace, reshape, split, written_path,
+};
 use crate::diagnostics::finding::patch;
 use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::{ObjectKind, Shape};
@@ -21,7 +18,8 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     if let Some(value) = reshape::reshaped(shape, found) {
         return fix(patch::replace(at, value));
     }
-    if found.is_null() && is_optional(&name) && shape != Shape::End {
+    let may_be_left_out = || plan.kind(parent).is_some_and(|kind| is_optional(kind, &name));
+    if found.is_null() && may_be_left_out() {
         return fix(patch::remove(at));
     }
     match shape {

@@ -10,8 +10,9 @@ use crate::diagnostics::codes;
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
+use crate::evidence::similarity::ranking::only;
 use crate::evidence::{Evidence, Seen, at, dotted, is_scalar};
-use crate::gate::fit::suggest::{PathSearch, Sought, likely_event_type};
+use crate::gate::fit::suggest::{PathSearch, Sought, likely_event_type_of};
 use crate::gate::fit::{Elements, Scopes, smallest};
 use crate::json::JsonKind;
 use crate::plan::{FieldMapping, Form};
@@ -48,17 +49,13 @@ fn no_sample(trial: &Trial<'_>) -> Finding {
     let written: Vec<String> = patterns.iter().map(|it| quoted(&it.to_string())).collect();
     let observed = format!("{}, so no sample is read at all", written.join(", "));
     let finding = cause("/event_type", "an event type that a sample has", observed);
-    let nodes = trial.plan.nodes().iter();
-    let mappings = nodes.flat_map(|it| it.key_fields().iter().chain(it.property_fields()));
-    let paths = mappings.filter_map(FieldMapping::reference).filter(|it| it.level.is_event());
-    let paths: Vec<&[String]> = paths.map(|it| it.path.as_slice()).collect();
     let text = match patterns {
         [only] => Some(only.to_string()),
         _ => None,
     };
-    let (key, searches) = (paths.first().copied(), &trial.efforts.searches);
-    let meant = likely_event_type(text.as_deref(), key, &paths, trial.task.evidence(), searches);
-    finding.suggesting(meant.map(|it| it.map(|name| patch::replace("/event_type", name))))
+    let (evidence, searches) = (trial.task.evidence(), &trial.efforts.searches);
+    let meant = likely_event_type_of(trial.plan, text.as_deref(), evidence, searches);
+    finding.suggesting(meant.map(|it| it.replacing("/event_type")))
 }
 
 /// A condition without which the plan would give something: its own, or that of a node.
@@ -84,11 +81,7 @@ fn ruled_out(trial: &Trial<'_>, barren: &[&Seen]) -> Option<Finding> {
 fn only_path(trial: &Trial<'_>, condition: String) -> String {
     let inside = format!("{condition}/");
     let reads = trial.plan.reads().into_iter().map(|read| read.pointer);
-    let mut there = reads.filter(|pointer| pointer.starts_with(&inside));
-    match (there.next(), there.next()) {
-        (Some(only), None) => only,
-        _ => condition,
-    }
+    only(reads.filter(|pointer| pointer.starts_with(&inside))).unwrap_or(condition)
 }
 
 /// A `for_each` that goes over nothing in any sample, in a plan that makes all nodes of elements.
@@ -177,7 +170,7 @@ mod tests {
 
     use super::likely_cause;
     use crate::author::repair::mechanical::smoke::trial::Trial;
-    use crate::evidence::effort::{Cancel, Efforts};
+    use crate::evidence::effort::{Cancel, StepBudgets};
     use crate::evidence::{Samples, Task};
     use crate::graph::GraphSpec;
 
@@ -189,7 +182,7 @@ mod tests {
         let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
         let samples = Samples::parse(sample, "samples").expect("samples");
         let task = Task::new(graph, samples, None, None);
-        let efforts = Efforts::new(&Cancel::default());
+        let efforts = StepBudgets::new(&Cancel::default());
         let trial = Trial { plan: &plan, task: &task, efforts: &efforts };
         let cause = likely_cause(&trial).expect("a cause");
         (cause.pointer, cause.observed)

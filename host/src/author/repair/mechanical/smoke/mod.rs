@@ -10,7 +10,7 @@ use crate::bundle::smoke::SmokeFailed;
 use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Problem, Stage};
-use crate::evidence::effort::{Cancel, Efforts};
+use crate::evidence::effort::{Cancel, StepBudgets};
 use crate::evidence::{Seen, Task};
 use crate::gate::fit::smallest;
 use crate::graph::validate::{Failure, ValidateOptions, validate};
@@ -25,7 +25,7 @@ use trial::Trial;
 /// One finding for each place and code, however many samples show it, with the smallest of them.
 #[must_use]
 pub fn smoke_findings(plan: &Plan, failed: &SmokeFailed, task: &Task) -> Vec<Finding> {
-    smoke_findings_within(plan, failed, task, &Efforts::new(&Cancel::default()))
+    smoke_findings_within(plan, failed, task, &StepBudgets::new(&Cancel::default()))
 }
 
 /// The same, within these efforts: without any, too few results have no cause.
@@ -33,7 +33,7 @@ pub(crate) fn smoke_findings_within(
     plan: &Plan,
     failed: &SmokeFailed,
     task: &Task,
-    efforts: &Efforts,
+    efforts: &StepBudgets,
 ) -> Vec<Finding> {
     let trial = Trial { plan, task, efforts };
     let mut findings = Vec::new();

@@ -1,16 +1,16 @@
 //! A plan tried on samples, without a module.
 
-use crate::evidence::effort::Efforts;
+use crate::evidence::effort::StepBudgets;
 use crate::evidence::{SampleEvents, Seen, Task};
 use crate::graph::extraction::Extraction;
-use crate::plan::{NodeRule, Plan, eval};
+use crate::plan::{NodeRule, Plan, oracle};
 
 /// A plan, the task that has the samples, and what looking at them is taken from.
 #[derive(Clone, Copy)]
 pub(super) struct Trial<'t> {
     pub(super) plan: &'t Plan,
     pub(super) task: &'t Task,
-    pub(super) efforts: &'t Efforts,
+    pub(super) efforts: &'t StepBudgets,
 }
 
 impl<'t> Trial<'t> {
@@ -22,10 +22,9 @@ impl<'t> Trial<'t> {
 
     /// The samples that the plan is for.
     pub(super) fn samples(&self) -> impl Iterator<Item = &'t Seen> + use<'t> {
-        let plan = self.plan;
-        let types = self.task.evidence().event_types();
-        let matching = types.filter(|(name, _)| plan.event_types().matches(name));
-        matching.map(|(_, events)| events).flat_map(SampleEvents::samples)
+        let evidence = self.task.evidence();
+        let events = self.types().into_iter().filter_map(|name| evidence.of(name));
+        events.flat_map(SampleEvents::samples)
     }
 
     /// Takes what it costs to evaluate the plan for a sample; false where there isn't as much effort left.
@@ -38,7 +37,7 @@ impl<'t> Trial<'t> {
     /// What the plan means for a sample. `None` where that is no result: a module that doesn't do what its plan means has
     /// problems of another kind.
     pub(super) fn evaluate(&self, seen: &Seen) -> Option<Extraction> {
-        eval::eval(self.plan, &seen.event().to_string()).ok()
+        oracle::eval(self.plan, &seen.event().to_string()).ok()
     }
 
     /// Whether the plan gives nothing for a sample; no where there is no effort left to tell.

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::EvalError;
+use super::OracleError;
 use super::json::{EventData, EventJson};
 use super::row::Row;
 use crate::graph::extraction::Property;
@@ -38,13 +38,13 @@ impl Row<'_> {
     }
 
     /// A property, where it has a value.
-    pub(super) fn property(&self, mapping: &FieldMapping) -> Result<Option<Property>, EvalError> {
+    pub(super) fn property(&self, mapping: &FieldMapping) -> Result<Option<Property>, OracleError> {
         let json = match self.value(mapping.value()) {
             ValueOutcome::There(json) => json,
             ValueOutcome::Null if mapping.nulls() == Nulls::Keep => "null".to_owned(),
             ValueOutcome::Failed if mapping.on_error() == OnError::Reject => {
                 let property = mapping.property_name().to_owned();
-                return Err(EvalError::ConversionFailed { property });
+                return Err(OracleError::ConversionFailed { property });
             }
             ValueOutcome::Null | ValueOutcome::Absent | ValueOutcome::Failed => return Ok(None),
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::EvalError;
+use super::OracleError;
 use super::row::Row;
 use crate::graph::extraction::{Edge, Node, Property};
 use crate::plan::expr::{Expression, OnDuplicate, Reference};
@@ -15,7 +15,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn of(plan: &Plan, event: &Row<'_>) -> Result<Self, EvalError> {
+    pub(super) fn of(plan: &Plan, event: &Row<'_>) -> Result<Self, OracleError> {
         let session = Expression::path(Reference::event(plan.session_id_path()));
         let session = event.scalar(&session).unwrap_or_default();
         let mut graph = Self { nodes: Vec::new(), edges: Vec::new() };
@@ -36,7 +36,7 @@ impl Graph {
     }
 }
 
-fn node(rule: &NodeRule, session: &str, row: &Row<'_>) -> Result<Option<Node>, EvalError> {
+fn node(rule: &NodeRule, session: &str, row: &Row<'_>) -> Result<Option<Node>, OracleError> {
     if !is_there(rule, row) {
         return Ok(None);
     }
@@ -61,7 +61,7 @@ fn edge(
     rule: &EdgeRule,
     session: &str,
     row: &Row<'_>,
-) -> Result<Option<Edge>, EvalError> {
+) -> Result<Option<Edge>, OracleError> {
     let ends = [rule.from(), rule.to()];
     let named = |end: &Endpoint| match end {
         Endpoint::Node(index) => plan.nodes().get(*index),
@@ -105,7 +105,7 @@ fn edge(
 fn properties<'p>(
     fields: impl Iterator<Item = &'p FieldMapping>,
     row: &Row<'_>,
-) -> Result<Vec<Property>, EvalError> {
+) -> Result<Vec<Property>, OracleError> {
     fields.filter_map(|field| row.property(field).transpose()).collect()
 }
 
@@ -125,11 +125,11 @@ fn last_of_each<T>(
     id: impl Fn(&T) -> &String,
     what: &'static str,
     reject: bool,
-) -> Result<(), EvalError> {
+) -> Result<(), OracleError> {
     let mut seen = BTreeSet::new();
     let is_last: Vec<bool> = items.iter().rev().map(|item| seen.insert(id(item).clone())).collect();
     if reject && is_last.contains(&false) {
-        return Err(EvalError::DuplicateId { what });
+        return Err(OracleError::DuplicateId { what });
     }
     let mut is_last = is_last.into_iter().rev();
     items.retain(|_| is_last.next().unwrap_or(true));

@@ -3,36 +3,42 @@
 use std::net::IpAddr;
 
 use reqwest::Url;
+use reqwest::header::{HeaderName, HeaderValue, InvalidHeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::super::{ClientConfig, LlmError};
 
 /// What is known of a provider.
-pub(in crate::author::llm) struct Provider {
+pub struct Provider {
     /// Its name in `--model`.
-    pub(in crate::author::llm) label: &'static str,
+    pub(crate) label: &'static str,
     /// The environment variable that holds the key.
-    pub(in crate::author::llm) key_variable: &'static str,
+    pub(crate) key_variable: &'static str,
+    /// The header that the key is sent in.
+    pub(crate) key_header: &'static str,
+    /// What comes before the key there.
+    pub(crate) key_prefix: &'static str,
     /// The environment variable that holds the base URL.
-    pub(in crate::author::llm) url_variable: &'static str,
+    pub(crate) url_variable: &'static str,
     /// Where the provider itself has its service.
-    pub(in crate::author::llm) url: &'static str,
+    pub(crate) url: &'static str,
 }
 
 /// A service, and the key to it.
-pub(super) struct Endpoint {
+pub(super) struct Service {
+    provider: Provider,
     base: Url,
     key: Option<SecretString>,
 }
 
-impl Endpoint {
+impl Service {
     /// What the caller configured, or else the environment, or else the provider's own address.
     ///
     /// # Errors
     /// [`LlmError::Config`]: no key for the provider's own address, a base URL that isn't one, or one to which the key
     /// would travel in clear.
     pub(super) fn resolve(
-        provider: &Provider,
+        provider: Provider,
         config: &ClientConfig,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, LlmError> {
@@ -53,19 +59,19 @@ impl Endpoint {
         let base = base(&url).map_err(|found| LlmError::Config {
             message: format!("{origin}: expected one such as {}, found {found}", provider.url),
         })?;
-        let endpoint = Self { base, key: key.map(trimmed) };
-        if endpoint.key.is_some() && endpoint.is_plain() && !endpoint.is_loopback() {
+        let service = Self { provider, base, key: key.map(trimmed) };
+        if service.key.is_some() && service.is_plain() && !service.is_loopback() {
             return Err(LlmError::Config {
                 message: format!(
                     "{origin}: expected https, since there is a key to be sent (to this machine alone it may go over http), found http to another machine"
                 ),
             });
         }
-        Ok(endpoint)
+        Ok(service)
     }
 
     /// The address of something below the base URL.
-    pub(super) fn url(&self, segments: &[&str]) -> Url {
+    pub(super) fn url<S: AsRef<str>>(&self, segments: impl IntoIterator<Item = S>) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(segments);
@@ -75,6 +81,20 @@ impl Endpoint {
 
     pub(super) fn key(&self) -> Option<&SecretString> {
         self.key.as_ref()
+    }
+
+    /// The header that holds the key, and what it is there.
+    ///
+    /// # Errors
+    /// No header can hold it.
+    pub(super) fn key_header(
+        &self,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, InvalidHeaderValue> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let mut value =
+            HeaderValue::try_from(format!("{}{}", self.provider.key_prefix, key.expose_secret()))?;
+        value.set_sensitive(true);
+        Ok(Some((HeaderName::from_static(self.provider.key_header), value)))
     }
 
     /// Whether the service is reached without TLS.
@@ -120,12 +140,14 @@ mod tests {
     const PROVIDER: Provider = Provider {
         label: "test",
         key_variable: "TEST_API_KEY",
+        key_header: "x-test-key",
+        key_prefix: "",
         url_variable: "TEST_BASE_URL",
         url: "https://models.example/v1",
     };
 
-    fn resolve(config: &ClientConfig, environment: &[(&str, &str)]) -> Result<Endpoint, LlmError> {
-        Endpoint::resolve(&PROVIDER, config, |name| {
+    fn resolve(config: &ClientConfig, environment: &[(&str, &str)]) -> Result<Service, LlmError> {
+        Service::resolve(PROVIDER, config, |name| {
             environment.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         })
     }
@@ -134,8 +156,8 @@ mod tests {
         ClientConfig { base_url: Some(url.to_owned()), ..ClientConfig::default() }
     }
 
-    fn shown(endpoint: &Endpoint) -> (String, Option<&str>) {
-        (endpoint.url(&["chat"]).to_string(), endpoint.key().map(ExposeSecret::expose_secret))
+    fn shown(service: &Service) -> (String, Option<&str>) {
+        (service.url(["chat"]).to_string(), service.key().map(ExposeSecret::expose_secret))
     }
 
     #[test]
@@ -214,7 +236,7 @@ mod tests {
             ("http://localhost.example", false),
             ("http://10.0.0.1", false),
         ] {
-            let found = resolve(&at(url), &[]).is_ok_and(|endpoint| endpoint.is_loopback());
+            let found = resolve(&at(url), &[]).is_ok_and(|service| service.is_loopback());
             assert_eq!(found, local, "{url}");
         }
     }

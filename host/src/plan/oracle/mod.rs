@@ -34,7 +34,7 @@ use row::Row;
 /// Why there is no result for an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum EvalError {
+pub enum OracleError {
     /// The event is not JSON, holds a lone surrogate or a number that is out of range, or is
     /// nested more than 127 deep.
     #[error("the event is not JSON: {detail}")]
@@ -62,7 +62,7 @@ pub enum EvalError {
     },
 }
 
-impl Coded for EvalError {
+impl Coded for OracleError {
     fn entry(&self) -> Code {
         match self {
             Self::EventNotJson { .. } => codes::EVENT_NOT_JSON,
@@ -76,7 +76,7 @@ impl Coded for EvalError {
 /// Applies a plan to the text of one event.
 ///
 /// # Errors
-/// [`EvalError`] where the text is not a JSON object, or the plan rejects the event. All of the text is validated,
+/// [`OracleError`] where the text is not a JSON object, or the plan rejects the event. All of the text is validated,
 /// whatever part of it the plan reads. An event that the plan doesn't apply to is no error; its result is empty.
 ///
 /// # Example
@@ -86,11 +86,11 @@ impl Coded for EvalError {
 /// #     "event_type": "order_placed", "target_entity_name": "Order", "function_name": "read_order",
 /// #     "key_field": {"property_name": "order_id", "source_path": ["id"]}
 /// # }"#)?;
-/// let result = retort::plan::eval::eval(&plan, r#"{"event_type": "order_placed", "id": 1.50}"#)?;
+/// let result = retort::plan::oracle::eval(&plan, r#"{"event_type": "order_placed", "id": 1.50}"#)?;
 /// assert_eq!(result.nodes[0].node_id, ":Order:order_id=1.50");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn eval(plan: &Plan, event: &str) -> Result<Extraction, EvalError> {
+pub fn eval(plan: &Plan, event: &str) -> Result<Extraction, OracleError> {
     let event = Row::event(read(event)?);
     if !is_for(plan, &event) {
         return Ok(Extraction::default());
@@ -108,13 +108,13 @@ pub fn eval(plan: &Plan, event: &str) -> Result<Extraction, EvalError> {
     })
 }
 
-fn read(text: &str) -> Result<EventJson<'_>, EvalError> {
+fn read(text: &str) -> Result<EventJson<'_>, OracleError> {
     let not_json =
-        |error: &serde_json::Error| EvalError::EventNotJson { detail: json_fault(text, error) };
+        |error: &serde_json::Error| OracleError::EventNotJson { detail: json_fault(text, error) };
     // A raw value isn't checked as one that is read is: surrogates and the range of numbers are passed over.
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     if !value.is_object() {
-        return Err(EvalError::EventNotObject { found: kind(&value) });
+        return Err(OracleError::EventNotObject { found: kind(&value) });
     }
     EventJson::read(text.trim()).map_err(|error| not_json(&error))
 }

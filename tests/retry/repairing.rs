@@ -1,4 +1,4 @@
-//! Mending without the model.
+//! Repair without the model.
 
 use async_trait::async_trait;
 use retort::author::answer::AnswerError;
@@ -51,17 +51,17 @@ async fn a_certain_patch_is_applied_and_goes_through_all_gates() {
     assert_eq!((gates.judged().len(), model.requests().len()), (3, 1));
     let numbers: Vec<_> = outcome.attempts().iter().map(|it| it.record.number).collect();
     assert_eq!(numbers, [1, 2, 3]);
-    let mended = &outcome.attempts()[1].record;
-    assert_eq!((mended.prompt.as_ref(), mended.usage), (None, Tokens::default()));
-    assert_eq!(serde_json::to_value(&mended.patch).unwrap(), set_key(&["a"]));
-    let response: Value = serde_json::from_str(&mended.response).unwrap();
+    let repaired = &outcome.attempts()[1].record;
+    assert_eq!((repaired.prompt.as_ref(), repaired.usage), (None, Tokens::default()));
+    assert_eq!(serde_json::to_value(&repaired.patch).unwrap(), set_key(&["a"]));
+    let response: Value = serde_json::from_str(&repaired.response).unwrap();
     assert_eq!(response["key_field"]["source_path"], json!(["a"]));
-    // What the gates said was fed to the mending, as it stands.
+    // What the gates said was fed to the repair, as it stands.
     assert_eq!(outcome.attempts()[0].record.diagnostic.as_deref(), Some("no key"));
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_plan_is_mended_as_well() {
+async fn an_answer_that_is_no_plan_is_repaired_as_well() {
     let mut unknown = plan("one");
     unknown["note"] = json!("hi");
     let model = Model::says([unknown]);
@@ -85,10 +85,10 @@ async fn at_most_four_rounds_are_made_for_an_answer() {
     // The model is shown the plan that the diagnostic is about, what was done to it, and what may be meant.
     let prompt = &model.prompts()[1];
     assert_eq!(key_path(&gates.judged()[4]), ["d"]);
-    let told = outcome.attempts()[4].record.diagnostic.as_deref().unwrap();
-    assert!(prompt.contains(told));
-    assert!(told.starts_with("no key\n\nWhat may mend it (1 issue):"), "{told}");
-    assert!(told.contains("Your answer was mended before it was judged"), "{told}");
+    let shown = outcome.attempts()[4].record.diagnostic.as_deref().unwrap();
+    assert!(prompt.contains(shown));
+    assert!(shown.starts_with("no key\n\nWhat may mend it (1 issue):"), "{shown}");
+    assert!(shown.contains("Your answer was mended before it was judged"), "{shown}");
     let echoed = prompt.split("no key").next().unwrap();
     assert!(echoed.contains("\"d\"") && echoed.contains("\"one\""), "{echoed}");
 }
@@ -105,7 +105,7 @@ async fn patches_that_lead_back_end_the_rounds() {
 }
 
 #[tokio::test]
-async fn nothing_is_mended_where_it_is_not_wanted_or_not_certain() {
+async fn nothing_is_repaired_where_it_is_not_wanted_or_not_certain() {
     let mut uncertain = finding(set_key(&["a"]));
     uncertain.doubt();
     for (gates, on) in [
@@ -122,7 +122,7 @@ async fn nothing_is_mended_where_it_is_not_wanted_or_not_certain() {
 }
 
 #[tokio::test]
-async fn a_mended_conversation_shows_the_mended_plan() {
+async fn a_repaired_conversation_shows_the_repaired_plan() {
     let steps: Vec<_> = [["a"], ["b"], ["c"], ["d"], ["e"]].iter().map(|it| reject(it)).collect();
     let model = Model::says([plan("one"), plan("two")]);
     let config = config().repair(true).strategy(RetryStrategy::Continue);
@@ -133,7 +133,7 @@ async fn a_mended_conversation_shows_the_mended_plan() {
     assert!(turns[2].text.contains(&outcome.attempts()[4].record.response));
 }
 
-/// The gate that holds plans to samples and graph, and the mending of what it and the parser find.
+/// The gate that holds plans to samples and graph, and the repair of what it and the parser find.
 struct Fitting<'a>(&'a Task);
 
 #[async_trait]
@@ -160,7 +160,7 @@ impl Gates for Fitting<'_> {
 }
 
 #[tokio::test]
-async fn real_faults_are_mended_one_gate_after_the_other() {
+async fn real_faults_are_repaired_one_gate_after_the_other() {
     let answer = json!({"event_type": "order", "target_entity_name": "order", "function_name": "one",
         "key_feild": {"property_name": "order_id", "source_path": "content.id"}});
     let model = Model::says([format!("Sure:\n```json\n{answer}\n```")]);
@@ -176,7 +176,7 @@ async fn real_faults_are_mended_one_gate_after_the_other() {
     insta::assert_snapshot!(gists.join("\n"));
 }
 
-/// What stands in the way cannot be mended for certain: the model is told all that is known.
+/// What stands in the way cannot be repaired for certain: the model is shown all that is known.
 #[tokio::test]
 async fn what_no_gate_can_know_goes_to_the_model_with_what_may_be_meant() {
     let mut wrong = plan("one");
@@ -187,8 +187,8 @@ async fn what_no_gate_can_know_goes_to_the_model_with_what_may_be_meant() {
     let outcome = compile_with_llm(&model, &task, &Fitting(&task), &config).await.unwrap();
     assert!(outcome.ok());
     assert!(outcome.attempts().iter().all(|it| it.record.kind == AttemptKind::Model));
-    let told = outcome.attempts()[0].record.diagnostic.clone().unwrap();
-    insta::assert_snapshot!(told);
+    let shown = outcome.attempts()[0].record.diagnostic.clone().unwrap();
+    insta::assert_snapshot!(shown);
 }
 
 fn gist(attempt: &Attempt) -> String {

@@ -18,13 +18,13 @@ pub(super) const PAGE_BYTES: u64 = 64 << 10;
 
 /// What the walk gathered. What a limit or a defect kept from being read is `None` or left out; then there
 /// is a problem that says so.
-pub(super) struct ModuleSurvey<'a> {
+pub(super) struct ModuleWalk<'a> {
     limits: &'a StructuralLimits,
     pub(super) grant: Grant,
     /// Gone once the module is known to be invalid: what comes after would be follow-on errors.
     validator: Option<Validator>,
     allocations: FuncValidatorAllocations,
-    pub(super) problems: Problems,
+    pub(super) problems: Problems<'a>,
     /// Whether the walk came to the module's end.
     pub(super) complete: bool,
     pub(super) sections: Vec<SectionFact>,
@@ -49,15 +49,15 @@ pub(super) struct ModuleSurvey<'a> {
     pub(super) data_bytes: u64,
 }
 
-impl<'a> ModuleSurvey<'a> {
+impl<'a> ModuleWalk<'a> {
     /// Walks over `wasm`, whose size has been checked.
     pub(super) fn of(wasm: &'a [u8], limits: &'a StructuralLimits, grant: Grant) -> Self {
-        let mut survey = Self {
+        let mut walk = Self {
             limits,
             grant,
             validator: Some(Validator::new_with_features(super::features::features())),
             allocations: FuncValidatorAllocations::default(),
-            problems: Problems::default(),
+            problems: Problems::new(limits),
             complete: false,
             sections: Vec::new(),
             custom_sections: 0,
@@ -76,8 +76,8 @@ impl<'a> ModuleSurvey<'a> {
             data_segments: 0,
             data_bytes: 0,
         };
-        survey.walk(wasm);
-        survey
+        walk.walk(wasm);
+        walk
     }
 
     fn walk(&mut self, wasm: &'a [u8]) {
@@ -124,7 +124,7 @@ impl<'a> ModuleSurvey<'a> {
             Payload::ImportSection(section) => self.imports(section),
             Payload::FunctionSection(section) => {
                 let count = u64::from(section.count());
-                if !self.within(payload, Limit::Functions, count, self.limits.functions) {
+                if !self.within(payload, Limit::Functions, count) {
                     return Ok(false);
                 }
                 for index in section.clone() {
@@ -137,24 +137,18 @@ impl<'a> ModuleSurvey<'a> {
                     let entries = table?.ty.initial;
                     self.tables += 1;
                     self.table_entries = self.table_entries.saturating_add(entries);
-                    let allowed = self.limits.table_entries;
-                    self.problems.within(
-                        ModulePlace::Table(index),
-                        Limit::TableEntries,
-                        entries,
-                        allowed,
-                    );
+                    self.problems.within(ModulePlace::Table(index), Limit::TableEntries, entries);
                 }
                 Ok(true)
             }
             Payload::MemorySection(section) => self.memories(section),
             Payload::GlobalSection(section) => {
                 let count = u64::from(section.count());
-                Ok(self.within(payload, Limit::Globals, count, self.limits.globals))
+                Ok(self.within(payload, Limit::Globals, count))
             }
             Payload::ExportSection(section) => {
                 let count = u64::from(section.count());
-                if !self.within(payload, Limit::Exports, count, self.limits.exports) {
+                if !self.within(payload, Limit::Exports, count) {
                     self.exports = None;
                     return Ok(false);
                 }
@@ -167,12 +161,7 @@ impl<'a> ModuleSurvey<'a> {
             }
             Payload::ElementSection(section) => {
                 let count = u64::from(section.count());
-                if !self.within(
-                    payload,
-                    Limit::ElementSegments,
-                    count,
-                    self.limits.element_segments,
-                ) {
+                if !self.within(payload, Limit::ElementSegments, count) {
                     return Ok(false);
                 }
                 let mut elements = 0;
@@ -182,11 +171,11 @@ impl<'a> ModuleSurvey<'a> {
                         ElementItems::Expressions(_, items) => items.count(),
                     });
                 }
-                Ok(self.within(payload, Limit::Elements, elements, self.limits.elements))
+                Ok(self.within(payload, Limit::Elements, elements))
             }
             Payload::DataSection(section) => {
                 let count = u64::from(section.count());
-                if !self.within(payload, Limit::DataSegments, count, self.limits.data_segments) {
+                if !self.within(payload, Limit::DataSegments, count) {
                     return Ok(false);
                 }
                 for segment in section.clone() {
@@ -203,14 +192,14 @@ impl<'a> ModuleSurvey<'a> {
         }
     }
 
-    fn within(&mut self, payload: &Payload<'a>, limit: Limit, used: u64, allowed: u64) -> bool {
-        self.problems.within(place(payload), limit, used, allowed)
+    fn within(&mut self, payload: &Payload<'a>, limit: Limit, used: u64) -> bool {
+        self.problems.within(place(payload), limit, used)
     }
 
     fn types(&mut self, section: &wasmparser::TypeSectionReader<'a>) -> Result<bool> {
         let place = ModulePlace::Section("type".to_owned());
         let count = u64::from(section.count());
-        if !self.problems.within(place, Limit::Types, count, self.limits.types) {
+        if !self.problems.within(place, Limit::Types, count) {
             return Ok(false);
         }
         let mut clean = true;
@@ -222,11 +211,10 @@ impl<'a> ModuleSurvey<'a> {
                     self.types.push(None);
                     continue;
                 };
-                for (limit, used, allowed) in [
-                    (Limit::Params, ty.params().len() as u64, self.limits.params),
-                    (Limit::Results, ty.results().len() as u64, self.limits.results),
-                ] {
-                    clean &= self.problems.within(ModulePlace::Type(index), limit, used, allowed);
+                for (limit, types) in [(Limit::Params, ty.params()), (Limit::Results, ty.results())]
+                {
+                    let place = ModulePlace::Type(index);
+                    clean &= self.problems.within(place, limit, types.len() as u64);
                 }
                 self.types.push(Some(ty));
             }
@@ -237,7 +225,7 @@ impl<'a> ModuleSurvey<'a> {
     fn imports(&mut self, section: &wasmparser::ImportSectionReader<'a>) -> Result<bool> {
         let (place, count) =
             (ModulePlace::Section("import".to_owned()), u64::from(section.count()));
-        let within = self.problems.within(place, Limit::Imports, count, self.limits.imports);
+        let within = self.problems.within(place, Limit::Imports, count);
         for import in section.clone().into_imports() {
             let import = import?;
             self.import(&import);
@@ -258,14 +246,13 @@ impl<'a> ModuleSurvey<'a> {
         for memory in section.clone() {
             let memory = memory?;
             let place = ModulePlace::Memory(self.imported_memories + self.memories.len());
-            let allowed = self.limits.memory_bytes;
             match memory.maximum {
                 Some(pages) => {
                     let bytes = pages.saturating_mul(PAGE_BYTES);
-                    self.problems.within(place, Limit::MemoryBytes, bytes, allowed);
+                    self.problems.within(place, Limit::MemoryBytes, bytes);
                 }
                 None => {
-                    let allowed = allowed / PAGE_BYTES;
+                    let allowed = self.limits.memory_bytes / PAGE_BYTES;
                     self.problems.push(place, Fault::MemoryUnbounded { allowed });
                 }
             }
@@ -282,9 +269,8 @@ impl<'a> ModuleSurvey<'a> {
     fn custom(&mut self, section: &wasmparser::CustomSectionReader<'a>) {
         self.custom_sections += 1;
         let bytes = section.data().len() as u64;
-        let allowed = self.limits.custom_section_bytes;
         let place = ModulePlace::Section(section.name().to_owned());
-        let small = self.problems.within(place, Limit::CustomSectionBytes, bytes, allowed);
+        let small = self.problems.within(place, Limit::CustomSectionBytes, bytes);
         if section.name() == SECTION_NAME {
             self.declarations.push(small.then(|| section.data()));
         }
@@ -303,7 +289,7 @@ impl<'a> ModuleSurvey<'a> {
 
     fn body(&mut self, body: &FunctionBody<'a>) {
         let function = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
-        let code = body::read(body, function, self.limits, &OPERATOR_COST, &mut self.problems);
+        let code = body::read(body, function, &OPERATOR_COST, &mut self.problems);
         self.functions.push(code);
         let Some(validator) = &mut self.validator else { return };
         let to_validate = match validator.code_section_entry(body) {
@@ -325,8 +311,8 @@ impl<'a> ModuleSurvey<'a> {
             }
             self.allocations = of_body.into_allocations();
         }
-        let (used, allowed) = (self.branch_values(function), self.limits.branch_values);
-        self.problems.within(ModulePlace::Func(function), Limit::BranchValues, used, allowed);
+        let used = self.branch_values(function);
+        self.problems.within(ModulePlace::Func(function), Limit::BranchValues, used);
     }
 
     fn validate(&mut self, payload: &Payload<'a>) {
@@ -340,12 +326,13 @@ impl<'a> ModuleSurvey<'a> {
 
     /// Reports what can only be counted over the whole module.
     pub(super) fn totals(&mut self) {
-        let (used, allowed) = (self.custom_sections, self.limits.custom_sections);
-        self.problems.within(ModulePlace::Module, Limit::CustomSections, used, allowed);
-        let (used, allowed) = (self.loop_locals(), self.limits.loop_locals);
-        self.problems.within(ModulePlace::Module, Limit::LoopLocals, used, allowed);
-        let (used, allowed) = (self.module_branch_values(), self.limits.module_branch_values);
-        self.problems.within(ModulePlace::Module, Limit::ModuleBranchValues, used, allowed);
+        for (limit, used) in [
+            (Limit::CustomSections, self.custom_sections),
+            (Limit::LoopLocals, self.loop_locals()),
+            (Limit::ModuleBranchValues, self.module_branch_values()),
+        ] {
+            self.problems.within(ModulePlace::Module, limit, used);
+        }
     }
 
     /// The sum over functions of loops times parameters and locals.

@@ -1,14 +1,15 @@
 //! What a rule names literally.
 //!
 //! No sentence is understood. A name counts where it is a text of its own, where it is set in quotation marks or backticks,
-//! or where it can't be an ordinary word, because it holds a dot or an underscore. A path belongs to a property, or to the
-//! session or the span, where one sentence names just these two. A hint is what a JSON rule says beside a property's name.
+//! or where it can't be an ordinary word, because it holds a dot or an underscore. A path belongs to a property where one
+//! sentence names just these two. A hint is what a JSON rule says beside a property's name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::evidence::effort::Effort;
+use super::handling::Handling;
+use crate::evidence::effort::StepBudget;
 use crate::evidence::{Evidence, Path};
 use crate::graph::spec::{Entity, GraphSpec, Relationship};
 
@@ -32,7 +33,7 @@ const SENTENCE_ENDS: [&str; 6] = ["\n\n", "\n- ", "\n* ", ". ", ".\n", ";"];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookup<'a> {
     pub(super) evidence: &'a Evidence,
-    pub(super) effort: &'a Effort,
+    pub(super) effort: &'a StepBudget,
 }
 
 impl Lookup<'_> {
@@ -118,26 +119,6 @@ fn sentences(text: &str) -> Vec<&str> {
         .fold(vec![text], |parts, end| parts.into_iter().flat_map(|it| it.split(end)).collect())
 }
 
-/// The comparisons of a path with a text in quotation marks that a text writes: `content.kind == 'refund'`.
-pub(super) fn comparisons<'t>(text: &'t str, lookup: Lookup<'_>) -> Vec<(Path, &'t str)> {
-    let comparison = |(at, _): (usize, &str)| {
-        let (before, after) =
-            (text.get(..at)?, text.get(at..)?.trim_start_matches('=').trim_start());
-        let path = before.trim_end().rsplit(|it: char| it.is_whitespace() || "('`".contains(it));
-        let path = path.into_iter().find(|it| !it.is_empty())?;
-        let literal =
-            after.starts_with(['\'', '"']).then(|| quoted(after).into_iter().next())??;
-        let path = lookup.path(path).filter(|path| path.as_slice() != ["event_type"])?;
-        Some((path, literal))
-    };
-    let signs = text.match_indices('=').filter(|(at, _)| {
-        let is_second =
-            at.checked_sub(1).is_some_and(|before| text.as_bytes().get(before) == Some(&b'='));
-        !is_second && lookup.may_read("=")
-    });
-    signs.filter_map(comparison).collect()
-}
-
 /// What a rule says of a property.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Said {
@@ -183,9 +164,7 @@ impl<'g> Subject<'g> {
 pub(super) struct Named<'g> {
     pub(super) main: Subject<'g>,
     pub(super) others: Vec<Subject<'g>>,
-    pub(super) session: Option<Path>,
-    pub(super) span: Option<Path>,
-    pub(super) free_text: Option<Path>,
+    pub(super) handling: Handling,
     /// Every path in its texts, in their order.
     pub(super) paths: Vec<Path>,
 }
@@ -197,24 +176,13 @@ impl<'g> Named<'g> {
         main: &'g Entity,
         lookup: Lookup<'_>,
     ) -> Self {
-        let (session, span, free_text) = (None, None, None);
-        let named = Self {
-            main: Subject::new(main),
-            others: Vec::new(),
-            session,
-            span,
-            free_text,
-            paths: Vec::new(),
-        };
+        let (others, paths, handling) = (Vec::new(), Vec::new(), Handling::default());
+        let named = Self { main: Subject::new(main), others, handling, paths };
         let mut reader = Reader { graph, lookup, named };
         reader.object(rule, Of::Main, MAX_DEPTH);
         let mut named = reader.named;
         named.others.retain(|other| other.entity.key_properties().next().is_some());
         named.others.truncate(MAX_OTHERS);
-        for other in &mut named.others {
-            let only = || only_relationship(graph, main, other.entity);
-            other.relationship = other.relationship.or_else(only);
-        }
         named
     }
 
@@ -229,7 +197,8 @@ impl<'g> Named<'g> {
     /// Where the path of a part of the plan goes that a key or a word names.
     fn role(&mut self, name: &str) -> Option<&mut Option<Path>> {
         let name = name.to_lowercase();
-        [("partial", &mut self.free_text), ("session", &mut self.session), ("span", &mut self.span)]
+        let Handling { session, span, free_text } = &mut self.handling;
+        [("partial", free_text), ("session", session), ("span", span)]
             .into_iter()
             .find_map(|(role, path)| name.contains(role).then_some(path))
     }
@@ -280,7 +249,10 @@ impl<'g> Reader<'_, 'g> {
             if let Some(name) = subject.property(key) {
                 self.describe(&name, key, value, of);
             } else if let Some(path) = self.path_under(key, value).filter(|_| !is_list) {
-                self.path_at(object, key, path, of);
+                match self.named.role(key) {
+                    Some(role) => role.get_or_insert(path),
+                    None => self.named.subject(of).path.get_or_insert(path),
+                };
             } else {
                 self.value(value, of, depth);
             }
@@ -294,21 +266,6 @@ impl<'g> Reader<'_, 'g> {
                 inner.iter().find_map(|(key, value)| self.path(key, value))
             }
             _ => self.path(key, value),
-        }
-    }
-
-    /// A path under a key of an object that isn't about one property.
-    fn path_at(&mut self, object: &Map<String, Value>, key: &str, path: Path, of: Of) {
-        // `key_field` and `key_field_path`: a name, and beside it where it is.
-        let subject = self.named.subject(of);
-        let beside = object.iter().filter(|(other, _)| *other != key && key.starts_with(*other));
-        let name = beside.filter_map(|(_, name)| subject.property(name.as_str()?)).next();
-        if let Some(name) = name {
-            subject.properties.entry(name).or_default().path.get_or_insert(path);
-        } else if let Some(role) = self.named.role(key) {
-            role.get_or_insert(path);
-        } else {
-            self.named.subject(of).path.get_or_insert(path);
         }
     }
 
@@ -392,8 +349,6 @@ impl<'g> Reader<'_, 'g> {
 
     fn sentence(&mut self, sentence: &str, of: Of) {
         let names = names(sentence);
-        let of = self.subject_in(sentence, &names).unwrap_or(of);
-        let is_other = of != Of::Main;
         let subject = self.named.subject(of);
         let properties: BTreeSet<String> =
             names.iter().filter_map(|name| subject.property(name)).collect();
@@ -402,66 +357,14 @@ impl<'g> Reader<'_, 'g> {
             .filter(|name| subject.property(name).is_none())
             .filter_map(|name| self.lookup.path(name))
             .collect();
-        let words: BTreeSet<&str> = bare(sentence).collect();
-        let roles: Vec<&str> =
-            ["session", "span"].into_iter().filter(|it| words.contains(it)).collect();
-        if let [path] = paths.iter().collect::<Vec<_>>().as_slice() {
-            let path = || (*path).clone();
-            match (properties.first(), properties.len(), roles.as_slice()) {
-                (Some(name), 1, []) => {
-                    subject
-                        .properties
-                        .entry(name.clone())
-                        .or_default()
-                        .path
-                        .get_or_insert_with(path);
-                }
-                (None, _, [role]) => {
-                    if let Some(role) = self.named.role(role) {
-                        role.get_or_insert_with(path);
-                    }
-                }
-                (None, _, []) if is_other => {
-                    subject.path.get_or_insert_with(path);
-                }
-                _ => {}
-            }
+        if let (Some(name), Some(path), 1, 1) =
+            (properties.first(), paths.first(), properties.len(), paths.len())
+        {
+            let said = subject.properties.entry(name.clone()).or_default();
+            said.path.get_or_insert_with(|| path.clone());
         }
         self.named.paths.extend(paths);
     }
-
-    /// The entity beside the main one that a sentence names, or that a relationship leads to which it names.
-    fn subject_in(&mut self, sentence: &str, names: &BTreeSet<&str>) -> Option<Of> {
-        let words = || names.iter().copied().chain(bare(sentence));
-        let relationship = words().find_map(|name| self.graph.relationship(name));
-        let main = &self.named.main.entity.name;
-        let quoted = quoted(sentence).into_iter().filter_map(|name| self.graph.entity(name));
-        let entity = quoted.into_iter().find(|it| it.name != *main);
-        let entity = entity.or_else(|| relationship.and_then(|it| self.other_end(it)))?;
-        let others = &mut self.named.others;
-        let index =
-            others.iter().position(|it| it.entity.name == entity.name).unwrap_or_else(|| {
-                others.push(Subject::new(entity));
-                others.len() - 1
-            });
-        let other = others.get_mut(index)?;
-        other.relationship = other.relationship.or(relationship);
-        Some(Of::Other(index))
-    }
-}
-
-/// The relationship between two entities, where there is one alone.
-fn only_relationship<'g>(
-    graph: &'g GraphSpec,
-    main: &Entity,
-    other: &Entity,
-) -> Option<&'g Relationship> {
-    let joins = |it: &&Relationship| {
-        (it.from_entity == main.name && it.to_entity == other.name)
-            || (it.from_entity == other.name && it.to_entity == main.name)
-    };
-    let mut found = graph.relationships().iter().filter(joins);
-    found.next().filter(|_| found.next().is_none())
 }
 
 #[cfg(test)]

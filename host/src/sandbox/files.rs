@@ -1,0 +1,33 @@
+//! Files in directories that others may write to as well.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::OFlags;
+
+/// The file on whose lock the writers of a directory exclude each other.
+pub(crate) const LOCK: &str = ".lock";
+
+/// The flags of opening a file without following a link to it, or waiting for whoever writes to a pipe.
+pub(crate) fn no_link() -> i32 {
+    (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
+}
+
+/// Opens the [lock file](LOCK) of a directory, which is created with this mode where it isn't there. A lock belongs to an open
+/// file: each call gets one of its own, so that threads exclude each other as processes do.
+pub(crate) fn open_lock(dir: &Dir, mode: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true).mode(mode).custom_flags(no_link());
+    Ok(dir.open_with(LOCK, &options)?.into_std())
+}
+
+/// Removes whatever has this name, with all that is in it.
+pub(crate) fn remove(dir: &Dir, path: impl AsRef<Path>) -> io::Result<()> {
+    if dir.symlink_metadata(&path)?.is_dir() {
+        dir.remove_dir_all(path)
+    } else {
+        dir.remove_file(path)
+    }
+}
