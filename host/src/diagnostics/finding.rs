@@ -34,7 +34,7 @@ pub struct Finding {
     /// The smallest sample event that shows it: its line, and its text, escaped and cut to 400 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<FailingEvent>,
-    /// What would fix it. PatchAndCertainty as `patch` and `certain`.
+    /// What would fix it. Serialised as `patch` and `certain`.
     #[serde(flatten, serialize_with = "as_patch_and_certain")]
     pub suggestion: Option<Suggestion>,
 }

@@ -2,7 +2,7 @@
 
 use super::RenderError;
 use super::inputs::InputSlot;
-use super::lower::{Gate, LoweredNode};
+use super::lower::{EventFilter, LoweredNode};
 use super::parts::{ResultPart, ResultParts};
 use super::text::{comment, indent};
 use super::write::{Constant, not_truthy};
@@ -38,10 +38,10 @@ pub(super) fn decline(empty: Constant) -> String {
 }
 
 /// Declines every event that isn't for the extractor.
-pub(super) fn gate(out: &mut String, gate: &Gate<'_>, decline: &str) {
-    match gate {
-        Gate::Type(event_type, slot) => of_type(out, event_type, *slot, decline),
-        Gate::Flag(flag) => {
+pub(super) fn decline_other_events(out: &mut String, filter: &EventFilter<'_>, decline: &str) {
+    match filter {
+        EventFilter::Type(event_type, slot) => of_type(out, event_type, *slot, decline),
+        EventFilter::Flag(flag) => {
             let line = format!(
                 "\n;; event_type, when: any other event is declined\n(if {} (then {decline}))",
                 not_truthy(*flag)
@@ -94,7 +94,7 @@ fn of_type(out: &mut String, event_type: &str, slot: InputSlot, decline: &str) {
 pub(super) fn node_head(parts: &mut ResultParts, session: InputSlot, node: &LoweredNode<'_>) {
     let entity = node.rule.entity_name();
     parts.constant(r#"{"node_id":""#);
-    parts.id(session, &node.id);
+    parts.node_id(session, &node.id);
     parts.constant(&format!(r#"","entity_name":"{entity}","labels":["{entity}"],"properties":["#));
     for (index, (name, value)) in node.id.keys.iter().enumerate() {
         let before = if index == 0 { "" } else { "}," };

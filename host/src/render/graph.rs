@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 
-use super::lower::{Claim, Id, Lowered, LoweredEdge, LoweredNode, LoweredValue};
+use super::lower::{Claim, Lowered, LoweredEdge, LoweredNode, LoweredValue, NodeId};
 use super::parts::{NEXT_PROPERTY, ResultPart, ResultParts};
 use super::text::{comment, indent};
 use super::write::{self, Writer, call};
@@ -61,7 +61,7 @@ pub(super) fn write(
 
     let locals = "(local $from i32) (local $first i32) (local $any i32)";
     let mut read = frame::signature(plan, locals);
-    frame::gate(&mut read, &lowered.gate, &decline);
+    frame::decline_other_events(&mut read, &lowered.filter, &decline);
     indent(&mut read, 2, "\n(local.set $to (global.get $output))");
     let any =
         "(local.set $any (i32.or (local.get $any) (i32.ne (local.get $to) (local.get $first))))";
@@ -143,15 +143,15 @@ impl Items<'_, '_, '_> {
         match edge.edge_id {
             Some(slot) => head.text(&LoweredValue::Slot(slot)),
             None => {
-                head.id(session, &edge.from);
+                head.node_id(session, &edge.from);
                 head.constant(&format!(":{relationship}:"));
-                head.id(session, &edge.to);
+                head.node_id(session, &edge.to);
             }
         }
         head.constant(&format!(r#"","relationship_name":"{relationship}","from_node_id":""#));
-        head.id(session, &edge.from);
+        head.node_id(session, &edge.from);
         head.constant(r#"","to_node_id":""#);
-        head.id(session, &edge.to);
+        head.node_id(session, &edge.to);
         head.constant(r#"","properties":"#);
         for property in &edge.properties {
             properties.property(",", property, "}");
@@ -287,7 +287,7 @@ impl Items<'_, '_, '_> {
 }
 
 /// Conditions under which a node with this id isn't there: its key is made of scalars.
-fn missing(id: &Id<'_>) -> impl Iterator<Item = String> {
+fn missing(id: &NodeId<'_>) -> impl Iterator<Item = String> {
     id.keys.iter().filter_map(|(_, value)| match value {
         LoweredValue::Slot(slot) => Some(write::not_scalar(*slot)),
         LoweredValue::Constant(_) => None,

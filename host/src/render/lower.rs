@@ -21,7 +21,7 @@ use crate::plan::{
 /// A plan whose values have places.
 pub(super) struct Lowered<'p> {
     pub(super) inputs: InputNumbers,
-    pub(super) gate: Gate<'p>,
+    pub(super) filter: EventFilter<'p>,
     pub(super) session: InputSlot,
     pub(super) nodes: Vec<LoweredNode<'p>>,
     pub(super) edges: Vec<LoweredEdge<'p>>,
@@ -29,7 +29,7 @@ pub(super) struct Lowered<'p> {
 }
 
 /// Which events are for the extractor.
-pub(super) enum Gate<'p> {
+pub(super) enum EventFilter<'p> {
     /// Those of this type, which the guest compares with the slot.
     Type(&'p str, InputSlot),
     /// Those of which the host finds this to be true.
@@ -45,7 +45,7 @@ pub(super) enum LoweredValue<'p> {
 }
 
 /// What the id of a node is put together from, besides the session.
-pub(super) struct Id<'p> {
+pub(super) struct NodeId<'p> {
     pub(super) entity: &'p str,
     /// Names and values of the key's properties.
     pub(super) keys: Vec<(&'p str, LoweredValue<'p>)>,
@@ -65,7 +65,7 @@ pub(super) struct LoweredNode<'p> {
     pub(super) rows: Option<usize>,
     /// What has to be true.
     pub(super) when: Option<InputSlot>,
-    pub(super) id: Id<'p>,
+    pub(super) id: NodeId<'p>,
     pub(super) properties: Vec<LoweredProperty<'p>>,
 }
 
@@ -75,8 +75,8 @@ pub(super) struct LoweredEdge<'p> {
     pub(super) rows: Option<usize>,
     /// What has to be true: its own condition, and those of the nodes that it names.
     pub(super) when: Option<InputSlot>,
-    pub(super) from: Id<'p>,
-    pub(super) to: Id<'p>,
+    pub(super) from: NodeId<'p>,
+    pub(super) to: NodeId<'p>,
     pub(super) edge_id: Option<InputSlot>,
     pub(super) properties: Vec<LoweredProperty<'p>>,
 }
@@ -97,13 +97,13 @@ pub(super) struct Claim<'p> {
 /// Declares all that a plan reads.
 pub(super) fn lower(plan: &Plan) -> Lowered<'_> {
     let mut lowering = Lowering { inputs: InputNumbers::default(), gate: None };
-    let gate = lowering.gate(plan);
+    let filter = lowering.event_filter(plan);
     let scopes: Vec<LoweredScope> = plan
         .nodes()
         .iter()
         .map(|rule| lowering.scope(rule.for_each(), [rule.when(), None, None]))
         .collect();
-    let ids: Vec<Id<'_>> = plan
+    let ids: Vec<NodeId<'_>> = plan
         .nodes()
         .iter()
         .zip(&scopes)
@@ -140,7 +140,7 @@ pub(super) fn lower(plan: &Plan) -> Lowered<'_> {
         .enumerate()
         .map(|(index, rule)| lowering.edge(plan, rule, &format!("edges[{index}].")))
         .collect();
-    let mut lowered = Lowered { inputs: lowering.inputs, gate, session, nodes, edges, claims };
+    let mut lowered = Lowered { inputs: lowering.inputs, filter, session, nodes, edges, claims };
     lowered.count_rows();
     lowered
 }
@@ -178,7 +178,7 @@ struct Lowering {
 }
 
 impl Lowering {
-    fn gate<'p>(&mut self, plan: &'p Plan) -> Gate<'p> {
+    fn event_filter<'p>(&mut self, plan: &'p Plan) -> EventFilter<'p> {
         let event_type = Reference::event(&[EVENT_TYPE.to_owned()]);
         let patterns = plan.event_types().patterns();
         if let ([EventPattern::Exact(exact)], None) = (patterns, plan.when())
@@ -187,7 +187,7 @@ impl Lowering {
         {
             let place =
                 self.inputs.declare(Input::of(InputKind::Value(Expression::path(event_type))));
-            return Gate::Type(exact, self.inputs.slot(place));
+            return EventFilter::Type(exact, self.inputs.slot(place));
         }
         let (mut exact, mut tests) = (Vec::new(), Vec::new());
         for pattern in patterns {
@@ -210,7 +210,7 @@ impl Lowering {
             let input = Input::of(InputKind::When(when.clone()));
             self.gate = Some(self.inputs.declare(Input { only_if: Some(of_type), ..input }));
         }
-        Gate::Flag(self.inputs.slot(self.gate.unwrap_or(of_type)))
+        EventFilter::Flag(self.inputs.slot(self.gate.unwrap_or(of_type)))
     }
 
     /// The scope of a rule with these conditions.
@@ -295,9 +295,9 @@ impl Lowering {
         entity: &'p str,
         keys: &'p [FieldMapping],
         scope: &LoweredScope,
-    ) -> Id<'p> {
+    ) -> NodeId<'p> {
         let keys = keys.iter().map(|key| (key.property_name(), self.value(key, scope)));
-        Id { entity, keys: keys.collect() }
+        NodeId { entity, keys: keys.collect() }
     }
 
     fn properties<'p>(

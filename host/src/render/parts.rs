@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::inputs::InputSlot;
-use super::lower::{Id, LoweredProperty, LoweredValue};
+use super::lower::{LoweredProperty, LoweredValue, NodeId};
 use super::text::{comment, path};
 use crate::plan::Nulls;
 use crate::plan::expr::{Expression, Reference, Source};
@@ -71,7 +71,7 @@ impl ResultParts {
     }
 
     /// The id of a node, inside a JSON string.
-    pub(super) fn id(&mut self, session: InputSlot, id: &Id<'_>) {
+    pub(super) fn node_id(&mut self, session: InputSlot, id: &NodeId<'_>) {
         self.text(&LoweredValue::Slot(session));
         let mut before = format!(":{}:", id.entity);
         for (name, value) in &id.keys {

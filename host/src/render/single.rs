@@ -64,7 +64,7 @@ pub(super) fn write(
     let mut read =
         frame::signature(plan, "(local $from i32) (local $length i32) (local $need i64)");
     let decline = frame::decline(empty);
-    frame::gate(&mut read, &lowered.gate, &decline);
+    frame::decline_other_events(&mut read, &lowered.filter, &decline);
     conditions(&mut read, node, &decline);
     let sum = write::need(&size);
     indent(

@@ -167,7 +167,7 @@ impl Registry {
 
     /// The route of an event type that is given as the text of JSON, if it is written without needless escapes: the type
     /// itself comes before any prefix, and a longer prefix before a shorter one.
-    pub(super) fn serving(&self, text: &[u8]) -> Option<usize> {
+    pub(super) fn route_of(&self, text: &[u8]) -> Option<usize> {
         // Canonical text escapes each character by itself, so that texts begin alike where types do.
         let by_prefix = || {
             let prefixes = self.prefix_lengths.iter().filter_map(|length| text.get(..*length));

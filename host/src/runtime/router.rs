@@ -118,7 +118,7 @@ impl<'r> Router<'r> {
     /// Which route the event takes; its runner has projected the event. `None` if there is none.
     fn project(&mut self, event: &[u8]) -> Result<Option<usize>, RunError> {
         if let Some(text) = self.guess(event)
-            && let Some(index) = self.registry.serving(text)
+            && let Some(index) = self.registry.route_of(text)
             && let Some(route) = self.registry.routes().get(index)
         {
             let runner = runner(&mut self.runners, route);
@@ -169,7 +169,7 @@ impl<'r> Router<'r> {
             canonical = string::canonical(content);
         }
         let text = canonical.as_deref().unwrap_or(text);
-        let index = self.registry.serving(text);
+        let index = self.registry.route_of(text);
         if let Some(route) = index.and_then(|index| self.registry.routes().get(index)) {
             self.keep(route, text);
         }

@@ -31,8 +31,8 @@ pub struct Limits {
     /// Fuel on top for each byte of the input block. Default 1,000: work may grow with what a guest is given, and with
     /// nothing else.
     pub fuel_per_byte: u64,
-    /// Wall-clock time of one event, from reading it to its checked result, in milliseconds. Default 1,000: the base of fuel is
-    /// gone in a few, so that this only ends what fuel can't see, also on a machine that is busy.
+    /// Wall-clock time of one event, from reading it to its checked result, in milliseconds. Default 1,000: the base
+    /// fuel is used up within a few milliseconds, so even on a busy machine this stops only what fuel can't measure.
     pub deadline_ms: u64,
     /// Linear memory in bytes. Default 16 MiB: the two capacities of a rendered extractor and room for a guest with an
     /// allocator.
@@ -55,8 +55,8 @@ pub struct Limits {
     /// Bytes of an event. Default 16 MiB: the largest that the queues which carry events deliver; reading one takes some 20
     /// ms.
     pub event_bytes: usize,
-    /// Wall-clock time to compile a module in a [helper process](super::helper), its start included and waiting for its turn
-    /// not, in milliseconds.
+    /// Wall-clock time to compile a module in a [helper process](super::helper), including its start but not the
+    /// wait for its turn, in milliseconds.
     /// Default 10,000: what the static gate takes is compiled in less, but for the very worst module that was found.
     pub compile_ms: u64,
     /// Bytes of address space that such a process may have, its own program included. Default 512 MiB: the program and a small

@@ -123,7 +123,7 @@ impl<'a> Bindings<'a> {
     }
 
     fn slot(&self, place: ValuePlace) -> Slot {
-        place.shown(
+        place.withhold_nested(
             self.views.get(place.level).map(|view| view.slot(place.path)).unwrap_or_default(),
         )
     }

@@ -61,9 +61,9 @@ impl ValuePlace {
         self.withheld
     }
 
-    /// What the extractor gets to see of what was found here.
+    /// What was found here, or that it is withheld: objects and arrays are, where a policy may deny something in them.
     #[inline(always)]
-    pub(crate) fn shown(self, found: Slot) -> Slot {
+    pub(crate) fn withhold_nested(self, found: Slot) -> Slot {
         if self.withheld && matches!(found.kind, SlotKind::Object | SlotKind::Array) {
             return Slot { kind: SlotKind::Denied, ..Slot::default() };
         }

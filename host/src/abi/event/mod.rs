@@ -29,8 +29,8 @@ pub use crate::abi::slot::Slot;
 use crate::json;
 pub use crate::plan::{EVENT_TYPE, MAX_EVENT_TYPE_BYTES};
 
-/// The largest event that is read unless the caller sets another limit: 16 MiB. The largest webhook that GitHub delivers
-/// has 25 MB and nearly all of them are below 1 MB; a limit is there so that one line can't fill the host's memory.
+/// The largest event that is read unless the caller sets another limit: 16 MiB. A limit is there so that one line can't fill the
+/// host's memory; [`Limits::event_bytes`](crate::sandbox::Limits::event_bytes) has the reason for the figure.
 pub const DEFAULT_MAX_EVENT_BYTES: usize = 16 << 20;
 
 /// Whether `text` is one JSON value of any kind, by the rules of [this module](self).

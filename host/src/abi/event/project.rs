@@ -118,7 +118,9 @@ impl Projector {
         }
         let found = self.slot_of(projection, index);
         match self.declared.prepared.get(index).map(|it| &it.source) {
-            Some(InputSource::Value(place) | InputSource::Truthy(place)) => place.shown(found),
+            Some(InputSource::Value(place) | InputSource::Truthy(place)) => {
+                place.withhold_nested(found)
+            }
             _ => found,
         }
     }

@@ -9,7 +9,7 @@ pub trait Withhold: Debug + Send + Sync {
     /// its place, and to conditions and conversions it is absent. A string, a number, a boolean or null is not.
     fn nested(&self, iteration: Option<usize>, path: &[String]) -> bool;
 
-    /// With how many keys of restricted paths the key of an entry is compared, in an iteration over the entries of an object; 0
+    /// The number of restricted keys that the key of an entry is compared with, in an iteration over the entries of an object; 0
     /// where no entry can be withheld for its key. Only a key with a dot can.
     fn weight(&self, iteration: usize) -> u64;
 

@@ -15,8 +15,8 @@ pub const DEFAULT_MAX_ATTEMPTS: usize = 5;
 pub struct RetryPolicy {
     /// How many answers may fail. Default 5.
     pub max_attempts: usize,
-    /// How often answers may fail with the same code in the same place. Default 2: the third time ends it. The same
-    /// failure of the *same* answer ends it the second time, whatever this says: the gates won't judge otherwise.
+    /// How many answers may fail with the same code in the same place before the next such failure ends the loop. Default 2. The
+    /// same failure of the *same* answer ends it the second time, whatever this says: the gates won't judge otherwise.
     pub same_failure_limit: usize,
     /// Kinds of failure that are a person's business at once. None by default.
     pub escalate_on: BTreeSet<FailureKind>,

@@ -10,7 +10,8 @@ use crate::diagnostics::finding::{Finding, describe, shown};
 const MAX_SUGGESTED: usize = 100;
 
 /// The gate's diagnostic, unaltered; then what it doesn't say, the patches that were applied already and
-/// those that may be meant; then what to do next.
+/// those that may be meant; then what to do next (`reduce_failure_to_repair`). A heading comes from the gate's own diagnostic,
+/// each finding's text from [`describe`].
 pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure) -> String {
     let Rejection { diagnostic, findings, .. } = rejection;
     let mut text = diagnostic.clone();

@@ -2,8 +2,8 @@
 //!
 //! Every search for what was meant by a name goes through here. [`words`] splits names into words and compares those by
 //! meaning; [`spelling`] compares names and paths letter by letter; [`ranking`] takes the best of what was scored, with how far
-//! it is ahead of the second best. Names that are this project's own, of fields, limits and codes, need no effort and no
-//! words: see [`crate::diagnostics::nearest`].
+//! it is ahead of the second best. Names of this project's own outside of plans,
+//! of limits, codes and keys of files, need no budget of steps and no words: see [`crate::diagnostics::nearest`].
 
 pub(crate) mod letters;
 pub(crate) mod ranking;
@@ -13,7 +13,8 @@ pub(crate) mod words;
 
 /// How alike two names, or two paths, have to be for one to be the other misspelt.
 ///
-/// One threshold for all that is compared letter by letter: of a name of eight letters, two may be wrong.
+/// One threshold for all that is compared letter by letter: of a name of nine letters, two may be wrong; a short form of a name
+/// (`qty`) is just as alike. [`ranking::Best`] tests it.
 pub(crate) const TYPO_THRESHOLD: f64 = 0.75;
 
 /// How far ahead of the second best one has to be for nothing else to be meant.

@@ -56,7 +56,7 @@ impl<T> Likely<T> {
         self.applicability == Applicability::MachineApplicable
     }
 
-    /// As sure as it was, where this holds; else it isn't.
+    /// Keeps its certainty only if `holds`.
     pub(crate) fn only_if(self, holds: bool) -> Self {
         let applicability = self.applicability.min(Applicability::certain_if(holds));
         Self { applicability, ..self }

@@ -26,9 +26,8 @@ struct Withheld {
 impl FieldPolicy {
     /// What is withheld from an extractor that declares this section, for a
     /// [`Projector`](crate::abi::event::Projector::withholding); `None` where nothing can be. Of a value that the section reads and
-    /// that may hold what is denied or explicit, objects and arrays are withheld: it is read only where it is a scalar. Of an
-    /// object whose entries are gone over, those are whose key, read as several keys joined by dots, leads to or along a
-    /// restricted path.
+    /// that may hold what is denied or explicit, objects and arrays are withheld: it is read only where it is a scalar. When
+    /// an iteration goes over an object, an entry is withheld if its key, split at dots, leads to or along a restricted path.
     #[must_use]
     pub fn withheld(&self, section: &Section) -> Option<Arc<dyn Withhold>> {
         let rows = section.rows();

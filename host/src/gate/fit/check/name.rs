@@ -85,8 +85,8 @@ impl Checks<'_, '_> {
             let likely = likely_property(Some(name), mapping.path(), &free, known);
             let renamed =
                 likely.map(|it| it.map(|it| called(it, name, self.searches())).replacing(&at));
-            // The owner can't hold it; but where it holds little of what the plan reads, it may not be the one meant. That
-            // nothing was found says nothing where the search came to no end.
+            // The owner can't hold it; but where it holds little of what the plan reads, it may not be the one meant. An
+            // unfinished search that found nothing proves nothing.
             let removed = || Likely::new(patch::remove(&mapping.at), is_about_owner);
             let is_done = !self.searches().is_over();
             finding.suggesting(renamed.or_else(|| is_done.then(removed)))

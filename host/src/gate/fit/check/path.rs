@@ -40,8 +40,8 @@ pub(super) struct WantedAtPath<'p> {
     pub(super) removable: Option<String>,
     /// Whether events always have what is looked for, so that few samples are enough to tell.
     pub(super) is_always_there: bool,
-    /// The paths of which it is one alternative: such a one may be there for events that no sample is of, unless it is another
-    /// path misspelt, and not that of a further alternative.
+    /// The paths of which it is one alternative. An alternative may occur only in events of which there is no sample, so it is
+    /// reported only if it is clearly a misspelt path that no other alternative reads.
     pub(super) alternatives: &'p [&'p Reference],
 }
 
@@ -87,7 +87,7 @@ impl PathUse<'_> {
                     return None;
                 }
                 let replaced = nearest.and_then(|nearest| self.replaced(nearest.path));
-                // That nothing was found says nothing where the search came to no end.
+                // An unfinished search that found nothing proves nothing.
                 let removable = wanted.removable.as_ref().filter(|_| !search.effort().is_over());
                 let removed = || removable.map(|at| Likely::new(patch::remove(at), false));
                 replaced.or_else(removed)

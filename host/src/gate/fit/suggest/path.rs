@@ -54,7 +54,7 @@ impl NearestPath {
         Self { path: Likely::new(path.to_vec(), is_certain), is_typo }
     }
 
-    /// As sure as it was, where this holds; else it isn't.
+    /// Keeps its certainty only if `holds`.
     fn only_if(self, holds: bool) -> Self {
         Self { path: self.path.only_if(holds), ..self }
     }
@@ -110,8 +110,8 @@ impl<'k, 't> PathSearch<'k, 't> {
         Some(self.as_sure_as_can_be(found, sought))
     }
 
-    /// Of what is always null, a field may be meant that nothing is known of: unless as many keys were written, it isn't
-    /// certain that the null itself is meant.
+    /// Where a value is always null, the plan may mean a field inside it, of which nothing is known: unless as many keys were
+    /// written, it isn't certain that the null itself is meant.
     fn as_sure_as_can_be(&self, nearest: NearestPath, sought: &Sought<'_>) -> NearestPath {
         let written = other_spellings(sought.given).first().map_or(sought.given.len(), Vec::len);
         let is_null = self.known.values(&nearest.path.item).next().is_none()

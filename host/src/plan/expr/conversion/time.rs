@@ -18,7 +18,7 @@ const PLACES: usize = 9;
 pub(super) fn timestamp(data: Data<'_>) -> Option<Data<'_>> {
     let mut text = String::with_capacity("2019-05-15T15:20:57.123456Z".len());
     // With a fraction only where there is one, and without zeros at its end.
-    PRINTER.print_datetime(&instant(&data)?, &mut text).ok()?;
+    PRINTER.print_datetime(&utc_time(&data)?, &mut text).ok()?;
     text.push('Z');
     Some(Data::String(Cow::Owned(text)))
 }
@@ -29,23 +29,23 @@ pub(super) fn date(data: Data<'_>) -> Option<Data<'_>> {
             match calendar_date(&mut Digits(text.as_bytes())).filter(|date| date.year() > 0) {
                 Some(date) => date,
                 // Ten digits are seconds.
-                None => instant(&data)?.date(),
+                None => utc_time(&data)?.date(),
             }
         }
-        _ => instant(&data)?.date(),
+        _ => utc_time(&data)?.date(),
     };
     Some(Data::String(Cow::Owned(date.to_string())))
 }
 
 /// The time in UTC that a value stands for, in the years from 1 to 9999. A time of the calendar all the way: the timestamps
 /// of `jiff` end a day early, and `9999-12-31T23:59:59Z` stands for "never" in many an event.
-fn instant(data: &Data<'_>) -> Option<DateTime> {
+fn utc_time(data: &Data<'_>) -> Option<DateTime> {
     let utc = match data {
         Data::Number(number) => epoch(&Decimal::read(number)?)?,
         Data::String(text) if text.contains(['e', 'E']) => return None,
         Data::String(text) => match Decimal::read(text) {
             Some(number) => epoch(&number)?,
-            None => rfc3339(text)?,
+            None => date_time_with_offset(text)?,
         },
         _ => return None,
     };
@@ -68,17 +68,18 @@ fn epoch(number: &Decimal<'_>) -> Option<DateTime> {
     EPOCH.checked_add(SignedDuration::try_from_nanos_i128(nanoseconds)?).ok()
 }
 
-/// RFC 3339, with a space in the place of the `T` as well, and with an offset that may lack its colon or its minutes.
-fn rfc3339(text: &str) -> Option<DateTime> {
+/// RFC 3339, with a space in the place of the `T` as well, and with an offset that may lack its colon or its minutes. The offset
+/// is required: without one the conversion fails, rather than guess a zone.
+fn date_time_with_offset(text: &str) -> Option<DateTime> {
     let mut digits = Digits(text.as_bytes());
     let date = calendar_date(&mut digits)?;
     digits.one_of(b"Tt ")?;
-    let hour = digits.two()?;
+    let hour = digits.two_digits()?;
     digits.one_of(b":")?;
-    let minute = digits.two()?;
+    let minute = digits.two_digits()?;
     digits.one_of(b":")?;
     // A leap second is the second before it, as jiff has it.
-    let second = match digits.two()? {
+    let second = match digits.two_digits()? {
         60 => 59,
         second => second,
     };
@@ -90,11 +91,11 @@ fn rfc3339(text: &str) -> Option<DateTime> {
 
 /// `2019-05-15`, at the front of a text.
 fn calendar_date(digits: &mut Digits<'_>) -> Option<Date> {
-    let (century, year) = (digits.two()?, digits.two()?);
+    let (century, year) = (digits.two_digits()?, digits.two_digits()?);
     digits.one_of(b"-")?;
-    let month = digits.two()?;
+    let month = digits.two_digits()?;
     digits.one_of(b"-")?;
-    let day = digits.two()?;
+    let day = digits.two_digits()?;
     Date::new(i16::from(century) * 100 + i16::from(year), month, day).ok()
 }
 
@@ -112,7 +113,7 @@ impl Digits<'_> {
         self.one_of(b"0123456789").map(|digit| (digit - b'0') as i8)
     }
 
-    fn two(&mut self) -> Option<i8> {
+    fn two_digits(&mut self) -> Option<i8> {
         Some(self.digit()? * 10 + self.digit()?)
     }
 
@@ -133,12 +134,12 @@ impl Digits<'_> {
             b'-' => -1,
             _ => return self.0.is_empty().then_some(SignedDuration::ZERO),
         };
-        let hours = self.two().filter(|hours| *hours < 24)?;
+        let hours = self.two_digits().filter(|hours| *hours < 24)?;
         let minutes = if self.0.is_empty() {
             0
         } else {
             let _ = self.one_of(b":");
-            self.two().filter(|minutes| *minutes < 60)?
+            self.two_digits().filter(|minutes| *minutes < 60)?
         };
         if !self.0.is_empty() {
             return None;
