@@ -41,4 +41,4 @@ pub use discover::{Discovery, LoadFailure, discover};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal};
 pub use load::{Expect, Loaded, ModuleGate, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
-pub use store::Store;
+pub use store::{Others, Store};

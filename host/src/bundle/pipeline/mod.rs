@@ -16,7 +16,7 @@ pub use self::error::PipelineError;
 use crate::abi::section::ABI_VERSION;
 use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
 use crate::bundle::{
-    self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Store, Versions,
+    self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others, Store, Versions,
 };
 use crate::diagnostics::problem::Stage;
 use crate::evidence::effort::{Cancel, StepBudgets};
@@ -99,6 +99,8 @@ pub struct Stored {
     pub manifest: Manifest,
     /// Whether it was there already, whole and unaltered, so that nothing was written.
     pub cache_hit: bool,
+    /// What it means for other bundles of the directory.
+    pub others: Others,
 }
 
 /// How one stage went.
@@ -373,7 +375,7 @@ impl Pipeline {
     }
 
     /// Puts an accepted candidate on disk. The same inputs make the same bundle: where it is whole already, nothing is
-    /// written.
+    /// written. It takes the place of earlier bundles of the same extractor, as [`Store`] says.
     ///
     /// # Errors
     /// [`PipelineError::Bundle`]; what was on disk before is still there.
@@ -409,11 +411,11 @@ impl Pipeline {
             let same_bytes = SameBytes(accepted.compiled.module());
             let found = bundle::load(&path, &expect, &same_bytes).ok();
             let cache_hit = found.is_some();
-            let manifest = match found {
-                Some(found) => found.manifest().clone(),
-                None => store.write(&contents, created_at)?,
+            let (manifest, others) = match found {
+                Some(found) => (found.manifest().clone(), store.retire_earlier(found.manifest())?),
+                None => store.supersede(&contents, created_at)?,
             };
-            Ok(Stored { path, fingerprint, manifest, cache_hit })
+            Ok(Stored { path, fingerprint, manifest, cache_hit, others })
         })
     }
 }

@@ -9,6 +9,8 @@ use cap_std::fs::{Dir, OpenOptions};
 use rustix::fs::{RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+use crate::bundle::manifest::{self, MANIFEST_FILE, Manifest};
+use crate::bundle::read::Regular;
 use crate::sandbox::files::{self, open_lock};
 
 /// What storing does to the directory of bundles. A trait, so that tests can fail or stop each
@@ -43,6 +45,9 @@ pub(super) trait Disk {
 
     /// All names that are text; no other can be one of ours.
     fn names(&self) -> io::Result<Vec<String>>;
+
+    /// What the bundle by this name says of itself; `None` where there is none that can be read.
+    fn manifest(&self, name: &str) -> Option<Manifest>;
 }
 
 /// Whoever may write to the directory of bundles may lock it, as far as the process's mask goes.
@@ -127,5 +132,14 @@ impl Disk for CapDisk {
         let entries = self.0.entries()?;
         let names = entries.map(|entry| Ok(entry?.file_name().into_string().ok()));
         names.filter_map(Result::transpose).collect()
+    }
+
+    fn manifest(&self, name: &str) -> Option<Manifest> {
+        if !self.0.symlink_metadata(name).ok()?.is_dir() {
+            return None;
+        }
+        let dir = self.0.open_dir(name).ok()?;
+        let file = Regular::open(&dir, MANIFEST_FILE, manifest::MAX_BYTES).ok()?;
+        Manifest::from_json(&file.read().ok()?).ok()
     }
 }

@@ -99,6 +99,10 @@ impl Disk for FaultyDisk<'_> {
         self.step("names".to_owned())?;
         self.disk.names()
     }
+
+    fn manifest(&self, name: &str) -> Option<Manifest> {
+        self.disk.manifest(name)
+    }
 }
 
 struct AnyModule;
@@ -156,13 +160,13 @@ fn run(before: Before, can_exchange: bool, at: usize, fault: Fault) -> Option<()
         Before::Nothing => {}
         Before::Bundle => {
             let disk = FaultyDisk::new(&store.disk, true, None);
-            put(&disk, &contents, &manifest(&contents, OLD_TIME)).unwrap();
+            put(&disk, &contents, &manifest(&contents, OLD_TIME), &[]).unwrap();
         }
         Before::File => std::fs::write(store.path_of(fingerprint), "x").unwrap(),
     }
 
     let disk = FaultyDisk::new(&store.disk, can_exchange, Some((at, fault)));
-    let result = put(&disk, &contents, &manifest(&contents, NEW_TIME));
+    let result = put(&disk, &contents, &manifest(&contents, NEW_TIME), &[]);
     if disk.count.get() <= at {
         assert!(result.is_ok(), "{context}: {result:?}");
         return None;
@@ -213,7 +217,7 @@ fn everything_is_flushed_before_the_rename_and_the_rename_after_it() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::open(root.path()).unwrap();
     let disk = FaultyDisk::new(&store.disk, true, None);
-    put(&disk, &contents, &manifest(&contents, NEW_TIME)).unwrap();
+    put(&disk, &contents, &manifest(&contents, NEW_TIME), &[]).unwrap();
     let log = disk.log.into_inner();
     let position = |start: &str| log.iter().rposition(|line| line.starts_with(start)).unwrap();
     for start in ["write_file", "sync_file"] {
@@ -301,4 +305,85 @@ fn what_no_loader_would_read_is_not_stored() {
         assert_eq!(error.code(), code);
         assert_eq!(leftovers(root.path(), contents.fingerprint()), [""; 0]);
     }
+}
+
+/// The bundles that a reader finds, each by when it was made.
+fn visible(root: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name());
+    let bundles = names.filter(|name| name.to_str().unwrap().parse::<Digest>().is_ok());
+    let created = |name| {
+        let loaded = load(&root.join(name), &Expect::default(), &AnyModule).unwrap();
+        loaded.manifest().created_at().to_owned()
+    };
+    bundles.map(created).collect()
+}
+
+/// Puts another version of a bundle in its place, with a fault; `None` if that has no such operation.
+fn run_replacing(can_exchange: bool, at: usize, fault: Fault) -> Option<()> {
+    let context = format!("exchange {can_exchange}, {fault:?} at {at}");
+    let types = ["order".to_owned()];
+    let earlier = sample(&types);
+    let later = Contents { plan: b"{\"changed\": true}\n", ..earlier };
+    let temporary = tempfile::tempdir().unwrap();
+    let root = temporary.path();
+    let store = Store::open(root).unwrap();
+    put(&store.disk, &earlier, &manifest(&earlier, OLD_TIME), &[]).unwrap();
+
+    let disk = FaultyDisk::new(&store.disk, can_exchange, Some((at, fault)));
+    let names = [earlier.fingerprint().to_string()];
+    let result = put(&disk, &later, &manifest(&later, NEW_TIME), &names);
+    if disk.count.get() <= at {
+        assert!(result.is_ok(), "{context}: {result:?}");
+        assert!(store.path_of(later.fingerprint()).is_dir(), "{context}");
+        return None;
+    }
+    if can_exchange {
+        assert_eq!(visible(root).len(), 1, "{context}: at each instant there is one");
+    }
+    drop(Store::open(root).unwrap());
+    let found = visible(root);
+    assert!(found == [time(OLD_TIME)] || found == [time(NEW_TIME)], "{context}: {found:?}");
+    assert!(found == [time(NEW_TIME)] || result.is_err(), "{context}: reported as stored");
+    Some(())
+}
+
+#[test]
+fn another_version_takes_the_place_of_the_earlier_one_whatever_fails() {
+    for can_exchange in [true, false] {
+        for fault in [Fault::Fails, Fault::Dies] {
+            let runs = (0..).take_while(|at| run_replacing(can_exchange, *at, fault).is_some());
+            assert!(runs.count() >= 19, "{can_exchange} {fault:?}");
+        }
+    }
+}
+
+#[test]
+fn versions_of_one_extractor_replace_each_other_and_others_stay() {
+    let at = |second| jiff::Timestamp::from_second(second).unwrap();
+    let (orders, parcels) = (["order".to_owned()], ["parcel".to_owned()]);
+    let first = sample(&orders);
+    let second = Contents { plan: b"{\"changed\": true}\n", ..first };
+    let elsewhere = Contents { event_types: &parcels, ..first };
+    let named_otherwise = Contents { function_name: "of_another_name", ..first };
+    let temporary = tempfile::tempdir().unwrap();
+    let root = temporary.path();
+    let store = Store::open(root).unwrap();
+    let paths = |contents: &[&Contents<'_>]| -> Vec<PathBuf> {
+        contents.iter().map(|it| store.path_of(it.fingerprint())).collect()
+    };
+    let supersede = |store: &Store, contents| store.supersede(contents, at(1)).unwrap().1;
+
+    assert_eq!(supersede(&store, &first), Others::default());
+    assert_eq!(supersede(&store, &elsewhere), Others::default());
+    assert_eq!(supersede(&store, &second).replaced, paths(&[&first]));
+    let others = supersede(&store, &named_otherwise);
+    assert_eq!((others.replaced, others.colliding), (vec![], paths(&[&second])));
+
+    let keeping = Store::open(root).unwrap().keeping_earlier();
+    let kept = supersede(&keeping, &first);
+    assert_eq!((kept.replaced.len(), kept.colliding.len()), (0, 2));
+    assert_eq!(visible(root).len(), 4);
+    let found = manifest(&first, 1);
+    assert_eq!(store.retire_earlier(&found).unwrap().replaced, paths(&[&second]));
+    assert_eq!(visible(root).len(), 3);
 }

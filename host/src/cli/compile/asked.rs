@@ -10,11 +10,13 @@ use retort::diagnostics::problem::Coded;
 use retort::evidence::Task;
 use serde::Serialize;
 
+use super::super::args::JsonArg;
 use super::super::error::CliError;
 use super::super::model::ModelArgs;
 use super::super::project::Project;
 use super::super::{CommandResult, CommandVerdict, output, runtime};
 use super::stored::{BundleReport, print_path, store};
+use super::{CompileArgs, KeepArg};
 
 /// The whole record of a compilation.
 #[derive(Serialize)]
@@ -30,12 +32,9 @@ struct AskedReport<'a> {
     account: Option<&'a Account>,
 }
 
-pub(super) fn main(
-    project: &Project,
-    spec: &ModelSpec,
-    args: &ModelArgs,
-    json: bool,
-) -> CommandResult {
+pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> CommandResult {
+    let CompileArgs { model: args, keep, output: JsonArg { json }, .. } = args;
+    let (keep, json) = (*keep, *json);
     let task = project.task()?;
     let client = client(spec, args, project, &task)?;
     let pipeline = project.pipeline()?;
@@ -51,7 +50,7 @@ pub(super) fn main(
         .map_err(CliError::refused)?;
     let outcome = runtime::block_on(compile_with_llm(client.as_ref(), &task, &gates, &config))?;
     let verdict = match outcome {
-        Ok(outcome) => ended(project, &pipeline, &task, outcome, json),
+        Ok(outcome) => ended(project, keep, &pipeline, &task, outcome, json),
         Err(error) => broken_off(&task, error, json),
     };
     if let Some(remark) = client.remark() {
@@ -117,13 +116,14 @@ fn say(attempt: &Attempt, json: bool) {
 /// The loop came to its end.
 fn ended(
     project: &Project,
+    keep: KeepArg,
     pipeline: &Pipeline,
     task: &Task,
     outcome: LoopOutcome<Accepted>,
     json: bool,
 ) -> CommandResult {
     let stored = match outcome.accepted() {
-        Some(accepted) => Some(store(project, pipeline, accepted, &mut |_| {})?),
+        Some(accepted) => Some(store(project, keep, pipeline, accepted, &mut |_| {})?),
         None => None,
     };
     let account = Account::of_outcome(&outcome, task);

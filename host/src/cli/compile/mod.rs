@@ -14,7 +14,8 @@ use super::project::{PlanSource, ProjectArgs};
 /// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, plan,
 /// policy, allow_external_endpoints; paths relative to the folder). With a plan, the plan goes through the gates once. With a
 /// rule, a model is asked for a plan, and each rejection is fed back to it until a plan passes or the attempts run out; what can
-/// be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written.
+/// be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. A new
+/// bundle takes the place of earlier ones of the same function that share an event type with it.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompileArgs {
@@ -23,7 +24,17 @@ pub(super) struct CompileArgs {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
+    keep: KeepArg,
+    #[command(flatten)]
     output: JsonArg,
+}
+
+/// What becomes of earlier bundles.
+#[derive(clap::Args, Clone, Copy)]
+struct KeepArg {
+    /// Keep earlier bundles of the same function and event types beside the new one; of two, neither is served
+    #[arg(long)]
+    keep: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -46,7 +57,7 @@ Models (--model, or `model` in retort.toml; draft where nothing is said):
 pub(super) fn main(args: &CompileArgs) -> CommandResult {
     let project = args.project.resolve()?;
     match project.source(args.model.spec())? {
-        PlanSource::Plan(plan) => planned::main(&project, &plan, args.output.json),
-        PlanSource::Model(spec) => asked::main(&project, &spec, &args.model, args.output.json),
+        PlanSource::Plan(plan) => planned::main(&project, &plan, args.keep, args.output.json),
+        PlanSource::Model(spec) => asked::main(&project, &spec, args),
     }
 }

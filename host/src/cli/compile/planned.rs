@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::super::error::CliError;
 use super::super::project::Project;
 use super::super::{CommandResult, CommandVerdict, files, output};
+use super::KeepArg;
 use super::stored::{BundleReport, print_path, store};
 use crate::cli::stages::StageReport;
 
@@ -25,7 +26,7 @@ struct PlannedReport<'a> {
     diagnostic: Option<String>,
 }
 
-pub(super) fn main(project: &Project, plan: &Path, json: bool) -> CommandResult {
+pub(super) fn main(project: &Project, plan: &Path, keep: KeepArg, json: bool) -> CommandResult {
     let mut stages = Vec::new();
     let mut watch = |time: StageTime| {
         let stage = StageReport::from(time);
@@ -35,7 +36,9 @@ pub(super) fn main(project: &Project, plan: &Path, json: bool) -> CommandResult 
         stages.push(stage);
     };
     let (stored, rejection) = match accept(project, plan, &mut watch)? {
-        Ok((pipeline, accepted)) => (Some(store(project, &pipeline, &accepted, &mut watch)?), None),
+        Ok((pipeline, accepted)) => {
+            (Some(store(project, keep, &pipeline, &accepted, &mut watch)?), None)
+        }
         Err(error) if error.is_of_host() => return Err(CliError::refused(error)),
         Err(error) => (None, Some(error)),
     };

@@ -4,7 +4,9 @@ use retort::bundle::Store;
 use retort::bundle::pipeline::{Accepted, Pipeline, StageTime, Stored};
 use serde::Serialize;
 
+use super::KeepArg;
 use crate::cli::error::CliError;
+use crate::cli::files;
 use crate::cli::output;
 use crate::cli::project::Project;
 
@@ -14,6 +16,10 @@ pub(super) struct BundleReport {
     path: String,
     fingerprint: String,
     cached: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    replaced: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    colliding: Vec<String>,
 }
 
 impl From<&Stored> for BundleReport {
@@ -22,6 +28,8 @@ impl From<&Stored> for BundleReport {
             path: stored.path.display().to_string(),
             fingerprint: stored.fingerprint.to_string(),
             cached: stored.cache_hit,
+            replaced: stored.others.replaced.iter().map(|path| files::name(path)).collect(),
+            colliding: stored.others.colliding.iter().map(|path| files::name(path)).collect(),
         }
     }
 }
@@ -29,12 +37,16 @@ impl From<&Stored> for BundleReport {
 /// Puts the bundle on disk. A directory that can't be written says nothing about the plan: it is wrong input.
 pub(super) fn store(
     project: &Project,
+    keep: KeepArg,
     pipeline: &Pipeline,
     accepted: &Accepted,
     watch: &mut dyn FnMut(StageTime),
 ) -> Result<Stored, CliError> {
     project.inputs().guard_store(&project.out)?;
-    let store = Store::open(&project.out).map_err(CliError::refused)?;
+    let mut store = Store::open(&project.out).map_err(CliError::refused)?;
+    if keep.keep {
+        store = store.keeping_earlier();
+    }
     let stored = pipeline.store(accepted, &store, jiff::Timestamp::now(), watch);
     stored.map_err(CliError::refused)
 }
@@ -43,6 +55,15 @@ pub(super) fn store(
 pub(super) fn print_path(stored: &Stored) -> Result<(), CliError> {
     if stored.cache_hit {
         output::note("the bundle was there already (cached)");
+    }
+    for path in &stored.others.replaced {
+        output::note(format_args!("it takes the place of {}", files::name(path)));
+    }
+    for path in &stored.others.colliding {
+        let path = files::name(path);
+        output::note(format_args!(
+            "{path} declares an event type of it as well, which neither of them will serve"
+        ));
     }
     output::write(&format!("{}\n", stored.path.display()))
 }
