@@ -12,3 +12,4 @@ mod selftest;
 mod sizes;
 mod streams;
 mod tenant;
+mod versions;

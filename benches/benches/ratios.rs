@@ -1,4 +1,4 @@
-//! The figures of the README: every way to extract, over at least 100,000 events, in one run and interleaved.
+//! The figures of docs/benchmarks.md: every way to extract, over at least 100,000 events, in one run and interleaved.
 //!
 //! A machine that others use too is twice as fast in one second as in the next. So the ways take turns, a few
 //! milliseconds each, and what is reported is the median of each way's times and of each round's ratios; beside them
