@@ -115,8 +115,8 @@ impl CacheArg {
         Pipeline::of_tenant(policy.read()?, host).map_err(CliError::refused)
     }
 
-    /// Says on stderr what about the cache isn't as it should be.
-    pub(super) fn tell(&self, pipeline: &Pipeline) {
+    /// Reports on stderr what is wrong with the cache.
+    pub(super) fn report(&self, pipeline: &Pipeline) {
         let CacheReport { warnings, more_warnings, .. } = pipeline.sandbox().cache_report();
         warnings.iter().for_each(output::warning);
         if more_warnings > 0 {
@@ -140,7 +140,7 @@ impl EndpointsArg {
         SmokeOptions { allow_external_endpoints, ..SmokeOptions::default() }
     }
 
-    /// What results are held to.
+    /// What results are checked against.
     pub(super) fn validate_options(self) -> ValidateOptions {
         ValidateOptions { allow_external_endpoints: self.allow_external_endpoints }
     }
@@ -163,7 +163,7 @@ pub(super) fn read_task(
     policy: &PolicyArg,
 ) -> Result<Task, CliError> {
     let graph = graph.require()?;
-    let samples = files::read_samples(samples, policy)?;
+    let samples = files::read_samples(samples, policy.read()?)?;
     let rule = rule.map(files::read_rule).transpose()?;
     let schema = schema.map(files::read_event_schema).transpose()?;
     Ok(Task::new(graph, samples, rule, schema))

@@ -103,7 +103,7 @@ pub(super) fn main(args: &BenchArgs) -> CommandResult {
     let pipeline = args.cache.pipeline(&args.policy)?;
     let loaded = bundle::load(&args.bundle, &Expect::default(), &pipeline);
     let loaded = loaded.map_err(CliError::refused)?;
-    args.cache.tell(&pipeline);
+    args.cache.report(&pipeline);
     let mut runner = loaded.module().extractor().runner();
     let events = match read_events(args, pipeline.sandbox().limits().event_bytes)? {
         Ok(events) => warm_up(&mut runner, &events).map(|()| events),

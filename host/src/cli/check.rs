@@ -112,7 +112,7 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
             .guard(junit, "--junit")?;
     }
     let mut check = Check {
-        samples: files::read_samples(&args.samples, &args.policy)?,
+        samples: files::read_samples(&args.samples, args.policy.read()?)?,
         graph: args.graph.read()?,
         pipeline: args.cache.pipeline(&args.policy)?,
         schema: args.schema.as_deref().map(files::read_event_schema).transpose()?,
@@ -127,7 +127,7 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
         Artifact::Text(text) => check.text(&text),
         Artifact::Plan(text) => check.plan(&text),
     };
-    args.cache.tell(&check.pipeline);
+    args.cache.report(&check.pipeline);
     let problems = match checked {
         Ok(()) => Vec::new(),
         Err(Rejection::OfHost(error)) => return Err(error),

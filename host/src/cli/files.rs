@@ -13,8 +13,8 @@ use retort::json::document::DocumentKind;
 use retort::plan::{self, Plan};
 use retort::render::{Source, render};
 use retort::sandbox::Limits;
+use retort::sandbox::tenant::TenantPolicy;
 
-use super::args::PolicyArg;
 use super::error::CliError;
 use super::output;
 
@@ -113,9 +113,9 @@ pub(super) fn read_json(path: &Path, kind: DocumentKind) -> Result<serde_json::V
 }
 
 /// Sample events, for gates under a policy.
-pub(super) fn read_samples(path: &Path, policy: &PolicyArg) -> Result<Samples, CliError> {
+pub(super) fn read_samples(path: &Path, policy: &TenantPolicy) -> Result<Samples, CliError> {
     // What a policy allows less than the default is for the sample run to refuse, as serving would.
-    let served = policy.read()?.limits(&Limits::default()).event_bytes;
+    let served = policy.limits(&Limits::default()).event_bytes;
     let event_bytes = served.max(DEFAULT_MAX_EVENT_BYTES);
     let text = read_text(path, DocumentKind::Samples)?;
     Samples::parse_within(&text, &name(path), event_bytes).map_err(CliError::refused)

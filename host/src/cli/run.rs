@@ -61,7 +61,7 @@ const WRITE_BUFFER: usize = 64 << 10;
 pub(super) fn main(args: &RunArgs) -> CommandResult {
     let pipeline = args.cache.pipeline(&args.policy)?;
     let registry = open_registry(&args.bundles, &pipeline)?;
-    args.cache.tell(&pipeline);
+    args.cache.report(&pipeline);
     let specs = if args.check_graph {
         Some(registry.graph_specs().map_err(CliError::graph_of_bundle)?)
     } else {

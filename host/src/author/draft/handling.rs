@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::assign::{Assignment, CLEAR_LEAD};
 use super::doubt::Doubt;
-use super::literal::Named;
+use super::literal::{Handling, Named};
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::matching::{Aim, Scorer, Survey, Wanted};
 use crate::evidence::{Path, dotted};
@@ -14,16 +14,6 @@ const HAS_NAME: f64 = 0.75;
 
 /// From here on, texts are prose, of which nobody but a reader can say what they hold.
 const PROSE: f64 = 0.5;
-
-/// Session and span of an event, and its free text.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Handling {
-    /// `None` for the plan's default.
-    pub(super) session: Option<Path>,
-    /// `None` where no span is known.
-    pub(super) span: Option<Path>,
-    pub(super) free_text: Option<Path>,
-}
 
 /// Session, span and free text, each where the rule says; else the ids where they usually are, or at the path of that name, and
 /// the free text where no property takes long text.

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::handling::Handling;
 use crate::evidence::effort::StepBudget;
 use crate::evidence::{Evidence, Path};
 use crate::graph::spec::{Entity, GraphSpec, Relationship};
@@ -157,6 +156,16 @@ impl<'g> Subject<'g> {
     fn property(&self, name: &str) -> Option<String> {
         self.entity.property(name).map(|property| property.logical_name.clone())
     }
+}
+
+/// Session and span of an event, and its free text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Handling {
+    /// `None` for the plan's default.
+    pub(super) session: Option<Path>,
+    /// `None` where no span is known.
+    pub(super) span: Option<Path>,
+    pub(super) free_text: Option<Path>,
 }
 
 /// A rule, by what it names.

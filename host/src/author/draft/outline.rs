@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::assign::{Assignment, Choice};
-use super::handling::Handling;
 use super::home::Home;
+use super::literal::Handling;
 use crate::author::function_name;
 use crate::graph::spec::Entity;
 use crate::plan::expr::{Iteration, Over};
