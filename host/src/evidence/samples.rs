@@ -166,10 +166,16 @@ impl Samples {
                 Ok(EventType::Some(_)) => "an empty one",
                 Ok(EventType::OfAnotherType) => "one of another type",
                 Ok(EventType::None) => "an object without one",
+                Ok(EventType::NoObject) if text.trim_start().starts_with('[') => {
+                    "an array: samples are one JSON object a line"
+                }
                 Ok(EventType::NoObject) => "something else than an object",
                 Err(_) if tally.is_exceeded() => return Err(too_large("JSON values", max_values)),
                 Err(error) => {
-                    let message = json_fault(text, &error);
+                    let mut message = json_fault(text, &error);
+                    if error.is_eof() {
+                        message.push_str("; samples are one JSON object a line");
+                    }
                     return Err(SamplesError::NotJson { origin: origin(), line, message });
                 }
             };
@@ -281,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_told() {
+    fn what_is_no_event_is_rejected() {
         for (text, expected) in [
             ("", "no_samples"),
             ("{}", "sample_without_event_type"),
@@ -293,6 +299,18 @@ mod tests {
             ("{\"event_type\": \"e\", \"a\": 1e999}", "sample_not_json"),
         ] {
             assert_eq!(code(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn arrays_and_objects_over_several_lines_are_rejected_with_the_form_that_is_expected() {
+        for text in [
+            "[\n {\"event_type\": \"e\"}\n]",
+            "{\n\"event_type\": \"e\"}",
+            "[{\"event_type\": \"e\"}]",
+        ] {
+            let message = Samples::parse(text, "samples").unwrap_err().to_string();
+            assert!(message.contains("samples are one JSON object a line"), "{message}");
         }
     }
 
