@@ -114,7 +114,7 @@ impl Store {
         let _lock = self.lock()?;
         let (earlier, colliding) = self.others(&manifest)?;
         self.put_locked(contents, &manifest, &earlier)?;
-        Ok((manifest, self.told(earlier, colliding)))
+        Ok((manifest, self.others_at(earlier, colliding)))
     }
 
     /// Takes earlier bundles of the same extractor away, unless the store keeps those, in favour of one that is there already.
@@ -122,7 +122,7 @@ impl Store {
         let _lock = self.lock()?;
         let (earlier, colliding) = self.others(manifest)?;
         retire(&self.disk, &earlier).map_err(|failure| self.write_failed(failure))?;
-        Ok(self.told(earlier, colliding))
+        Ok(self.others_at(earlier, colliding))
     }
 
     /// The names of bundles that share an event type with this one: those that it replaces, and those that it collides with.
@@ -147,7 +147,7 @@ impl Store {
         Ok(others)
     }
 
-    fn told(&self, replaced: Vec<String>, colliding: Vec<String>) -> Others {
+    fn others_at(&self, replaced: Vec<String>, colliding: Vec<String>) -> Others {
         let paths = |names: Vec<String>| names.iter().map(|name| self.root.join(name)).collect();
         Others { replaced: paths(replaced), colliding: paths(colliding) }
     }
