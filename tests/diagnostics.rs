@@ -46,6 +46,7 @@ fn a_report_renders_the_same_after_it_was_saved_again() {
     for case in cases {
         let saved = match case.kind.as_str() {
             "parse" => resave::<diagnose::ParseReport>(case.report),
+            "render" => resave::<diagnose::RenderReport>(case.report),
             "ast" => resave::<diagnose::AstReport>(case.report),
             "smoke" => resave::<diagnose::SmokeReport>(case.report),
             _ => resave::<diagnose::CompileReport>(case.report),

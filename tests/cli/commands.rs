@@ -263,6 +263,9 @@ fn plan_commands_print_plans_and_what_they_mean() {
         "{text:?}"
     );
     assert_eq!(project.retort(["render", "deep.json"]).stderr, text.stderr);
+    let diagnostic = project.retort_on(["diagnose", "render", "-"], refused.stdout.as_bytes());
+    let told = "RenderError [code=invalid_plan]: /key_field/template: expected at most 256 ";
+    assert!(diagnostic.stdout.starts_with(told), "{diagnostic:?}");
 
     let schema = project.retort(["plan", "schema"]);
     assert_eq!(json_of(&schema), retort::plan::schema());

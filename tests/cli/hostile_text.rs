@@ -142,7 +142,7 @@ fn of_a_plan() {
         project.write("bad.json", plan.to_string());
         shown(&project, &["plan", "check", "bad.json"]);
         let report = shown(&project, &["plan", "check", "bad.json", "--json"]);
-        for kind in ["parse", "ast", "smoke", "compile"] {
+        for kind in ["parse", "render", "ast", "smoke", "compile"] {
             shown_of(&project, &["diagnose", kind, "-"], &report);
         }
         shown(&project, &["render", "bad.json"]);

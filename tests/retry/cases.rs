@@ -3,15 +3,19 @@
 use retort::author::llm::LlmError;
 use retort::author::repair::RetryPolicy;
 use retort::author::retry::{
-    AttemptKind, Category, Channel, LoopCause, LoopConfigBuilder, LoopOutcome, Rejection,
-    compile_with_llm,
+    AttemptKind, Category, Channel, LoopCause, LoopConfig, LoopConfigBuilder, LoopOutcome,
+    PipelineGates, Rejection, compile_with_llm,
 };
+use retort::bundle::pipeline::Pipeline;
+use retort::bundle::smoke::SmokeOptions;
 use retort::diagnostics::problem::Coded;
 use retort::evidence::Rule;
-use retort::plan::Plan;
+use retort::plan::{self as plans, Plan};
+use retort::render::render;
+use retort::sandbox::Limits;
 use serde_json::Value;
 
-use super::script::{Model, Script, Step, config, said, task_of};
+use super::script::{Model, Script, Step, config, plan, said, task, task_of, unrenderable};
 use crate::support::shared;
 
 /// Holds only where failures that repeat don't end the loop, as the contract's notes say.
@@ -24,6 +28,9 @@ async fn every_case_ends_as_the_contract_says() {
     let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
     assert!(!cases.is_empty());
     for case in &cases {
+        if !list(case, "render_outcomes").is_empty() {
+            check_through_the_pipeline(case).await;
+        }
         let name = case["name"].as_str().unwrap();
         if name != WITHOUT_POLICY {
             check(case, RetryPolicy::default().into()).await;
@@ -49,6 +56,42 @@ async fn check(case: &Value, policy: Option<RetryPolicy>) {
     assert_eq!((rendered - unrendered) as u64, expected["n_compile_calls"], "{name}");
 }
 
+/// Runs a case in which plans can't be rendered through the gates themselves, with a plan that the renderer refuses wherever the
+/// case says that it does.
+async fn check_through_the_pipeline(case: &Value) {
+    let name = case["name"].as_str().unwrap();
+    let mut rendered = list(case, "render_outcomes").iter();
+    let answers = list(case, "llm_responses").iter().enumerate().map(|(i, response)| {
+        let answer = response.as_str().map_or_else(|| response.to_string(), str::to_owned);
+        let function = format!("read_{i}");
+        match plans::parse(&answer) {
+            Err(_) => answer,
+            Ok(_) if rendered.next().is_some_and(|it| it["ok"] == false) => {
+                unrenderable(&function).to_string()
+            }
+            Ok(_) => plan(&function).to_string(),
+        }
+    });
+    let answers: Vec<String> = answers.collect();
+    let task = task();
+    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let gates = PipelineGates::new(pipeline, &task, SmokeOptions::default());
+    let config =
+        LoopConfig::builder().max_attempts(case["max_attempts"].as_i64().unwrap()).repair(false);
+    let model = Model::says(&answers);
+    let outcome = compile_with_llm(&model, &task, &gates, &config.build().unwrap()).await.unwrap();
+    check_outcome(name, &case["expected"], &outcome);
+    assert_eq!(model.requests().len() as u64, case["expected"]["n_llm_calls"], "{name}");
+    let last = outcome.last_diagnostic();
+    let diagnostics = outcome.attempts().iter().map(|it| it.record.diagnostic.as_deref().or(last));
+    for (answer, diagnostic) in answers.iter().zip(diagnostics) {
+        let Err(error) = render(&plans::parse(answer).unwrap()) else { continue };
+        let place = error.place().unwrap();
+        let told = format!("RenderError [code=invalid_plan]: {place}: {error}");
+        assert!(diagnostic.unwrap().starts_with(&told), "{name}: {diagnostic:?}");
+    }
+}
+
 /// How a case ends: with an outcome, or with what it raises.
 async fn end(
     case: &Value,
@@ -68,7 +111,7 @@ async fn end(
     })
 }
 
-fn check_outcome(name: &str, expected: &Value, outcome: &LoopOutcome<Plan>) {
+fn check_outcome<A>(name: &str, expected: &Value, outcome: &LoopOutcome<A>) {
     assert_eq!(expected["ok"], outcome.ok(), "{name}");
     assert_eq!(expected["ok"], outcome.accepted().is_some(), "{name}");
     assert_eq!(expected["reason"], outcome.reason().as_str(), "{name}");

@@ -180,6 +180,14 @@ pub(crate) fn plan(function: &str) -> Value {
         "key_field": {"property_name": "order_id", "source_path": ["content", "id"]}})
 }
 
+/// A plan that fits as well, with more in one text than an extractor can declare.
+pub(crate) fn unrenderable(function: &str) -> Value {
+    let mut plan = plan(function);
+    let template = "{content.id}-".repeat(300);
+    plan["key_field"] = json!({"property_name": "order_id", "template": template});
+    plan
+}
+
 pub(crate) fn task_of(rule: Option<Rule>) -> Task {
     let graph = GraphSpec::parse(
         "entities:

@@ -12,7 +12,7 @@ use super::{CommandResult, CommandVerdict, files, output};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DiagnoseArgs {
-    /// What the report is of: parse, ast, smoke or compile
+    /// What the report is of: parse, render, ast, smoke or compile
     #[arg(value_name = "KIND")]
     kind: String,
     /// Report (JSON); - is stdin

@@ -28,6 +28,7 @@ use thiserror::Error;
 
 use crate::abi::section::{Section, SectionError};
 use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::diagnose::RenderReport;
 use crate::diagnostics::problem::Coded;
 
 pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
@@ -121,6 +122,12 @@ impl RenderError {
     fn check_result(used: usize, capacity: u32) -> Result<(), Self> {
         let allowed = capacity as usize;
         if used > allowed { Err(Self::TooLarge { used, allowed }) } else { Ok(()) }
+    }
+}
+
+impl From<&RenderError> for RenderReport {
+    fn from(error: &RenderError) -> Self {
+        Self { path: error.place().unwrap_or_default(), message: error.message() }
     }
 }
 

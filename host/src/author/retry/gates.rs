@@ -130,7 +130,8 @@ impl Rejection {
 pub enum Channel {
     /// The answer is not a plan.
     PlanParseError,
-    /// The plan can't be rendered.
+    /// The plan can't be rendered. The code is that of the renderer; the diagnostic names `invalid_plan`, as the contract has
+    /// it for all of them.
     RenderError,
     /// A gate rejects it: policy, fit, the compiler, the sample run, or the caller.
     CompileResult,

@@ -5,7 +5,9 @@ use thiserror::Error;
 use crate::bundle::BundleError;
 use crate::bundle::smoke::{SmokeError, SmokeFailed};
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::diagnose::{self, AstFailure, AstReport, CompileReport, ParseReport};
+use crate::diagnostics::diagnose::{
+    self, AstFailure, AstReport, CompileReport, ParseReport, RenderReport,
+};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
 use crate::gate::fit::Unfit;
@@ -130,6 +132,7 @@ impl PipelineError {
             },
             Self::Policy(denied) => denied.diagnostic(),
             Self::Fit(unfit) => unfit.diagnostic(),
+            Self::Render(error) => diagnose::unrendered(&RenderReport::from(error)),
             _ => diagnose::compile(&self.report()),
         }
     }
@@ -147,7 +150,7 @@ impl PipelineError {
                 };
                 report.ast_report = Some(AstReport { failures: vec![failure] });
             }
-            Self::Inspect(_) | Self::Render(_) | Self::Compile(_) => {
+            Self::Inspect(_) | Self::Compile(_) => {
                 let failure = |problem: Problem| AstFailure {
                     code: problem.code.to_string(),
                     detail: match problem.path {
@@ -173,6 +176,7 @@ impl PipelineError {
             Self::Plan(_)
             | Self::Policy(_)
             | Self::Fit(_)
+            | Self::Render(_)
             | Self::Load(_)
             | Self::Host(_)
             | Self::Bundle(_)

@@ -2,7 +2,7 @@
 //!
 //! Each gate leaves a report. This stage turns one into a diagnostic: plain text, bounded and
 //! deterministic, in formats that are a public contract. A typed report always renders
-//! ([`parse`], [`ast`], [`smoke`], [`compile`]); a saved one may turn out not to be a report of
+//! ([`parse`], [`unrendered`], [`ast`], [`smoke`], [`compile`]); a saved one may turn out not to be a report of
 //! its kind, which [`render`] says with the place.
 //!
 //! A report may hold what a model, a guest or an event wrote, and a saved one what anybody did. So
@@ -16,9 +16,9 @@ mod smoke;
 mod text;
 
 pub use crate::diagnostics::untrusted::{sanitize, visible, visible_json};
-pub use report::{AstFailure, AstReport, CompileReport, ParseReport};
+pub use report::{AstFailure, AstReport, CompileReport, ParseReport, RenderReport};
 pub use smoke::{SmokeReport, ValidationFailure};
-pub use text::{ast, compile, parse, smoke};
+pub use text::{ast, compile, parse, smoke, unrendered};
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,6 +34,8 @@ use crate::diagnostics::problem::Coded;
 pub enum ReportKind {
     /// What the plan parser refused: [`ParseReport`].
     Parse,
+    /// Why a plan can't be rendered: [`RenderReport`].
+    Render,
     /// What compiling or inspecting the rendered source found: [`AstReport`].
     Ast,
     /// The sample run: [`SmokeReport`].
@@ -44,13 +46,14 @@ pub enum ReportKind {
 
 impl ReportKind {
     /// Every kind, in the order of the pipeline.
-    pub const ALL: [Self; 4] = [Self::Parse, Self::Ast, Self::Smoke, Self::Compile];
+    pub const ALL: [Self; 5] = [Self::Parse, Self::Render, Self::Ast, Self::Smoke, Self::Compile];
 
     /// The name by which the command line and saved cases call this kind.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Parse => "parse",
+            Self::Render => "render",
             Self::Ast => "ast",
             Self::Smoke => "smoke",
             Self::Compile => "compile",
@@ -94,7 +97,7 @@ pub enum DiagnoseError {
         message: String,
     },
     /// No report is of this kind.
-    #[error("no report kind `{found}`: expected parse, ast, smoke or compile")]
+    #[error("no report kind `{found}`: expected parse, render, ast, smoke or compile")]
     UnknownKind {
         /// The name that was given, made safe to print.
         found: String,
@@ -124,6 +127,7 @@ fn root_or(path: &str) -> &str {
 pub fn render(kind: ReportKind, report: &Value) -> Result<String, DiagnoseError> {
     match kind {
         ReportKind::Parse => read(kind, report).map(|report| parse(&report)),
+        ReportKind::Render => read(kind, report).map(|report| unrendered(&report)),
         ReportKind::Ast => read(kind, report).map(|report| ast(&report)),
         ReportKind::Smoke => read(kind, report).map(|report| smoke(&report)),
         ReportKind::Compile => read(kind, report).map(|report| compile(&report)),

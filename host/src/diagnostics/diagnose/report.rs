@@ -17,6 +17,16 @@ pub struct ParseReport {
     pub message: String,
 }
 
+/// Why a plan that can be read can't be rendered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RenderReport {
+    /// JSON Pointer into the plan; empty where it is the plan as a whole.
+    #[serde(default)]
+    pub path: String,
+    /// What is in the way there.
+    pub message: String,
+}
+
 /// What the static gates found in the rendered source and in the module made of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AstReport {

@@ -1,6 +1,6 @@
 //! One builder for each kind of report. The formats are a contract: not a byte of them changes.
 
-use super::report::{AstReport, CompileReport, ParseReport};
+use super::report::{AstReport, CompileReport, ParseReport, RenderReport};
 use super::{SmokeReport, ValidationFailure, root_or};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::listing::{push_list, push_section};
@@ -32,6 +32,16 @@ fn entry(text: &str) -> String {
 pub fn parse(report: &ParseReport) -> String {
     let (code, path) = (name(&report.code), name(&report.path));
     format!("PlanParseError [code={code}] at {}: {}", root_or(&path), message(&report.message))
+}
+
+/// The diagnostic of a plan that can be read and can't be rendered, one line unless its message has more.
+#[must_use]
+pub fn unrendered(report: &RenderReport) -> String {
+    let place = match name(&report.path) {
+        path if path.is_empty() => path,
+        path => format!("{path}: "),
+    };
+    format!("RenderError [code={}]: {place}{}", codes::INVALID_PLAN, message(&report.message))
 }
 
 /// The diagnostic of the static gates: one entry per failure, ten at most.
