@@ -1,4 +1,4 @@
-//! Right plans with one fault each: whether a gate finds it, names the place, and mends it without a model.
+//! Right plans with one fault each: whether a gate finds it, names the place, and fixes it without a model.
 //!
 //! Faults are made by rule, and by rule it is told for which of them no gate can know: those whose plan is as good as the
 //! right one by all that samples, event schema and graph spec say. See `inject` for the kinds.

@@ -48,7 +48,7 @@ fn conversation() -> LlmRequest {
     let messages = vec![
         turn(Role::User, "Write a plan as JSON."),
         turn(Role::Assistant, "{\"event_type\": 1}"),
-        turn(Role::User, "It has a fault.\nMend it."),
+        turn(Role::User, "It has a fault.\nFix it."),
     ];
     LlmRequest { messages, ..prompt() }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use retort::author::answer::{self, AnswerFormat};
 use retort::author::llm::FinishReason;
-use retort::author::prompt::{self, MAX_CHARS, MAX_RULE_CHARS, PromptError};
+use retort::author::prompt::{self, MAX_CHARS, MAX_RULE_CHARS, PromptError, Turn};
 use retort::bundle::smoke::Samples;
 use retort::diagnostics::problem::Coded;
 use retort::evidence::redact::redacted;
@@ -31,6 +31,8 @@ entities:
   - {name: order_id, type: string}
   - {name: total, type: double}
 ";
+
+const SECOND: Turn = Turn { attempt: 2, of: 5 };
 
 fn example(name: &str) -> Task {
     let folder = workspace_root().join("examples").join(name);
@@ -66,7 +68,8 @@ fn the_prompts_of_the_examples_are_as_recorded() {
         let response = format!("Here it is:\n```json\n{plan}```\n");
         let error =
             answer::read(&response, &FinishReason::Stop, AnswerFormat::Lenient).unwrap_err();
-        let retry = prompt::retry(&original, error.text.as_deref().unwrap(), &error.diagnostic);
+        let answer = error.text.as_deref().unwrap();
+        let retry = prompt::retry(&original, answer, &error.diagnostic, SECOND);
         let added = retry.strip_prefix(&original).unwrap();
         settings.bind(|| {
             insta::assert_snapshot!(name, original);
@@ -441,7 +444,7 @@ proptest! {
             .map(|write| prompt::resolution(&of(&rule, &schema, &event, "e", write)).unwrap());
         prop_assert_eq!(sorted, reversed);
         let [sorted, reversed] = [Value::to_string, backwards]
-            .map(|write| prompt::retry("task", &write(&rule), "why"));
+            .map(|write| prompt::retry("task", &write(&rule), "why", SECOND));
         prop_assert_eq!(sorted, reversed);
     }
 
@@ -458,7 +461,7 @@ proptest! {
             let original = prompt::resolution_under(task, policy).unwrap();
             let error = answer::read(response, &FinishReason::Stop, AnswerFormat::Strict).unwrap_err();
             let echo = error.diagnostic.split_once("\n\nThe answer that").unwrap().1;
-            prompt::retry(&original, response, echo)
+            prompt::retry(&original, response, echo, SECOND)
         };
         let plain = json!({"a": "b"});
         let harmless = prompt(&of(&plain, &plain, &plain, "e", Value::to_string), &policy("r", "k"), "x");

@@ -1,4 +1,4 @@
-//! All gates over the text that a model might write, and what mends it.
+//! All gates over the text that a model might write, and what fixes it.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -2,7 +2,10 @@
 
 use retort::author::llm::Role;
 use retort::author::prompt;
-use retort::author::retry::RetryStrategy;
+use retort::author::retry::{Reason, RetryStrategy};
+use retort::diagnostics::codes;
+use retort::diagnostics::finding::Finding;
+use retort::diagnostics::problem::Stage;
 use retort::plan as plans;
 use serde_json::json;
 
@@ -37,6 +40,32 @@ async fn a_fresh_prompt_holds_the_original_and_the_latest_alone() {
     assert_eq!(prompts[1].len(), prompts[5].len());
     assert_eq!(prompts[4].len(), prompts[8].len());
     assert!(model.requests().iter().all(|request| request.messages.len() == 1));
+}
+
+/// What is repaired without the model is no attempt of its own.
+#[tokio::test]
+async fn a_prompt_says_which_attempt_it_asks_for() {
+    for strategy in [RetryStrategy::Fresh, RetryStrategy::Continue] {
+        let model = Model::says((0..4).map(|i| plan(&format!("read_{i}"))));
+        let patch = |path: &str| json!([{"op": "replace", "path": "/key_field/source_path", "value": [path]}]);
+        let mut steps = rejections(6);
+        for (step, path) in steps.iter_mut().zip(["a", "b"]) {
+            let Step::Reject(rejection) = step else { panic!("no rejection") };
+            let at = "/key_field/source_path";
+            let fix = serde_json::from_value(patch(path)).unwrap();
+            let finding = Finding::new(Stage::Graph, codes::MISSING_KEY, at, "a", "b");
+            rejection.findings.push(finding.with_fix(fix));
+        }
+        let config = config().repair(true).strategy(strategy).max_attempts(4);
+        let outcome = run(&model, &Script::new(steps), config).await.unwrap();
+        assert_eq!((outcome.reason(), outcome.attempts().len()), (Reason::MaxAttemptsReached, 6));
+        let prompts = model.prompts();
+        assert!(!prompts[0].contains("attempt 1 of 4"));
+        for (number, prompt) in (1..).zip(&prompts).skip(1) {
+            let told = format!("What you answer now is attempt {number} of 4.");
+            assert!(prompt.contains(&told), "{prompt}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ fn answers() -> impl Strategy<Value = Vec<Answer>> {
 /// Runs a script; every answer costs 7 tokens.
 fn play(
     answers: &[Answer],
-    mend: bool,
+    repair: bool,
     max_attempts: i64,
 ) -> (LoopOutcome<retort::plan::Plan>, usize) {
     let text = |answer: &Answer| match answer {
@@ -102,15 +102,15 @@ fn play(
     let model = Model::new(answers.iter().map(|answer| Ok(paid(text(answer), 5, 2))));
     let gates = Script::new(steps);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let config = config().repair(mend).max_attempts(max_attempts);
+    let config = config().repair(repair).max_attempts(max_attempts);
     let outcome = runtime.block_on(run(&model, &gates, config)).unwrap();
     (outcome, model.requests().len())
 }
 
 proptest! {
     #[test]
-    fn records_are_whole_whatever_happens(answers in answers(), mend: bool, max in 1_i64..7) {
-        let (outcome, calls) = play(&answers, mend, max);
+    fn records_are_whole_whatever_happens(answers in answers(), repair: bool, max in 1_i64..7) {
+        let (outcome, calls) = play(&answers, repair, max);
         let attempts = outcome.attempts();
         let asked = attempts.iter().filter(|it| it.record.kind == AttemptKind::Model).count();
         prop_assert!(calls == asked && asked >= 1 && asked as i64 <= max);
@@ -129,7 +129,7 @@ proptest! {
         prop_assert_eq!(outcome.accepted().is_some(), outcome.ok());
 
         // The same again, byte for byte, but for the time it took.
-        let (again, _) = play(&answers, mend, max);
+        let (again, _) = play(&answers, repair, max);
         let records = |outcome: &LoopOutcome<_>| -> Vec<Value> {
             outcome.attempts().iter().map(|it| serde_json::to_value(&it.record).unwrap()).collect()
         };

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::script::{Model, Script, Step, config, plan, rejection, run, task};
 
-/// What a gate finds where one thing would mend the plan.
+/// What a gate finds where one thing would fix the plan.
 fn finding(patch: Value) -> Finding {
     Finding::new(Stage::Graph, codes::MISSING_KEY, "/key_field/source_path", "a path", "none")
         .with_fix(serde_json::from_value(patch).unwrap())
@@ -87,8 +87,8 @@ async fn at_most_four_rounds_are_made_for_an_answer() {
     assert_eq!(key_path(&gates.judged()[4]), ["d"]);
     let shown = outcome.attempts()[4].record.diagnostic.as_deref().unwrap();
     assert!(prompt.contains(shown));
-    assert!(shown.starts_with("no key\n\nWhat may mend it (1 issue):"), "{shown}");
-    assert!(shown.contains("Your answer was mended before it was judged"), "{shown}");
+    assert!(shown.starts_with("no key\n\nWhat may fix it (1 issue):"), "{shown}");
+    assert!(shown.contains("Your answer was repaired before it was judged"), "{shown}");
     let echoed = prompt.split("no key").next().unwrap();
     assert!(echoed.contains("\"d\"") && echoed.contains("\"one\""), "{echoed}");
 }

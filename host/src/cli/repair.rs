@@ -48,7 +48,7 @@ pub(super) struct RepairArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  retort repair plan.json --graph graph.yaml --samples events.ndjson > mended.json
+  retort repair plan.json --graph graph.yaml --samples events.ndjson > repaired.json
   retort repair plan.json --graph graph.yaml --samples events.ndjson --schema schema.json --json
   cat plan.json | retort repair - --graph graph.yaml --samples events.ndjson";
 

@@ -21,7 +21,7 @@ mod schema;
 use thiserror::Error;
 
 pub use crate::plan::schema;
-pub use retry::{answer, retry};
+pub use retry::{Turn, answer, retry};
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::fence::{self, Escape};

@@ -21,10 +21,10 @@ pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure
     };
     let suggested: Vec<_> = findings.iter().filter(is_new).take(MAX_SUGGESTED).cloned().collect();
     if !suggested.is_empty() {
-        text.push_str(&format!("\n\n{}", describe("What may mend it", &suggested)));
+        text.push_str(&format!("\n\n{}", describe("What may fix it", &suggested)));
     }
     if !applied.is_empty() {
-        text.push_str("\n\nYour answer was mended before it was judged, and the diagnostic is about the mended plan. ");
+        text.push_str("\n\nYour answer was repaired before it was judged, and the diagnostic is about the repaired plan. ");
         text.push_str("These changes were made to it (JSON Patch, RFC 6902)");
         text.push_str(&match shown(applied) {
             Ok(patch) => format!(": {patch}"),
@@ -74,7 +74,7 @@ mod tests {
         insta::assert_snapshot!(text, @r#"
         PlanParseError [code=wrong_type] at key_field: no
 
-        What may mend it (1 issue):
+        What may fix it (1 issue):
           /key_field: wrong_type: expected an array; found a string
             perhaps fixed by this JSON Patch of the plan: [{"op":"replace","path":"/key_field","value":"a"}]
 

@@ -14,7 +14,7 @@ use super::judge::{Failed, judge};
 use super::usage::{Budget, Tokens};
 use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reason, Rejection};
 use crate::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
-use crate::author::prompt;
+use crate::author::prompt::{self, Turn};
 use crate::author::repair::mechanical::{Fixed, apply_fixes};
 use crate::author::repair::{
     AnswerHash, Failure, RetryDecision, RetryMemory, RetryPolicy, should_retry,
@@ -141,6 +141,7 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             return Break(Ok(self.stop(reason, &open, &failed.rejection)));
         }
         self.memory.remember(&failure);
+        let next = Turn { attempt: self.memory.attempts() + 1, of: self.config.max_attempts };
         let reported = Arc::clone(&failed);
         let going_on = run_blocking(move |_: &Cancel| {
             let feedback = feedback(&reported.rejection, &applied, &failure);
@@ -149,6 +150,7 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
                 judged: &reported.judged,
                 was_repaired: !applied.is_empty(),
                 feedback: &feedback,
+                next,
             });
             (conversation, feedback)
         });

@@ -32,7 +32,7 @@ use crate::sandbox::tenant::TenantPolicy;
 use crate::sandbox::{Extractor, Limits, ModuleLoadError, Options, Sandbox};
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
-pub const TRANSCRIPT_VERSION: &str = "1";
+pub const TRANSCRIPT_VERSION: &str = "2";
 
 /// What the module of a stored bundle is called.
 pub const MODULE_NAME: &str = "extractor";

@@ -68,7 +68,7 @@ codes! { Stage::Model;
         "Check the base URL, the network, and whether the service runs.";
     NOTHING_CERTAIN = "nothing_certain":
         "A plan was to be repaired without a model, and for what is left there is no one remedy.",
-        "Go by the suggested patches, or let a model mend it with `retort compile --model`.";
+        "Go by the suggested patches, or let a model fix it with `retort compile --model`.";
     REFUSED = "refused":
         "The model, or a filter before or behind it, declined to answer, so that asking again would not help.",
         "Say in the rule what the data is and what it is for, or use another model.";
