@@ -125,6 +125,53 @@ fn a_failure_ends_with_an_account() {
 }
 
 #[test]
+fn what_ends_it_early_is_for_the_user_to_say() {
+    let project = project();
+    // The same failure in other answers.
+    let answers = ["a", "b", "c", "d"].map(|name| {
+        plan_with(|plan| {
+            plan["key_field"]["source_path"] = json!(["elsewhere", "xyzzy"]);
+            plan["function_name"] = json!(name);
+        })
+    });
+    let model = recording(&project, &answers.each_ref().map(String::as_str));
+    for (more, reason, made) in [
+        (&[][..], "repeated_failure", 3),
+        (&["--same-failure-limit", "1"], "repeated_failure", 2),
+        (&["--same-failure-limit", "3"], "repeated_failure", 4),
+        (&["--escalate", "type_mismatch"], "repeated_failure", 3),
+        (&["--escalate", "type_mismatch, nonempty_floor"], "escalated", 1),
+        (&["--escalate", "wrong_key", "--escalate", "nonempty_floor"], "escalated", 1),
+        (&["--no-early-end", "--max-attempts", "4"], "max_attempts_reached", 4),
+    ] {
+        let ended = compile(&project, &model, &[more, &["--json"]].concat());
+        assert_eq!(ended.code, 1, "{ended:?}");
+        let record = record(&ended);
+        assert_eq!(record["reason"], reason, "{more:?}: {}", record["account"]);
+        assert_eq!(attempts(&record).len(), made, "{more:?}: {}", record["account"]);
+    }
+    // The same answer again is no end either.
+    let model = recording(&project, &[&answers[0], &answers[0], PLAN]);
+    assert_eq!(compile(&project, &model, &[]).code, 1);
+    assert_eq!(compile(&project, &model, &["--no-early-end"]).code, 0);
+
+    for (more, said) in [
+        (
+            &["--escalate", "path_denid"][..],
+            "error[unknown_code]: --escalate: no code `path_denid`: did you mean `path_denied`?",
+        ),
+        (&["--escalate", "path_denied,"], "--escalate: no code ``: "),
+        (&["--same-failure-limit", "0"], "0 is not in 1.."),
+        (&["--no-early-end", "--escalate", "path_denied"], "cannot be used with"),
+        (&["--no-early-end", "--same-failure-limit", "3"], "cannot be used with"),
+    ] {
+        let ended = compile(&project, &model, more);
+        assert_eq!(ended.code, 2, "{ended:?}");
+        assert!(ended.stderr.contains(said), "{said}: {ended:?}");
+    }
+}
+
+#[test]
 fn a_call_that_fails_ends_with_what_was_learned_so_far() {
     let project = project();
     let hopeless = hopeless();

@@ -1,6 +1,6 @@
 //! Why a command could not do its work.
 
-use retort::diagnostics::codes::{self, Code};
+use retort::diagnostics::codes::{self, Code, UnknownCode};
 use std::io;
 use std::path::PathBuf;
 
@@ -52,8 +52,12 @@ pub(super) enum CliError {
     StdinTwice { expected: &'static str },
     #[error("{origin}: expected at least one event, one JSON object a line, found none")]
     NoEvents { origin: String },
-    #[error("no code `{found}`{}", did_you_mean(*nearest))]
-    UnknownCode { found: String, nearest: Option<&'static str> },
+    #[error("{}{error}", role.map(|role| format!("{role}: ")).unwrap_or_default())]
+    UnknownCode {
+        /// Where it was given, if more than one thing was.
+        role: Option<&'static str>,
+        error: UnknownCode,
+    },
     #[error("stdout: cannot write the output: {0}")]
     Output(io::Error),
     #[error(
@@ -73,13 +77,6 @@ pub(super) enum CliError {
 
 fn at(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!(" at {}", sanitize(path, 200)) }
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    match nearest {
-        Some(nearest) => format!(": did you mean `{nearest}`?"),
-        None => ": `retort explain --list` prints all of them".to_owned(),
-    }
 }
 
 impl CliError {

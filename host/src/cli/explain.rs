@@ -1,8 +1,6 @@
 //! `retort explain`: what the stable codes mean.
 
-use retort::diagnostics::codes::{Code, CodeEntry, all, lookup};
-use retort::diagnostics::diagnose::sanitize;
-use retort::diagnostics::nearest::nearest;
+use retort::diagnostics::codes::{Code, CodeEntry, all};
 use retort::diagnostics::problem::Stage;
 use serde::Serialize;
 
@@ -33,9 +31,9 @@ pub(super) fn main(args: &ExplainArgs) -> CommandResult {
     let Some(code) = &args.code else {
         return list(args.json);
     };
-    let code = lookup(code).ok_or_else(|| unknown(code))?;
-    let CodeEntry { stage, meaning, action, .. } = **code;
-    output::print_as(args.json, &Explanation::from(code), || {
+    let code: Code = code.parse().map_err(|error| CliError::UnknownCode { role: None, error })?;
+    let CodeEntry { stage, meaning, action, .. } = *code;
+    output::print_as(args.json, &Explanation::from(&code), || {
         format!("{code} (stage: {stage})\n\n{meaning}\n\n{action}\n")
     })?;
     Ok(CommandVerdict::Pass)
@@ -62,9 +60,4 @@ fn list(json: bool) -> CommandResult {
         all().map(|code| format!("{:<8} {code}\n", code.stage.as_str())).collect()
     })?;
     Ok(CommandVerdict::Pass)
-}
-
-fn unknown(code: &str) -> CliError {
-    let nearest = nearest(code, all().map(|code| code.name));
-    CliError::UnknownCode { found: sanitize(code, 80), nearest }
 }

@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use retort::author::llm::ClientConfig;
-use retort::author::retry::RetryStrategy;
+use retort::author::repair::RetryPolicy;
+use retort::author::retry::{DEFAULT_MAX_ATTEMPTS, RetryStrategy};
+use retort::diagnostics::codes::Code;
+
+use super::error::CliError;
 
 /// Which model writes the plan, and what it may take.
 #[derive(Args, Debug)]
@@ -20,7 +24,7 @@ pub(super) struct ModelArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 5,
+        default_value_t = DEFAULT_MAX_ATTEMPTS as i64,
         allow_negative_numbers = true,
         conflicts_with = "plan"
     )]
@@ -37,6 +41,17 @@ pub(super) struct ModelArgs {
     /// What the model is shown when it is asked again
     #[arg(long, value_enum, default_value_t = Strategy::Fresh, conflicts_with = "plan")]
     strategy: Strategy,
+    /// How many answers may fail with the same code in the same place; the next such failure ends it, and the same answer twice
+    /// does whatever this says
+    #[arg(long, value_name = "N", default_value_t = RetryPolicy::default().same_failure_limit as u64, value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "plan")]
+    same_failure_limit: u64,
+    /// Code of failures that end it at once if they can't be fixed without the model, as its lines on stderr have it; several with
+    /// commas between them
+    #[arg(long, value_name = "CODE", value_delimiter = ',', conflicts_with = "plan")]
+    escalate: Vec<String>,
+    /// Ask until the attempts, the tokens or the time are spent, however the answers fail
+    #[arg(long, conflicts_with_all = ["plan", "same_failure_limit", "escalate"])]
+    no_early_end: bool,
     /// Don't fix anything without the model
     #[arg(long, conflicts_with = "plan")]
     pub(super) no_repair: bool,
@@ -75,6 +90,19 @@ impl ModelArgs {
             Strategy::Fresh => RetryStrategy::Fresh,
             Strategy::Continue => RetryStrategy::Continue,
         }
+    }
+
+    /// What ends it before all attempts are made, unless nothing is to.
+    pub(super) fn retry_policy(&self) -> Result<Option<RetryPolicy>, CliError> {
+        if self.no_early_end {
+            return Ok(None);
+        }
+        // More answers than memory could hold are no bound.
+        let same_failure_limit = usize::try_from(self.same_failure_limit).unwrap_or(usize::MAX);
+        let unknown = |error| CliError::UnknownCode { role: Some("--escalate"), error };
+        let codes = self.escalate.iter().map(|name| name.trim().parse::<Code>().map_err(unknown));
+        let escalate_codes = codes.collect::<Result<_, _>>()?;
+        Ok(Some(RetryPolicy { same_failure_limit, escalate_codes, ..RetryPolicy::default() }))
     }
 
     /// How long all of it may take.

@@ -16,7 +16,7 @@
 //! assert_eq!(classify_failure(failure.stage, &failure.code), FailureKind::SchemaInvalid);
 //!
 //! let (policy, mut memory) = (RetryPolicy::default(), RetryMemory::default());
-//! assert_eq!(should_retry(&policy, &memory, &failure), RetryDecision::Retry { attempts_left: 4 });
+//! assert_eq!(should_retry(&policy, &memory, &failure), RetryDecision::Retry);
 //! let repair = reduce_failure_to_repair(&failure);
 //! assert!(repair.prompt_suffix.contains("/key_field"));
 //!
@@ -33,4 +33,4 @@ mod policy;
 pub use crate::diagnostics::codes::{FailureKind, classify_failure};
 pub use instruction::{RepairAction, RepairInstruction, reduce_failure_to_repair};
 pub use memory::{AnswerHash, Failure, RetryMemory};
-pub use policy::{DEFAULT_MAX_ATTEMPTS, RetryDecision, RetryPolicy, should_retry};
+pub use policy::{RetryDecision, RetryPolicy, should_retry};

@@ -5,29 +5,27 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, FailureKind, RetryMemory, classify_failure};
+use crate::diagnostics::codes::Code;
 
-/// How many answers a model may give where nobody says otherwise.
-pub const DEFAULT_MAX_ATTEMPTS: usize = 5;
-
-/// When to give up.
+/// When to give up before all attempts are made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryPolicy {
-    /// How many answers may fail. Default 5.
-    pub max_attempts: usize,
     /// How many answers may fail with the same code in the same place before the next such failure ends the loop. Default 2. The
     /// same failure of the *same* answer ends it the second time, whatever this says: the gates won't judge otherwise.
     pub same_failure_limit: usize,
     /// Kinds of failure that are a person's business at once. None by default.
     pub escalate_on: BTreeSet<FailureKind>,
+    /// Codes by which a failure is a person's business at once, of whatever kind it is. None by default.
+    pub escalate_codes: BTreeSet<Code>,
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
-            max_attempts: DEFAULT_MAX_ATTEMPTS,
             same_failure_limit: 2,
             escalate_on: BTreeSet::new(),
+            escalate_codes: BTreeSet::new(),
         }
     }
 }
@@ -37,15 +35,10 @@ impl Default for RetryPolicy {
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum RetryDecision {
     /// Try again.
-    Retry {
-        /// How many attempts are left, the next one included; at least 1.
-        attempts_left: usize,
-    },
-    /// No attempt is left.
-    MaxAttemptsReached,
+    Retry,
     /// The same failure came too often.
     RepeatedFailure,
-    /// The policy gives failures of this kind to a person.
+    /// The policy gives failures of this kind, or of this code, to a person.
     Escalate {
         /// The kind.
         kind: FailureKind,
@@ -54,7 +47,7 @@ pub enum RetryDecision {
 
 /// Decides what follows a failure. `memory` holds the failures before it, and not yet this one.
 ///
-/// The number of attempts is looked at first: a loop that is at its end says so, whatever the last failure was.
+/// How many attempts there may be is the loop's to say ([`RetryMemory::attempts_left`]).
 ///
 /// # Example
 /// ```
@@ -72,22 +65,21 @@ pub fn should_retry(
     memory: &RetryMemory,
     failure: &Failure,
 ) -> RetryDecision {
-    let attempts_left = memory.attempts_left(policy.max_attempts);
     let kind = classify_failure(failure.stage, &failure.code);
-    if attempts_left == 0 {
-        RetryDecision::MaxAttemptsReached
-    } else if policy.escalate_on.contains(&kind) {
+    let is_escalated = || policy.escalate_codes.iter().any(|code| *code == failure.code.as_str());
+    if policy.escalate_on.contains(&kind) || is_escalated() {
         RetryDecision::Escalate { kind }
     } else if memory.knows(failure) || memory.count(failure) >= policy.same_failure_limit {
         RetryDecision::RepeatedFailure
     } else {
-        RetryDecision::Retry { attempts_left }
+        RetryDecision::Retry
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostics::codes;
     use crate::diagnostics::problem::Stage;
 
     fn failure(path: &str, answer: &str) -> Failure {
@@ -109,7 +101,7 @@ mod tests {
     fn the_same_answer_ends_it_at_once() {
         let decisions =
             decisions(&RetryPolicy::default(), &[failure("/a", "1"), failure("/a", "1")]);
-        let expected = [RetryDecision::Retry { attempts_left: 4 }, RetryDecision::RepeatedFailure];
+        let expected = [RetryDecision::Retry, RetryDecision::RepeatedFailure];
         assert_eq!(decisions, expected);
     }
 
@@ -119,27 +111,35 @@ mod tests {
             [failure("/a", "1"), failure("/b", "2"), failure("/a", "3"), failure("/a", "4")];
         let decisions = decisions(&RetryPolicy::default(), &failures);
         let expected = [
-            RetryDecision::Retry { attempts_left: 4 },
-            RetryDecision::Retry { attempts_left: 3 },
-            RetryDecision::Retry { attempts_left: 2 },
+            RetryDecision::Retry,
+            RetryDecision::Retry,
+            RetryDecision::Retry,
             RetryDecision::RepeatedFailure,
         ];
         assert_eq!(decisions, expected);
     }
 
     #[test]
-    fn the_end_of_all_attempts_comes_first() {
-        let policy = RetryPolicy { max_attempts: 2, ..RetryPolicy::default() };
-        let decisions = decisions(&policy, &[failure("/a", "1"), failure("/a", "1")]);
-        assert_eq!(decisions[1], RetryDecision::MaxAttemptsReached);
+    fn a_code_can_be_a_persons_business_beside_its_kind() {
+        let escalate_codes = [codes::TYPE_MISMATCH].into();
+        let policy = RetryPolicy { escalate_codes, ..RetryPolicy::default() };
+        let decide = |code: &str| {
+            should_retry(&policy, &RetryMemory::default(), &Failure::new(Stage::Fit, code, ""))
+        };
+        let escalate = RetryDecision::Escalate { kind: FailureKind::ReasoningError };
+        assert_eq!(decide("type_mismatch"), escalate);
+        assert_eq!(decide("unknown_path"), RetryDecision::Retry);
     }
 
     #[test]
     fn policies_are_read_with_their_defaults() {
         let read = serde_json::from_str::<RetryPolicy>;
         assert_eq!(read("{}").expect("defaults"), RetryPolicy::default());
-        let policy = read(r#"{"escalate_on": ["unsafe_request"]}"#).expect("a kind");
+        let policy = r#"{"escalate_on": ["unsafe_request"], "escalate_codes": ["path_denied"]}"#;
+        let policy = read(policy).expect("a kind and a code");
         assert!(policy.escalate_on.contains(&FailureKind::UnsafeRequest));
+        assert!(policy.escalate_codes.contains(&codes::PATH_DENIED));
+        read(r#"{"escalate_codes": ["path_denid"]}"#).expect_err("no code");
         read(r#"{"same_failure_limits": 1}"#).expect_err("a misspelling");
     }
 }

@@ -8,10 +8,13 @@ use thiserror::Error;
 
 use super::Attempt;
 use crate::author::answer::AnswerFormat;
-use crate::author::repair::{DEFAULT_MAX_ATTEMPTS, RetryPolicy};
+use crate::author::repair::RetryPolicy;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::plan::Plan;
+
+/// How many answers a model may give where nobody says otherwise.
+pub const DEFAULT_MAX_ATTEMPTS: usize = 5;
 
 /// How often one answer is repaired before the model is asked again.
 const DEFAULT_MECHANICAL_ROUNDS: usize = 4;
@@ -143,8 +146,7 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
         self
     }
 
-    /// When to stop early because failures repeat; on by default. `None` switches it off. The policy's `max_attempts`
-    /// gives way to the loop's own.
+    /// When to stop early, because failures repeat or are a person's business; on by default. `None` switches it off.
     pub fn repetition(mut self, policy: impl Into<Option<RetryPolicy>>) -> Self {
         self.config.repetition = policy.into();
         self
@@ -179,6 +181,9 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
         self.config.mechanical_rounds = if on { DEFAULT_MECHANICAL_ROUNDS } else { 0 };
         self
     }
+
+    /// How many answers a model may give where nobody says otherwise.
+    pub const DEFAULT_MAX_ATTEMPTS: usize = 5;
 
     /// How often one answer is repaired before the model is asked again; 4 by default, 0 switches repair off.
     pub fn mechanical_rounds(mut self, rounds: usize) -> Self {

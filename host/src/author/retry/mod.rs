@@ -91,7 +91,9 @@ mod usage;
 
 pub use account::Account;
 pub use attempt::{Attempt, AttemptFailure, AttemptKind, AttemptRecord};
-pub use config::{ArgumentError, LoopConfig, LoopConfigBuilder, RetryStrategy};
+pub use config::{
+    ArgumentError, DEFAULT_MAX_ATTEMPTS, LoopConfig, LoopConfigBuilder, RetryStrategy,
+};
 pub use gates::{Category, Channel, GateError, Gates, Rejection, Verdict};
 pub use outcome::{History, LoopCause, LoopError, LoopOutcome, Reason};
 pub use pipeline::PipelineGates;

@@ -28,7 +28,7 @@ pub enum Reason {
     WallBudgetSpent,
     /// The model, or a filter before or after it, declined to answer.
     Refused,
-    /// The policy gives failures of this kind to a person.
+    /// The policy gives failures of this kind, or of this code, to a person.
     Escalated,
     /// There is no model to be asked, and nothing more that could be repaired without one.
     NothingCertain,

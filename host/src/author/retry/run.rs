@@ -16,9 +16,7 @@ use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reaso
 use crate::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::author::prompt::{self, Turn};
 use crate::author::repair::mechanical::{Fixed, apply_fixes};
-use crate::author::repair::{
-    AnswerHash, Failure, RetryDecision, RetryMemory, RetryPolicy, should_retry,
-};
+use crate::author::repair::{AnswerHash, Failure, RetryDecision, RetryMemory, should_retry};
 use crate::bundle::background::run_blocking;
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::Coded;
@@ -266,18 +264,14 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
         if failed.is_refusal {
             return Some(Reason::Refused);
         }
-        let max_attempts = self.config.max_attempts;
-        if self.memory.attempts_left(max_attempts) == 0 {
+        if self.memory.attempts_left(self.config.max_attempts) == 0 {
             return Some(Reason::MaxAttemptsReached);
         }
-        let decision = self.config.repetition.clone().map(|policy| {
-            should_retry(&RetryPolicy { max_attempts, ..policy }, &self.memory, failure)
-        });
-        match decision {
-            Some(RetryDecision::MaxAttemptsReached) => Some(Reason::MaxAttemptsReached),
+        let policy = self.config.repetition.as_ref();
+        match policy.map(|policy| should_retry(policy, &self.memory, failure)) {
             Some(RetryDecision::RepeatedFailure) => Some(Reason::RepeatedFailure),
             Some(RetryDecision::Escalate { .. }) => Some(Reason::Escalated),
-            Some(RetryDecision::Retry { .. }) | None => self.budget.spent(self.history.usage),
+            Some(RetryDecision::Retry) | None => self.budget.spent(self.history.usage),
         }
     }
 

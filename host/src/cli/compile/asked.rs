@@ -35,6 +35,7 @@ struct AskedReport<'a> {
 pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> CommandResult {
     let CompileArgs { model: args, keep, output: JsonArg { json }, .. } = args;
     let (keep, json) = (*keep, *json);
+    let policy = args.retry_policy()?;
     let task = project.task()?;
     let client = client(spec, args, project, &task)?;
     let pipeline = project.pipeline()?;
@@ -42,6 +43,7 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> C
     let config = LoopConfig::builder()
         .max_attempts(args.max_attempts)
         .strategy(args.strategy())
+        .repetition(policy)
         .token_budget(args.token_budget)
         .wall_budget(args.wall_budget())
         .repair(!args.no_repair)

@@ -44,6 +44,7 @@ Examples:
   retort compile my-project --model openai:gpt-5-mini --record transcript.ndjson
   retort compile --rule rule.md --graph graph.yaml --samples events.ndjson --model draft
   retort compile my-project --model 'command:./ask.sh' --max-attempts 3 --json
+  retort compile my-project --same-failure-limit 4 --escalate path_denied,out_of_fuel
 
 Models (--model, or `model` in retort.toml; draft where nothing is said):
   draft            no model: a first sketch from names and types, with what a person should look at

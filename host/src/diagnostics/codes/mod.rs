@@ -19,10 +19,14 @@ mod policy;
 mod render;
 mod run;
 mod smoke;
+mod unknown;
+
+use std::cmp::Ordering;
 
 use serde::{Serialize, Serializer};
 
 pub use self::kind::FailureKind;
+pub use self::unknown::UnknownCode;
 use crate::diagnostics::stage::Stage;
 
 pub use self::{
@@ -32,7 +36,7 @@ pub use self::{
 
 /// A stable code, by which all that is known of it is found.
 ///
-/// Serialises as its name.
+/// Serialises as its name, and is read by it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Code {
     known: &'static CodeEntry,
@@ -114,6 +118,19 @@ impl std::fmt::Debug for Code {
 impl std::fmt::Display for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
+    }
+}
+
+/// By name.
+impl Ord for Code {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name.cmp(other.name)
+    }
+}
+
+impl PartialOrd for Code {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -20,8 +20,8 @@ codes! { Stage::Model;
         "A plan was to be drafted without a model, and nothing in the sample events clearly suits the entity's key, or most of its properties.",
         "Name paths in the rule beside the properties' names, as in `order_id` is `content.order.id`; or give samples that hold them; or use a model.";
     ESCALATED = "escalated":
-        "The retry policy gives failures of this kind to a person, and so no further answer was asked for.",
-        "Read the account; change the rule, the schema or the samples as it says, or the policy's `escalate_on`.";
+        "The retry policy gives failures of this kind or code to a person, and so no further answer was asked for.",
+        "Read the account; change the rule, the schema or the samples as it says, or what the policy gives to a person (`--escalate`).";
     GATES_INTERRUPTED = "gates_interrupted":
         "A plan was not judged to the end: the time that the loop may take was spent, or the program is shutting down.",
         "Allow more time; if it happens without a limit while the program goes on, report it as a defect.",
