@@ -1,12 +1,16 @@
 //! What a person reads at the end of a failure.
 
 use retort::diagnostics::codes;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use retort::author::llm::{Completion, FinishReason, LlmError};
 use retort::author::retry::{Account, LoopConfig, compile_with_llm};
 use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::Stage;
+use retort::diagnostics::problem::{Problem, Stage};
+use retort::gate::inspect::StructuralLimits;
+use retort::sandbox::Limits;
+use serde_json::Value;
 
 use super::script::{Model, Script, Step, config, paid, plan, rejection, run, said, task, task_of};
 
@@ -50,6 +54,55 @@ async fn a_plan_that_costs_too_much() {
     assert!(advice.contains("`fuel_base`") && !advice.contains("Add a sample"), "{advice}");
     let prompt = model.prompts().pop().unwrap();
     assert!(prompt.contains("Next step: Make the plan do less for an event."), "{prompt}");
+}
+
+/// Whatever limit is exceeded, the user is told which one, by how much, and what can be done about it.
+#[tokio::test]
+async fn every_limit_has_an_advice_about_it() {
+    let mut named = BTreeSet::new();
+    for (code, limit) in codes::all().filter_map(|code| Some((*code, code.limit?))) {
+        let problem = Problem::new(code.stage, code, "too much").limit(2_345, 1_234);
+        for (finding, figures) in [(Some(Finding::from(&problem)), true), (None, false)] {
+            let findings = Vec::from_iter(finding);
+            let step = Step::Reject(rejection(code.name, "too much", findings));
+            let model = Model::says([plan("one"), plan("two")]);
+            let gates = Script::new(vec![step; 2]);
+            let outcome = run(&model, &gates, config().max_attempts(2)).await.unwrap();
+            let change = Account::of_outcome(&outcome, &task()).unwrap().change;
+            let advice = &change[0];
+            assert!(!advice.contains("sample that") && advice.len() < 500, "{code}: {advice}");
+            let Some(part) = limit.part.key() else {
+                assert!(
+                    limit.names.is_empty() && advice.ends_with(code.action),
+                    "{code}: {advice}"
+                );
+                continue;
+            };
+            for name in limit.names {
+                assert!(advice.contains(&format!("`{name}`")), "{code}: {advice}");
+                named.insert((part, *name));
+            }
+            let told = format!("2345 {}, 1234 allowed", limit.unit);
+            assert_eq!(advice.contains(&told), figures, "{code}: {advice}");
+            assert!(advice.contains(limit.unit), "{code}: {advice}");
+            assert!(
+                advice.contains("plan") && advice.contains("smaller") || advice.contains("do less")
+            );
+            assert!(advice.contains("or raise "), "{code}: {advice}");
+            assert!(advice.ends_with(&format!("(`{part}` in the policy, --policy).")), "{advice}");
+            // What the model is told is about the limit as well.
+            let prompt = model.prompts().pop().unwrap();
+            let next = ["Next step: Make the plan do less", "Next step: Make the plan smaller"];
+            assert!(next.iter().any(|next| prompt.contains(next)), "{code}: {prompt}");
+        }
+    }
+    // Every limit that can be set has a code, under the very name by which it is set.
+    let fields = |limits: Value| limits.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let limits = fields(serde_json::to_value(Limits::default()).unwrap());
+    let structure = fields(serde_json::to_value(StructuralLimits::default()).unwrap());
+    let known = limits.iter().map(|name| ("limits", name.as_str()));
+    let known = known.chain(structure.iter().map(|name| ("structure", name.as_str())));
+    assert_eq!(named, known.collect());
 }
 
 #[tokio::test]

@@ -31,6 +31,12 @@ pub struct Finding {
     pub expected: String,
     /// What was observed.
     pub observed: String,
+    /// How much of a limit was used, in the limit's unit, where it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<u64>,
+    /// How much of it was allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<u64>,
     /// The smallest sample event that shows it: its line, and its text, escaped and cut to 400 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<FailingEvent>,
@@ -120,9 +126,27 @@ impl Finding {
             pointer: pointer.into(),
             expected: expected.into(),
             observed: observed.into(),
+            used: None,
+            allowed: None,
             event: None,
             suggestion: None,
         }
+    }
+
+    /// The same, with what this problem says was used of a limit and allowed. What was expected then is no more than that.
+    #[must_use]
+    pub fn limited_as(self, problem: &Problem) -> Self {
+        let expected = match (self.code.limit, problem.allowed) {
+            (Some(limit), Some(allowed)) => format!("at most {allowed} {}", limit.unit),
+            _ => self.expected,
+        };
+        Self { used: problem.used, allowed: problem.allowed, expected, ..self }
+    }
+
+    /// What was used of a limit and what was allowed, where both are known.
+    #[must_use]
+    pub fn usage(&self) -> Option<(u64, u64)> {
+        self.used.zip(self.allowed)
     }
 
     /// The same, shown by a sample event.
@@ -175,8 +199,12 @@ impl Finding {
 impl From<&Finding> for Problem {
     fn from(finding: &Finding) -> Self {
         let Finding { expected, observed, .. } = finding;
-        Self::new(finding.gate, finding.code, format!("expected {expected}, found {observed}"))
-            .at(finding.pointer.clone())
+        let message = format!("expected {expected}, found {observed}");
+        let problem = Self::new(finding.gate, finding.code, message).at(finding.pointer.clone());
+        match finding.usage() {
+            Some((used, allowed)) => problem.limit(used, allowed),
+            None => problem,
+        }
     }
 }
 
@@ -186,5 +214,6 @@ impl From<&Problem> for Finding {
         let place = problem.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default();
         let observed = format!("{place}{}", problem.message);
         Self::new(problem.stage, problem.code, "", "a plan that this gate lets pass", observed)
+            .limited_as(problem)
     }
 }

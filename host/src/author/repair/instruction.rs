@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failure, FailureKind, classify_failure};
 use crate::diagnostics::codes::{self, Cause};
+use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::bounded;
 
 /// How much of a path is repeated, in characters.
@@ -59,59 +60,65 @@ pub struct RepairInstruction {
 pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
     let kind = classify_failure(failure.stage, &failure.code);
     let place = place(&failure.path);
-    let cause = codes::lookup(&failure.code).and_then(|code| code.cause);
-    let (action, minimal_next_step, advice) = match (cause, kind) {
-        (Some(Cause::Length), _) => (
+    let entry = codes::lookup(&failure.code);
+    let (cause, limit) = entry.map_or((None, None), |code| (code.cause, code.limit));
+    let (action, minimal_next_step, advice) = match (cause, limit, kind) {
+        (Some(Cause::Length), ..) => (
             RepairAction::ShortenAnswer,
             "Write the whole object in fewer characters.".to_owned(),
             "Leave out optional properties that the rule doesn't ask for, and write no white space that JSON doesn't need.",
         ),
-        (Some(Cause::Cost), _) => (
+        (None, Some(_), _) if failure.stage < Stage::Event => (
+            RepairAction::CorrectPlan,
+            format!("Make {place} smaller."),
+            "Read fewer fields, by shorter paths, names and templates, with fewer nodes and conditions; keep what the rule asks for.",
+        ),
+        (None, Some(_), _) => (
             RepairAction::CorrectPlan,
             format!("Make {place} do less for an event."),
             "Look at what it does to long texts and for each element: conversions, patterns, templates and iterations; keep what the rule asks for.",
         ),
-        (None, FailureKind::JsonInvalid) => (
+        (None, None, FailureKind::JsonInvalid) => (
             RepairAction::RewriteAsJson,
             "Answer with one JSON object and nothing else.".to_owned(),
             "The first character is { and the last one }: no prose, no code fence, no comment, no trailing comma.",
         ),
-        (None, FailureKind::SchemaInvalid) => (
+        (None, None, FailureKind::SchemaInvalid) => (
             RepairAction::FixForm,
             format!("Give {place} the form that the schema asks for."),
             "Correct every problem that is listed, and keep all the rest of the plan as it is.",
         ),
-        (None, FailureKind::ReasoningError) => (
+        (None, None, FailureKind::ReasoningError) => (
             RepairAction::CorrectPlan,
             format!("Correct {place}."),
             "Use only paths and event types that occur, and properties that the graph spec declares; keep all the rest of the plan as it is.",
         ),
-        (None, FailureKind::TestFailed) => (
+        (None, None, FailureKind::TestFailed) => (
             RepairAction::CorrectPlan,
             format!("Change {place} so that the results fit the graph spec."),
             "Compare the paths and the types of their values with what the diagnostic says was found; keep what it doesn't name.",
         ),
-        (None, FailureKind::UnsafeRequest) => (
+        (None, None, FailureKind::UnsafeRequest) => (
             RepairAction::AvoidPath,
             format!("Leave out what may not be read at {place}."),
             "What is denied stays denied, under another name as well: leave the property out if nothing else holds its value.",
         ),
-        (None, FailureKind::RepeatedFailure) => (
+        (None, None, FailureKind::RepeatedFailure) => (
             RepairAction::ChangeApproach,
             format!("Answer differently at {place}."),
             "The same answer will be rejected again.",
         ),
-        (None, FailureKind::MissingContext) => (
+        (None, None, FailureKind::MissingContext) => (
             RepairAction::AddContext,
             format!("Name at {place} only what the samples show."),
             "Nothing can be accepted that no sample shows.",
         ),
-        (None, FailureKind::ToolError | FailureKind::CommandFailed) => (
+        (None, None, FailureKind::ToolError | FailureKind::CommandFailed) => (
             RepairAction::FixEnvironment,
             "Look at the tool that failed; the plan may be right.".to_owned(),
             "The failure may not be the plan's: where nothing in the plan explains it, write the plan in its simplest form.",
         ),
-        (None, FailureKind::Unknown) => (
+        (None, None, FailureKind::Unknown) => (
             RepairAction::ChangeApproach,
             format!("Change {place} as the diagnostic says."),
             "Change what the diagnostic names, and keep all the rest of the plan as it is.",
@@ -128,7 +135,6 @@ fn place(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::problem::Stage;
 
     #[test]
     fn every_code_gives_whole_sentences_that_are_saved_and_read_again() {
@@ -145,14 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_costs_too_much_is_not_asked_to_fit_the_graph() {
-        for code in codes::all().filter(|code| code.cause == Some(Cause::Cost)) {
-            let suffix =
-                reduce_failure_to_repair(&Failure::new(Stage::Run, code.name, "")).prompt_suffix;
-            assert!(
-                suffix.contains("do less for an event") && !suffix.contains("graph"),
-                "{suffix}"
-            );
+    fn a_plan_that_exceeds_a_limit_is_not_asked_to_fit_the_graph() {
+        for code in codes::all().filter(|code| code.limit.is_some()) {
+            let failure = Failure::new(code.stage, code.name, "");
+            let suffix = reduce_failure_to_repair(&failure).prompt_suffix;
+            let is_of_run = code.stage >= Stage::Event;
+            let asked = if is_of_run { "do less for an event" } else { "Make the plan smaller" };
+            assert!(suffix.contains(asked) && !suffix.contains("graph"), "{code}: {suffix}");
         }
     }
 

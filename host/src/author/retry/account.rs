@@ -151,7 +151,7 @@ fn in_the_way(reason: Reason, history: &History) -> String {
         Reason::WallBudgetSpent => format!("The time that was allowed is over (after {seconds} s)"),
         Reason::Refused => "The model declined to answer".to_owned(),
         Reason::NothingCertain => "What is left has no one remedy".to_owned(),
-        Reason::Escalated => "A failure of this kind is left to a person".to_owned(),
+        Reason::Escalated => "A failure of this kind or code is left to a person".to_owned(),
     };
     let last = history.attempts.last().and_then(|attempt| attempt.record.failure.as_ref());
     match last {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Attempt, Reason, Tokens};
 use crate::author::answer;
-use crate::diagnostics::codes::{self, Cause, Code, FailureKind};
+use crate::diagnostics::codes::{self, Code, FailureKind};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::Task;
@@ -34,7 +34,8 @@ pub(super) fn after_outcome(
 
 /// What could be changed where it broke off with an error of this code.
 pub(super) fn after_error(code: Code) -> Vec<String> {
-    bounded(std::iter::once(code.action.to_owned()))
+    let advice = of_limit(code, None).unwrap_or_else(|| code.action.to_owned());
+    bounded(std::iter::once(advice))
 }
 
 /// Each advice once, escaped and cut, and not more of them than anybody reads.
@@ -56,6 +57,11 @@ fn bounded(advice: impl Iterator<Item = String>) -> Vec<String> {
 
 fn of_code(code: &str) -> Option<String> {
     codes::lookup(code).map(|entry| entry.action.to_owned())
+}
+
+/// What can be done about the limit that a code is about, if it can be set.
+fn of_limit(code: Code, usage: Option<(u64, u64)>) -> Option<String> {
+    code.limit?.advice(usage)
 }
 
 fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
@@ -87,7 +93,15 @@ fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
     let Some(failure) = &record.failure else { return Vec::new() };
     let response = Some(record.response.as_str()).filter(|it| it.len() <= answer::MAX_BYTES);
     let plan = response.and_then(|it| serde_json::from_str::<Value>(it).ok()).unwrap_or_default();
+    // Of what several samples took of a limit, the most is what counts.
+    let usage = |code: Code| {
+        let of_code = record.findings.iter().filter(|it| it.code == code);
+        of_code.filter_map(Finding::usage).max()
+    };
     let of_finding = |finding: &Finding| {
+        if let Some(advice) = of_limit(finding.code, usage(finding.code)) {
+            return advice;
+        }
         let kind = finding.code.kind_at(finding.gate);
         let subject = subject(&plan, finding);
         let said = format!("expected {}, found {}", finding.expected, finding.observed);
@@ -102,7 +116,9 @@ fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
     if advice.is_empty() {
         let entry = codes::lookup(&failure.code);
         let kind = entry.map_or(FailureKind::Unknown, |code| code.kind_at(code.stage));
-        advice.extend(remedy(kind, &failure.code, task).or_else(|| of_code(&failure.code)));
+        let of_limit = entry.and_then(|code| of_limit(*code, None));
+        let of_kind = || remedy(kind, &failure.code, task).or_else(|| of_code(&failure.code));
+        advice.extend(of_limit.or_else(of_kind));
     }
     advice
 }
@@ -153,8 +169,8 @@ fn remedy(kind: FailureKind, code: &str, task: &Task) -> Option<String> {
         };
         return Some(text);
     }
-    // No sample and no word of the rule makes a plan cheaper.
-    if entry.is_some_and(|code| code.cause == Some(Cause::Cost)) {
+    // No sample and no word of the rule makes a plan cheaper or smaller.
+    if entry.is_some_and(|code| code.limit.is_some()) {
         return of_code(code);
     }
     let text = match kind {

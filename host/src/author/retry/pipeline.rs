@@ -12,12 +12,13 @@ use crate::bundle::pipeline::{Accepted, Pipeline, PipelineError};
 use crate::bundle::smoke::SmokeOptions;
 use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
-use crate::diagnostics::problem::Coded;
+use crate::diagnostics::problem::{Coded, Stage};
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
 use crate::evidence::effort::StepBudgets;
 use crate::gate::policy::FieldPolicy;
 use crate::plan::Plan;
+use crate::render::RenderError;
 
 /// Every gate of a [`Pipeline`], for one task.
 ///
@@ -75,6 +76,22 @@ impl Gates for PipelineGates {
     }
 }
 
+/// What the renderer refuses, at its place in the plan.
+fn unrendered(error: &RenderError) -> Finding {
+    let (expected, observed) = match error {
+        RenderError::Part { of, found, allowed, .. } => {
+            (format!("at most {allowed} {of}"), found.to_string())
+        }
+        _ => ("a plan that can be rendered".to_owned(), error.message()),
+    };
+    let pointer = error.place().unwrap_or_default();
+    let finding = Finding::new(Stage::Render, error.entry(), pointer, expected, observed);
+    match error.usage() {
+        Some((used, allowed)) => Finding { used: Some(used), allowed: Some(allowed), ..finding },
+        None => finding,
+    }
+}
+
 /// The rejection of a plan, as the loop knows it.
 fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -> Rejection {
     let category = match error {
@@ -101,6 +118,7 @@ fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -
     let findings = match error {
         PipelineError::Policy(denied) => denied.findings().to_vec(),
         PipelineError::Fit(unfit) => unfit.findings().to_vec(),
+        PipelineError::Render(error) => vec![unrendered(error)],
         PipelineError::Smoke(failed) => {
             smoke_findings_within(plan, failed, task, &StepBudgets::new(cancel))
         }

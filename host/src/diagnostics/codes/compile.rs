@@ -1,6 +1,6 @@
 //! Codes of compiling source, and those by which a whole compilation is summed up.
 
-use super::{Code, CodeEntry, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, LimitEntry, Stage, codes};
 
 codes! { Stage::Compile;
     AST_FAILURE = "ast_failure":
@@ -20,7 +20,8 @@ codes! { Stage::Compile;
     SOURCE_TOO_LARGE = "source_too_large":
         "The source text is larger than what is compiled.",
         "Make the plan smaller; for a file of your own, remove data that doesn't belong into source.",
-        kind(FailureKind::ReasoningError);
+        kind(FailureKind::ReasoningError),
+        limit(LimitEntry::fixed("bytes of source"));
     SYNTAX_ERROR = "syntax_error":
         "The source is not a module in the WebAssembly text format. The message gives line and column.",
         "Correct the text there; if it was rendered from a plan, report it as a defect with the plan.";

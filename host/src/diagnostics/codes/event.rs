@@ -1,6 +1,6 @@
 //! Codes of reading an event.
 
-use super::{Code, CodeEntry, Stage, codes};
+use super::{Code, CodeEntry, LimitEntry, Stage, codes};
 
 codes! { Stage::Event;
     EVENT_NOT_JSON = "event_not_json":
@@ -14,5 +14,6 @@ codes! { Stage::Event;
         "Correct what writes the events; only this event is rejected, the others are served.";
     EVENT_TOO_LARGE = "event_too_large":
         "The event has more bytes than an event may have; it was skipped without being held in memory.",
-        "Raise the limit if such events are meant, or correct what writes them.";
+        "Raise the limit if such events are meant, or correct what writes them.",
+        limit(LimitEntry::of_event(&["event_bytes"], "bytes of event"));
 }

@@ -1,6 +1,6 @@
 //! Codes of the static gate.
 
-use super::{Code, CodeEntry, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, LimitEntry, Stage, codes};
 
 const LIMIT: &str = "Make the module smaller in that dimension. The limit is the host's; `retort inspect --json` prints all limits of a module that is within them.";
 
@@ -9,13 +9,16 @@ const UNPROVEN: &str = "Nothing has to be done: an unproven module gets a fresh 
 codes! { Stage::Inspect;
     BODY_TOO_LARGE = "body_too_large":
         "A function's body is larger than a guest's may be; what compiling costs grows with it.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["body_bytes"], "bytes of body"));
     BR_TABLE_TOO_LARGE = "br_table_too_large":
         "A `br_table` has more targets than it may have; what compiling costs grows with them.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["br_table_targets"], "br_table targets"));
     CUSTOM_SECTION_TOO_LARGE = "custom_section_too_large":
         "A custom section is larger than it may be.",
-        "Strip debug information and whatever else the module does not need to run.";
+        "Strip debug information and whatever else the module does not need to run.",
+        limit(LimitEntry::of_structure(&["custom_section_bytes"], "bytes of custom section"));
     EXPORT_KIND = "export_kind":
         "An export that the binary interface names is of another kind, such as a global in place of a function.",
         "Export the memory as `memory`, and functions as `retort_buffer` and under the declared name.";
@@ -44,7 +47,8 @@ codes! { Stage::Inspect;
         "Build the module again with a current toolchain; do not trust one that was edited by hand.";
     LOOPS_TOO_DEEP = "loops_too_deep":
         "Loops stand inside each other more deeply than they may.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["nested_loops"], "loops inside each other"));
     MALFORMED_MODULE = "malformed_module":
         "The binary can't be decoded; it may have been cut off or damaged.",
         "Build or copy the module again.";
@@ -56,17 +60,20 @@ codes! { Stage::Inspect;
         "Define one memory and export it as `memory`.";
     MEMORY_TOO_LARGE = "memory_too_large":
         "The memory may grow to more than a guest may have.",
-        "Lower the maximum that the memory declares.";
+        "Lower the maximum that the memory declares.",
+        limit(LimitEntry::of_structure(&["memory_bytes"], "bytes of memory"));
     MEMORY_UNBOUNDED = "memory_unbounded":
         "The memory declares no maximum, so that nothing bounds how far it may grow.",
         "Declare a maximum; for a Rust guest, link with --max-memory.";
     MODULE_TOO_LARGE = "module_too_large":
         "The module has more bytes than a guest may have.",
         LIMIT,
-        kind(FailureKind::ReasoningError);
+        kind(FailureKind::ReasoningError),
+        limit(LimitEntry::of_structure(&["module_bytes"], "bytes of module"));
     NESTING_TOO_DEEP = "nesting_too_deep":
         "Blocks stand inside each other more deeply than they may.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["nesting"], "blocks inside each other"));
     NOT_A_MODULE = "not_a_module":
         "The bytes do not begin as a core WebAssembly module does. It may be a component, or another file.",
         "Name a core module, version 1.";
@@ -103,52 +110,68 @@ codes! { Stage::Inspect;
         kind(FailureKind::UnsafeRequest);
     TABLE_TOO_LARGE = "table_too_large":
         "A table has more entries than a guest's may have.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["table_entries"], "table entries"));
     TOO_MANY_BRANCH_VALUES = "too_many_branch_values":
         "A function has too many branches for the values that live across them; what compiling costs grows with the product.",
-        "Split the function, or use fewer locals in it.";
+        "Split the function, or use fewer locals in it.",
+        limit(LimitEntry::of_structure(&["branch_values"], "branches times live values"));
     TOO_MANY_CUSTOM_SECTIONS = "too_many_custom_sections":
         "The module has more custom sections than a guest may have; what compiling costs grows with it.",
-        "Strip debug information and whatever else the module does not need to run.";
+        "Strip debug information and whatever else the module does not need to run.",
+        limit(LimitEntry::of_structure(&["custom_sections"], "custom sections"));
     TOO_MANY_DATA_SEGMENTS = "too_many_data_segments":
         "The module has more data segments than a guest may have; what compiling costs grows with it.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["data_segments"], "data segments"));
     TOO_MANY_ELEMENT_SEGMENTS = "too_many_element_segments":
         "The module has more element segments than a guest may have; what compiling costs grows with it.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["element_segments"], "element segments"));
     TOO_MANY_ELEMENTS = "too_many_elements":
         "The module has more elements of tables than a guest may have; what compiling costs grows with it.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["elements"], "elements"));
     TOO_MANY_EXPORTS = "too_many_exports":
         "The module has more exports than a guest may have; what compiling costs grows with it.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["exports"], "exports"));
     TOO_MANY_FUNCTIONS = "too_many_functions":
         "The module has more functions than a guest may have; what compiling costs grows with it.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["functions"], "functions"));
     TOO_MANY_GLOBALS = "too_many_globals":
         "The module has more globals than a guest may have; what compiling costs grows with it.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["globals"], "globals"));
     TOO_MANY_IMPORTS = "too_many_imports":
         "The module imports more than a guest may; no more functions are granted than fit.",
-        "Import each function once.";
+        "Import each function once.",
+        limit(LimitEntry::of_structure(&["imports"], "imports"));
     TOO_MANY_LOCALS = "too_many_locals":
         "A function has more locals than a guest's may have; what compiling costs grows with them.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["locals"], "locals"));
     TOO_MANY_LOOP_LOCALS = "too_many_loop_locals":
         "The module has too many loops for the locals around them; what compiling costs grows with the product.",
-        "Split the functions with most loops, or use fewer locals in them.";
+        "Split the functions with most loops, or use fewer locals in them.",
+        limit(LimitEntry::of_structure(&["loop_locals"], "loops times locals"));
     TOO_MANY_MODULE_BRANCH_VALUES = "too_many_module_branch_values":
         "All functions together have too many branches for the values that live across them; what compiling costs grows with the product.",
-        "Make the module smaller, or split it into extractors of fewer event types.";
+        "Make the module smaller, or split it into extractors of fewer event types.",
+        limit(LimitEntry::of_structure(&["module_branch_values"], "branches times live values"));
     TOO_MANY_PARAMS = "too_many_params":
         "A function type has more parameters than a guest's may have.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["params"], "parameters"));
     TOO_MANY_RESULTS = "too_many_results":
         "A function type has more results than one.",
-        "Return one value; write further ones to memory.";
+        "Return one value; write further ones to memory.",
+        limit(LimitEntry::of_structure(&["results"], "results"));
     TOO_MANY_TYPES = "too_many_types":
         "The module has more function types than a guest may have; what compiling costs grows with it.",
-        LIMIT;
+        LIMIT,
+        limit(LimitEntry::of_structure(&["types"], "types"));
     UNPROVEN_AREAS = "unproven_areas":
         "The areas for input and output are not as large as this host's, or don't lie behind each other, so the module can't be proven to be reset-safe.",
         UNPROVEN;

@@ -1,14 +1,16 @@
 //! Codes of loading a module into the sandbox.
 
-use super::{Code, CodeEntry, Stage, codes};
+use super::{Code, CodeEntry, LimitEntry, Stage, codes};
 
 codes! { Stage::Load;
     COMPILE_DEADLINE_EXCEEDED = "compile_deadline_exceeded":
         "The helper process that compiles the module to native code took longer than `compile_ms`, and was ended.",
-        "Look for bodies with very many branches over very many locals; or raise the limit.";
+        "Look for bodies with very many branches over very many locals; or raise the limit.",
+        limit(LimitEntry::of_compiling(&["compile_ms"], "milliseconds of compiling"));
     COMPILE_MEMORY_EXCEEDED = "compile_memory_exceeded":
         "The helper process that compiles the module to native code asked for more memory than `compile_memory_bytes`, and ended.",
-        "Look for bodies with very many branches over very many locals; or raise the limit.";
+        "Look for bodies with very many branches over very many locals; or raise the limit.",
+        limit(LimitEntry::of_compiling(&["compile_memory_bytes"], "bytes of memory to compile"));
     DIRECTORY_REFUSED = "directory_refused":
         "A directory that guests are to read can't be granted: it isn't there, it is too large, or the grant doesn't include files.",
         "Read the reason in the message; grant a directory of at most 10,000 entries, by an absolute path for guests, with the grant `files`.";

@@ -12,6 +12,7 @@ mod graph;
 mod input;
 mod inspect;
 mod kind;
+mod limit;
 mod load;
 mod model;
 mod plan;
@@ -26,6 +27,7 @@ use std::cmp::Ordering;
 use serde::{Serialize, Serializer};
 
 pub use self::kind::FailureKind;
+pub use self::limit::{LimitEntry, LimitPart};
 pub use self::unknown::UnknownCode;
 use crate::diagnostics::stage::Stage;
 
@@ -64,6 +66,8 @@ pub struct CodeEntry {
     pub action: &'static str,
     /// The kind of failure, where it isn't that of the stage which reports it.
     kind: Option<FailureKind>,
+    /// The limit that was exceeded, where it is about one.
+    pub limit: Option<LimitEntry>,
     /// What else than its kind decides what a model is asked to change.
     pub(crate) cause: Option<Cause>,
     /// What the author of a rule can do once a model couldn't help, where it isn't what all failures of the kind ask for.
@@ -74,8 +78,6 @@ pub struct CodeEntry {
 /// What a failure comes from that no other of its kind does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// The plan takes more than an event may: its values may be right.
-    Cost,
     /// The answer was cut off.
     Length,
 }
@@ -87,11 +89,15 @@ impl CodeEntry {
         meaning: &'static str,
         action: &'static str,
     ) -> Self {
-        Self { name, stage, meaning, action, kind: None, cause: None, in_rule: None }
+        Self { name, stage, meaning, action, kind: None, limit: None, cause: None, in_rule: None }
     }
 
     const fn kind(self, kind: FailureKind) -> Self {
         Self { kind: Some(kind), ..self }
+    }
+
+    const fn limit(self, limit: LimitEntry) -> Self {
+        Self { limit: Some(limit), ..self }
     }
 
     const fn cause(self, cause: Cause) -> Self {

@@ -1,6 +1,6 @@
 //! Codes of running an extractor on an event.
 
-use super::{Cause, Code, CodeEntry, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, LimitEntry, Stage, codes};
 
 codes! { Stage::Run;
     BAD_BUFFER = "bad_buffer":
@@ -15,7 +15,7 @@ codes! { Stage::Run;
     DEADLINE_EXCEEDED = "deadline_exceeded":
         "The event took longer than its wall-clock deadline: reading it, working its inputs out, making an instance, the call, and checking the result together.",
         "Fuel normally decides first; look for what is slow without using fuel, or raise the deadline.",
-        cause(Cause::Cost);
+        limit(LimitEntry::of_run(&["deadline_ms"], "milliseconds"));
     DIVISION = "division":
         "The extractor divided by zero, or converted a number that doesn't fit an integer.",
         "Check the divisor, or use saturating conversions.";
@@ -34,24 +34,26 @@ codes! { Stage::Run;
     INPUT_TOO_LARGE = "input_too_large":
         "The declared inputs of this event are together larger than a guest may be given.",
         "Declare narrower paths, so that the extractor gets the fields that it needs and not what is around them.",
-        cause(Cause::Cost);
+        limit(LimitEntry::of_run(&["input_bytes"], "bytes of inputs"));
     LOG_EXCEEDED = "log_exceeded":
         "The extractor wrote more to its standard output and standard error for one event than it may.",
-        "Print less, or raise `log_bytes`.";
+        "Print less, or raise `log_bytes`.",
+        limit(LimitEntry::of_run(&["log_bytes"], "bytes of log"));
     MEMORY_EXCEEDED = "memory_exceeded":
         "The extractor asked for more linear memory than it may have.",
-        "Free or reuse memory; a leak grows with the size of the event.";
+        "Free or reuse memory; a leak grows with the size of the event.",
+        limit(LimitEntry::of_run(&["memory_bytes"], "bytes of memory"));
     OUT_OF_BOUNDS = "out_of_bounds":
         "The extractor read or wrote outside its memory.",
         "Correct the address; offsets in the input block count from the block's first byte.";
     OUT_OF_FUEL = "out_of_fuel":
         "The extractor used up the fuel for this event: a base, and a part for each byte of its inputs.",
         "In a module, look for a loop that doesn't end, or work that grows faster than the input; in a plan, for what it does to long texts: conversions, patterns, JSON inside strings. Or raise `fuel_base` or `fuel_per_byte`.",
-        cause(Cause::Cost);
+        limit(LimitEntry::of_run(&["fuel_base", "fuel_per_byte"], "units of fuel"));
     OUTPUT_TOO_LARGE = "output_too_large":
         "The extractor returned a longer result than it may.",
         "Emit less for each event, or read fewer fields.",
-        cause(Cause::Cost);
+        limit(LimitEntry::of_run(&["output_bytes"], "bytes of result"));
     POOL_EXHAUSTED = "pool_exhausted":
         "All instances of the pool were in use when the event came, so that there was none for its extractor. Nothing is wrong with the event or the extractor.",
         "Reserve more instances than there are runners at one time, or end a runner's batch when it has nothing to do.";
@@ -66,7 +68,8 @@ codes! { Stage::Run;
         "Write exactly the keys of the result, each once and of its type.";
     STACK_OVERFLOW = "stack_overflow":
         "The extractor's stack is full: its calls nest too deeply.",
-        "Replace recursion by a loop, or bound its depth.";
+        "Replace recursion by a loop, or bound its depth.",
+        limit(LimitEntry::of_run(&["stack_bytes"], "bytes of stack"));
     STREAM_UNREADABLE = "stream_unreadable":
         "An input of events could not be read further.",
         "Read the system's reason in the message; what came before was served.",
@@ -77,11 +80,12 @@ codes! { Stage::Run;
         kind(FailureKind::ToolError);
     TABLE_EXCEEDED = "table_exceeded":
         "The extractor asked for larger tables than it may have.",
-        "Use smaller tables, or none: direct calls need no table.";
+        "Use smaller tables, or none: direct calls need no table.",
+        limit(LimitEntry::of_run(&["table_elements"], "elements of tables"));
     TOO_MANY_ROWS = "too_many_rows":
         "The iterations that the extractor declares have more elements in this event than the limit on rows allows, all of them together.",
         "Iterate over less, or raise `max_rows`.",
-        cause(Cause::Cost);
+        limit(LimitEntry::of_run(&["max_rows"], "rows"));
     TRAP = "trap":
         "The extractor did something that ends its call, of a kind that has no code of its own.",
         "Read the reason in the message.";

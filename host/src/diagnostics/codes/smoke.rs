@@ -1,6 +1,6 @@
 //! Codes of the sample run.
 
-use super::{Cause, Code, CodeEntry, FailureKind, Stage, codes};
+use super::{Code, CodeEntry, FailureKind, LimitEntry, Stage, codes};
 
 codes! { Stage::Smoke;
     EVENT_TYPE_WITHOUT_RESULT = "event_type_without_result":
@@ -18,5 +18,5 @@ codes! { Stage::Smoke;
     SAMPLES_OUT_OF_FUEL = "samples_out_of_fuel":
         "The samples together took more fuel than a sample run may take.",
         "Make the plan cheaper, or give fewer samples: a few of each event type tell as much.",
-        cause(Cause::Cost);
+        limit(LimitEntry::fixed("units of fuel"));
 }

@@ -136,7 +136,7 @@ impl Limit {
     /// The figure allowed.
     #[must_use]
     pub fn of(self, limits: &StructuralLimits) -> u64 {
-        let (figure, ..) = self.row();
+        let (figure, _) = self.row();
         figure(limits)
     }
 
@@ -153,57 +153,39 @@ impl Limit {
 
     /// What is counted.
     pub(super) fn unit(self) -> &'static str {
-        self.row().2
+        self.entry().limit.map_or("", |limit| limit.unit)
     }
 
-    /// The figure, the code, and what is counted.
-    fn row(self) -> (fn(&StructuralLimits) -> u64, Code, &'static str) {
+    /// The figure and the code.
+    fn row(self) -> (fn(&StructuralLimits) -> u64, Code) {
         match self {
-            Self::ModuleBytes => (|it| it.module_bytes, codes::MODULE_TOO_LARGE, "bytes of module"),
-            Self::CustomSections => {
-                (|it| it.custom_sections, codes::TOO_MANY_CUSTOM_SECTIONS, "custom sections")
+            Self::ModuleBytes => (|it| it.module_bytes, codes::MODULE_TOO_LARGE),
+            Self::CustomSections => (|it| it.custom_sections, codes::TOO_MANY_CUSTOM_SECTIONS),
+            Self::CustomSectionBytes => {
+                (|it| it.custom_section_bytes, codes::CUSTOM_SECTION_TOO_LARGE)
             }
-            Self::CustomSectionBytes => (
-                |it| it.custom_section_bytes,
-                codes::CUSTOM_SECTION_TOO_LARGE,
-                "bytes of custom section",
-            ),
-            Self::Types => (|it| it.types, codes::TOO_MANY_TYPES, "types"),
-            Self::Params => (|it| it.params, codes::TOO_MANY_PARAMS, "parameters"),
-            Self::Results => (|it| it.results, codes::TOO_MANY_RESULTS, "results"),
-            Self::Imports => (|it| it.imports, codes::TOO_MANY_IMPORTS, "imports"),
-            Self::Functions => (|it| it.functions, codes::TOO_MANY_FUNCTIONS, "functions"),
-            Self::TableEntries => (|it| it.table_entries, codes::TABLE_TOO_LARGE, "table entries"),
-            Self::MemoryBytes => (|it| it.memory_bytes, codes::MEMORY_TOO_LARGE, "bytes of memory"),
-            Self::Globals => (|it| it.globals, codes::TOO_MANY_GLOBALS, "globals"),
-            Self::Exports => (|it| it.exports, codes::TOO_MANY_EXPORTS, "exports"),
-            Self::ElementSegments => {
-                (|it| it.element_segments, codes::TOO_MANY_ELEMENT_SEGMENTS, "element segments")
+            Self::Types => (|it| it.types, codes::TOO_MANY_TYPES),
+            Self::Params => (|it| it.params, codes::TOO_MANY_PARAMS),
+            Self::Results => (|it| it.results, codes::TOO_MANY_RESULTS),
+            Self::Imports => (|it| it.imports, codes::TOO_MANY_IMPORTS),
+            Self::Functions => (|it| it.functions, codes::TOO_MANY_FUNCTIONS),
+            Self::TableEntries => (|it| it.table_entries, codes::TABLE_TOO_LARGE),
+            Self::MemoryBytes => (|it| it.memory_bytes, codes::MEMORY_TOO_LARGE),
+            Self::Globals => (|it| it.globals, codes::TOO_MANY_GLOBALS),
+            Self::Exports => (|it| it.exports, codes::TOO_MANY_EXPORTS),
+            Self::ElementSegments => (|it| it.element_segments, codes::TOO_MANY_ELEMENT_SEGMENTS),
+            Self::Elements => (|it| it.elements, codes::TOO_MANY_ELEMENTS),
+            Self::DataSegments => (|it| it.data_segments, codes::TOO_MANY_DATA_SEGMENTS),
+            Self::BodyBytes => (|it| it.body_bytes, codes::BODY_TOO_LARGE),
+            Self::Locals => (|it| it.locals, codes::TOO_MANY_LOCALS),
+            Self::Nesting => (|it| it.nesting, codes::NESTING_TOO_DEEP),
+            Self::NestedLoops => (|it| it.nested_loops, codes::LOOPS_TOO_DEEP),
+            Self::BrTableTargets => (|it| it.br_table_targets, codes::BR_TABLE_TOO_LARGE),
+            Self::LoopLocals => (|it| it.loop_locals, codes::TOO_MANY_LOOP_LOCALS),
+            Self::BranchValues => (|it| it.branch_values, codes::TOO_MANY_BRANCH_VALUES),
+            Self::ModuleBranchValues => {
+                (|it| it.module_branch_values, codes::TOO_MANY_MODULE_BRANCH_VALUES)
             }
-            Self::Elements => (|it| it.elements, codes::TOO_MANY_ELEMENTS, "elements"),
-            Self::DataSegments => {
-                (|it| it.data_segments, codes::TOO_MANY_DATA_SEGMENTS, "data segments")
-            }
-            Self::BodyBytes => (|it| it.body_bytes, codes::BODY_TOO_LARGE, "bytes of body"),
-            Self::Locals => (|it| it.locals, codes::TOO_MANY_LOCALS, "locals"),
-            Self::Nesting => (|it| it.nesting, codes::NESTING_TOO_DEEP, "blocks inside each other"),
-            Self::NestedLoops => {
-                (|it| it.nested_loops, codes::LOOPS_TOO_DEEP, "loops inside each other")
-            }
-            Self::BrTableTargets => {
-                (|it| it.br_table_targets, codes::BR_TABLE_TOO_LARGE, "br_table targets")
-            }
-            Self::LoopLocals => {
-                (|it| it.loop_locals, codes::TOO_MANY_LOOP_LOCALS, "loops times locals")
-            }
-            Self::BranchValues => {
-                (|it| it.branch_values, codes::TOO_MANY_BRANCH_VALUES, "branches times live values")
-            }
-            Self::ModuleBranchValues => (
-                |it| it.module_branch_values,
-                codes::TOO_MANY_MODULE_BRANCH_VALUES,
-                "branches times live values",
-            ),
         }
     }
 }

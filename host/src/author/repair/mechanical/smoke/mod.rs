@@ -50,8 +50,18 @@ pub(crate) fn smoke_findings_within(
             others.push(problem);
         }
     }
+    // Samples that a limit ended gave nothing for that, and say nothing of what the plan reads.
+    let is_limited = others.iter().any(|it| it.code.limit.is_some());
+    if is_limited && !trial.samples().all(|seen| trial.gives_nothing(seen)) {
+        others.retain(|problem| !is_of_floor(problem));
+    }
     findings.extend(others.into_iter().map(|problem| of_whole(&trial, problem)));
     findings
+}
+
+/// Whether it is that too few samples gave anything.
+fn is_of_floor(problem: &Problem) -> bool {
+    matches!(problem.code, codes::NONEMPTY_FLOOR | codes::EVENT_TYPE_WITHOUT_RESULT)
 }
 
 /// What the validator finds in what the plan means for each sample, by place in the plan.
@@ -83,9 +93,9 @@ fn of_results(trial: &Trial<'_>, options: ValidateOptions) -> Vec<Finding> {
 fn of_whole(trial: &Trial<'_>, problem: &Problem) -> Finding {
     let Problem { code, message, .. } = problem;
     let code = *code;
-    if !matches!(code, codes::NONEMPTY_FLOOR | codes::EVENT_TYPE_WITHOUT_RESULT) {
+    if !is_of_floor(problem) {
         let expected = "the result that the plan means";
-        return Finding::new(problem.stage, code, "", expected, message);
+        return Finding::new(problem.stage, code, "", expected, message).limited_as(problem);
     }
     match likely_cause(trial) {
         Some(cause) => {
