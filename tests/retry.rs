@@ -4,6 +4,7 @@ mod account;
 mod budgets;
 mod cases;
 mod http;
+mod pipeline;
 mod prompts;
 mod records;
 mod repairing;
