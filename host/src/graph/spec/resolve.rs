@@ -163,8 +163,15 @@ impl Resolver<'_> {
     }
 
     fn property(&self, path: &str, declaration: &PropertyDeclaration) -> Result<Property> {
-        let PropertyDeclaration { name, column, logical_name, ontology_type, sdk_type, .. } =
-            declaration;
+        let PropertyDeclaration {
+            name,
+            column,
+            logical_name,
+            ontology_type,
+            sdk_type,
+            description,
+            ..
+        } = declaration;
         let conflict = |first, second| {
             Err(SpecProblem::ConflictingFields { path: path.to_owned(), first, second })
         };
@@ -189,7 +196,12 @@ impl Resolver<'_> {
                 PropertyType::from_ontology(name)
             }
         };
-        Ok(Property { column: column.clone(), logical_name: logical_name.clone(), property_type })
+        Ok(Property {
+            column: column.clone(),
+            logical_name: logical_name.clone(),
+            property_type,
+            description: described(description),
+        })
     }
 
     fn declared_type(&self, path: &str, name: &str) -> Result<()> {
