@@ -176,6 +176,48 @@ relationships:
     assert!(!prompt.contains("[] [\"no\"]") && prompt.contains("denies: 1"), "{prompt}");
 }
 
+/// As deep as a `for_each` goes, and nothing is passed over in silence.
+#[test]
+fn arrays_are_shown_as_deep_as_a_plan_reads_and_the_rest_is_counted() {
+    let nested =
+        json!({"a": [{"b": [{"n": 1, "c": [{"d": [{"e": 1}]}], "m": [[2]]}], "t": [[3]]}]});
+    let event = json!({"event_type": "placed", "content": nested}).to_string();
+    let task = task("Orders.", None, GRAPH, &event);
+    let prompt = prompt::resolution(&task).unwrap();
+    for line in [
+        r#"["content","a"] [] ["b"] [] object in 1 of 1"#,
+        r#"["content","a"] [] ["b"] [] ["n"] integer in 1 of 1, 1 different: 1"#,
+        r#"["content","a"] [] ["b"] [] ["c"] array in 1 of 1"#,
+        r#"["content","a"] [] ["b"] [] ["m"] array in 1 of 1"#,
+        r#"["content","a"] [] ["t"] [] array in 1 of 1"#,
+        "Arrays and maps of this that are not shown, deeper than the two levels of a `for_each`: 3.",
+    ] {
+        assert!(prompt.contains(&format!("\n{line}\n")), "{line} is missing in {prompt}");
+    }
+    assert!(!prompt.contains(r#"["c"] []"#) && !prompt.contains(r#"["e"]"#), "{prompt}");
+    let policy = FieldPolicy::parse("deny: [content.a.b.c]", "").unwrap();
+    let prompt = prompt::resolution_under(&task, &policy).unwrap();
+    assert!(prompt.contains("deeper than the two levels of a `for_each`: 2."), "{prompt}");
+    assert!(prompt.contains("\nPaths of this that policy denies: 1.\n"), "{prompt}");
+
+    // Of a shallow event there is nothing to say.
+    let shallow = r#"{"event_type":"placed","lines":[{"tags":["x"]}]}"#;
+    let prompt = prompt::resolution(&self::task("Orders.", None, GRAPH, shallow)).unwrap();
+    assert!(prompt.contains(r#"["lines"] [] ["tags"] [] string"#), "{prompt}");
+    assert!(!prompt.contains("deeper than"), "{prompt}");
+}
+
+#[test]
+fn more_arrays_than_are_looked_into_are_said_to_be_there() {
+    let said = "\nNot all arrays and maps of this were looked into.\n";
+    for (arrays, is_said) in [(100, false), (101, true)] {
+        let content: Value = (0..arrays).map(|i| (format!("a{i}"), json!([{"x": 1}]))).collect();
+        let event = json!({"event_type": "placed", "content": content}).to_string();
+        let prompt = prompt::resolution(&task("Orders.", None, GRAPH, &event)).unwrap();
+        assert_eq!(prompt.contains(said), is_said, "{arrays}");
+    }
+}
+
 const DESCRIBED: &str = "ontology: shop
 entities:
 - name: Order
