@@ -37,7 +37,7 @@ codes! { Stage::Graph;
         "A bound entity has no column for a property of its key.",
         "Bind every property of the key to a column.";
     GRAPH_SPEC_UNKNOWN_NAME = "graph_spec_unknown_name":
-        "The graph spec uses a name that nothing declares.",
+        "The graph spec uses a name that nothing declares: of an entity, a relationship, a property or a property type. Types are string, bytes, int64 (integer), double (float64, numeric), boolean (bool), date, timestamp (datetime), and time and json, which are text; a type of another tool is text where `property_types` lists it.",
         "Correct the spelling, or declare it.";
     GRAPH_SPEC_WRONG_FORM = "graph_spec_wrong_form":
         "The document is of another kind than was asked for, such as a binding in place of a graph spec.",
