@@ -10,6 +10,7 @@ mod outputs;
 mod project;
 mod selftest;
 mod sizes;
+mod slips;
 mod streams;
 mod tenant;
 mod versions;

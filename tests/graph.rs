@@ -303,6 +303,18 @@ fn what_a_spec_comes_to_is_bounded() {
     let found = too_large(&spec(bytes + 1), None).unwrap();
     assert!(found.0 == "bytes of names" && found.1.starts_with("entities["), "{found:?}");
 
+    let described = |bytes: usize| {
+        let description = "d".repeat(bytes);
+        format!(
+            "entities:\n- name: A\n  properties:\n  - {{name: p, type: string, description: {description}}}\n"
+        )
+    };
+    let heirs_of = 1_023;
+    let spec = |bytes: usize| described(bytes) + &heirs(heirs_of, "A");
+    assert_eq!(too_large(&spec((4 << 20) / (heirs_of + 1)), None), None);
+    let found = too_large(&spec((4 << 20) / (heirs_of + 1) + 1), None).unwrap();
+    assert!(found.0 == "bytes of descriptions" && found.1.starts_with("entities["), "{found:?}");
+
     // Types that this version doesn't know are kept as they are written.
     let types = format!(
         "entities:\n- name: A\n  properties:\n  - {{name: p, sdk_type: {}}}\n",

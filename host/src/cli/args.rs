@@ -41,7 +41,7 @@ impl GraphSource {
     pub(super) fn read(&self) -> Result<Option<GraphSpec>, CliError> {
         if let Some(path) = &self.graph {
             let text = read_text(path, DocumentKind::GraphSpec)?;
-            return GraphSpec::parse(&text, &name(path)).map(Some).map_err(CliError::graph_spec);
+            return GraphSpec::parse(&text, &name(path)).map(Some).map_err(CliError::refused);
         }
         let (Some(ontology), Some(binding)) = (&self.ontology, &self.binding) else {
             return Ok(None);
@@ -50,7 +50,7 @@ impl GraphSource {
         let binding = (read_text(binding, DocumentKind::Binding)?, name(binding));
         let parsed =
             GraphSpec::from_ontology_files((&ontology.0, &ontology.1), (&binding.0, &binding.1));
-        parsed.map(Some).map_err(CliError::graph_spec)
+        parsed.map(Some).map_err(CliError::refused)
     }
 
     /// The graph spec, for a command that can do nothing without.

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use retort::diagnostics::diagnose::sanitize;
 use retort::diagnostics::problem::Coded;
-use retort::graph::GraphSpecError;
 use retort::json::document::DocumentKind;
 use retort::runtime::{GraphsError, StreamError};
 use thiserror::Error;
@@ -23,6 +22,8 @@ pub(super) enum CliError {
     /// The system doesn't let it be written.
     #[error("{}: cannot write it: {source}", path.display())]
     FileNotWritable { path: PathBuf, source: io::Error },
+    #[error("{}: expected a directory of bundles, found {found}", path.display())]
+    NoDirectory { path: PathBuf, found: String },
     #[error("{origin}: expected {} of at most {allowed} {what}, found more", kind.name())]
     FileTooLarge { origin: String, kind: DocumentKind, what: &'static str, allowed: usize },
     #[error("{origin}: expected UTF-8, found a wrong byte at offset {at}")]
@@ -90,17 +91,11 @@ impl CliError {
         Self::Refused { code: error.entry(), message: format!("{origin}: {error}") }
     }
 
-    /// A graph spec that is none, with the place in it.
-    pub(super) fn graph_spec(error: GraphSpecError) -> Self {
-        let place = error.path().map(|path| format!(" (at {path})")).unwrap_or_default();
-        Self::Refused { code: error.entry(), message: format!("{error}{place}") }
-    }
-
     /// The graph spec of a bundle that can't be had.
     pub(super) fn graph_of_bundle(error: GraphsError) -> Self {
         match error {
             GraphsError::Load(error) => Self::refused(error),
-            GraphsError::Spec(error) => Self::graph_spec(error),
+            GraphsError::Spec(error) => Self::refused(error),
         }
     }
 
@@ -120,6 +115,7 @@ impl Coded for CliError {
             Self::FileNotFound { .. } => codes::FILE_NOT_FOUND,
             Self::FileNotReadable { .. } => codes::FILE_NOT_READABLE,
             Self::FileNotWritable { .. } | Self::Output(_) => codes::FILE_NOT_WRITABLE,
+            Self::NoDirectory { .. } => codes::BUNDLE_WRITE_FAILED,
             Self::FileTooLarge { kind, .. } => match kind {
                 // These have codes of their own for it.
                 DocumentKind::GraphSpec | DocumentKind::Ontology | DocumentKind::Binding => {

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use retort::abi::event::DEFAULT_MAX_EVENT_BYTES;
 use retort::bundle::smoke::Samples;
-use retort::diagnostics::problem::{Coded, json_fault};
+use retort::diagnostics::problem::Coded;
+use retort::diagnostics::wording::json_in_text;
 use retort::evidence::{EventSchema, Rule};
 use retort::json::document::DocumentKind;
 use retort::plan::{self, Plan};
@@ -108,7 +109,7 @@ pub(super) fn read_json(path: &Path, kind: DocumentKind) -> Result<serde_json::V
     serde_json::from_str(&text).map_err(|error| CliError::NotJson {
         origin: name(path),
         expected: kind.name(),
-        message: json_fault(&text, &error),
+        message: json_in_text(&text, &error),
     })
 }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use retort::diagnostics::diagnose::sanitize;
+use retort::diagnostics::wording::expected_first;
 use retort::graph::validate::Failure;
 use retort::graph::{Extraction, validate};
 use retort::json::document::DocumentKind;
@@ -79,12 +81,20 @@ pub(super) fn main(args: &GraphArgs) -> CommandResult {
 
 fn read_result(path: &Path) -> Result<Extraction, CliError> {
     let value = files::read_json(path, DocumentKind::Result)?;
+    if value.is_array() {
+        // A derived reader takes a list for an object's fields in order.
+        return Err(CliError::NotResult {
+            origin: files::name(path),
+            path: String::new(),
+            message: "expected an object, found a list".to_owned(),
+        });
+    }
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path_in = error.path().to_string();
         CliError::NotResult {
             origin: files::name(path),
             path: if path_in == "." { String::new() } else { path_in },
-            message: retort::diagnostics::diagnose::sanitize(&error.inner().to_string(), 400),
+            message: sanitize(&expected_first(&error.inner().to_string()), 400),
         }
     })
 }

@@ -8,6 +8,7 @@ use retort::author::llm::ModelSpec;
 use retort::bundle::pipeline::Pipeline;
 use retort::bundle::smoke::SmokeOptions;
 use retort::diagnostics::diagnose::sanitize;
+use retort::diagnostics::wording::expected_first;
 use retort::evidence::Task;
 use retort::gate::policy::FieldPolicy;
 use retort::json::document::DocumentKind;
@@ -40,6 +41,26 @@ struct ProjectFile {
     policy: Option<PathBuf>,
     #[serde(default)]
     allow_external_endpoints: bool,
+}
+
+impl ProjectFile {
+    /// The first key whose path is empty, which would stand for the folder.
+    fn empty_path(&self) -> Option<&'static str> {
+        let paths = [
+            ("plan", &self.plan),
+            ("graph", &self.graph),
+            ("ontology", &self.ontology),
+            ("binding", &self.binding),
+            ("samples", &self.samples),
+            ("output", &self.output),
+            ("rule", &self.rule),
+            ("schema", &self.schema),
+            ("policy", &self.policy),
+        ];
+        let is_empty =
+            |path: &Option<PathBuf>| path.as_ref().is_some_and(|it| it.as_os_str().is_empty());
+        paths.into_iter().find(|(_, path)| is_empty(path)).map(|(key, _)| key)
+    }
 }
 
 /// What the project file says, as flags; a flag comes before the file.
@@ -100,16 +121,18 @@ pub(super) enum PlanSource {
 impl Project {
     /// Where the plan comes from: what a flag says, else what the project file says, else a draft for its rule.
     pub(super) fn source(&self, model_flag: Option<&str>) -> Result<PlanSource, CliError> {
-        let model = |spec: &str| spec.parse().map(PlanSource::Model).map_err(CliError::refused);
+        let model = |spec: &str| spec.parse().map(PlanSource::Model);
         if let Some(spec) = model_flag {
-            return model(spec);
+            return model(spec).map_err(CliError::refused);
         }
+        let origin = format!("{}: model", self.origin);
+        let of_file = |spec: &str| model(spec).map_err(|it| CliError::refused_in(&origin, it));
         match (&self.plan, &self.model, &self.rule) {
             (Some(_), Some(_), _) => {
                 Err(invalid(&self.origin, "expected `plan` or `model`, found both"))
             }
             (Some(plan), None, _) => Ok(PlanSource::Plan(plan.clone())),
-            (None, Some(spec), _) => model(spec),
+            (None, Some(spec), _) => of_file(spec),
             (None, None, Some(_)) => Ok(PlanSource::Model(ModelSpec::Draft)),
             (None, None, None) => Err(CliError::ProjectIncomplete {
                 what: "a rule or a plan",
@@ -142,6 +165,18 @@ impl Project {
     /// The gates, with the project's policy.
     pub(super) fn pipeline(&self) -> Result<Pipeline, CliError> {
         self.policy.pipeline()
+    }
+
+    /// Refuses a file where the directory of bundles would be, before any work is done for it.
+    pub(super) fn check_out(&self) -> Result<(), CliError> {
+        let taken = self.out.ancestors().find(|path| path.exists()).filter(|path| !path.is_dir());
+        let Some(taken) = taken else { return Ok(()) };
+        let found = if taken == self.out {
+            "a file".to_owned()
+        } else {
+            format!("that {} is a file", taken.display())
+        };
+        Err(CliError::NoDirectory { path: self.out.clone(), found })
     }
 
     /// What the sample run asks for.
@@ -214,14 +249,29 @@ impl ProjectArgs {
             }
             text => text?,
         };
-        match toml::from_str(&text) {
-            Ok(file) => Ok((path, file)),
-            Err(error) => {
-                let (line, column) = position(&text, error.span().map_or(0, |span| span.start));
-                let place = format!("{}:{line}:{column}", path.display());
-                Err(invalid(&place, &sanitize(error.message(), 400)))
-            }
+        let refused = |error: &toml::de::Error, key: &str| {
+            let (line, column) = position(&text, error.span().map_or(0, |span| span.start));
+            let place = format!("{}:{line}:{column}", path.display());
+            let said = match error.message() {
+                "duplicate key" => {
+                    let found = error.span().and_then(|span| text.get(span)).unwrap_or("one");
+                    format!("expected each key once, found `{found}` a second time")
+                }
+                said => expected_first(said),
+            };
+            invalid(&place, &sanitize(&format!("{key}{said}"), 400))
+        };
+        let document = toml::Deserializer::parse(&text).map_err(|error| refused(&error, ""))?;
+        let file: ProjectFile = serde_path_to_error::deserialize(document).map_err(|error| {
+            let key = Some(error.path().to_string()).filter(|key| key != ".");
+            let key = key.map(|key| format!("{key}: ")).unwrap_or_default();
+            refused(error.inner(), &key)
+        })?;
+        if let Some(key) = file.empty_path() {
+            let message = format!("{key}: expected a path, found an empty string");
+            return Err(invalid(&path.display().to_string(), &message));
         }
+        Ok((path, file))
     }
 }
 

@@ -12,3 +12,4 @@ pub mod nearest;
 pub mod problem;
 mod stage;
 pub(crate) mod untrusted;
+pub mod wording;

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, json_fault};
+use crate::diagnostics::problem::Coded;
+use crate::diagnostics::wording::json_in_text;
 use crate::json::document::DocumentKind;
 
 /// Why a rule or an event schema can't be used.
@@ -41,10 +42,10 @@ pub enum TaskError {
         allowed: usize,
     },
     /// The text is empty.
-    #[error("{origin}: expected a {document}, found nothing")]
+    #[error("{origin}: expected {}, found nothing", kind.name())]
     Empty {
-        /// `rule` or `event schema`.
-        document: &'static str,
+        /// The rule, or the event schema.
+        kind: DocumentKind,
         /// Where the document is from.
         origin: String,
     },
@@ -70,18 +71,21 @@ pub struct Rule {
 
 impl Rule {
     /// Reads a rule. A text that begins with `{` or `[`, or is one JSON value, is JSON and has to be an object; any other
-    /// text is a rule in words, and becomes the `rule` of an object of its own. `origin` names the text in errors.
+    /// text is a rule in words, and becomes the `rule` of an object of its own. A byte order mark is left out. `origin` names the text in errors.
     ///
     /// # Errors
     /// [`TaskError`], for an empty text, broken JSON, JSON that isn't an object or holds more values than [`DocumentKind::Rule`]
     /// allows.
     pub fn parse(text: &str, origin: &str) -> Result<Self, TaskError> {
         require_size(DocumentKind::Rule, text, origin)?;
+        // Editors of words write one, and whoever looks at the text doesn't see it.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let value = match serde_json::from_str(text) {
             Ok(value) => value,
             Err(_) if !text.trim_start().starts_with(['{', '[']) => {
                 if text.trim().is_empty() {
-                    return Err(TaskError::Empty { document: "rule", origin: origin.to_owned() });
+                    let (kind, origin) = (DocumentKind::Rule, origin.to_owned());
+                    return Err(TaskError::Empty { kind, origin });
                 }
                 serde_json::json!({ "rule": text })
             }
@@ -89,7 +93,7 @@ impl Rule {
                 return Err(TaskError::NotJson {
                     document: "rule",
                     origin: origin.to_owned(),
-                    message: json_fault(text, &error),
+                    message: json_in_text(text, &error),
                 });
             }
         };

@@ -10,7 +10,8 @@ use thiserror::Error;
 
 use crate::abi::event::{DEFAULT_MAX_EVENT_BYTES, EVENT_TYPE};
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, json_fault};
+use crate::diagnostics::problem::Coded;
+use crate::diagnostics::wording::json_in_line;
 use crate::json::document::DocumentKind;
 use crate::json::tally::Tally;
 use crate::plan::EventPattern;
@@ -172,7 +173,7 @@ impl Samples {
                 Ok(EventType::NoObject) => "something else than an object",
                 Err(_) if tally.is_exceeded() => return Err(too_large("JSON values", max_values)),
                 Err(error) => {
-                    let mut message = json_fault(text, &error);
+                    let mut message = json_in_line(text, &error);
                     if error.is_eof() {
                         message.push_str("; samples are one JSON object a line");
                     }

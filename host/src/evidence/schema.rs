@@ -12,7 +12,7 @@ use json_patch::jsonptr::Pointer;
 use serde_json::{Map, Value};
 
 use super::rule::{TaskError, object, require_size};
-use crate::diagnostics::problem::json_fault;
+use crate::diagnostics::wording::json_in_text;
 use crate::evidence::{Path, PathStep};
 use crate::json::document::DocumentKind as Document;
 use crate::json::{JsonKind, JsonKinds};
@@ -73,12 +73,13 @@ impl EventSchema {
         let document = "event schema";
         require_size(Document::EventSchema, text, origin)?;
         if text.trim().is_empty() {
-            return Err(TaskError::Empty { document, origin: origin.to_owned() });
+            let (kind, origin) = (Document::EventSchema, origin.to_owned());
+            return Err(TaskError::Empty { kind, origin });
         }
         let value = serde_json::from_str(text).map_err(|error| TaskError::NotJson {
             document,
             origin: origin.to_owned(),
-            message: json_fault(text, &error),
+            message: json_in_text(text, &error),
         })?;
         Ok(Self::new(text.to_owned(), object(document, origin, value)?))
     }

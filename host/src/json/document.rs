@@ -1,13 +1,17 @@
 //! Documents that people write: YAML or JSON, within bounds.
 
+mod found;
 mod kind;
 
 pub use kind::DocumentKind;
 
-use serde::de::DeserializeOwned;
-use serde_path_to_error::{Deserializer, Track};
+use serde::de::{DeserializeOwned, DeserializeSeed};
+use serde_path_to_error::{Deserializer, Segment, Track};
+use serde_saphyr::{Error as YamlError, MessageFormatter, UserMessageFormatter};
 
-use crate::diagnostics::untrusted::bounded;
+use self::found::Finder;
+use crate::diagnostics::untrusted::{bounded, sanitize};
+use crate::diagnostics::wording::{expected_first, json, json_column};
 
 /// How long a text in YAML may be. The largest specs known to us take 20 KB.
 const MAX_YAML_BYTES: usize = 1 << 20;
@@ -31,8 +35,14 @@ pub(crate) enum DocumentError {
     /// Longer than a document of its syntax may be, in bytes.
     TooLarge { used: usize, allowed: usize },
     /// Not of its syntax, or of another shape than was asked for, or beyond the bounds on nesting and aliases. Lines and
-    /// columns count from 1, and are 0 where the parser doesn't know them.
+    /// columns count from 1, and are 0 where the parser doesn't know them. The message begins with the path to what is
+    /// wrong, like `limits.deadline_ms`, unless that is the document itself.
     Syntax { line: u64, column: u64, message: String },
+}
+
+/// A place in a text, as it comes before what is said of it: `line 3, column 19: `. Nothing where the parser doesn't know it.
+pub(crate) fn position(line: u64, column: u64) -> String {
+    if line == 0 { String::new() } else { format!("line {line}, column {column}: ") }
 }
 
 enum Syntax {
@@ -76,17 +86,34 @@ impl<'a> Document<'a> {
 
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, DocumentError> {
         match self.syntax {
-            Syntax::Json => serde_json::from_str(self.text).map_err(|error| json_problem(&error)),
-            Syntax::Yaml => serde_saphyr::from_str_with_options(self.text, yaml_options())
-                .map_err(|error| yaml_problem(&error)),
+            Syntax::Json => serde_json::from_str(self.text).map_err(|error| {
+                let (line, column) = (error.line() as u64, json_column(self.text, &error) as u64);
+                self.problem::<T>(line, column, json(self.text, &error))
+            }),
+            Syntax::Yaml => {
+                serde_saphyr::from_str_with_options(self.text, yaml_options()).map_err(|error| {
+                    let place = error.location();
+                    let line = place.map_or(0, |place| place.line());
+                    let column = place.map_or(0, |place| place.column());
+                    self.problem::<T>(line, column, self.said_of_yaml::<T>(&error))
+                })
+            }
         }
     }
 
-    /// The path to the value that makes [`read`](Self::read) fail, like `limits.deadline_ms`; `None` where that is the
-    /// document itself, or nothing does.
-    pub(crate) fn fault<T: DeserializeOwned>(&self) -> Option<String> {
+    fn problem<T: DeserializeOwned>(&self, line: u64, column: u64, said: String) -> DocumentError {
+        let said = sanitize(&said, MESSAGE_CHARS);
+        let path = path_to(&self.fault::<T>());
+        let message =
+            if path.is_empty() { said } else { format!("{}: {said}", bounded(&path, PATH_CHARS)) };
+        DocumentError::Syntax { line, column, message }
+    }
+
+    /// The path to the value that makes [`read`](Self::read) fail, as far as it is known.
+    fn fault<T: DeserializeOwned>(&self) -> Vec<Segment> {
         let mut track = Track::new();
-        let is_read = match self.syntax {
+        // That it fails is known already.
+        let _ = match self.syntax {
             Syntax::Json => {
                 let mut json = serde_json::Deserializer::from_str(self.text);
                 T::deserialize(Deserializer::new(&mut json, &mut track)).is_ok()
@@ -98,34 +125,62 @@ impl<'a> Document<'a> {
             )
             .is_ok(),
         };
-        if is_read {
-            return None;
+        let is_known = |segment: &&Segment| !matches!(segment, Segment::Unknown);
+        track.path().iter().take_while(is_known).cloned().collect()
+    }
+
+    /// What is wrong with a text in YAML: what was expected, and what the text holds instead where the reader doesn't say.
+    fn said_of_yaml<T: DeserializeOwned>(&self, error: &YamlError) -> String {
+        let expected = match error {
+            YamlError::AliasError { error, .. } => return self.said_of_yaml::<T>(error),
+            YamlError::Unexpected { expected: "sequence start", .. } => "a list",
+            YamlError::Unexpected { expected: "mapping start", .. } => "an object",
+            YamlError::Unexpected { expected: "string scalar", .. }
+            | YamlError::NullIntoString { .. }
+            | YamlError::TaggedScalarCannotDeserializeIntoString { .. } => "a string",
+            YamlError::InvalidBooleanStrict { .. } => "`true` or `false`",
+            YamlError::InvalidScalar { ty, .. } if ty.starts_with(['u', 'i']) => "a whole number",
+            YamlError::InvalidScalar { ty: "floating point", .. } => "a number",
+            YamlError::DuplicateMappingKey { key, .. } => {
+                let key = key.as_ref().map(|key| format!(" `{key}`")).unwrap_or_default();
+                return format!("expected each key once, found{key} a second time");
+            }
+            _ => return expected_first(&UserMessageFormatter.format_message(error)),
+        };
+        let found = self.found(&self.fault::<T>()).unwrap_or_else(|| "something else".to_owned());
+        format!("expected {expected}, found {found}")
+    }
+
+    /// Whether it holds nothing, or nothing but comments.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self.syntax, Syntax::Yaml)
+            && matches!(self.found(&[]).as_deref(), None | Some("null"))
+    }
+
+    /// What a text in YAML holds at a path, in words.
+    fn found(&self, path: &[Segment]) -> Option<String> {
+        let mut found = None;
+        let finder = Finder::new(path, &mut found);
+        // It stops in an error once it has found it.
+        let _ = serde_saphyr::with_deserializer_from_str_with_options(
+            self.text,
+            yaml_options(),
+            |yaml| finder.deserialize(yaml),
+        );
+        found
+    }
+}
+
+/// A path in words: `entities[0].keys`.
+fn path_to(segments: &[Segment]) -> String {
+    let mut path = String::new();
+    for segment in segments {
+        if !path.is_empty() && !matches!(segment, Segment::Seq { .. }) {
+            path.push('.');
         }
-        // Printed as `.` where it has no segments.
-        Some(track.path().to_string())
-            .filter(|path| path != ".")
-            .map(|path| bounded(&path, PATH_CHARS))
+        path.push_str(&segment.to_string());
     }
-}
-
-fn json_problem(error: &serde_json::Error) -> DocumentError {
-    DocumentError::Syntax {
-        line: u64::try_from(error.line()).unwrap_or(0),
-        column: u64::try_from(error.column()).unwrap_or(0),
-        message: bounded(&error.to_string(), MESSAGE_CHARS),
-    }
-}
-
-fn yaml_problem(error: &serde_saphyr::Error) -> DocumentError {
-    let plain = serde_saphyr::render_options! {
-        formatter: &serde_saphyr::UserMessageFormatter,
-        snippets: serde_saphyr::SnippetMode::Off,
-    };
-    DocumentError::Syntax {
-        line: error.location().map_or(0, |location| location.line()),
-        column: error.location().map_or(0, |location| location.column()),
-        message: bounded(&error.render_with_options(plain), MESSAGE_CHARS),
-    }
+    path
 }
 
 fn yaml_options() -> serde_saphyr::Options {

@@ -66,6 +66,13 @@ impl Coded for CompileError {
             Self::TooLarge { .. } => codes::SOURCE_TOO_LARGE,
         }
     }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Syntax { message, .. } => message.clone(),
+            Self::TooLarge { .. } => self.to_string(),
+        }
+    }
 }
 
 /// Compiles rendered source.

@@ -42,7 +42,10 @@ impl Replay {
         let name = named(&file.display().to_string());
         match File::open(file) {
             Ok(file) => Self::read(name, BufReader::new(file)),
-            Err(error) => Err(LlmError::Replay { model: name, message: error.to_string() }),
+            Err(error) => {
+                let message = format!("cannot read a recording: {error}");
+                Err(LlmError::Replay { model: name, message })
+            }
         }
     }
 
@@ -92,7 +95,9 @@ impl Replay {
 fn calls(transcript: impl BufRead) -> Result<Vec<Answered>, String> {
     let mut answers = Vec::new();
     let mut lines = Lines::new(transcript, MAX_CALL_BYTES);
-    while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
+    while let Some(line) =
+        lines.next_line().map_err(|error| format!("cannot read a recording: {error}"))?
+    {
         let (number, answer) = match line {
             Line::Whole { number, text } => (number, call(text)),
             Line::TooLong { number, bytes } => {

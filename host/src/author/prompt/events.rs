@@ -9,9 +9,9 @@ use super::lines::{FAR, NAME_CHARS, RankedLines, RuleWords, names, place, push_c
 use crate::diagnostics::fence;
 use crate::evidence::effort::{Cancel, StepBudget};
 use crate::evidence::redact::{is_data, redacted};
-use crate::evidence::{Evidence, Observed, PathStep, SampleEvents, Visibility};
+use crate::evidence::{Collection, Evidence, Observed, PathStep, SampleEvents, Visibility};
 use crate::gate::policy::FieldPolicy;
-use crate::plan::expr::{ForEach, Reference};
+use crate::plan::expr::{ForEach, Level, Reference};
 
 /// How much is shown of all samples together, in characters.
 const EVENTS_CHARS: usize = 48_000;
@@ -151,7 +151,9 @@ fn block(
     }
     let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
     let effort = StepBudget::new(COLLECTIONS_BYTES, &Cancel::default());
-    for for_each in iterations(evidence, &names, &effort) {
+    let (iterations, are_all) = iterations(evidence, &names, &effort);
+    let mut too_deep = 0;
+    for for_each in iterations {
         let elements = elements(evidence, &names, &for_each, &effort);
         let together = SampleEvents::together(elements.event_types().map(|(_, it)| it));
         for (path, observed) in together.observed() {
@@ -167,6 +169,13 @@ fn block(
                 "",
             );
         }
+        if for_each.level() == Level::DEEPEST {
+            too_deep += inside(&elements, &names)
+                .map(|it| Reference { path: it.iteration.path, level: for_each.level() })
+                .map(|array| PathStep::resolved(&array, Some(&for_each)))
+                .filter(|steps| policy.visibility(steps) != Visibility::Hidden)
+                .count();
+        }
     }
     let PathTable { lines, denied, .. } = table;
     let (shown, left_out) = lines.within(max_chars.saturating_sub(headings.chars().count() + 1));
@@ -175,7 +184,12 @@ fn block(
     push_count(&mut text, "Event types that are not shown", left_out_types);
     push_count(&mut text, "Paths of this that are not shown", left_out);
     push_count(&mut text, "Paths of this that policy denies", denied);
-    if effort.is_over() {
+    push_count(
+        &mut text,
+        "Arrays and maps of this that are not shown, deeper than the two levels of a `for_each`",
+        too_deep,
+    );
+    if effort.is_over() || !are_all {
         text.push_str("\nNot all arrays and maps of this were looked into.\n");
     }
     text
@@ -194,18 +208,30 @@ fn elements(
     elements
 }
 
-/// What there are elements or entries of in these events, and in the elements of arrays.
-fn iterations(evidence: &Evidence, event_types: &[&str], effort: &StepBudget) -> Vec<ForEach> {
+/// What there are elements or entries of in these events, and in the elements of arrays; and whether that is all.
+fn iterations(
+    evidence: &Evidence,
+    event_types: &[&str],
+    effort: &StepBudget,
+) -> (Vec<ForEach>, bool) {
     let mut all = Vec::new();
-    let found =
-        |evidence: &Evidence| evidence.arrays(event_types).into_iter().filter(|it| it.elements > 0);
-    for outer in found(evidence).take(MAX_COLLECTIONS) {
+    for outer in inside(evidence, event_types) {
+        // What is beyond the limit isn't looked into to find more of it.
+        if all.len() > MAX_COLLECTIONS {
+            break;
+        }
         let for_each = ForEach::new(outer.iteration.clone(), None);
-        let inside = elements(evidence, event_types, &for_each, effort);
+        let elements = elements(evidence, event_types, &for_each, effort);
         all.push(for_each);
-        let nested = found(&inside).take(MAX_COLLECTIONS);
+        let nested = inside(&elements, event_types).take(MAX_COLLECTIONS);
         all.extend(nested.map(|it| ForEach::new(outer.iteration.clone(), Some(it.iteration))));
     }
+    let are_all = all.len() <= MAX_COLLECTIONS;
     all.truncate(MAX_COLLECTIONS);
-    all
+    (all, are_all)
+}
+
+/// The arrays and maps in which there is something.
+fn inside(evidence: &Evidence, event_types: &[&str]) -> impl Iterator<Item = Collection> {
+    evidence.arrays(event_types).into_iter().filter(|it| it.elements > 0)
 }

@@ -8,7 +8,7 @@ use crate::graph::spec::{Entity, Property, Relationship};
 /// How much of a graph spec is shown, in characters.
 const GRAPH_CHARS: usize = 16_000;
 
-/// How much of an entity's description is shown, before escaping.
+/// How much of a description is shown, before escaping.
 const DESCRIPTION_CHARS: usize = 200;
 
 const INTRODUCTION: &str = "
@@ -31,10 +31,10 @@ pub(super) fn section(graph: &GraphSpec, wanted: &RuleWords) -> String {
         lines.push((rank, 0), heading);
         let is_key = |property: &&Property| entity.key_columns.contains(&property.column);
         for property in entity.key_properties() {
-            lines.push((rank, 1), line("key", property));
+            lines.push_with((rank, 1), line("key", property), remark(property));
         }
         for property in entity.properties.iter().filter(|it| !is_key(it)) {
-            lines.push((rank, 2), line("property", property));
+            lines.push_with((rank, 2), line("property", property), remark(property));
         }
     }
     for relationship in graph.relationships() {
@@ -48,7 +48,7 @@ pub(super) fn section(graph: &GraphSpec, wanted: &RuleWords) -> String {
         };
         lines.push((rank, 1), heading);
         for property in relationship.properties.iter() {
-            lines.push((rank, 2), line("property", property));
+            lines.push_with((rank, 2), line("property", property), remark(property));
         }
     }
     let left_out = "Entities, relationships and properties that are not shown";
@@ -76,6 +76,13 @@ fn line(role: &str, property: &Property) -> Option<String> {
     };
     let (kind, _) = fence::quoted(property.property_type.as_str(), NAME_CHARS);
     Some(format!("  {role} {}{column}: {}", name(&property.logical_name)?, kind.trim_matches('"')))
+}
+
+/// What a property is, in words. It gives way to the names of others.
+fn remark(property: &Property) -> String {
+    let mut remark = String::new();
+    push_description(&mut remark, property.description.as_deref(), DESCRIPTION_CHARS);
+    remark
 }
 
 fn name(name: &str) -> Option<String> {

@@ -121,15 +121,32 @@ pub(super) type Rank = (u8, usize);
 /// RankedLines that may or may not all be shown.
 #[derive(Default)]
 pub(super) struct RankedLines {
-    lines: Vec<(Rank, String)>,
+    lines: Vec<RankedLine>,
     unfit: usize,
+}
+
+struct RankedLine {
+    rank: Rank,
+    text: String,
+    /// What follows the text where there is room for it.
+    remark: String,
 }
 
 impl RankedLines {
     /// Adds a line, to be shown where it was added; counts what no line can show.
     pub(super) fn push(&mut self, rank: Rank, line: impl Into<Option<String>>) {
+        self.push_with(rank, line, String::new());
+    }
+
+    /// The same, with what follows the line where all lines that fit leave room for it.
+    pub(super) fn push_with(
+        &mut self,
+        rank: Rank,
+        line: impl Into<Option<String>>,
+        remark: String,
+    ) {
         match line.into() {
-            Some(line) => self.lines.push((rank, line)),
+            Some(text) => self.lines.push(RankedLine { rank, text, remark }),
             None => self.leave_out(),
         }
     }
@@ -153,23 +170,35 @@ impl RankedLines {
     }
 
     /// The lines of lowest rank that fit into `max_chars` characters together, in the order in which they were added,
-    /// and how many are left out.
+    /// and how many are left out. What room they leave goes to their remarks, by rank as well; the first that doesn't fit
+    /// and all after it are left out.
     pub(super) fn within(self, max_chars: usize) -> (String, usize) {
         let mut order: Vec<usize> = (0..self.lines.len()).collect();
-        order.sort_by_key(|&index| (self.lines[index].0, index));
+        order.sort_by_key(|&index| (self.lines[index].rank, index));
         let mut left = max_chars;
-        let fitting = order
+        let mut take = |chars: usize| {
+            let rest = left.checked_sub(chars);
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        };
+        let fits = |&&index: &&usize| take(self.lines[index].text.chars().count() + 1);
+        let fitting = order.iter().take_while(fits).count();
+        let (kept, left_out) = order.split_at(fitting);
+        let fits = |&&index: &&usize| take(self.lines[index].remark.chars().count());
+        let remarked = kept.iter().take_while(fits).count();
+        let mut shown: Vec<(usize, &str)> = kept
             .iter()
-            .take_while(|&&index| {
-                let rest = left.checked_sub(self.lines[index].1.chars().count() + 1);
-                left = rest.unwrap_or(left);
-                rest.is_some()
+            .enumerate()
+            .map(|(place, &index)| {
+                (index, if place < remarked { self.lines[index].remark.as_str() } else { "" })
             })
-            .count();
-        let mut kept = order[..fitting].to_vec();
-        kept.sort_unstable();
-        let shown: Vec<&str> = kept.iter().map(|&index| self.lines[index].1.as_str()).collect();
-        (shown.join("\n"), order.len() - fitting + self.unfit)
+            .collect();
+        shown.sort_unstable();
+        let shown: Vec<String> = shown
+            .iter()
+            .map(|&(index, remark)| format!("{}{remark}", self.lines[index].text))
+            .collect();
+        (shown.join("\n"), left_out.len() + self.unfit)
     }
 }
 
@@ -234,5 +263,20 @@ mod tests {
         assert_eq!(lines().within(9), ("aa\nbb\ncc".to_owned(), 1));
         assert_eq!(lines().within(8), ("bb\ncc".to_owned(), 2));
         assert_eq!(lines().within(0), (String::new(), 4));
+    }
+
+    #[test]
+    fn remarks_take_the_room_that_lines_leave() {
+        let lines = || {
+            let mut lines = RankedLines::default();
+            for (rank, text) in [(2, "aa"), (0, "bb"), (1, "cc")] {
+                lines.push_with((rank, 0), text.to_owned(), "+++".to_owned());
+            }
+            lines
+        };
+        assert_eq!(lines().within(8), ("bb\ncc".to_owned(), 1));
+        assert_eq!(lines().within(11), ("aa\nbb\ncc".to_owned(), 0));
+        assert_eq!(lines().within(15), ("aa\nbb+++\ncc+++".to_owned(), 0));
+        assert_eq!(lines().within(18), ("aa+++\nbb+++\ncc+++".to_owned(), 0));
     }
 }

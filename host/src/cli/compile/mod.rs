@@ -57,7 +57,9 @@ Models (--model, or `model` in retort.toml; draft where nothing is said):
 
 pub(super) fn main(args: &CompileArgs) -> CommandResult {
     let project = args.project.resolve()?;
-    match project.source(args.model.spec())? {
+    let source = project.source(args.model.spec())?;
+    project.check_out()?;
+    match source {
         PlanSource::Plan(plan) => planned::main(&project, &plan, args.keep, args.output.json),
         PlanSource::Model(spec) => asked::main(&project, &spec, args),
     }

@@ -28,8 +28,8 @@ codes! { Stage::Graph;
         "The graph spec is not YAML or JSON of one of the known forms: a syntax error, an unknown key, or a value of another type.",
         "Correct the place that the message gives by line and column.";
     GRAPH_SPEC_TOO_LARGE = "graph_spec_too_large":
-        "The graph spec is larger than what is read, or comes to more once inherited properties are counted where they arrive: 2,000 entities and as many relationships, 50,000 properties, 1,024 bytes of one name and 4 MiB of all of them.",
-        "Split it, shorten its names, or remove what is not about the graph.";
+        "The graph spec is larger than what is read, or comes to more once inherited properties are counted where they arrive: 2,000 entities and as many relationships, 50,000 properties, 1,024 bytes of one name, 4 MiB of all of them, and 4 MiB of all descriptions of properties.",
+        "Split it, shorten its names and descriptions, or remove what is not about the graph.";
     GRAPH_SPEC_UNBOUND_ENDPOINT = "graph_spec_unbound_endpoint":
         "A bound relationship joins an entity that the binding leaves out.",
         "Bind the entity too, or leave the relationship out.";
@@ -37,7 +37,7 @@ codes! { Stage::Graph;
         "A bound entity has no column for a property of its key.",
         "Bind every property of the key to a column.";
     GRAPH_SPEC_UNKNOWN_NAME = "graph_spec_unknown_name":
-        "The graph spec uses a name that nothing declares.",
+        "The graph spec uses a name that nothing declares: of an entity, a relationship, a property or a property type. Types are string, bytes, int64 (integer), double (float64, numeric), boolean (bool), date, timestamp (datetime), and time and json, which are text; a type of another tool is text where `property_types` lists it.",
         "Correct the spelling, or declare it.";
     GRAPH_SPEC_WRONG_FORM = "graph_spec_wrong_form":
         "The document is of another kind than was asked for, such as a binding in place of a graph spec.",

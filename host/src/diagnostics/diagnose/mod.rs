@@ -28,6 +28,7 @@ use serde_json::Value;
 
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
+use crate::diagnostics::wording::expected_first;
 
 /// The kinds of report that have a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,7 +146,7 @@ fn read<T: DeserializeOwned>(kind: ReportKind, report: &Value) -> Result<T, Diag
         DiagnoseError::InvalidReport {
             kind,
             path: if path == "." { String::new() } else { path },
-            message: sanitize(&error.inner().to_string(), MESSAGE_CHARS),
+            message: sanitize(&expected_first(&error.inner().to_string()), MESSAGE_CHARS),
         }
     })
 }

@@ -11,7 +11,7 @@ use super::{FieldPolicy, Restriction};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::{bounded, quoted};
-use crate::json::document::{Document, DocumentError};
+use crate::json::document::{Document, DocumentError, position};
 
 /// How much of the name of a text is repeated, in characters.
 const ORIGIN_CHARS: usize = 200;
@@ -20,7 +20,7 @@ const ORIGIN_CHARS: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PolicyError {
     /// Not YAML or JSON, or of another shape: an unknown or repeated key, text where a list is expected.
-    #[error("{origin}: {message}")]
+    #[error("{origin}: {}{message}", position(*line, *column))]
     Syntax {
         /// Where the text is from.
         origin: String,
@@ -28,7 +28,7 @@ pub enum PolicyError {
         line: u64,
         /// Column, from 1; 0 where the parser doesn't know it.
         column: u64,
-        /// What the parser expected and found, with the position.
+        /// Which value, like `limits.deadline_ms`, unless it is the document itself; what was expected, and what was found.
         message: String,
     },
     /// Longer than a policy may be.
@@ -109,12 +109,13 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, P
         }
     };
     let document = Document::new(text, &origin).map_err(refused)?;
-    document.read().map_err(|error| match (refused(error), document.fault::<T>()) {
-        (PolicyError::Syntax { origin, line, column, message }, Some(path)) => {
-            PolicyError::Syntax { origin, line, column, message: format!("{path}: {message}") }
-        }
-        (error, _) => error,
-    })
+    let written = document.read().map_err(refused)?;
+    if document.is_empty() {
+        // It would allow everything, which whoever names a policy doesn't mean.
+        let message = "expected an object, found an empty document".to_owned();
+        return Err(refused(DocumentError::Syntax { line: 0, column: 0, message }));
+    }
+    Ok(written)
 }
 
 /// A policy as it is written.

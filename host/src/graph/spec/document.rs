@@ -79,7 +79,7 @@ pub(super) struct PropertyDeclaration {
     #[serde(rename = "type")]
     pub(super) ontology_type: Option<String>,
     pub(super) sdk_type: Option<String>,
-    description: Ignored,
+    pub(super) description: Option<String>,
     annotations: Ignored,
     synonyms: Ignored,
 }

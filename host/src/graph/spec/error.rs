@@ -1,12 +1,18 @@
 //! Why a graph spec is refused.
 
 use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::nearest::nearest;
 use crate::diagnostics::problem::Coded;
-use crate::diagnostics::untrusted::{bounded, quoted};
+use crate::diagnostics::untrusted::{bounded, escaped, quoted};
+use crate::diagnostics::wording::meant;
+use crate::json::document::position;
+
+/// How many types a message lists.
+const MAX_TYPES: usize = 20;
 
 /// A graph spec, ontology or binding that was refused: which text, and what is wrong.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", bounded(origin, 200))]
+#[error("{}: {}{problem}", bounded(origin, 200), problem.position())]
 pub struct GraphSpecError {
     origin: String,
     problem: Box<SpecProblem>,
@@ -54,7 +60,7 @@ pub enum SpecProblem {
         line: u64,
         /// Column, from 1; 0 where the parser doesn't know it.
         column: u64,
-        /// What the parser expected and found, with the position.
+        /// Which value, like `entities[0].keys`, unless it is the document itself; what was expected, and what was found.
         message: String,
     },
     /// Over one of the limits on size.
@@ -121,6 +127,18 @@ pub enum SpecProblem {
         /// The name.
         name: String,
     },
+    /// A type that there isn't.
+    #[error("{path}: expected a property type, one of {known}, found `{}`{}", escaped(name), meant(nearest.as_deref()))]
+    UnknownType {
+        /// The use.
+        path: String,
+        /// The types that there are, as far as a message lists them.
+        known: String,
+        /// The name.
+        name: String,
+        /// The type that was meant, if one is near.
+        nearest: Option<String>,
+    },
     /// A declaration that extends itself, directly or through others.
     #[error("{path}: expected a parent that does not extend {}, found a cycle", quoted(name))]
     InheritanceCycle {
@@ -161,6 +179,28 @@ fn place(path: &str) -> String {
 }
 
 impl SpecProblem {
+    pub(super) fn unknown_type(path: &str, name: &str, types: &[&str]) -> Self {
+        let (shown, more) = types.split_at(types.len().min(MAX_TYPES));
+        let mut known = shown.iter().map(|it| format!("`{}`", escaped(it))).collect::<Vec<_>>();
+        if !more.is_empty() {
+            known.push(format!("and {} more", more.len()));
+        }
+        Self::UnknownType {
+            path: path.to_owned(),
+            known: known.join(", "),
+            name: name.to_owned(),
+            nearest: nearest(name, types.iter().copied()).map(escaped),
+        }
+    }
+
+    /// What comes before the problem, where the problem is known by line and column.
+    fn position(&self) -> String {
+        match self {
+            Self::Syntax { line, column, .. } => position(*line, *column),
+            _ => String::new(),
+        }
+    }
+
     fn path(&self) -> Option<String> {
         match self {
             Self::Syntax { line: 0, .. } | Self::WrongForm { .. } => None,
@@ -172,6 +212,7 @@ impl SpecProblem {
             | Self::ConflictingFields { path, .. }
             | Self::DuplicateName { path, .. }
             | Self::UnknownName { path, .. }
+            | Self::UnknownType { path, .. }
             | Self::InheritanceCycle { path, .. }
             | Self::UnboundKey { path, .. }
             | Self::UnboundEndpoint { path, .. } => Some(path.clone()),
@@ -189,7 +230,7 @@ impl Coded for SpecProblem {
             Self::EmptyName { .. } => codes::GRAPH_SPEC_EMPTY_NAME,
             Self::ConflictingFields { .. } => codes::GRAPH_SPEC_CONFLICTING_FIELDS,
             Self::DuplicateName { .. } => codes::GRAPH_SPEC_DUPLICATE_NAME,
-            Self::UnknownName { .. } => codes::GRAPH_SPEC_UNKNOWN_NAME,
+            Self::UnknownName { .. } | Self::UnknownType { .. } => codes::GRAPH_SPEC_UNKNOWN_NAME,
             Self::InheritanceCycle { .. } => codes::GRAPH_SPEC_INHERITANCE_CYCLE,
             Self::OntologyMismatch { .. } => codes::GRAPH_SPEC_ONTOLOGY_MISMATCH,
             Self::UnboundKey { .. } => codes::GRAPH_SPEC_UNBOUND_KEY,

@@ -13,6 +13,8 @@ const MAX_NAME_BYTES: usize = 1_024;
 /// How many bytes all names of a spec may have, inherited ones counted where they arrive: as many as a text in the resolved
 /// form, which says more than names.
 const MAX_NAMES_BYTES: usize = 4 << 20;
+/// How many bytes all descriptions of properties may have, inherited ones counted where they arrive.
+const MAX_DESCRIPTIONS_BYTES: usize = 4 << 20;
 
 type Result<T> = std::result::Result<T, SpecProblem>;
 
@@ -21,6 +23,7 @@ type Result<T> = std::result::Result<T, SpecProblem>;
 pub(super) struct SpecExtent {
     properties: usize,
     bytes: usize,
+    described: usize,
 }
 
 impl SpecExtent {
@@ -28,6 +31,9 @@ impl SpecExtent {
     pub(super) fn add_properties(&mut self, path: &str, properties: &[&Property]) -> Result<()> {
         self.properties += properties.len();
         limit(path, "properties", self.properties, MAX_PROPERTIES)?;
+        let descriptions = properties.iter().filter_map(|property| property.description.as_deref());
+        self.described += descriptions.map(str::len).sum::<usize>();
+        limit(path, "bytes of descriptions", self.described, MAX_DESCRIPTIONS_BYTES)?;
         let names = properties.iter().flat_map(|property| {
             [&property.logical_name, &property.column, property.property_type.as_str()]
         });

@@ -17,6 +17,9 @@ pub struct Property {
     /// The type of its values.
     #[serde(rename = "sdk_type")]
     pub property_type: PropertyType,
+    /// What it is, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
 }
 
 impl Property {
@@ -85,6 +88,7 @@ mod tests {
             column: column.to_owned(),
             logical_name: logical_name.to_owned(),
             property_type: PropertyType::String,
+            description: None,
         };
         let properties = Properties::new(vec![property("a", "b"), property("b", "c")]);
         let logical = |found: Option<&Property>| found.map(|found| found.logical_name.clone());

@@ -30,7 +30,11 @@ pub(super) fn spec(text: &str, origin: &str) -> Result<DeclaredForm, SpecProblem
     if header.entities.is_none() {
         return Err(SpecProblem::WrongForm {
             expected: "a graph spec or an ontology",
-            found: "a document with neither `entities` nor `graph`",
+            found: if reader.is_empty() {
+                "an empty document"
+            } else {
+                "a document with neither `entities` nor `graph`"
+            },
         });
     }
     Ok(DeclaredForm { document: reader.read()?, base: "", external_parents: false })
@@ -42,7 +46,11 @@ pub(super) fn binding(text: &str, origin: &str) -> Result<BindingDocument, SpecP
     if header.binding.is_none() {
         return Err(SpecProblem::WrongForm {
             expected: "a binding",
-            found: "a document without `binding`",
+            found: if reader.is_empty() {
+                "an empty document"
+            } else {
+                "a document without `binding`"
+            },
         });
     }
     Ok(reader.read()?)

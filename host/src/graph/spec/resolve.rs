@@ -8,7 +8,9 @@ use super::extent::{
     MAX_DECLARATIONS, MAX_KEY_COLUMNS, MAX_PROPERTIES, SpecExtent, limit, named, short,
 };
 use super::read::DeclaredForm;
+use super::types::ONTOLOGY_TYPES;
 use super::{Entity, GraphSpec, Properties, Property, PropertyType, Relationship, SpecProblem};
+use crate::diagnostics::nearest::nearest;
 
 type Result<T> = std::result::Result<T, SpecProblem>;
 
@@ -18,7 +20,10 @@ pub(super) fn resolve(declared: &DeclaredForm) -> Result<GraphSpec> {
     let relationships = document.relationships.as_deref().unwrap_or_default();
     limit("", "entities", entities.len(), MAX_DECLARATIONS)?;
     limit("", "relationships", relationships.len(), MAX_DECLARATIONS)?;
-    let types = document.property_types.as_ref();
+    let types = document.property_types.as_deref();
+    for (i, name) in types.unwrap_or_default().iter().enumerate() {
+        own_type(&format!("{}property_types[{i}]", declared.base), name)?;
+    }
     let types = types.map(|types| types.iter().map(String::as_str).collect());
     let name = document.name.clone().unwrap_or_default();
     short(&format!("{}name", declared.base), &name)?;
@@ -163,8 +168,15 @@ impl Resolver<'_> {
     }
 
     fn property(&self, path: &str, declaration: &PropertyDeclaration) -> Result<Property> {
-        let PropertyDeclaration { name, column, logical_name, ontology_type, sdk_type, .. } =
-            declaration;
+        let PropertyDeclaration {
+            name,
+            column,
+            logical_name,
+            ontology_type,
+            sdk_type,
+            description,
+            ..
+        } = declaration;
         let conflict = |first, second| {
             Err(SpecProblem::ConflictingFields { path: path.to_owned(), first, second })
         };
@@ -184,22 +196,28 @@ impl Resolver<'_> {
                 short(&format!("{path}.sdk_type"), name)?;
                 PropertyType::from_sdk(name)
             }
-            (Some(name), None) => {
-                self.declared_type(&format!("{path}.type"), name)?;
-                PropertyType::from_ontology(name)
-            }
+            (Some(name), None) => self.declared_type(&format!("{path}.type"), name)?,
         };
-        Ok(Property { column: column.clone(), logical_name: logical_name.clone(), property_type })
+        Ok(Property {
+            column: column.clone(),
+            logical_name: logical_name.clone(),
+            property_type,
+            description: described(description),
+        })
     }
 
-    fn declared_type(&self, path: &str, name: &str) -> Result<()> {
+    /// The type of that name: one that the document lists, where it does that, else one of [`ONTOLOGY_TYPES`].
+    fn declared_type(&self, path: &str, name: &str) -> Result<PropertyType> {
+        let known = PropertyType::from_ontology(name);
         match &self.types {
-            Some(types) if !types.contains(name) => Err(SpecProblem::UnknownName {
-                path: path.to_owned(),
-                kind: "property type",
-                name: name.to_owned(),
-            }),
-            _ => Ok(()),
+            Some(types) if !types.contains(name) => {
+                let mut types: Vec<&str> = types.iter().copied().collect();
+                types.sort_unstable();
+                Err(SpecProblem::unknown_type(path, name, &types))
+            }
+            // The vocabulary of another tool: it has no type of its own here, and is text.
+            Some(_) => Ok(known.unwrap_or(PropertyType::String)),
+            None => known.ok_or_else(|| SpecProblem::unknown_type(path, name, &ontology_types())),
         }
     }
 
@@ -236,6 +254,19 @@ impl Resolver<'_> {
         }
         Ok(Properties::new(properties))
     }
+}
+
+fn ontology_types() -> Vec<&'static str> {
+    ONTOLOGY_TYPES.iter().map(|(name, _)| *name).collect()
+}
+
+/// A type that a document lists may be one of its own, but no misspelt one of those that are known.
+fn own_type(path: &str, name: &str) -> Result<()> {
+    let is_known = PropertyType::from_ontology(name).is_some();
+    if !is_known && nearest(name, ontology_types()).is_some() {
+        return Err(SpecProblem::unknown_type(path, name, &ontology_types()));
+    }
+    Ok(())
 }
 
 fn described(text: &Option<String>) -> Option<String> {

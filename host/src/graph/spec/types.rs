@@ -50,18 +50,9 @@ impl PropertyType {
         }
     }
 
-    /// The type that an ontology names in `type`. Whatever has no type of its own here is kept
-    /// as text.
-    pub(super) fn from_ontology(name: &str) -> Self {
-        match name {
-            "integer" => Self::Int64,
-            "numeric" => Self::Double,
-            "datetime" => Self::Timestamp,
-            other => match Self::from_sdk(other) {
-                Self::Unsupported(_) => Self::String,
-                known => known,
-            },
-        }
+    /// The type that an ontology names in `type`, if it is one of [`ONTOLOGY_TYPES`].
+    pub(super) fn from_ontology(name: &str) -> Option<Self> {
+        ONTOLOGY_TYPES.iter().find(|(known, _)| *known == name).map(|(_, kind)| kind.clone())
     }
 
     /// The kinds of JSON values that may be of the type; empty where none is.
@@ -118,6 +109,25 @@ impl PropertyType {
     }
 }
 
+/// The types that an ontology may name, each with what its values are checked as. Times of day and JSON have no type of
+/// their own here, and are text.
+pub(super) const ONTOLOGY_TYPES: [(&str, PropertyType); 14] = [
+    ("string", PropertyType::String),
+    ("bytes", PropertyType::Bytes),
+    ("int64", PropertyType::Int64),
+    ("integer", PropertyType::Int64),
+    ("double", PropertyType::Double),
+    ("float64", PropertyType::Float64),
+    ("numeric", PropertyType::Double),
+    ("boolean", PropertyType::Boolean),
+    ("bool", PropertyType::Bool),
+    ("date", PropertyType::Date),
+    ("time", PropertyType::String),
+    ("datetime", PropertyType::Timestamp),
+    ("timestamp", PropertyType::Timestamp),
+    ("json", PropertyType::String),
+];
+
 impl Serialize for PropertyType {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -132,20 +142,27 @@ mod tests {
     fn ontology_types_map_to_sdk_types() {
         for (ontology, sdk) in [
             ("string", "string"),
-            ("bytes", "bytes"),
             ("integer", "int64"),
-            ("int64", "int64"),
-            ("double", "double"),
             ("numeric", "double"),
-            ("boolean", "boolean"),
-            ("date", "date"),
+            ("float64", "float64"),
             ("time", "string"),
             ("datetime", "timestamp"),
-            ("timestamp", "timestamp"),
             ("json", "string"),
-            ("anything", "string"),
         ] {
-            assert_eq!(PropertyType::from_ontology(ontology).as_str(), sdk, "{ontology}");
+            let found = PropertyType::from_ontology(ontology);
+            assert_eq!(found.as_ref().map(PropertyType::as_str), Some(sdk), "{ontology}");
+        }
+        for unknown in ["anything", "timestmp", "String", ""] {
+            assert_eq!(PropertyType::from_ontology(unknown), None, "{unknown}");
+        }
+    }
+
+    /// Whoever writes an ontology may name a type as results are checked by it.
+    #[test]
+    fn every_type_that_is_checked_has_a_name_in_an_ontology() {
+        for (_, kind) in ONTOLOGY_TYPES {
+            assert_eq!(PropertyType::from_ontology(kind.as_str()), Some(kind.clone()));
+            assert_eq!(PropertyType::from_sdk(kind.as_str()), kind);
         }
     }
 

@@ -165,6 +165,7 @@ mod tests {
             column: column.to_owned(),
             logical_name: logical_name.to_owned(),
             property_type: PropertyType::String,
+            description: None,
         }
     }
 

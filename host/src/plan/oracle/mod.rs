@@ -25,7 +25,8 @@ mod value;
 use super::error::kind;
 use super::model::Plan;
 use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, json_fault};
+use crate::diagnostics::problem::Coded;
+use crate::diagnostics::wording::json_in_line;
 use crate::graph::extraction::Extraction;
 use graph::Graph;
 use json::EventJson;
@@ -110,7 +111,7 @@ pub fn eval(plan: &Plan, event: &str) -> Result<Extraction, OracleError> {
 
 fn read(text: &str) -> Result<EventJson<'_>, OracleError> {
     let not_json =
-        |error: &serde_json::Error| OracleError::EventNotJson { detail: json_fault(text, error) };
+        |error: &serde_json::Error| OracleError::EventNotJson { detail: json_in_line(text, error) };
     // A raw value isn't checked as one that is read is: surrogates and the range of numbers are passed over.
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     if !value.is_object() {
