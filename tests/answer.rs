@@ -1,131 +1,17 @@
-//! What models answer: `answer/*.json` are answers and what is read in them, `answer/*.snap` what a model is shown.
+//! What holds for every answer of a model. What is read in some is in `cases/answer.rs`.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use retort::author::answer::{AnswerError, AnswerFormat, MAX_BYTES, MAX_PROPERTIES, read};
+use retort::author::answer::{AnswerFormat, MAX_BYTES, MAX_PROPERTIES, read};
 use retort::author::llm::FinishReason;
-use retort::diagnostics::codes;
 use retort::diagnostics::problem::Stage;
 use retort::plan;
-use serde::Deserialize;
 use serde_json::{Value, json};
-
-use crate::support::{shared, workspace_root};
 
 /// The codes of answers that hold no plan to be read.
 const OWN_CODES: [&str; 4] =
     ["ambiguous_response", "answer_too_large", "model_refused", "truncated_response"];
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    text: String,
-    #[serde(default = "stop")]
-    finish: FinishReason,
-    #[serde(default)]
-    format: Format,
-    expect: Expect,
-}
-
-fn stop() -> FinishReason {
-    FinishReason::Stop
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Format {
-    #[default]
-    Lenient,
-    Strict,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
-enum Expect {
-    Plan { taken: String },
-    Error { code: String, pointers: Vec<String> },
-}
-
-fn read_case(case: &Case) -> Result<retort::author::answer::Answer, AnswerError> {
-    let format = match case.format {
-        Format::Lenient => AnswerFormat::Lenient,
-        Format::Strict => AnswerFormat::Strict,
-    };
-    read(&case.text, &case.finish, format)
-}
-
-#[test]
-fn answers_are_read_as_recorded() {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("answer");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    let mut paths: Vec<_> = fs::read_dir(workspace_root().join("tests/answer"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .collect();
-    paths.sort();
-    assert!(paths.len() >= 20);
-    for path in paths {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let case: Case = serde_json::from_str(&fs::read_to_string(&path).unwrap())
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
-        match (read_case(&case), &case.expect) {
-            (Ok(answer), Expect::Plan { taken }) => {
-                assert_eq!(answer.text, *taken, "{name}");
-                assert_eq!(plan::parse(&answer.text).unwrap(), answer.plan, "{name}");
-                assert_eq!(serde_json::from_str::<Value>(taken).unwrap(), answer.value, "{name}");
-            }
-            (Err(error), Expect::Error { code, pointers }) => {
-                let found: Vec<&String> = error.findings.iter().map(|it| &it.pointer).collect();
-                assert_eq!(
-                    (error.code.name, found),
-                    (code.as_str(), pointers.iter().collect()),
-                    "{name}"
-                );
-                assert!(codes::lookup(error.code.name).is_some(), "{name}");
-                assert!(!error.to_problems().is_empty());
-                settings.bind(|| insta::assert_snapshot!(name, error.diagnostic));
-            }
-            (found, _) => panic!("{name}: {found:?}"),
-        }
-    }
-}
-
-/// Without the lenient step, an answer is what the plan parser makes of it.
-#[test]
-fn strictly_read_the_parser_decides() {
-    let Some(path) = shared("conformance/plan_parser.json") else { return };
-    let cases: Vec<Value> = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    for case in &cases {
-        let text = match &case["input"] {
-            Value::String(text) => text.clone(),
-            value => value.to_string(),
-        };
-        let strict = read(&text, &FinishReason::Stop, AnswerFormat::Strict);
-        let parsed = plan::parse(&text);
-        match (&strict, &parsed) {
-            (Ok(answer), Ok(plan)) => assert_eq!(answer.plan, *plan, "{text}"),
-            (Err(error), Err(first)) => {
-                assert_eq!(error.code, first.code.name, "{text}");
-                assert_eq!(error.problems, plan::problems(&text), "{text}");
-                assert!(
-                    error
-                        .diagnostic
-                        .starts_with(&format!("PlanParseError [code={}] at ", error.code))
-                );
-            }
-            _ => panic!("{text}: {strict:?}"),
-        }
-        // What is a plan, or JSON, is so for the lenient step too.
-        if serde_json::from_str::<Value>(&text).is_ok() {
-            assert_eq!(read(&text, &FinishReason::Stop, AnswerFormat::Lenient), strict, "{text}");
-        }
-    }
-}
 
 /// A plan of so many properties, the path of each with a key of so many letters.
 fn plan_of(properties: usize, letters: usize) -> String {

@@ -1,11 +1,4 @@
-//! The static gate: `inspect/*.wat` are modules with the codes expected of them.
-//!
-//! The head of a case: `;; expect: ok`, or the codes in the order of the report; optionally
-//! `;; limits: {..}` (fields of `StructuralLimits` other than the defaults) and `;; says: ..` lines, each
-//! a part of what the report says.
-
-use std::collections::BTreeSet;
-use std::fs;
+//! The static gate: what holds for every module. Modules with the codes expected of them are in `cases/inspect.rs`.
 
 use arbitrary::Unstructured;
 use proptest::prelude::*;
@@ -18,8 +11,6 @@ use retort::gate::inspect::{
 use retort::plan;
 use retort::render::{self, compile};
 use wasmtime::{Config, Engine, Instance, Module, Store};
-
-use crate::support::workspace_root;
 
 const SECTION: &str = r#"{"abi":1,"function":"extract","event_types":["e"],"inputs":[]}"#;
 
@@ -55,68 +46,6 @@ fn codes(verdict: &Result<Inspected, Rejected>) -> Vec<&'static str> {
 
 fn codes_of(wasm: &[u8]) -> Vec<&'static str> {
     codes(&inspect(wasm, &StructuralLimits::default()))
-}
-
-struct Case {
-    name: String,
-    expect: Vec<String>,
-    limits: StructuralLimits,
-    says: Vec<String>,
-    wasm: Vec<u8>,
-}
-
-fn cases() -> Vec<Case> {
-    let mut paths: Vec<_> = fs::read_dir(workspace_root().join("tests/inspect"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    paths.sort();
-    paths
-        .into_iter()
-        .map(|path| {
-            let text = fs::read_to_string(&path).unwrap();
-            let heads = |key: &str| -> Vec<String> {
-                let prefix = format!(";; {key}: ");
-                text.lines().filter_map(|line| Some(line.strip_prefix(&prefix)?.into())).collect()
-            };
-            Case {
-                expect: heads("expect")[0].split(", ").map(str::to_owned).collect(),
-                limits: heads("limits").first().map_or_else(StructuralLimits::default, |json| {
-                    serde_json::from_str(json).unwrap()
-                }),
-                says: heads("says"),
-                wasm: wat::parse_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}")),
-                name: path.file_name().unwrap().to_string_lossy().into_owned(),
-            }
-        })
-        .collect()
-}
-
-#[test]
-fn cases_get_their_codes() {
-    let mut wrong = Vec::new();
-    for case in cases() {
-        let verdict = inspect(&case.wasm, &case.limits);
-        let report = verdict.as_ref().map_or_else(ToString::to_string, |_| String::new());
-        if codes(&verdict) != case.expect || !case.says.iter().all(|part| report.contains(part)) {
-            wrong.push(format!("{}: {:?}: {report}", case.name, codes(&verdict)));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn every_code_has_a_case_and_every_case_a_listed_code() {
-    // What a verifier can't prove is no problem of a module.
-    let listed: BTreeSet<&str> = retort::diagnostics::codes::all()
-        .filter(|code| code.stage == Stage::Inspect && !code.name.starts_with("unproven_"))
-        .map(|code| code.name)
-        .collect();
-    let cases = cases();
-    let mut seen: BTreeSet<&str> =
-        cases.iter().flat_map(|case| case.expect.iter().map(String::as_str)).collect();
-    seen.remove("ok");
-    assert_eq!(listed, seen);
 }
 
 #[test]

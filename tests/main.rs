@@ -1,4 +1,4 @@
-//! What a user sees: conformance cases, examples and the command line.
+//! What a user sees: what holds in general, examples and the command line. Cases in files are in `cases/`.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on should say where")]
 #![allow(clippy::print_stderr, reason = "tests say what they skip and what they measured")]
@@ -7,14 +7,11 @@ mod answer;
 mod bundle;
 mod cache;
 mod cli;
-mod corpora;
-mod diagnostics;
 mod docs;
 mod draft;
 mod event;
 mod examples;
 mod extraction;
-mod faults;
 mod fuzz;
 mod graph;
 mod hostile;

@@ -1,9 +1,7 @@
-//! Rendered source: `render/*.json` are plans with an event, `render/*.snap` what becomes of them.
+//! What holds for every rendered source. What becomes of some plans is in `cases/render.rs`.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
-use retort::abi::section::SECTION_NAME;
 use retort::diagnostics::problem::Coded;
 use retort::gate::inspect::{StructuralLimits, inspect};
 use retort::graph::extraction::Extraction;
@@ -13,102 +11,6 @@ use retort::sandbox::{Limits, Sandbox};
 use serde_json::{Value, json};
 
 use crate::support::{rendered, workspace_root};
-
-struct Case {
-    name: String,
-    plan: Plan,
-    event: String,
-}
-
-fn cases() -> Vec<Case> {
-    let mut paths: Vec<_> = fs::read_dir(workspace_root().join("tests/render"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .collect();
-    paths.sort();
-    let read = |path: std::path::PathBuf| {
-        let case: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        Case {
-            name: path.file_stem().unwrap().to_string_lossy().into_owned(),
-            plan: plan::from_value(&case["plan"]).unwrap(),
-            event: case["event"].to_string(),
-        }
-    };
-    paths.into_iter().map(read).collect()
-}
-
-/// The source, what it makes of the event, and the fuel that this takes, which no machine and no load can change.
-#[test]
-fn sources_results_and_fuel_are_as_recorded() {
-    let sandbox = Sandbox::new(Limits::default()).unwrap();
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("render");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    for case in cases() {
-        let source = render::render(&case.plan).unwrap();
-        assert!(source.text().is_ascii(), "{}", case.name);
-        let extractor = sandbox.load(&rendered(&case.plan)).unwrap();
-        let mut runner = extractor.runner();
-        let mut runs = (0..3).map(|_| {
-            let outcome = runner.run(case.event.as_bytes()).unwrap();
-            let fuel = (outcome.fuel - outcome.conversion_fuel, outcome.conversion_fuel);
-            (String::from_utf8(outcome.json.to_vec()).unwrap(), fuel)
-        });
-        let (result, fuel) = runs.next().unwrap();
-        assert!(runs.all(|again| again == (result.clone(), fuel)), "{}", case.name);
-        let found: Extraction = serde_json::from_str(&result).unwrap();
-        assert_eq!(found, eval(&case.plan, &case.event).unwrap(), "{}", case.name);
-        let (guest, host) = fuel;
-        let result = ascii(&result);
-        let text = format!(
-            "{};; result: {result}\n;; fuel: {guest}, and {host} for values\n",
-            source.text()
-        );
-        settings.bind(|| insta::assert_snapshot!(case.name.as_str(), text));
-    }
-}
-
-/// Text without characters that a reader of the snapshot couldn't see.
-fn ascii(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| if c.is_ascii_graphic() { vec![c] } else { c.escape_default().collect() })
-        .collect()
-}
-
-#[test]
-fn the_same_plan_gives_the_same_bytes() {
-    for case in cases() {
-        let again = plan::parse(&serde_json::to_string(&case.plan).unwrap()).unwrap();
-        let [first, second] = [&case.plan, &again]
-            .map(|plan| compile::compile(render::render(plan).unwrap()).unwrap());
-        assert_eq!(first, second, "{}", case.name);
-    }
-}
-
-#[test]
-fn modules_keep_names_and_have_one_section() {
-    for case in cases() {
-        let inspected = rendered(&case.plan);
-        let printed = wasmprinter::print_bytes(inspected.wasm()).unwrap();
-        for name in ["$read", "$retort_buffer", "$put_text", "$copy_long", "$input_cap", "$block"] {
-            assert!(printed.contains(name), "{}: {name}", case.name);
-        }
-        let facts = inspected.facts();
-        let sections = facts.sections.iter().filter(|section| section.name == SECTION_NAME);
-        assert_eq!(sections.count(), 1, "{}", case.name);
-        let exports: Vec<&str> = facts.exports.iter().map(|export| export.name.as_str()).collect();
-        assert_eq!(exports, ["memory", "retort_buffer", case.plan.function_name()]);
-        assert!(!facts.grows_memory && !facts.has_table && !facts.recursive);
-        // Every loop is one over rows.
-        assert!(facts.fuel_bound.is_some(), "{}", case.name);
-        assert_eq!(facts.loops == 0, inspected.section().rows().is_empty(), "{}", case.name);
-        assert_eq!(facts.memory_min_pages, facts.memory_max_pages);
-        let patterns = case.plan.event_types().patterns().iter().map(ToString::to_string);
-        assert_eq!(inspected.section().event_types(), patterns.collect::<Vec<_>>());
-    }
-}
 
 /// A plan of some nodes with some properties each, in the order of what `path` gives for their numbers.
 fn wide(nodes: usize, properties: usize, path: impl Fn(usize) -> Vec<String>) -> Plan {
@@ -320,8 +222,9 @@ fn event_of(kilobytes: usize) -> String {
 /// Fuel, which no machine and no load can change: what a larger event takes.
 #[test]
 fn fuel_grows_with_the_event_alone() {
-    let case = cases().into_iter().find(|case| case.name == "lines").unwrap();
-    let inspected = rendered(&case.plan);
+    let case = std::fs::read_to_string(workspace_root().join("tests/render/lines.json")).unwrap();
+    let case: Value = serde_json::from_str(&case).unwrap();
+    let inspected = rendered(&plan::from_value(&case["plan"]).unwrap());
     let extractor = Sandbox::new(Limits::default()).unwrap().load(&inspected).unwrap();
     let mut runner = extractor.runner();
     let mut fuel = |kilobytes| {

@@ -1,8 +1,7 @@
-//! The loop that asks a model until a plan passes: the contract's cases, and what holds for every run.
+//! The loop that asks a model until a plan passes: what holds for every run. The contract's cases are in `cases/retry.rs`.
 
 mod account;
 mod budgets;
-mod cases;
 mod http;
 mod pipeline;
 mod prompts;

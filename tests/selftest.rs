@@ -1,95 +1,20 @@
-//! The hostile corpus (`hostile/`, see its README), run as `retort selftest` runs it: in every isolation mode, with both
-//! allocators.
+//! The hostile corpus (`hostile/`, see its README) as a whole. What its cases are stopped by is in `cases/hostile.rs`.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use retort::diagnostics::codes::{self, Code};
 use retort::diagnostics::problem::Stage;
 use retort::render::compile::compile_text;
 use retort::sandbox::{ForeignModules, Limits, Options};
 use retort::selftest::{self, Case, CaseKind, Config};
-use serde_json::Value;
 use wasmtime::{Engine, Instance, Module, Store};
 
-use crate::support::{rustc, workspace_root};
+use crate::support::workspace_root;
 
 fn corpus() -> Vec<Case> {
     selftest::corpus().unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// What a report says that doesn't depend on the machine: a line for each case.
-fn table(cases: &[Value]) -> String {
-    let mut table = String::new();
-    for case in cases {
-        let text = |key: &str| case[key].as_str().unwrap_or("-");
-        let _ = write!(table, "{}: {} by {}", text("case"), text("observed"), text("limit"));
-        // How late a deadline was noticed isn't the same twice.
-        if case["used"].is_u64() && !text("limit").ends_with("_ms") {
-            let _ = write!(table, ", {} of {}", case["used"], case["allowed"]);
-        }
-        table.push('\n');
-    }
-    table
-}
-
-/// Runs the corpus in a process of its own, so that its memory tells of the corpus alone. By what an attack is stopped doesn't
-/// depend on the mode: all of them are compared with one snapshot.
-fn stops_every_attack(isolation: &str, allocator: &str) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_retort"));
-    command.args(["selftest", "--json", "--isolation", isolation, "--allocator", allocator]);
-    if let Some(rustc) = rustc() {
-        command.env("RETORT_RUSTC", rustc);
-    }
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {said}", output.status);
-    let reports: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(reports.len() >= 100);
-    for report in &reports {
-        assert_eq!(report["ok"], true, "{report}");
-        assert_eq!(
-            (&report["isolation"], &report["allocator"]),
-            (&isolation.into(), &allocator.into())
-        );
-    }
-    let table = table(&reports);
-    // Guests in Rust depend on who compiles them, which is not the same everywhere.
-    let stable: Vec<&str> = table.lines().filter(|line| !line.starts_with("rust/")).collect();
-    insta::assert_snapshot!("attacks", stable.join("\n"));
-}
-
-#[test]
-fn every_attack_is_stopped_per_event_on_demand() {
-    stops_every_attack("per-event", "on-demand");
-}
-
-#[test]
-fn every_attack_is_stopped_per_event_in_a_pool() {
-    stops_every_attack("per-event", "pooling");
-}
-
-#[test]
-fn every_attack_is_stopped_per_batch_on_demand() {
-    stops_every_attack("per-batch", "on-demand");
-}
-
-#[test]
-fn every_attack_is_stopped_per_batch_in_a_pool() {
-    stops_every_attack("per-batch", "pooling");
-}
-
-#[test]
-fn every_attack_is_stopped_warm_on_demand() {
-    stops_every_attack("warm", "on-demand");
-}
-
-#[test]
-fn every_attack_is_stopped_warm_in_a_pool() {
-    stops_every_attack("warm", "pooling");
 }
 
 #[test]

@@ -1,35 +1,25 @@
-//! Where cases are found.
+//! Where cases are found, and what modules are made of them.
 
-use std::fs;
+#![allow(dead_code, reason = "each of the test binaries uses a part")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 use retort::gate::inspect::{self, Inspected, StructuralLimits};
-use retort::plan::Plan;
+use retort::plan::{self, Plan};
 use retort::render::{self, compile};
 use retort::sandbox::{ForeignModules, Limits, Options, Sandbox};
+use serde_json::Value;
 
 /// The root of the workspace.
 pub(crate) fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A file or folder of the shared data, or `None` (said on stderr) where it isn't there.
-///
-/// # Panics
-/// Under `CI=true`, where missing conformance cases are a failure.
+/// A file or folder of the shared data, or `None` where it isn't there.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let found = workspace_root().join("../shared").join(path);
-    if found.exists() {
-        return Some(found);
-    }
-    assert!(
-        !(path.starts_with("conformance") && std::env::var("CI").is_ok_and(|ci| ci == "true")),
-        "{path} is missing under CI"
-    );
-    eprintln!("skipped: no {path} beside the checkout");
-    None
+    Some(workspace_root().join("../shared").join(path)).filter(|found| found.exists())
 }
 
 /// A plan rendered, compiled, inspected and proved.
@@ -40,14 +30,29 @@ pub(crate) fn rendered(plan: &Plan) -> Inspected {
     inspect::prove::by_rendering(inspected, &compiled)
 }
 
+/// Holds the schema of plans to the parser, in both directions: it accepts exactly what has no other problems than those that
+/// only the parser can find.
+pub(crate) fn schema_agrees(schema: &jsonschema::Validator, value: &Value) -> Result<(), String> {
+    let problems = plan::problems_of_value(value);
+    let for_the_schema = problems.iter().find(|problem| !problem.is_beyond_schema());
+    match (schema.is_valid(value), for_the_schema) {
+        (true, Some(problem)) => Err(format!("the schema accepts {value}, but: {problem}")),
+        (false, None) => Err(format!("the schema rejects {value}, the parser: {problems:?}")),
+        _ => Ok(()),
+    }
+}
+
 /// A sandbox that takes any module that passes the static gate.
 pub(crate) fn sandbox(limits: Limits) -> Sandbox {
     let foreign = ForeignModules::InProcess;
     Sandbox::with_options(Options { limits, foreign, ..Options::default() }).unwrap()
 }
 
+/// Why a guest in Rust isn't built.
+pub(crate) const MISSING_RUSTC: &str = "no rustc for wasm32-wasip1: RETORT_RUSTC can name one";
+
 /// A `rustc` that compiles for `wasm32-wasip1`: the one that `RETORT_RUSTC` names, or the one that a script beside the checkout
-/// finds. `None` (said on stderr) where there is none.
+/// finds. `None` where there is none.
 pub(crate) fn rustc() -> Option<PathBuf> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let find = || {
@@ -58,27 +63,7 @@ pub(crate) fn rustc() -> Option<PathBuf> {
         let path = String::from_utf8(output.stdout).ok()?;
         (output.status.success() && !path.trim().is_empty()).then(|| path.trim().into())
     };
-    let found = FOUND.get_or_init(find).clone();
-    if found.is_none() {
-        eprintln!("skipped: no rustc for wasm32-wasip1: guests in Rust are not built");
-    }
-    found
-}
-
-/// A guest in Rust, compiled as docs/wasi.md says. `None` where there is nothing to compile it with.
-pub(crate) fn rust_guest(path: &str) -> Option<Vec<u8>> {
-    let rustc = rustc()?;
-    let folder = tempfile::tempdir().unwrap();
-    let module = folder.path().join("guest.wasm");
-    let output = Command::new(rustc)
-        .args(["--edition", "2024", "--crate-name", "guest", "--crate-type", "cdylib"])
-        .args(["--target", "wasm32-wasip1", "-C", "opt-level=s", "-C", "panic=abort"])
-        .args(["-C", "strip=debuginfo", "-C", "link-arg=--max-memory=16777216", "-o"])
-        .args([&module, &workspace_root().join(path)])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{path}: {}", String::from_utf8_lossy(&output.stderr));
-    Some(fs::read(module).unwrap())
+    FOUND.get_or_init(find).clone()
 }
 
 /// The bytes of a module in hexadecimal, if it is no more than that.

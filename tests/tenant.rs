@@ -75,20 +75,7 @@ fn what_is_no_policy_of_a_tenant_is_refused() {
 }
 
 #[test]
-fn a_field_policy_is_a_policy_of_a_tenant() {
-    let mut policies = 0;
-    for entry in fs::read_dir(workspace_root().join("tests/policy")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            let case: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-            let text = case["policy"].to_string();
-            let fields = FieldPolicy::parse(&text, "policy.json").unwrap();
-            let read = TenantPolicy::parse(&text, "policy.json").unwrap();
-            assert_eq!(read, TenantPolicy::from(fields), "{}", path.display());
-            policies += 1;
-        }
-    }
-    assert!(policies > 10);
+fn what_is_no_field_policy_is_none_of_a_tenant() {
     for case in refused("tests/policy/refused.yaml") {
         let error = TenantPolicy::parse(&case.text, &case.origin).unwrap_err();
         let same = FieldPolicy::parse(&case.text, &case.origin).unwrap_err();

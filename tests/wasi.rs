@@ -1,4 +1,5 @@
-//! WASI: what guests are granted and what they make of it, on which threads they may run, and guests in Rust.
+//! WASI: what guests are granted and what they make of it, and on which threads they may run. Guests in Rust are in
+//! `cases/wasi.rs`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,16 +9,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::{
-    Grant, Inspected, StructuralLimits, WASI_FUNCTIONS, inspect, inspect_granting,
-};
+use retort::gate::inspect::{Grant, Inspected, StructuralLimits, WASI_FUNCTIONS, inspect_granting};
 use retort::sandbox::{
     Directory, Extractor, ForeignModules, GuestError, Limits, Options, RunError, Sandbox,
     WasiGrants, Worker,
 };
 use tokio::runtime::{Builder, Runtime};
 
-use crate::support::{rust_guest, workspace_root};
+use crate::support::workspace_root;
 
 mod files;
 
@@ -430,54 +429,4 @@ fn an_event_that_nobody_waits_for_any_more_holds_up_nobody() {
         code
     });
     assert_eq!(code, "event_not_json");
-}
-
-#[test]
-fn an_honest_guest_in_rust_is_served() {
-    let Some(wasm) = rust_guest("tests/wasi/honest.rs") else { return };
-    let module = inspect(&wasm, &StructuralLimits::default());
-    let module = module.unwrap_or_else(|rejected| panic!("{rejected}"));
-    assert!(module.facts().imports.contains(&"random_get"), "{:?}", module.facts().imports);
-    let extractor = sandbox(Limits::default(), WasiGrants::default()).load(&module).unwrap();
-    let mut runner = extractor.runner();
-    let order = br#"{"event_type":"order","customer":"Anna","sum":3}"#;
-    let first = runner.run(order).unwrap().json.to_vec();
-    let result: serde_json::Value = serde_json::from_slice(&first).unwrap();
-    assert_eq!(result["nodes"][0]["node_id"], "Anna");
-    assert_eq!(result["nodes"][0]["properties"].as_array().unwrap().len(), 3);
-    assert_eq!(runner.log(), b"a customer: \"Anna\"\n3 letters\n");
-
-    let error = runner.run(br#"{"event_type":"order","customer":"nobody"}"#).unwrap_err();
-    assert_eq!(error.code(), "unreachable");
-    let message = error.problem().message;
-    assert!(message.contains("an order of nobody"), "{message}");
-    assert!(message.contains("panicked at"), "{message}");
-    assert!(!message.contains('\n'), "{message}");
-
-    // Byte for byte the same, though the order of a map's entries depends on its seed.
-    assert_eq!(runner.run(order).unwrap().json, first);
-    assert_eq!(extractor.runner().run(order).unwrap().json, first);
-}
-
-#[test]
-fn a_guest_in_rust_reads_what_is_granted() {
-    let Some(wasm) = rust_guest("tests/wasi/reads.rs") else { return };
-    let rejected = inspect(&wasm, &StructuralLimits::default()).unwrap_err();
-    assert!(rejected.problems().iter().all(|problem| problem.code() == "wasi_refused"));
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("countries.txt"), "de fr\n").unwrap();
-    fs::write(folder.path().join("cities.txt"), "Bonn").unwrap();
-    let sandbox = sandbox(Limits::default(), granting(folder.path()));
-    let extractor = sandbox.load(&inspected(&wasm, Grant::Files)).unwrap();
-    let mut runner = extractor.runner();
-    for _ in 0..2 {
-        let outcome = runner.run(EVENT).unwrap_or_else(|error| panic!("{error}"));
-        let result: serde_json::Value = serde_json::from_slice(outcome.json).unwrap();
-        assert_eq!(
-            result["fully_handled_span_ids"][0],
-            "['cities.txt', 'countries.txt'] 6 de fr ['NotFound', 'PermissionDenied', \
-             'PermissionDenied']"
-        );
-    }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }

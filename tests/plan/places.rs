@@ -1,25 +1,9 @@
 //! Where in a plan things are.
 
-use retort::diagnostics::codes;
 use retort::plan;
 use serde_json::{Value, json};
 
-use super::{Case, cases, long_plan};
-
-#[test]
-fn every_problem_points_into_the_plan() {
-    for Case { name, input, .. } in cases() {
-        let value = match input {
-            Value::String(text) => serde_json::from_str(&text).unwrap_or_default(),
-            value => value,
-        };
-        for problem in plan::problems_of_value(&value) {
-            let there = value.pointer(&problem.pointer).is_some();
-            let is_missing = problem.code == codes::MISSING_REQUIRED_FIELD;
-            assert!(there || is_missing, "{name}: {problem}, {}", problem.pointer);
-        }
-    }
-}
+use super::long_plan;
 
 #[test]
 fn every_path_that_is_read_is_pointed_to() {

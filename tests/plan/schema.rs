@@ -6,20 +6,8 @@ use retort::plan;
 use retort::plan::expr::{OnDuplicate, OnError};
 use serde_json::{Value, json};
 
-use super::{cases, long_plan, schema, short_plan};
-use crate::support::workspace_root;
-
-/// Both directions at once: the schema accepts exactly what has no other problems than those that
-/// only the parser can find.
-fn schema_agrees(schema: &jsonschema::Validator, value: &Value) -> Result<(), String> {
-    let problems = plan::problems_of_value(value);
-    let for_the_schema = problems.iter().find(|problem| !problem.is_beyond_schema());
-    match (schema.is_valid(value), for_the_schema) {
-        (true, Some(problem)) => Err(format!("the schema accepts {value}, but: {problem}")),
-        (false, None) => Err(format!("the schema rejects {value}, the parser: {problems:?}")),
-        _ => Ok(()),
-    }
-}
+use super::{long_plan, schema, short_plan};
+use crate::support::{schema_agrees, workspace_root};
 
 #[test]
 fn the_schema_is_valid_and_fresh_each_time() {
@@ -35,20 +23,6 @@ fn the_published_schema_is_the_generated_one() {
     let file = workspace_root().join("host/src/plan/schema.json");
     let published = std::fs::read_to_string(file).unwrap();
     assert!(published == plan::schema_text(), "`retort plan schema` writes what it should be");
-}
-
-#[test]
-fn schema_and_parser_agree_on_the_cases() {
-    let schema = schema();
-    for case in cases() {
-        let value = match case.input {
-            Value::String(text) => serde_json::from_str(&text).ok(),
-            value => Some(value),
-        };
-        if let Some(value) = value {
-            schema_agrees(&schema, &value).unwrap_or_else(|why| panic!("{}: {why}", case.name));
-        }
-    }
 }
 
 #[test]

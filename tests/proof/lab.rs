@@ -2,9 +2,23 @@
 
 use retort::abi::block::BlockWriter;
 use retort::abi::event::{Projection, Projector};
-use retort::gate::inspect::{FuelBound, Inspected, OPERATOR_COST, ResetSafety, features};
+use retort::gate::inspect::{
+    FuelBound, Inspected, OPERATOR_COST, ResetSafety, StructuralLimits, features, inspect,
+};
 use wasmparser::{DataKind, Operator, Parser, Payload};
 use wasmtime::{Config, Engine, Instance, Memory, Module, Store, TypedFunc, WasmFeatures};
+
+/// The usual events.
+pub(super) const EVENTS: [&str; 8] = [
+    r#"{"event_type":"e","a":"abcdefgh","b":"0123456789012","rows":[{"x":1,"y":"two"},{"x":"three"},{"y":[4]}]}"#,
+    r#"{"event_type":"e","a":1,"b":2,"rows":[]}"#,
+    r#"{"event_type":"e","a":"0123456789abcde","b":"01234567","rows":[{"x":"a","y":"b"}]}"#,
+    r#"{"event_type":"e","a":"0123456789abcdef","b":[1,2,3]}"#,
+    r#"{"event_type":"e","a":"0123456789abcdef0123456789abcdef0123456789","b":"-","rows":[{"x":"0123456789abcdef0123456789"}]}"#,
+    r#"{"event_type":"e","b":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789"}"#,
+    r#"{"event_type":"e","a":[["0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789"]],"b":null,"rows":"none"}"#,
+    r#"{"event_type":"e"}"#,
+];
 
 /// More than any guest here takes that isn't looping.
 const FUEL: u64 = 20_000_000;
@@ -230,4 +244,9 @@ fn data(wasm: &[u8]) -> Vec<(usize, Vec<u8>)> {
         }
     }
     found
+}
+
+/// A module that passes the static gate.
+pub(super) fn foreign(wasm: &[u8]) -> Inspected {
+    inspect(wasm, &StructuralLimits::default()).unwrap_or_else(|rejected| panic!("{rejected}"))
 }

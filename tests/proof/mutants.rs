@@ -9,8 +9,7 @@ use serde_json::json;
 use wasm_mutate::WasmMutate;
 use wasmparser::{Parser, Payload};
 
-use super::lab::{Lab, Random, Subject, blocks};
-use super::{EVENTS, foreign};
+use super::lab::{EVENTS, Lab, Random, Subject, blocks, foreign};
 use crate::support::rendered;
 
 /// How many mutants of each module are made in each way.

@@ -162,3 +162,9 @@ async fn a_loop_can_be_spawned() {
     });
     assert!(spawned.await.unwrap());
 }
+
+#[test]
+fn a_gate_that_breaks_keeps_the_code_of_its_stage() {
+    let error = retort::author::retry::ArgumentError::MaxAttempts { found: -1 };
+    assert_eq!(error.code(), "max_attempts_too_small");
+}

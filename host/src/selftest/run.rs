@@ -30,13 +30,14 @@ const PATIENT_DEADLINES: u32 = 20;
 
 /// Runs those of `cases` that `config` selects. `watch` is notified of each when it has been judged.
 ///
-/// Cases run on a thread of their own each, one at a time. A case that doesn't end is given up, and its thread with it.
+/// Cases run on a thread of their own each, one at a time: the next one is taken when the last one has been judged. A case that
+/// doesn't end is given up, and its thread with it.
 ///
 /// # Errors
 /// [`SelftestError`], when nothing can be said about the cases: the honest tenant doesn't run as configured, or the
 /// system has no thread.
-pub fn run(
-    cases: &[Case],
+pub fn run<'c>(
+    cases: impl IntoIterator<Item = &'c Case>,
     config: &Config,
     watch: &mut dyn FnMut(&CaseReport),
 ) -> Result<CorpusReport, SelftestError> {
@@ -44,7 +45,7 @@ pub fn run(
     let mut honest = Honest::new(&setting)?;
     let mut resident = config.watch_memory.then(Resident::now).flatten();
     let mut report = CorpusReport::default();
-    for case in cases.iter().filter(|case| config.selects(case)) {
+    for case in cases.into_iter().filter(|case| config.selects(case)) {
         if let Some(reason) = lacking(case, config) {
             let reason = reason.to_owned();
             report.skipped.push(Skipped { case: case.name().to_owned(), reason });

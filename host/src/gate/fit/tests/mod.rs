@@ -1,4 +1,4 @@
-//! The gate by itself; what it makes of faults at large is measured in `tests/faults`.
+//! The gate by itself; what it makes of faults at large is measured in `tests/cases/faults`.
 
 mod language;
 mod limits;

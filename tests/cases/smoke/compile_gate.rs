@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use libtest_mimic::Trial;
 use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, Stored};
 use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::bundle::{Contents, Store, Versions};
@@ -14,7 +15,7 @@ use retort::sandbox::Limits;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::cases;
+use crate::trial::{of_contract, on_shared};
 
 const GOOD: &str = r#"{"event_type":"a","id":"x"}"#;
 
@@ -162,21 +163,36 @@ fn outcome(bench: &Bench, case: &Value) -> String {
 /// Cases about the order of checks between the module's name and others: a caller can't give that name.
 const NO_EQUIVALENT: &[&str] = &["module_checked_before_function", "identifier_before_event_types"];
 
-#[test]
-fn compile_gate_cases_have_their_equivalents() {
-    let Some(all) = cases() else { return };
-    let bench = Bench::new();
-    let mut lines = Vec::new();
-    for case in all["compile_gate_cases"].as_array().unwrap() {
-        let name = case["name"].as_str().unwrap();
-        if !NO_EQUIVALENT.contains(&name) {
-            let outcome = outcome(&bench, case);
-            let is_ok = ["ok", "hit"].contains(&outcome.as_str());
-            let expected = &case["expect"];
-            assert!(expected["ok"].as_bool().is_none_or(|ok| ok == is_ok), "{name}: {outcome}");
-            assert!(expected["cache_hit"].as_bool().is_none_or(|hit| hit == is_ok), "{name}");
-            lines.push(format!("{name}: {outcome}"));
-        }
-    }
-    insta::assert_snapshot!(lines.join("\n"));
+pub(super) fn trials() -> Vec<Trial> {
+    let mut trials = of_contract("smoke/compile_gate", named, |case| {
+        let outcome = outcome(&Bench::new(), &case);
+        let is_ok = ["ok", "hit"].contains(&outcome.as_str());
+        let expected = &case["expect"];
+        assert!(expected["ok"].as_bool().is_none_or(|ok| ok == is_ok), "{outcome}");
+        assert!(expected["cache_hit"].as_bool().is_none_or(|hit| hit == is_ok), "{outcome}");
+    });
+    trials.push(on_shared(
+        "smoke::compile_gate_cases_have_their_equivalents",
+        "conformance/smoke.json",
+        |path| compile_gate_cases_have_their_equivalents(&fs::read_to_string(path).unwrap()),
+    ));
+    trials
+}
+
+fn named(text: &str) -> Vec<(String, Value)> {
+    let all: Value = serde_json::from_str(text).unwrap();
+    let cases = all["compile_gate_cases"].as_array().unwrap().iter();
+    let named = cases.map(|case| (case["name"].as_str().unwrap().to_owned(), case.clone()));
+    named.filter(|(name, _)| !NO_EQUIVALENT.contains(&name.as_str())).collect()
+}
+
+/// The codes here, which aren't those there.
+fn compile_gate_cases_have_their_equivalents(text: &str) {
+    let outcomes = named(text)
+        .into_iter()
+        .map(|(name, case)| format!("{name}: {}", outcome(&Bench::new(), &case)));
+    insta::assert_snapshot!(
+        "compile_gate_cases_have_their_equivalents",
+        outcomes.collect::<Vec<_>>().join("\n")
+    );
 }

@@ -15,6 +15,7 @@ mod whole;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use libtest_mimic::Trial;
 use retort::author::answer::{self, AnswerFormat};
 use retort::author::llm::FinishReason;
 use retort::diagnostics::finding::Finding;
@@ -25,6 +26,8 @@ use case::Case;
 use inject::{FEW_PER_KIND, Fault, KINDS, Kind, MAX_PER_KIND, whole as whole_language};
 use judge::Judge;
 use knowable::Right;
+
+use crate::trial::{CorpusCheck, on_corpora, say, show_output, trial};
 
 /// How the faults of one kind went.
 #[derive(Default)]
@@ -175,7 +178,8 @@ fn measure(cases: &[Case], kinds: &[Kind], most: usize, by_rule: bool) -> (Strin
         writeln!(table, "unknowable: {count} where what is wrong {reason}").unwrap();
     }
     if std::env::var("RETORT_SHOW_FAULTS").is_ok() {
-        eprintln!("{notes}");
+        show_output(true);
+        say(&notes);
     }
     (table, sums)
 }
@@ -205,70 +209,82 @@ fn right_plans_pass(cases: &[Case]) {
     }
 }
 
-#[test]
-fn right_plans_pass_and_are_not_altered() {
-    right_plans_pass(&Case::examples());
-    if let Some(cases) = Case::corpora() {
-        assert_eq!(cases.len(), 17);
-        right_plans_pass(&cases);
-    }
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        trial("faults::right_plans_pass_and_are_not_altered", || {
+            right_plans_pass(&Case::examples());
+        }),
+        trial("faults::faults_in_the_examples_are_found_and_repaired", || {
+            faults_in_the_examples_are_found_and_repaired();
+        }),
+        trial("faults::right_plans_of_the_whole_language_pass", || {
+            right_plans_pass(&Case::whole_examples());
+        }),
+        trial("faults::faults_in_the_whole_language_are_found_and_repaired", || {
+            faults_in_the_whole_language_are_found_and_repaired();
+        }),
+        trial("faults::fenced_plans_are_read_and_cut_off_ones_turned_down", || {
+            fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::examples());
+        }),
+    ];
+    let checks: [CorpusCheck; 5] = [
+        ("right_plans_pass_and_are_not_altered", |corpora| {
+            let cases = Case::corpora(corpora);
+            assert_eq!(cases.len(), 17);
+            right_plans_pass(&cases);
+        }),
+        ("faults_in_plans_over_real_events_are_found_and_repaired", |corpora| {
+            let (table, sums) = measure(&Case::corpora(corpora), KINDS, MAX_PER_KIND, false);
+            say(&table);
+            check(&sums);
+        }),
+        ("right_plans_of_the_whole_language_pass", |corpora| {
+            right_plans_pass(&Case::whole_corpora(corpora));
+        }),
+        ("faults_in_whole_plans_over_real_events_are_found_and_repaired", |corpora| {
+            let cases = Case::whole_corpora(corpora);
+            let (table, sums) = measure(&cases, whole_language::KINDS, FEW_PER_KIND, true);
+            say(&table);
+            check_most(&sums);
+        }),
+        ("fenced_plans_are_read_and_cut_off_ones_turned_down", |corpora| {
+            fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::corpora(corpora));
+        }),
+    ];
+    trials.extend(on_corpora("faults", &checks));
+    trials
 }
 
-#[test]
 fn faults_in_the_examples_are_found_and_repaired() {
     let (table, sums) = measure(&Case::examples(), KINDS, MAX_PER_KIND, false);
-    eprintln!("{table}");
+    say(&table);
     check(&sums);
     insta::with_settings!({ snapshot_path => "faults" }, {
         insta::assert_snapshot!("examples", table);
     });
 }
 
-#[test]
-fn faults_in_plans_over_real_events_are_found_and_repaired() {
-    let Some(cases) = Case::corpora() else { return };
-    let (table, sums) = measure(&cases, KINDS, MAX_PER_KIND, false);
-    eprintln!("{table}");
-    check(&sums);
-}
-
-#[test]
-fn right_plans_of_the_whole_language_pass() {
-    right_plans_pass(&Case::whole_examples());
-    right_plans_pass(&Case::whole_corpora().unwrap_or_default());
-}
-
-#[test]
 fn faults_in_the_whole_language_are_found_and_repaired() {
     let (table, sums) = measure(&Case::whole_examples(), whole_language::KINDS, MAX_PER_KIND, true);
-    eprintln!("{table}");
+    say(&table);
     check(&sums);
     insta::with_settings!({ snapshot_path => "faults" }, {
         insta::assert_snapshot!("whole", table);
     });
 }
 
-#[test]
-fn faults_in_whole_plans_over_real_events_are_found_and_repaired() {
-    let Some(cases) = Case::whole_corpora() else { return };
-    let (table, sums) = measure(&cases, whole_language::KINDS, FEW_PER_KIND, true);
-    eprintln!("{table}");
-    check_most(&sums);
-}
-
 /// What stands around a plan is taken off, and what was cut off is not made up: neither is a fault that could be repaired.
-#[test]
-fn fenced_plans_are_read_and_cut_off_ones_turned_down() {
+fn fenced_plans_are_read_and_cut_off_ones_turned_down(cases: &[Case]) {
     let read = |text: &str| answer::read(text, &FinishReason::Stop, AnswerFormat::Lenient);
     let (mut fenced, mut cut_off) = (0, 0);
-    for case in Case::examples().into_iter().chain(Case::corpora().into_iter().flatten()) {
+    for case in cases {
         let text = format!("{:#}", case.plan);
         for answer in [
             format!("```json\n{text}\n```"),
             format!("Here is the plan.\n\n```\n{text}\n```\nIt reads the key first."),
             format!("\u{feff}{text}"),
         ] {
-            assert_eq!(read(&answer).unwrap().plan, right_plan(&case), "{}", case.name);
+            assert_eq!(read(&answer).unwrap().plan, right_plan(case), "{}", case.name);
             fenced += 1;
         }
         for end in
@@ -293,7 +309,7 @@ fn fenced_plans_are_read_and_cut_off_ones_turned_down() {
             }
         }
     }
-    eprintln!(
+    say(&format!(
         "fenced JSON: {fenced}/{fenced} read as the plan; cut-off JSON: {cut_off}/{cut_off} rejected, none repaired"
-    );
+    ));
 }

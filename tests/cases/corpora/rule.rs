@@ -1,7 +1,7 @@
 //! Rules over a corpus: their plans, events, gold and graph specs.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use retort::graph::GraphSpec;
 use retort::plan::{self, Plan};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::support::{shared, workspace_root};
+use crate::support::workspace_root;
 
 use super::gold::Gold;
 
@@ -98,19 +98,20 @@ impl Event {
 }
 
 impl Rule {
-    /// The rules of the corpora that are there.
-    pub(super) fn all() -> Vec<Self> {
-        let Some(root) = shared("corpora") else { return Vec::new() };
-        let mut rules = Vec::new();
+    /// Of which corpus there is a rule of which name.
+    pub(super) fn listed() -> Vec<(&'static str, String)> {
+        let mut listed = Vec::new();
         for corpus in CORPORA {
-            let plans = workspace_root().join("tests/plans").join(corpus);
-            let listings: BTreeMap<String, Listing> = json_of(&plans.join("rules.json"));
+            let listings = listings(corpus);
             assert!(!listings.is_empty());
-            for (name, listing) in listings {
-                rules.push(Self::new(corpus, name, listing, &plans, &root.join(corpus)));
-            }
+            listed.extend(listings.into_keys().map(|name| (corpus, name)));
         }
-        rules
+        listed
+    }
+
+    pub(super) fn read(corpus: &'static str, name: String, corpora: &Path) -> Self {
+        let listing = listings(corpus).remove(&name).unwrap();
+        Self::new(corpus, name, listing, &plans(corpus), &corpora.join(corpus))
     }
 
     fn new(
@@ -180,6 +181,15 @@ impl Rule {
     pub(super) fn causes_of_declining(&self) -> impl Iterator<Item = &str> {
         self.declined.iter().map(|it| it.cause.as_str())
     }
+}
+
+/// Where the plans for a corpus are.
+fn plans(corpus: &str) -> PathBuf {
+    workspace_root().join("tests/plans").join(corpus)
+}
+
+fn listings(corpus: &str) -> BTreeMap<String, Listing> {
+    json_of(&plans(corpus).join("rules.json"))
 }
 
 fn read(file: &Path) -> String {

@@ -12,7 +12,8 @@ use retort::plan;
 use serde_json::{Value, json};
 
 use super::whole::external;
-use crate::support::{shared, workspace_root};
+use crate::support::workspace_root;
+use crate::trial::say;
 
 /// Samples of one rule that are taken: the first ones.
 const MAX_SAMPLES: usize = 60;
@@ -44,9 +45,8 @@ impl Case {
         Self { name: name.to_owned(), plan, task, smoke: external() }
     }
 
-    /// The rules over real events, cut down to [their core](core); `None` where the events aren't there.
-    pub(super) fn corpora() -> Option<Vec<Self>> {
-        let root = shared("corpora")?;
+    /// The rules over real events, cut down to [their core](core).
+    pub(super) fn corpora(root: &Path) -> Vec<Self> {
         let mut cases = Vec::new();
         for corpus in ["github_webhooks", "agent_telemetry"] {
             let plans = workspace_root().join("tests/plans").join(corpus);
@@ -59,7 +59,7 @@ impl Case {
                 }
             }
         }
-        Some(cases)
+        cases
     }
 
     fn of_rule(data: &Path, name: &str, rule: &Value, plan: &Value) -> Self {
@@ -107,7 +107,7 @@ impl Case {
             .map(|(_, it)| it["property_name"].to_string())
             .collect();
         if !unknown.is_empty() {
-            eprintln!("{}: no evidence for {unknown:?}", self.name);
+            say(&format!("{}: no evidence for {unknown:?}", self.name));
         }
         let fields = self.plan["property_fields"].as_array_mut().unwrap();
         fields.retain(|it| !unknown.contains(&it["property_name"].to_string()));

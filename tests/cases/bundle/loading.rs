@@ -11,13 +11,14 @@
 //! | keyword-only parameters | parameters of a type that the host doesn't pass (i64) |
 //! | extra files are ignored, since no digest covers them | `digest_mismatch`: a bundle is what was stored, no file more or less |
 
+use libtest_mimic::Trial;
 use retort::bundle::{Expect, load};
 use retort::diagnostics::codes;
 use retort::diagnostics::problem::Coded;
 use serde::Deserialize;
 
-use super::{Recipe, Stored, TestGate, module_of_type};
-use crate::support::shared;
+use super::recipe::{Recipe, Stored, TestGate, module_of_type};
+use crate::trial::of_contract;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -144,59 +145,37 @@ fn expected_of(case: &Case) -> (Option<&str>, Vec<String>) {
     (code, mentions.collect())
 }
 
-#[test]
-fn every_bundle_is_judged_as_the_contract_says() {
-    let Some(path) = shared("conformance/bundle_loader.json") else { return };
-    let cases: Cases = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    assert!(!cases.load_cases.is_empty());
-    for case in &cases.load_cases {
-        let stored = stored_of(&case.given);
-        let fingerprint = case.given.expected_fingerprint.as_deref().map(repeated);
-        let expect = Expect {
-            fingerprint: fingerprint.as_deref(),
-            event_types: case.given.expected_event_types.as_deref(),
-        };
-        let gate = TestGate::default();
-        let result = load(&stored.path, &expect, &gate);
-        let (code, mentions) = expected_of(case);
-        match result {
-            Ok(_) => assert!(case.expect.loaded && code.is_none(), "{} loaded", case.name),
-            Err(error) => {
-                assert_eq!(Some(error.code()), code, "{}: {error}", case.name);
-                for text in mentions {
-                    assert!(error.detail().contains(&text), "{}: {error}", case.name);
-                }
+pub(super) fn trials() -> Vec<Trial> {
+    of_contract("bundle_loader/load", named, check)
+}
+
+fn named(text: &str) -> Vec<(String, Case)> {
+    let cases: Cases = serde_json::from_str(text).unwrap();
+    let named = |case: Case| (case.name.clone(), case);
+    cases.load_cases.into_iter().map(named).collect()
+}
+
+/// A bundle is judged as the contract says.
+fn check(case: Case) {
+    let stored = stored_of(&case.given);
+    let fingerprint = case.given.expected_fingerprint.as_deref().map(repeated);
+    let expect = Expect {
+        fingerprint: fingerprint.as_deref(),
+        event_types: case.given.expected_event_types.as_deref(),
+    };
+    let gate = TestGate::default();
+    let result = load(&stored.path, &expect, &gate);
+    let (code, mentions) = expected_of(&case);
+    match result {
+        Ok(_) => assert!(case.expect.loaded && code.is_none(), "loaded"),
+        Err(error) => {
+            assert_eq!(Some(error.code()), code, "{error}");
+            for text in mentions {
+                assert!(error.detail().contains(&text), "{error}");
             }
         }
-        if case.expect.module_code_executed == Some(false) {
-            assert_eq!(gate.admissions.get(), 0, "{}", case.name);
-        }
     }
-}
-
-#[test]
-fn a_function_that_is_absent_or_something_else_is_not_found() {
-    for wat in [
-        "(module)",
-        "(module (func (export \"other\") (param i32 i32) (result i64) i64.const 0))",
-        "(module (global (export \"extract\") i64 (i64.const 0)))",
-        "(module (memory (export \"extract\") 1))",
-    ] {
-        let recipe = Recipe { module: wat::parse_str(wat).unwrap(), ..Recipe::default() };
-        let error = Stored::new(&recipe).load().unwrap_err();
-        assert_eq!(error.entry(), codes::FUNCTION_NOT_FOUND, "{wat}: {error}");
-        assert!(error.path().ends_with("extractor.wasm"), "{error}");
-    }
-}
-
-#[test]
-fn no_directory_is_no_manifest() {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::write(root.path().join("file"), "").unwrap();
-    for name in ["absent", "file", "."] {
-        let path = root.path().join(name);
-        let error = load(&path, &Expect::default(), &TestGate::default()).unwrap_err();
-        assert_eq!(error.entry(), codes::MANIFEST_MISSING, "{name}: {error}");
-        assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    if case.expect.module_code_executed == Some(false) {
+        assert_eq!(gate.admissions.get(), 0);
     }
 }

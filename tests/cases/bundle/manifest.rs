@@ -12,14 +12,15 @@
 //! A case that loads says what the *manifest* may hold: its fingerprint is made up, so the
 //! manifest is checked by itself, and then a bundle with the same names and types is loaded.
 
+use libtest_mimic::Trial;
 use retort::bundle::{Digest, Expect, Manifest, Part, load};
 use retort::diagnostics::codes;
 use retort::diagnostics::problem::Coded;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Recipe, Stored, TestGate, module_of_type, sealed};
-use crate::support::shared;
+use super::recipe::{Recipe, Stored, TestGate, module_of_type, sealed};
+use crate::trial::of_contract;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,19 +85,21 @@ fn text_of(case: &Case) -> String {
     sealed(manifest)
 }
 
-#[test]
-fn every_manifest_is_judged_as_the_contract_says() {
-    let Some(path) = shared("conformance/bundle_loader.json") else { return };
-    let cases: Cases = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    assert!(!cases.manifest_cases.is_empty());
-    for case in &cases.manifest_cases {
-        let text = text_of(case);
+pub(super) fn trials() -> Vec<Trial> {
+    of_contract("bundle_loader/manifest", named, |case| {
+        let text = text_of(&case);
         if case.expect.loaded {
-            accepted(case, &text);
+            accepted(&case, &text);
         } else {
-            refused(case, &text);
+            refused(&case, &text);
         }
-    }
+    })
+}
+
+fn named(text: &str) -> Vec<(String, Case)> {
+    let cases: Cases = serde_json::from_str(text).unwrap();
+    let named = |case: Case| (case.name.clone(), case);
+    cases.manifest_cases.into_iter().map(named).collect()
 }
 
 fn accepted(case: &Case, text: &str) {

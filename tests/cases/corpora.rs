@@ -10,8 +10,10 @@ mod gold;
 mod lacking;
 mod rule;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
+use libtest_mimic::Trial;
 use retort::bundle::pipeline::{Pipeline, Request};
 use retort::bundle::smoke::{Samples, SmokeOptions};
 use retort::evidence::Task;
@@ -21,12 +23,33 @@ use retort::plan::oracle::eval;
 use retort::sandbox::{Limits, Runner, Sandbox};
 
 use crate::support::rendered;
+use crate::trial::on_shared;
 
 use digest::Digest;
 use rule::Rule;
 
 /// Failures of one rule that are listed.
 const SHOWN: usize = 10;
+
+static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| Sandbox::new(Limits::default()).unwrap());
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let checks: [fn(&Rule); 5] = [
+        |rule| assert_none(&failures_of(rule, &mut Engine::Oracle)),
+        the_module_extracts_what_the_rule_wants,
+        the_plan_passes_every_gate,
+        events_that_lack_something_give_results_that_fit,
+        results_without_gold_keep_their_shape,
+    ];
+    let mut trials = Vec::new();
+    for (corpus, name) in Rule::listed() {
+        trials.push(on_shared(format!("corpora::{corpus}/{name}"), "corpora", move |corpora| {
+            let rule = Rule::read(corpus, name, &corpora);
+            checks.iter().for_each(|check| check(&rule));
+        }));
+    }
+    trials
+}
 
 /// A way to run a plan.
 enum Engine {
@@ -35,8 +58,8 @@ enum Engine {
 }
 
 impl Engine {
-    fn wasm(sandbox: &Sandbox, rule: &Rule) -> Self {
-        let module = sandbox.load(&rendered(&rule.plan)).unwrap();
+    fn wasm(rule: &Rule) -> Self {
+        let module = SANDBOX.load(&rendered(&rule.plan)).unwrap();
         Self::Wasm { runner: Box::new(module.runner()), failed_conversions: 0 }
     }
 
@@ -94,94 +117,60 @@ fn misfits(rule: &Rule, found: &Extraction) -> impl Iterator<Item = String> {
     report.into_iter().flat_map(|report| report.into_failures()).map(|it| format!("{it:?}"))
 }
 
-fn assert_none(failures: &BTreeMap<String, Vec<String>>) {
-    let mut text = String::new();
-    for (rule, failures) in failures.iter().filter(|(_, failures)| !failures.is_empty()) {
-        text += &format!("{rule}: {} failures\n", failures.len());
-        for failure in failures.iter().take(SHOWN) {
-            text += &format!("  {failure}\n");
-        }
-    }
-    assert!(text.is_empty(), "{text}");
+fn assert_none(failures: &[String]) {
+    let shown: Vec<&str> = failures.iter().take(SHOWN).map(String::as_str).collect();
+    assert!(failures.is_empty(), "{} failures\n  {}", failures.len(), shown.join("\n  "));
 }
 
-#[test]
-fn the_oracle_extracts_what_the_rules_want() {
-    let rules = Rule::all();
-    let failures = rules.iter().map(|rule| (rule.path(), failures_of(rule, &mut Engine::Oracle)));
-    assert_none(&failures.collect());
-}
-
-#[test]
-fn rendered_modules_extract_what_the_rules_want() {
-    let sandbox = Sandbox::new(Limits::default()).unwrap();
-    let mut failures = BTreeMap::new();
-    for rule in Rule::all() {
-        let mut engine = Engine::wasm(&sandbox, &rule);
-        let of_rule =
-            failures.entry(rule.path()).insert_entry(failures_of(&rule, &mut engine)).into_mut();
-        let Engine::Wasm { failed_conversions, .. } = engine else { continue };
-        let unreadable: u64 = rule.unreadable.iter().map(|it| it.events).sum();
-        if failed_conversions != unreadable {
-            let known =
-                rule.unreadable.iter().map(|it| format!("{} of {}", it.events, it.property));
-            let known: Vec<String> = known.collect();
-            of_rule
-                .push(format!("{failed_conversions} failed conversions, with a cause: {known:?}"));
-        }
-    }
-    assert_none(&failures);
+/// The module extracts what the rule wants, and what conversions it fails has a cause.
+fn the_module_extracts_what_the_rule_wants(rule: &Rule) {
+    let mut engine = Engine::wasm(rule);
+    assert_none(&failures_of(rule, &mut engine));
+    let Engine::Wasm { failed_conversions, .. } = engine else { return };
+    let unreadable: u64 = rule.unreadable.iter().map(|it| it.events).sum();
+    let known = rule.unreadable.iter().map(|it| format!("{} of {}", it.events, it.property));
+    let known: Vec<String> = known.collect();
+    assert_eq!(failed_conversions, unreadable, "failed conversions with a cause: {known:?}");
 }
 
 /// Paths, types and entities are what samples and graph specs say, and every limit holds.
-#[test]
-fn plans_pass_every_gate() {
+fn the_plan_passes_every_gate(rule: &Rule) {
+    let Some(graph) = rule.graph.clone() else { return };
     let pipeline = Pipeline::new(Limits::default()).unwrap();
     let smoke = SmokeOptions { allow_external_endpoints: true, ..SmokeOptions::default() };
-    let mut failures = BTreeMap::new();
-    for rule in Rule::all() {
-        let Some(graph) = rule.graph.clone() else { continue };
-        let samples: Vec<&str> = rule.events_of_plan().map(|it| it.text.as_str()).collect();
-        let samples = Samples::parse(&samples.join("\n"), "samples").unwrap();
-        let task = Task::new(graph, samples, None, None);
-        let plan = serde_json::to_string(&rule.plan).unwrap();
-        let accepted = pipeline.accept(&Request { plan: &plan, task: &task, smoke }, &mut |_| {});
-        failures.insert(rule.path(), accepted.err().iter().map(ToString::to_string).collect());
-    }
-    assert_none(&failures);
+    let samples: Vec<&str> = rule.events_of_plan().map(|it| it.text.as_str()).collect();
+    let samples = Samples::parse(&samples.join("\n"), "samples").unwrap();
+    let task = Task::new(graph, samples, None, None);
+    let plan = serde_json::to_string(&rule.plan).unwrap();
+    let accepted = pipeline.accept(&Request { plan: &plan, task: &task, smoke }, &mut |_| {});
+    accepted.unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// What comes out still fits the graph spec, and the module does as the oracle does, whatever a right event lacks.
-#[test]
-fn events_that_lack_something_give_results_that_fit() {
-    let sandbox = Sandbox::new(Limits::default()).unwrap();
-    let mut failures = BTreeMap::new();
-    for rule in Rule::all() {
-        let mut engine = Engine::wasm(&sandbox, &rule);
-        let mut of_rule = Vec::new();
-        for event in lacking::variants(&rule) {
-            let wanted = Engine::Oracle.run(&rule, &event);
-            let found = engine.run(&rule, &event);
-            if found != wanted {
-                of_rule.push(format!("the oracle has {wanted:?}, the module {found:?}: {event}"));
-            }
-            of_rule.extend(misfits(&rule, &wanted).map(|it| format!("{it}: {event}")));
+fn events_that_lack_something_give_results_that_fit(rule: &Rule) {
+    let mut engine = Engine::wasm(rule);
+    let mut failures = Vec::new();
+    for event in lacking::variants(rule) {
+        let wanted = Engine::Oracle.run(rule, &event);
+        let found = engine.run(rule, &event);
+        if found != wanted {
+            failures.push(format!("the oracle has {wanted:?}, the module {found:?}: {event}"));
         }
-        failures.insert(rule.path(), of_rule);
+        failures.extend(misfits(rule, &wanted).map(|it| format!("{it}: {event}")));
     }
     assert_none(&failures);
 }
 
-/// What rules without gold give, in shape: the data itself isn't ours to publish.
-#[test]
-fn results_without_gold_keep_their_shape() {
+/// What a rule without gold gives, in shape: the data itself isn't ours to publish.
+fn results_without_gold_keep_their_shape(rule: &Rule) {
+    if rule.gold.is_some() {
+        return;
+    }
+    let mut digest = Digest::new(rule.events.len());
+    for event in &rule.events {
+        digest.add(&eval(&rule.plan, &event.text).unwrap());
+    }
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("corpora");
-    for rule in Rule::all().iter().filter(|rule| rule.gold.is_none()) {
-        let mut digest = Digest::new(rule.events.len());
-        for event in &rule.events {
-            digest.add(&eval(&rule.plan, &event.text).unwrap());
-        }
-        settings.bind(|| insta::assert_snapshot!(rule.name.as_str(), digest.to_string()));
-    }
+    settings.bind(|| insta::assert_snapshot!(rule.name.as_str(), digest.to_string()));
 }

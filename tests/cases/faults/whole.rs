@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::case::{Case, json_of, read};
 use super::knowable::unknown_reads;
-use crate::support::{shared, workspace_root};
+use crate::support::workspace_root;
+use crate::trial::say;
 
 /// Samples of one rule that are taken, evenly spread, beside those that show something of the plan for the first time.
 const MAX_SAMPLES: usize = 24;
@@ -24,9 +25,8 @@ impl Case {
         vec![Self::example("shop-orders")]
     }
 
-    /// The rules over real events as they are; `None` where the events aren't there.
-    pub(super) fn whole_corpora() -> Option<Vec<Self>> {
-        let root = shared("corpora")?;
+    /// The rules over real events as they are.
+    pub(super) fn whole_corpora(root: &Path) -> Vec<Self> {
         let mut cases = Vec::new();
         for corpus in ["github_webhooks", "agent_telemetry", "security_logs"] {
             let plans = workspace_root().join("tests/plans").join(corpus);
@@ -39,7 +39,7 @@ impl Case {
                 }
             }
         }
-        Some(cases)
+        cases
     }
 
     fn whole_rule(plans: &Path, data: &Path, name: &str, rule: &Value) -> Self {
@@ -96,7 +96,7 @@ impl Case {
         unknown.dedup();
         for (list, index) in unknown.into_iter().rev() {
             let gone = self.plan.pointer_mut(&list).unwrap().as_array_mut().unwrap().remove(index);
-            eprintln!("{}: no evidence for {}", self.name, gone["property_name"]);
+            say(&format!("{}: no evidence for {}", self.name, gone["property_name"]));
         }
     }
 }

@@ -1,5 +1,10 @@
-//! The contract's cases.
+//! The contract's cases of the loop that asks a model until a plan passes.
 
+#[allow(dead_code, reason = "other tests use it as well")]
+#[path = "../retry/script.rs"]
+mod script;
+
+use libtest_mimic::Trial;
 use retort::author::llm::LlmError;
 use retort::author::repair::RetryPolicy;
 use retort::author::retry::{
@@ -15,28 +20,30 @@ use retort::render::render;
 use retort::sandbox::Limits;
 use serde_json::Value;
 
-use super::script::{Model, Script, Step, config, plan, said, task, task_of, unrenderable};
-use crate::support::shared;
+use self::script::{Model, Script, Step, config, plan, said, task, task_of, unrenderable};
+use crate::trial::of_contract;
 
 /// Holds only where failures that repeat don't end the loop, as the contract's notes say.
 const WITHOUT_POLICY: &str = "same_bad_answer_repeated_is_not_short_circuited";
 
-#[tokio::test]
-async fn every_case_ends_as_the_contract_says() {
-    let Some(path) = shared("conformance/retry_loop.json") else { return };
-    let text = std::fs::read_to_string(path).unwrap();
-    let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
-    assert!(!cases.is_empty());
-    for case in &cases {
-        if !list(case, "render_outcomes").is_empty() {
-            check_through_the_pipeline(case).await;
-        }
-        let name = case["name"].as_str().unwrap();
-        if name != WITHOUT_POLICY {
-            check(case, RetryPolicy::default().into()).await;
-        }
-        check(case, None).await;
-    }
+pub(crate) fn trials() -> Vec<Trial> {
+    of_contract("retry_loop", named, |case| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            if !list(&case, "render_outcomes").is_empty() {
+                check_through_the_pipeline(&case).await;
+            }
+            if case["name"] != WITHOUT_POLICY {
+                check(&case, RetryPolicy::default().into()).await;
+            }
+            check(&case, None).await;
+        });
+    })
+}
+
+fn named(text: &str) -> Vec<(String, Value)> {
+    let cases: Vec<Value> = serde_json::from_str(text).unwrap();
+    cases.into_iter().map(|case| (case["name"].as_str().unwrap().to_owned(), case)).collect()
 }
 
 /// Runs a case and compares all that it expects.
@@ -191,10 +198,4 @@ fn compile_step(outcome: &Value) -> Step {
         diagnostic: outcome["detail"].as_str().unwrap().to_owned(),
         findings: Vec::new(),
     })
-}
-
-#[test]
-fn a_gate_that_breaks_keeps_the_code_of_its_stage() {
-    let error = retort::author::retry::ArgumentError::MaxAttempts { found: -1 };
-    assert_eq!(error.code(), "max_attempts_too_small");
 }
