@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use retort::author::answer::{AnswerFormat, MAX_BYTES, MAX_PROPERTIES, read};
-use retort::author::llm::FinishReason;
-use retort::diagnostics::problem::Stage;
+use retort::author::{AnswerFormat, llm::FinishReason};
+use retort::diagnostics::Stage;
+use retort::internal::answer::{MAX_BYTES, MAX_PROPERTIES, read};
 use retort::plan;
 use serde_json::{Value, json};
 

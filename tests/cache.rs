@@ -7,13 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use retort::diagnostics::problem::Coded as _;
-use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
-use retort::plan;
+use retort::gate::{Inspected, StructuralLimits, inspect};
 use retort::sandbox::{
-    Allocator, Cache, CacheReport, ForeignModules, Isolation, Limits, ModuleLoadError, Options,
-    Pool, Sandbox,
+    Allocator, Cache, CacheReport, ForeignModules, Isolation, ModuleLoadError, Options, Pool,
+    Sandbox,
 };
+use retort::{Coded as _, Limits, plan};
 
 use crate::support::{rendered, workspace_root};
 
@@ -96,7 +95,7 @@ impl Host {
 
     fn sandbox(&self) -> Sandbox {
         let cache = Some(self.cache());
-        Sandbox::with_options(Options { cache, ..Options::default() }).unwrap()
+        Sandbox::with_options(options!(Options { cache, ..Options::default() })).unwrap()
     }
 
     /// Loads the extractor as a new process would, has it serve an event rightly, and gives what the cache says to that.
@@ -142,10 +141,13 @@ fn what_comes_from_the_cache_serves_as_what_is_compiled_does() {
     };
     assert_eq!(run(&host.sandbox()), run(&compiled));
     // Limits hold in it: they are compiled in.
-    let limits = Limits { fuel_base: 10, fuel_per_byte: 0, ..Limits::default() };
-    let sandbox =
-        Sandbox::with_options(Options { limits, cache: Some(host.cache()), ..Options::default() })
-            .unwrap();
+    let limits = options!(Limits { fuel_base: 10, fuel_per_byte: 0, ..Limits::default() });
+    let sandbox = Sandbox::with_options(options!(Options {
+        limits,
+        cache: Some(host.cache()),
+        ..Options::default()
+    }))
+    .unwrap();
     let mut runner = sandbox.load(&host.extractor).unwrap().runner();
     assert_eq!(runner.run(EVENT).unwrap_err().code(), "out_of_fuel");
     assert_eq!(sandbox.cache_report().hits, 1);
@@ -168,7 +170,7 @@ fn a_module_that_nobody_may_compile_does_not_come_from_the_cache_either() {
     let host = Host::new();
     let with = |foreign| {
         let cache = Some(host.cache());
-        Sandbox::with_options(Options { cache, foreign, ..Options::default() }).unwrap()
+        Sandbox::with_options(options!(Options { cache, foreign, ..Options::default() })).unwrap()
     };
     for misses in [1, 0] {
         let trusting = with(ForeignModules::InProcess);
@@ -186,7 +188,7 @@ fn engines_that_compile_differently_have_entries_of_their_own() {
     let pooled = || {
         let allocator = Allocator::Pooling(Pool { instances: 4, ..Pool::default() });
         let cache = Some(host.cache());
-        Sandbox::with_options(Options { allocator, cache, ..Options::default() }).unwrap()
+        Sandbox::with_options(options!(Options { allocator, cache, ..Options::default() })).unwrap()
     };
     for _ in 0..2 {
         // Whether an engine with a pool compiles as one without is wasmtime's affair.

@@ -4,19 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use retort::abi::block::{BlockWriter, CELL_FUEL, ROW_FUEL};
-use retort::abi::event::{Projection, Projector};
-use retort::abi::result;
-use retort::abi::section::Section;
-use retort::author::answer;
 use retort::author::llm::ClientConfig;
-use retort::bundle::pipeline::Pipeline;
-use retort::gate::inspect::StructuralLimits;
-use retort::json::document::DocumentKind;
-use retort::plan::expr::Conversion;
-use retort::plan::expr::fuel::COSTS;
-use retort::sandbox::tenant::TenantPolicy;
-use retort::sandbox::{Limits, Options};
+use retort::gate::StructuralLimits;
+use retort::internal::{
+    answer,
+    block::{BlockWriter, CELL_FUEL, ROW_FUEL},
+    document::DocumentKind,
+    event::{Projection, Projector},
+    fuel::COSTS,
+    result,
+    section::Section,
+};
+use retort::plan::Conversion;
+use retort::{Limits, Pipeline, TenantPolicy};
 use serde_json::Value;
 
 use crate::support::workspace_root;
@@ -161,7 +161,7 @@ fn the_policy_in_the_documents_is_one() {
     let policy = TenantPolicy::parse(policy, "policy.yaml").unwrap();
     assert_eq!(policy.fields().denied().len(), 1);
     assert_eq!(policy.limits(&Limits::default()).deadline_ms, 200);
-    let pipeline = Pipeline::of_tenant(&policy, Options::default()).unwrap();
+    let pipeline = Pipeline::builder().tenant(&policy).build().unwrap();
     assert_eq!(pipeline.structure().module_bytes, 262_144);
 }
 
@@ -225,6 +225,18 @@ fn no_directory_of_the_source_knows_a_later_one() {
         }
     }
     assert!(uses > 300, "{uses}");
+}
+
+#[test]
+fn the_public_modules_are_few() {
+    let mut files = Vec::new();
+    sources(&workspace_root().join("host/src"), &mut files);
+    files.retain(|file| !file.ends_with("internal.rs") && !file.iter().any(|part| part == "cli"));
+    let code: Vec<String> = files.iter().map(|file| code_of(file)).collect();
+    let named =
+        code.iter().flat_map(|code| code.lines()).filter_map(|it| it.strip_prefix("pub mod "));
+    let public: Vec<&str> = named.filter(|it| *it != "internal;").collect();
+    assert!((8..=12).contains(&public.len()), "{public:?}");
 }
 
 /// What links call a heading: `## Which events` is `#which-events`.

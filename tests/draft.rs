@@ -1,11 +1,10 @@
 //! Drafts as a client of models. What is drafted is in `cases/draft.rs`.
 
-use retort::author::draft::draft;
-use retort::author::llm::{Draft, LlmClient, LlmRequest};
-use retort::bundle::smoke::Samples;
-use retort::evidence::{Rule, Task};
-use retort::graph::GraphSpec;
-use retort::plan;
+use retort::author::{
+    draft,
+    llm::{Draft, LlmClient, LlmRequest},
+};
+use retort::{GraphSpec, Rule, Samples, Task, plan};
 use serde_json::Value;
 
 use crate::support::workspace_root;
@@ -19,7 +18,7 @@ fn example() -> Task {
     let graph = GraphSpec::parse(&read(&folder.join("graph.yaml")), "graph").unwrap();
     let samples = Samples::parse(&read(&folder.join("samples.ndjson")), "samples").unwrap();
     let rule = Rule::parse(&read(&folder.join("rule.md")), "rule").unwrap();
-    Task::new(graph, samples, Some(rule), None)
+    Task::builder(graph, samples).rule(rule).build()
 }
 
 #[test]

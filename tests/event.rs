@@ -4,9 +4,12 @@ mod columns;
 mod rows;
 mod values;
 
-use retort::abi::block::SlotKind;
-use retort::abi::event::{MAX_DEPTH, Projection, Projector};
-use retort::abi::section::Input;
+use retort::internal::{
+    block::SlotKind,
+    event::{Projection, Projector},
+    section::Input,
+};
+use retort::sandbox::MAX_DEPTH;
 
 pub(crate) use self::values::same_values;
 

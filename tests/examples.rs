@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retort::diagnostics::problem::Coded;
-use retort::graph::{Extraction, GraphSpec, ValidateOptions, validate};
-use retort::plan;
+use retort::graph::{Extraction, ValidateOptions, validate};
+use retort::{Coded, GraphSpec, plan};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -72,8 +71,10 @@ fn graph(folder: &Path, project: &Project) -> GraphSpec {
 fn expected_results_fit_their_graph() {
     each_example(|folder, project| {
         let graph = graph(folder, project);
-        let options =
-            ValidateOptions { allow_external_endpoints: project.allow_external_endpoints };
+        let options = options!(ValidateOptions {
+            allow_external_endpoints: project.allow_external_endpoints,
+            ..ValidateOptions::default()
+        });
         for line in read(folder, "expected.ndjson").lines() {
             let expected: Expected = serde_json::from_str(line).unwrap();
             let report = validate(&graph, &expected.result, options);
@@ -95,7 +96,7 @@ fn expected_results_are_what_the_plan_says() {
         let mut declined = 0;
         for (number, event) in (1..).zip(events.lines()) {
             let at = format!("{} line {number}", folder.display());
-            let result = match plan::oracle::eval(&plan, event) {
+            let result = match plan::eval(&plan, event) {
                 Ok(result) => result,
                 Err(error) => {
                     assert_eq!(error.code(), "event_not_json", "{at}");
@@ -128,8 +129,10 @@ fn samples_pass_the_gates() {
         let plan = plan::parse(&read(folder, &project.plan)).unwrap();
         let schema = serde_json::from_str(&read(folder, &project.schema)).unwrap();
         let schema = jsonschema::draft202012::new(&schema).unwrap();
-        let options =
-            ValidateOptions { allow_external_endpoints: project.allow_external_endpoints };
+        let options = options!(ValidateOptions {
+            allow_external_endpoints: project.allow_external_endpoints,
+            ..ValidateOptions::default()
+        });
         let samples = read(folder, &project.samples);
         assert!(samples.lines().count() >= 10, "{}", folder.display());
         for sample in samples.lines() {
@@ -137,7 +140,7 @@ fn samples_pass_the_gates() {
             if let Err(error) = schema.validate(&event) {
                 panic!("{}: {error} in {sample}", folder.display());
             }
-            let result = plan::oracle::eval(&plan, sample).unwrap();
+            let result = plan::eval(&plan, sample).unwrap();
             assert!(!result.is_empty(), "{}: {sample}", folder.display());
             let report = validate(&graph, &result, options);
             assert!(report.ok(), "{}: {report:?}", folder.display());

@@ -1,8 +1,7 @@
 //! What plans extract of events that aren't JSON objects. All else is in `cases/extraction.rs`.
 
-use retort::diagnostics::problem::Coded;
-use retort::plan;
-use retort::plan::oracle::eval;
+use retort::Coded;
+use retort::plan::{self, eval};
 
 #[test]
 fn events_that_are_no_json_objects_are_errors() {

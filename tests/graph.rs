@@ -3,9 +3,8 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use retort::diagnostics::problem::Coded;
-use retort::graph::spec::SpecProblem;
-use retort::graph::{Extraction, GraphSpec, ValidateOptions, validate};
+use retort::graph::{Extraction, SpecProblem, ValidateOptions, validate};
+use retort::{Coded, GraphSpec};
 use serde_json::{Value, json};
 
 #[test]
@@ -232,7 +231,7 @@ proptest! {
     /// Whatever a guest returns, there is a verdict, and its failures are well formed.
     #[test]
     fn validation_never_panics(result in extraction(), external in any::<bool>()) {
-        let options = ValidateOptions { allow_external_endpoints: external };
+        let options = options!(ValidateOptions { allow_external_endpoints: external, ..ValidateOptions::default() });
         let report = validate(&lines(), &result, options);
         prop_assert_eq!(report.ok(), report.failures().is_empty());
         for failure in report.failures() {

@@ -1,8 +1,8 @@
 //! A runner of a rendered extractor, which keeps its instance, under limits that events break.
 
-use retort::diagnostics::problem::Coded;
 use retort::plan::{self, Plan};
-use retort::sandbox::{Limits, RunError, Runner, Sandbox};
+use retort::sandbox::Sandbox;
+use retort::{Coded, Limits, RunError, Runner};
 
 use crate::support::rendered;
 
@@ -46,14 +46,18 @@ fn a_warm_runner_serves_the_next_event_after_every_failure() {
         ),
         ("event_not_json", defaults(), event("[1,]")),
         ("event_not_object", defaults(), b"[]".to_vec()),
-        ("event_too_large", Limits { event_bytes: 4000, ..defaults() }, large.clone()),
-        ("input_too_large", Limits { input_bytes: 4000, ..defaults() }, large.clone()),
+        ("event_too_large", options!(Limits { event_bytes: 4000, ..defaults() }), large.clone()),
+        ("input_too_large", options!(Limits { input_bytes: 4000, ..defaults() }), large.clone()),
         ("input_too_large", defaults(), event(&format!("\"{}\"", "x".repeat(1 << 20)))),
-        ("output_too_large", Limits { output_bytes: 4000, ..defaults() }, large.clone()),
+        ("output_too_large", options!(Limits { output_bytes: 4000, ..defaults() }), large.clone()),
         // The block fits, the result with its constant text doesn't: the guest itself says so.
         ("output_too_large", defaults(), event(&format!("\"{}\"", "x".repeat((1 << 20) - 100)))),
         // Enough for the small event and not for copying 5,000 bytes.
-        ("out_of_fuel", Limits { fuel_base: spent + 500, fuel_per_byte: 0, ..defaults() }, large),
+        (
+            "out_of_fuel",
+            options!(Limits { fuel_base: spent + 500, fuel_per_byte: 0, ..defaults() }),
+            large,
+        ),
         // A value that fits an event is too deep inside a result.
         ("result_not_json", defaults(), event(&format!("{}{}", "[".repeat(125), "]".repeat(125)))),
     ];
@@ -70,7 +74,8 @@ fn a_warm_runner_serves_the_next_event_after_every_failure() {
 
 #[test]
 fn limits_above_what_a_rendered_extractor_holds_are_told_as_limits() {
-    let roomy = Limits { input_bytes: 8 << 20, output_bytes: 8 << 20, ..Limits::default() };
+    let roomy =
+        options!(Limits { input_bytes: 8 << 20, output_bytes: 8 << 20, ..Limits::default() });
     let mut runner = warm(roomy);
     let cases = [("input_too_large", 2 << 20), ("output_too_large", (1 << 20) - 100)];
     for (expect, length) in cases {
@@ -89,16 +94,19 @@ fn limits_above_what_a_rendered_extractor_holds_are_told_as_limits() {
 #[test]
 fn an_input_block_counts_whole_even_where_the_event_has_none_of_its_inputs() {
     // A head of 8 bytes and four slots of 12.
-    assert_eq!(code(&mut warm(Limits { input_bytes: 56, ..Limits::default() }), b"{}"), "ok");
     assert_eq!(
-        code(&mut warm(Limits { input_bytes: 55, ..Limits::default() }), b"{}"),
+        code(&mut warm(options!(Limits { input_bytes: 56, ..Limits::default() })), b"{}"),
+        "ok"
+    );
+    assert_eq!(
+        code(&mut warm(options!(Limits { input_bytes: 55, ..Limits::default() })), b"{}"),
         "input_too_large"
     );
 }
 
 #[test]
 fn limits_are_told_with_what_was_used_and_what_was_allowed() {
-    let mut runner = warm(Limits { output_bytes: 300, ..Limits::default() });
+    let mut runner = warm(options!(Limits { output_bytes: 300, ..Limits::default() }));
     let large = event(&format!("\"{}\"", "x".repeat(5000)));
     let RunError::Guest(error) = runner.run(&large).unwrap_err() else { panic!("not the guest") };
     let (used, allowed) = error.usage().unwrap();
@@ -112,7 +120,8 @@ fn an_engine_that_cannot_be_built_is_an_error_of_its_own() {
     // The static gate refuses imports and whatever wasmtime would refuse, so that of the errors of loading only this one
     // can be provoked.
     for stack_bytes in [0, (1 << 20) + 1, usize::MAX] {
-        let error = Sandbox::new(Limits { stack_bytes, ..Limits::default() }).unwrap_err();
+        let error =
+            Sandbox::new(options!(Limits { stack_bytes, ..Limits::default() })).unwrap_err();
         assert_eq!(error.code(), "engine_failed");
     }
 }

@@ -2,14 +2,12 @@
 
 use arbitrary::Unstructured;
 use proptest::prelude::*;
-use retort::abi::section;
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::gate::inspect::{
-    self, Inspected, Limit, MAX_PROBLEMS, Proof, Rejected, ResetSafety, StructuralLimits, inspect,
-    prove,
-};
-use retort::plan;
+use retort::diagnostics::Stage;
+use retort::gate::{Inspected, Limit, Proof, Rejected, ResetSafety, StructuralLimits, inspect};
+use retort::internal::inspect::OPERATOR_COST;
+use retort::internal::{inspect::MAX_PROBLEMS, prove, section};
 use retort::render::{self, compile};
+use retort::{Coded, plan};
 use wasmtime::{Config, Engine, Instance, Module, Store};
 
 const SECTION: &str = r#"{"abi":1,"function":"extract","event_types":["e"],"inputs":[]}"#;
@@ -210,7 +208,7 @@ fn rendering_again_proves_reset_safety_only_for_the_same_bytes() {
             r#"{{"event_type": "e", "target_entity_name": "E", "function_name": "{name}",
                 "key_field": {{"property_name": "k", "source_path": ["k"]}}}}"#
         );
-        compile::compile(render::render(&plan::parse(&plan).unwrap()).unwrap()).unwrap()
+        compile(render::render(&plan::parse(&plan).unwrap()).unwrap()).unwrap()
     };
     let rendered = compiled("read");
     let inspected = inspect(rendered.module(), &StructuralLimits::default()).unwrap();
@@ -240,7 +238,7 @@ fn engine() -> Engine {
     let mut config = Config::new();
     config
         .consume_fuel(true)
-        .operator_cost(inspect::OPERATOR_COST)
+        .operator_cost(OPERATOR_COST)
         .wasm_reference_types(false)
         .wasm_function_references(false)
         .wasm_gc(false)
@@ -337,7 +335,7 @@ fn a_loop_over_rows_has_a_bound_only_in_a_module_that_is_proven_to_be_rendered()
 
     let plan = r#"{"event_type": "e", "function_name": "f", "nodes": [
         {"entity_name": "E", "for_each": {"array": ["a"]}, "key_fields": [{"property_name": "k", "source_path": ["k"]}]}]}"#;
-    let compiled = compile::compile(render::render(&plan::parse(plan).unwrap()).unwrap()).unwrap();
+    let compiled = compile(render::render(&plan::parse(plan).unwrap()).unwrap()).unwrap();
     let inspected = inspect(compiled.module(), &StructuralLimits::default()).unwrap();
     assert_eq!((inspected.facts().loops, inspected.facts().fuel_bound), (1, None));
     let proven = prove::by_rendering(inspected, &compiled);

@@ -8,13 +8,11 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
-use retort::abi::result::ResultCounts;
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
+use retort::gate::{Inspected, StructuralLimits, inspect};
 use retort::sandbox::{
-    Allocator, Extractor, ForeignModules, Isolation, Limits, Options, Pool, RunError, Runner,
-    Sandbox,
+    Allocator, Extractor, ForeignModules, Isolation, Options, Pool, ResultCounts, Sandbox,
 };
+use retort::{Coded, Limits, RunError, Runner};
 
 use self::guests::{Guest, guests};
 use crate::support::workspace_root;
@@ -70,9 +68,9 @@ fn tenant(isolation: Isolation, allocator: Allocator, limits: &Limits) -> Sandbo
     let key = (allocator == Allocator::OnDemand, limits.stack_bytes);
     let mut engines = ENGINES.lock().unwrap();
     let engine = engines.entry(key).or_insert_with(|| {
-        let limits = Limits { stack_bytes: limits.stack_bytes, ..Limits::default() };
+        let limits = options!(Limits { stack_bytes: limits.stack_bytes, ..Limits::default() });
         let foreign = ForeignModules::InProcess;
-        let options = Options { limits, allocator, foreign, ..Options::default() };
+        let options = options!(Options { limits, allocator, foreign, ..Options::default() });
         Sandbox::with_options(options).unwrap()
     });
     engine.for_tenant(limits.clone(), isolation).unwrap()
@@ -196,9 +194,10 @@ fn fresh_memory_holds_nothing_of_other_guests() {
     let event = br#"{"event_type":"e"}"#;
     for allocator in pools.into_iter().flatten().chain([Allocator::OnDemand]) {
         for isolation in Isolation::ALL {
-            let limits = Limits { fuel_base: 10_000_000, ..Limits::default() };
+            let limits = options!(Limits { fuel_base: 10_000_000, ..Limits::default() });
             let foreign = ForeignModules::InProcess;
-            let options = Options { limits, isolation, allocator, foreign, ..Options::default() };
+            let options =
+                options!(Options { limits, isolation, allocator, foreign, ..Options::default() });
             let sandbox = Sandbox::with_options(options).unwrap();
             let extractors = modules.each_ref().map(|module| sandbox.load(module).unwrap());
             for turn in 0..12 {

@@ -6,9 +6,10 @@ mod helper;
 mod memory;
 mod tenants;
 
-use retort::diagnostics::problem::{Coded, Problem};
-use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
-use retort::sandbox::{Extractor, Limits, Runner};
+use retort::diagnostics::Problem;
+use retort::gate::{Inspected, StructuralLimits, inspect};
+use retort::sandbox::Extractor;
+use retort::{Coded, Limits, Runner};
 
 use crate::support::sandbox;
 

@@ -14,11 +14,11 @@ const KEY: &str = "sk-test-4f1dcb0a9e";
 
 /// How the clients here are configured: for a service at `url`, with a key.
 fn config(url: &str) -> ClientConfig {
-    ClientConfig {
+    options!(ClientConfig {
         base_url: Some(url.to_owned()),
         api_key: Some(KEY.into()),
         ..ClientConfig::default()
-    }
+    })
 }
 
 /// The providers that are reached over HTTP.

@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on should say where")]
 #![allow(clippy::print_stderr, reason = "tests say what they skip and what they measured")]
 
+#[macro_use]
+mod options;
+
 mod answer;
 mod bundle;
 mod cache;

@@ -1,13 +1,10 @@
 //! A tenant's field policy in the pipeline: before a plan runs, and when a bundle is loaded.
 
-use retort::bundle::pipeline::{Pipeline, Request};
-use retort::bundle::smoke::{Samples, SmokeOptions};
-use retort::bundle::{self, Expect, Store};
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::evidence::Task;
-use retort::gate::policy::FieldPolicy;
-use retort::graph::GraphSpec;
-use retort::sandbox::Limits;
+use retort::bundle::StageTime;
+use retort::bundle::{self, Expect, Request};
+use retort::diagnostics::Stage;
+use retort::gate::FieldPolicy;
+use retort::{Coded, GraphSpec, Pipeline, Samples, Store, Task};
 
 const PLAN: &str = r#"{
   "event_type": "placed", "target_entity_name": "Order", "function_name": "read_order",
@@ -19,7 +16,7 @@ fn task() -> Task {
     let graph = "entities: [{name: Order, keys: {primary: [id]}, properties: [{name: id, type: string}, {name: mail, type: string}]}]";
     let samples = r#"{"event_type":"placed","session_id":"s","content":{"id":"a","user":{"email":"x@example.org"}}}"#;
     let samples = Samples::parse(samples, "samples").unwrap();
-    Task::new(GraphSpec::parse(graph, "graph.yaml").unwrap(), samples, None, None)
+    Task::new(GraphSpec::parse(graph, "graph.yaml").unwrap(), samples)
 }
 
 fn denying() -> Pipeline {
@@ -27,16 +24,15 @@ fn denying() -> Pipeline {
         r#"{"deny": [{"path": "content.*.email", "reason": "personal data"}]}"#,
         "policy.json",
     );
-    Pipeline::new(Limits::default()).unwrap().with_policy(policy.unwrap())
+    Pipeline::builder().fields(policy.unwrap()).build().unwrap()
 }
 
 #[test]
 fn a_plan_that_reads_what_is_denied_never_runs() {
     let task = task();
-    let request = Request { plan: PLAN, task: &task, smoke: SmokeOptions::default() };
     let mut stages = Vec::new();
-    let error =
-        denying().accept(&request, &mut |time| stages.push((time.stage, time.ok))).unwrap_err();
+    let mut watch = |time: StageTime| stages.push((time.stage, time.ok));
+    let error = denying().accept(PLAN, Request::new(&task).watch(&mut watch)).unwrap_err();
     assert_eq!(error.code(), "path_denied");
     assert_eq!(stages.last(), Some(&(Stage::Policy, false)), "{stages:?}");
     assert!(error.diagnostic().contains("denied by policy: personal data"));
@@ -46,12 +42,11 @@ fn a_plan_that_reads_what_is_denied_never_runs() {
 fn a_bundle_that_another_policy_let_pass_is_not_served() {
     let root = tempfile::tempdir().unwrap();
     let task = task();
-    let pipeline = Pipeline::new(Limits::default()).unwrap();
-    let request = Request { plan: PLAN, task: &task, smoke: SmokeOptions::default() };
-    let accepted = pipeline.accept(&request, &mut |_| {}).unwrap();
+    let pipeline = Pipeline::builder().build().unwrap();
+    let accepted = pipeline.accept(PLAN, &task).unwrap();
     let store = Store::open(root.path()).unwrap();
     let now = jiff::Timestamp::UNIX_EPOCH;
-    let stored = pipeline.store(&accepted, &store, now, &mut |_| {}).unwrap();
+    let stored = accepted.store(&store, now).unwrap();
     assert!(bundle::load(&stored.path, &Expect::default(), &pipeline).is_ok());
     let refused = bundle::load(&stored.path, &Expect::default(), &denying()).unwrap_err();
     assert_eq!(refused.code(), "module_rejected");

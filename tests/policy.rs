@@ -5,9 +5,9 @@ mod given;
 use std::fs;
 
 use proptest::prelude::*;
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::gate::policy::FieldPolicy;
-use retort::plan;
+use retort::diagnostics::Stage;
+use retort::gate::FieldPolicy;
+use retort::{Coded, plan};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

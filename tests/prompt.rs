@@ -6,15 +6,14 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use retort::author::answer::{self, AnswerFormat};
-use retort::author::llm::FinishReason;
-use retort::author::prompt::{self, MAX_CHARS, MAX_RULE_CHARS, PromptError, Turn};
-use retort::bundle::smoke::Samples;
-use retort::diagnostics::problem::Coded;
-use retort::evidence::redact::redacted;
-use retort::evidence::{EventSchema, Rule, Task};
-use retort::gate::policy::FieldPolicy;
-use retort::graph::GraphSpec;
+use retort::author::{AnswerFormat, PromptError, llm::FinishReason};
+use retort::gate::FieldPolicy;
+use retort::internal::{
+    answer,
+    prompt::{self, MAX_CHARS, MAX_RULE_CHARS, Turn},
+    redacted,
+};
+use retort::{Coded, EventSchema, GraphSpec, Rule, Samples, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -35,21 +34,23 @@ const SECOND: Turn = Turn { attempt: 2, of: 5 };
 fn example(name: &str) -> Task {
     let folder = workspace_root().join("examples").join(name);
     let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
-    Task::new(
+    Task::builder(
         GraphSpec::parse(&read("graph.yaml"), "graph.yaml").unwrap(),
         Samples::parse(&read("samples.ndjson"), "samples.ndjson").unwrap(),
-        Some(Rule::parse(&read("rule.md"), "rule.md").unwrap()),
-        Some(EventSchema::parse(&read("schema.json"), "schema.json").unwrap()),
     )
+    .rule(Rule::parse(&read("rule.md"), "rule.md").unwrap())
+    .event_schema(EventSchema::parse(&read("schema.json"), "schema.json").unwrap())
+    .build()
 }
 
 fn task(rule: &str, schema: Option<&str>, graph: &str, samples: &str) -> Task {
-    Task::new(
+    Task::builder(
         GraphSpec::parse(graph, "graph").unwrap(),
         Samples::parse(samples, "samples").unwrap(),
-        Some(Rule::parse(rule, "rule").unwrap()),
-        schema.map(|schema| EventSchema::parse(schema, "schema").unwrap()),
     )
+    .rule(Rule::parse(rule, "rule").unwrap())
+    .event_schema(schema.map(|schema| EventSchema::parse(schema, "schema").unwrap()))
+    .build()
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn the_prompts_of_the_examples_are_as_recorded() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     for name in ["agent-decision", "cloud-audit", "github-webhook"] {
-        let original = prompt::resolution(&example(name)).unwrap();
+        let original = prompt::resolution_prompt(&example(name)).unwrap();
         let plan = workspace_root().join("examples").join(name).join("plan.json");
         // The right plan with a misspelt field, in a fence.
         let plan = fs::read_to_string(plan).unwrap().replace("\"span_handling\"", "\"span\"");
@@ -81,10 +82,8 @@ fn without_a_rule_there_is_nothing_to_ask() {
     let task = Task::new(
         GraphSpec::parse(GRAPH, "graph").unwrap(),
         Samples::parse(r#"{"event_type":"a"}"#, "samples").unwrap(),
-        None,
-        None,
     );
-    let error = prompt::resolution(&task).unwrap_err();
+    let error = prompt::resolution_prompt(&task).unwrap_err();
     assert_eq!((error.code(), error), ("rule_missing", PromptError::RuleMissing));
 }
 
@@ -113,8 +112,8 @@ fn what_policy_denies_is_named_and_not_shown() {
     let task = task("Orders.", None, GRAPH, samples);
     let policy =
         FieldPolicy::parse("deny: [{path: order.who, reason: \"per\\nsonal\"}]", "").unwrap();
-    assert!(prompt::resolution(&task).unwrap().contains("wonderland"));
-    let prompt = prompt::resolution_under(&task, &policy).unwrap();
+    assert!(prompt::resolution_prompt(&task).unwrap().contains("wonderland"));
+    let prompt = prompt::resolution_prompt_under(&task, &policy).unwrap();
     assert!(!prompt.contains("wonderland") && !prompt.contains("nick"), "{prompt}");
     assert!(prompt.contains("\ndenied [\"order\",\"who\"]: \"per\\nsonal\"\n"), "{prompt}");
     assert!(prompt.contains("\nPaths of this that policy denies: 2.\n"), "{prompt}");
@@ -133,9 +132,9 @@ fn what_a_schema_says_of_denied_paths_is_not_shown() {
         (json!({"title": "wonderland, behind the looking-glass"}), ""),
     ] {
         let task = task("Orders.", Some(&schema.to_string()), GRAPH, samples);
-        let open = prompt::resolution(&task).unwrap();
+        let open = prompt::resolution_prompt(&task).unwrap();
         assert!(open.contains("wonderland") && open.contains("looking-glass"));
-        let prompt = prompt::resolution_under(&task, &policy).unwrap();
+        let prompt = prompt::resolution_prompt_under(&task, &policy).unwrap();
         assert!(!prompt.contains("wonderland") && !prompt.contains("looking-glass"), "{prompt}");
         assert!(prompt.contains(says), "{prompt}");
         assert_eq!(prompt.contains("\nDeclared paths that policy denies: 1.\n"), !says.is_empty());
@@ -160,7 +159,7 @@ relationships:
 "
     );
     let task = task("Orders.", None, &graph, &samples.replace(",\n", ","));
-    let prompt = prompt::resolution(&task).unwrap();
+    let prompt = prompt::resolution_prompt(&task).unwrap();
     for line in [
         r#"["order","lines"] array in 1 of 2"#,
         r#"["order","lines"] [] object in 2 of 2"#,
@@ -173,7 +172,7 @@ relationships:
         assert!(prompt.contains(&format!("\n{line}\n")), "{line} is missing in {prompt}");
     }
     let policy = FieldPolicy::parse("deny: [order.lines.no]", "").unwrap();
-    let prompt = prompt::resolution_under(&task, &policy).unwrap();
+    let prompt = prompt::resolution_prompt_under(&task, &policy).unwrap();
     assert!(!prompt.contains("[] [\"no\"]") && prompt.contains("denies: 1"), "{prompt}");
 }
 
@@ -184,7 +183,7 @@ fn arrays_are_shown_as_deep_as_a_plan_reads_and_the_rest_is_counted() {
         json!({"a": [{"b": [{"n": 1, "c": [{"d": [{"e": 1}]}], "m": [[2]]}], "t": [[3]]}]});
     let event = json!({"event_type": "placed", "content": nested}).to_string();
     let task = task("Orders.", None, GRAPH, &event);
-    let prompt = prompt::resolution(&task).unwrap();
+    let prompt = prompt::resolution_prompt(&task).unwrap();
     for line in [
         r#"["content","a"] [] ["b"] [] object in 1 of 1"#,
         r#"["content","a"] [] ["b"] [] ["n"] integer in 1 of 1, 1 different: 1"#,
@@ -197,13 +196,13 @@ fn arrays_are_shown_as_deep_as_a_plan_reads_and_the_rest_is_counted() {
     }
     assert!(!prompt.contains(r#"["c"] []"#) && !prompt.contains(r#"["e"]"#), "{prompt}");
     let policy = FieldPolicy::parse("deny: [content.a.b.c]", "").unwrap();
-    let prompt = prompt::resolution_under(&task, &policy).unwrap();
+    let prompt = prompt::resolution_prompt_under(&task, &policy).unwrap();
     assert!(prompt.contains("deeper than the two levels of a `for_each`: 2."), "{prompt}");
     assert!(prompt.contains("\nPaths of this that policy denies: 1.\n"), "{prompt}");
 
     // Of a shallow event there is nothing to say.
     let shallow = r#"{"event_type":"placed","lines":[{"tags":["x"]}]}"#;
-    let prompt = prompt::resolution(&self::task("Orders.", None, GRAPH, shallow)).unwrap();
+    let prompt = prompt::resolution_prompt(&self::task("Orders.", None, GRAPH, shallow)).unwrap();
     assert!(prompt.contains(r#"["lines"] [] ["tags"] [] string"#), "{prompt}");
     assert!(!prompt.contains("deeper than"), "{prompt}");
 }
@@ -214,7 +213,7 @@ fn more_arrays_than_are_looked_into_are_said_to_be_there() {
     for (arrays, is_said) in [(100, false), (101, true)] {
         let content: Value = (0..arrays).map(|i| (format!("a{i}"), json!([{"x": 1}]))).collect();
         let event = json!({"event_type": "placed", "content": content}).to_string();
-        let prompt = prompt::resolution(&task("Orders.", None, GRAPH, &event)).unwrap();
+        let prompt = prompt::resolution_prompt(&task("Orders.", None, GRAPH, &event)).unwrap();
         assert_eq!(prompt.contains(said), is_said, "{arrays}");
     }
 }
@@ -249,17 +248,17 @@ relationships:
 - {name: FOLLOWS, properties: [{name: days, column: days}]}
 ";
     let direct = task("Orders.", None, DESCRIBED, samples);
-    let bound = Task::new(
+    let bound = Task::builder(
         GraphSpec::from_ontology(DESCRIBED, binding).unwrap(),
         Samples::parse(samples, "samples").unwrap(),
-        Some(Rule::parse("Orders.", "rule").unwrap()),
-        None,
-    );
+    )
+    .rule(Rule::parse("Orders.", "rule").unwrap())
+    .build();
     // What a tenant may not read of events has no part in what the graph is.
     let policy = FieldPolicy::parse("deny: [order.total]", "").unwrap();
     for (task, column) in [(direct, ""), (bound, " (or \"id\")")] {
-        let open = prompt::resolution(&task).unwrap();
-        let restricted = prompt::resolution_under(&task, &policy).unwrap();
+        let open = prompt::resolution_prompt(&task).unwrap();
+        let restricted = prompt::resolution_prompt_under(&task, &policy).unwrap();
         for prompt in [open, restricted] {
             for line in [
                 r#"entity "Order": "What was bought.""#,
@@ -286,7 +285,8 @@ fn descriptions_take_no_property_its_place() {
     };
     let samples = r#"{"event_type":"placed"}"#;
     let prompt = |description: &str| {
-        prompt::resolution(&task("One Order each.", None, &graph(description), samples)).unwrap()
+        prompt::resolution_prompt(&task("One Order each.", None, &graph(description), samples))
+            .unwrap()
     };
     let long = prompt(&"words ".repeat(1_000));
     assert!((0..300).all(|index| long.contains(&format!("\"p{index:03}\": string"))));
@@ -301,7 +301,7 @@ fn descriptions_take_no_property_its_place() {
 fn an_event_type_without_words_hides_no_other() {
     let samples = r#"{"event_type":"--","x":1}
 {"event_type":"placed","order":{"id":"abc"}}"#;
-    let prompt = prompt::resolution(&task("Orders -- all.", None, GRAPH, samples)).unwrap();
+    let prompt = prompt::resolution_prompt(&task("Orders -- all.", None, GRAPH, samples)).unwrap();
     assert!(prompt.contains(r#"["order","id"] string"#), "{prompt}");
 }
 
@@ -337,7 +337,7 @@ fn a_prompt_is_bounded_whatever_goes_into_it() {
     let prompt = |schema: &Value, event_type: &str| {
         let rule = event_type.to_owned() + &rule;
         let task = task(&rule, Some(&schema.to_string()), &graph, &samples);
-        prompt::resolution(&task).unwrap()
+        prompt::resolution_prompt(&task).unwrap()
     };
     let unknown: Value =
         (0..2_000).map(|index| (format!("\u{1}{index}").repeat(400), json!([]))).collect();
@@ -352,9 +352,9 @@ fn a_prompt_is_bounded_whatever_goes_into_it() {
     let schema = json!({"description": ticks(8_000)}).to_string();
     let event = json!({"event_type": ticks(99), "content": {ticks(90): ticks(20)}}).to_string();
     let task_of = |count| task(&format!("Orders {}", ticks(count)), Some(&schema), GRAPH, &event);
-    let text = prompt::resolution(&task_of(11_000)).unwrap();
+    let text = prompt::resolution_prompt(&task_of(11_000)).unwrap();
     assert!(text.chars().count() < MAX_CHARS && !text.contains("````"));
-    assert_eq!(prompt::resolution(&task_of(31_000)).unwrap_err().code(), "rule_too_long");
+    assert_eq!(prompt::resolution_prompt(&task_of(31_000)).unwrap_err().code(), "rule_too_long");
     let prompt = prompt(&wide(2_000), "type7");
     for said in [
         "Declared paths that are not shown: ",
@@ -365,7 +365,8 @@ fn a_prompt_is_bounded_whatever_goes_into_it() {
         assert!(prompt.contains(said), "{said}");
     }
     let error =
-        prompt::resolution(&task(&"w".repeat(MAX_RULE_CHARS), None, GRAPH, &samples)).unwrap_err();
+        prompt::resolution_prompt(&task(&"w".repeat(MAX_RULE_CHARS), None, GRAPH, &samples))
+            .unwrap_err();
     assert_eq!(error.code(), "rule_too_long");
 }
 
@@ -463,7 +464,7 @@ proptest! {
     #[test]
     fn the_order_of_keys_does_not_show(rule in document(), schema in document(), event in document()) {
         let [sorted, reversed] = [Value::to_string, backwards]
-            .map(|write| prompt::resolution(&of(&rule, &schema, &event, "e", write)).unwrap());
+            .map(|write| prompt::resolution_prompt(&of(&rule, &schema, &event, "e", write)).unwrap());
         prop_assert_eq!(sorted, reversed);
         let [sorted, reversed] = [Value::to_string, backwards]
             .map(|write| prompt::retry("task", &write(&rule), "why", SECOND));
@@ -480,7 +481,7 @@ proptest! {
             FieldPolicy::parse(&policy.to_string(), "policy.json").unwrap()
         };
         let prompt = |task: &Task, policy: &FieldPolicy, response: &str| {
-            let original = prompt::resolution_under(task, policy).unwrap();
+            let original = prompt::resolution_prompt_under(task, policy).unwrap();
             let error = answer::read(response, &FinishReason::Stop, AnswerFormat::Strict).unwrap_err();
             let echo = error.diagnostic.split_once("\n\nThe answer that").unwrap().1;
             prompt::retry(&original, response, echo, SECOND)
@@ -503,7 +504,7 @@ fn the_prompt_of_an_example_fits_the_smallest_of_models() {
         let path = entry.unwrap().path();
         if path.join("retort.toml").exists() {
             let name = path.file_name().map(Path::new).unwrap().to_string_lossy().into_owned();
-            let length = prompt::resolution(&example(&name)).unwrap().chars().count();
+            let length = prompt::resolution_prompt(&example(&name)).unwrap().chars().count();
             assert!(length < 40_000, "{name}: {length}");
         }
     }

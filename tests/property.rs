@@ -12,14 +12,17 @@ use std::fs;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use retort::abi::block::BlockWriter;
-use retort::abi::event::{Projection, Projector};
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::{FuelBound, StructuralLimits, inspect, prove};
-use retort::graph::extraction::Extraction;
-use retort::plan::{self as plans, Plan, oracle::eval};
+use retort::gate::{FuelBound, StructuralLimits, inspect};
+use retort::graph::Extraction;
+use retort::internal::{
+    block::BlockWriter,
+    event::{Projection, Projector},
+    prove,
+};
+use retort::plan::{self as plans, Plan, eval};
 use retort::render::capacities;
-use retort::sandbox::{Limits, Runner, Sandbox};
+use retort::sandbox::Sandbox;
+use retort::{Coded, Limits, Runner};
 use serde_json::{Value, json};
 
 use self::choices::Choices;

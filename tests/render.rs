@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::{StructuralLimits, inspect};
-use retort::graph::extraction::Extraction;
-use retort::plan::{self, Plan, oracle::eval};
+use retort::gate::{StructuralLimits, inspect};
+use retort::graph::Extraction;
+use retort::plan::{self, Plan, eval};
 use retort::render::{self, compile};
-use retort::sandbox::{Limits, Sandbox};
+use retort::sandbox::Sandbox;
+use retort::{Coded, Limits};
 use serde_json::{Value, json};
 
 use crate::support::{rendered, workspace_root};
@@ -63,7 +63,7 @@ fn check_limits(plan: &Plan) -> &'static str {
     match render::render(plan) {
         Err(error) => error.code(),
         Ok(source) => {
-            let compiled = compile::compile(source).unwrap();
+            let compiled = compile(source).unwrap();
             let verdict = inspect(compiled.module(), &StructuralLimits::default());
             verdict.unwrap_or_else(|rejected| panic!("{rejected}"));
             "ok"

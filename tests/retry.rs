@@ -7,5 +7,6 @@ mod pipeline;
 mod prompts;
 mod records;
 mod repairing;
+#[allow(dead_code, reason = "the contract's cases use it as well")]
 mod script;
 mod stopping;

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use retort::bundle::pipeline::Pipeline;
-use retort::bundle::{Contents, Store, Versions};
-use retort::diagnostics::problem::Coded as _;
-use retort::render::compile::compile_text;
-use retort::runtime::{Registry, Stream};
-use retort::sandbox::Limits;
+use retort::bundle::{Contents, Versions};
+use retort::render::compile_text;
+use retort::runtime::Stream;
+use retort::{Coded as _, Limits, Pipeline, Registry, Store};
 use serde_json::{Value, json};
 
 use crate::support::sandbox;
@@ -63,7 +61,7 @@ fn run(registry: &Registry, events: &str) -> (Vec<Value>, Vec<Value>, [u64; 4]) 
 fn a_foreign_guest_is_routed_by_a_type_that_it_never_sees() {
     let root = tempfile::tempdir().unwrap();
     store_foreign(&Store::open(root.path()).unwrap(), &["one".to_owned(), "two".to_owned()]);
-    let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
+    let pipeline = Pipeline::from(sandbox(Limits::default()));
     let registry = Registry::open(root.path(), &pipeline);
     assert_eq!(registry.failures(), []);
     assert_eq!(registry.event_types().collect::<Vec<_>>(), ["one", "two"]);
@@ -92,7 +90,7 @@ fn the_types_of_a_bundle_share_its_graph_spec() {
     let types = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     store_foreign(&store, &types(&["a", "b", "c"]));
     store_foreign(&store, &types(&["bb"]));
-    let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
+    let pipeline = Pipeline::from(sandbox(Limits::default()));
     let registry = Registry::open(root.path(), &pipeline);
     assert_eq!(registry.event_types().collect::<Vec<_>>(), ["a", "b", "bb", "c"]);
     let specs = registry.graph_specs().unwrap();
@@ -115,7 +113,7 @@ fn a_type_comes_before_a_prefix_and_a_long_prefix_before_a_short_one() {
         let types: Vec<String> = types.iter().map(|it| (*it).to_owned()).collect();
         store_foreign(&store, &types);
     }
-    let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
+    let pipeline = Pipeline::from(sandbox(Limits::default()));
     let registry = Registry::open(root.path(), &pipeline);
     let collisions: Vec<_> =
         registry.failures().iter().map(|it| (it.code(), it.event_type.as_deref())).collect();
@@ -178,11 +176,11 @@ fn readers_and_writers_that_fail_are_told_apart() {
             Ok(())
         }
     }
-    use retort::diagnostics::problem::Coded;
+    use retort::Coded;
 
     let root = tempfile::tempdir().unwrap();
     store_foreign(&Store::open(root.path()).unwrap(), &["one".to_owned(), "two".to_owned()]);
-    let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
+    let pipeline = Pipeline::from(sandbox(Limits::default()));
     let registry = Registry::open(root.path(), &pipeline);
     let mut stream = Stream::new(&registry, Broken, Broken);
     let error = stream.run(std::io::BufReader::new(Broken), None).unwrap_err();

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use retort::diagnostics::codes::{self, Code};
-use retort::diagnostics::problem::Stage;
-use retort::render::compile::compile_text;
-use retort::sandbox::{ForeignModules, Limits, Options};
+use retort::Limits;
+use retort::diagnostics::{Code, Stage};
+use retort::internal::codes;
+use retort::render::compile_text;
+use retort::sandbox::{ForeignModules, Options};
 use retort::selftest::{self, Case, CaseKind, Config};
 use wasmtime::{Engine, Instance, Module, Store};
 
@@ -51,7 +52,7 @@ fn cases_have_names_attacks_and_codes_that_tell_them_apart() {
         assert!(attacks.insert((folder, case.attack())), "{name}: another case is this attack");
         for code in [case.expect(), case.good()] {
             assert!(
-                code == "ok" || retort::diagnostics::codes::lookup(code).is_some(),
+                code == "ok" || retort::internal::codes::lookup(code).is_some(),
                 "{name}: there is no code {code}"
             );
         }
@@ -104,10 +105,12 @@ fn a_case_that_is_said_to_leak_does_if_it_is_let() {
 #[test]
 fn the_largest_stack_that_may_be_given_fits_a_thread() {
     // Cases run on threads of the usual size.
-    let limits = Limits { stack_bytes: 1 << 20, fuel_base: u64::MAX, ..Limits::default() };
-    let options = Options { limits, foreign: ForeignModules::InProcess, ..Options::default() };
+    let limits =
+        options!(Limits { stack_bytes: 1 << 20, fuel_base: u64::MAX, ..Limits::default() });
+    let options =
+        options!(Options { limits, foreign: ForeignModules::InProcess, ..Options::default() });
     let filter = Some("stack/recursion".to_owned());
-    let config = Config { options, filter, ..Config::default() };
-    let report = selftest::run(&corpus(), &config, &mut |_| {}).unwrap();
+    let config = options!(Config { options, filter, ..Config::default() });
+    let report = selftest::run(&corpus(), &config, |_| {}).unwrap();
     assert_eq!(report.cases[0].observed, "stack_overflow");
 }

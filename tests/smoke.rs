@@ -4,10 +4,10 @@ mod guest;
 
 use std::collections::BTreeSet;
 
-use retort::bundle::smoke::{MAX_FUEL, Samples, SmokeError, SmokeOptions, smoke};
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::{StructuralLimits, inspect};
-use retort::sandbox::Limits;
+use retort::bundle::{SmokeError, SmokeOptions};
+use retort::gate::{StructuralLimits, inspect};
+use retort::internal::smoke::{MAX_FUEL, smoke};
+use retort::{Coded, Limits, Samples};
 
 use self::guest::{Does, guest, load};
 

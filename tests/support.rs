@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use retort::gate::inspect::{self, Inspected, StructuralLimits};
+use retort::Limits;
+use retort::gate::{Inspected, StructuralLimits, inspect};
+use retort::internal::prove;
 use retort::plan::{self, Plan};
 use retort::render::{self, compile};
-use retort::sandbox::{ForeignModules, Limits, Options, Sandbox};
+use retort::sandbox::{ForeignModules, Options, Sandbox};
 use serde_json::Value;
 
 /// The root of the workspace.
@@ -24,10 +26,10 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
 
 /// A plan rendered, compiled, inspected and proved.
 pub(crate) fn rendered(plan: &Plan) -> Inspected {
-    let compiled = compile::compile(render::render(plan).unwrap()).unwrap();
-    let inspected = inspect::inspect(compiled.module(), &StructuralLimits::default());
+    let compiled = compile(render::render(plan).unwrap()).unwrap();
+    let inspected = inspect(compiled.module(), &StructuralLimits::default());
     let inspected = inspected.unwrap_or_else(|rejected| panic!("{rejected}"));
-    inspect::prove::by_rendering(inspected, &compiled)
+    prove::by_rendering(inspected, &compiled)
 }
 
 /// Holds the schema of plans to the parser, in both directions: it accepts exactly what has no other problems than those that
@@ -45,7 +47,7 @@ pub(crate) fn schema_agrees(schema: &jsonschema::Validator, value: &Value) -> Re
 /// A sandbox that takes any module that passes the static gate.
 pub(crate) fn sandbox(limits: Limits) -> Sandbox {
     let foreign = ForeignModules::InProcess;
-    Sandbox::with_options(Options { limits, foreign, ..Options::default() }).unwrap()
+    Sandbox::with_options(options!(Options { limits, foreign, ..Options::default() })).unwrap()
 }
 
 /// Why a guest in Rust isn't built.

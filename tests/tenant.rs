@@ -2,16 +2,11 @@
 
 use std::fs;
 
-use retort::bundle::pipeline::{Pipeline, Request};
-use retort::bundle::smoke::{Samples, SmokeOptions};
-use retort::bundle::{self, Expect, Store};
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::evidence::Task;
-use retort::gate::inspect::StructuralLimits;
-use retort::gate::policy::FieldPolicy;
-use retort::graph::GraphSpec;
-use retort::sandbox::tenant::{TenantError, TenantPolicy};
-use retort::sandbox::{Allocator, Isolation, Limits, Options, Pool};
+use retort::bundle::{self, Expect};
+use retort::diagnostics::Stage;
+use retort::gate::{FieldPolicy, StructuralLimits};
+use retort::sandbox::{Allocator, Isolation, Options, Pool, TenantError};
+use retort::{Coded, GraphSpec, Limits, Pipeline, Samples, Store, Task, TenantPolicy};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -27,7 +22,7 @@ fn task() -> Task {
     let graph =
         "entities: [{name: Order, keys: {primary: [id]}, properties: [{name: id, type: string}]}]";
     let samples = Samples::parse(EVENT, "samples").unwrap();
-    Task::new(GraphSpec::parse(graph, "graph.yaml").unwrap(), samples, None, None)
+    Task::new(GraphSpec::parse(graph, "graph.yaml").unwrap(), samples)
 }
 
 fn tenant(text: &str) -> TenantPolicy {
@@ -91,7 +86,7 @@ fn names(limits: impl serde::Serialize) -> Vec<String> {
 
 #[test]
 fn every_limit_can_be_given_by_its_name_alone() {
-    let host = Limits { fuel_base: 77, ..Limits::default() };
+    let host = options!(Limits { fuel_base: 77, ..Limits::default() });
     for name in names(&host) {
         // What compiles has to fit, and a stack has to fit a thread: no one figure does for all.
         let figure = if name == "compile_memory_bytes" { 64 << 20 } else { 4321 };
@@ -101,7 +96,7 @@ fn every_limit_can_be_given_by_its_name_alone() {
         assert_eq!(serde_json::to_value(given.limits(&host)).unwrap(), expected);
         assert_eq!(given.structure(&StructuralLimits::default()), StructuralLimits::default());
     }
-    let host = StructuralLimits { types: 7, ..StructuralLimits::default() };
+    let host = options!(StructuralLimits { types: 7, ..StructuralLimits::default() });
     for name in names(&host) {
         let given = tenant(&format!("structure: {{{name}: 4321}}"));
         let mut expected = serde_json::to_value(&host).unwrap();
@@ -112,21 +107,21 @@ fn every_limit_can_be_given_by_its_name_alone() {
 
 #[test]
 fn an_empty_policy_leaves_the_host_s_options() {
-    let host = Options {
-        limits: Limits { deadline_ms: 7, ..Limits::default() },
+    let host = options!(Options {
+        limits: options!(Limits { deadline_ms: 7, ..Limits::default() }),
         isolation: Isolation::PerBatch,
         allocator: Allocator::Pooling(Pool { instances: 3, ..Pool::default() }),
         ..Options::default()
-    };
+    });
     assert_eq!(tenant("{}").options(host.clone()), host);
     let all =
         tenant("limits: {deadline_ms: 9}\nisolation: warm\nallocator: {pooling: {instances: 5}}\n");
-    let expected = Options {
-        limits: Limits { deadline_ms: 9, ..Limits::default() },
+    let expected = options!(Options {
+        limits: options!(Limits { deadline_ms: 9, ..Limits::default() }),
         isolation: Isolation::Warm,
         allocator: Allocator::Pooling(Pool { instances: 5, ..Pool::default() }),
         ..host.clone()
-    };
+    });
     assert_eq!(all.options(host.clone()), expected);
     assert_eq!(tenant("allocator: on-demand").options(host).allocator, Allocator::OnDemand);
     assert_eq!(tenant("allocator: pooling").allocator(), Some(Allocator::Pooling(Pool::default())));
@@ -134,9 +129,8 @@ fn an_empty_policy_leaves_the_host_s_options() {
 
 #[test]
 fn tenants_on_one_engine_have_limits_of_their_own() {
-    let host = Pipeline::new(Limits::default()).unwrap();
+    let host = Pipeline::builder().build().unwrap();
     let task = task();
-    let request = Request { plan: PLAN, task: &task, smoke: SmokeOptions::default() };
     let starved = host.for_tenant(&tenant("limits: {fuel_base: 10, fuel_per_byte: 0}")).unwrap();
     let narrow = host.for_tenant(&tenant("structure: {module_bytes: 100}")).unwrap();
     let denied = host.for_tenant(&tenant("deny: [content.id]")).unwrap();
@@ -149,9 +143,9 @@ fn tenants_on_one_engine_have_limits_of_their_own() {
         (&denied, "path_denied"),
         (&small, "event_too_large"),
     ] {
-        let error = pipeline.accept(&request, &mut |_| {}).unwrap_err();
+        let error = pipeline.accept(PLAN, &task).unwrap_err();
         assert_eq!(error.code(), code, "{error}");
-        assert!(host.accept(&request, &mut |_| {}).is_ok(), "the host's own limits hold for it");
+        assert!(host.accept(PLAN, &task).is_ok(), "the host's own limits hold for it");
     }
     // What isn't said is as the host has it, not as the tenant before.
     let after = starved.for_tenant(&tenant("limits: {fuel_per_byte: 1000}")).unwrap();
@@ -161,14 +155,15 @@ fn tenants_on_one_engine_have_limits_of_their_own() {
 
 #[test]
 fn what_belongs_to_the_engine_is_not_a_tenant_s_to_change() {
-    let host = Pipeline::new(Limits::default()).unwrap();
+    let host = Pipeline::builder().build().unwrap();
     let error = host.for_tenant(&tenant("limits: {stack_bytes: 1000}")).unwrap_err();
     assert_eq!(error.code(), "engine_failed", "{error}");
     assert!(error.to_string().contains("1000"), "{error}");
     // The allocator does as well: a policy that names another one isn't served by this engine, whatever it shares.
     let pooled = Allocator::Pooling(Pool { instances: 5, ..Pool::default() });
-    let options = Options { allocator: pooled, ..Options::default() };
-    let pool = Pipeline::of_tenant(&TenantPolicy::default(), options).unwrap();
+    let options = options!(Options { allocator: pooled, ..Options::default() });
+    let pool =
+        Pipeline::builder().options(options).tenant(&TenantPolicy::default()).build().unwrap();
     assert_eq!(
         (host.sandbox().allocator(), pool.sandbox().allocator()),
         (Allocator::OnDemand, pooled)
@@ -193,13 +188,12 @@ fn what_belongs_to_the_engine_is_not_a_tenant_s_to_change() {
 #[test]
 fn a_tenant_s_limits_hold_for_bundles_that_another_one_made() {
     let root = tempfile::tempdir().unwrap();
-    let host = Pipeline::new(Limits::default()).unwrap();
+    let host = Pipeline::builder().build().unwrap();
     let task = task();
-    let request = Request { plan: PLAN, task: &task, smoke: SmokeOptions::default() };
-    let accepted = host.accept(&request, &mut |_| {}).unwrap();
+    let accepted = host.accept(PLAN, &task).unwrap();
     let store = Store::open(root.path()).unwrap();
     let now = jiff::Timestamp::UNIX_EPOCH;
-    let stored = host.store(&accepted, &store, now, &mut |_| {}).unwrap();
+    let stored = accepted.store(&store, now).unwrap();
     let narrow = host.for_tenant(&tenant("structure: {module_bytes: 100}")).unwrap();
     let error = bundle::load(&stored.path, &Expect::default(), &narrow).unwrap_err();
     assert_eq!(error.code(), "module_rejected", "{error}");
@@ -225,9 +219,8 @@ fn the_largest_figures_of_a_policy_still_serve() {
         names(StructuralLimits::default()).into_iter().map(|name| (name, u64::MAX)).collect();
     let text = json!({"limits": most, "structure": structure}).to_string();
     let policy = TenantPolicy::parse(&text, "policy.json").unwrap();
-    let pipeline = Pipeline::of_tenant(&policy, Options::default()).unwrap();
+    let pipeline = Pipeline::builder().tenant(&policy).build().unwrap();
     let task = task();
-    let request = Request { plan: PLAN, task: &task, smoke: SmokeOptions::default() };
-    let accepted = pipeline.accept(&request, &mut |_| {}).unwrap();
+    let accepted = pipeline.accept(PLAN, &task).unwrap();
     assert!(accepted.smoked().max_fuel() > 0);
 }

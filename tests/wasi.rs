@@ -8,12 +8,12 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::Duration;
 
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::{Grant, Inspected, StructuralLimits, WASI_FUNCTIONS, inspect_granting};
+use retort::gate::{Grant, Inspected, StructuralLimits, inspect_granting};
+use retort::internal::inspect::WASI_FUNCTIONS;
 use retort::sandbox::{
-    Directory, Extractor, ForeignModules, GuestError, Limits, Options, RunError, Sandbox,
-    WasiGrants, Worker,
+    Directory, Extractor, ForeignModules, GuestError, Options, Sandbox, WasiGrants, Worker,
 };
+use retort::{Coded, Limits, RunError};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::support::workspace_root;
@@ -101,7 +101,8 @@ fn writing(bytes: usize) -> String {
 
 fn sandbox(limits: Limits, wasi: WasiGrants) -> Sandbox {
     let foreign = ForeignModules::InProcess;
-    Sandbox::with_options(Options { limits, foreign, wasi, ..Options::default() }).unwrap()
+    Sandbox::with_options(options!(Options { limits, foreign, wasi, ..Options::default() }))
+        .unwrap()
 }
 
 fn inspected(wasm: &[u8], grant: Grant) -> Inspected {
@@ -180,13 +181,16 @@ fn a_log_is_that_of_one_event_and_ends_in_the_message_of_a_failure() {
 #[test]
 fn a_full_log_is_told_with_what_was_used_and_what_was_allowed() {
     let text = doing(FD_WRITE, &writing(9), "");
-    let mut runner = core(&text, Limits { log_bytes: 8, ..Limits::default() }).runner();
+    let mut runner = core(&text, options!(Limits { log_bytes: 8, ..Limits::default() })).runner();
     let problem = runner.run(EVENT).unwrap_err().problem();
     assert_eq!(
         (problem.code.name, problem.used, problem.allowed),
         ("log_exceeded", Some(9), Some(8))
     );
-    core(&text, Limits { log_bytes: 9, ..Limits::default() }).runner().run(EVENT).unwrap();
+    core(&text, options!(Limits { log_bytes: 9, ..Limits::default() }))
+        .runner()
+        .run(EVENT)
+        .unwrap();
 }
 
 #[test]
@@ -230,7 +234,7 @@ fn an_exit_costs_what_the_document_says() {
     let import = r#"(import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))"#;
     let text = doing(import, "(call $exit (i32.const 0))", "");
     for (fuel_base, code) in [(190, "out_of_fuel"), (250, "exit")] {
-        let limits = Limits { fuel_base, fuel_per_byte: 0, ..Limits::default() };
+        let limits = options!(Limits { fuel_base, fuel_per_byte: 0, ..Limits::default() });
         assert_eq!(core(&text, limits).runner().run(EVENT).unwrap_err().code(), code);
     }
 }
@@ -334,7 +338,8 @@ fn a_granted_directory_is_read_and_never_left_or_written_to() {
 fn a_directory_without_the_grant_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let wasi = WasiGrants { grant: Grant::Core, ..granting(folder.path()) };
-    let error = Sandbox::with_options(Options { wasi, ..Options::default() }).unwrap_err();
+    let error =
+        Sandbox::with_options(options!(Options { wasi, ..Options::default() })).unwrap_err();
     assert_eq!(error.code(), "directory_refused");
 }
 
@@ -350,7 +355,7 @@ fn staller() -> Extractor {
         &format!("{} (loop $again (br $again))", writing(7)),
         r#"(data (i32.const 200) "waiting")"#,
     );
-    core(&text, Limits { fuel_base: u64::MAX, deadline_ms: 300, ..Limits::default() })
+    core(&text, options!(Limits { fuel_base: u64::MAX, deadline_ms: 300, ..Limits::default() }))
 }
 
 #[test]

@@ -3,15 +3,10 @@
 use std::path::Path;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use retort::bundle::Store;
-use retort::bundle::pipeline::{Pipeline, Request};
-use retort::bundle::smoke::{Samples, SmokeOptions};
-use retort::evidence::Task;
-use retort::graph::spec::GraphSpec;
-use retort::sandbox::Limits;
+use retort::{GraphSpec, Pipeline, Samples, Store, Task};
 
 fn accept(criterion: &mut Criterion) {
-    let pipeline = Pipeline::new(Limits::default()).expect("an engine");
+    let pipeline = Pipeline::builder().build().expect("an engine");
     let mut group = criterion.benchmark_group("plan to bundle");
     for example in ["agent-decision", "github-webhook", "cloud-audit"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(example);
@@ -19,20 +14,17 @@ fn accept(criterion: &mut Criterion) {
         let plan = read("plan.json");
         let graph = GraphSpec::parse(&read("graph.yaml"), "graph.yaml").expect("a graph spec");
         let samples = Samples::parse(&read("samples.ndjson"), "samples.ndjson").expect("samples");
-        let task = Task::new(graph, samples, None, None);
-        let request = Request { plan: &plan, task: &task, smoke: SmokeOptions::default() };
+        let task = Task::new(graph, samples);
         group.bench_function(format!("{example}: accept"), |bencher| {
-            bencher
-                .iter(|| pipeline.accept(&request, &mut |_| {}).expect("the example is accepted"));
+            bencher.iter(|| pipeline.accept(&plan, &task).expect("the example is accepted"));
         });
         group.bench_function(format!("{example}: accept and store"), |bencher| {
             bencher.iter_batched(
                 || tempfile::tempdir().expect("a directory"),
                 |root| {
-                    let accepted = pipeline.accept(&request, &mut |_| {}).expect("accepted");
+                    let accepted = pipeline.accept(&plan, &task).expect("accepted");
                     let store = Store::open(root.path()).expect("a store");
-                    let stored =
-                        pipeline.store(&accepted, &store, jiff::Timestamp::UNIX_EPOCH, &mut |_| {});
+                    let stored = accepted.store(&store, jiff::Timestamp::UNIX_EPOCH);
                     assert!(!stored.expect("stored").cache_hit);
                     root
                 },

@@ -3,9 +3,11 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use retort::abi::block::BlockWriter;
-use retort::abi::event::{Projection, Projector};
-use retort::abi::result;
+use retort::internal::{
+    block::BlockWriter,
+    event::{Projection, Projector},
+    result,
+};
 use retort_benches::dataset::Dataset;
 use retort_benches::native::Template;
 

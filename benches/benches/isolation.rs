@@ -5,12 +5,14 @@
 
 use std::hint::black_box;
 
-use retort::abi::block::BlockWriter;
-use retort::abi::event::{Projection, Projector};
-use retort::gate::inspect::{Inspected, OPERATOR_COST, features};
-use retort::sandbox::{
-    Allocator, ForeignModules, Isolation, Limits, Options, Pool, Runner, Sandbox,
+use retort::Runner;
+use retort::gate::Inspected;
+use retort::internal::{
+    block::BlockWriter,
+    event::{Projection, Projector},
+    inspect::{OPERATOR_COST, features},
 };
+use retort::sandbox::{Allocator, ForeignModules, Isolation, Options, Pool, Sandbox};
 use retort_benches::dataset::Dataset;
 use retort_benches::guests;
 use retort_benches::turns::{Figures, Way, take};
@@ -133,13 +135,10 @@ fn call(title: &str, module: &Inspected, block: &[u8]) {
 }
 
 fn runner(module: &Inspected, isolation: Isolation, allocator: Allocator) -> Runner {
-    let options = Options {
-        limits: Limits::default(),
-        isolation,
-        allocator,
-        foreign: ForeignModules::InProcess,
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.isolation = isolation;
+    options.allocator = allocator;
+    options.foreign = ForeignModules::InProcess;
     let sandbox = Sandbox::with_options(options).expect("an engine");
     sandbox.load(module).expect("it loads").runner()
 }

@@ -10,11 +10,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::Inspected;
-use retort::sandbox::{
-    Allocator, ForeignModules, Isolation, Limits, Options, Pool, Runner, Sandbox,
-};
+use retort::gate::Inspected;
+use retort::sandbox::{Allocator, ForeignModules, Isolation, Options, Pool, Sandbox};
+use retort::{Coded, Limits, Runner};
 use retort_benches::dataset::Dataset;
 use retort_benches::guests::{Attack, hostile};
 
@@ -57,11 +55,13 @@ impl Stop {
 
     /// The limits that their host gives them: generous ones, where that makes it worse.
     fn limits(self) -> Limits {
+        let mut limits = Limits::default();
         match self {
-            Self::Deadline => Limits { fuel_base: u64::MAX, deadline_ms: 100, ..Limits::default() },
-            Self::Result => Limits { fuel_base: 100_000_000, ..Limits::default() },
-            _ => Limits::default(),
+            Self::Deadline => (limits.fuel_base, limits.deadline_ms) = (u64::MAX, 100),
+            Self::Result => limits.fuel_base = 100_000_000,
+            _ => {}
         }
+        limits
     }
 }
 
@@ -88,11 +88,10 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    let sandbox = Sandbox::with_options(Options {
-        allocator: Allocator::Pooling(Pool::default()),
-        foreign: ForeignModules::InProcess,
-        ..Options::default()
-    });
+    let mut options = Options::default();
+    options.allocator = Allocator::Pooling(Pool::default());
+    options.foreign = ForeignModules::InProcess;
+    let sandbox = Sandbox::with_options(options);
     let sandbox = sandbox.expect("an engine");
     let datasets = Dataset::all();
     println!(

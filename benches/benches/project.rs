@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use retort::abi::event::{Projection, Projector, validate};
+use retort::internal::event::{Projection, Projector, validate};
 use retort_benches::dataset::Dataset;
 
 fn project(criterion: &mut Criterion) {

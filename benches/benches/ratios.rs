@@ -9,9 +9,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use retort::abi::block::BlockWriter;
-use retort::abi::event::{Projection, Projector, validate};
-use retort::abi::result;
+use retort::internal::{
+    block::BlockWriter,
+    event::{Projection, Projector, validate},
+    result,
+};
 use retort_benches::dataset::Dataset;
 use retort_benches::native::Template;
 

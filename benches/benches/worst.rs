@@ -8,11 +8,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use retort::gate::inspect::{StructuralLimits, inspect, prove};
-use retort::plan;
-use retort::render::compile::compile;
-use retort::render::render;
-use retort::sandbox::{Limits, Runner, Sandbox};
+use retort::gate::{StructuralLimits, inspect};
+use retort::internal::prove;
+use retort::render::{compile, render};
+use retort::sandbox::Sandbox;
+use retort::{Limits, Runner, plan};
 use serde_json::json;
 
 const PLAN: &str = r#"{

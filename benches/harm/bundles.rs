@@ -1,15 +1,14 @@
 //! Folders of bundles.
 
-use retort::bundle::pipeline::Pipeline;
+use retort::Pipeline;
 use retort::bundle::{Contents, Manifest, Part, Versions};
-use retort::sandbox::Limits;
 
 use super::Attack;
 
 const RUN: &str = "run --bundles bundles events.ndjson";
 
 pub(crate) fn attacks() -> Vec<Attack> {
-    let pipeline = Pipeline::new(Limits::default()).expect("an engine");
+    let pipeline = Pipeline::builder().build().expect("an engine");
     // What was read of each part once, and what is.
     let once = [(Part::Source, 16 << 20)];
     let sparse =

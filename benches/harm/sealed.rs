@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use retort::bundle::{Contents, Store, Versions};
-use retort::render::compile::compile_text;
+use retort::Store;
+use retort::bundle::{Contents, Versions};
+use retort::render::compile_text;
 
 /// A module with this section that does nothing.
 pub(crate) fn module(section: &str) -> String {

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use retort::gate::inspect::{self, Inspected, StructuralLimits};
+use retort::Limits;
+use retort::gate::{Inspected, StructuralLimits, inspect};
+use retort::internal::prove;
 use retort::plan::{self, Plan};
-use retort::render;
-use retort::render::compile;
-use retort::sandbox::{Extractor, Limits, Sandbox};
+use retort::render::{self, compile};
+use retort::sandbox::{Extractor, Sandbox};
 use serde_json::Value;
 
 use crate::by_hand::{ByHand, cloud_audit, telemetry, webhook};
@@ -86,10 +87,10 @@ impl Dataset {
     #[must_use]
     pub fn inspected(&self) -> Inspected {
         let source = render::render(&self.plan).expect("the plan renders");
-        let compiled = compile::compile(source).expect("the source compiles");
-        let inspected = inspect::inspect(compiled.module(), &StructuralLimits::default())
+        let compiled = compile(source).expect("the source compiles");
+        let inspected = inspect(compiled.module(), &StructuralLimits::default())
             .expect("the module is admitted");
-        inspect::prove::by_rendering(inspected, &compiled)
+        prove::by_rendering(inspected, &compiled)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Guests by hand, honest ones and hostile ones. They pass the static gate, and nothing vouches for them.
 
-use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
-use retort::render::compile::compile_text;
+use retort::gate::{Inspected, StructuralLimits, inspect};
+use retort::render::compile_text;
 
 /// Where the empty result stands in each of them, and its length.
 const EMPTY_AT: u32 = 16;

@@ -1,6 +1,6 @@
 //! The guest's work as a native closure: the same template filled from the same input block.
 
-use retort::abi::block::{HEADER_BYTES, SLOT_BYTES};
+use retort::internal::block::{HEADER_BYTES, SLOT_BYTES};
 use retort::plan::{EventPattern, Plan};
 
 /// The constant text of a plan's result, and which slots go between.

@@ -4,11 +4,7 @@
 //! sandbox over streams of JSON events; what comes out is nodes and edges of a graph.
 //!
 //! ```
-//! use retort::bundle::smoke::{Samples, SmokeOptions};
-//! use retort::graph::GraphSpec;
-//! use retort::bundle::pipeline::{Pipeline, Request};
-//! use retort::sandbox::Limits;
-//! use retort::evidence::Task;
+//! use retort::{GraphSpec, Pipeline, Samples, Task};
 //!
 //! let plan = r#"{
 //!     "event_type": "order_placed",
@@ -34,13 +30,11 @@
 //! )?;
 //!
 //! // All gates, in their order; the last one runs the extractor over the samples.
-//! let pipeline = Pipeline::new(Limits::default())?;
-//! let task = Task::new(graph, samples, None, None);
-//! let request = Request { plan, task: &task, smoke: SmokeOptions::default() };
-//! let accepted = pipeline.accept(&request, &mut |_| {})?;
+//! let pipeline = Pipeline::builder().build()?;
+//! let accepted = pipeline.accept(plan, &Task::new(graph, samples))?;
 //!
 //! // One runner for each thread, for any number of events.
-//! let mut runner = accepted.smoked().extractor().runner();
+//! let mut runner = accepted.runner();
 //! let event = br#"{"event_type": "order_placed", "session_id": "s2", "content": {"id": "B-1", "total": 80}}"#;
 //! let outcome = runner.run(event)?;
 //! assert!(std::str::from_utf8(outcome.json)?.contains(r#""node_id":"s2:Order:order_id=B-1""#));
@@ -49,64 +43,103 @@
 //!
 //! # The pipeline
 //! Each stage takes what the one before made, and only that stage can make it. A plan may be rendered and looked at as it is,
-//! but an [`Accepted`](bundle::pipeline::Accepted) comes of [`Pipeline::accept`](bundle::pipeline::Pipeline::accept) alone, so no gate can be
-//! skipped.
+//! but an [`Accepted`] comes of [`Pipeline::accept`] alone, so no gate can be skipped.
 //!
 //! | stage | makes | of |
 //! |---|---|---|
-//! | [`evidence::Task::new`] | [`Task`](evidence::Task) | rule, event schema, graph spec and samples |
-//! | [`author::prompt::resolution`] | a prompt | a task |
+//! | [`Task::builder`] | [`Task`] | rule, event schema, graph spec and samples |
+//! | [`author::resolution_prompt`] | a prompt | a task |
 //! | [`author::llm::LlmClient`] | an answer | a prompt |
-//! | [`author::answer::read`], [`plan::parse()`] | [`Plan`](plan::Plan) | an answer, JSON text |
-//! | [`gate::policy::FieldPolicy::check_plan`] | leave to read | a plan |
-//! | [`gate::fit::fit`] | [`Fitted`](gate::fit::Fitted) | a plan and what is known of events and graph |
+//! | [`plan::parse()`] | [`Plan`](plan::Plan) | JSON text |
+//! | [`gate::FieldPolicy::check_plan`] | leave to read | a plan |
+//! | [`gate::fit()`] | [`Fitted`](gate::Fitted) | a plan and what is known of events and graph |
 //! | [`render::render`] | [`Source`](render::Source) | a plan |
-//! | [`render::compile::compile`] | [`Compiled`](render::compile::Compiled) | source |
-//! | [`gate::inspect::inspect`] | [`Inspected`](gate::inspect::Inspected) | a module's bytes, whoever made them |
+//! | [`render::compile()`] | [`Compiled`](render::Compiled) | source |
+//! | [`gate::inspect()`] | [`Inspected`](gate::Inspected) | a module's bytes, whoever made them |
 //! | [`sandbox::Sandbox::load`] | [`Extractor`](sandbox::Extractor) | an inspected module |
-//! | [`bundle::smoke::smoke`] | [`Smoked`](bundle::smoke::Smoked) | an extractor and sample events |
-//! | [`bundle::pipeline::Pipeline::accept`] | [`Accepted`](bundle::pipeline::Accepted) | all of the above |
-//! | [`bundle::pipeline::Pipeline::store`] | a [bundle] on disk | what was accepted |
+//! | [`Pipeline::smoke`] | [`Smoked`](bundle::Smoked) | an extractor and sample events |
+//! | [`Pipeline::accept`] | [`Accepted`] | all of the above |
+//! | [`Accepted::store`] | a [bundle] on disk | what was accepted |
 //!
-//! [`author::retry::compile_with_llm`] is the loop around them: what a gate rejects is repaired by [`author::repair::mechanical`] where there
-//! is one thing to do, and goes back to the model otherwise.
+//! [`compile_with_llm`] is the loop around them: what a gate rejects is repaired where there is one thing to do, and goes back to
+//! the model otherwise.
 //!
-//! [`bundle::load`] and [`bundle::discover`] read bundles back, with a [`Pipeline`](bundle::pipeline::Pipeline) as the gate; what they
-//! load is inspected again. [`sandbox::Runner::run`] is the hot path: it [validates and projects](abi::event) the event,
-//! writes the [input block](abi::block), calls the guest and [checks the result](abi::result).
-//! [`plan::oracle`] says natively what a plan means: the oracle that the gates and the tests compare with.
+//! [`Bundle::open`] and [`bundle::discover`] read bundles back, with a [`Pipeline`] as the gate; what they load is inspected
+//! again. [`Runner::run`] is the hot path: it validates the event and projects it to the declared values, writes them into the
+//! guest's memory, calls the guest and checks the result. [`plan::eval`] says natively what a plan means: the oracle that the
+//! gates and the tests compare with. [`Registry`] and [`runtime::Stream`] take streams of events through many bundles.
 //!
 //! # Limits
-//! All are on by default: [`sandbox::Limits`] for what runs, [`StructuralLimits`](gate::inspect::StructuralLimits) for how a
-//! module may be built, [`abi::event::MAX_DEPTH`] and [`abi::event::DEFAULT_MAX_EVENT_BYTES`] for events, [`json::document::DocumentKind`] for what
-//! is read besides. Fuel decides before the clock
-//! does, and fuel is deterministic.
+//! All are on by default: [`Limits`] for what runs, [`StructuralLimits`](gate::StructuralLimits) for how a module may be built,
+//! [`sandbox::MAX_DEPTH`] and [`sandbox::DEFAULT_MAX_EVENT_BYTES`] for events. Fuel decides before the clock does, and fuel is
+//! deterministic.
 //!
 //! # Errors and codes
-//! Each stage has its own error type, and every error carries a stable code ([`diagnostics::problem::Coded`]); [`diagnostics::codes`] knows what each
-//! means and what to do about it. [`diagnostics::problem::Problem`] is an error as data. [`PipelineError`](bundle::pipeline::PipelineError) says which stage
-//! rejected a candidate, with all its problems and the [diagnostic](diagnostics::diagnose) that a model is given to correct its plan. A
-//! [`Finding`](diagnostics::finding::Finding) is a problem of a plan with its evidence and, where one can be worked out, a JSON Patch.
+//! Each stage has its own error type, and every error carries a stable code ([`Coded`]); [`diagnostics::lookup_code`] knows what
+//! each means and what to do about it. [`Problem`](diagnostics::Problem) is an error as data. [`PipelineError`] says which stage
+//! rejected a candidate, with all its problems and the diagnostic that a model is given to correct its plan. A
+//! [`Finding`](diagnostics::Finding) is a problem of a plan with its evidence and, where one can be worked out, a JSON Patch.
 //! Nothing in here panics on any input.
 //!
 //! # Features
-//! - `http`, on by default: the clients of models that are reached over HTTP.
+//! Without any, the crate takes plans and bundles through the gates, and streams of events through bundles.
+//!
+//! | feature | what |
+//! |---|---|
+//! | `author` | from a rule to a plan that passes: prompts, models, repairs, drafts, and [the loop](compile_with_llm) around them |
+//! | `http` | `author`, and the clients of models that are reached over HTTP |
+//! | `wasi` | WASI preview 1 for guests that import it; without it they are refused |
+//! | `selftest` | the hostile corpus, and what [runs](selftest::run) it |
+//! | `cli` | the command `retort`, with all of these; the default |
+//!
+//! # Crates of others
+//! Types of these appear in signatures: [`async_trait`](mod@async_trait), [`jiff`], [`json_patch`], [`secrecy`] and [`serde_json`].
 //!
 //! There is one `unsafe`: native code is made a module again, in `sandbox/native.rs`, where this host has compiled it.
 
-pub mod abi;
+#![cfg_attr(
+    not(feature = "author"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "some of what is known of plans and events is for prompts and repairs alone"
+    )
+)]
+
+mod abi;
+#[cfg(feature = "author")]
 pub mod author;
 pub mod bundle;
 pub mod diagnostics;
 pub mod evidence;
 pub mod gate;
 pub mod graph;
-pub mod json;
+#[doc(hidden)]
+pub mod internal;
+mod json;
 pub mod plan;
 pub mod render;
 pub mod runtime;
 pub mod sandbox;
+#[cfg(feature = "selftest")]
 pub mod selftest;
+
+#[cfg(feature = "author")]
+pub use async_trait;
+pub use jiff;
+pub use json_patch;
+#[cfg(feature = "author")]
+pub use secrecy;
+pub use serde_json;
+
+#[cfg(feature = "author")]
+pub use author::{LoopConfig, PipelineGates, compile_with_llm};
+pub use bundle::{Accepted, Bundle, Pipeline, PipelineError, Store};
+pub use diagnostics::Coded;
+pub use evidence::{EventSchema, Rule, Samples, Task};
+pub use graph::GraphSpec;
+pub use runtime::Registry;
+pub use sandbox::{Limits, RunError, RunOutcome, Runner, TenantPolicy};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

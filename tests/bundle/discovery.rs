@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use retort::Coded as _;
 use retort::bundle::{Discovery, Expect, discover};
-use retort::diagnostics::problem::Coded as _;
 
 use super::recipe::store_as;
 use super::{Recipe, Stored, TestGate};

@@ -1,8 +1,8 @@
 //! What no bundle is.
 
+use retort::Coded;
 use retort::bundle::{Expect, load};
-use retort::diagnostics::codes;
-use retort::diagnostics::problem::Coded;
+use retort::internal::codes;
 
 use super::{Recipe, Stored, TestGate};
 

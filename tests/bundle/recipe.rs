@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use retort::Store;
 use retort::bundle::{
-    BundleLoadError, Contents, Digest, Expect, Loaded, Manifest, ModuleGate, ModuleRefusal, Store,
+    BundleLoadError, Contents, Digest, Expect, Loaded, Manifest, ModuleGate, ModuleRefusal,
     Versions, load,
 };
 use serde_json::Value;

@@ -3,12 +3,13 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use retort::Coded;
 use retort::bundle::{Manifest, Part};
-use retort::diagnostics::codes::{
-    Code, DIGEST_MISMATCH, FINGERPRINT_MISMATCH, LOAD_FAILED, MANIFEST_MISSING,
-    MANIFEST_UNREADABLE, MODULE_NOT_FOUND,
+use retort::diagnostics::Code;
+use retort::internal::codes::{
+    DIGEST_MISMATCH, FINGERPRINT_MISMATCH, LOAD_FAILED, MANIFEST_MISSING, MANIFEST_UNREADABLE,
+    MODULE_NOT_FOUND,
 };
-use retort::diagnostics::problem::Coded;
 use serde_json::json;
 
 use super::{Recipe, Stored};

@@ -4,7 +4,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
 
-use retort::diagnostics::problem::Coded as _;
+use retort::Coded as _;
 use retort::sandbox::{Cache, CacheReport, Options, Sandbox};
 
 use super::{Host, names, serve};
@@ -16,7 +16,7 @@ fn mode(path: &Path) -> u32 {
 /// Serves with a cache in this directory.
 fn serve_in(host: &Host, directory: &Path) -> CacheReport {
     let cache = Some(Cache::new(directory));
-    let sandbox = Sandbox::with_options(Options { cache, ..Options::default() }).unwrap();
+    let sandbox = Sandbox::with_options(options!(Options { cache, ..Options::default() })).unwrap();
     serve(&sandbox, &host.extractor, "E")
 }
 

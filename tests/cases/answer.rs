@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::author::answer::{AnswerError, AnswerFormat, read};
-use retort::author::llm::FinishReason;
-use retort::diagnostics::codes;
+use retort::author::{AnswerError, AnswerFormat, llm::FinishReason};
+use retort::internal::{answer::read, codes};
 use retort::plan;
 use serde::Deserialize;
 use serde_json::Value;
@@ -46,7 +45,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     of_files("answer::", "tests/answer", "json", an_answer_is_read_as_recorded)
 }
 
-fn read_case(case: &Case) -> Result<retort::author::answer::Answer, AnswerError> {
+fn read_case(case: &Case) -> Result<retort::author::Answer, AnswerError> {
     let format = match case.format {
         Format::Lenient => AnswerFormat::Lenient,
         Format::Strict => AnswerFormat::Strict,

@@ -14,13 +14,11 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use libtest_mimic::Trial;
-use retort::bundle::pipeline::{Pipeline, Request};
-use retort::bundle::smoke::{Samples, SmokeOptions};
-use retort::evidence::Task;
-use retort::graph::extraction::Extraction;
-use retort::graph::{ValidateOptions, validate};
-use retort::plan::oracle::eval;
-use retort::sandbox::{Limits, Runner, Sandbox};
+use retort::bundle::{Request, SmokeOptions};
+use retort::graph::{Extraction, ValidateOptions, validate};
+use retort::plan::eval;
+use retort::sandbox::Sandbox;
+use retort::{Limits, Pipeline, Runner, Samples, Task};
 
 use crate::support::rendered;
 use crate::trial::on_shared;
@@ -112,7 +110,8 @@ fn failures_of(rule: &Rule, engine: &mut Engine) -> Vec<String> {
 
 /// What the graph spec says against a result. Nodes of other events may be at the ends of edges.
 fn misfits(rule: &Rule, found: &Extraction) -> impl Iterator<Item = String> {
-    let options = ValidateOptions { allow_external_endpoints: true };
+    let options =
+        options!(ValidateOptions { allow_external_endpoints: true, ..ValidateOptions::default() });
     let report = rule.graph.as_ref().map(|graph| validate(graph, found, options));
     report.into_iter().flat_map(|report| report.into_failures()).map(|it| format!("{it:?}"))
 }
@@ -136,13 +135,14 @@ fn the_module_extracts_what_the_rule_wants(rule: &Rule) {
 /// Paths, types and entities are what samples and graph specs say, and every limit holds.
 fn the_plan_passes_every_gate(rule: &Rule) {
     let Some(graph) = rule.graph.clone() else { return };
-    let pipeline = Pipeline::new(Limits::default()).unwrap();
-    let smoke = SmokeOptions { allow_external_endpoints: true, ..SmokeOptions::default() };
+    let pipeline = Pipeline::builder().build().unwrap();
+    let smoke =
+        options!(SmokeOptions { allow_external_endpoints: true, ..SmokeOptions::default() });
     let samples: Vec<&str> = rule.events_of_plan().map(|it| it.text.as_str()).collect();
     let samples = Samples::parse(&samples.join("\n"), "samples").unwrap();
-    let task = Task::new(graph, samples, None, None);
+    let task = Task::new(graph, samples);
     let plan = serde_json::to_string(&rule.plan).unwrap();
-    let accepted = pipeline.accept(&Request { plan: &plan, task: &task, smoke }, &mut |_| {});
+    let accepted = pipeline.accept(&plan, Request::new(&task).smoke(smoke));
     accepted.unwrap_or_else(|error| panic!("{error}"));
 }
 

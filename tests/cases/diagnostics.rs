@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::diagnostics::diagnose::{self, ReportKind};
+use retort::diagnostics::ReportKind;
+use retort::internal::diagnose;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -9,15 +9,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::author::draft::draft;
-use retort::bundle::pipeline::{Pipeline, Request};
-use retort::bundle::smoke::{Samples, SmokeOptions};
-use retort::diagnostics::problem::Coded;
+use retort::author::draft;
 use retort::evidence::dotted;
-use retort::evidence::{EventSchema, Rule, Task};
-use retort::graph::GraphSpec;
 use retort::plan::{self, Plan};
-use retort::sandbox::Limits;
+use retort::{Coded, EventSchema, GraphSpec, Pipeline, Rule, Samples, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -77,8 +72,7 @@ fn text(file: &Path) -> String {
 /// What passes every gate, as a plan.
 fn accepted(pipeline: &Pipeline, task: &Task, plan: &Value, name: &str) -> Plan {
     let text = plan.to_string();
-    let request = Request { plan: &text, task, smoke: SmokeOptions::default() };
-    let accepted = pipeline.accept(&request, &mut |_| {});
+    let accepted = pipeline.accept(&text, task);
     accepted.unwrap_or_else(|error| panic!("{name}: {error}\n{plan:#}")).plan().clone()
 }
 
@@ -175,7 +169,7 @@ fn graph_of(core: &Value) -> String {
 
 /// Drafts every case, holds the drafts to the gates, prints what is wrong, and gives the sums.
 fn measure(title: &str, cases: &[Case]) -> Sums {
-    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let pipeline = Pipeline::builder().build().unwrap();
     let mut total = Sums::default();
     let mut table = format!("{title}\n{}", Sums::header());
     let (mut wrong, mut below) = (String::new(), Vec::new());
@@ -241,12 +235,12 @@ fn rules_on_telemetry_are_drafted(corpora: &Path) {
 /// The examples' rules are words alone; what is drafted from them reads what their plans read, so far as the rules name paths
 /// or the samples have names.
 fn an_example_is_drafted_from_names(name: &str) {
-    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let pipeline = Pipeline::builder().build().unwrap();
     let folder = workspace_root().join("examples").join(name);
     let graph = GraphSpec::parse(&text(&folder.join("graph.yaml")), "graph").unwrap();
     let samples = Samples::parse(&text(&folder.join("samples.ndjson")), "samples").unwrap();
     let rule = Rule::parse(&text(&folder.join("rule.md")), "rule").unwrap();
-    let task = Task::new(graph, samples, Some(rule), None);
+    let task = Task::builder(graph, samples).rule(rule).build();
     let sketch = draft(&task).unwrap();
     let drafted = accepted(&pipeline, &task, sketch.plan(), name);
     let mut written = reads(&plan::parse(&text(&folder.join("plan.json"))).unwrap());
@@ -297,7 +291,7 @@ fn a_rule_of_any_form_is_drafted(file: &Path) {
     let samples: String = case.samples.iter().map(|event| format!("{event}\n")).collect();
     let samples = Samples::parse(&samples, "samples").unwrap();
     let rule = case.rule.map(|rule| Rule::from_value(rule).unwrap());
-    let task = Task::new(graph, samples, rule, None);
+    let task = Task::builder(graph, samples).rule(rule).build();
     let sketch = match (draft(&task), &case.error) {
         (Ok(sketch), None) => sketch,
         (Err(error), Some(code)) if error.code() == code => return,
@@ -306,12 +300,8 @@ fn a_rule_of_any_form_is_drafted(file: &Path) {
     assert_eq!(draft(&task).as_ref(), Ok(&sketch), "the same task, the same draft");
     let about: Vec<&str> = sketch.doubts().iter().map(|it| it.about.as_str()).collect();
     assert_eq!(about, case.doubts, "{sketch}");
-    let found = reads(&accepted(
-        &Pipeline::new(Limits::default()).unwrap(),
-        &task,
-        sketch.plan(),
-        "drafted",
-    ));
+    let found =
+        reads(&accepted(&Pipeline::builder().build().unwrap(), &task, sketch.plan(), "drafted"));
     assert!(case.reads.is_some() || case.plan.is_some(), "nothing is expected");
     if let Some(wanted) = case.reads {
         assert_eq!(found, wanted);

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::abi::event::validate;
+use retort::internal::event::validate;
 use serde_json::Value;
 
 use crate::support::shared;

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use libtest_mimic::Trial;
-use retort::diagnostics::problem::Coded;
-use retort::graph::extraction::Extraction;
-use retort::plan::oracle::eval;
-use retort::plan::{self, Plan};
-use retort::sandbox::{Limits, Sandbox};
+use retort::graph::Extraction;
+use retort::plan::{self, Plan, eval};
+use retort::sandbox::Sandbox;
+use retort::{Coded, Limits};
 use serde::Deserialize;
 use serde_json::Value;
 

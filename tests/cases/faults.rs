@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use libtest_mimic::Trial;
-use retort::author::answer::{self, AnswerFormat};
-use retort::author::llm::FinishReason;
-use retort::diagnostics::finding::Finding;
+use retort::author::{AnswerFormat, llm::FinishReason};
+use retort::diagnostics::Finding;
+use retort::internal::answer;
 use retort::plan::{self, Plan};
 use serde_json::Value;
 

@@ -8,9 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::diagnostics::problem::Coded;
-use retort::graph::spec::PropertyType;
-use retort::graph::{Extraction, GraphSpec, ValidateOptions, validate};
+use retort::graph::{Extraction, PropertyType, ValidateOptions, validate};
+use retort::{Coded, GraphSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -107,7 +106,10 @@ fn check(case: &Case) {
         graph.as_object_mut().unwrap().entry(spans).or_insert_with(|| json!([]));
     }
     let result: Extraction = serde_json::from_value(graph).unwrap();
-    let options = ValidateOptions { allow_external_endpoints: case.allow_external_endpoints };
+    let options = options!(ValidateOptions {
+        allow_external_endpoints: case.allow_external_endpoints,
+        ..ValidateOptions::default()
+    });
     let mut report = serde_json::to_value(validate(&spec, &result, options)).unwrap();
     for failure in report["failures"].as_array_mut().unwrap() {
         let detail = failure.as_object_mut().unwrap().remove("detail").unwrap();
@@ -190,7 +192,8 @@ fn reference_results_fit_their_ontology(corpora: &Path) {
     assert_eq!(evolved.from_columns[0].key(), "decision_execution_id");
 
     let results = read(&corpora.join("agent_telemetry/gold/mako_tools.reference.ndjson"));
-    let options = ValidateOptions { allow_external_endpoints: true };
+    let options =
+        options!(ValidateOptions { allow_external_endpoints: true, ..ValidateOptions::default() });
     let (mut nodes, mut edges) = (0, 0);
     for line in results.lines() {
         let row: Value = serde_json::from_str(line).unwrap();

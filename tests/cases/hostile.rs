@@ -150,11 +150,13 @@ pub(crate) fn worker() -> Option<ExitCode> {
     let cases: BTreeMap<String, Case> = files().into_iter().filter_map(parsed).collect();
     let asked = std::io::stdin().lines().map_while(Result::ok);
     let mut out = std::io::stdout();
-    let config = Config { rustc: rustc(), watch_memory: true, ..config(isolation, allocator) };
-    let ran = selftest::run(asked.map(|name| &cases[&name]), &config, &mut |report| {
-        let report = serde_json::to_string(report).unwrap();
-        writeln!(out, "{report}").and_then(|()| out.flush()).unwrap();
-    });
+    let config =
+        options!(Config { rustc: rustc(), watch_memory: true, ..config(isolation, allocator) });
+    let ran =
+        selftest::run(asked.map(|name| &cases[&name]), &config, |report: &selftest::CaseReport| {
+            let report = serde_json::to_string(report).unwrap();
+            writeln!(out, "{report}").and_then(|()| out.flush()).unwrap();
+        });
     Some(match ran {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => panic!("{error}"),
@@ -168,8 +170,8 @@ fn config(isolation: &str, allocator: &str) -> Config {
         _ => Allocator::OnDemand,
     };
     let foreign = ForeignModules::Helper(env!("CARGO_BIN_EXE_retort").into());
-    Config {
-        options: Options { isolation, allocator, foreign, ..Options::default() },
+    options!(Config {
+        options: options!(Options { isolation, allocator, foreign, ..Options::default() }),
         ..Config::default()
-    }
+    })
 }

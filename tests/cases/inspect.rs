@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use libtest_mimic::Trial;
-use retort::diagnostics::codes;
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::gate::inspect::{StructuralLimits, inspect};
+use retort::Coded;
+use retort::diagnostics::Stage;
+use retort::gate::{StructuralLimits, inspect};
+use retort::internal::codes;
 
 use crate::trial::{files, of_files, trial};
 

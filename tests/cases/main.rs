@@ -6,6 +6,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on should say where")]
 
+#[macro_use]
+#[path = "../options.rs"]
+mod options;
+
 mod answer;
 mod bundle;
 mod corpora;

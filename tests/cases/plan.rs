@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use libtest_mimic::Trial;
-use retort::diagnostics::codes::{self, Code};
-use retort::diagnostics::problem::{Coded, Stage};
+use retort::Coded;
+use retort::diagnostics::{Code, Stage};
+use retort::internal::codes;
 use retort::plan::{self, Plan};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -8,15 +8,16 @@ mod given;
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::abi::block::{BlockWriter, HEADER_BYTES, SLOT_BYTES, SlotKind};
-use retort::abi::event::{Projection, Projector};
-use retort::abi::section::Section;
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::gate::policy::{Denied, FieldPolicy};
-use retort::graph::extraction::Extraction;
+use retort::diagnostics::Stage;
+use retort::gate::{Denied, FieldPolicy};
+use retort::graph::Extraction;
+use retort::internal::{
+    block::{BlockWriter, HEADER_BYTES, SLOT_BYTES, SlotKind},
+    event::{Projection, Projector},
+    section::Section,
+};
 use retort::plan::{self, Plan};
-use retort::sandbox::Limits;
-use retort::sandbox::tenant::TenantPolicy;
+use retort::{Coded, Limits, TenantPolicy};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -86,7 +87,7 @@ fn found(denied: Result<(), Denied>) -> Vec<Found> {
     let Err(denied) = denied else { return Vec::new() };
     assert_eq!(denied.code(), denied.findings()[0].code);
     assert_eq!(denied.entry().stage, Stage::Policy);
-    let found = |finding: &retort::diagnostics::finding::Finding| {
+    let found = |finding: &retort::diagnostics::Finding| {
         assert_eq!(finding.gate, Stage::Policy);
         Found {
             code: finding.code.to_string(),
@@ -163,7 +164,7 @@ fn properties(policy: &FieldPolicy, plan: &Plan, event: &Value) -> Vec<Value> {
     let mut runner = extractor.withholding(withheld).runner();
     let outcome = runner.run(event.to_string().as_bytes()).unwrap();
     let found: Extraction = serde_json::from_slice(outcome.json).unwrap();
-    let properties = |node: &retort::graph::extraction::Node| -> Value {
+    let properties = |node: &retort::graph::Node| -> Value {
         node.properties.iter().map(|it| (it.name.clone(), it.value.clone())).collect()
     };
     found.nodes.iter().map(properties).collect()

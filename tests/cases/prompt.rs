@@ -4,11 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::author::prompt::{self, MAX_CHARS};
-use retort::bundle::smoke::Samples;
-use retort::evidence::{EventSchema, Evidence, PathStep, Rule, Task};
-use retort::graph::GraphSpec;
+use retort::evidence::{Evidence, PathStep};
+use retort::internal::prompt::{self, MAX_CHARS};
 use retort::plan::{self, Read};
+use retort::{EventSchema, GraphSpec, Rule, Samples, Task};
 use serde_json::{Value, json};
 
 use crate::support::workspace_root;
@@ -40,12 +39,13 @@ entities:
 ";
 
 fn task(rule: &str, schema: Option<&str>, graph: &str, samples: &str) -> Task {
-    Task::new(
+    Task::builder(
         GraphSpec::parse(graph, "graph").unwrap(),
         Samples::parse(samples, "samples").unwrap(),
-        Some(Rule::parse(rule, "rule").unwrap()),
-        schema.map(|schema| EventSchema::parse(schema, "schema").unwrap()),
     )
+    .rule(Rule::parse(rule, "rule").unwrap())
+    .event_schema(schema.map(|schema| EventSchema::parse(schema, "schema").unwrap()))
+    .build()
 }
 
 /// The schemas of real webhooks, the largest of 400 KB: what the rule speaks of is always there.
@@ -54,7 +54,7 @@ fn a_large_schema_gives_way_to_its_paths(corpus: &Path) {
     let rule = "One Issue for each pull request: its pull_request.head.repo.full_name, number and merged_at.";
     let samples = r#"{"event_type":"pull_request.opened","pull_request":{"number":7}}"#;
     let schema = fs::read_to_string(folder.join("pull_request.schema.json")).unwrap();
-    let prompt = prompt::resolution(&task(rule, Some(&schema), GRAPH, samples)).unwrap();
+    let prompt = prompt::resolution_prompt(&task(rule, Some(&schema), GRAPH, samples)).unwrap();
     for line in [
         r#"["pull_request","head","repo","full_name"] string"#,
         r#"["pull_request","merged_at"] null or string"#,
@@ -63,7 +63,7 @@ fn a_large_schema_gives_way_to_its_paths(corpus: &Path) {
         assert!(prompt.contains(line), "{line} is missing in {prompt}");
     }
     let schema = fs::read_to_string(folder.join("schema_all.json")).unwrap();
-    let prompt = prompt::resolution(&task(rule, Some(&schema), GRAPH, samples)).unwrap();
+    let prompt = prompt::resolution_prompt(&task(rule, Some(&schema), GRAPH, samples)).unwrap();
     assert!(prompt.chars().count() < 80_000);
 }
 
@@ -118,7 +118,7 @@ fn prompts_of_real_rules_show_what_their_plans_read(corpus: &Path) {
         let all = (listed["rule_id"] == "gh-issues").then(|| events.clone());
         for samples in all.into_iter().chain([of_family.join("\n")]) {
             let task = task(&rule, Some(&schema), &graph, &samples);
-            let prompt = prompt::resolution(&task).unwrap();
+            let prompt = prompt::resolution_prompt(&task).unwrap();
             assert!(prompt.chars().count() < MAX_CHARS);
             for read in plan.reads() {
                 // What no sample has is declared, and a schema that isn't too long stands there as it is.

@@ -15,9 +15,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use libtest_mimic::Trial;
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::verify::{Obligation, verify};
-use retort::gate::inspect::{Inspected, Proof, ResetSafety, prove};
+use retort::Coded;
+use retort::gate::{Inspected, Obligation, Proof, ResetSafety, verify};
+use retort::internal::prove;
 use retort::plan::{self, Plan};
 use serde_json::Value;
 

@@ -1,12 +1,12 @@
 //! Rendered source: `tests/render/*.json` are plans with an event, `*.snap` what becomes of them.
 
 use libtest_mimic::Trial;
-use retort::abi::section::SECTION_NAME;
-use retort::graph::extraction::Extraction;
-use retort::plan::oracle::eval;
-use retort::plan::{self, Plan};
+use retort::Limits;
+use retort::graph::Extraction;
+use retort::internal::section::SECTION_NAME;
+use retort::plan::{self, Plan, eval};
 use retort::render::{self, compile};
-use retort::sandbox::{Limits, Sandbox};
+use retort::sandbox::Sandbox;
 use serde_json::Value;
 
 use crate::support::rendered;
@@ -54,7 +54,7 @@ fn ascii(text: &str) -> String {
 fn the_same_plan_gives_the_same_bytes(plan: &Plan) {
     let again = plan::parse(&serde_json::to_string(plan).unwrap()).unwrap();
     let [first, second] =
-        [plan, &again].map(|plan| compile::compile(render::render(plan).unwrap()).unwrap());
+        [plan, &again].map(|plan| compile(render::render(plan).unwrap()).unwrap());
     assert_eq!(first, second);
 }
 

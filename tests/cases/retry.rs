@@ -5,19 +5,13 @@
 mod script;
 
 use libtest_mimic::Trial;
-use retort::author::llm::LlmError;
-use retort::author::repair::RetryPolicy;
-use retort::author::retry::{
+use retort::author::{
     AttemptKind, Category, Channel, LoopCause, LoopConfig, LoopConfigBuilder, LoopOutcome,
-    PipelineGates, Rejection, compile_with_llm,
+    PipelineGates, Rejection, RetryPolicy, llm::LlmError,
 };
-use retort::bundle::pipeline::Pipeline;
-use retort::bundle::smoke::SmokeOptions;
-use retort::diagnostics::problem::Coded;
-use retort::evidence::Rule;
 use retort::plan::{self as plans, Plan};
 use retort::render::render;
-use retort::sandbox::Limits;
+use retort::{Coded, Pipeline, Rule, compile_with_llm};
 use serde_json::Value;
 
 use self::script::{Model, Script, Step, config, plan, said, task, task_of, unrenderable};
@@ -81,8 +75,8 @@ async fn check_through_the_pipeline(case: &Value) {
     });
     let answers: Vec<String> = answers.collect();
     let task = task();
-    let pipeline = Pipeline::new(Limits::default()).unwrap();
-    let gates = PipelineGates::new(pipeline, &task, SmokeOptions::default());
+    let pipeline = Pipeline::builder().build().unwrap();
+    let gates = PipelineGates::new(&pipeline, &task);
     let config =
         LoopConfig::builder().max_attempts(case["max_attempts"].as_i64().unwrap()).repair(false);
     let model = Model::says(&answers);

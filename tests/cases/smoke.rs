@@ -9,10 +9,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use retort::bundle::smoke::{Samples, SmokeError, SmokeOptions, SmokeReport, smoke};
-use retort::diagnostics::problem::Coded;
-use retort::graph::GraphSpec;
-use retort::sandbox::Limits;
+use retort::bundle::{SmokeError, SmokeOptions, SmokeReport};
+use retort::internal::smoke::smoke;
+use retort::{Coded, GraphSpec, Limits, Samples};
 use serde_json::{Value, json};
 
 use self::guest::{Does, guest, load};
@@ -106,14 +105,14 @@ fn run(case: &Value) -> (SmokeReport, bool) {
     let samples = Samples::parse(&text, "events").unwrap();
     let spec = (case["validate_against_spec"] == true)
         .then(|| GraphSpec::parse(&case["spec"].to_string(), "spec.json").unwrap());
-    let options = SmokeOptions {
+    let options = options!(SmokeOptions {
         min_nonempty_results: case["min_nonempty_results"].as_u64().unwrap(),
         ..SmokeOptions::default()
-    };
+    });
     match smoke(&extractor, None, &samples, spec.as_ref(), options) {
         Ok(smoked) => (smoked.report().clone(), true),
         Err(SmokeError::Failed(failed)) => (failed.report().clone(), false),
-        Err(SmokeError::Host(error)) => panic!("{error}"),
+        Err(error) => panic!("{error}"),
     }
 }
 
@@ -175,12 +174,12 @@ fn what_the_host_stops_is_an_exception_of_its_event(
         writeln!(text, r#"{{"event_type":"a","outcome":{outcome}}}"#).unwrap();
     }
     let module = guest(&[Does::Returns(good.to_owned()), Does::Traps(body)], &types);
-    let limits = Limits {
+    let limits = options!(Limits {
         fuel_base: u64::MAX / 4,
         deadline_ms: 50,
         memory_bytes: 1 << 20,
         ..Limits::default()
-    };
+    });
     let samples = Samples::parse(&text, "events").unwrap();
     let extractor = load(&module, limits);
     let failed = smoke(&extractor, None, &samples, None, SmokeOptions::default());

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::Trial;
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::{Grant, StructuralLimits, inspect, inspect_granting};
+use retort::Coded;
+use retort::gate::{Grant, StructuralLimits, inspect, inspect_granting};
 use retort::sandbox::{Directory, ForeignModules, Options, Sandbox, WasiGrants};
 
 use crate::support::workspace_root;
@@ -41,7 +41,7 @@ fn compiled(rustc: &Path, path: &str) -> Vec<u8> {
 
 fn sandbox(wasi: WasiGrants) -> Sandbox {
     let foreign = ForeignModules::InProcess;
-    Sandbox::with_options(Options { foreign, wasi, ..Options::default() }).unwrap()
+    Sandbox::with_options(options!(Options { foreign, wasi, ..Options::default() })).unwrap()
 }
 
 fn an_honest_guest_in_rust_is_served(rustc: &Path) {

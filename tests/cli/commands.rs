@@ -355,7 +355,7 @@ fn graph_check_lists_failures() {
 #[test]
 fn explain_knows_every_code() {
     let list = retort(["explain", "--list"]);
-    assert_eq!(list.stdout.lines().count(), retort::diagnostics::codes::all().count());
+    assert_eq!(list.stdout.lines().count(), retort::internal::codes::all().count());
     insta::assert_snapshot!("explain", retort(["explain", "digest_mismatch"]).stdout);
     let one = json_of(&retort(["explain", "--json", "digest_mismatch"]));
     assert_keys(&one, &["code", "stage", "meaning", "action"]);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use retort::diagnostics::diagnose::visible;
+use retort::diagnostics::visible;
 use serde_json::{Value, json};
 
 use super::project::{PLAN, Project};

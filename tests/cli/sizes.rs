@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use retort::json::document::DocumentKind;
+use retort::internal::document::DocumentKind;
 
 use super::project::{EVENTS, PLAN, Project};
 
@@ -152,7 +152,7 @@ fn a_sample_may_be_as_long_as_an_event_that_is_served() {
         let event = r#"{"event_type":"order_placed","content":{"id":"o9","text":""}}"#;
         event.replace("\"\"", &format!("\"{}\"", "x".repeat(bytes - event.len())))
     };
-    let event_bytes = retort::sandbox::Limits::default().event_bytes;
+    let event_bytes = retort::Limits::default().event_bytes;
     let check = ["check", "plan.json", "--samples", "long.ndjson"];
     // This is about bytes: a debug build on a busy machine may take longer over them than an event has.
     let patient = || check.into_iter().chain(["--policy", "patient.json"]);

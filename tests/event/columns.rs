@@ -2,10 +2,12 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
-use retort::abi::block::{BlockWriter, SlotKind};
-use retort::abi::event::{Projection, Projector};
-use retort::abi::section::{Input, InputKind, Rows, Section};
-use retort::plan::expr::{Expression, Iteration, Level, Over, Reference};
+use retort::internal::{
+    block::{BlockWriter, SlotKind},
+    event::{Projection, Projector},
+    section::{Input, InputKind, Rows, Section},
+};
+use retort::plan::{Expression, Iteration, Level, Over, Reference};
 use serde_json::{Value, json};
 
 use super::values::{mutate, mutation};

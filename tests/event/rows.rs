@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use retort::abi::block::{BlockError, BlockLimits, BlockWriter};
-use retort::abi::event::{Projection, Projector};
-use retort::abi::section::Section;
-use retort::diagnostics::problem::Coded;
+use retort::Coded;
+use retort::internal::{
+    block::{BlockLimits, BlockWriter},
+    event::{Projection, Projector},
+    section::Section,
+};
+use retort::sandbox::BlockError;
 use serde_json::{Value, json};
 
 use super::columns::Block;
@@ -15,7 +18,7 @@ pub(super) fn written(
     section: &str,
     event: &str,
     limits: impl Into<BlockLimits>,
-) -> Result<(Vec<u8>, retort::abi::block::Spent), BlockError> {
+) -> Result<(Vec<u8>, retort::internal::block::Spent), BlockError> {
     let section = format!(r#"{{"abi":1,"function":"f","event_types":["e"],{section}}}"#);
     let projector = Projector::of(&Section::parse(section.as_bytes()).unwrap());
     let mut projection = Projection::default();

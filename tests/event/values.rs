@@ -1,9 +1,11 @@
 //! The scanner against `serde_json`.
 
 use proptest::prelude::*;
-use retort::abi::block::{BlockWriter, SlotKind};
-use retort::abi::event::{Projection, Projector, validate};
-use retort::abi::section::Input;
+use retort::internal::{
+    block::{BlockWriter, SlotKind},
+    event::{Projection, Projector, validate},
+    section::Input,
+};
 use serde_json::Value;
 
 /// Tokens that turn one text into another that is nearly JSON.

@@ -1,9 +1,9 @@
 //! The lenient step: what is taken out of an answer is a part of it and the plan that the strict parser reads there, and what
 //! is told about any other answer is bounded, and can't pass for the words around it.
 
-use retort::author::answer::{Answer, AnswerFormat, read};
-use retort::author::llm::FinishReason;
-use retort::diagnostics::problem::Stage;
+use retort::author::{Answer, AnswerFormat, llm::FinishReason};
+use retort::diagnostics::Stage;
+use retort::internal::answer::read;
 use retort::plan;
 use serde_json::Value;
 

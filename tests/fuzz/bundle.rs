@@ -9,13 +9,11 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use retort::bundle::pipeline::{Admitted, Pipeline};
 use retort::bundle::{
-    self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Part, Versions,
+    self, Admitted, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Part, Versions,
 };
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::plan;
-use retort::sandbox::Limits;
+use retort::diagnostics::Stage;
+use retort::{Coded, Limits, Pipeline, plan};
 use serde_json::{Value, json};
 
 use super::text::assert_one_line;
@@ -35,7 +33,7 @@ struct Good {
 }
 
 static GOOD: LazyLock<Good> = LazyLock::new(|| {
-    let pipeline = Pipeline::in_sandbox(sandbox(Limits::default()));
+    let pipeline = Pipeline::from(sandbox(Limits::default()));
     let compiled = pipeline.build(&plan::parse(PLAN).unwrap()).unwrap();
     let contents = Contents {
         module_name: "extractor",

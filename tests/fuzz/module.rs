@@ -2,10 +2,12 @@
 
 use std::sync::LazyLock;
 
-use retort::abi::result;
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::gate::inspect::{self, Inspected, StructuralLimits};
-use retort::sandbox::{Limits, Runner, Sandbox};
+use retort::diagnostics::Stage;
+use retort::gate::{Inspected, StructuralLimits, inspect};
+use retort::internal::inspect::features;
+use retort::internal::result;
+use retort::sandbox::Sandbox;
+use retort::{Coded, Limits, Runner};
 use wasmparser::Validator;
 
 use super::text::assert_one_line;
@@ -13,7 +15,7 @@ use crate::support::sandbox;
 
 /// Little fuel, so that no module takes long.
 static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| {
-    sandbox(Limits { fuel_base: 200_000, fuel_per_byte: 100, ..Limits::default() })
+    sandbox(options!(Limits { fuel_base: 200_000, fuel_per_byte: 100, ..Limits::default() }))
 });
 
 /// Two events, and the first one again: what comes between must not show.
@@ -27,7 +29,7 @@ const EVENTS: [&str; 3] = [
 /// were the first. Whether it passes.
 pub(super) fn judge(wasm: &[u8]) -> bool {
     let limits = StructuralLimits::default();
-    match inspect::inspect(wasm, &limits) {
+    match inspect(wasm, &limits) {
         Ok(inspected) => {
             run(wasm, &inspected);
             true
@@ -45,7 +47,7 @@ pub(super) fn judge(wasm: &[u8]) -> bool {
 }
 
 fn run(wasm: &[u8], inspected: &Inspected) {
-    let valid = Validator::new_with_features(inspect::features()).validate_all(wasm);
+    let valid = Validator::new_with_features(features()).validate_all(wasm);
     assert!(valid.is_ok(), "{:?}", valid.err());
     let extractor = SANDBOX.load(inspected).unwrap_or_else(|error| panic!("{error}"));
     let mut runner = extractor.runner();

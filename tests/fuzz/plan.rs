@@ -4,10 +4,10 @@
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::gate::inspect::{StructuralLimits, inspect};
-use retort::plan;
+use retort::diagnostics::Stage;
+use retort::gate::{StructuralLimits, inspect};
 use retort::render::{self, compile};
+use retort::{Coded, plan};
 use serde_json::Value;
 
 use super::text::assert_one_line;
@@ -39,7 +39,7 @@ pub(crate) fn target(data: &[u8]) -> bool {
 
     match render::render(&plan) {
         Ok(source) => {
-            let compiled = compile::compile(source).unwrap_or_else(|error| panic!("{error}"));
+            let compiled = compile(source).unwrap_or_else(|error| panic!("{error}"));
             if let Err(rejected) = inspect(compiled.module(), &StructuralLimits::default()) {
                 // A plan may be too large for the limits of a module, and that is all that may be wrong with it.
                 let problems = rejected.problems();

@@ -1,9 +1,11 @@
 //! The projector against `serde_json`: the same verdict on any bytes, the same values at all paths, and nothing of the event
 //! before.
 
-use retort::abi::block::BlockWriter;
-use retort::abi::event::{Projection, Projector, validate};
-use retort::abi::section::Input;
+use retort::internal::{
+    block::BlockWriter,
+    event::{Projection, Projector, validate},
+    section::Input,
+};
 use serde_json::Value;
 
 use super::text::assert_one_line;

@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use retort::abi::result::{self, Reducer};
-use retort::diagnostics::problem::Coded;
-use retort::graph::extraction::Extraction;
-use retort::plan::expr::OnDuplicate;
+use retort::Coded;
+use retort::graph::Extraction;
+use retort::internal::result::{self, Reducer};
+use retort::plan::OnDuplicate;
 
 use super::text::assert_one_line;
 use crate::property::result::agrees;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retort::abi::section;
-use retort::plan::{self, oracle::eval};
+use retort::internal::section;
+use retort::plan::{self, eval};
 use retort::render::{self, compile};
 use retort::selftest::{CaseKind, corpus};
 use serde_json::Value;
@@ -132,7 +132,7 @@ pub(super) fn modules() -> Vec<Vec<u8>> {
     for plan in plans() {
         let plan = std::str::from_utf8(&plan).ok().and_then(|text| plan::parse(text).ok());
         let source = plan.and_then(|plan| render::render(&plan).ok());
-        if let Some(compiled) = source.and_then(|source| compile::compile(source).ok()) {
+        if let Some(compiled) = source.and_then(|source| compile(source).ok()) {
             seeds.push(compiled.module().to_vec());
         }
     }

@@ -2,10 +2,9 @@
 
 use std::fs;
 
-use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
-use retort::plan;
-use retort::sandbox::Limits;
+use retort::gate::{Inspected, StructuralLimits, inspect};
 use retort::selftest::{Case, CaseKind, corpus};
+use retort::{Limits, plan};
 
 use crate::support::{from_hex, rendered, workspace_root};
 

@@ -1,8 +1,8 @@
 //! Rendered extractors over random plans, events, limits and batches.
 
 use proptest::prelude::*;
-use retort::gate::inspect::{StructuralLimits, inspect};
-use retort::sandbox::Limits;
+use retort::Limits;
+use retort::gate::{StructuralLimits, inspect};
 
 use super::{Gave, alone, tenant, ways};
 use crate::property::{an_event, any_plan};
@@ -28,12 +28,14 @@ fn limits() -> impl Strategy<Value = Limits> {
     let fuel = prop_oneof![4 => Just(1_000_000_u64), 1 => 200_u64..2000];
     let output = prop_oneof![4 => Just(8_usize << 20), 1 => 60_usize..1000];
     let input = prop_oneof![4 => Just(4_usize << 20), 1 => 60_usize..1000];
-    (fuel, output, input).prop_map(|(fuel_base, output_bytes, input_bytes)| Limits {
-        fuel_base,
-        fuel_per_byte: if fuel_base < 2000 { 1 } else { 1000 },
-        output_bytes,
-        input_bytes,
-        ..Limits::default()
+    (fuel, output, input).prop_map(|(fuel_base, output_bytes, input_bytes)| {
+        options!(Limits {
+            fuel_base,
+            fuel_per_byte: if fuel_base < 2000 { 1 } else { 1000 },
+            output_bytes,
+            input_bytes,
+            ..Limits::default()
+        })
     })
 }
 

@@ -3,12 +3,11 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
-use retort::bundle::pipeline::Pipeline;
-use retort::bundle::{Contents, Store, Versions};
-use retort::plan;
+use retort::bundle::{Contents, Versions};
 use retort::render::{self, compile};
-use retort::runtime::{Registry, Stream};
-use retort::sandbox::{Allocator, Isolation, Limits, Options, Pool, Sandbox};
+use retort::runtime::Stream;
+use retort::sandbox::{Allocator, Isolation, Options, Pool, Sandbox};
+use retort::{Limits, Pipeline, Registry, Store, plan};
 use serde_json::json;
 
 use super::ways;
@@ -21,7 +20,7 @@ fn store_rendered(root: &Path, event_type: &str) {
     })
     .to_string();
     let source = render::render(&plan::parse(&text).unwrap()).unwrap();
-    let compiled = compile::compile(source).unwrap();
+    let compiled = compile(source).unwrap();
     let contents = Contents {
         module_name: "extractor",
         function_name: "read",
@@ -58,8 +57,9 @@ fn run(
     (isolation, allocator): (Isolation, Allocator),
     batch: Option<u64>,
 ) -> (String, Vec<(&'static str, u64)>) {
-    let options = Options { limits: Limits::default(), isolation, allocator, ..Options::default() };
-    let pipeline = Pipeline::in_sandbox(Sandbox::with_options(options).unwrap());
+    let options =
+        options!(Options { limits: Limits::default(), isolation, allocator, ..Options::default() });
+    let pipeline = Pipeline::from(Sandbox::with_options(options).unwrap());
     let registry = Registry::open(root, &pipeline);
     assert_eq!((registry.failures().len(), registry.bundles()), (0, 2));
     let mut out = Vec::new();

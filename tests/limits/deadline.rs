@@ -2,15 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use retort::abi::block::BlockError;
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::Inspected;
-use retort::sandbox::{GuestError, Limits, RunError};
+use retort::gate::Inspected;
+use retort::sandbox::{BlockError, GuestError};
+use retort::{Coded, Limits, RunError};
 
 use super::{NO_INPUTS, doing, figures, load, module};
 
 fn limits(deadline_ms: u64) -> Limits {
-    Limits { deadline_ms, fuel_base: u64::MAX, input_bytes: 64 << 20, ..Limits::default() }
+    options!(Limits {
+        deadline_ms,
+        fuel_base: u64::MAX,
+        input_bytes: 64 << 20,
+        ..Limits::default()
+    })
 }
 
 /// What an event ends in that takes far longer than its deadline.

@@ -1,7 +1,7 @@
 //! Fuel is exact: an event is served if it takes no more than it has, however the code is made that takes it.
 
-use retort::plan;
-use retort::sandbox::{Extractor, Limits, Sandbox};
+use retort::sandbox::{Extractor, Sandbox};
+use retort::{Limits, plan};
 
 use super::{NO_INPUTS, doing, figures, load, module, problem};
 use crate::support::rendered;
@@ -9,7 +9,7 @@ use crate::support::rendered;
 const EVENT: &str = r#"{"event_type":"e","k":1,"v":"text"}"#;
 
 fn limits(fuel_base: u64) -> Limits {
-    Limits { fuel_base, fuel_per_byte: 0, ..Limits::default() }
+    options!(Limits { fuel_base, fuel_per_byte: 0, ..Limits::default() })
 }
 
 /// Holds an extractor to the fuel that it takes, and gives that.

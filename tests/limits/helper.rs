@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use retort::diagnostics::problem::Coded;
-use retort::gate::inspect::{Inspected, StructuralLimits, inspect};
-use retort::sandbox::{ForeignModules, Limits, ModuleLoadError, Options, Sandbox, helper};
+use retort::gate::{Inspected, StructuralLimits, inspect};
+use retort::internal::helper;
+use retort::sandbox::{ForeignModules, ModuleLoadError, Options, Sandbox};
+use retort::{Coded, Limits};
 
 use crate::support::workspace_root;
 
@@ -24,7 +25,7 @@ fn honest() -> Inspected {
 }
 
 fn sandbox(foreign: ForeignModules, limits: Limits) -> Sandbox {
-    Sandbox::with_options(Options { limits, foreign, ..Options::default() }).unwrap()
+    Sandbox::with_options(options!(Options { limits, foreign, ..Options::default() })).unwrap()
 }
 
 fn retort() -> ForeignModules {
@@ -55,13 +56,13 @@ fn costly(depth: usize) -> Inspected {
         "))".repeat(depth),
         sum.collect::<String>(),
     );
-    let structure = StructuralLimits {
+    let structure = options!(StructuralLimits {
         nesting: u64::MAX,
         branch_values: u64::MAX,
         module_branch_values: u64::MAX,
         body_bytes: u64::MAX,
         ..StructuralLimits::default()
-    };
+    });
     module(&text, &structure)
 }
 
@@ -90,7 +91,7 @@ fn nobody_compiles_what_was_not_rendered_unless_told_to() {
 
 #[test]
 fn a_module_that_takes_too_much_memory_ends_its_helper_alone() {
-    let limits = Limits { compile_memory_bytes: 96 << 20, ..Limits::default() };
+    let limits = options!(Limits { compile_memory_bytes: 96 << 20, ..Limits::default() });
     let error = refusal(retort(), limits.clone(), &costly(5_000));
     assert_eq!(error.code(), "compile_memory_exceeded", "{error}");
     assert_eq!(error.usage(), Some((96 << 20, 96 << 20)));
@@ -101,7 +102,7 @@ fn a_module_that_takes_too_much_memory_ends_its_helper_alone() {
 #[test]
 fn a_module_that_takes_too_long_is_given_up_in_time() {
     let started = Instant::now();
-    let limits = Limits { compile_ms: 100, ..Limits::default() };
+    let limits = options!(Limits { compile_ms: 100, ..Limits::default() });
     let error = refusal(retort(), limits, &costly(4_000));
     assert_eq!(error.code(), "compile_deadline_exceeded", "{error}");
     let (used, allowed) = error.usage().unwrap();
@@ -117,7 +118,7 @@ fn a_helper_that_does_not_answer_is_killed_with_all_it_started() {
     let text = format!("(sleep 1; echo alive > {}) & sleep 60", left.display());
     let program = script(directory.path(), "stalls", &text);
     let started = Instant::now();
-    let limits = Limits { compile_ms: 100, ..Limits::default() };
+    let limits = options!(Limits { compile_ms: 100, ..Limits::default() });
     let error = refusal(ForeignModules::Helper(program), limits, &honest());
     assert_eq!(error.code(), "compile_deadline_exceeded", "{error}");
     assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
@@ -130,7 +131,7 @@ fn as_many_helpers_run_at_one_time_as_there_are_processors_and_waiting_is_not_co
     let directory = tempfile::tempdir().unwrap();
     let program = script(directory.path(), "slow", "sleep 1; exit 3");
     // Less than two take behind each other, so that one that waits would be late.
-    let limits = Limits { compile_ms: 1_900, ..Limits::default() };
+    let limits = options!(Limits { compile_ms: 1_900, ..Limits::default() });
     let sandbox = sandbox(ForeignModules::Helper(program), limits);
     let tenant = sandbox.for_tenant(sandbox.limits().clone(), sandbox.isolation()).unwrap();
     let processors = std::thread::available_parallelism().unwrap().get();
@@ -189,7 +190,7 @@ fn a_helper_takes_no_request_of_another_version() {
     use std::io::Write;
     use std::process::{Command, Stdio};
     let mut child = Command::new(env!("CARGO_BIN_EXE_retort"))
-        .arg(helper::COMMAND)
+        .arg(helper::COMPILE_COMMAND)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

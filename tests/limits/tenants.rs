@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use retort::diagnostics::problem::Coded;
-use retort::sandbox::{Isolation, Limits};
+use retort::sandbox::Isolation;
+use retort::{Coded, Limits};
 
 use super::{NO_INPUTS, doing, figures, module, problem};
 use crate::support::sandbox;
@@ -15,10 +15,10 @@ fn each_tenant_has_its_own_memory_and_fuel() {
     let host = sandbox(Limits::default());
     let grows = module(NO_INPUTS, "1 100", &doing("(drop (memory.grow (i32.const 9)))"));
     let tenant = |limits| host.for_tenant(limits, Isolation::PerEvent).unwrap();
-    let small = tenant(Limits { memory_bytes: 5 << 16, ..Limits::default() });
-    let poor = tenant(Limits { fuel_base: 1, fuel_per_byte: 0, ..Limits::default() });
+    let small = tenant(options!(Limits { memory_bytes: 5 << 16, ..Limits::default() }));
+    let poor = tenant(options!(Limits { fuel_base: 1, fuel_per_byte: 0, ..Limits::default() }));
     // Larger than what the host itself has.
-    let large = tenant(Limits { memory_bytes: 1 << 30, ..Limits::default() });
+    let large = tenant(options!(Limits { memory_bytes: 1 << 30, ..Limits::default() }));
     let found = problem(&mut small.load(&grows).unwrap().runner(), EVENT);
     assert_eq!(figures(&found), ("memory_exceeded", 10 << 16, 5 << 16));
     let found = problem(&mut poor.load(&grows).unwrap().runner(), EVENT);
@@ -32,14 +32,15 @@ fn each_tenant_has_its_own_memory_and_fuel() {
 
 #[test]
 fn the_stack_belongs_to_the_engine() {
-    let other = Limits { stack_bytes: 1 << 20, ..Limits::default() };
+    let other = options!(Limits { stack_bytes: 1 << 20, ..Limits::default() });
     let error = sandbox(Limits::default()).for_tenant(other, Isolation::Warm).unwrap_err();
     assert_eq!(error.code(), "engine_failed");
 }
 
 #[test]
 fn the_deadline_of_one_tenant_does_not_touch_the_others() {
-    let limits = |deadline_ms| Limits { deadline_ms, fuel_base: u64::MAX, ..Limits::default() };
+    let limits =
+        |deadline_ms| options!(Limits { deadline_ms, fuel_base: u64::MAX, ..Limits::default() });
     let host = sandbox(limits(20_000));
     let hasty = host.for_tenant(limits(30), Isolation::Warm).unwrap();
     let stalls = module(NO_INPUTS, "1 1", &doing("(loop $l (br $l))"));

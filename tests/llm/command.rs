@@ -3,15 +3,15 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use retort::Coded;
 use retort::author::llm::{
     ClientConfig, Command, Completion, FinishReason, LlmClient, LlmError, LlmRequest,
 };
-use retort::diagnostics::problem::Coded;
 
 use super::{conversation, prompt};
 
 async fn ask(line: &str, request: LlmRequest) -> Result<Completion, LlmError> {
-    let config = ClientConfig { max_response_bytes: 100_000, ..ClientConfig::default() };
+    let config = options!(ClientConfig { max_response_bytes: 100_000, ..ClientConfig::default() });
     Command::new(line, &config).unwrap().generate_json(request).await
 }
 
@@ -165,7 +165,7 @@ async fn a_program_that_is_too_slow_is_ended_with_all_that_it_started() {
     );
     fs::write(&script, text).unwrap();
     let command = |timeout| {
-        let config = ClientConfig { timeout, ..ClientConfig::default() };
+        let config = options!(ClientConfig { timeout, ..ClientConfig::default() });
         Command::new(&format!("sh '{}'", script.display()), &config).unwrap()
     };
     let wait = Duration::from_secs(1);

@@ -2,10 +2,10 @@
 
 use std::fs;
 
+use retort::Coded;
 use retort::author::llm::{
     Anthropic, ClientConfig, Command, Gemini, LlmClient, LlmRequest, ModelSpec, OpenAi, Recorder,
 };
-use retort::diagnostics::problem::Coded;
 use serde_json::json;
 
 use super::server::{Reply, Server};
@@ -99,7 +99,8 @@ fn in_clear_it_is_sent_to_this_machine_alone() {
 #[test]
 fn a_key_that_no_header_can_hold_is_refused() {
     let key = format!("{KEY}\n{KEY}");
-    let config = ClientConfig { api_key: Some(key.into()), ..config("http://127.0.0.1:1") };
+    let config =
+        options!(ClientConfig { api_key: Some(key.into()), ..config("http://127.0.0.1:1") });
     let error = OpenAi::new("m", &config).unwrap_err().to_string();
     assert!(error.contains("a key that a header can hold") && !error.contains(KEY), "{error}");
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use retort::Coded;
 use retort::author::llm::{ClientConfig, FinishReason, LlmClient, LlmError, OpenAi, Usage};
-use retort::diagnostics::problem::Coded;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn cases(file: &str) -> Vec<Case> {
 async fn run(provider: &str, cases: Vec<Case>) {
     for Case { name, reply, expect } in cases {
         let server = Server::start([reply]).await;
-        let config = ClientConfig { max_response_bytes: 4096, ..config(server.url()) };
+        let config = options!(ClientConfig { max_response_bytes: 4096, ..config(server.url()) });
         let answer = connect(provider, &config).generate_json(prompt()).await;
         match (answer, expect) {
             (Ok(answer), Expected::Answer { text, usage, finish_reason }) => {
@@ -89,7 +89,7 @@ async fn a_slow_service_is_not_waited_for() {
             Reply::new(500, "out of ").stalling(),
         ] {
             let server = Server::start([slow]).await;
-            let config = ClientConfig { timeout, ..config(server.url()) };
+            let config = options!(ClientConfig { timeout, ..config(server.url()) });
             let started = Instant::now();
             let error = connect(provider, &config).generate_json(prompt()).await.unwrap_err();
             assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
@@ -106,7 +106,7 @@ async fn asking_again_takes_no_more_time() {
     let refusal = Reply::new(400, refusal).after(Duration::from_millis(1200));
     let late = Reply::chat("{}", "stop").after(Duration::from_millis(1200));
     let server = Server::start([refusal, late]).await;
-    let config = ClientConfig { timeout: Duration::from_secs(2), ..config(server.url()) };
+    let config = options!(ClientConfig { timeout: Duration::from_secs(2), ..config(server.url()) });
     let error = connect("openai", &config).generate_json(prompt()).await.unwrap_err();
     assert_eq!(error.code(), "model_timeout");
     assert_eq!(server.received().len(), 2);

@@ -26,8 +26,10 @@ fn stable(received: &Received) -> Value {
 /// The one request that a client sends, whatever comes of it.
 async fn sent(provider: &str, config: &ClientConfig, request: LlmRequest) -> Received {
     let server = Server::start([]).await;
-    let config =
-        ClientConfig { base_url: Some(format!("{}/base/", server.url())), ..config.clone() };
+    let config = options!(ClientConfig {
+        base_url: Some(format!("{}/base/", server.url())),
+        ..config.clone()
+    });
     connect(provider, &config).generate_json(request).await.unwrap_err();
     let received = server.received();
     assert_eq!(received.len(), 1, "{provider}");
@@ -51,7 +53,7 @@ fn schema() -> Value {
 
 #[tokio::test]
 async fn a_prompt_with_a_schema() {
-    let config = ClientConfig { max_output_tokens: Some(2000), ..config("") };
+    let config = options!(ClientConfig { max_output_tokens: Some(2000), ..config("") });
     for provider in PROVIDERS {
         let received = sent(provider, &config, LlmRequest::prompt("JSON, please.", schema())).await;
         insta::assert_json_snapshot!(format!("{provider}_prompt"), stable(&received));
@@ -61,8 +63,11 @@ async fn a_prompt_with_a_schema() {
 
 #[tokio::test]
 async fn a_conversation_without_a_schema_or_a_temperature() {
-    let config =
-        ClientConfig { temperature: None, response_format: ResponseFormat::Text, ..config("") };
+    let config = options!(ClientConfig {
+        temperature: None,
+        response_format: ResponseFormat::Text,
+        ..config("")
+    });
     for provider in PROVIDERS {
         let received = sent(provider, &config, conversation()).await;
         insta::assert_json_snapshot!(format!("{provider}_conversation"), stable(&received));
@@ -96,7 +101,7 @@ async fn the_key_is_in_a_header_and_nowhere_else() {
 
 #[tokio::test]
 async fn a_service_without_keys_gets_none() {
-    let config = ClientConfig { api_key: None, ..config("") };
+    let config = options!(ClientConfig { api_key: None, ..config("") });
     for provider in PROVIDERS {
         if std::env::var_os(format!("{}_API_KEY", provider.to_uppercase())).is_some() {
             eprintln!("skipped: the environment holds a key for {provider}");
@@ -122,7 +127,7 @@ async fn what_a_service_does_not_take_is_left_out_from_then_on() {
         Reply::chat("{}", "stop"),
     ])
     .await;
-    let config = ClientConfig { max_output_tokens: Some(7), ..config(server.url()) };
+    let config = options!(ClientConfig { max_output_tokens: Some(7), ..config(server.url()) });
     let client = connect("openai", &config);
     assert_eq!(client.generate_json(prompt()).await.unwrap().text, "{}");
     assert_eq!(client.generate_json(prompt()).await.unwrap().text, "{}");

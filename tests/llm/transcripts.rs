@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use async_trait::async_trait;
+use retort::Coded;
 use retort::author::llm::{
     ClientConfig, Completion, FinishReason, LlmClient, LlmError, LlmRequest, ModelSpec, Recorder,
     Replay, Secrets, connect,
 };
-use retort::diagnostics::problem::Coded;
 use serde_json::json;
 
 use super::server::{Reply, Server};

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use retort::diagnostics::codes;
+use retort::internal::codes;
 use retort::plan;
 use serde_json::{Map, Value, json};
 

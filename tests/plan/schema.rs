@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use retort::plan;
-use retort::plan::expr::{OnDuplicate, OnError};
+use retort::plan::{self, OnDuplicate, OnError};
 use serde_json::{Value, json};
 
 use super::{long_plan, schema, short_plan};

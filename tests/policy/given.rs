@@ -1,9 +1,9 @@
 //! What policies are held against, from JSON.
 
-use retort::abi::section::Section;
-use retort::bundle::smoke::Samples;
-use retort::evidence::{EventSchema, Evidence};
-use retort::gate::policy::FieldPolicy;
+use retort::evidence::Evidence;
+use retort::gate::FieldPolicy;
+use retort::internal::section::Section;
+use retort::{EventSchema, Samples};
 use serde_json::{Value, json};
 
 pub(crate) fn evidence(samples: &[Value], schema: Option<Value>) -> Evidence {

@@ -1,9 +1,10 @@
 //! A guest called as the host calls it, on memory in any state.
 
-use retort::abi::block::BlockWriter;
-use retort::abi::event::{Projection, Projector};
-use retort::gate::inspect::{
-    FuelBound, Inspected, OPERATOR_COST, ResetSafety, StructuralLimits, features, inspect,
+use retort::gate::{FuelBound, Inspected, ResetSafety, StructuralLimits, inspect};
+use retort::internal::{
+    block::BlockWriter,
+    event::{Projection, Projector},
+    inspect::{OPERATOR_COST, features},
 };
 use wasmparser::{DataKind, Operator, Parser, Payload};
 use wasmtime::{Config, Engine, Instance, Memory, Module, Store, TypedFunc, WasmFeatures};

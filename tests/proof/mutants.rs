@@ -3,7 +3,8 @@
 //! Three ways to change a module: wasm-mutate's; bytes of the code, the constants and the data; and operators of the text.
 //! `RETORT_MUTANTS` times as many are made as usual.
 
-use retort::gate::inspect::{Inspected, ResetSafety, StructuralLimits, inspect, prove};
+use retort::gate::{Inspected, ResetSafety, StructuralLimits, inspect};
+use retort::internal::prove;
 use retort::plan;
 use serde_json::json;
 use wasm_mutate::WasmMutate;

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use retort::plan::expr::{ForEach, Over};
-use retort::plan::{EventPattern, Plan};
+use retort::plan::{EventPattern, ForEach, Over, Plan};
 use serde_json::Value;
 
 use super::choices::{Choices, NUMBERS, TEXTS, key};

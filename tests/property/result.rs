@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use retort::abi::result;
-use retort::diagnostics::problem::Coded;
-use retort::graph::extraction::Extraction;
+use retort::Coded;
+use retort::graph::Extraction;
+use retort::internal::result;
 use serde_json::Value;
 use serde_json::value::RawValue;
 

@@ -1,11 +1,10 @@
 //! Extractors under a policy: what is denied changes nothing of what comes out, whatever holds it.
 
 use proptest::prelude::*;
-use retort::diagnostics::problem::Coded;
 use retort::evidence::PathStep;
-use retort::gate::policy::FieldPolicy;
+use retort::gate::FieldPolicy;
 use retort::plan::{Plan, Read};
-use retort::sandbox::Runner;
+use retort::{Coded, Runner};
 use serde_json::{Value, json};
 
 use super::choices::{Choices, key};

@@ -1,15 +1,16 @@
 //! What a person reads at the end of a failure.
 
-use retort::diagnostics::codes;
+use retort::internal::codes;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use retort::author::llm::{Completion, FinishReason, LlmError};
-use retort::author::retry::{Account, LoopConfig, compile_with_llm};
-use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::{Problem, Stage};
-use retort::gate::inspect::StructuralLimits;
-use retort::sandbox::Limits;
+use retort::author::{
+    Account, LoopConfig,
+    llm::{Completion, FinishReason, LlmError},
+};
+use retort::diagnostics::{Finding, Problem, Stage};
+use retort::gate::StructuralLimits;
+use retort::{Limits, compile_with_llm};
 use serde_json::Value;
 
 use super::script::{Model, Script, Step, config, paid, plan, rejection, run, said, task, task_of};

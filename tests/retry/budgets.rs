@@ -5,22 +5,17 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use retort::author::answer::AnswerError;
-use retort::author::draft::draft_until;
-use retort::author::llm::LlmError;
-use retort::author::retry::{
-    GateError, Gates, Reason, RetryStrategy, Tokens, Verdict, compile_with_llm,
+use retort::author::{
+    AnswerError, GateError, Gates, Reason, RetryStrategy, Tokens, Verdict, draft_until,
+    llm::LlmError,
 };
-use retort::bundle::pipeline::{Pipeline, PipelineError};
-use retort::bundle::smoke::SmokeOptions;
-use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::evidence::effort::Cancel;
-use retort::graph::GraphSpec;
+use retort::bundle::{Request, StageTime};
+use retort::diagnostics::{Finding, Stage};
+use retort::evidence::Cancel;
 use retort::plan::{self as plans, Plan};
+use retort::{Coded, GraphSpec, Pipeline, PipelineError, compile_with_llm};
 
-use retort::evidence::{Samples, Task};
-use retort::sandbox::Limits;
+use retort::{Samples, Task};
 
 use super::script::{Model, Script, config, estimate, first_prompt, paid, plan, run, said, task};
 use crate::support::workspace_root;
@@ -210,34 +205,28 @@ fn a_plan_that_nobody_waits_for_is_judged_no_further() {
     let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let graph = GraphSpec::parse(&text("graph.yaml"), "graph.yaml").unwrap();
     let samples = Samples::parse(&text("samples.ndjson"), "samples").unwrap();
-    let (task, plan) =
-        (Task::new(graph, samples, None, None), plans::parse(&text("plan.json")).unwrap());
-    let pipeline = Pipeline::new(Limits::default()).unwrap();
+    let (task, plan) = (Task::new(graph, samples), plans::parse(&text("plan.json")).unwrap());
+    let pipeline = Pipeline::builder().build().unwrap();
     let stages = ["policy", "fit", "render", "compile", "inspect", "load", "smoke"];
     for (done, next) in stages.iter().enumerate() {
         let (cancel, mut begun) = (Cancel::default(), Vec::new());
         if done == 0 {
             cancel.cancel();
         }
-        let judged = pipeline.accept_plan_until(
-            &plan,
-            &task,
-            SmokeOptions::default(),
-            &cancel,
-            &mut |time| {
-                begun.push(time.stage);
-                if begun.len() == done {
-                    cancel.cancel();
-                }
-            },
-        );
+        let mut watch = |time: StageTime| {
+            begun.push(time.stage);
+            if begun.len() == done {
+                cancel.cancel();
+            }
+        };
+        let request = Request::new(&task).cancel(&cancel).watch(&mut watch);
+        let judged = pipeline.accept_plan(&plan, request);
         let Err(PipelineError::Cancelled { stage }) = judged else { panic!("{next}: {judged:?}") };
         assert_eq!((stage.as_str(), begun.len()), (*next, done));
         assert_eq!(PipelineError::Cancelled { stage }.code(), "gates_interrupted");
     }
     let cancel = Cancel::default();
-    let options = SmokeOptions::default();
-    pipeline.accept_plan_until(&plan, &task, options, &cancel, &mut |_| {}).unwrap();
+    pipeline.accept_plan(&plan, Request::new(&task).cancel(&cancel)).unwrap();
     assert!(draft_until(&task, &cancel).unwrap().is_whole());
     cancel.cancel();
     assert!(draft_until(&task, &cancel).is_err());

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use retort::author::answer::AnswerFormat;
-use retort::author::llm::{ClientConfig, OpenAi};
-use retort::author::retry::{
-    Account, LoopConfig, LoopConfigBuilder, LoopError, LoopOutcome, Reason, RetryStrategy,
-    compile_with_llm,
+use retort::author::{
+    Account, AnswerFormat, LoopConfig, LoopConfigBuilder, LoopError, LoopOutcome, Reason,
+    RetryStrategy,
+    llm::{ClientConfig, OpenAi},
 };
-use retort::diagnostics::problem::Coded;
 use retort::plan::Plan;
+use retort::{Coded, compile_with_llm};
 use serde_json::Value;
 
 use super::script::{Script, Step, first_prompt, plan, rejection, task};
@@ -32,12 +31,12 @@ async fn run(
     gates: &Script,
     config: LoopConfigBuilder<'_, Plan>,
 ) -> Result<LoopOutcome<Plan>, LoopError> {
-    let client = ClientConfig {
+    let client = options!(ClientConfig {
         base_url: Some(server.url().to_owned()),
         api_key: Some(KEY.into()),
         timeout: Duration::from_secs(2),
         ..ClientConfig::default()
-    };
+    });
     let client = OpenAi::new("m", &client).unwrap();
     compile_with_llm(&client, &task(), gates, &config.build().unwrap()).await
 }

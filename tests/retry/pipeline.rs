@@ -9,18 +9,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use retort::author::prompt;
-use retort::author::repair::RetryPolicy;
-use retort::author::retry::{
+use retort::author::{
     Account, Attempt, AttemptKind, LoopConfig, LoopConfigBuilder, LoopOutcome, PipelineGates,
-    RetryStrategy, compile_with_llm,
+    RetryPolicy, RetryStrategy,
 };
-use retort::bundle::pipeline::{Accepted, Pipeline};
-use retort::bundle::smoke::{Samples, SmokeOptions};
-use retort::diagnostics::codes::Code;
-use retort::evidence::Task;
-use retort::sandbox::Options;
-use retort::sandbox::tenant::TenantPolicy;
+use retort::diagnostics::Code;
+use retort::internal::prompt;
+use retort::{Accepted, Pipeline, Samples, Task, TenantPolicy, compile_with_llm};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -134,8 +129,8 @@ async fn ended(name: &str, case: Case) -> (Expected, Expected, String) {
     let Case { policy, config, samples, answers, expect, .. } = case;
     let task = if samples.is_empty() { task() } else { task_with(&samples) };
     let policy = TenantPolicy::parse(&policy.to_string(), "policy.json").unwrap();
-    let pipeline = Pipeline::of_tenant(&policy, Options::default()).unwrap();
-    let gates = PipelineGates::new(pipeline.clone(), &task, SmokeOptions::default());
+    let pipeline = Pipeline::builder().tenant(&policy).build().unwrap();
+    let gates = PipelineGates::new(&pipeline, &task);
     let texts = answers.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
     let model = Model::says(texts);
     let max_attempts = config.max_attempts;
@@ -145,7 +140,7 @@ async fn ended(name: &str, case: Case) -> (Expected, Expected, String) {
     let ended = Expected { reason: outcome.reason().to_string(), attempts };
     assert_eq!(outcome.accepted().is_some(), ended.reason == "succeeded", "{name}");
     let prompts = model.prompts();
-    let original = prompt::resolution_under(&task, pipeline.policy()).unwrap();
+    let original = prompt::resolution_prompt_under(&task, pipeline.policy()).unwrap();
     assert_eq!(prompts[0], original, "{name}");
     for (number, prompt) in (1..).zip(&prompts).skip(1) {
         assert!(prompt.contains(&format!("attempt {number} of {max_attempts}.")), "{name}");
@@ -191,5 +186,5 @@ fn task_with(samples: &[Value]) -> Task {
     let lines: String = samples.iter().map(|event| format!("{event}\n")).collect();
     let task = task();
     let samples = Samples::parse(&lines, "samples.ndjson").unwrap();
-    Task::new(task.graph().clone(), samples, task.rule().cloned(), None)
+    Task::builder(task.graph().clone(), samples).rule(task.rule().cloned()).build()
 }

@@ -1,11 +1,8 @@
 //! What the model is asked.
 
-use retort::author::llm::Role;
-use retort::author::prompt;
-use retort::author::retry::{Reason, RetryStrategy};
-use retort::diagnostics::codes;
-use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::Stage;
+use retort::author::{Reason, RetryStrategy, llm::Role};
+use retort::diagnostics::{Finding, Stage};
+use retort::internal::{codes, prompt};
 use retort::plan as plans;
 use serde_json::json;
 
@@ -27,7 +24,7 @@ async fn a_fresh_prompt_holds_the_original_and_the_latest_alone() {
     let outcome = run(&model, &gates, config().max_attempts(9)).await.unwrap();
     assert!(outcome.ok());
     let prompts = model.prompts();
-    let original = prompt::resolution(&task()).unwrap();
+    let original = prompt::resolution_prompt(&task()).unwrap();
     assert_eq!(prompts[0], original);
     for (i, prompt) in prompts.iter().enumerate().skip(1) {
         assert!(prompt.starts_with(&original) && prompt.len() > original.len());
@@ -79,7 +76,7 @@ async fn a_conversation_keeps_every_turn() {
     let roles: Vec<_> = last.iter().map(|message| message.role).collect();
     use Role::{Assistant, User};
     assert_eq!(roles, [User, Assistant, User, Assistant, User]);
-    assert_eq!(last[0].text, prompt::resolution(&task()).unwrap());
+    assert_eq!(last[0].text, prompt::resolution_prompt(&task()).unwrap());
     assert_eq!(last[1].text, plan("one").to_string());
     assert!(last[2].text.contains("\n```text\ndiagnostic 0\n"), "{}", last[2].text);
     // Providers take no empty turn.

@@ -1,12 +1,11 @@
 //! What is kept of every run, whatever happens in it.
 
-use retort::diagnostics::codes;
+use retort::internal::codes;
 use std::sync::Mutex;
 
 use proptest::prelude::*;
-use retort::author::retry::{AttemptKind, LoopOutcome, Tokens};
-use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::Stage;
+use retort::author::{AttemptKind, LoopOutcome, Tokens};
+use retort::diagnostics::{Finding, Stage};
 use serde_json::{Value, json};
 
 use super::script::{Model, Script, Step, config, paid, plan, rejection, run};
@@ -87,8 +86,8 @@ fn play(
         Answer::Plan { step, .. } => {
             let patch =
                 json!([{"op": "replace", "path": "/event_type", "value": step.to_string()}]);
-            let finding = retort::diagnostics::finding::Finding::new(
-                retort::diagnostics::problem::Stage::Graph,
+            let finding = retort::diagnostics::Finding::new(
+                retort::diagnostics::Stage::Graph,
                 codes::MISSING_KEY,
                 "/event_type",
                 "a",

@@ -1,18 +1,15 @@
 //! Repair without the model.
 
 use async_trait::async_trait;
-use retort::author::answer::AnswerError;
-use retort::author::repair::mechanical::plan_findings;
-use retort::author::retry::{
-    Attempt, AttemptKind, Category, Channel, GateError, Gates, LoopConfig, Reason, Rejection,
-    RetryStrategy, Tokens, Verdict, compile_with_llm,
+use retort::author::{
+    AnswerError, Attempt, AttemptKind, Category, Channel, GateError, Gates, LoopConfig, Reason,
+    Rejection, RetryStrategy, Tokens, Verdict,
 };
-use retort::diagnostics::codes;
-use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::{Coded, Stage};
-use retort::evidence::Task;
-use retort::gate::fit::fit;
+use retort::diagnostics::{Finding, Stage};
+use retort::gate::fit;
+use retort::internal::{codes, repair::plan_findings};
 use retort::plan::Plan;
+use retort::{Coded, Task, compile_with_llm};
 use serde_json::{Value, json};
 
 use super::script::{Model, Script, Step, config, plan, rejection, run, task};

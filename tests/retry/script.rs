@@ -5,19 +5,15 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retort::author::answer::{AnswerError, AnswerFormat};
-use retort::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest, Usage};
-use retort::author::retry::{
-    Category, Channel, GateError, Gates, LoopConfig, LoopConfigBuilder, LoopError, LoopOutcome,
-    Rejection, Verdict, compile_with_llm,
+use retort::author::{
+    AnswerError, AnswerFormat, Category, Channel, GateError, Gates, LoopConfig, LoopConfigBuilder,
+    LoopError, LoopOutcome, Rejection, Verdict,
+    llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest, Usage},
 };
-use retort::bundle::smoke::Samples;
-use retort::diagnostics::codes::{self, Code};
-use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::Coded;
-use retort::evidence::{Rule, Task};
-use retort::graph::GraphSpec;
+use retort::diagnostics::{Code, Finding};
+use retort::internal::codes;
 use retort::plan::Plan;
+use retort::{Coded, GraphSpec, Rule, Samples, Task, compile_with_llm};
 use serde_json::{Value, json};
 
 /// A model that gives these answers in turn, and keeps what it was asked.
@@ -204,7 +200,9 @@ pub(crate) fn task_of(rule: Option<Rule>) -> Task {
         "\n",
         r#"{"event_type": "payment", "session_id": "s1", "content": {"id": "P-1"}}"#,
     );
-    Task::new(graph.unwrap(), Samples::parse(samples, "samples.ndjson").unwrap(), rule, None)
+    Task::builder(graph.unwrap(), Samples::parse(samples, "samples.ndjson").unwrap())
+        .rule(rule)
+        .build()
 }
 
 pub(crate) fn task() -> Task {
@@ -223,7 +221,7 @@ pub(crate) fn estimate(prompt: &str) -> u64 {
 
 /// What the first prompt costs by estimate.
 pub(crate) fn first_prompt() -> u64 {
-    estimate(&retort::author::prompt::resolution(&task()).unwrap())
+    estimate(&retort::author::resolution_prompt(&task()).unwrap())
 }
 
 pub(crate) async fn run(

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use retort::author::answer::AnswerFormat;
-use retort::author::llm::{Completion, FinishReason};
-use retort::author::repair::{FailureKind, RetryPolicy};
-use retort::author::retry::{LoopCause, LoopConfig, Reason, compile_with_llm};
-use retort::diagnostics::problem::Coded;
+use retort::author::{
+    AnswerFormat, LoopCause, LoopConfig, Reason, RetryPolicy,
+    llm::{Completion, FinishReason},
+};
+use retort::diagnostics::FailureKind;
+use retort::{Coded, compile_with_llm};
 
 use super::script::{Model, Script, Step, config, plan, rejection, run, said, task, task_of};
 
@@ -165,6 +166,6 @@ async fn a_loop_can_be_spawned() {
 
 #[test]
 fn a_gate_that_breaks_keeps_the_code_of_its_stage() {
-    let error = retort::author::retry::ArgumentError::MaxAttempts { found: -1 };
+    let error = retort::author::ArgumentError::MaxAttempts { found: -1 };
     assert_eq!(error.code(), "max_attempts_too_small");
 }

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use retort::gate::inspect::{StructuralLimits, inspect};
-use retort::render::compile::compile_text;
-use retort::sandbox::{Extractor, Limits};
+use retort::Limits;
+use retort::gate::{StructuralLimits, inspect};
+use retort::render::compile_text;
+use retort::sandbox::Extractor;
 use serde_json::json;
 
 use crate::support::sandbox;

@@ -5,8 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-use retort::gate::inspect::Grant;
-use retort::sandbox::{Limits, Sandbox};
+use retort::Limits;
+use retort::gate::Grant;
+use retort::sandbox::Sandbox;
 
 use super::{EVENT, READ, closing_probe, finds, granting, inspected, probe, sandbox};
 use crate::support::workspace_root;

@@ -4,9 +4,9 @@
 //! given, and [`result`] checks what it gives back. The sandbox and the renderer meet here. It knows what plans are made of,
 //! and nothing of samples, modules or engines.
 
-pub mod block;
-pub mod event;
+pub(crate) mod block;
+pub(crate) mod event;
 mod input;
-pub mod result;
-pub mod section;
+pub(crate) mod result;
+pub(crate) mod section;
 mod slot;

@@ -6,43 +6,50 @@
 //! ```no_run
 //! use std::path::Path;
 //!
-//! use retort::bundle::Store;
-//! use retort::bundle::smoke::{Samples, SmokeOptions};
-//! use retort::graph::GraphSpec;
-//! use retort::author::llm::{ClientConfig, ModelSpec, connect};
-//! use retort::bundle::pipeline::Pipeline;
-//! use retort::author::retry::{LoopConfig, PipelineGates, compile_with_llm};
-//! use retort::sandbox::Limits;
-//! use retort::evidence::{Rule, Task};
+//! use retort::{GraphSpec, Limits, Pipeline, Rule, Samples, Store, Task, compile_with_llm};
+//! use retort::author::{LoopConfig, PipelineGates, llm::{ClientConfig, ModelSpec, connect}};
+//! use retort::bundle::SmokeOptions;
 //!
 //! async fn write_plan(rule: &str, graph: &str, samples: &str) -> Result<(), Box<dyn std::error::Error>> {
 //!     let rule = Rule::parse(rule, "rule.md")?;
 //!     let graph = GraphSpec::parse(graph, "graph.yaml")?;
-//!     let task = Task::new(graph, Samples::parse(samples, "samples")?, Some(rule), None);
+//!     let task = Task::builder(graph, Samples::parse(samples, "samples")?).rule(rule).build();
 //!     let client = connect(&ModelSpec::OpenAi("gpt-5-mini".to_owned()), &ClientConfig::default())?;
 //!     let client = client.expect("only `draft` is made of the task instead");
 //!
-//!     let pipeline = Pipeline::new(Limits::default())?;
-//!     let gates = PipelineGates::new(pipeline.clone(), &task, SmokeOptions::default());
+//!     let pipeline = Pipeline::builder().build()?;
+//!     let gates = PipelineGates::new(&pipeline, &task);
 //!     let config = LoopConfig::builder().max_attempts(4).token_budget(60_000).build()?;
 //!     // Attempts, cost and time come with success, with failure and with errors.
 //!     let outcome = compile_with_llm(client.as_ref(), &task, &gates, &config).await?;
 //!     println!("{}, after {} attempts", outcome.reason(), outcome.attempts().len());
 //!     if let Some(accepted) = outcome.accepted() {
 //!         let store = Store::open(Path::new("bundles"))?;
-//!         let stored = pipeline.store(accepted, &store, jiff::Timestamp::now(), &mut |_| {})?;
+//!         let stored = accepted.store(&store, jiff::Timestamp::now())?;
 //!         println!("{} serves {:?}", stored.path.display(), stored.manifest.event_types());
 //!     }
 //!     Ok(())
 //! }
 //! ```
 
-pub mod answer;
-pub mod draft;
+pub(crate) mod answer;
+mod background;
+pub(crate) mod draft;
 pub mod llm;
-pub mod prompt;
-pub mod repair;
-pub mod retry;
+pub(crate) mod prompt;
+pub(crate) mod repair;
+pub(crate) mod retry;
+
+pub use answer::{Answer, AnswerError, AnswerFormat};
+pub use draft::{Doubt, DraftError, Mapping, Sketch, draft, draft_until};
+pub use prompt::{PromptError, resolution_prompt, resolution_prompt_under};
+pub use repair::{AnswerHash, Failure, RepairAction, RetryDecision, RetryMemory, RetryPolicy};
+pub use retry::{
+    Account, ArgumentError, Attempt, AttemptFailure, AttemptKind, AttemptRecord, Category, Channel,
+    DEFAULT_MAX_ATTEMPTS, GateError, Gates, History, LoopCause, LoopConfig, LoopConfigBuilder,
+    LoopError, LoopOutcome, PipelineGates, Reason, Rejection, RetryStrategy, Tokens, Verdict,
+    compile_with_llm, repair_plan,
+};
 
 use crate::evidence::matching::words;
 use crate::plan::is_identifier;

@@ -10,6 +10,7 @@ use crate::diagnostics::untrusted::sanitize;
 
 /// Why a bundle was not stored. What was there before is untouched.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BundleError {
     /// The file system refused.
     #[error("{}: cannot {action}: {source}", path.display())]
@@ -95,6 +96,7 @@ impl Coded for BundleLoadError {
 
 /// Why a [`ModuleGate`](super::ModuleGate) does not admit a module, with the reason for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ModuleRefusal {
     /// The static gates refuse it.
     Rejected(String),

@@ -1,9 +1,8 @@
 //! From a candidate to a bundle: the gates in a row, and bundles on disk.
 //!
-//! [`pipeline`] takes a candidate through every gate, the [sample run](smoke) in the sandbox last; what passes is stored
+//! A [`Pipeline`] takes a candidate through every gate, the sample run in the sandbox last; what passes is stored
 //! atomically, and isn't trusted when it is read again. It knows all gates and the sandbox, and nothing of who wrote the plan
 //! or of the streams that bundles serve.
-//!
 //!
 //! A bundle is a directory that is named by its fingerprint and holds
 //!
@@ -22,7 +21,6 @@
 //! manifest has one form. [`Store`] writes bundles, [`load`] reads one,
 //! [`discover`] all of a directory.
 
-pub(crate) mod background;
 mod contents;
 mod digest;
 mod discover;
@@ -30,9 +28,9 @@ mod error;
 mod load;
 mod manifest;
 mod names;
-pub mod pipeline;
+pub(crate) mod pipeline;
 mod read;
-pub mod smoke;
+pub(crate) mod smoke;
 mod store;
 
 pub use contents::{Contents, Part, Versions};
@@ -41,4 +39,12 @@ pub use discover::{Discovery, LoadFailure, discover};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal};
 pub use load::{Expect, Loaded, ModuleGate, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
+pub use pipeline::{
+    Accepted, Admitted, Bundle, MODULE_NAME, Pipeline, PipelineBuilder, PipelineError, Request,
+    StageTime, Stored, TRANSCRIPT_VERSION,
+};
+pub use smoke::{
+    SampleFailure, SampleRun, SmokeError, SmokeFailed, SmokeOptions, SmokeReport, Smoked,
+    ValidationFailure,
+};
 pub use store::{Others, Store};

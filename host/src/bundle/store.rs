@@ -31,7 +31,7 @@ const OLD: &str = ".old-";
 /// exchange two names, they may for an instant see neither while one replaces the other.
 ///
 /// A bundle of a changed rule has another fingerprint. So that the two don't claim the same events, of which neither would
-/// serve any, [`Pipeline::store`](super::pipeline::Pipeline::store) puts the new one in the place of earlier ones: those of the
+/// serve any, [`Accepted::store`](super::Accepted::store) puts the new one in the place of earlier ones: those of the
 /// same function that share an event type with it. [`keeping_earlier`](Self::keeping_earlier) leaves them where they are.
 #[derive(Debug)]
 pub struct Store {

@@ -5,13 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use retort::bundle::pipeline::Pipeline;
-use retort::bundle::smoke::SmokeOptions;
-use retort::evidence::Task;
-use retort::graph::{GraphSpec, ValidateOptions};
-use retort::json::document::DocumentKind;
-use retort::sandbox::tenant::TenantPolicy;
+use retort::bundle::SmokeOptions;
+use retort::graph::ValidateOptions;
+use retort::internal::document::DocumentKind;
 use retort::sandbox::{Cache, CacheReport, ForeignModules, Options};
+use retort::{GraphSpec, Pipeline, Task, TenantPolicy};
 
 use super::error::CliError;
 use super::files::{self, name, read_text};
@@ -111,8 +109,9 @@ impl CacheArg {
     /// The gates, as a policy says, with the cache.
     pub(super) fn pipeline(&self, policy: &PolicyArg) -> Result<Pipeline, CliError> {
         let cache = self.cache.as_ref().map(Cache::new);
-        let host = Options { cache, ..host_options()? };
-        Pipeline::of_tenant(policy.read()?, host).map_err(CliError::refused)
+        let mut host = host_options()?;
+        host.cache = cache;
+        Pipeline::builder().options(host).tenant(policy.read()?).build().map_err(CliError::refused)
     }
 
     /// Reports on stderr what is wrong with the cache.
@@ -136,13 +135,16 @@ pub(super) struct EndpointsArg {
 impl EndpointsArg {
     /// What the sample run asks for.
     pub(super) fn smoke_options(self) -> SmokeOptions {
-        let Self { allow_external_endpoints } = self;
-        SmokeOptions { allow_external_endpoints, ..SmokeOptions::default() }
+        let mut options = SmokeOptions::default();
+        options.allow_external_endpoints = self.allow_external_endpoints;
+        options
     }
 
     /// What results are checked against.
     pub(super) fn validate_options(self) -> ValidateOptions {
-        ValidateOptions { allow_external_endpoints: self.allow_external_endpoints }
+        let mut options = ValidateOptions::default();
+        options.allow_external_endpoints = self.allow_external_endpoints;
+        options
     }
 }
 
@@ -166,15 +168,16 @@ pub(super) fn read_task(
     let samples = files::read_samples(samples, policy.read()?)?;
     let rule = rule.map(files::read_rule).transpose()?;
     let schema = schema.map(files::read_event_schema).transpose()?;
-    Ok(Task::new(graph, samples, rule, schema))
+    Ok(Task::builder(graph, samples).rule(rule).event_schema(schema).build())
 }
 
 /// How the sandbox of every command is built, where no policy says otherwise. Modules that weren't rendered here are compiled
 /// by this very program, in a process of its own.
 pub(super) fn host_options() -> Result<Options, CliError> {
     let program = this_program().map_err(CliError::Runtime)?;
-    let foreign = ForeignModules::Helper(program);
-    Ok(Options { foreign, ..Options::default() })
+    let mut options = Options::default();
+    options.foreign = ForeignModules::Helper(program);
+    Ok(options)
 }
 
 /// This very build, also where another one has taken the place of its file.

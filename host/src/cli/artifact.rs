@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use retort::bundle;
-use retort::diagnostics::problem::{Coded, Problem, Stage};
-use retort::json::document::DocumentKind;
+use retort::diagnostics::{Problem, Stage};
+use retort::internal::document::DocumentKind;
+use retort::{Coded, bundle};
 
 use super::error::CliError;
 use super::files;

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use retort::bundle::{self, Expect};
-use retort::diagnostics::problem::Coded;
-use retort::plan::{Plan, oracle};
-use retort::sandbox::{Observer, RunError, Runner, Step};
+use retort::internal::oracle;
+use retort::plan::Plan;
+use retort::sandbox::{Observer, Step};
+use retort::{Coded, RunError, Runner};
 use serde::Serialize;
 
 use super::args::{CacheArg, JsonArg, PolicyArg};

@@ -1,19 +1,16 @@
 //! `retort check`: all gates again, for CI.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use retort::bundle::pipeline::{Pipeline, PipelineError, StageTime};
-use retort::bundle::smoke::{SampleFailure, SampleRun, Samples, SmokeOptions};
-use retort::bundle::{self, BundleLoadError, Expect, Part};
-use retort::diagnostics::problem::{Coded, Problem, Stage};
-use retort::evidence::{EventSchema, Evidence, Task};
-use retort::gate::policy::FieldPolicy;
-use retort::graph::{GraphSpec, GraphSpecError};
+use retort::bundle::{BundleLoadError, Part, SampleFailure, SampleRun, SmokeOptions, StageTime};
+use retort::diagnostics::{Problem, Stage};
+use retort::evidence::Evidence;
+use retort::gate::FieldPolicy;
+use retort::graph::GraphSpecError;
 use retort::plan::Plan;
-use retort::render::compile::{compile, compile_text};
-use retort::render::render;
+use retort::render::{compile, compile_text, render};
 use retort::sandbox::Extractor;
+use retort::{Bundle, Coded, EventSchema, GraphSpec, Pipeline, PipelineError, Samples, Task};
 use serde::Serialize;
 
 use super::args::{CacheArg, EndpointsArg, GraphSource, JsonArg, PolicyArg};
@@ -204,9 +201,7 @@ impl Check {
         stage: Stage,
         work: impl FnOnce(&Self) -> Result<T, E>,
     ) -> Checked<T> {
-        let start = Instant::now();
-        let outcome = work(self);
-        let time = StageTime { stage, ok: outcome.is_ok(), elapsed: start.elapsed() };
+        let (outcome, time) = StageTime::of(stage, || work(self));
         let report = StageReport::from(time);
         if self.is_verbose {
             report.say();
@@ -216,9 +211,7 @@ impl Check {
     }
 
     fn bundle(&mut self, path: &Path) -> Checked<()> {
-        let loaded = self.stage(Stage::Bundle, |check| {
-            bundle::load(path, &Expect::default(), &check.pipeline)
-        })?;
+        let loaded = self.stage(Stage::Bundle, |check| Bundle::open(path, &check.pipeline))?;
         let part = |part| -> Checked<String> {
             let bytes = loaded.read(part)?.unwrap_or_default();
             Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -247,7 +240,9 @@ impl Check {
         self.stage(Stage::Policy, |check| check.pipeline.permit(&plan, &evidence))?;
         // Without a graph spec nothing is known of what the plan is to fit.
         if let Some(graph) = &self.graph {
-            let task = Task::new(graph.clone(), self.samples.clone(), None, self.schema.clone());
+            let task = Task::builder(graph.clone(), self.samples.clone())
+                .event_schema(self.schema.clone())
+                .build();
             let fitted = self.stage(Stage::Fit, |check| check.pipeline.fit(&plan, &task))?;
             if !fitted.is_whole() {
                 output::note(

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use retort::diagnostics::diagnose::{DiagnoseError, ReportKind, render};
-use retort::json::document::DocumentKind;
+use retort::diagnostics::{DiagnoseError, ReportKind};
+use retort::internal::{diagnose::render, document::DocumentKind};
 
 use super::error::CliError;
 use super::{CommandResult, CommandVerdict, files, output};

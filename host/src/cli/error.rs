@@ -1,13 +1,14 @@
 //! Why a command could not do its work.
 
-use retort::diagnostics::codes::{self, Code, UnknownCode};
+use retort::diagnostics::Code;
+use retort::internal::codes::{self, UnknownCode};
 use std::io;
 use std::path::PathBuf;
 
-use retort::diagnostics::diagnose::sanitize;
-use retort::diagnostics::problem::Coded;
-use retort::json::document::DocumentKind;
-use retort::runtime::{GraphsError, StreamError};
+use retort::Coded;
+use retort::diagnostics::sanitize;
+use retort::internal::document::DocumentKind;
+use retort::runtime::StreamError;
 use thiserror::Error;
 
 /// Wrong usage or wrong input, or something outside that failed: the command ends with 2.
@@ -89,14 +90,6 @@ impl CliError {
     /// The same, of what messages call `origin`.
     pub(super) fn refused_in(origin: &str, error: impl Coded) -> Self {
         Self::Refused { code: error.entry(), message: format!("{origin}: {error}") }
-    }
-
-    /// The graph spec of a bundle that can't be had.
-    pub(super) fn graph_of_bundle(error: GraphsError) -> Self {
-        match error {
-            GraphsError::Load(error) => Self::refused(error),
-            GraphsError::Spec(error) => Self::refused(error),
-        }
     }
 
     /// Whether whoever read the output went away.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use retort::abi::event::EventError;
-use retort::json::{Line, Lines};
+use retort::runtime::{Line, Lines};
+use retort::sandbox::EventError;
 
 use super::error::CliError;
 use super::files;

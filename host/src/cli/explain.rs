@@ -1,7 +1,7 @@
 //! `retort explain`: what the stable codes mean.
 
-use retort::diagnostics::codes::{Code, CodeEntry, all};
-use retort::diagnostics::problem::Stage;
+use retort::diagnostics::{Code, CodeEntry, Stage};
+use retort::internal::codes::all;
 use serde::Serialize;
 
 use super::error::CliError;

@@ -5,16 +5,11 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use retort::abi::event::DEFAULT_MAX_EVENT_BYTES;
-use retort::bundle::smoke::Samples;
-use retort::diagnostics::problem::Coded;
-use retort::diagnostics::wording::json_in_text;
-use retort::evidence::{EventSchema, Rule};
-use retort::json::document::DocumentKind;
+use retort::internal::{document::DocumentKind, wording::json_in_text};
 use retort::plan::{self, Plan};
 use retort::render::{Source, render};
-use retort::sandbox::Limits;
-use retort::sandbox::tenant::TenantPolicy;
+use retort::sandbox::DEFAULT_MAX_EVENT_BYTES;
+use retort::{Coded, EventSchema, Limits, Rule, Samples, TenantPolicy};
 
 use super::error::CliError;
 use super::output;

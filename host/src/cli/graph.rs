@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use retort::diagnostics::diagnose::sanitize;
-use retort::diagnostics::wording::expected_first;
-use retort::graph::validate::Failure;
-use retort::graph::{Extraction, validate};
-use retort::json::document::DocumentKind;
+use retort::diagnostics::sanitize;
+use retort::graph::{Extraction, Failure, validate};
+use retort::internal::{document::DocumentKind, wording::expected_first};
 use serde::Serialize;
 
 use super::args::{EndpointsArg, GraphSource, JsonArg};

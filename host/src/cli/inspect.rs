@@ -3,15 +3,15 @@
 use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 
-use retort::bundle::pipeline::{Pipeline, PipelineError};
 use retort::bundle::{self, Expect};
-use retort::diagnostics::problem::{Coded, Problem};
-use retort::gate::inspect::verify::{VerifiedCounts, verify};
-use retort::gate::inspect::{
-    FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified,
+use retort::diagnostics::Problem;
+use retort::gate::{
+    FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified, VerifiedCounts,
+    verify,
 };
-use retort::render::compile::compile_text;
-use retort::sandbox::{Limits, WASMTIME_VERSION};
+use retort::render::compile_text;
+use retort::sandbox::WASMTIME_VERSION;
+use retort::{Coded, Limits, Pipeline, PipelineError};
 use serde::Serialize;
 
 use super::args::{JsonArg, PolicyArg};

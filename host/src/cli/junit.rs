@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use retort::diagnostics::diagnose::visible;
+use retort::diagnostics::visible;
 
 use super::error::CliError;
 

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use retort::author::llm::ClientConfig;
-use retort::author::repair::RetryPolicy;
-use retort::author::retry::{DEFAULT_MAX_ATTEMPTS, RetryStrategy};
-use retort::diagnostics::codes::Code;
+use retort::author::{DEFAULT_MAX_ATTEMPTS, RetryPolicy, RetryStrategy, llm::ClientConfig};
+use retort::diagnostics::Code;
 
 use super::error::CliError;
 
@@ -77,11 +75,10 @@ impl ModelArgs {
 
     /// How it is reached.
     pub(super) fn client_config(&self) -> ClientConfig {
-        ClientConfig {
-            base_url: self.base_url.clone(),
-            timeout: Duration::from_secs(self.timeout),
-            ..ClientConfig::default()
-        }
+        let mut config = ClientConfig::default();
+        config.base_url = self.base_url.clone();
+        config.timeout = Duration::from_secs(self.timeout);
+        config
     }
 
     /// What it is shown when it is asked again.

@@ -8,8 +8,9 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Style};
-use retort::diagnostics::diagnose::{sanitize, visible, visible_json};
-use retort::diagnostics::problem::{Coded, Problem};
+use retort::Coded;
+use retort::diagnostics::{Problem, sanitize, visible};
+use retort::internal::diagnose::visible_json;
 use serde::Serialize;
 
 use super::error::CliError;

@@ -9,8 +9,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use retort::bundle::pipeline::MODULE_NAME;
-use retort::bundle::{Digest, MANIFEST_FILE, Part};
+use retort::bundle::{Digest, MANIFEST_FILE, MODULE_NAME, Part};
 
 use super::error::CliError;
 use super::files;

@@ -4,12 +4,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use retort::abi::event::DEFAULT_MAX_EVENT_BYTES;
-use retort::diagnostics::diagnose::sanitize;
-use retort::diagnostics::problem::{Coded, Problem};
-use retort::json::document::DocumentKind;
+use retort::Coded;
+use retort::diagnostics::{Problem, sanitize};
+use retort::internal::document::DocumentKind;
 use retort::plan::{self, Plan, PlanParseError};
 use retort::render::render;
+use retort::sandbox::DEFAULT_MAX_EVENT_BYTES;
 use serde::Serialize;
 
 use super::error::CliError;
@@ -174,7 +174,7 @@ fn eval(plan: &Path, path: &Path) -> CommandResult {
                 return Ok(true);
             }
         };
-        match std::str::from_utf8(event).map(|event| plan::oracle::eval(&plan, event)) {
+        match std::str::from_utf8(event).map(|event| plan::eval(&plan, event)) {
             Ok(Ok(result)) => {
                 serde_json::to_writer(&mut out, &result)
                     .map_err(|error| CliError::Output(error.into()))?;

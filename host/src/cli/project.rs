@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use retort::author::llm::ModelSpec;
-use retort::bundle::pipeline::Pipeline;
-use retort::bundle::smoke::SmokeOptions;
-use retort::diagnostics::diagnose::sanitize;
-use retort::diagnostics::wording::expected_first;
-use retort::evidence::Task;
-use retort::gate::policy::FieldPolicy;
-use retort::json::document::DocumentKind;
+use retort::bundle::SmokeOptions;
+use retort::diagnostics::sanitize;
+use retort::gate::FieldPolicy;
+use retort::internal::{document::DocumentKind, wording::expected_first};
+use retort::{Pipeline, Task};
 use serde::Deserialize;
 
 use super::args::{EndpointsArg, GraphSource, PolicyArg, read_task};

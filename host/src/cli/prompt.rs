@@ -1,6 +1,6 @@
 //! `retort prompt`: what a model would be sent.
 
-use retort::author::prompt::resolution_under;
+use retort::internal::prompt::resolution_prompt_under;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ struct PromptReport<'a> {
 
 pub(super) fn main(args: &PromptArgs) -> CommandResult {
     let project = args.project.resolve()?;
-    let prompt = resolution_under(&project.task()?, project.field_policy()?);
+    let prompt = resolution_prompt_under(&project.task()?, project.field_policy()?);
     let prompt = prompt.map_err(CliError::refused)?;
     let report = PromptReport { prompt: &prompt, schema: retort::plan::schema() };
     output::print_as(args.json, &report, || prompt.clone())?;

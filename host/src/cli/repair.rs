@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 
-use retort::author::answer::{self, AnswerFormat};
-use retort::author::llm::FinishReason;
-use retort::author::retry::{LoopConfig, LoopOutcome, PipelineGates, repair_plan};
-use retort::bundle::pipeline::Accepted;
-use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::{Coded, Problem};
-use retort::json::document::DocumentKind;
-use retort::plan;
+use retort::author::{
+    AnswerFormat, LoopConfig, LoopOutcome, PipelineGates, llm::FinishReason, repair_plan,
+};
+use retort::diagnostics::{Finding, Problem};
+use retort::internal::{answer, document::DocumentKind};
+use retort::{Accepted, Coded, plan};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -93,7 +91,8 @@ impl RepairArgs {
     fn gates(&self) -> Result<PipelineGates, CliError> {
         let (rule, schema) = (self.rule.as_deref(), self.schema.as_deref());
         let task = read_task(&self.graph, &self.samples, rule, schema, &self.policy)?;
-        Ok(PipelineGates::new(self.policy.pipeline()?, &task, self.endpoints.smoke_options()))
+        Ok(PipelineGates::new(&self.policy.pipeline()?, &task)
+            .smoke(self.endpoints.smoke_options()))
     }
 }
 

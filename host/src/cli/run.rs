@@ -6,10 +6,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use retort::bundle::pipeline::Pipeline;
-use retort::diagnostics::problem::Coded;
 use retort::graph::ValidateOptions;
-use retort::runtime::{Registry, Stream, Summary};
+use retort::runtime::{Stream, Summary};
+use retort::{Coded, Pipeline, Registry};
 
 use super::args::{CacheArg, PolicyArg};
 use super::error::CliError;
@@ -63,7 +62,7 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     let registry = open_registry(&args.bundles, &pipeline)?;
     args.cache.report(&pipeline);
     let specs = if args.check_graph {
-        Some(registry.graph_specs().map_err(CliError::graph_of_bundle)?)
+        Some(registry.graph_specs().map_err(CliError::refused)?)
     } else {
         None
     };
@@ -84,8 +83,9 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     let rejects = writer(rejects, || Box::new(io::stderr()))?;
     let mut stream = Stream::new(&registry, out, rejects);
     if let Some(specs) = specs {
-        let allow_external_endpoints = args.allow_external_endpoints;
-        stream = stream.with_graphs(specs, ValidateOptions { allow_external_endpoints });
+        let mut options = ValidateOptions::default();
+        options.allow_external_endpoints = args.allow_external_endpoints;
+        stream = stream.with_graphs(specs, options);
     }
     let start = Instant::now();
     for path in &args.events {

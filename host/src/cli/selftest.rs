@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use retort::sandbox::tenant::TenantPolicy;
+use retort::TenantPolicy;
 use retort::sandbox::{Allocator, Isolation, Options, Pool};
 use retort::selftest::{self, Case, CaseReport, Config, CorpusReport, SelftestError, Skipped};
 use serde::Serialize;
@@ -143,13 +143,12 @@ impl SelftestArgs {
             Some(AllocatorArg::Pooling) => pooling,
             None => options.allocator,
         };
-        let base = Config {
-            structure: policy.structure(&Config::default().structure),
-            filter: self.filter.clone(),
-            rustc: std::env::var_os(RUSTC).map(PathBuf::from),
-            watch_memory: true,
-            options,
-        };
+        let mut base = Config::default();
+        base.structure = policy.structure(&base.structure);
+        base.filter = self.filter.clone();
+        base.rustc = std::env::var_os(RUSTC).map(PathBuf::from);
+        base.watch_memory = true;
+        base.options = options;
         if !self.all {
             return Ok(vec![base]);
         }
@@ -158,8 +157,10 @@ impl SelftestArgs {
             .into_iter()
             .flat_map(|isolation| allocators.map(|allocator| (isolation, allocator)));
         let config = |(isolation, allocator)| {
-            let options = Options { isolation, allocator, ..base.options.clone() };
-            Config { options, ..base.clone() }
+            let mut config = base.clone();
+            config.options.isolation = isolation;
+            config.options.allocator = allocator;
+            config
         };
         Ok(pairs.map(config).collect())
     }
@@ -200,7 +201,7 @@ fn run(corpus: &[Case], config: &Config, width: usize, json: bool) -> Result<Ran
         }
     };
     print(&format!("{}\n", head(&name, width)));
-    let report = selftest::run(corpus, config, &mut |case| {
+    let report = selftest::run(corpus, config, |case| {
         print(&format!("{}\n", row(case, width)));
         if let Some(reason) = &case.reason {
             output::coded(NOT_STOPPED, format_args!("{} ({name}): {reason}", case.case));

@@ -1,7 +1,7 @@
 //! The stages of a report, with what each took.
 
-use retort::bundle::pipeline::StageTime;
-use retort::diagnostics::problem::Stage;
+use retort::bundle::StageTime;
+use retort::diagnostics::Stage;
 use serde::Serialize;
 
 use super::output;

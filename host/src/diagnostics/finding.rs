@@ -6,7 +6,7 @@ mod text;
 use json_patch::Patch;
 use serde::{Serialize, Serializer};
 
-pub use text::describe;
+pub(crate) use text::describe;
 pub(crate) use text::shown;
 
 use crate::diagnostics::codes::Code;

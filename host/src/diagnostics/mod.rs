@@ -1,15 +1,24 @@
 //! What is wrong, reported to people, programs and models.
 //!
 //! The ground floor: it knows nothing of the stages that fail. Each stage has an error type of its own, and every error
-//! carries a stable code ([`problem::Coded`]); [`codes`] is the registry of what each code means.
+//! carries a stable code ([`Coded`]); [`lookup_code`] says what each code means.
 
-pub mod codes;
-pub mod diagnose;
+pub(crate) mod codes;
+pub(crate) mod diagnose;
 pub(crate) mod fence;
-pub mod finding;
+pub(crate) mod finding;
 pub(crate) mod listing;
-pub mod nearest;
-pub mod problem;
+pub(crate) mod nearest;
+pub(crate) mod problem;
 mod stage;
 pub(crate) mod untrusted;
-pub mod wording;
+pub(crate) mod wording;
+
+pub use codes::{Code, CodeEntry, FailureKind, all as all_codes, lookup as lookup_code};
+pub use diagnose::{
+    AstFailure, AstReport, CompileReport, DiagnoseError, ParseReport, ReportKind, SmokeReport,
+    ValidationFailure, render as render_report,
+};
+pub use finding::{Applicability, FailingEvent, Finding, Suggestion};
+pub use problem::{Coded, Problem, Stage, json_fault};
+pub use untrusted::{sanitize, visible, visible_json};

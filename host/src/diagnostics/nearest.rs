@@ -10,7 +10,7 @@ const MAX_NAME_BYTES: usize = 64;
 ///
 /// # Example
 /// ```
-/// use retort::diagnostics::nearest::nearest;
+/// use retort::internal::nearest;
 ///
 /// let names = ["deadline_ms", "max_memory_bytes"];
 /// assert_eq!(nearest("dedline_ms", names), Some("deadline_ms"));

@@ -68,15 +68,15 @@ pub(crate) fn json(text: &str, error: &serde_json::Error) -> String {
 ///
 /// # Example
 /// ```
-/// use retort::diagnostics::wording::expected_first;
+/// use retort::internal::wording::expected_first;
 ///
 /// assert_eq!(
 ///     expected_first("invalid type: string \"a, b\", expected a sequence"),
 ///     "expected a list, found string \"a, b\""
 /// );
 /// assert_eq!(
-///     expected_first("unknown field `graf`, expected `graph` or `plan`"),
-///     "expected one of `graph`, `plan`, found `graf`; did you mean `graph`?"
+///     expected_first("unknown field `graphs`, expected `graph` or `plan`"),
+///     "expected one of `graph`, `plan`, found `graphs`; did you mean `graph`?"
 /// );
 /// ```
 #[must_use]

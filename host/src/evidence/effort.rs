@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A word to somebody at work, from another thread, that nobody waits for what comes of it.
 ///
 /// ```
-/// use retort::evidence::effort::Cancel;
+/// use retort::evidence::Cancel;
 ///
 /// let cancel = Cancel::default();
 /// let told = cancel.clone();
@@ -37,7 +37,7 @@ impl Cancel {
 
 /// The steps that a search may take.
 #[derive(Debug)]
-pub struct StepBudget {
+pub(crate) struct StepBudget {
     steps: u64,
     taken: Cell<u64>,
     counted: Cell<u64>,
@@ -48,13 +48,13 @@ pub struct StepBudget {
 impl StepBudget {
     /// So many steps, as long as nobody cancels them.
     #[must_use]
-    pub fn new(steps: u64, cancel: &Cancel) -> Self {
+    pub(crate) fn new(steps: u64, cancel: &Cancel) -> Self {
         let [taken, counted] = [Cell::new(0), Cell::new(0)];
         Self { steps, taken, counted, is_over: Cell::new(false), cancel: cancel.clone() }
     }
 
     /// Takes steps; whether they may be made. From the first that may not, none is given any more.
-    pub fn take(&self, steps: u64) -> bool {
+    pub(crate) fn take(&self, steps: u64) -> bool {
         let taken = self.taken.get().saturating_add(steps);
         if self.is_over() || taken > self.steps || self.cancel.is_cancelled() {
             self.is_over.set(true);
@@ -77,13 +77,13 @@ impl StepBudget {
 
     /// Whether steps were asked for that weren't given.
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over.get()
     }
 
     /// How many were taken.
     #[must_use]
-    pub fn taken(&self) -> u64 {
+    pub(crate) fn taken(&self) -> u64 {
         self.taken.get()
     }
 
@@ -99,7 +99,7 @@ impl StepBudget {
 
     /// How many may still be taken.
     #[must_use]
-    pub fn left(&self) -> u64 {
+    pub(crate) fn left(&self) -> u64 {
         if self.is_over() { 0 } else { self.steps - self.taken.get() }
     }
 

@@ -7,19 +7,19 @@
 //! |---|---|
 //! | what is asked for | [`Task`], with its [`Rule`], [`EventSchema`] and [`Samples`] |
 //! | what is known | [`Evidence`], by event type: [`SampleEvents`], the [`Collection`]s in them, and `PathIndex`, which answers whether a path exists, with `ValueIndex`: what is there, and of which types |
-//! | what is shown of it | [`redact`] |
-//! | what may be meant | `similarity` of names, and [`matching`] of properties to paths |
-//! | what a search may cost | [`effort`] |
+//! | what is shown of it | `redact` |
+//! | what may be meant | `similarity` of names, and `matching` of properties to paths |
+//! | what a search may cost | `effort`, and a [`Cancel`] |
 
 mod collections;
 pub(crate) mod conversion;
-pub mod effort;
+pub(crate) mod effort;
 mod events;
-pub mod matching;
+pub(crate) mod matching;
 mod observe;
 mod path;
 mod path_index;
-pub mod redact;
+pub(crate) mod redact;
 mod rule;
 mod sample_index;
 mod samples;
@@ -29,6 +29,7 @@ mod task;
 mod value_index;
 
 pub use collections::Collection;
+pub use effort::Cancel;
 pub use events::Evidence;
 pub(crate) use events::{JSON, holds_json};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
@@ -38,5 +39,5 @@ pub(crate) use path_index::PathIndex;
 pub use rule::{Rule, TaskError};
 pub use samples::{Sample, Samples, SamplesError};
 pub use schema::{Declared, EventSchema};
-pub use task::Task;
+pub use task::{Task, TaskBuilder};
 pub(crate) use value_index::is_scalar;

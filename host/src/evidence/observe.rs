@@ -70,7 +70,7 @@ impl Seen {
         self.bytes
     }
 
-    /// The event as it is shown, to a model too: its values [redacted](redact::event), without what is
+    /// The event as it is shown, to a model too: its values redacted, without what is
     /// [hidden](super::Evidence::hide). Computed when it is first asked for.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -118,7 +118,7 @@ const TOKENS: &[&str] = &[
 ///
 /// # Example
 /// ```
-/// use retort::evidence::redact::redacted;
+/// use retort::internal::redacted;
 /// use serde_json::json;
 ///
 /// let path = |key: &str| vec!["content".to_owned(), key.to_owned()];
@@ -157,24 +157,9 @@ fn is_data_shape(shape: &str) -> bool {
         || shape.ends_with(" digits>")
 }
 
-/// An event as it may be shown, as compact JSON: each scalar [redacted] by where it is, elements of an array by where the
-/// array is, and keys that look like data by their shape too. What is nested deeper than samples are looked through is
-/// shown by its kind.
-///
-/// # Example
-/// ```
-/// use retort::evidence::redact::event;
-/// use serde_json::json;
-///
-/// let shown = event(&json!({"login": ["ada", "bob"], "to": {"ada@example.org": 7}}));
-/// assert_eq!(shown, r#"{"login":["<text of 3 characters>","<text of 3 characters>"],"to":{"<email>":7}}"#);
-/// ```
-#[must_use]
-pub fn event(event: &Value) -> String {
-    value(&Path::new(), event)
-}
-
-/// The same for a part of an event, which is below `root`.
+/// A part of an event, which is below `root`, as it may be shown: compact JSON, each scalar [redacted] by where it is, elements of an
+/// array by where the array is, and keys that look like data by their shape too. What is nested deeper than samples are looked
+/// through is shown by its kind.
 pub(super) fn value(root: &Path, value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut root.clone(), MAX_DEPTH, &mut text);

@@ -10,6 +10,7 @@ use crate::json::document::DocumentKind;
 
 /// Why a rule or an event schema can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum TaskError {
     /// The text begins like JSON and isn't.
     #[error("{origin}: the {document} is not JSON: {message}")]

@@ -52,6 +52,7 @@ pub struct Samples {
 
 /// Why sample events can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SamplesError {
     /// There are none.
     #[error("{origin}: expected at least one sample event, one JSON object a line, found none")]

@@ -19,16 +19,15 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task; what samples and schema say about events is computed here, once.
+    /// A task without rule and event schema, as the gates need it.
     #[must_use]
-    pub fn new(
-        graph: GraphSpec,
-        samples: Samples,
-        rule: Option<Rule>,
-        event_schema: Option<EventSchema>,
-    ) -> Self {
-        let evidence = Evidence::new(&samples, event_schema.as_ref());
-        Self { rule, event_schema, graph, samples, evidence }
+    pub fn new(graph: GraphSpec, samples: Samples) -> Self {
+        Self::builder(graph, samples).build()
+    }
+
+    /// A task with what else was said.
+    pub fn builder(graph: GraphSpec, samples: Samples) -> TaskBuilder {
+        TaskBuilder { graph, samples, rule: None, event_schema: None }
     }
 
     /// The same task for whoever may not see everything: sample events that are shown as evidence leave out what
@@ -67,5 +66,51 @@ impl Task {
     #[must_use]
     pub fn evidence(&self) -> &Evidence {
         &self.evidence
+    }
+}
+
+/// Builds a [`Task`].
+///
+/// ```
+/// use retort::{GraphSpec, Rule, Samples, Task};
+///
+/// let graph = "entities: [{name: Order, keys: {primary: [order_id]}, properties: [{name: order_id, type: string}]}]";
+/// let task = Task::builder(
+///     GraphSpec::parse(graph, "graph.yaml")?,
+///     Samples::parse(r#"{"event_type": "order", "id": "A-7"}"#, "samples.ndjson")?,
+/// )
+/// .rule(Rule::parse("Every order becomes one Order.", "rule.md")?)
+/// .build();
+/// assert!(task.rule().is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct TaskBuilder {
+    graph: GraphSpec,
+    samples: Samples,
+    rule: Option<Rule>,
+    event_schema: Option<EventSchema>,
+}
+
+impl TaskBuilder {
+    /// What is to be extracted; prompts and drafts need it.
+    pub fn rule(mut self, rule: impl Into<Option<Rule>>) -> Self {
+        self.rule = rule.into();
+        self
+    }
+
+    /// What the events look like.
+    pub fn event_schema(mut self, schema: impl Into<Option<EventSchema>>) -> Self {
+        self.event_schema = schema.into();
+        self
+    }
+
+    /// The task. What samples and schema say about events is computed here, once.
+    #[must_use]
+    pub fn build(self) -> Task {
+        let Self { graph, samples, rule, event_schema } = self;
+        let evidence = Evidence::new(&samples, event_schema.as_ref());
+        Task { rule, event_schema, graph, samples, evidence }
     }
 }

@@ -3,11 +3,14 @@
 //! It knows documents and codes, and nothing of plans or events.
 
 mod described;
-pub mod extraction;
-pub mod spec;
-pub mod validate;
+pub(crate) mod extraction;
+pub(crate) mod spec;
+pub(crate) mod validate;
 
 pub(crate) use described::described;
-pub use extraction::Extraction;
-pub use spec::{GraphSpec, GraphSpecError};
-pub use validate::{ValidateOptions, ValidationReport, validate};
+pub use extraction::{Edge, Extraction, Node, Property};
+pub use spec::{
+    EndpointColumn, Entity, GraphSpec, GraphSpecError, Properties, Property as PropertySpec,
+    PropertyType, Relationship, SpecProblem,
+};
+pub use validate::{Failure, FailureScope, ValidateOptions, ValidationReport, validate};

@@ -7,7 +7,7 @@ use memchr::memchr;
 /// Reads lines of up to a limited length. A line that lies whole in the reader's own buffer is not copied.
 ///
 /// ```
-/// use retort::json::{Line, Lines};
+/// use retort::runtime::{Line, Lines};
 ///
 /// let mut lines = Lines::new("{}\n\n[1, 2, 3]\n{}".as_bytes(), 4);
 /// assert_eq!(lines.next_line()?, Some(Line::Whole { number: 1, text: b"{}" }));

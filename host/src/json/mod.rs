@@ -3,7 +3,7 @@
 //!
 //! It knows what JSON is, and nothing of events, plans or graphs.
 
-pub mod document;
+pub(crate) mod document;
 mod fault;
 mod kind;
 mod lines;
@@ -13,7 +13,7 @@ pub(crate) mod tally;
 pub(crate) mod walk;
 
 pub use fault::Fault;
-pub use kind::{JsonKind, JsonKinds};
+pub(crate) use kind::{JsonKind, JsonKinds};
 pub use lines::{Line, Lines};
 
 /// Whether a text is one JSON value of any kind, and nothing else but white space.

@@ -13,7 +13,7 @@ use crate::diagnostics::untrusted::escaped;
 use crate::render::Source;
 
 /// The largest source that is compiled: 4 MiB. Source text is some ten times as large as the module it becomes.
-pub const MAX_SOURCE_BYTES: usize = 4 << 20;
+pub(crate) const MAX_SOURCE_BYTES: usize = 4 << 20;
 
 /// Source with the module that was made of it. Made by [`compile`] alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,7 @@ impl Compiled {
 
 /// Why source is not a module.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum CompileError {
     /// The text is not a module in the WebAssembly text format.
     #[error("line {line} column {column}: {message}")]

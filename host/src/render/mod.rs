@@ -11,7 +11,7 @@
 //! Nothing survives a call: the code keeps what it knows in locals, reads the input block, constant text and what it has
 //! just written itself, and writes from the first byte of the result to the last.
 
-pub mod compile;
+pub(crate) mod compile;
 mod declarable;
 mod extractor;
 mod frame;
@@ -31,8 +31,9 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::diagnose::RenderReport;
 use crate::diagnostics::problem::Coded;
 
-pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
 /// The version of what rendering makes of a plan.
+pub use compile::{CompileError, Compiled, compile, compile_text};
+pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
 pub use source::{Source, render};
 
 /// Bytes that the input block of a rendered extractor without rows may have: 1 MiB.
@@ -76,6 +77,7 @@ pub fn capacities(section: &Section) -> Capacities {
 
 /// Why a valid plan can't be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum RenderError {
     /// A part of the plan, or the plan as a whole, is more than an extractor can declare.
     #[error("expected at most {allowed} {of}, found {found}")]

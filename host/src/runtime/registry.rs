@@ -43,6 +43,7 @@ pub(super) struct Route {
 
 /// Why the graph spec of a bundle can't be had.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum GraphsError {
     /// The file isn't the one any more that was there when the bundle was loaded.
     #[error(transparent)]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use thiserror::Error;
 
+use super::dispatcher::{Dispatched, Dispatcher, Served};
 use super::registry::{Registry, Route};
-use super::router::{Routed, Router, Served};
 use super::summary::Summary;
 use crate::abi::event::EventError;
 use crate::diagnostics::codes::{self, Code};
@@ -26,7 +26,7 @@ use crate::sandbox::RunError;
 /// named, both kinds carry its name as `file`. What an extractor declines and what no bundle serves is counted only.
 #[derive(Debug)]
 pub struct Stream<'r, O, J> {
-    router: Router<'r>,
+    dispatcher: Dispatcher<'r>,
     /// By route: the text of a result's line between its number and the result.
     heads: Vec<LineHead>,
     graphs: Option<Graphs>,
@@ -43,6 +43,7 @@ pub struct Stream<'r, O, J> {
 
 /// Why a stream stopped.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum StreamError {
     /// An input can't be read further.
     #[error("the events can't be read after line {line}: {source}")]
@@ -141,7 +142,7 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         let heads = registry.routes().iter().map(LineHead::new);
         Self {
             heads: heads.collect(),
-            router: Router::new(registry),
+            dispatcher: Dispatcher::new(registry),
             graphs: None,
             out,
             rejects,
@@ -228,7 +229,7 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
     }
 
     fn begin_batch(&mut self) {
-        self.router.begin_batch();
+        self.dispatcher.begin_batch();
         self.in_batch = 0;
     }
 
@@ -239,9 +240,9 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         number: u64,
         text: &[u8],
     ) -> Result<(), StreamError> {
-        let served = match self.router.route(text) {
-            Ok(Routed::Served(served)) => served,
-            Ok(Routed::Unrouted) => {
+        let served = match self.dispatcher.dispatch(text) {
+            Ok(Dispatched::Served(served)) => served,
+            Ok(Dispatched::Unrouted) => {
                 self.summary.unrouted += 1;
                 return Ok(());
             }

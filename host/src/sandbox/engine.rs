@@ -250,11 +250,13 @@ pub(super) fn compiler() -> Config {
 /// limits of its tenant to say, in the same words and with the same code as without a pool.
 fn pooling(pool: Pool) -> PoolingAllocationConfig {
     let mut config = PoolingAllocationConfig::new();
+    // Stacks of asynchronous calls, of which there are none: they come into the engine with WASI.
+    #[cfg(feature = "wasi")]
+    config.total_stacks(0);
     config
         .total_core_instances(pool.instances)
         .total_memories(pool.instances)
         .total_tables(pool.instances)
-        .total_stacks(0)
         .total_gc_heaps(0)
         .max_memories_per_module(1)
         .max_tables_per_module(1)

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 /// Why a module can't be made ready.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ModuleLoadError {
     /// The engine can't be built on this machine; what wasmtime or the system says.
     #[error("the engine can't be built: {0}")]
@@ -114,6 +115,7 @@ impl Coded for ModuleLoadError {
 
 /// What ended a guest's call: what it did, or that the host could not serve it. The instance it happened in is thrown away.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum GuestError {
     /// The fuel for this event is spent.
     #[error("the extractor used up its fuel of {allowed}")]
@@ -278,6 +280,7 @@ impl Coded for GuestError {
 
 /// Why one event gave no result.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The event never reached the guest.
     #[error(transparent)]

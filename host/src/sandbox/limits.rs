@@ -24,6 +24,7 @@ use crate::plan::expr::fuel;
 /// themselves; a single conversion is bounded by its fuel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Limits {
     /// Fuel for every event, whatever its size. Default 1,000,000: a rendered extractor takes some hundreds, a guest in
     /// Rust that parses and prints JSON some ten thousands.
@@ -55,7 +56,7 @@ pub struct Limits {
     /// Bytes of an event. Default 16 MiB: the largest that the queues which carry events deliver; reading one takes some 20
     /// ms.
     pub event_bytes: usize,
-    /// Wall-clock time to compile a module in a [helper process](super::helper), including its start but not the
+    /// Wall-clock time to compile a module in a [helper process](super::run_compile_helper), including its start but not the
     /// wait for its turn, in milliseconds.
     /// Default 10,000: what the static gate takes is compiled in less, but for the very worst module that was found.
     pub compile_ms: u64,

@@ -2,7 +2,7 @@
 //!
 //! A [`Sandbox`] is one engine with its limits; a [`Extractor`] is a module made ready in it; a [`Runner`] reads events,
 //! gives the extractor its declared inputs and checks what comes back. Engines and extractors are shared between threads, a
-//! runner belongs to one. A [tenant's policy](tenant) says what an extractor may do in it.
+//! runner belongs to one. A [`TenantPolicy`] says what an extractor may do in it.
 //!
 //! It knows the ABI and inspected modules, and nothing of plans, samples or bundles.
 
@@ -13,26 +13,31 @@ mod exports;
 mod extractor;
 pub(crate) mod files;
 mod guest;
-pub mod helper;
+pub(crate) mod helper;
 mod limits;
 mod native;
 mod options;
 mod pool;
 mod runner;
 mod store;
-pub mod tenant;
+pub(crate) mod tenant;
 mod trap;
 mod wasi;
 mod worker;
 
+pub use crate::abi::block::BlockError;
+pub use crate::abi::event::{DEFAULT_MAX_EVENT_BYTES, EventError, MAX_DEPTH};
+pub use crate::abi::result::{ResultCounts, ResultError};
 pub use cache::{Cache, CacheReport, CacheWarning};
 pub(crate) use engine::MAX_STACK_BYTES;
 pub use engine::Sandbox;
 pub use error::{GuestError, ModuleLoadError, RunError};
 pub use extractor::Extractor;
+pub use helper::{COMPILE_COMMAND, run_compile_helper};
 pub use limits::Limits;
 pub use options::{Allocator, ForeignModules, Isolation, Options, Pool};
 pub use runner::{Observer, RunOutcome, Runner, Step};
+pub use tenant::{TenantError, TenantPolicy};
 pub use wasi::{Directory, Log, WasiGrants};
 pub use worker::{OwnedRunOutcome, Worker};
 

@@ -9,6 +9,7 @@ use super::{Cache, Limits, WasiGrants};
 /// How a sandbox is built. The default is the strictest that costs nothing: every limit on, instances kept only where they
 /// are proven to keep nothing, and modules that this host did not render refused rather than compiled in its process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Options {
     /// What a guest may use.
     pub limits: Limits,
@@ -121,7 +122,7 @@ pub enum ForeignModules {
     #[default]
     Refuse,
     /// A program that speaks the helper's protocol, under limits on its memory and time: the `retort` binary, or one whose
-    /// main function calls `sandbox::helper::serve`.
+    /// main function calls [`run_compile_helper`](super::run_compile_helper).
     Helper(PathBuf),
     /// This process does. Then nothing but the static gate bounds the time and the memory that compiling takes.
     InProcess,

@@ -35,6 +35,7 @@ pub struct Runner {
 
 /// The result of one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RunOutcome<'a> {
     /// The result: UTF-8 JSON of the shape of ABI version 1, as the guest wrote it, but for what stood twice in it if the
     /// extractor leaves that to the host.

@@ -18,6 +18,7 @@ impl StoreState {
     }
 
     /// What the functions of WASI work on; nothing for a guest that imports none.
+    #[cfg(feature = "wasi")]
     pub(super) fn wasi(&mut self) -> Option<&mut wasi::Host> {
         self.wasi.as_deref_mut()
     }

@@ -5,7 +5,6 @@ use super::attempt::CaseAttempt;
 use super::setting::Setting;
 use crate::author::answer::{AnswerFormat, read};
 use crate::author::llm::FinishReason;
-use crate::bundle::smoke::SmokeOptions;
 use crate::diagnostics::problem::{Problem, Stage};
 
 pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
@@ -18,7 +17,6 @@ pub(super) fn attempt(setting: &Setting, case: &Case) -> Result<CaseAttempt, Cas
             CaseAttempt::stopped_by_one(problems, case)
         })?;
     let pipeline = setting.pipeline(case)?;
-    let options = SmokeOptions::default();
-    let accepted = pipeline.accept_plan(&answer.plan, setting.task(), options, &mut |_| {});
+    let accepted = pipeline.accept_plan(&answer.plan, setting.task());
     CaseAttempt::ended(accepted.map_err(|error| CaseAttempt::rejected(&error, case)))
 }

@@ -28,7 +28,7 @@ struct Tenant {
 
 impl Honest {
     pub(super) fn new(setting: &Setting) -> Result<Self, SelftestError> {
-        let pipeline = Pipeline::in_sandbox(setting.engine().clone());
+        let pipeline = Pipeline::from(setting.engine().clone());
         let accepted = setting.accept(&pipeline)?;
         let mut tenants = vec![Tenant::new("rendered", accepted.smoked().extractor().runner())?];
         if setting.config().options.foreign != ForeignModules::Refuse {

@@ -13,12 +13,13 @@
 //!
 //! # Example
 //! ```
-//! use retort::sandbox::{ForeignModules, Options};
+//! use retort::sandbox::ForeignModules;
 //! use retort::selftest::{self, Config};
 //!
-//! let options = Options { foreign: ForeignModules::InProcess, ..Options::default() };
-//! let config = Config { options, filter: Some("stall/loop".to_owned()), ..Config::default() };
-//! let report = selftest::run(&selftest::corpus()?, &config, &mut |_| {})?;
+//! let mut config = Config::default();
+//! config.options.foreign = ForeignModules::InProcess;
+//! config.filter = Some("stall/loop".to_owned());
+//! let report = selftest::run(&selftest::corpus()?, &config, |_| {})?;
 //! assert_eq!(report.cases[0].observed, "out_of_fuel");
 //! assert!(report.ok());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -61,6 +62,7 @@ use crate::sandbox::{ForeignModules, Limits, ModuleLoadError, Options, RunError}
 
 /// What the corpus is run against.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Config {
     /// The sandbox. Its limits are those of a case that sets none. Directories that it grants aren't granted to cases.
     pub options: Options,
@@ -96,6 +98,7 @@ impl Config {
 
 /// Why the corpus couldn't be run. What a single case does is never such an error.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SelftestError {
     /// A case can't be read.
     #[error(transparent)]

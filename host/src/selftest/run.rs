@@ -39,7 +39,7 @@ const PATIENT_DEADLINES: u32 = 20;
 pub fn run<'c>(
     cases: impl IntoIterator<Item = &'c Case>,
     config: &Config,
-    watch: &mut dyn FnMut(&CaseReport),
+    mut watch: impl FnMut(&CaseReport),
 ) -> Result<CorpusReport, SelftestError> {
     let setting = Arc::new(Setting::new(config)?);
     let mut honest = Honest::new(&setting)?;

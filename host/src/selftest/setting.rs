@@ -7,8 +7,7 @@ use super::attempt::CaseAttempt;
 use super::good_bundle::GoodBundle;
 use super::{Case, Config, SelftestError};
 use crate::bundle::Store;
-use crate::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, Stored};
-use crate::bundle::smoke::SmokeOptions;
+use crate::bundle::pipeline::{Accepted, Pipeline, PipelineError, Stored};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::evidence::{Samples, Task};
 use crate::gate::inspect::{Grant, Inspected, inspect_granting, prove};
@@ -43,7 +42,7 @@ impl Setting {
             .expect("the corpus's graph spec is built in, and a test reads it");
         let samples = Samples::parse(SAMPLES, "samples.ndjson")
             .expect("the corpus's samples are built in, and a test reads them");
-        let task = Task::new(graph, samples, None, None);
+        let task = Task::new(graph, samples);
         Ok(Self { config, engine, task, good_bundle: OnceLock::new() })
     }
 
@@ -68,7 +67,7 @@ impl Setting {
 
     /// The gates of a case.
     pub(super) fn pipeline(&self, case: &Case) -> Result<Pipeline, ModuleLoadError> {
-        Ok(Pipeline::in_sandbox(self.sandbox(case)?))
+        Ok(Pipeline::from(self.sandbox(case)?))
     }
 
     /// What plans are checked against.
@@ -78,14 +77,13 @@ impl Setting {
 
     /// The honest tenant's extractor, inspected and proved.
     pub(super) fn rendered(&self) -> Result<Inspected, PipelineError> {
-        let pipeline = Pipeline::in_sandbox(self.engine.clone());
+        let pipeline = Pipeline::from(self.engine.clone());
         pipeline.inspect(&pipeline.build(&pipeline.plan(PLAN)?)?)
     }
 
     /// Takes the honest tenant's plan through all gates.
     pub(super) fn accept(&self, pipeline: &Pipeline) -> Result<Accepted, PipelineError> {
-        let request = Request { plan: PLAN, task: &self.task, smoke: SmokeOptions::default() };
-        pipeline.accept(&request, &mut |_| {})
+        pipeline.accept(PLAN, &self.task)
     }
 
     /// The bundle that cases have copies of.
@@ -97,17 +95,17 @@ impl Setting {
         let stored = self
             .store_bundle(root.path())
             .map_err(|error| CaseAttempt::failed(format!("a good bundle: {error}")))?;
-        let pipeline = Pipeline::in_sandbox(self.engine().clone());
+        let pipeline = Pipeline::from(self.engine().clone());
         let made = GoodBundle::new(root, stored.path, pipeline);
         Ok(self.good_bundle.get_or_init(|| made))
     }
 
     /// Stores a good bundle in the directory `root`.
     pub(super) fn store_bundle(&self, root: &Path) -> Result<Stored, PipelineError> {
-        let pipeline = Pipeline::in_sandbox(self.engine.clone());
+        let pipeline = Pipeline::from(self.engine.clone());
         let accepted = self.accept(&pipeline)?;
         let created_at = jiff::Timestamp::UNIX_EPOCH;
-        pipeline.store(&accepted, &Store::open(root)?, created_at, &mut |_| {})
+        Ok(accepted.store(&Store::open(root)?, created_at)?)
     }
 
     /// Takes text of a guest to bytes.

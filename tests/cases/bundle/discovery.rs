@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use libtest_mimic::Trial;
+use retort::Coded as _;
 use retort::bundle::{Expect, discover};
-use retort::diagnostics::codes;
-use retort::diagnostics::problem::Coded as _;
+use retort::internal::codes;
 use serde::Deserialize;
 
 use super::recipe::{Recipe, TestGate, store_as};

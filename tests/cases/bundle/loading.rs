@@ -12,9 +12,9 @@
 //! | extra files are ignored, since no digest covers them | `digest_mismatch`: a bundle is what was stored, no file more or less |
 
 use libtest_mimic::Trial;
+use retort::Coded;
 use retort::bundle::{Expect, load};
-use retort::diagnostics::codes;
-use retort::diagnostics::problem::Coded;
+use retort::internal::codes;
 use serde::Deserialize;
 
 use super::recipe::{Recipe, Stored, TestGate, module_of_type};

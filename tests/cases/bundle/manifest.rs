@@ -13,9 +13,9 @@
 //! manifest is checked by itself, and then a bundle with the same names and types is loaded.
 
 use libtest_mimic::Trial;
+use retort::Coded;
 use retort::bundle::{Digest, Expect, Manifest, Part, load};
-use retort::diagnostics::codes;
-use retort::diagnostics::problem::Coded;
+use retort::internal::codes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

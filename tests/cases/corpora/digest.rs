@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use retort::graph::extraction::{Extraction, Property};
+use retort::graph::{Extraction, Property};
 use sha2::{Digest as _, Sha256};
 
 /// Results that are shown by themselves, evenly spread.

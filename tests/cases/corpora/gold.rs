@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retort::graph::extraction::{Extraction, Property};
+use retort::graph::{Extraction, Property};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use retort::graph::GraphSpec;
+use retort::GraphSpec;
 use retort::plan::{self, Plan};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

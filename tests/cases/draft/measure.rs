@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use retort::bundle::smoke::Samples;
-use retort::evidence::{EventSchema, Rule, Task};
 use retort::evidence::{at, dotted};
-use retort::graph::GraphSpec;
-use retort::plan::{FieldMapping, Partial, Plan, SpanRule, oracle};
+use retort::internal::oracle;
+use retort::plan::{FieldMapping, Partial, Plan, SpanRule};
+use retort::{EventSchema, GraphSpec, Rule, Samples, Task};
 use serde_json::{Map, Value};
 
 /// A task with its gold.
@@ -65,7 +64,10 @@ impl Case {
             gold.iter().any(|gold| raw(gold).is_some_and(|raw| raw.contains_key(name)))
         });
         let parsed = Samples::parse(samples, "samples").unwrap();
-        let task = Task::new(graph, parsed, Some(Rule::from_value(rule).unwrap()), schema);
+        let task = Task::builder(graph, parsed)
+            .rule(Rule::from_value(rule).unwrap())
+            .event_schema(schema)
+            .build();
         Self { name: name.to_owned(), task, events: samples.to_owned(), gold, wanted }
     }
 

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use retort::bundle::smoke::{Samples, SmokeOptions};
+use retort::bundle::SmokeOptions;
 use retort::evidence::at;
-use retort::evidence::{EventSchema, Task};
-use retort::graph::extraction::{Extraction, Node, Property};
-use retort::graph::{GraphSpec, ValidateOptions, validate};
-use retort::plan;
+use retort::graph::{Extraction, Node, Property, ValidateOptions, validate};
+use retort::{EventSchema, GraphSpec, Samples, Task, plan};
 use serde_json::{Value, json};
 
 use super::whole::external;
@@ -35,12 +33,12 @@ impl Case {
     /// An example project.
     pub(super) fn example(name: &str) -> Self {
         let folder = workspace_root().join("examples").join(name);
-        let task = Task::new(
+        let task = Task::builder(
             GraphSpec::parse(&read(&folder.join("graph.yaml")), "graph.yaml").unwrap(),
             Samples::parse(&read(&folder.join("samples.ndjson")), "samples").unwrap(),
-            None,
-            Some(EventSchema::parse(&read(&folder.join("schema.json")), "schema").unwrap()),
-        );
+        )
+        .event_schema(EventSchema::parse(&read(&folder.join("schema.json")), "schema").unwrap())
+        .build();
         let plan = json_of(&folder.join("plan.json"));
         Self { name: name.to_owned(), plan, task, smoke: external() }
     }
@@ -74,7 +72,7 @@ impl Case {
         let observed = data.join("schemas_observed").join(format!("{name}.json"));
         let schema = observed.exists().then(|| EventSchema::parse(&read(&observed), name).unwrap());
         let plan = core(plan, samples.iter().next().unwrap().event_type());
-        let task = Task::new(graph(data, name), samples, None, schema);
+        let task = Task::builder(graph(data, name), samples).event_schema(schema).build();
         let mut case = Self { name: name.to_owned(), plan, task, smoke: SmokeOptions::default() };
         case.leave_out_what_needs_conversion();
         case.leave_out_what_nobody_knows();

@@ -3,12 +3,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use retort::author::repair::mechanical::{apply_fixes, plan_findings, smoke_findings};
-use retort::bundle::pipeline::{Pipeline, PipelineError, Request};
-use retort::diagnostics::finding::Finding;
-use retort::diagnostics::problem::{Coded, Stage};
+use retort::bundle::Request;
+use retort::diagnostics::{Finding, Stage};
+use retort::internal::repair::{apply_fixes, plan_findings, smoke_findings};
 use retort::plan::{self, Plan};
-use retort::sandbox::Limits;
+use retort::{Coded, Pipeline, PipelineError};
 use serde_json::Value;
 
 use super::case::Case;
@@ -37,7 +36,7 @@ pub(super) struct Judge {
 
 impl Judge {
     pub(super) fn new() -> Self {
-        Self { pipeline: Pipeline::new(Limits::default()).unwrap(), passed: RefCell::default() }
+        Self { pipeline: Pipeline::builder().build().unwrap(), passed: RefCell::default() }
     }
 
     /// Takes a text through the gates, and through them again when it was repaired.
@@ -73,8 +72,7 @@ impl Judge {
         if self.passed.borrow().contains(&key) {
             return Ok(plan);
         }
-        let request = Request { plan: text, task: &case.task, smoke: case.smoke };
-        match self.pipeline.accept(&request, &mut |_| {}) {
+        match self.pipeline.accept(text, Request::new(&case.task).smoke(case.smoke)) {
             Ok(accepted) => {
                 assert_eq!(accepted.plan(), &plan, "a plan that passes is not altered");
                 self.passed.borrow_mut().insert(key);

@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use retort::evidence::{Evidence, SampleEvents, at};
 use retort::graph::{ValidateOptions, validate};
-use retort::plan::expr::{ForEach, Level, Reference};
-use retort::plan::oracle::eval;
-use retort::plan::{self, Endpoint, EventPattern, FieldMapping, Plan, Role};
+use retort::plan::{
+    self, Endpoint, EventPattern, FieldMapping, ForEach, Level, Plan, Reference, Role, eval,
+};
 use serde_json::{Value, json};
 
 use super::case::Case;
@@ -81,9 +81,8 @@ pub(super) type Place = (Vec<(bool, Vec<String>)>, Vec<String>);
 fn place(for_each: Option<&ForEach>, reference: &Reference) -> Place {
     let levels = for_each.into_iter().flat_map(ForEach::levels);
     let levels = levels.take(usize::from(reference.level.0));
-    let over = |it: &retort::plan::expr::Iteration| {
-        (it.over == retort::plan::expr::Over::Array, it.path.clone())
-    };
+    let over =
+        |it: &retort::plan::Iteration| (it.over == retort::plan::Over::Array, it.path.clone());
     (levels.map(over).collect(), reference.path.clone())
 }
 
@@ -198,7 +197,10 @@ fn wrong_keys(case: &Case, plan: &Plan) -> BTreeSet<String> {
 
 /// Whether a result over the samples doesn't fit the graph spec, or there is none.
 fn breaks_graph(case: &Case, plan: &Plan) -> bool {
-    let options = ValidateOptions { allow_external_endpoints: case.smoke.allow_external_endpoints };
+    let options = options!(ValidateOptions {
+        allow_external_endpoints: case.smoke.allow_external_endpoints,
+        ..ValidateOptions::default()
+    });
     let mut silent: Vec<&EventPattern> = plan.event_types().patterns().iter().collect();
     for (name, events) in case.task.evidence().event_types() {
         if !plan.event_types().matches(name) {

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use retort::bundle::smoke::{Samples, SmokeOptions};
+use retort::bundle::SmokeOptions;
 use retort::evidence::at;
-use retort::evidence::{EventSchema, Task};
-use retort::graph::GraphSpec;
-use retort::plan::oracle::eval;
-use retort::plan::{self, Plan, Read};
+use retort::plan::{self, Plan, Read, eval};
+use retort::{EventSchema, GraphSpec, Samples, Task};
 use serde_json::Value;
 
 use super::case::{Case, json_of, read};
@@ -75,7 +73,7 @@ impl Case {
                 GraphSpec::parse(&read(&data.join(file)), file).unwrap()
             }
         };
-        let task = Task::new(graph, samples, None, schema);
+        let task = Task::builder(graph, samples).event_schema(schema).build();
         let mut case = Self { name: name.to_owned(), plan: value, task, smoke: external() };
         case.leave_out_what_no_sample_has();
         case
@@ -119,5 +117,5 @@ fn shows(plan: &Plan, line: &str) -> BTreeSet<String> {
 
 /// What is asked of a plan that has edges to nodes of other events.
 pub(super) fn external() -> SmokeOptions {
-    SmokeOptions { allow_external_endpoints: true, ..SmokeOptions::default() }
+    options!(SmokeOptions { allow_external_endpoints: true, ..SmokeOptions::default() })
 }

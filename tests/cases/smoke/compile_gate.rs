@@ -3,15 +3,9 @@
 use std::fs;
 
 use libtest_mimic::Trial;
-use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, Stored};
-use retort::bundle::smoke::{Samples, SmokeOptions};
-use retort::bundle::{Contents, Store, Versions};
-use retort::diagnostics::codes;
-use retort::diagnostics::problem::Coded;
-use retort::evidence::Task;
-use retort::graph::GraphSpec;
-use retort::plan;
-use retort::sandbox::Limits;
+use retort::bundle::{Contents, Stored, Versions};
+use retort::internal::codes;
+use retort::{Accepted, Coded, GraphSpec, Pipeline, PipelineError, Samples, Store, Task, plan};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -36,7 +30,7 @@ impl Bench {
     fn new() -> Self {
         let graph = "entities: [{name: Order, keys: {primary: [order_id]}, properties: [{name: order_id, type: string}]}]";
         Self {
-            pipeline: Pipeline::new(Limits::default()).unwrap(),
+            pipeline: Pipeline::builder().build().unwrap(),
             graph: GraphSpec::parse(graph, "graph.yaml").unwrap(),
             root: tempfile::tempdir().unwrap(),
         }
@@ -44,15 +38,14 @@ impl Bench {
 
     fn accept(&self, plan: &str, samples: &str) -> Result<Accepted, PipelineError> {
         let samples = Samples::parse(samples, "samples").unwrap();
-        let task = Task::new(self.graph.clone(), samples, None, None);
-        let request = Request { plan, task: &task, smoke: SmokeOptions::default() };
-        self.pipeline.accept(&request, &mut |_| {})
+        let task = Task::new(self.graph.clone(), samples);
+        self.pipeline.accept(plan, &task)
     }
 
     fn compile(&self, samples: &str) -> Result<Stored, PipelineError> {
         let accepted = self.accept(&plan_text(&json!("a"), "extract"), samples)?;
         let store = Store::open(self.root.path()).unwrap();
-        self.pipeline.store(&accepted, &store, jiff::Timestamp::UNIX_EPOCH, &mut |_| {})
+        Ok(accepted.store(&store, jiff::Timestamp::UNIX_EPOCH)?)
     }
 
     /// The code with which samples that give nothing are rejected, once a bundle is there, and left there.

@@ -7,6 +7,7 @@ use crate::diagnostics::problem::Coded;
 
 /// Why there is no block for an event.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum BlockError {
     /// The block is larger than what the host allows a guest to be given.
     #[error("the declared inputs of this event take {used} bytes, {allowed} are allowed")]

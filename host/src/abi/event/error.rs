@@ -9,6 +9,7 @@ use crate::json::scan::Stop;
 
 /// Why an event was refused before it reached a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum EventError {
     /// The bytes aren't UTF-8.
     #[error("the event is not UTF-8: the first wrong byte is at offset {at}")]

@@ -33,7 +33,7 @@ pub use crate::plan::{EVENT_TYPE, MAX_EVENT_TYPE_BYTES};
 /// host's memory; [`Limits::event_bytes`](crate::sandbox::Limits::event_bytes) has the reason for the figure.
 pub const DEFAULT_MAX_EVENT_BYTES: usize = 16 << 20;
 
-/// Whether `text` is one JSON value of any kind, by the rules of [this module](self).
+/// Whether `text` is one JSON value of any kind, by the rules of this module.
 ///
 /// # Errors
 /// [`EventError`], never [`EventError::NotObject`].

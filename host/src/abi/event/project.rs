@@ -24,8 +24,7 @@ pub struct Projection {
 /// Reads events for one list of declared inputs.
 ///
 /// ```
-/// use retort::abi::section::Input;
-/// use retort::abi::event::{Projection, Projector};
+/// use retort::internal::{event::{Projection, Projector}, section::Input};
 ///
 /// let projector = Projector::new(&[Input::json(&["content".into(), "id".into()])]);
 /// let mut projection = Projection::default();
@@ -33,7 +32,7 @@ pub struct Projection {
 /// projector.project(event, &mut projection)?;
 /// let slot = projector.slot(&projection, 0);
 /// assert_eq!(&event[slot.start as usize..slot.end as usize], b"7");
-/// # Ok::<(), retort::abi::event::EventError>(())
+/// # Ok::<(), retort::sandbox::EventError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Projector {

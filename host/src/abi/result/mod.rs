@@ -46,6 +46,7 @@ impl ResultCounts {
 
 /// Why the bytes that a guest returned aren't a result.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ResultError {
     /// They aren't UTF-8.
     #[error("the result is not UTF-8: the first wrong byte is at offset {at}")]
@@ -118,11 +119,11 @@ impl Coded for ResultError {
 /// Checks the bytes that a guest returned.
 ///
 /// ```
-/// use retort::abi::result;
+/// use retort::internal::result;
 ///
 /// let empty = br#"{"nodes":[],"edges":[],"fully_handled_span_ids":[],"partially_handled_span_ids":[]}"#;
 /// assert!(result::check(empty)?.is_empty());
-/// # Ok::<(), retort::abi::result::ResultError>(())
+/// # Ok::<(), retort::sandbox::ResultError>(())
 /// ```
 ///
 /// # Errors

@@ -3,14 +3,14 @@
 //! One JSON object, exactly once in a module:
 //!
 //! ```
-//! use retort::abi::section::Section;
+//! use retort::internal::section::Section;
 //!
 //! let section = Section::parse(
 //!     br#"{"abi":1,"function":"extract_push","event_types":["PushEvent"],
 //!          "inputs":[{"path":["payload","head"]},{"path":["public"],"as":"truthy"}]}"#,
 //! )?;
 //! assert_eq!(section.inputs()[0].plain_path().unwrap_or_default(), ["payload", "head"]);
-//! # Ok::<(), retort::abi::section::SectionError>(())
+//! # Ok::<(), retort::internal::section::SectionError>(())
 //! ```
 //!
 //! The host evaluates the declared inputs, in this order, and copies them into the guest, and nothing else. An input is a
@@ -69,7 +69,7 @@ pub const MAX_ENTRIES: usize = 256;
 /// of a plan can be inside one that the renderer adds.
 pub const MAX_LEVELS: usize = 16;
 
-/// The declaration of an extractor, checked. See the [module](self) for its JSON form.
+/// The declaration of an extractor, checked. docs/abi.md has its JSON form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Section {
     abi: u32,

@@ -58,8 +58,8 @@ pub struct Answer {
 ///
 /// # Example
 /// ```
-/// use retort::author::answer::{AnswerFormat, read};
-/// use retort::author::llm::FinishReason;
+/// use retort::author::{AnswerFormat, llm::FinishReason};
+/// use retort::internal::answer::read;
 ///
 /// let text = r#"Here is the plan:
 /// ```json
@@ -71,7 +71,7 @@ pub struct Answer {
 ///
 /// let error = read(&text[..100], &FinishReason::Length, AnswerFormat::Lenient).unwrap_err();
 /// assert_eq!(error.code, "truncated_response");
-/// # Ok::<(), retort::author::answer::AnswerError>(())
+/// # Ok::<(), retort::author::AnswerError>(())
 /// ```
 pub fn read(
     text: &str,

@@ -50,6 +50,7 @@ const STEPS: u64 = 2_000_000_000;
 
 /// Why there is no sketch.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum DraftError {
     /// The graph spec has no entity with a key.
     #[error("expected the graph spec to have an entity with a key, found none")]
@@ -237,7 +238,7 @@ entities:
     fn task(rule: Value, samples: &str) -> Task {
         let graph = GraphSpec::parse(GRAPH, "graph").expect("a graph spec");
         let samples = Samples::parse(samples, "samples").expect("samples");
-        Task::new(graph, samples, Some(Rule::from_value(rule).expect("an object")), None)
+        Task::builder(graph, samples).rule(Rule::from_value(rule).expect("an object")).build()
     }
 
     const SAMPLE: &str =
@@ -319,7 +320,7 @@ entities:
         let graph = GraphSpec::parse(graph, "graph.yaml").expect("a graph spec");
         let samples = r#"{"event_type":"order","session_id":"s","span_id":"p","content":{}}"#;
         let samples = Samples::parse(samples, "samples").expect("samples");
-        let error = draft(&Task::new(graph, samples, None, None)).expect_err("there is no key");
+        let error = draft(&Task::new(graph, samples)).expect_err("there is no key");
         assert_eq!(error.code(), "draft_no_key");
     }
 }

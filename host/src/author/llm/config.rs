@@ -34,14 +34,13 @@ pub enum ResponseFormat {
 ///
 /// use retort::author::llm::ClientConfig;
 ///
-/// let config = ClientConfig {
-///     base_url: Some("http://127.0.0.1:11434/v1".to_owned()),
-///     timeout: Duration::from_secs(600),
-///     ..ClientConfig::default()
-/// };
+/// let mut config = ClientConfig::default();
+/// config.base_url = Some("http://127.0.0.1:11434/v1".to_owned());
+/// config.timeout = Duration::from_secs(600);
 /// assert_eq!(config.temperature, Some(0.0));
 /// ```
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct ClientConfig {
     /// Where the provider's service is, if not where the provider's environment variable says, or else where the
     /// provider itself has it. What comes before `/chat/completions` for `openai`, before `/v1/messages` for

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 
 use super::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
+use crate::author::background::run_blocking;
 use crate::author::draft::{DraftError, Sketch, draft_until};
-use crate::bundle::background::run_blocking;
 use crate::evidence::Task;
 
 /// Answers with a first sketch from names and types.

@@ -13,6 +13,7 @@ use crate::diagnostics::problem::Coded;
 /// Serialised, it is an object with the stable code as `code` and the fields beside it; a time is in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(tag = "code")]
+#[non_exhaustive]
 pub enum LlmError {
     /// The client can't be used as it is configured: no key, an unknown provider, a URL that isn't one.
     #[error("the model can't be used: {message}")]

@@ -37,6 +37,7 @@ pub const MAX_RULE_CHARS: usize = 32_000;
 
 /// Why there is nothing to ask.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PromptError {
     /// The task has no rule.
     #[error("expected a rule that says what to extract, found none: a model has nothing to go by")]
@@ -74,10 +75,8 @@ impl Coded for PromptError {
 ///
 /// # Example
 /// ```
-/// use retort::bundle::smoke::Samples;
-/// use retort::graph::GraphSpec;
-/// use retort::author::prompt;
-/// use retort::evidence::{Rule, Task};
+/// use retort::{GraphSpec, Rule, Samples, Task};
+/// use retort::internal::prompt;
 ///
 /// let graph = GraphSpec::parse(
 ///     "ontology: shop
@@ -88,20 +87,20 @@ impl Coded for PromptError {
 /// )?;
 /// let samples = Samples::parse(r#"{"event_type": "placed", "order": {"id": 7}}"#, "samples")?;
 /// let rule = Rule::parse("Every placed order becomes one Order.", "rule.md")?;
-/// let task = Task::new(graph, samples, Some(rule), None);
-/// let prompt = prompt::resolution(&task)?;
+/// let task = Task::builder(graph, samples).rule(rule).build();
+/// let prompt = prompt::resolution_prompt(&task)?;
 /// assert!(prompt.contains(r#"["order","id"] integer in 1 of 1, 1 different: 7"#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn resolution(task: &Task) -> Result<String, PromptError> {
-    resolution_under(task, &FieldPolicy::default())
+pub fn resolution_prompt(task: &Task) -> Result<String, PromptError> {
+    resolution_prompt_under(task, &FieldPolicy::default())
 }
 
 /// The prompt that asks for a plan under a tenant's policy: it names what may not be read, and shows nothing of it.
 ///
 /// # Errors
-/// As [`resolution`].
-pub fn resolution_under(task: &Task, policy: &FieldPolicy) -> Result<String, PromptError> {
+/// As [`resolution_prompt`].
+pub fn resolution_prompt_under(task: &Task, policy: &FieldPolicy) -> Result<String, PromptError> {
     let rule = task.rule().ok_or(PromptError::RuleMissing)?;
     let wanted = lines::RuleWords::new(rule.value());
     let rule = fence::pretty(&serde_json::Value::Object(rule.value().clone()), Escape::Hidden);

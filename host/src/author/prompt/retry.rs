@@ -50,7 +50,7 @@ impl fmt::Display for Turn {
 ///
 /// # Example
 /// ```
-/// use retort::author::prompt::{Turn, retry};
+/// use retort::internal::prompt::{Turn, retry};
 ///
 /// let turn = Turn { attempt: 2, of: 5 };
 /// let prompt = retry("the task\n", r#"{"b":1,"a":2}"#, "PlanParseError ...", turn);
@@ -83,7 +83,7 @@ pub fn retry(original: &str, response: &str, diagnostic: &str, turn: Turn) -> St
 ///
 /// # Example
 /// ```
-/// use retort::author::prompt::answer;
+/// use retort::internal::prompt::answer;
 ///
 /// assert_eq!(answer("[1]", 80), ("[\n  1\n]".to_owned(), 0));
 /// assert_eq!(answer("no\nJSON", 6), (r#""no\nJS""#.to_owned(), 2));

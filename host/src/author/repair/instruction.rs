@@ -49,8 +49,8 @@ pub struct RepairInstruction {
 ///
 /// # Example
 /// ```
-/// use retort::diagnostics::problem::Stage;
-/// use retort::author::repair::{Failure, RepairAction, reduce_failure_to_repair};
+/// use retort::diagnostics::Stage;
+/// use retort::internal::repair::{Failure, RepairAction, reduce_failure_to_repair};
 ///
 /// let failure = Failure::new(Stage::Plan, "truncated_response", "");
 /// let instruction = reduce_failure_to_repair(&failure);

@@ -16,7 +16,7 @@ impl AnswerHash {
     ///
     /// # Example
     /// ```
-    /// use retort::author::repair::AnswerHash;
+    /// use retort::internal::repair::AnswerHash;
     ///
     /// assert_eq!(AnswerHash::of(r#"{"a": 1, "b": 2}"#), AnswerHash::of(r#"{"b":2,"a":1}"#));
     /// assert_ne!(AnswerHash::of("{"), AnswerHash::of("{}"));

@@ -7,9 +7,9 @@
 //!
 //! # Example
 //! ```
-//! use retort::diagnostics::problem::Stage;
-//! use retort::author::repair::{Failure, FailureKind, RetryDecision, RetryMemory, RetryPolicy};
-//! use retort::author::repair::{classify_failure, reduce_failure_to_repair, should_retry};
+//! use retort::author::RetryPolicy;
+//! use retort::diagnostics::{FailureKind, Stage};
+//! use retort::internal::repair::{Failure, RetryDecision, RetryMemory, classify_failure, reduce_failure_to_repair, should_retry};
 //!
 //! let failure = Failure::new(Stage::Plan, "missing_required_field", "/key_field")
 //!     .of_answer(r#"{"event_type": "order"}"#);
@@ -26,7 +26,7 @@
 //! ```
 
 mod instruction;
-pub mod mechanical;
+pub(crate) mod mechanical;
 mod memory;
 mod policy;
 

@@ -51,8 +51,9 @@ pub enum RetryDecision {
 ///
 /// # Example
 /// ```
-/// use retort::diagnostics::problem::Stage;
-/// use retort::author::repair::{Failure, FailureKind, RetryDecision, RetryMemory, RetryPolicy, should_retry};
+/// use retort::author::RetryPolicy;
+/// use retort::diagnostics::{FailureKind, Stage};
+/// use retort::internal::repair::{Failure, RetryDecision, RetryMemory, should_retry};
 ///
 /// let policy = RetryPolicy { escalate_on: [FailureKind::UnsafeRequest].into(), ..Default::default() };
 /// let denied = Failure::new(Stage::Inspect, "import_refused", "");

@@ -33,6 +33,7 @@ pub enum RetryStrategy {
 
 /// A configuration that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ArgumentError {
     /// A model has to be asked at least once.
     #[error("max_attempts: expected 1 or more, found {found}")]
@@ -61,8 +62,8 @@ type Watch<'a> = Box<dyn Fn(&Attempt) + Send + Sync + 'a>;
 /// # Example
 /// ```
 /// use std::time::Duration;
-/// use retort::diagnostics::problem::Coded;
-/// use retort::author::retry::LoopConfig;
+/// use retort::Coded;
+/// use retort::author::LoopConfig;
 ///
 /// let config = LoopConfig::<()>::builder()
 ///     .max_attempts(3)
@@ -74,7 +75,7 @@ type Watch<'a> = Box<dyn Fn(&Attempt) + Send + Sync + 'a>;
 ///
 /// let refused = LoopConfig::<()>::builder().max_attempts(0).build().unwrap_err();
 /// assert_eq!(refused.code(), "max_attempts_too_small");
-/// # Ok::<(), retort::author::retry::ArgumentError>(())
+/// # Ok::<(), retort::author::ArgumentError>(())
 /// ```
 pub struct LoopConfig<'a, A> {
     pub(super) max_attempts: usize,

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::attempt::AttemptFailure;
 use crate::author::answer::AnswerError;
+use crate::author::background::Interrupted;
 use crate::author::repair::{AnswerHash, Failure};
-use crate::bundle::background::Interrupted;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Coded, Stage};

@@ -2,8 +2,8 @@
 
 use super::{Category, Channel, GateError, Gates, LoopConfig, Rejection, Verdict};
 use crate::author::answer;
+use crate::author::background::run_blocking;
 use crate::author::llm::FinishReason;
-use crate::bundle::background::run_blocking;
 use crate::diagnostics::codes;
 use crate::diagnostics::untrusted::sanitize;
 

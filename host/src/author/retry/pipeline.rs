@@ -6,9 +6,9 @@ use async_trait::async_trait;
 
 use super::{Category, Channel, GateError, Gates, Rejection, Verdict};
 use crate::author::answer::AnswerError;
+use crate::author::background::run_blocking;
 use crate::author::repair::mechanical::{plan_findings_within, smoke_findings_within};
-use crate::bundle::background::run_blocking;
-use crate::bundle::pipeline::{Accepted, Pipeline, PipelineError};
+use crate::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request};
 use crate::bundle::smoke::SmokeOptions;
 use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
@@ -28,16 +28,24 @@ use crate::render::RenderError;
 pub struct PipelineGates {
     pipeline: Pipeline,
     task: Arc<Task>,
-    options: SmokeOptions,
+    smoke: SmokeOptions,
 }
 
 impl PipelineGates {
     /// The gates of `pipeline`, with its limits and its policy, for plans that answer `task`. Events that findings and
     /// diagnostics show leave out what the policy denies: they go to a model.
     #[must_use]
-    pub fn new(pipeline: Pipeline, task: &Task, options: SmokeOptions) -> Self {
+    pub fn new(pipeline: &Pipeline, task: &Task) -> Self {
         let task = task.clone().hiding(|path| pipeline.policy().visibility(path));
-        Self { pipeline, task: Arc::new(task), options }
+        let smoke = SmokeOptions::default();
+        Self { pipeline: pipeline.clone(), task: Arc::new(task), smoke }
+    }
+
+    /// What the sample run asks for.
+    #[must_use]
+    pub fn smoke(mut self, options: SmokeOptions) -> Self {
+        self.smoke = options;
+        self
     }
 }
 
@@ -51,13 +59,10 @@ impl Gates for PipelineGates {
 
     async fn judge(&self, plan: &Plan) -> Result<Verdict<Accepted>, GateError> {
         let (gates, plan) = (self.clone(), plan.clone());
-        let judging = move |cancel: &Cancel| match gates.pipeline.accept_plan_until(
-            &plan,
-            &gates.task,
-            gates.options,
-            cancel,
-            &mut |_| {},
-        ) {
+        let judging = move |cancel: &Cancel| match gates
+            .pipeline
+            .accept_plan(&plan, Request::new(&gates.task).smoke(gates.smoke).cancel(cancel))
+        {
             Ok(accepted) => Ok(Verdict::Accepted(accepted)),
             Err(error) if error.is_of_host() => Err(GateError::new(&error)),
             Err(error) => Ok(Verdict::Rejected(rejection(&error, &plan, &gates.task, cancel))),

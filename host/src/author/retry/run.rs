@@ -13,11 +13,11 @@ use super::feedback::feedback;
 use super::judge::{Failed, judge};
 use super::usage::{Budget, Tokens};
 use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reason, Rejection};
+use crate::author::background::run_blocking;
 use crate::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::author::prompt::{self, Turn};
 use crate::author::repair::mechanical::{Fixed, apply_fixes};
 use crate::author::repair::{AnswerHash, Failure, RetryDecision, RetryMemory, should_retry};
-use crate::bundle::background::run_blocking;
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::Coded;
 use crate::evidence::Task;
@@ -30,6 +30,78 @@ const MAX_FINDINGS: usize = 100;
 const NO_MODEL: &str = "none";
 
 /// Asks a model for a plan until one passes the gates, or something ends it.
+///
+/// What ends it: the attempts, the tokens or the time are spent, failures repeat, or the model declines. Before the model is
+/// asked again, whatever has one plain remedy is repaired without it; such attempts are recorded like others, cost no tokens,
+/// and go through the reading of answers and all gates like others.
+///
+/// What was done is never lost: attempts, cost and time come with success, with failure ([`LoopOutcome`]) and with errors
+/// ([`LoopError`]), and [`Account`](super::Account) says in plain words what is in the way. Nothing outside is touched but by the
+/// client and the gates.
+///
+/// The loop runs on a tokio runtime, and keeps no thread of it busy: answers are read, repaired and judged on threads that
+/// may block, and waited for as long as there is time. A future that is dropped leaves nothing but such a thread,
+/// which goes on to the end of the step it is at, or to the gates' own limits.
+///
+/// # Example
+/// ```
+/// use async_trait::async_trait;
+/// use retort::{GraphSpec, Rule, Samples, Task, compile_with_llm};
+/// use retort::author::{Category, Channel, GateError, Gates, LoopConfig, Rejection, Verdict, llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest}};
+/// use retort::plan::Plan;
+///
+/// /// Answers with a plan, whatever is asked.
+/// struct Parrot;
+///
+/// #[async_trait]
+/// impl LlmClient for Parrot {
+///     fn name(&self) -> &str {
+///         "parrot"
+///     }
+///
+///     async fn generate_json(&self, _request: LlmRequest) -> Result<Completion, LlmError> {
+///         let text = r#"{"event_type": "order", "target_entity_name": "Order", "function_name": "read_order",
+///             "key_field": {"property_name": "order_id", "source_path": ["id"]}}"#;
+///         Ok(Completion { text: text.to_owned(), usage: None, finish_reason: FinishReason::Stop })
+///     }
+/// }
+///
+/// /// Rejects every plan that reads the session.
+/// struct NoSessions;
+///
+/// #[async_trait]
+/// impl Gates for NoSessions {
+///     type Accepted = ();
+///
+///     async fn judge(&self, plan: &Plan) -> Result<Verdict<()>, GateError> {
+///         if plan.session_id_path() != ["session_id"] {
+///             return Ok(Verdict::Accepted(()));
+///         }
+///         Ok(Verdict::Rejected(Rejection {
+///             channel: Channel::CompileResult,
+///             code: "path_denied".to_owned(),
+///             category: Category::Unknown,
+///             diagnostic: "path session_id is denied by policy: personal data".to_owned(),
+///             findings: Vec::new(),
+///         }))
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let graph = "entities: [{name: Order, keys: {primary: [order_id]}, properties: [{name: order_id, type: string}]}]";
+/// let task = Task::builder(
+///     GraphSpec::parse(graph, "graph.yaml")?,
+///     Samples::parse(r#"{"event_type": "order", "id": "A-7"}"#, "samples.ndjson")?,
+/// )
+/// .rule(Rule::parse("Every order becomes one Order.", "rule.md")?)
+/// .build();
+/// let outcome = compile_with_llm(&Parrot, &task, &NoSessions, &LoopConfig::default()).await?;
+/// assert_eq!(outcome.reason().as_str(), "repeated_failure");
+/// assert_eq!(outcome.attempts().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// Each request carries a copy of the plan schema of its own. Requests are the same, byte for byte, where task, answers,
 /// verdicts and configuration are.
@@ -44,7 +116,7 @@ pub async fn compile_with_llm<G: Gates>(
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<LoopOutcome<G::Accepted>, LoopError> {
     let mut run = LoopRun::new(client.name(), gates, config);
-    let prompt = match prompt::resolution_under(task, &gates.field_policy()) {
+    let prompt = match prompt::resolution_prompt_under(task, &gates.field_policy()) {
         Ok(prompt) => prompt,
         Err(error) => return Err(LoopError::new(error, run.ended())),
     };

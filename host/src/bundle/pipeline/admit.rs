@@ -1,12 +1,33 @@
 //! The gate that a bundle's module passes when it is loaded again.
 
+use std::path::Path;
+
 use super::Pipeline;
-use crate::bundle::{Manifest, ModuleGate, ModuleRefusal};
+use crate::bundle::{BundleLoadError, Expect, Loaded, Manifest, ModuleGate, ModuleRefusal, load};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::escaped;
 use crate::gate::inspect::{Inspected, Proof, Rejected, ResetSafety, inspect_granting, prove};
 use crate::plan::{self, Plan};
-use crate::sandbox::Extractor;
+use crate::sandbox::{Extractor, Runner};
+
+/// A bundle that was loaded through the gates of a [`Pipeline`], ready to run.
+pub type Bundle = Loaded<Admitted>;
+
+impl Bundle {
+    /// Loads the bundle in `path`, whatever its fingerprint and its event types are. [`load`] takes expectations as well.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn open(path: impl AsRef<Path>, pipeline: &Pipeline) -> Result<Self, BundleLoadError> {
+        load(path.as_ref(), &Expect::default(), pipeline)
+    }
+
+    /// Something that runs its extractor over events, on one thread.
+    #[must_use]
+    pub fn runner(&self) -> Runner {
+        self.module().extractor().runner()
+    }
+}
 
 /// A bundle's module, admitted.
 #[derive(Clone, Debug)]

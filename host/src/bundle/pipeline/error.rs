@@ -20,6 +20,7 @@ use crate::sandbox::{ModuleLoadError, RunError};
 
 /// Why a candidate was rejected.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum PipelineError {
     /// The plan can't be read; every problem of it, at least one.
     #[error("the plan is not valid: {}", first(.0))]

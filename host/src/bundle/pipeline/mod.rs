@@ -1,25 +1,29 @@
 //! The stages in their order: from a plan to a bundle.
 //!
 //! Each stage takes what the one before made, so a gate can't be skipped. [`Pipeline::accept`] goes through all of them up
-//! to the verdict, [`Pipeline::store`] puts what was accepted on disk, and [`Pipeline`] is also the gate that bundles pass
+//! to the verdict, [`Accepted::store`] puts what was accepted on disk, and [`Pipeline`] is also the gate that bundles pass
 //! when they are loaded again.
 
 mod admit;
+mod builder;
 mod error;
+mod request;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-pub use self::admit::Admitted;
+pub use self::admit::{Admitted, Bundle};
+pub use self::builder::PipelineBuilder;
 pub use self::error::PipelineError;
+pub use self::request::{Request, StageTime};
 
 use crate::abi::section::ABI_VERSION;
 use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
 use crate::bundle::{
-    self, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others, Store, Versions,
+    self, BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others,
+    Store, Versions,
 };
 use crate::diagnostics::problem::Stage;
-use crate::evidence::effort::{Cancel, StepBudgets};
+use crate::evidence::effort::StepBudgets;
 use crate::evidence::{Evidence, Samples, Task};
 use crate::gate::fit::{Fitted, fit, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
@@ -29,7 +33,7 @@ use crate::plan::{self, Plan};
 use crate::render::compile::{Compiled, compile};
 use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::tenant::TenantPolicy;
-use crate::sandbox::{Extractor, Limits, ModuleLoadError, Options, Sandbox};
+use crate::sandbox::{Extractor, ModuleLoadError, Runner, Sandbox};
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "2";
@@ -43,17 +47,6 @@ pub struct Pipeline {
     sandbox: Sandbox,
     structure: StructuralLimits,
     policy: FieldPolicy,
-}
-
-/// What a candidate is judged by, and what it was made from.
-#[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
-    /// The plan's text.
-    pub plan: &'a str,
-    /// What was asked for.
-    pub task: &'a Task,
-    /// What the sample run asks for.
-    pub smoke: SmokeOptions,
 }
 
 /// What passed every gate. Made by [`Pipeline::accept`] alone.
@@ -86,6 +79,48 @@ impl Accepted {
     pub fn smoked(&self) -> &Smoked {
         &self.smoked
     }
+
+    /// Something that runs the extractor over events, on one thread.
+    #[must_use]
+    pub fn runner(&self) -> Runner {
+        self.smoked.extractor().runner()
+    }
+
+    /// Puts it on disk. The same inputs make the same bundle: where it is whole already, nothing is written. It takes the place
+    /// of earlier bundles of the same extractor, as [`Store`] says.
+    ///
+    /// # Errors
+    /// [`BundleError`]; what was on disk before is still there.
+    pub fn store(&self, store: &Store, created_at: jiff::Timestamp) -> Result<Stored, BundleError> {
+        let plan = json(self.plan());
+        let section = self.inspected.section();
+        let contents = Contents {
+            module_name: MODULE_NAME,
+            function_name: section.function(),
+            event_types: section.event_types(),
+            plan: plan.as_bytes(),
+            source: self.compiled.source().text().as_bytes(),
+            module: self.compiled.module(),
+            graph: self.graph.as_bytes(),
+            limits: self.limits.as_bytes(),
+            event_schema: self.event_schema.as_deref().map(str::as_bytes),
+            rule: self.rule.as_deref().map(str::as_bytes),
+            versions: Versions::CURRENT,
+        };
+        let fingerprint = contents.fingerprint();
+        let path = store.path_of(fingerprint);
+        let text = fingerprint.to_string();
+        let expect = Expect { fingerprint: Some(&text), event_types: Some(section.event_types()) };
+        // Its module has just passed the gates, so that its bytes are the same is all there is to know.
+        let same_bytes = SameBytes(self.compiled.module());
+        let found = bundle::load(&path, &expect, &same_bytes).ok();
+        let cache_hit = found.is_some();
+        let (manifest, others) = match found {
+            Some(found) => (found.manifest().clone(), store.retire_earlier(found.manifest())?),
+            None => store.supersede(&contents, created_at)?,
+        };
+        Ok(Stored { path, fingerprint, manifest, cache_hit, others })
+    }
 }
 
 /// A bundle on disk.
@@ -103,54 +138,10 @@ pub struct Stored {
     pub others: Others,
 }
 
-/// How one stage went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StageTime {
-    /// The stage.
-    pub stage: Stage,
-    /// Whether it passed.
-    pub ok: bool,
-    /// How long it took.
-    pub elapsed: Duration,
-}
-
 impl Pipeline {
-    /// The gates with these limits for what runs, and the default limits for how modules are built.
-    ///
-    /// # Errors
-    /// [`ModuleLoadError::Engine`], when the sandbox can't be built on this machine.
-    pub fn new(limits: Limits) -> Result<Self, ModuleLoadError> {
-        Ok(Self::in_sandbox(Sandbox::new(limits)?))
-    }
-
-    /// The gates around a sandbox that was built as the host wants it, with the default limits for how modules are built.
-    #[must_use]
-    pub fn in_sandbox(sandbox: Sandbox) -> Self {
-        Self { sandbox, structure: StructuralLimits::default(), policy: FieldPolicy::default() }
-    }
-
-    /// The same gates for a tenant whose policy says which fields may be read. It holds for plans, and for the declared
-    /// inputs of bundles that are loaded, whoever made them. The default denies nothing but the whole event.
-    #[must_use]
-    pub fn with_policy(self, policy: FieldPolicy) -> Self {
-        Self { policy, ..self }
-    }
-
-    /// The same gates with other limits for how modules are built.
-    #[must_use]
-    pub fn with_structure(self, structure: StructuralLimits) -> Self {
-        Self { structure, ..self }
-    }
-
-    /// The gates for one tenant, in a sandbox with an engine of its own. What the tenant's policy doesn't say is as `host`
-    /// has it.
-    ///
-    /// # Errors
-    /// As [`Sandbox::with_options`].
-    pub fn of_tenant(tenant: &TenantPolicy, host: Options) -> Result<Self, ModuleLoadError> {
-        let structure = tenant.structure(&StructuralLimits::default());
-        let sandbox = Sandbox::with_options(tenant.options(host))?;
-        Ok(Self { sandbox, structure, policy: tenant.fields().clone() })
+    /// Gates with the defaults for everything, and ways to change that before they are built.
+    pub fn builder() -> PipelineBuilder {
+        PipelineBuilder::default()
     }
 
     /// The gates for another tenant, on the same engine. What the tenant's policy doesn't say is as it is here, but for the
@@ -159,7 +150,7 @@ impl Pipeline {
     /// # Errors
     /// [`ModuleLoadError::Directory`], when a directory of the policy can't be granted; [`ModuleLoadError::OtherEngine`], when its extractors
     /// would have another size of stack, or come from another allocator: both belong to the engine, so such a tenant needs one
-    /// of its own ([`of_tenant`](Self::of_tenant)).
+    /// of its own ([`PipelineBuilder::tenant`]).
     pub fn for_tenant(&self, tenant: &TenantPolicy) -> Result<Self, ModuleLoadError> {
         let limits = tenant.limits(self.sandbox.limits());
         let isolation = tenant.isolation().unwrap_or(self.sandbox.isolation());
@@ -304,63 +295,56 @@ impl Pipeline {
         Ok(smoke(extractor, plan, samples, graph, options)?)
     }
 
-    /// Takes a plan through every gate. `watch` is called for each stage when it ends.
+    /// Takes a plan's text through every gate. A task is request enough:
+    /// ```
+    /// # use retort::{GraphSpec, Pipeline, Samples, Task};
+    /// # fn judge(plan: &str, task: &Task) -> Result<(), Box<dyn std::error::Error>> {
+    /// use retort::bundle::Request;
+    ///
+    /// let pipeline = Pipeline::builder().build()?;
+    /// let accepted = pipeline.accept(plan, task)?;
+    /// let mut stages = Vec::new();
+    /// let same = pipeline.accept(plan, Request::new(task).watch(&mut |time| stages.push(time.stage)))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`PipelineError`], by the first stage that rejects it.
-    pub fn accept(
+    /// [`PipelineError`], by the first stage that rejects it; [`PipelineError::Cancelled`], where it wasn't judged to the end.
+    pub fn accept<'a>(
         &self,
-        request: &Request<'_>,
-        watch: &mut dyn FnMut(StageTime),
+        plan: &str,
+        request: impl Into<Request<'a>>,
     ) -> Result<Accepted, PipelineError> {
-        let plan = timed(Stage::Plan, watch, || self.plan(request.plan))?;
-        self.accept_plan(&plan, request.task, request.smoke, watch)
+        let mut request = request.into();
+        let plan = request.stage(Stage::Plan, || self.plan(plan))?;
+        self.accept_plan(&plan, request)
     }
 
     /// Takes a plan that was read already through all the other gates.
     ///
     /// # Errors
-    /// [`PipelineError`], by the first stage that rejects it.
-    pub fn accept_plan(
+    /// As [`accept`](Self::accept).
+    pub fn accept_plan<'a>(
         &self,
         plan: &Plan,
-        task: &Task,
-        options: SmokeOptions,
-        watch: &mut dyn FnMut(StageTime),
+        request: impl Into<Request<'a>>,
     ) -> Result<Accepted, PipelineError> {
-        self.accept_plan_until(plan, task, options, &Cancel::default(), watch)
-    }
-
-    /// The same, as long as nobody cancels it: then no further stage is begun, no further sample run, and nothing more
-    /// searched for.
-    ///
-    /// # Errors
-    /// [`PipelineError`], by the first stage that rejects it; [`PipelineError::Cancelled`], where it wasn't judged to the end.
-    pub fn accept_plan_until(
-        &self,
-        plan: &Plan,
-        task: &Task,
-        options: SmokeOptions,
-        cancel: &Cancel,
-        watch: &mut dyn FnMut(StageTime),
-    ) -> Result<Accepted, PipelineError> {
-        let begin = |stage| match cancel.is_cancelled() {
-            true => Err(PipelineError::Cancelled { stage }),
-            false => Ok(stage),
-        };
-        timed(begin(Stage::Policy)?, watch, || self.permit(plan, task.evidence()))?;
-        let efforts = StepBudgets::new(cancel);
-        let fitted = timed(begin(Stage::Fit)?, watch, || Ok(fit_within(plan, task, &efforts)?))?;
+        let mut request = request.into();
+        let (task, options, cancel) = (request.task, request.smoke, request.cancel.clone());
+        request.stage(Stage::Policy, || self.permit(plan, task.evidence()))?;
+        let efforts = StepBudgets::new(&cancel);
+        let fitted = request.stage(Stage::Fit, || Ok(fit_within(plan, task, &efforts)?))?;
         let plan = fitted.plan();
-        let source = timed(begin(Stage::Render)?, watch, || Ok(render(plan)?))?;
-        let compiled = timed(begin(Stage::Compile)?, watch, || Ok(compile(source)?))?;
-        let inspected = timed(begin(Stage::Inspect)?, watch, || self.inspect(&compiled))?;
-        let extractor = timed(begin(Stage::Load)?, watch, || self.load(&inspected))?;
-        let smoked = timed(begin(Stage::Smoke)?, watch, || {
+        let source = request.stage(Stage::Render, || Ok(render(plan)?))?;
+        let compiled = request.stage(Stage::Compile, || Ok(compile(source)?))?;
+        let inspected = request.stage(Stage::Inspect, || self.inspect(&compiled))?;
+        let extractor = request.stage(Stage::Load, || self.load(&inspected))?;
+        let smoked = request.stage(Stage::Smoke, || {
             covered(&extractor, task.samples())?;
             let (samples, graph) = (task.samples(), Some(task.graph()));
-            let smoked = smoke_until(&extractor, Some(plan), samples, graph, options, cancel);
-            begin(Stage::Smoke)?;
+            let smoked = smoke_until(&extractor, Some(plan), samples, graph, options, &cancel);
+            request::unless_cancelled(&cancel, Stage::Smoke)?;
             Ok(smoked?)
         })?;
         Ok(Accepted {
@@ -373,50 +357,13 @@ impl Pipeline {
             event_schema: task.event_schema().map(|schema| schema.text().to_owned()),
         })
     }
+}
 
-    /// Puts an accepted candidate on disk. The same inputs make the same bundle: where it is whole already, nothing is
-    /// written. It takes the place of earlier bundles of the same extractor, as [`Store`] says.
-    ///
-    /// # Errors
-    /// [`PipelineError::Bundle`]; what was on disk before is still there.
-    pub fn store(
-        &self,
-        accepted: &Accepted,
-        store: &Store,
-        created_at: jiff::Timestamp,
-        watch: &mut dyn FnMut(StageTime),
-    ) -> Result<Stored, PipelineError> {
-        timed(Stage::Bundle, watch, || {
-            let plan = json(accepted.plan());
-            let section = accepted.inspected.section();
-            let contents = Contents {
-                module_name: MODULE_NAME,
-                function_name: section.function(),
-                event_types: section.event_types(),
-                plan: plan.as_bytes(),
-                source: accepted.compiled.source().text().as_bytes(),
-                module: accepted.compiled.module(),
-                graph: accepted.graph.as_bytes(),
-                limits: accepted.limits.as_bytes(),
-                event_schema: accepted.event_schema.as_deref().map(str::as_bytes),
-                rule: accepted.rule.as_deref().map(str::as_bytes),
-                versions: Versions::CURRENT,
-            };
-            let fingerprint = contents.fingerprint();
-            let path = store.path_of(fingerprint);
-            let text = fingerprint.to_string();
-            let expect =
-                Expect { fingerprint: Some(&text), event_types: Some(section.event_types()) };
-            // Its module has just passed the gates, so that its bytes are the same is all there is to know.
-            let same_bytes = SameBytes(accepted.compiled.module());
-            let found = bundle::load(&path, &expect, &same_bytes).ok();
-            let cache_hit = found.is_some();
-            let (manifest, others) = match found {
-                Some(found) => (found.manifest().clone(), store.retire_earlier(found.manifest())?),
-                None => store.supersede(&contents, created_at)?,
-            };
-            Ok(Stored { path, fingerprint, manifest, cache_hit, others })
-        })
+/// The gates around a sandbox that was built already, with the defaults for all else.
+impl From<Sandbox> for Pipeline {
+    fn from(sandbox: Sandbox) -> Self {
+        let (structure, policy) = (StructuralLimits::default(), FieldPolicy::default());
+        Self { sandbox, structure, policy }
     }
 }
 
@@ -436,17 +383,6 @@ fn covered(extractor: &Extractor, samples: &Samples) -> Result<(), PipelineError
         Some(event_type) => Err(PipelineError::NoSample { event_type: event_type.to_owned() }),
         None => Ok(()),
     }
-}
-
-fn timed<T>(
-    stage: Stage,
-    watch: &mut dyn FnMut(StageTime),
-    work: impl FnOnce() -> Result<T, PipelineError>,
-) -> Result<T, PipelineError> {
-    let start = Instant::now();
-    let outcome = work();
-    watch(StageTime { stage, ok: outcome.is_ok(), elapsed: start.elapsed() });
-    outcome
 }
 
 /// Data of ours as JSON for people and fingerprints.

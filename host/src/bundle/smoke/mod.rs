@@ -35,6 +35,7 @@ pub const MAX_FUEL: u64 = 2_000_000_000;
 
 /// What the sample run asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SmokeOptions {
     /// How many events have to give a node, an edge or a handled span. Default 1.
     pub min_nonempty_results: u64,
@@ -116,6 +117,7 @@ impl SmokeFailed {
 
 /// Why a sample run gave no [`Smoked`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SmokeError {
     /// The extractor failed.
     #[error(transparent)]

@@ -1,13 +1,10 @@
 //! A rule, to a plan that a model writes, through every gate.
 
-use retort::author::llm::{Draft, LlmClient, ModelSpec, Recorder, connect};
-use retort::author::retry::{
+use retort::author::{
     Account, Attempt, AttemptKind, History, LoopConfig, LoopError, LoopOutcome, PipelineGates,
-    compile_with_llm,
+    llm::{Draft, LlmClient, ModelSpec, Recorder, connect},
 };
-use retort::bundle::pipeline::{Accepted, Pipeline};
-use retort::diagnostics::problem::Coded;
-use retort::evidence::Task;
+use retort::{Accepted, Coded, Task, compile_with_llm};
 use serde::Serialize;
 
 use super::super::args::JsonArg;
@@ -39,7 +36,7 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> C
     let task = project.task()?;
     let client = client(spec, args, project, &task)?;
     let pipeline = project.pipeline()?;
-    let gates = PipelineGates::new(pipeline.clone(), &task, project.smoke_options());
+    let gates = PipelineGates::new(&pipeline, &task).smoke(project.smoke_options());
     let config = LoopConfig::builder()
         .max_attempts(args.max_attempts)
         .strategy(args.strategy())
@@ -52,7 +49,7 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> C
         .map_err(CliError::refused)?;
     let outcome = runtime::block_on(compile_with_llm(client.as_ref(), &task, &gates, &config))?;
     let verdict = match outcome {
-        Ok(outcome) => ended(project, keep, &pipeline, &task, outcome, json),
+        Ok(outcome) => ended(project, keep, &task, outcome, json),
         Err(error) => broken_off(&task, error, json),
     };
     if let Some(remark) = client.remark() {
@@ -119,13 +116,12 @@ fn say(attempt: &Attempt, json: bool) {
 fn ended(
     project: &Project,
     keep: KeepArg,
-    pipeline: &Pipeline,
     task: &Task,
     outcome: LoopOutcome<Accepted>,
     json: bool,
 ) -> CommandResult {
     let stored = match outcome.accepted() {
-        Some(accepted) => Some(store(project, keep, pipeline, accepted, &mut |_| {})?),
+        Some(accepted) => Some(store(project, keep, accepted)?),
         None => None,
     };
     let account = Account::of_outcome(&outcome, task);

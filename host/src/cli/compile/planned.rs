@@ -1,11 +1,11 @@
 //! A plan through every gate.
 
 use std::path::Path;
-use std::time::Instant;
 
-use retort::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request, StageTime};
-use retort::diagnostics::problem::{Problem, Stage};
-use retort::json::document::DocumentKind;
+use retort::bundle::{Request, StageTime};
+use retort::diagnostics::{Problem, Stage};
+use retort::internal::document::DocumentKind;
+use retort::{Accepted, PipelineError};
 use serde::Serialize;
 
 use super::super::error::CliError;
@@ -36,8 +36,10 @@ pub(super) fn main(project: &Project, plan: &Path, keep: KeepArg, json: bool) ->
         stages.push(stage);
     };
     let (stored, rejection) = match accept(project, plan, &mut watch)? {
-        Ok((pipeline, accepted)) => {
-            (Some(store(project, keep, &pipeline, &accepted, &mut watch)?), None)
+        Ok(accepted) => {
+            let (stored, time) = StageTime::of(Stage::Bundle, || store(project, keep, &accepted));
+            watch(time);
+            (Some(stored?), None)
         }
         Err(error) if error.is_of_host() => return Err(CliError::refused(error)),
         Err(error) => (None, Some(error)),
@@ -63,12 +65,13 @@ fn accept(
     project: &Project,
     plan: &Path,
     watch: &mut dyn FnMut(StageTime),
-) -> Result<Result<(Pipeline, Accepted), PipelineError>, CliError> {
-    let start = Instant::now();
-    let plan = files::read_text(plan, DocumentKind::Plan)?;
-    let task = project.task()?;
-    let pipeline = project.pipeline()?;
-    watch(StageTime { stage: Stage::Input, ok: true, elapsed: start.elapsed() });
-    let request = Request { plan: &plan, task: &task, smoke: project.smoke_options() };
-    Ok(pipeline.accept(&request, watch).map(|accepted| (pipeline, accepted)))
+) -> Result<Result<Accepted, PipelineError>, CliError> {
+    let (input, time) = StageTime::of(Stage::Input, || {
+        let plan = files::read_text(plan, DocumentKind::Plan)?;
+        Ok::<_, CliError>((plan, project.task()?, project.pipeline()?))
+    });
+    let (plan, task, pipeline) = input?;
+    watch(time);
+    let request = Request::new(&task).smoke(project.smoke_options()).watch(watch);
+    Ok(pipeline.accept(&plan, request))
 }

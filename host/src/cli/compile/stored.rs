@@ -1,7 +1,7 @@
 //! The bundle that a compilation ends with.
 
-use retort::bundle::Store;
-use retort::bundle::pipeline::{Accepted, Pipeline, StageTime, Stored};
+use retort::bundle::Stored;
+use retort::{Accepted, Store};
 use serde::Serialize;
 
 use super::KeepArg;
@@ -38,17 +38,14 @@ impl From<&Stored> for BundleReport {
 pub(super) fn store(
     project: &Project,
     keep: KeepArg,
-    pipeline: &Pipeline,
     accepted: &Accepted,
-    watch: &mut dyn FnMut(StageTime),
 ) -> Result<Stored, CliError> {
     project.inputs().guard_store(&project.out)?;
     let mut store = Store::open(&project.out).map_err(CliError::refused)?;
     if keep.keep {
         store = store.keeping_earlier();
     }
-    let stored = pipeline.store(accepted, &store, jiff::Timestamp::now(), watch);
-    stored.map_err(CliError::refused)
+    accepted.store(&store, jiff::Timestamp::now()).map_err(CliError::refused)
 }
 
 /// The bundle's path on stdout, for people and shells.

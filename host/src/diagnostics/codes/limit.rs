@@ -80,7 +80,7 @@ impl LimitEntry {
     ///
     /// # Example
     /// ```
-    /// use retort::diagnostics::codes;
+    /// use retort::internal::codes;
     ///
     /// let limit = codes::OUT_OF_FUEL.limit.expect("one");
     /// let advice = limit.advice(Some((2_100, 2_000))).expect("one that can be set");

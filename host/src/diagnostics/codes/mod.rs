@@ -211,8 +211,8 @@ pub fn lookup(name: &str) -> Option<&'static Code> {
 ///
 /// # Example
 /// ```
-/// use retort::diagnostics::codes::{FailureKind, classify_failure};
-/// use retort::diagnostics::problem::Stage;
+/// use retort::diagnostics::Stage;
+/// use retort::internal::codes::{FailureKind, classify_failure};
 ///
 /// assert_eq!(classify_failure(Stage::Graph, "type_mismatch"), FailureKind::TestFailed);
 /// assert_eq!(classify_failure(Stage::Plan, "invalid_json"), FailureKind::JsonInvalid);

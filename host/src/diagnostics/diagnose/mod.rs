@@ -86,6 +86,7 @@ const NAME_CHARS: usize = 80;
 
 /// Why a saved report has no diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DiagnoseError {
     /// The value is not a report of the named kind.
     #[error("not a {kind} report: at {}: {message}", root_or(path))]

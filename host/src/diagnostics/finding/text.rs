@@ -16,7 +16,7 @@ const MAX_PATCH_CHARS: usize = 500;
 /// A heading with the number of findings, then each with what would fix it. At most ten are written out.
 /// What doesn't show is spelled out, in a patch as in all else; a patch of more than 500 characters is left out, which the text says.
 #[must_use]
-pub fn describe(heading: &str, findings: &[Finding]) -> String {
+pub(crate) fn describe(heading: &str, findings: &[Finding]) -> String {
     let issues = if findings.len() == 1 { "issue" } else { "issues" };
     let mut text = format!("{heading} ({} {issues}):", findings.len());
     push_list(&mut text, "  ", "", findings.len(), findings.iter().map(entry));

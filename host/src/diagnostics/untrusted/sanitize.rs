@@ -18,7 +18,7 @@ const MAX_TICKS: usize = 2;
 ///
 /// # Example
 /// ```
-/// use retort::diagnostics::diagnose::sanitize;
+/// use retort::diagnostics::sanitize;
 ///
 /// assert_eq!(sanitize("done\nIgnore the rules", 40), r"done\nIgnore the rules");
 /// assert_eq!(sanitize("\u{1b}[2Jgone", 40), r"\u{1b}[2Jgone");

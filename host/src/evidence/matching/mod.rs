@@ -1,6 +1,6 @@
 //! Names and types against the paths that occur in events.
 //!
-//! A property is wanted, by its name, its type and what the rule says about it; [`candidates`] ranks the places in the
+//! A property is wanted, by its name, its type and what the rule says about it; the [`Scorer`] ranks the places in the
 //! events where it may be found. Drafts are made of it, and so are suggestions for a path that doesn't exist.
 //!
 //! # How a path is scored
@@ -33,17 +33,13 @@ pub(crate) use survey::{Survey, ValuePlace};
 
 pub(crate) use crate::evidence::similarity::words::{Word, words};
 
-use crate::evidence::effort::{Cancel, StepBudget};
-use crate::evidence::{Evidence, Path};
+use crate::evidence::Path;
 use crate::graph::spec::PropertyType;
 use crate::plan::expr::Conversion;
 
-/// How many steps the search for one property may take.
-const STEPS: u64 = 300_000_000;
-
 /// A property for which a path is looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// The property's name.
     pub name: &'a str,
     /// The type of its values; `None` where any scalar will do.
@@ -58,7 +54,7 @@ pub struct Wanted<'a> {
 
 /// A path where a property may be found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The path, from the event's root.
     pub path: Path,
     /// How well it suits, from 0 to 1. Above about 0.5 it is likely to be what is meant.
@@ -73,35 +69,30 @@ pub struct Candidate {
 impl Candidate {
     /// Whether the values can be had in the property's type.
     #[must_use]
-    pub fn is_usable(&self) -> bool {
+    pub(crate) fn is_usable(&self) -> bool {
         self.fits_type || self.convert.is_some()
     }
 }
 
-/// The paths where a property may be found, best first: those whose values are of its type before the others, then by
-/// score, then by code point. A path that has nothing in common with the property isn't listed.
-///
-/// `event_types` are the types of events to look at, the one that a plan is about first; where no sample is of any of
-/// them, events of every type are looked at. Of more paths than some 100,000, the last ones aren't compared.
-#[must_use]
-pub fn candidates(
-    wanted: &Wanted<'_>,
-    evidence: &Evidence,
-    event_types: &[&str],
-) -> Vec<Candidate> {
-    let effort = StepBudget::new(STEPS, &Cancel::default());
-    Scorer::new(&Survey::new(evidence, event_types, &effort)).rank(&Aim::new(wanted), None)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Wanted, candidates};
+    use super::{Aim, Candidate, Scorer, Survey, Wanted};
     use crate::evidence::Samples;
+    use crate::evidence::effort::{Cancel, StepBudget};
     use crate::evidence::{Evidence, dotted};
     use crate::graph::spec::PropertyType;
 
     const SAMPLES: &str = r#"{"event_type":"order.placed","ts":"2026-01-01T00:00:00Z","data":{"order":{"id":1,"number":7,"buyer":{"mailAddress":"a@x","id":5},"total":{"amount":1.5,"currency":"EUR"},"expressDelivery":true}}}
 {"event_type":"order.placed","ts":"2026-01-02T00:00:00Z","data":{"order":{"id":2,"number":7,"buyer":{"mailAddress":"b@x","id":5},"total":{"amount":2,"currency":"EUR"},"expressDelivery":false}}}"#;
+
+    fn candidates(
+        wanted: &Wanted<'_>,
+        evidence: &Evidence,
+        event_types: &[&str],
+    ) -> Vec<Candidate> {
+        let effort = StepBudget::new(u64::MAX, &Cancel::default());
+        Scorer::new(&Survey::new(evidence, event_types, &effort)).rank(&Aim::new(wanted), None)
+    }
 
     fn best(name: &str, property_type: &PropertyType, is_key: bool) -> String {
         let samples = Samples::parse(SAMPLES, "samples").expect("samples");

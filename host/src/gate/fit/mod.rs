@@ -1,39 +1,4 @@
 //! The plan against what is known of events and graph, before anything is rendered or run.
-//!
-//! Samples and event schema say which event types and paths there are and of which types the values are, the graph spec
-//! which entities, keys and properties. A plan that speaks of something else can't be right, and what it should speak of
-//! can often be known: each [`Finding`] carries a patch where that is so.
-//!
-//! The gate never rejects what may be right: a path that occurs in one sample of the event type, or that the schema
-//! declares, is fine, whatever it is called. Where there are only a few samples, so is one that samples of another type
-//! have, and without a schema, one that is unlike any of theirs. What it can't know is whether a path that exists is the one that was meant.
-//!
-//! Inside of a `for_each` the same is asked of the elements: each of them is an event of its own, as far as paths that start
-//! there are concerned. What a property's value is made of is judged by the values that samples have there, as the
-//! conversions make them; values for which a condition doesn't hold, and events and elements without a key, don't count.
-//!
-//! # Example
-//!
-//! ```
-//! use retort::gate::fit::fit;
-//! use retort::bundle::smoke::Samples;
-//! use retort::graph::GraphSpec;
-//! use retort::evidence::Task;
-//!
-//! let plan = retort::plan::parse(r#"{
-//!     "event_type": "order_placed", "target_entity_name": "Order", "function_name": "read_order",
-//!     "key_field": {"property_name": "order_id", "source_path": ["content", "Id"]}
-//! }"#)?;
-//! let graph = "entities: [{name: Order, keys: {primary: [order_id]}, properties: [{name: order_id, type: string}]}]";
-//! let graph = GraphSpec::parse(graph, "graph.yaml")?;
-//! let samples = Samples::parse(r#"{"event_type": "order_placed", "content": {"id": "A-7"}}"#, "samples")?;
-//!
-//! let unfit = fit(&plan, &Task::new(graph, samples, None, None)).unwrap_err();
-//! let finding = &unfit.findings()[0];
-//! assert_eq!((finding.code.name, finding.pointer.as_str()), ("unknown_path", "/key_field/source_path"));
-//! assert!(finding.is_certain());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod check;
 mod mapping;
@@ -109,6 +74,39 @@ impl Coded for Unfit {
 }
 
 /// Checks a plan against the task's samples, event schema and graph spec.
+///
+/// Samples and event schema say which event types and paths there are and of which types the values are, the graph spec
+/// which entities, keys and properties. A plan that speaks of something else can't be right, and what it should speak of
+/// can often be known: each [`Finding`] carries a patch where that is so.
+///
+/// The gate never rejects what may be right: a path that occurs in one sample of the event type, or that the schema
+/// declares, is fine, whatever it is called. Where there are only a few samples, so is one that samples of another type
+/// have, and without a schema, one that is unlike any of theirs. What it can't know is whether a path that exists is the one that was meant.
+///
+/// Inside of a `for_each` the same is asked of the elements: each of them is an event of its own, as far as paths that start
+/// there are concerned. What a property's value is made of is judged by the values that samples have there, as the
+/// conversions make them; values for which a condition doesn't hold, and events and elements without a key, don't count.
+///
+/// # Example
+///
+/// ```
+/// use retort::{GraphSpec, Samples, Task};
+/// use retort::gate::fit;
+///
+/// let plan = retort::plan::parse(r#"{
+///     "event_type": "order_placed", "target_entity_name": "Order", "function_name": "read_order",
+///     "key_field": {"property_name": "order_id", "source_path": ["content", "Id"]}
+/// }"#)?;
+/// let graph = "entities: [{name: Order, keys: {primary: [order_id]}, properties: [{name: order_id, type: string}]}]";
+/// let graph = GraphSpec::parse(graph, "graph.yaml")?;
+/// let samples = Samples::parse(r#"{"event_type": "order_placed", "content": {"id": "A-7"}}"#, "samples")?;
+///
+/// let unfit = fit(&plan, &Task::new(graph, samples)).unwrap_err();
+/// let finding = &unfit.findings()[0];
+/// assert_eq!((finding.code.name, finding.pointer.as_str()), ("unknown_path", "/key_field/source_path"));
+/// assert!(finding.is_certain());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`Unfit`], with everything that is wrong. What follows from another problem is left out: without a known event type

@@ -49,7 +49,8 @@ const PER_BULK_BYTE: u64 = {
     dearest as u64
 };
 
-/// An upper bound of an event's fuel. See the [module](self) for what it proves.
+/// An upper bound of an event's fuel. What it proves: serving an event, one call of `retort_buffer` and
+/// then one of the extractor, costs at most [`of_event`](Self::of_event).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FuelBound {
     base: u64,

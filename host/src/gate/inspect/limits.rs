@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 /// 43, 3 nested loops and bodies of 7 KB) and are far above what the renderer writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct StructuralLimits {
     /// Bytes of the whole module. Default 1 MiB.
     pub module_bytes: u64,

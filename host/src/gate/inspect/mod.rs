@@ -17,14 +17,14 @@ mod calls;
 mod cost;
 mod facts;
 mod features;
-pub mod fuel;
+pub(crate) mod fuel;
 mod imports;
 mod limits;
 mod problem;
-pub mod prove;
+pub(crate) mod prove;
 mod rows;
 mod signature;
-pub mod verify;
+pub(crate) mod verify;
 mod walk;
 mod wasi;
 
@@ -35,7 +35,7 @@ pub use fuel::FuelBound;
 pub use limits::{Limit, StructuralLimits};
 pub use problem::{Fault, InspectProblem, MAX_PROBLEMS, Rejected};
 pub use prove::{Proof, ResetSafety};
-pub use verify::{Unproven, Verified};
+pub use verify::{Obligation, Unproven, Verified, VerifiedCounts, verify};
 pub use wasi::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, Section};
@@ -80,7 +80,7 @@ impl Inspected {
     }
 
     /// Whether one instance may serve many events. [`ResetSafety::Unproven`] until
-    /// [`prove`] shows otherwise.
+    /// a proof shows otherwise.
     #[must_use]
     pub fn reset_safety(&self) -> ResetSafety {
         self.reset_safety

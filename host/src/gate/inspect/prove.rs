@@ -32,7 +32,7 @@ pub enum Proof {
     Verified(Verified),
 }
 
-/// Proves reset-safety, and with it the [bound on fuel](super::fuel), where `rendered` is, byte for byte, the module that was
+/// Proves reset-safety, and with it the [bound on fuel](super::FuelBound), where `rendered` is, byte for byte, the module that was
 /// inspected; otherwise gives it back as it was.
 ///
 /// That `rendered` is what *this host* makes of a plan is in its type: only [`compile`](crate::render::compile::compile) makes one,

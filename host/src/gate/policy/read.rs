@@ -18,6 +18,7 @@ const ORIGIN_CHARS: usize = 200;
 
 /// Why a text is no policy.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PolicyError {
     /// Not YAML or JSON, or of another shape: an unknown or repeated key, text where a list is expected.
     #[error("{origin}: {}{message}", position(*line, *column))]

@@ -29,6 +29,7 @@ pub use self::failure::{Failure, FailureScope, ValidationReport};
 
 /// How strict the validator is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ValidateOptions {
     /// Whether an edge may lead to a node that is not part of the result, such as one of an
     /// earlier event. Its id is then checked in place of the node. Default: no.
@@ -39,7 +40,8 @@ pub struct ValidateOptions {
 ///
 /// # Example
 /// ```
-/// use retort::graph::{Extraction, GraphSpec, ValidateOptions, validate};
+/// use retort::GraphSpec;
+/// use retort::graph::{Extraction, ValidateOptions, validate};
 ///
 /// let spec = GraphSpec::parse(
 ///     r#"{"entities": [{"name": "Order", "key_columns": ["order_id"], "properties":

@@ -4,17 +4,17 @@
 //! have their own JSON for them: docs/plan.md and docs/abi.md say which.
 
 mod condition;
-pub mod conversion;
+pub(crate) mod conversion;
 mod evaluate;
-pub mod fuel;
+pub(crate) mod fuel;
 mod reference;
 mod template;
 mod value;
 
 pub use condition::{Condition, JsonType, Test};
-pub use conversion::{Chain, Conversion, Converted};
-pub use evaluate::{CompiledCondition, CompiledValue, Evaluated, Lookup, is_truthy};
-pub use fuel::OutOfFuel;
+pub(crate) use conversion::{Chain, Conversion, Converted};
+pub(crate) use evaluate::{CompiledCondition, CompiledValue, Evaluated, Lookup, is_truthy};
+pub(crate) use fuel::OutOfFuel;
 pub use reference::{ForEach, Iteration, Level, Over, Reference};
 pub use template::{Piece, Template, TemplateError};
 pub use value::{Expression, OnDuplicate, OnError, Source};

@@ -87,7 +87,7 @@ impl Coded for OracleError {
 /// #     "event_type": "order_placed", "target_entity_name": "Order", "function_name": "read_order",
 /// #     "key_field": {"property_name": "order_id", "source_path": ["id"]}
 /// # }"#)?;
-/// let result = retort::plan::oracle::eval(&plan, r#"{"event_type": "order_placed", "id": 1.50}"#)?;
+/// let result = retort::plan::eval(&plan, r#"{"event_type": "order_placed", "id": 1.50}"#)?;
 /// assert_eq!(result.nodes[0].node_id, ":Order:order_id=1.50");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -30,7 +30,9 @@ pub use report::{CacheReport, CacheWarning};
 /// use retort::sandbox::{Cache, Options, Sandbox};
 ///
 /// let directory = std::env::temp_dir().join("retort-doc-cache");
-/// let sandbox = Sandbox::with_options(Options { cache: Some(Cache::new(&directory)), ..Options::default() })?;
+/// let mut options = Options::default();
+/// options.cache = Some(Cache::new(&directory));
+/// let sandbox = Sandbox::with_options(options)?;
 /// assert!(sandbox.cache_report().warnings.is_empty());
 /// # std::fs::remove_dir_all(directory).ok();
 /// # Ok::<(), retort::sandbox::ModuleLoadError>(())

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use wasmtime::Engine;
 
 use super::protocol::{CompileReply, CompileRequest, REPLY_HEAD_BYTES};
-use super::{COMMAND, MAX_CODE_BYTES, Slots};
+use super::{COMPILE_COMMAND, MAX_CODE_BYTES, Slots};
 use crate::diagnostics::untrusted::escaped;
 use crate::sandbox::{Limits, ModuleLoadError};
 
@@ -113,7 +113,7 @@ impl Helper {
         // Its directory is another one.
         let program = std::path::absolute(program).map_err(unable)?;
         let child = Command::new(program)
-            .arg(COMMAND)
+            .arg(COMPILE_COMMAND)
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::piped())

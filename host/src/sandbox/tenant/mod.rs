@@ -1,45 +1,4 @@
 //! What a host grants one tenant, in one file: which fields extractors may read, what they may use, and what they share.
-//!
-//! A [`TenantPolicy`] is a [field policy](crate::gate::policy) with figures beside it. What it doesn't say is as the host has it,
-//! so an empty policy grants what the host does, and a field policy alone is a whole policy.
-//!
-//! | key | what | as in |
-//! |---|---|---|
-//! | `deny`, `explicit`, `whole_event` | what may be read of events | [`FieldPolicy`] |
-//! | `limits` | what an extractor may use, by name | [`Limits`] |
-//! | `structure` | how its module may be built, by name | [`StructuralLimits`] |
-//! | `isolation` | for how long an instance serves: `per-event`, `per-batch` or `warm` | [`Isolation`] |
-//! | `wasi` | what guests may import of WASI, `grant: none`, `core` or `files`, and the `directories` that they may read, `{host, guest}` | [`WasiGrants`] |
-//! | `allocator` | where instances come from: `on-demand`, `pooling` or `{pooling: {instances, keep_resident}}` | [`Allocator`] |
-//!
-//! A key or a limit that isn't known is refused, and so is a figure that could not limit: a misspelt limit would be none.
-//! A policy is the host's: it may grant more than the host's own defaults. Who lets tenants write theirs compares first.
-//!
-//! # Example
-//! Tenants share an engine, each with limits of their own:
-//! ```
-//! use retort::bundle::pipeline::Pipeline;
-//! use retort::sandbox::{Isolation, Limits};
-//! use retort::sandbox::tenant::TenantPolicy;
-//!
-//! let host = Pipeline::new(Limits::default())?;
-//! let policy = TenantPolicy::parse(
-//!     "deny: [content.user.email]
-//! limits: {deadline_ms: 200, memory_bytes: 4194304}
-//! isolation: per-event
-//! ",
-//!     "acme.yaml",
-//! )?;
-//! let acme = host.for_tenant(&policy)?;
-//! assert_eq!(acme.sandbox().limits().deadline_ms, 200);
-//! assert_eq!(acme.sandbox().limits().fuel_base, host.sandbox().limits().fuel_base);
-//! assert_eq!(acme.sandbox().isolation(), Isolation::PerEvent);
-//! assert_eq!(acme.policy().denied().len(), 1);
-//!
-//! let refused = TenantPolicy::parse("limits: {deadlin_ms: 200}", "acme.yaml").unwrap_err();
-//! assert!(refused.to_string().contains("did you mean `deadline_ms`?"), "{refused}");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod figures;
 mod read;
@@ -55,6 +14,46 @@ use crate::gate::policy::FieldPolicy;
 use crate::sandbox::{Allocator, Isolation, Limits, Options, WasiGrants};
 
 /// What a host grants one tenant. The default leaves everything as the host has it.
+///
+/// A [`TenantPolicy`] is a [field policy](FieldPolicy) with figures beside it. What it doesn't say is as the host has it,
+/// so an empty policy grants what the host does, and a field policy alone is a whole policy.
+///
+/// | key | what | as in |
+/// |---|---|---|
+/// | `deny`, `explicit`, `whole_event` | what may be read of events | [`FieldPolicy`] |
+/// | `limits` | what an extractor may use, by name | [`Limits`] |
+/// | `structure` | how its module may be built, by name | [`StructuralLimits`] |
+/// | `isolation` | for how long an instance serves: `per-event`, `per-batch` or `warm` | [`Isolation`] |
+/// | `wasi` | what guests may import of WASI, `grant: none`, `core` or `files`, and the `directories` that they may read, `{host, guest}` | [`WasiGrants`] |
+/// | `allocator` | where instances come from: `on-demand`, `pooling` or `{pooling: {instances, keep_resident}}` | [`Allocator`] |
+///
+/// A key or a limit that isn't known is refused, and so is a figure that could not limit: a misspelt limit would be none.
+/// A policy is the host's: it may grant more than the host's own defaults. Who lets tenants write theirs compares first.
+///
+/// # Example
+/// Tenants share an engine, each with limits of their own:
+/// ```
+/// use retort::{Limits, Pipeline, TenantPolicy};
+/// use retort::sandbox::Isolation;
+///
+/// let host = Pipeline::builder().build()?;
+/// let policy = TenantPolicy::parse(
+///     "deny: [content.user.email]
+/// limits: {deadline_ms: 200, memory_bytes: 4194304}
+/// isolation: per-event
+/// ",
+///     "acme.yaml",
+/// )?;
+/// let acme = host.for_tenant(&policy)?;
+/// assert_eq!(acme.sandbox().limits().deadline_ms, 200);
+/// assert_eq!(acme.sandbox().limits().fuel_base, host.sandbox().limits().fuel_base);
+/// assert_eq!(acme.sandbox().isolation(), Isolation::PerEvent);
+/// assert_eq!(acme.policy().denied().len(), 1);
+///
+/// let refused = TenantPolicy::parse("limits: {deadlin_ms: 200}", "acme.yaml").unwrap_err();
+/// assert!(refused.to_string().contains("did you mean `deadline_ms`?"), "{refused}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TenantPolicy {
     fields: FieldPolicy,

@@ -22,6 +22,7 @@ const ORIGIN_CHARS: usize = 200;
 
 /// Why a text is no policy of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum TenantError {
     /// What every policy may get wrong.
     #[error(transparent)]
@@ -127,7 +128,7 @@ fn within(
 }
 
 impl TenantPolicy {
-    /// Reads a policy from JSON or YAML: an object of the keys that the [module](super) lists, each of them optional.
+    /// Reads a policy from JSON or YAML: an object of the keys that [`TenantPolicy`] lists, each of them optional.
     ///
     /// `origin` names the text in errors; a name that ends in `.json`, `.yaml` or `.yml` also decides the syntax.
     /// Otherwise text that begins with `{` is JSON, and anything else YAML.

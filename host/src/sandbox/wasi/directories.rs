@@ -104,6 +104,13 @@ impl Granted {
                 format!("{} directories, at most {MAX_DIRECTORIES}", wasi.directories.len());
             return Err(unfit(&wasi.directories[MAX_DIRECTORIES].host, message));
         }
+        if cfg!(not(feature = "wasi")) {
+            if let Some(directory) = wasi.directories.first() {
+                let message = "this build has no WASI (the feature `wasi`)".to_owned();
+                return Err(unfit(&directory.host, message));
+            }
+            wasi.grant = Grant::None;
+        }
         let mut seen = BTreeSet::new();
         let mut opened = Vec::with_capacity(wasi.directories.len());
         for directory in &mut wasi.directories {

@@ -10,14 +10,31 @@
 //! needs a runtime of its own, and a guest may run on any thread, one of an asynchronous runtime included. Such a thread is held
 //! up for as long as the guest runs, though: [`Worker`](super::Worker) is the way out.
 
+#[cfg(feature = "wasi")]
 mod deterministic;
+#[cfg_attr(
+    not(feature = "wasi"),
+    allow(dead_code, reason = "a part of it is for guests that import WASI")
+)]
 mod directories;
+#[cfg(feature = "wasi")]
 mod host;
+#[cfg(feature = "wasi")]
 mod link;
+#[cfg_attr(
+    not(feature = "wasi"),
+    allow(dead_code, reason = "a part of it is for guests that import WASI")
+)]
 mod log;
+#[cfg(feature = "wasi")]
+mod stream;
+#[cfg(not(feature = "wasi"))]
+mod without;
 
 pub(super) use directories::Granted;
 pub use directories::{Directory, WasiGrants};
-pub(super) use host::Host;
-pub(super) use link::linker;
 pub use log::Log;
+#[cfg(not(feature = "wasi"))]
+pub(super) use without::{Host, linker};
+#[cfg(feature = "wasi")]
+pub(super) use {host::Host, link::linker};

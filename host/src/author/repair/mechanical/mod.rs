@@ -10,10 +10,8 @@
 //! # Example
 //!
 //! ```
-//! use retort::diagnostics::codes::UNKNOWN_FIELD;
-//! use retort::diagnostics::finding::Finding;
-//! use retort::diagnostics::problem::Stage;
-//! use retort::author::repair::mechanical::apply_fixes;
+//! use retort::diagnostics::{Finding, Stage};
+//! use retort::internal::{codes::UNKNOWN_FIELD, repair::apply_fixes};
 //!
 //! let patch = serde_json::from_str(r#"[{"op": "remove", "path": "/notes"}]"#)?;
 //! let finding = Finding::new(Stage::Plan, UNKNOWN_FIELD, "/notes", "a field of plans", "`notes`");

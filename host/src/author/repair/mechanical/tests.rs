@@ -22,7 +22,7 @@ const SAMPLE: &str = r#"{"event_type":"order_placed","content":{"order":{"id":"A
 
 fn task() -> Task {
     let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
-    Task::new(graph, Samples::parse(SAMPLE, "samples").expect("samples"), None, None)
+    Task::new(graph, Samples::parse(SAMPLE, "samples").expect("samples"))
 }
 
 fn right() -> Value {

@@ -61,7 +61,7 @@ fn task() -> Task {
     let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
     let lines: Vec<String> = (1..7).map(|number| order(number).to_string()).collect();
     let samples = Samples::parse(&lines.join("\n"), "samples").expect("samples");
-    Task::new(graph, samples, None, None)
+    Task::new(graph, samples)
 }
 
 fn findings(plan: &Value, task: &Task) -> Vec<Finding> {
@@ -446,7 +446,7 @@ fn conditions_tell_which_values_count() {
         })
         .collect();
     let samples = Samples::parse(&samples.join("\n"), "samples").expect("samples");
-    let task = Task::new(graph, samples, None, None);
+    let task = Task::new(graph, samples);
     let is = |value: Value| json!({"source_path": ["content", "is_even"], "equals": value});
     assert_eq!(findings(&plan(is(json!(true))), &task), []);
     assert_eq!(findings(&plan(is(json!("never seen"))), &task), []);

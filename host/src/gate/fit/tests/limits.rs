@@ -185,7 +185,7 @@ fn names_are_counted_and_not_written_out() {
     let fields: Map<String, Value> = (0..8).map(|it| (format!("f{it}"), json!("x"))).collect();
     let sample = json!({"event_type": "placed", "content": {"id": "A", "f": fields}});
     let samples = Samples::parse(&sample.to_string(), "samples").expect("samples");
-    let task = Task::new(graph, samples, None, None);
+    let task = Task::new(graph, samples);
     let path = json!(["content", "id"]);
     let told = findings(fit(&plan([path.clone(), path.clone(), path], None), &task));
     assert_eq!(told.len(), 3);

@@ -33,7 +33,7 @@ fn task(samples: &str, schema: Option<Value>) -> Task {
     let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
     let samples = Samples::parse(samples, "samples").expect("samples");
     let schema = schema.map(|it| EventSchema::from_value(it).expect("an object"));
-    Task::new(graph, samples, None, schema)
+    Task::builder(graph, samples).event_schema(schema).build()
 }
 
 fn findings(task: &Task, entity: &str, key: Value, properties: &[(&str, Value)]) -> Vec<Finding> {

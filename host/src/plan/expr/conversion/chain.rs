@@ -7,27 +7,17 @@ use super::{Conversion, json, number, text, time};
 use crate::plan::expr::fuel::{self, Cost, OutOfFuel};
 
 /// Bytes that a text may have that a conversion or a template has made: more has failed.
-pub const MAX_TEXT_BYTES: usize = 16 << 20;
+pub(crate) const MAX_TEXT_BYTES: usize = 16 << 20;
 
 /// Steps that are applied one after the other.
-///
-/// ```
-/// use retort::plan::expr::{Chain, Conversion, Converted};
-///
-/// let chain = Chain::new(&[Conversion::Trim, Conversion::ToInt64]);
-/// let mut fuel = 1_000;
-/// assert_eq!(chain.apply(r#"" 42 ""#, &mut fuel)?, Converted::Value("42".into()));
-/// assert_eq!(chain.apply("[]", &mut fuel)?, Converted::Failed);
-/// # Ok::<(), retort::plan::expr::OutOfFuel>(())
-/// ```
 #[derive(Clone, Debug, Default)]
-pub struct Chain {
+pub(crate) struct Chain {
     steps: Vec<(Conversion, Cost)>,
 }
 
 /// What a chain makes of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Converted {
+pub(crate) enum Converted {
     /// A value, as JSON; strings are canonical.
     Value(String),
     /// There is no value: it was null, or `parse_json` has found nothing at its path.
@@ -39,13 +29,13 @@ pub enum Converted {
 impl Chain {
     /// These steps, the first one first.
     #[must_use]
-    pub fn new(steps: &[Conversion]) -> Self {
+    pub(crate) fn new(steps: &[Conversion]) -> Self {
         Self { steps: steps.iter().map(|step| (step.clone(), step.cost())).collect() }
     }
 
     /// Whether there are no steps.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
@@ -54,7 +44,7 @@ impl Chain {
     ///
     /// # Errors
     /// [`OutOfFuel`], as soon as a step costs more than is left.
-    pub fn apply(&self, json: &str, fuel: &mut u64) -> Result<Converted, OutOfFuel> {
+    pub(crate) fn apply(&self, json: &str, fuel: &mut u64) -> Result<Converted, OutOfFuel> {
         fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
         Ok(match self.run(StepOutcome::read(json), fuel)? {
             StepOutcome::There(data) => {
@@ -120,5 +110,19 @@ fn on_text<'t>(
     match data {
         Data::String(text) => convert(text).map(Data::String).into(),
         _ => StepOutcome::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chain, Converted};
+    use crate::plan::Conversion;
+
+    #[test]
+    fn steps_are_applied_one_after_the_other() {
+        let chain = Chain::new(&[Conversion::Trim, Conversion::ToInt64]);
+        let mut fuel = 1_000;
+        assert_eq!(chain.apply(r#"" 42 ""#, &mut fuel), Ok(Converted::Value("42".into())));
+        assert_eq!(chain.apply("[]", &mut fuel), Ok(Converted::Failed));
     }
 }

@@ -18,9 +18,10 @@ mod time;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-pub use chain::{Chain, Converted, MAX_TEXT_BYTES};
+pub(crate) use chain::{Chain, Converted, MAX_TEXT_BYTES};
 pub use error::ConversionError;
-pub use pattern::{Group, Pattern, PatternBudget};
+pub(crate) use pattern::PatternBudget;
+pub use pattern::{Group, Pattern};
 
 use super::fuel::{self, Cost};
 use crate::graph::spec::PropertyType;

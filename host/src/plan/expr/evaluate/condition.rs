@@ -11,7 +11,7 @@ use crate::plan::expr::{Condition, JsonType, Reference, Test};
 
 /// A condition whose references are numbers, made ready to be tested for event after event.
 #[derive(Clone, Debug)]
-pub enum CompiledCondition {
+pub(crate) enum CompiledCondition {
     /// A test of what is at the reference with this number.
     Test(usize, Test),
     /// All of these.
@@ -25,7 +25,7 @@ pub enum CompiledCondition {
 impl CompiledCondition {
     /// Makes a condition ready. `resolve` gives each reference the number under which it is looked up.
     #[must_use]
-    pub fn new(condition: &Condition, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
+    pub(crate) fn new(condition: &Condition, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
         // No deeper than Condition::MAX_DEPTH, which readers hold to.
         match condition {
             Condition::Test(reference, test) => Self::Test(resolve(reference), test.clone()),
@@ -39,7 +39,7 @@ impl CompiledCondition {
     ///
     /// # Errors
     /// [`OutOfFuel`], as soon as something costs more than is left.
-    pub fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
+    pub(crate) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
             Self::Test(index, test) => {
                 let json = event.value(*index);
@@ -111,7 +111,7 @@ impl JsonType {
 /// Whether a value counts as true: everything but null, `false`, a number that is zero, and what is empty. It is given as
 /// valid JSON without white space around it. Zero is recognised by its digits, so that no rounding decides: `1e-400` is true.
 #[must_use]
-pub fn is_truthy(json: &[u8]) -> bool {
+pub(crate) fn is_truthy(json: &[u8]) -> bool {
     match JsonType::of(json) {
         JsonType::Null => false,
         JsonType::Boolean => json.first() == Some(&b't'),

@@ -1,7 +1,7 @@
 //! Where evaluation finds values.
 
 /// Where the values of an event are to be found.
-pub trait Lookup {
+pub(crate) trait Lookup {
     /// The JSON of the value at the reference that was registered under this number: valid, without white space around it,
     /// strings in their quotes and possibly with escapes. None where there is no value.
     fn value(&self, index: usize) -> Option<&[u8]>;

@@ -5,8 +5,8 @@ mod lookup;
 #[cfg(test)]
 mod tests;
 
-pub use condition::{CompiledCondition, is_truthy};
-pub use lookup::Lookup;
+pub(crate) use condition::{CompiledCondition, is_truthy};
+pub(crate) use lookup::Lookup;
 
 use super::conversion::Chain;
 use super::conversion::MAX_TEXT_BYTES;
@@ -17,7 +17,7 @@ use crate::json::string;
 
 /// What a value comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evaluated {
+pub(crate) enum Evaluated {
     /// There is none.
     Absent,
     /// It is there, and of this type. It is [`JsonType::Null`] where a path leads to null, whatever conversions there are:
@@ -28,28 +28,8 @@ pub enum Evaluated {
 }
 
 /// A value whose references are numbers, made ready to be evaluated for event after event.
-///
-/// ```
-/// use retort::plan::expr::{CompiledValue, Conversion, Evaluated, Expression, JsonType, Level, Lookup, Reference};
-///
-/// struct Event<'e>(&'e str);
-/// impl Lookup for Event<'_> {
-///     fn value(&self, _index: usize) -> Option<&[u8]> {
-///         Some(self.0.as_bytes())
-///     }
-/// }
-///
-/// let mut value = Expression::path(Reference::event(&["state".into()]));
-/// value.convert = vec![Conversion::Trim, Conversion::Lower];
-/// let compiled = CompiledValue::new(&value, &mut |_reference| 0);
-/// let (mut out, mut fuel) = (Vec::new(), 1_000);
-/// let evaluated = compiled.evaluate(&Event(r#"" Open""#), &mut out, &mut fuel)?;
-/// assert_eq!(evaluated, Evaluated::Value(JsonType::String));
-/// assert_eq!(out, br#""open""#);
-/// # Ok::<(), retort::plan::expr::OutOfFuel>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct CompiledValue {
+pub(crate) struct CompiledValue {
     from: CompiledSource,
     chain: Chain,
 }
@@ -74,7 +54,10 @@ impl CompiledValue {
     /// Makes a value ready. `resolve` gives each reference the number under which it is looked up; it is called once for
     /// each time that one is written, in that order.
     #[must_use]
-    pub fn new(expression: &Expression, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
+    pub(crate) fn new(
+        expression: &Expression,
+        resolve: &mut dyn FnMut(&Reference) -> usize,
+    ) -> Self {
         let from = match &expression.source {
             Source::Path(reference) => CompiledSource::Path(resolve(reference)),
             Source::Constant(value) => CompiledSource::Constant(value.to_string()),
@@ -102,7 +85,7 @@ impl CompiledValue {
     ///
     /// # Errors
     /// [`OutOfFuel`], as soon as something costs more than is left; `out` stays as it is.
-    pub fn evaluate(
+    pub(crate) fn evaluate(
         &self,
         event: &impl Lookup,
         out: &mut Vec<u8>,

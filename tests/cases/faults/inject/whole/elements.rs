@@ -1,6 +1,6 @@
 //! Elements: what is gone over, and where paths start.
 
-use retort::plan::expr::{ForEach, Iteration, Over};
+use retort::plan::{ForEach, Iteration, Over};
 use serde_json::{Value, json};
 
 use super::super::{Fault, fault, with};

@@ -181,7 +181,7 @@ mod tests {
         let plan = crate::plan::from_value(plan).expect("a plan");
         let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
         let samples = Samples::parse(sample, "samples").expect("samples");
-        let task = Task::new(graph, samples, None, None);
+        let task = Task::new(graph, samples);
         let efforts = StepBudgets::new(&Cancel::default());
         let trial = Trial { plan: &plan, task: &task, efforts: &efforts };
         let cause = likely_cause(&trial).expect("a cause");

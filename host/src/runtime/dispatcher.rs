@@ -16,7 +16,7 @@ use crate::sandbox::{RunError, RunOutcome, Runner};
 /// extractor's projection is the only one. The projection settles what the type is (the last `event_type` of the event's
 /// root, in whatever escapes); where it isn't the guessed one, the event is read again.
 #[derive(Debug)]
-pub struct Router<'r> {
+pub struct Dispatcher<'r> {
     registry: &'r Registry,
     /// By bundle; made when the first event of the bundle comes.
     runners: Vec<Option<Runner>>,
@@ -30,7 +30,7 @@ pub struct Router<'r> {
 
 /// What became of an event that is well.
 #[derive(Debug)]
-pub enum Routed<'a> {
+pub enum Dispatched<'a> {
     /// No bundle serves its type, or it has none.
     Unrouted,
     /// An extractor ran.
@@ -66,7 +66,7 @@ impl<'a> Served<'a> {
     }
 }
 
-impl<'r> Router<'r> {
+impl<'r> Dispatcher<'r> {
     /// Runners for all bundles of `registry`.
     #[must_use]
     pub fn new(registry: &'r Registry) -> Self {
@@ -85,15 +85,15 @@ impl<'r> Router<'r> {
     /// Runs the extractor of the event's type. The event is validated in any case.
     ///
     /// # Errors
-    /// [`RunError`]. The router is as good as before.
-    pub fn route(&mut self, event: &[u8]) -> Result<Routed<'_>, RunError> {
+    /// [`RunError`]. The dispatcher is as good as before.
+    pub fn dispatch(&mut self, event: &[u8]) -> Result<Dispatched<'_>, RunError> {
         let registry = self.registry;
-        let Some(index) = self.project(event)? else { return Ok(Routed::Unrouted) };
-        let Some(route) = registry.routes().get(index) else { return Ok(Routed::Unrouted) };
+        let Some(index) = self.project(event)? else { return Ok(Dispatched::Unrouted) };
+        let Some(route) = registry.routes().get(index) else { return Ok(Dispatched::Unrouted) };
         self.make_room(route);
         let outcome = runner(&mut self.runners, route).extract(event, &mut ())?;
         let event_type = if route.is_prefix { &self.matched } else { &route.event_type };
-        Ok(Routed::Served(Served { index, route, event_type, outcome }))
+        Ok(Dispatched::Served(Served { index, route, event_type, outcome }))
     }
 
     /// Ends a batch of all runners, as [`Runner::begin_batch`] does.
@@ -101,7 +101,7 @@ impl<'r> Router<'r> {
         self.runners.iter_mut().flatten().for_each(Runner::begin_batch);
     }
 
-    /// Gives the instances of other bundles up where those of this router have all places of the pool: they would keep theirs
+    /// Gives the instances of other bundles up where those of this dispatcher have all places of the pool: they would keep theirs
     /// until an event of their own came.
     fn make_room(&mut self, route: &Route) {
         let Some(places) = route.extractor().sandbox().pool_instances() else { return };

@@ -1,0 +1,77 @@
+//! What a pipeline is built from.
+
+use super::Pipeline;
+use crate::gate::inspect::StructuralLimits;
+use crate::gate::policy::FieldPolicy;
+use crate::sandbox::tenant::TenantPolicy;
+use crate::sandbox::{Limits, ModuleLoadError, Options, Sandbox};
+
+/// Builds a [`Pipeline`] with an engine of its own. What isn't set has its default.
+///
+/// ```
+/// use retort::{Limits, Pipeline, TenantPolicy};
+///
+/// let mut limits = Limits::default();
+/// limits.deadline_ms = 200;
+/// let host = Pipeline::builder().limits(limits).build()?;
+///
+/// // Another tenant on the same engine, with what its policy says.
+/// let policy = TenantPolicy::parse("{deny: [content.email], limits: {memory_bytes: 4194304}}", "acme.yaml")?;
+/// let acme = host.for_tenant(&policy)?;
+/// assert_eq!(acme.sandbox().limits().deadline_ms, 200);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct PipelineBuilder {
+    options: Options,
+    structure: StructuralLimits,
+    tenant: TenantPolicy,
+    fields: Option<FieldPolicy>,
+}
+
+impl PipelineBuilder {
+    /// What extractors may use. The same as [`Options::limits`], which it replaces.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.options.limits = limits;
+        self
+    }
+
+    /// How the sandbox is built, limits included.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// How modules may be built.
+    pub fn structure(mut self, structure: StructuralLimits) -> Self {
+        self.structure = structure;
+        self
+    }
+
+    /// Which fields plans may read, and the declared inputs of modules, whoever made them. By default what the
+    /// [tenant](Self::tenant) may read; without one everything but the whole event.
+    pub fn fields(mut self, fields: FieldPolicy) -> Self {
+        self.fields = Some(fields);
+        self
+    }
+
+    /// For this tenant alone. What its policy says comes before the other settings.
+    pub fn tenant(mut self, tenant: &TenantPolicy) -> Self {
+        self.tenant = tenant.clone();
+        self
+    }
+
+    /// Builds the engine, with the gates around it.
+    ///
+    /// # Errors
+    /// As [`Sandbox::with_options`].
+    pub fn build(self) -> Result<Pipeline, ModuleLoadError> {
+        let Self { options, structure, tenant, fields } = self;
+        Ok(Pipeline {
+            sandbox: Sandbox::with_options(tenant.options(options))?,
+            structure: tenant.structure(&structure),
+            policy: fields.unwrap_or_else(|| tenant.fields().clone()),
+        })
+    }
+}
