@@ -36,4 +36,5 @@ mod selftest;
 mod smoke;
 mod support;
 mod tenant;
+mod tracing;
 mod wasi;

@@ -92,6 +92,11 @@
 //! | `selftest` | the hostile corpus, and what [runs](selftest::run) it |
 //! | `cli` | the command `retort`, with all of these; the default |
 //!
+//! # Tracing
+//! By `tracing`, and never with what is in an event: bundles that load (info) or are refused (warn, with the code), modules that
+//! load and stages that pass or reject (debug), attempts of the loop (info), events that are rejected (debug, with the code and
+//! what was used of a limit) or served (trace, with the fuel). What is said of events is in a span that names the extractor.
+//!
 //! # Crates of others
 //! Types of these appear in signatures: [`async_trait`](mod@async_trait), [`jiff`], [`json_patch`], [`secrecy`] and [`serde_json`].
 //!

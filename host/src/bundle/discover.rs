@@ -9,7 +9,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileType};
 
 use super::error::BundleLoadError;
-use super::load::{Expect, Loaded, ModuleGate, load_from};
+use super::load::{Expect, Loaded, ModuleGate, load_from, traced};
 use super::manifest::VALUE_CHARS;
 use super::read::kind_name;
 use crate::diagnostics::codes::{self, Code};
@@ -83,7 +83,8 @@ pub fn discover<G: ModuleGate>(
         }
     };
     for (name, file_type) in children {
-        match load_child(&dir, root, &name, file_type, expect, gate) {
+        let loaded = load_child(&dir, root, &name, file_type, expect, gate);
+        match traced(&root.join(&name), loaded) {
             Ok(loaded) => found.loaded.push(Arc::new(loaded)),
             Err(error) => found.failures.push(error.into()),
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use tracing::{info, warn};
 
 use super::contents::{FingerprintHasher, Part};
 use super::digest::{Digest, PieceHasher};
@@ -13,6 +14,7 @@ use super::error::{BundleLoadError, ModuleRefusal};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
 use super::read::{ReadError, Regular, kind_name};
 use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
 
 /// What the caller expects of a bundle.
@@ -157,7 +159,23 @@ pub fn load<G: ModuleGate>(
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, BundleLoadError> {
-    load_from(&open_dir(path)?, path, expect, gate)
+    traced(path, open_dir(path).and_then(|dir| load_from(&dir, path, expect, gate)))
+}
+
+/// Says to the host's log what became of a bundle.
+pub(super) fn traced<M>(
+    path: &Path,
+    loaded: Result<Loaded<M>, BundleLoadError>,
+) -> Result<Loaded<M>, BundleLoadError> {
+    let bundle = path.display();
+    match &loaded {
+        Ok(loaded) => {
+            let manifest = loaded.manifest();
+            info!(%bundle, function = manifest.function_name(), "bundle loaded");
+        }
+        Err(error) => warn!(%bundle, code = error.code(), "bundle refused"),
+    }
+    loaded
 }
 
 fn open_dir(path: &Path) -> Result<Dir, BundleLoadError> {

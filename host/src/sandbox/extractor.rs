@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use tracing::debug;
 use wasmtime::{InstancePre, Linker};
 
 use super::exports::ExportIndexes;
@@ -69,6 +70,7 @@ impl Extractor {
         let is_reset_safe = is_proven && !imports_wasi;
         let section = inspected.section().clone();
         let exports = ExportIndexes::of(&module, section.function())?;
+        debug!(function = section.function(), is_reset_safe, imports_wasi, "module loaded");
         let buffer = OnceLock::new();
         let inner = ExtractorInner {
             sandbox,

@@ -1,12 +1,14 @@
 //! From an event to a checked result.
 
+use tracing::{Span, debug, debug_span, trace};
+
 use super::guest::{Guest, Returned};
 use super::{Extractor, Isolation, Log, RunError};
 use crate::abi::block::{BlockWriter, KEPT_BYTES, Spent};
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
 use crate::abi::result::{self, Reducer, ResultCounts};
 use crate::diagnostics::codes;
-use crate::diagnostics::problem::{Problem, Stage};
+use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
 use crate::graph::extraction::Extraction;
 
@@ -26,6 +28,8 @@ pub struct Runner {
     log: Option<Log>,
     /// The slot that holds the event type.
     event_type: usize,
+    /// Names the extractor in what is traced of events.
+    span: Span,
     /// What the sandbox's clock said when the last event came.
     started: u64,
     /// Whether the instance is given up before the next event: its result was refused, or the event was so large that what
@@ -86,6 +90,13 @@ impl Observer for () {
     fn ended(&mut self, _: Step) {}
 }
 
+/// Says to the host's log why an event was rejected: by its code and what was used of a limit, since a message may repeat what came
+/// from the event.
+fn trace_rejection(span: &Span, error: &RunError) {
+    let (used, allowed) = error.usage().unzip();
+    debug!(parent: span, code = error.code(), used, allowed, "event rejected");
+}
+
 impl Extractor {
     /// Something that runs this extractor over events, on one thread.
     #[must_use]
@@ -112,6 +123,7 @@ impl Runner {
         let log_bytes = extractor.sandbox().limits().log_bytes;
         Self {
             log: extractor.imports_wasi().then(|| Log::new(log_bytes)),
+            span: debug_span!("extractor", function = section.function()),
             extractor,
             projector,
             projection: Projection::default(),
@@ -186,7 +198,11 @@ impl Runner {
         if let Some(log) = &self.log {
             log.clear();
         }
-        Ok(self.projector.project(event, &mut self.projection)?)
+        self.projector.project(event, &mut self.projection).map_err(|error| {
+            let error = RunError::from(error);
+            trace_rejection(&self.span, &error);
+            error
+        })
     }
 
     /// Whether the type of the event that was projected last is written exactly so, as the text of JSON.
@@ -201,9 +217,14 @@ impl Runner {
         event: &[u8],
         observer: &mut O,
     ) -> Result<RunOutcome<'_>, RunError> {
-        let log = self.log.clone();
-        self.checked(event, observer)
-            .map_err(|error| error.with_log(log.as_ref().and_then(Log::message)))
+        let (log, span) = (self.log.clone(), self.span.clone());
+        let outcome = self.checked(event, observer).map_err(|error| {
+            trace_rejection(&span, &error);
+            error.with_log(log.as_ref().and_then(Log::message))
+        })?;
+        let RunOutcome { json, fuel, conversion_fuel, .. } = outcome;
+        trace!(parent: &span, fuel, conversion_fuel, bytes = json.len(), "event served");
+        Ok(outcome)
     }
 
     fn checked<O: Observer>(

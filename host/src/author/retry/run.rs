@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use json_patch::Patch;
+use tracing::info;
 
 use super::attempt::{Attempt, AttemptKind, AttemptRecord};
 use super::conversation::{Conversation, FailedTurn};
@@ -373,6 +374,9 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             record.findings_left_out = rejection.findings.len() - record.findings.len();
         }
         let attempt = Attempt { record, ms: millis(open.began.elapsed()) };
+        let AttemptRecord { number, kind, failure, usage, .. } = &attempt.record;
+        let code = failure.as_ref().map(|failure| failure.code.as_str());
+        info!(number, ?kind, code, tokens = usage.total(), "attempt");
         if let Some(watch) = &self.config.watch {
             watch(&attempt);
         }
@@ -393,6 +397,7 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
 
     /// Ends without a plan.
     fn give_up(&mut self, reason: Reason) -> LoopOutcome<G::Accepted> {
+        info!(reason = reason.as_str(), "no plan passed");
         LoopOutcome::stopped(reason, self.last_diagnostic.take(), self.ended())
     }
 

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use tracing::debug;
+
 use super::PipelineError;
 use crate::bundle::smoke::SmokeOptions;
-use crate::diagnostics::problem::Stage;
+use crate::diagnostics::problem::{Coded, Stage};
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
 
@@ -53,6 +55,13 @@ impl<'a> Request<'a> {
     ) -> Result<T, PipelineError> {
         unless_cancelled(&self.cancel, stage)?;
         let (outcome, time) = StageTime::of(stage, work);
+        let elapsed_us = time.elapsed.as_micros();
+        match &outcome {
+            Ok(_) => debug!(stage = stage.as_str(), elapsed_us, "passed"),
+            Err(error) => {
+                debug!(stage = stage.as_str(), elapsed_us, code = error.code(), "rejected")
+            }
+        }
         if let Some(watch) = &mut self.watch {
             watch(time);
         }
