@@ -7,6 +7,9 @@
 
 #[path = "../../tests"]
 mod suite {
+    #[macro_use]
+    pub(crate) mod options;
+
     pub(crate) mod bundle;
     pub(crate) mod event;
     pub(crate) mod fuzz;
