@@ -14,11 +14,14 @@ mod stage;
 pub(crate) mod untrusted;
 pub(crate) mod wording;
 
-pub use codes::{Code, CodeEntry, FailureKind, all as all_codes, lookup as lookup_code};
+pub use codes::{
+    Code, CodeEntry, FailureKind, LimitEntry, LimitPart, UnknownCode, all as all_codes,
+    lookup as lookup_code,
+};
 pub use diagnose::{
-    AstFailure, AstReport, CompileReport, DiagnoseError, ParseReport, ReportKind, SmokeReport,
-    ValidationFailure, render as render_report,
+    AstFailure, AstReport, CompileReport, DiagnoseError, ParseReport, RenderReport, ReportKind,
+    SmokeReport, ValidationFailure, render as render_report,
 };
 pub use finding::{Applicability, FailingEvent, Finding, Suggestion};
-pub use problem::{Coded, Problem, Stage, json_fault};
+pub use problem::{Coded, Problem, Stage};
 pub use untrusted::{sanitize, visible, visible_json};

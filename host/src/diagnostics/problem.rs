@@ -43,17 +43,6 @@ pub trait Coded: std::fmt::Display {
     }
 }
 
-/// What is wrong with `text`, which a parser of JSON refused with `error`. Parsers see no value where a byte order mark
-/// is, nor does whoever looks at the text: it is named.
-#[must_use]
-pub fn json_fault(text: &str, error: &serde_json::Error) -> String {
-    if text.starts_with('\u{feff}') {
-        return "expected value at line 1 column 1, found a byte order mark: save the text without one"
-            .to_owned();
-    }
-    error.to_string()
-}
-
 /// One thing that a stage rejected, as data: what `retort check --json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {

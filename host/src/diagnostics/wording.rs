@@ -143,6 +143,9 @@ fn plain(kind: &str) -> &str {
         "a map" | "map" => "an object",
         "unit value" => "null",
         "path string" => "a path",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, not negative",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
         kind if kind.starts_with("struct ") => "an object",
         other => other,
     }
@@ -183,7 +186,10 @@ mod tests {
     fn what_was_expected_comes_first() {
         for (said, reworded) in [
             ("invalid type: map, expected a sequence", "expected a list, found an object"),
-            ("invalid value: integer `-1`, expected u64", "expected u64, found integer `-1`"),
+            (
+                "invalid value: integer `-1`, expected u64",
+                "expected a whole number, not negative, found integer `-1`",
+            ),
             ("invalid type: sequence, expected struct Plan", "expected an object, found a list"),
             (
                 "invalid type: string \"x, expected y\", expected a map",

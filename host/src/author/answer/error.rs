@@ -65,7 +65,6 @@ impl AnswerError {
         let mut problems = plan::problems_of_value(value);
         let mut diagnostic = first(&problems);
         feedback::others(&problems, &mut diagnostic);
-        feedback::violations(value, &problems, &mut diagnostic);
         problems.truncate(MAX_PROBLEMS);
         echo(json, &mut diagnostic);
         Self::of_problems(problems, diagnostic, Some(json.to_owned()))

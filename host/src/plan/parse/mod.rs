@@ -16,7 +16,7 @@ use super::language::{Dialect, LocatedValue, ObjectKind, ReadContext};
 use super::model::Plan;
 use super::place::PlanPlace;
 use crate::diagnostics::codes;
-use crate::diagnostics::problem::json_fault;
+use crate::diagnostics::wording::json_in_text;
 use crate::json::tally;
 
 /// Reads a plan from JSON text.
@@ -83,7 +83,8 @@ fn read_text(text: &str) -> Result<Plan, Vec<PlanParseError>> {
     }
     // What is broken at its end would be a tree by then, of many times the text's bytes.
     let value = tally::check(text).and_then(|()| serde_json::from_str::<Value>(text));
-    let value = value.map_err(|error| vec![PlanParseError::not_json(&json_fault(text, &error))])?;
+    let value =
+        value.map_err(|error| vec![PlanParseError::not_json(&json_in_text(text, &error))])?;
     read(&value)
 }
 
