@@ -10,7 +10,7 @@ pub(crate) mod validate;
 pub(crate) use described::described;
 pub use extraction::{Edge, Extraction, Node, Property};
 pub use spec::{
-    EndpointColumn, Entity, GraphSpec, GraphSpecError, Properties, Property as PropertySpec,
-    PropertyType, Relationship, SpecProblem,
+    EndpointColumn, Entity, GraphSpec, GraphSpecError, Properties, PropertySpec, PropertyType,
+    Relationship, SpecProblem,
 };
 pub use validate::{Failure, FailureScope, ValidateOptions, ValidationReport, validate};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::literal::Subject;
 use crate::evidence::Path;
 use crate::evidence::matching::{Aim, Candidate, Scorer, Survey, ValuePlace, Wanted, Word, words};
-use crate::graph::spec::{Entity, Property};
+use crate::graph::spec::{Entity, PropertySpec};
 use crate::plan::is_identifier;
 
 /// Below this, a property is left out: a missing property is filled by whoever reads the rest of the event, a wrong one is
@@ -121,9 +121,9 @@ impl Assigner<'_> {
             .iter()
             .filter_map(|(name, said)| Some((name.as_str(), said.hint()?)))
             .collect();
-        let keys: Vec<&Property> = entity.key_properties().collect();
-        let is_key = |it: &Property| keys.iter().any(|key| key.logical_name == it.logical_name);
-        let wanted: Vec<&Property> = entity
+        let keys: Vec<&PropertySpec> = entity.key_properties().collect();
+        let is_key = |it: &PropertySpec| keys.iter().any(|key| key.logical_name == it.logical_name);
+        let wanted: Vec<&PropertySpec> = entity
             .properties
             .iter()
             .filter(|it| !is_key(it) && is_identifier(&it.logical_name))
@@ -135,14 +135,14 @@ impl Assigner<'_> {
             Some(object) => object.to_vec(),
             None => {
                 let scorer = Scorer::new(survey);
-                let ranked = |it: &Property| scorer.rank(&aim(it, true, entity, &hints), None);
+                let ranked = |it: &PropertySpec| scorer.rank(&aim(it, true, entity, &hints), None);
                 let found = keys.iter().flat_map(|it| self.named(it).unwrap_or_else(|| ranked(it)));
                 let best = found.max_by(|a, b| a.score.total_cmp(&b.score));
                 best.and_then(|it| Some(it.path.split_last()?.1.to_vec())).unwrap_or_default()
             }
         };
-        let choices = |properties: &[&Property], is_key: bool, taken: BTreeSet<Path>| {
-            let choice = |it: &&Property| self.choice(it, is_key, &hints, &anchor);
+        let choices = |properties: &[&PropertySpec], is_key: bool, taken: BTreeSet<Path>| {
+            let choice = |it: &&PropertySpec| self.choice(it, is_key, &hints, &anchor);
             let mut choices: Vec<Choice> = properties.iter().map(choice).collect();
             share_out(&mut choices, taken.clone());
             leave_out_unclear(&mut choices, &taken);
@@ -188,7 +188,7 @@ impl Assigner<'_> {
     /// The paths that a property may have.
     fn choice(
         &self,
-        property: &Property,
+        property: &PropertySpec,
         is_key: bool,
         hints: &BTreeMap<&str, String>,
         anchor: &[String],
@@ -228,7 +228,7 @@ impl Assigner<'_> {
 
     /// The path that the rule names for a property, unless the samples show that its values can't be had in the type: then no
     /// plan with it can be accepted.
-    fn named(&self, property: &Property) -> Option<Vec<Candidate>> {
+    fn named(&self, property: &PropertySpec) -> Option<Vec<Candidate>> {
         let path = self.subject.properties.get(&property.logical_name)?.path.clone()?;
         let (values, property_type) = (self.survey.values(), &property.property_type);
         let fits_type = !values.contradicts(&path, Some(property_type));
@@ -239,7 +239,7 @@ impl Assigner<'_> {
 }
 
 fn aim<'a>(
-    property: &'a Property,
+    property: &'a PropertySpec,
     is_key: bool,
     entity: &'a Entity,
     hints: &'a BTreeMap<&str, String>,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assign::mean;
 use super::literal::{Lookup, bare, quoted};
 use crate::evidence::matching::{Aim, Scorer, Survey, Wanted};
-use crate::graph::spec::{Entity, GraphSpec, Property};
+use crate::graph::spec::{Entity, GraphSpec, PropertySpec};
 
 /// How many event types a plan lists.
 const MAX_TYPES: usize = 64;
@@ -45,7 +45,7 @@ pub(super) fn entity<'g>(
 fn suits(entity: &Entity, survey: &Survey<'_>) -> f64 {
     let scorer = Scorer::new(survey);
     let key = entity.key_properties().next().map(|key| key.logical_name.as_str());
-    let best = |property: &Property| {
+    let best = |property: &PropertySpec| {
         let wanted = Wanted {
             name: &property.logical_name,
             property_type: Some(&property.property_type),

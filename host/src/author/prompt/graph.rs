@@ -3,7 +3,7 @@
 use super::lines::{NAME_CHARS, RankedLines, RuleWords, push_description};
 use crate::diagnostics::fence;
 use crate::graph::GraphSpec;
-use crate::graph::spec::{Entity, Property, Relationship};
+use crate::graph::spec::{Entity, PropertySpec, Relationship};
 
 /// How much of a graph spec is shown, in characters.
 const GRAPH_CHARS: usize = 16_000;
@@ -29,7 +29,7 @@ pub(super) fn section(graph: &GraphSpec, wanted: &RuleWords) -> String {
             continue;
         };
         lines.push((rank, 0), heading);
-        let is_key = |property: &&Property| entity.key_columns.contains(&property.column);
+        let is_key = |property: &&PropertySpec| entity.key_columns.contains(&property.column);
         for property in entity.key_properties() {
             lines.push_with((rank, 1), line("key", property), remark(property));
         }
@@ -68,7 +68,7 @@ fn join(relationship: &Relationship) -> Option<String> {
     Some(line)
 }
 
-fn line(role: &str, property: &Property) -> Option<String> {
+fn line(role: &str, property: &PropertySpec) -> Option<String> {
     let column = if property.column == property.logical_name {
         String::new()
     } else {
@@ -79,7 +79,7 @@ fn line(role: &str, property: &Property) -> Option<String> {
 }
 
 /// What a property is, in words. It gives way to the names of others.
-fn remark(property: &Property) -> String {
+fn remark(property: &PropertySpec) -> String {
     let mut remark = String::new();
     push_description(&mut remark, property.description.as_deref(), DESCRIPTION_CHARS);
     remark

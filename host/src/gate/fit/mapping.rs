@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::evidence::PathIndex;
 use crate::evidence::similarity::spelling;
 use crate::gate::fit::suggest::Sought;
-use crate::graph::spec::{Properties, Property, PropertyType};
+use crate::graph::spec::{Properties, PropertySpec, PropertyType};
 use crate::plan::FieldMapping;
 use crate::plan::expr::{Conversion, Expression, ForEach, Reference, Source};
 
@@ -15,7 +15,7 @@ pub(super) struct Mapping<'a> {
     pub(super) at: String,
     pub(super) field: &'a FieldMapping,
     /// The property of that name.
-    pub(super) property: Option<&'a Property>,
+    pub(super) property: Option<&'a PropertySpec>,
     pub(super) is_key: bool,
     pub(super) for_each: Option<&'a ForEach>,
 }
@@ -41,7 +41,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// Whether it is for this property.
-    pub(super) fn is_of(&self, property: &Property) -> bool {
+    pub(super) fn is_of(&self, property: &PropertySpec) -> bool {
         self.property.is_some_and(|it| std::ptr::eq(it, property))
     }
 

@@ -6,7 +6,7 @@ use super::document::{BindingDocument, BoundEntity, BoundProperty, BoundRelation
 use super::endpoint::{by_own_name, endpoint_columns};
 use super::extent::{SpecExtent, named};
 use super::resolve::{distinct_names, names, unique};
-use super::{Entity, GraphSpec, Properties, Property, Relationship, SpecProblem};
+use super::{Entity, GraphSpec, Properties, PropertySpec, Relationship, SpecProblem};
 
 type Result<T> = std::result::Result<T, SpecProblem>;
 
@@ -97,11 +97,11 @@ fn bind_properties(
         known(&format!("{base}[{j}].name"), "property", name, declared)?;
         named(&format!("{base}[{j}].column"), column)?;
     }
-    let stored: Vec<Property> = properties
+    let stored: Vec<PropertySpec> = properties
         .iter()
         .filter_map(|property| {
             let &j = index.get(property.logical_name.as_str())?;
-            Some(Property { column: bound[j].column.clone(), ..property.clone() })
+            Some(PropertySpec { column: bound[j].column.clone(), ..property.clone() })
         })
         .collect();
     distinct_names(path, &stored)?;

@@ -1,6 +1,6 @@
 //! How much a spec may hold, as a whole and in its parts.
 
-use super::{Property, SpecProblem};
+use super::{PropertySpec, SpecProblem};
 
 /// How many entities, and how many relationships, a spec may declare.
 pub(super) const MAX_DECLARATIONS: usize = 2_000;
@@ -28,7 +28,11 @@ pub(super) struct SpecExtent {
 
 impl SpecExtent {
     /// Properties of an entity or a relationship, inherited ones included.
-    pub(super) fn add_properties(&mut self, path: &str, properties: &[&Property]) -> Result<()> {
+    pub(super) fn add_properties(
+        &mut self,
+        path: &str,
+        properties: &[&PropertySpec],
+    ) -> Result<()> {
         self.properties += properties.len();
         limit(path, "properties", self.properties, MAX_PROPERTIES)?;
         let descriptions = properties.iter().filter_map(|property| property.description.as_deref());

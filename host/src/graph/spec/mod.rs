@@ -1,16 +1,7 @@
 //! The graph spec: which entities and relationships a result may hold, with their keys and
 //! the types of their properties.
 //!
-//! A spec is read from YAML or JSON, in any of these forms, all of which become the same model:
-//!
-//! - *ontology form*: `ontology: NAME`, entities with `keys: {primary: [...]}` and properties
-//!   with `name` and `type`, relationships with `from` and `to`. Columns are named as the
-//!   properties are, and a relationship refers to the keys of the entities that it joins.
-//! - *combined form*: the same under `graph:`, relationships with `from_entity`, `to_entity`
-//!   and a `binding` that names the endpoint columns.
-//! - *resolved form*: `key_columns`, and properties with `column`, `logical_name` and
-//!   `sdk_type`. This is what a [`GraphSpec`] serialises to, and what a bundle holds.
-//! - an ontology file with a *binding* file, through [`GraphSpec::from_ontology`].
+//! A spec is read from YAML or JSON, in any of the forms that docs/graph.md has: all of them become the same model.
 
 mod binding;
 mod document;
@@ -25,11 +16,14 @@ mod types;
 
 pub use error::{GraphSpecError, SpecProblem};
 pub use model::{EndpointColumn, Entity, GraphSpec, Relationship};
-pub use properties::{Properties, Property};
+pub use properties::{Properties, PropertySpec};
 pub use types::PropertyType;
 
 impl GraphSpec {
-    /// Reads a spec in the ontology, combined or resolved form.
+    /// Reads a spec in the ontology, combined or resolved form: docs/graph.md has them all. In short, the ontology form has entities
+    /// with `keys: {primary: [..]}` and properties with `name` and `type`, and relationships with `from` and `to`; the combined
+    /// form the same under `graph:` with a `binding` of columns; the resolved form `key_columns` and properties with `column`,
+    /// `logical_name` and `sdk_type`, which is what a spec serialises to.
     ///
     /// `origin` names the text in errors; a name that ends in `.json`, `.yaml` or `.yml` also
     /// decides the syntax. Otherwise text that begins with `{` is JSON and anything else YAML.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Properties, Property};
+use super::{Properties, PropertySpec};
 
 /// The entities and relationships that a result may hold.
 ///
@@ -88,16 +88,16 @@ pub struct Entity {
 impl Entity {
     /// The property that a name in a result means: a logical name first, else a column.
     #[must_use]
-    pub fn property(&self, name: &str) -> Option<&Property> {
+    pub fn property(&self, name: &str) -> Option<&PropertySpec> {
         self.properties.named(name)
     }
 
     /// The properties behind [`Entity::key_columns`], in that order.
-    pub fn key_properties(&self) -> impl DoubleEndedIterator<Item = &Property> {
+    pub fn key_properties(&self) -> impl DoubleEndedIterator<Item = &PropertySpec> {
         self.key_columns.iter().filter_map(|column| self.by_column(column))
     }
 
-    pub(in crate::graph) fn by_column(&self, column: &str) -> Option<&Property> {
+    pub(in crate::graph) fn by_column(&self, column: &str) -> Option<&PropertySpec> {
         self.properties.in_column(column)
     }
 }
@@ -125,7 +125,7 @@ pub struct Relationship {
 impl Relationship {
     /// The property that a name in a result means: a logical name first, else a column.
     #[must_use]
-    pub fn property(&self, name: &str) -> Option<&Property> {
+    pub fn property(&self, name: &str) -> Option<&PropertySpec> {
         self.properties.named(name)
     }
 }

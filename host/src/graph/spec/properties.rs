@@ -9,7 +9,7 @@ use super::PropertyType;
 
 /// A property of an entity or a relationship.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Property {
+pub struct PropertySpec {
     /// The name under which values are stored.
     pub column: String,
     /// The name in the ontology; the same as the column where there is no binding.
@@ -22,7 +22,7 @@ pub struct Property {
     pub description: Option<String>,
 }
 
-impl Property {
+impl PropertySpec {
     /// Whether a result or an id may use `name` for this property.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
@@ -34,14 +34,14 @@ impl Property {
 /// many names are looked up, and specs among how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
-    list: Vec<Property>,
+    list: Vec<PropertySpec>,
     /// By what a name in a result means: a logical name first, else a column.
     by_name: HashMap<String, usize>,
     by_column: HashMap<String, usize>,
 }
 
 impl Properties {
-    pub(super) fn new(list: Vec<Property>) -> Self {
+    pub(super) fn new(list: Vec<PropertySpec>) -> Self {
         let places = || list.iter().enumerate();
         let by_column: HashMap<String, usize> =
             places().map(|(place, property)| (property.column.clone(), place)).collect();
@@ -52,21 +52,21 @@ impl Properties {
 
     /// The property that a name in a result means: a logical name first, else a column.
     #[must_use]
-    pub fn named(&self, name: &str) -> Option<&Property> {
+    pub fn named(&self, name: &str) -> Option<&PropertySpec> {
         self.by_name.get(name).and_then(|&place| self.list.get(place))
     }
 
     /// The property that is stored in a column.
     #[must_use]
-    pub fn in_column(&self, column: &str) -> Option<&Property> {
+    pub fn in_column(&self, column: &str) -> Option<&PropertySpec> {
         self.by_column.get(column).and_then(|&place| self.list.get(place))
     }
 }
 
 impl Deref for Properties {
-    type Target = [Property];
+    type Target = [PropertySpec];
 
-    fn deref(&self) -> &[Property] {
+    fn deref(&self) -> &[PropertySpec] {
         &self.list
     }
 }
@@ -84,14 +84,14 @@ mod tests {
 
     #[test]
     fn a_logical_name_comes_before_a_column_of_the_same_name() {
-        let property = |logical_name: &str, column: &str| Property {
+        let property = |logical_name: &str, column: &str| PropertySpec {
             column: column.to_owned(),
             logical_name: logical_name.to_owned(),
             property_type: PropertyType::String,
             description: None,
         };
         let properties = Properties::new(vec![property("a", "b"), property("b", "c")]);
-        let logical = |found: Option<&Property>| found.map(|found| found.logical_name.clone());
+        let logical = |found: Option<&PropertySpec>| found.map(|found| found.logical_name.clone());
         assert_eq!(logical(properties.named("a")).as_deref(), Some("a"));
         assert_eq!(logical(properties.named("b")).as_deref(), Some("b"));
         assert_eq!(logical(properties.named("c")).as_deref(), Some("b"));

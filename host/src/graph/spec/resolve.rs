@@ -9,7 +9,7 @@ use super::extent::{
 };
 use super::read::DeclaredForm;
 use super::types::ONTOLOGY_TYPES;
-use super::{Entity, GraphSpec, Properties, Property, PropertyType, Relationship, SpecProblem};
+use super::{Entity, GraphSpec, Properties, PropertySpec, PropertyType, Relationship, SpecProblem};
 use crate::diagnostics::nearest::nearest;
 
 type Result<T> = std::result::Result<T, SpecProblem>;
@@ -45,7 +45,7 @@ impl Resolver<'_> {
     fn entities(&mut self, declarations: &[EntityDeclaration]) -> Result<Vec<Entity>> {
         let base = format!("{}entities", self.declared.base);
         let index = unique(&base, "entity", declarations.iter().map(|entity| &entity.name))?;
-        let own: Vec<Vec<Property>> = declarations
+        let own: Vec<Vec<PropertySpec>> = declarations
             .iter()
             .enumerate()
             .map(|(i, entity)| self.own_properties(&format!("{base}[{i}]"), &entity.properties))
@@ -91,7 +91,7 @@ impl Resolver<'_> {
         let index = unique(&base, "relationship", declarations.iter().map(|edge| &edge.name))?;
         let by_name: HashMap<&str, &Entity> =
             entities.iter().map(|entity| (entity.name.as_str(), entity)).collect();
-        let own: Vec<Vec<Property>> = declarations
+        let own: Vec<Vec<PropertySpec>> = declarations
             .iter()
             .enumerate()
             .map(|(i, edge)| self.own_properties(&format!("{base}[{i}]"), &edge.properties))
@@ -155,10 +155,10 @@ impl Resolver<'_> {
         &self,
         path: &str,
         declarations: &Option<Vec<PropertyDeclaration>>,
-    ) -> Result<Vec<Property>> {
+    ) -> Result<Vec<PropertySpec>> {
         let declarations = declarations.as_deref().unwrap_or_default();
         limit(path, "properties", declarations.len(), MAX_PROPERTIES)?;
-        let properties: Vec<Property> = declarations
+        let properties: Vec<PropertySpec> = declarations
             .iter()
             .enumerate()
             .map(|(j, declaration)| self.property(&format!("{path}.properties[{j}]"), declaration))
@@ -167,7 +167,7 @@ impl Resolver<'_> {
         Ok(properties)
     }
 
-    fn property(&self, path: &str, declaration: &PropertyDeclaration) -> Result<Property> {
+    fn property(&self, path: &str, declaration: &PropertyDeclaration) -> Result<PropertySpec> {
         let PropertyDeclaration {
             name,
             column,
@@ -198,7 +198,7 @@ impl Resolver<'_> {
             }
             (Some(name), None) => self.declared_type(&format!("{path}.type"), name)?,
         };
-        Ok(Property {
+        Ok(PropertySpec {
             column: column.clone(),
             logical_name: logical_name.clone(),
             property_type,
@@ -228,8 +228,8 @@ impl Resolver<'_> {
         &mut self,
         path: &str,
         lineage: &[usize],
-        own: &'p [Vec<Property>],
-        known: &mut [Option<Vec<&'p Property>>],
+        own: &'p [Vec<PropertySpec>],
+        known: &mut [Option<Vec<&'p PropertySpec>>],
     ) -> Result<Properties> {
         let nearest = lineage.iter().position(|&from| known[from].is_some());
         let mut properties =
@@ -248,7 +248,7 @@ impl Resolver<'_> {
             self.extent.add_properties(path, &properties)?;
             known[from] = Some(properties.clone());
         }
-        let properties: Vec<Property> = properties.into_iter().cloned().collect();
+        let properties: Vec<PropertySpec> = properties.into_iter().cloned().collect();
         if lineage.len() > 1 {
             distinct_names(path, &properties)?;
         }
@@ -301,7 +301,7 @@ pub(super) fn unique<'n>(
 
 /// No two properties may share a logical name or a column. One's column may be the other's
 /// logical name: a name in a result then means the logical one.
-pub(super) fn distinct_names(path: &str, properties: &[Property]) -> Result<()> {
+pub(super) fn distinct_names(path: &str, properties: &[PropertySpec]) -> Result<()> {
     let (mut names, mut columns) = (HashSet::new(), HashSet::new());
     for (j, property) in properties.iter().enumerate() {
         let duplicate = |field, kind, name: &str| {

@@ -8,11 +8,11 @@ use std::borrow::Cow;
 
 use serde_json::{Number, Value};
 
-use crate::graph::spec::Property;
+use crate::graph::spec::PropertySpec;
 
 /// A key property of a node with the value that the node gives it.
 pub(super) struct KeyValue<'a> {
-    pub(super) property: &'a Property,
+    pub(super) property: &'a PropertySpec,
     pub(super) value: &'a Value,
 }
 
@@ -160,8 +160,8 @@ mod tests {
     use super::*;
     use crate::graph::spec::PropertyType;
 
-    fn property(column: &str, logical_name: &str) -> Property {
-        Property {
+    fn property(column: &str, logical_name: &str) -> PropertySpec {
+        PropertySpec {
             column: column.to_owned(),
             logical_name: logical_name.to_owned(),
             property_type: PropertyType::String,

@@ -166,7 +166,7 @@ impl<'a> Validator<'a> {
         owner: impl Fn() -> String,
         properties: &[extraction::Property],
         subject: &ReportedIds<'_>,
-        find: impl Fn(&str) -> Option<&'s spec::Property>,
+        find: impl Fn(&str) -> Option<&'s spec::PropertySpec>,
     ) {
         for (j, given) in properties.iter().enumerate() {
             let Some(property) = find(&given.name) else {

@@ -8,7 +8,7 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::quoted;
 use crate::graph::described;
 use crate::graph::extraction::Node;
-use crate::graph::spec::{Entity, Property};
+use crate::graph::spec::{Entity, PropertySpec};
 
 const MISMATCH: (FailureScope, Code) = (FailureScope::Node, codes::KEY_MISMATCH);
 
@@ -59,7 +59,7 @@ impl<'a> Validator<'a> {
 
     /// Checks the keys of a node, and its id by them. Whether the id is canonical.
     fn keys(&mut self, i: usize, node: &Node, entity: &Entity, subject: &ReportedIds<'_>) -> bool {
-        let given: Vec<(&Property, Given<'_>)> =
+        let given: Vec<(&PropertySpec, Given<'_>)> =
             entity.key_properties().map(|key| (key, given(node, entity, key))).collect();
         for (key, _) in given.iter().filter(|(_, given)| matches!(given, Given::Missing)) {
             self.fail(
@@ -102,7 +102,7 @@ impl<'a> Validator<'a> {
 
 /// How a key contradicts itself, or the id as far as that can be read: what was expected and what was found.
 fn contradiction(
-    key: &Property,
+    key: &PropertySpec,
     given: &Given<'_>,
     located: Option<Located<'_>>,
 ) -> Option<(String, String)> {
@@ -123,7 +123,7 @@ fn contradiction(
     }
 }
 
-fn given<'n>(node: &'n Node, entity: &Entity, key: &Property) -> Given<'n> {
+fn given<'n>(node: &'n Node, entity: &Entity, key: &PropertySpec) -> Given<'n> {
     // A name may be the column of one property and the logical name of another.
     let means_key = |name: &str| {
         key.is_named(name) && entity.property(name).is_some_and(|found| std::ptr::eq(found, key))
@@ -141,6 +141,6 @@ fn given<'n>(node: &'n Node, entity: &Entity, key: &Property) -> Given<'n> {
     }
 }
 
-fn key_path(i: usize, key: &Property) -> String {
+fn key_path(i: usize, key: &PropertySpec) -> String {
     format!("nodes[{i}].properties.<key:{}>", key.column)
 }

@@ -7,7 +7,7 @@ use crate::evidence::{Path, PathIndex};
 use crate::gate::fit::suggest::{
     PathSearch, Sought, is_presentable, likely_property, other_spellings, said_most,
 };
-use crate::graph::spec::{Property, PropertyType};
+use crate::graph::spec::{PropertySpec, PropertyType};
 use crate::plan::expr::{Conversion, Level};
 use crate::plan::language::ObjectKind;
 
@@ -24,7 +24,7 @@ impl<'a> PathContext<'_, '_, 'a> {
         &self,
         written: Option<&str>,
         path: &[String],
-    ) -> Option<Likely<&'a Property>> {
+    ) -> Option<Likely<&'a PropertySpec>> {
         likely_property(written, path, &self.rule?.free(), self.known)
     }
 
@@ -32,17 +32,17 @@ impl<'a> PathContext<'_, '_, 'a> {
     pub(super) fn property_of_mapping(
         &self,
         mapping: &TolerantMapping<'_>,
-    ) -> Option<Likely<&'a Property>> {
+    ) -> Option<Likely<&'a PropertySpec>> {
         let path = mapping.path.as_deref().unwrap_or_default();
         let Some(given) = value_type(mapping) else { return self.property_of(mapping.name, path) };
         let free = self.rule?.free().into_iter();
-        let suiting: Vec<&Property> =
+        let suiting: Vec<&PropertySpec> =
             free.filter(|it| it.property_type.canonical() == given.canonical()).collect();
         if let [only] = suiting.as_slice() {
             return Some(Likely::new(*only, true));
         }
         let effort = &self.known.efforts.searches;
-        let said = |it: &Property| {
+        let said = |it: &PropertySpec| {
             let name = &it.logical_name;
             let near = mapping.name.map_or(0.0, |written| spelling::names(written, name, effort));
             near.max(spelling::affinity(name, path))

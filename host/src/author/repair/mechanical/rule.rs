@@ -7,7 +7,7 @@ use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::ranking::{Likely, first_of};
 use crate::gate::fit::suggest::{likely_entity, means_key};
 use crate::graph::GraphSpec;
-use crate::graph::spec::{Entity, Properties, Property, Relationship};
+use crate::graph::spec::{Entity, Properties, PropertySpec, Relationship};
 use crate::plan::expr::Level;
 use crate::plan::language::ObjectKind;
 
@@ -52,7 +52,7 @@ impl<'a> TolerantMapping<'a> {
     }
 
     /// Whether it is called by a name of the property.
-    pub(super) fn is_of(&self, property: &Property) -> bool {
+    pub(super) fn is_of(&self, property: &PropertySpec) -> bool {
         self.name.is_some_and(|name| property.is_named(name))
     }
 
@@ -145,7 +145,7 @@ impl<'a> PlanRule<'a> {
     }
 
     /// A property of what it is about.
-    pub(super) fn property(&self, name: &str) -> Option<&'a Property> {
+    pub(super) fn property(&self, name: &str) -> Option<&'a PropertySpec> {
         self.declared()?.named(name)
     }
 
@@ -165,7 +165,7 @@ impl<'a> PlanRule<'a> {
     }
 
     /// Whether a mapping is called by a name of the property.
-    pub(super) fn maps(&self, property: &Property) -> bool {
+    pub(super) fn maps(&self, property: &PropertySpec) -> bool {
         self.mappings.iter().any(|it| it.is_of(property))
     }
 
@@ -177,19 +177,19 @@ impl<'a> PlanRule<'a> {
 
     /// The property of the entity's key that the mapping at a pointer is: the one in its place, or the only one that no other
     /// mapping of the key names.
-    pub(super) fn key(&self, at: &str) -> Option<Likely<&'a Property>> {
+    pub(super) fn key(&self, at: &str) -> Option<Likely<&'a PropertySpec>> {
         let entity = self.entity?;
-        let keys: Vec<&Property> = entity.item.key_properties().collect();
+        let keys: Vec<&PropertySpec> = entity.item.key_properties().collect();
         if let [only] = keys.as_slice() {
             return Some(entity.map(|_| *only));
         }
-        let is_open = |key: &&Property| !self.keys().any(|it| it.at != at && it.is_of(key));
+        let is_open = |key: &&PropertySpec| !self.keys().any(|it| it.at != at && it.is_of(key));
         let open = first_of(keys.into_iter().filter(is_open))?;
         Some(open.only_if(entity.is_certain()))
     }
 
     /// Whether a property of the key was meant by what the mapping at a pointer says, if it says anything.
-    pub(super) fn means_key(&self, at: &str, key: &Property) -> bool {
+    pub(super) fn means_key(&self, at: &str, key: &PropertySpec) -> bool {
         let Some(Likely { item: entity, .. }) = self.entity else { return false };
         let mapping = self.keys().find(|it| it.at == at);
         let path = mapping.and_then(|it| it.path.as_deref()).unwrap_or_default();
@@ -198,10 +198,11 @@ impl<'a> PlanRule<'a> {
     }
 
     /// The properties that no mapping names, those of the key apart.
-    pub(super) fn free(&self) -> Vec<&'a Property> {
+    pub(super) fn free(&self) -> Vec<&'a PropertySpec> {
         let entity = self.entity.map(|it| it.item);
         let keys = || entity.into_iter().flat_map(Entity::key_properties);
-        let is_free = |it: &&Property| !keys().any(|key| std::ptr::eq(key, *it)) && !self.maps(it);
+        let is_free =
+            |it: &&PropertySpec| !keys().any(|key| std::ptr::eq(key, *it)) && !self.maps(it);
         self.declared().into_iter().flat_map(|all| all.iter()).filter(is_free).collect()
     }
 }

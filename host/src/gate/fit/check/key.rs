@@ -11,7 +11,7 @@ use crate::diagnostics::untrusted::quoted;
 use crate::evidence::similarity::ranking::Likely;
 use crate::gate::fit::mapping::Mapping;
 use crate::gate::fit::suggest::{called, has_list, in_long_form, means_key, missing_key};
-use crate::graph::spec::{Entity, Property};
+use crate::graph::spec::{Entity, PropertySpec};
 use crate::plan::Form;
 use crate::plan::expr::ForEach;
 
@@ -30,10 +30,10 @@ pub(super) struct Keys<'a, 't> {
 
 impl<'a> Keys<'a, '_> {
     /// What is wrong with a key, and the entity's properties that it was meant for.
-    pub(super) fn check(&self) -> (Vec<Finding>, Vec<&'a Property>) {
-        let wanted: Vec<&Property> = self.entity.key_properties().collect();
+    pub(super) fn check(&self) -> (Vec<Finding>, Vec<&'a PropertySpec>) {
+        let wanted: Vec<&PropertySpec> = self.entity.key_properties().collect();
         let stated: Vec<&Mapping<'_>> = self.mappings.iter().filter(|it| it.is_key).collect();
-        let has = |key: &&Property| stated.iter().any(|it| it.is_of(key));
+        let has = |key: &&PropertySpec| stated.iter().any(|it| it.is_of(key));
         let is_complete = stated.len() == wanted.len() && wanted.iter().all(has);
         let is_in_order =
             is_complete && stated.iter().zip(&wanted).all(|(stated, key)| stated.is_of(key));
@@ -50,7 +50,7 @@ impl<'a> Keys<'a, '_> {
     }
 
     /// A key of one property that is another than the entity's.
-    fn wrong(&self, stated: &Mapping<'_>, key: &Property) -> Finding {
+    fn wrong(&self, stated: &Mapping<'_>, key: &PropertySpec) -> Finding {
         let written = self.checks.written;
         let name = stated.name();
         let at = format!("{}/property_name", stated.at);
@@ -82,17 +82,17 @@ impl<'a> Keys<'a, '_> {
     }
 
     /// The mapping of another property's place that is for a property of the key.
-    fn mapped_elsewhere(&self, key: &Property) -> Option<&Mapping<'a>> {
+    fn mapped_elsewhere(&self, key: &PropertySpec) -> Option<&Mapping<'a>> {
         self.mappings.iter().find(|it| !it.is_key && it.is_of(key))
     }
 
     /// A mapping for a property of the key that there is none for.
-    fn missing(&self, key: &Property) -> Option<Likely<Value>> {
+    fn missing(&self, key: &PropertySpec) -> Option<Likely<Value>> {
         missing_key(key, self.entity, self.mappings, self.for_each, self.checks.scopes)
     }
 
     /// A short form for an entity whose key has several properties.
-    fn composite(&self, stated: &Mapping<'_>, wanted: &[&Property]) -> Finding {
+    fn composite(&self, stated: &Mapping<'_>, wanted: &[&PropertySpec]) -> Finding {
         let names = listed(wanted.iter().map(|key| key.logical_name.as_str()));
         let observed =
             format!("{}, which is identified by {names} together", quoted(&self.entity.name));
@@ -106,7 +106,7 @@ impl<'a> Keys<'a, '_> {
     }
 
     /// The node of a short form with all properties of its key, where there is a mapping for each.
-    fn long_node(&self, wanted: &[&Property]) -> Option<Likely<Value>> {
+    fn long_node(&self, wanted: &[&PropertySpec]) -> Option<Likely<Value>> {
         let written = self.checks.written;
         let mut keys = Vec::new();
         let mut all_certain = true;
@@ -129,7 +129,7 @@ impl<'a> Keys<'a, '_> {
     }
 
     /// The right properties in the wrong order.
-    fn out_of_order(&self, stated: &[&Mapping<'_>], wanted: &[&Property]) -> Finding {
+    fn out_of_order(&self, stated: &[&Mapping<'_>], wanted: &[&PropertySpec]) -> Finding {
         let names = listed(stated.iter().map(|it| it.name()));
         let expected = listed(wanted.iter().map(|key| key.logical_name.as_str()));
         let expected = format!("the key of {} in its order: {expected}", quoted(&self.entity.name));
@@ -147,12 +147,12 @@ impl<'a> Keys<'a, '_> {
     }
 
     /// Other properties than the entity's key has: one finding for each that is missing, and for each that is too many.
-    fn differing(&self, stated: &[&Mapping<'_>], wanted: &[&Property]) -> Vec<Finding> {
+    fn differing(&self, stated: &[&Mapping<'_>], wanted: &[&PropertySpec]) -> Vec<Finding> {
         let owner = quoted(&self.entity.name);
         let effort = self.checks.searches();
         let mut extra: Vec<&Mapping<'_>> = stated.to_vec();
         extra.retain(|mapping| !wanted.iter().any(|key| mapping.is_of(key)));
-        let is_missing = |key: &&Property| !stated.iter().any(|it| it.is_of(key));
+        let is_missing = |key: &&PropertySpec| !stated.iter().any(|it| it.is_of(key));
         // One that the entity has no property for, and one that is missing, are the same.
         let is_only =
             stated.len() == wanted.len() && wanted.iter().copied().filter(is_missing).count() == 1;
@@ -190,7 +190,7 @@ impl<'a> Keys<'a, '_> {
     }
 
     /// A property that isn't one of the key.
-    fn extra(&self, mapping: &Mapping<'_>, wanted: &[&Property]) -> Finding {
+    fn extra(&self, mapping: &Mapping<'_>, wanted: &[&PropertySpec]) -> Finding {
         let at = format!("{}/property_name", mapping.at);
         let names = listed(wanted.iter().map(|key| key.logical_name.as_str()));
         let expected = format!("one of the key of {}: {names}", quoted(&self.entity.name));

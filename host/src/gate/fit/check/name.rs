@@ -10,7 +10,7 @@ use crate::diagnostics::untrusted::quoted;
 use crate::evidence::similarity::ranking::Likely;
 use crate::gate::fit::mapping::Mapping;
 use crate::gate::fit::suggest::{called, is_half, likely_entity, likely_property};
-use crate::graph::spec::{Properties, Property};
+use crate::graph::spec::{Properties, PropertySpec};
 use crate::plan::{Endpoint, Form, NodeRule};
 
 /// What has properties: an entity or a relationship.
@@ -66,14 +66,14 @@ impl Checks<'_, '_> {
         &self,
         mappings: &[Mapping<'_>],
         owner: Owner<'_>,
-        taken: &[&Property],
+        taken: &[&PropertySpec],
     ) -> Vec<Finding> {
         let mapped = mappings.iter().filter_map(|it| it.property).chain(taken.iter().copied());
-        let mapped: HashSet<*const Property> = mapped.map(std::ptr::from_ref).collect();
-        let is_free = |property: &&Property| !mapped.contains(&std::ptr::from_ref(*property));
+        let mapped: HashSet<*const PropertySpec> = mapped.map(std::ptr::from_ref).collect();
+        let is_free = |property: &&PropertySpec| !mapped.contains(&std::ptr::from_ref(*property));
         let found = mappings.iter().filter(|it| it.property.is_some()).count();
         let is_about_owner = is_half(found, mappings.len());
-        let free: Vec<&Property> = owner.properties.iter().filter(is_free).collect();
+        let free: Vec<&PropertySpec> = owner.properties.iter().filter(is_free).collect();
         let unknown = mappings.iter().filter(|it| !it.is_key && it.property.is_none());
         let finding = |mapping: &Mapping<'_>| {
             let at = format!("{}/property_name", mapping.at);

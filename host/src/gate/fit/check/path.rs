@@ -12,7 +12,7 @@ use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{
     Meant, NearestPath, PathSearch, Sought, parsed, relocate, rewritten,
 };
-use crate::graph::spec::Property;
+use crate::graph::spec::PropertySpec;
 use crate::plan::expr::{ForEach, Iteration, Reference, Template};
 use crate::plan::{Plan, Read, Role, innermost};
 
@@ -34,7 +34,7 @@ pub(super) struct WantedAtPath<'p> {
     /// What the value is called.
     pub(super) name: Option<&'p str>,
     /// The property that it is for.
-    pub(super) property: Option<&'p Property>,
+    pub(super) property: Option<&'p PropertySpec>,
     pub(super) is_key: bool,
     /// What is removed from the plan to be rid of the path, where it can be.
     pub(super) removable: Option<String>,

@@ -6,14 +6,14 @@ use crate::diagnostics::finding::Finding;
 use crate::gate::fit::mapping::{Leaf, Mapping};
 use crate::gate::fit::scope::{RelevantSamples, Scopes};
 use crate::gate::fit::suggest::{PathSearch, Through};
-use crate::graph::spec::Property;
+use crate::graph::spec::PropertySpec;
 use crate::plan::expr::{Condition, ForEach, Level, Reference, Source, Template};
 
 /// What mappings are of.
 pub(super) struct Group<'a> {
     pub(super) mappings: &'a [Mapping<'a>],
     /// The properties of the entity's key, in their order.
-    pub(super) key_properties: Vec<&'a Property>,
+    pub(super) key_properties: Vec<&'a PropertySpec>,
     /// The name of the entity.
     pub(super) owner: &'a str,
     pub(super) for_each: Option<&'a ForEach>,
@@ -101,7 +101,7 @@ struct MappedValue<'o, 't> {
     mapping: &'o Mapping<'o>,
     leaf: &'o Leaf<'o>,
     /// The property of the key that the mapping has the place of.
-    key: Option<&'o Property>,
+    key: Option<&'o PropertySpec>,
     /// The paths of all alternatives, where there are any.
     alternatives: &'o [&'o Reference],
     known: &'o KnownAround<'o, 't>,

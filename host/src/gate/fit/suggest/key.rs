@@ -6,14 +6,14 @@ use super::{PathSearch, Sought, from_field};
 use crate::evidence::similarity::ranking::Likely;
 use crate::gate::fit::mapping::Mapping;
 use crate::gate::fit::scope::Scopes;
-use crate::graph::spec::{Entity, Property};
+use crate::graph::spec::{Entity, PropertySpec};
 use crate::plan::expr::ForEach;
 use crate::plan::innermost;
 
 /// A mapping for a property of the key of a node or an end that has these `mappings`: from the innermost level at which
 /// something suits.
 pub(in crate::gate::fit) fn missing_key(
-    key: &Property,
+    key: &PropertySpec,
     entity: &Entity,
     mappings: &[Mapping<'_>],
     for_each: Option<&ForEach>,

@@ -5,7 +5,7 @@ use crate::evidence::effort::StepBudget;
 use crate::evidence::similarity::ranking::{Likely, best, only};
 use crate::evidence::similarity::{SUGGESTION_THRESHOLD, TYPO_THRESHOLD, spelling};
 use crate::graph::GraphSpec;
-use crate::graph::spec::{Entity, Property};
+use crate::graph::spec::{Entity, PropertySpec};
 
 /// How much of a property's name a path has to have, more than of any other's, to be read for it.
 const CLEARLY_SAID: f64 = 0.25;
@@ -70,7 +70,7 @@ pub(crate) fn means_key(
     written: &str,
     path: &[String],
     entity: &Entity,
-    key: &Property,
+    key: &PropertySpec,
     effort: &StepBudget,
 ) -> bool {
     let full = |name: &str| spelling::plain(&entity.name) + &spelling::plain(name);
@@ -86,20 +86,20 @@ pub(crate) fn means_key(
 pub(crate) fn likely_property<'g>(
     written: Option<&str>,
     path: &[String],
-    free: &[&'g Property],
+    free: &[&'g PropertySpec],
     known: &PathIndex<'_>,
-) -> Option<Likely<&'g Property>> {
+) -> Option<Likely<&'g PropertySpec>> {
     let effort = &known.efforts.searches;
     let bytes: usize = path.iter().map(String::len).sum();
     let steps = LOOKUP + READING * bytes.min(MAX_BYTES) as u64;
     if !effort.take(steps * free.len() as u64) {
         return None;
     }
-    let fits = |property: &&&Property| {
+    let fits = |property: &&&PropertySpec| {
         path.is_empty() || !known.has(path) || known.admits(path, Some(&property.property_type))
     };
-    let fitting: Vec<&'g Property> = free.iter().filter(fits).copied().collect();
-    let alike = |written: &str, it: &Property| {
+    let fitting: Vec<&'g PropertySpec> = free.iter().filter(fits).copied().collect();
+    let alike = |written: &str, it: &PropertySpec| {
         let column = spelling::names_or_short_forms(written, &it.column, effort);
         spelling::names_or_short_forms(written, &it.logical_name, effort).max(column)
     };
@@ -109,7 +109,7 @@ pub(crate) fn likely_property<'g>(
     if let Some(nearest) = nearest.filter(|it| it.is_clear_typo()) {
         return Some(Likely::new(nearest.item, true));
     }
-    let named = |it: &&&Property| {
+    let named = |it: &&&PropertySpec| {
         spelling::ends_in(path, &it.logical_name) || spelling::ends_in(path, &it.column)
     };
     if let Some(property) = only(fitting.iter().filter(named)) {
@@ -119,22 +119,26 @@ pub(crate) fn likely_property<'g>(
         return Some(Likely::new(nearest.item, false));
     }
     // Without a name, the path alone: one whose words the path has, and no other's.
-    let said = |it: &Property| spelling::affinity(&it.logical_name, path);
+    let said = |it: &PropertySpec| spelling::affinity(&it.logical_name, path);
     said_most(fitting.iter().map(|it| (said(it), *it))).filter(|_| written.is_none())
 }
 
 /// Of properties, each with how much of its name is said, the one of which the most is; certain where that is clear.
 pub(crate) fn said_most<'g>(
-    said: impl Iterator<Item = (f64, &'g Property)>,
-) -> Option<Likely<&'g Property>> {
+    said: impl Iterator<Item = (f64, &'g PropertySpec)>,
+) -> Option<Likely<&'g PropertySpec>> {
     let most = best(said)?;
     let is_clear = most.score >= CLEARLY_SAID && most.margin >= CLEARLY_SAID;
     (most.score > 0.0).then(|| Likely::new(most.item, is_clear))
 }
 
 /// The name of a property that is nearest to what was written: results may use the column's as well as the logical one.
-pub(crate) fn called<'g>(property: &'g Property, written: &str, effort: &StepBudget) -> &'g str {
-    let Property { logical_name, column, .. } = property;
+pub(crate) fn called<'g>(
+    property: &'g PropertySpec,
+    written: &str,
+    effort: &StepBudget,
+) -> &'g str {
+    let PropertySpec { logical_name, column, .. } = property;
     let near = |name: &str| spelling::names(written, name, effort);
     if column != logical_name && near(column) > near(logical_name) { column } else { logical_name }
 }
