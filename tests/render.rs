@@ -225,7 +225,8 @@ fn fuel_grows_with_the_event_alone() {
     let case = std::fs::read_to_string(workspace_root().join("tests/render/lines.json")).unwrap();
     let case: Value = serde_json::from_str(&case).unwrap();
     let inspected = rendered(&plan::from_value(&case["plan"]).unwrap());
-    let extractor = Sandbox::new(Limits::default()).unwrap().load(&inspected).unwrap();
+    let limits = options!(Limits { deadline_ms: 30_000, ..Limits::default() });
+    let extractor = Sandbox::new(limits).unwrap().load(&inspected).unwrap();
     let mut runner = extractor.runner();
     let mut fuel = |kilobytes| {
         let event = event_of(kilobytes);

@@ -33,6 +33,11 @@ fn imports_wasi(module: &Inspected) -> bool {
     module.wasm().windows(5).any(|bytes| bytes == b"wasi_")
 }
 
+/// Nothing but a case that says so ends by its deadline, however busy the machine is.
+fn patient() -> Limits {
+    options!(Limits { deadline_ms: 30_000, ..Limits::default() })
+}
+
 /// The guest of a case, if it is one that gets as far as being run.
 fn hostile(case: &Case) -> Option<Guest> {
     // What needs other bounds on its structure is an attack on compilers, and is compiled in a process of its own if at all.
@@ -50,7 +55,7 @@ fn hostile(case: &Case) -> Option<Guest> {
     Some(Guest {
         name: case.name().to_owned(),
         module,
-        limits: case.limits(&Limits::default()),
+        limits: case.limits(&patient()),
         events: vec![
             case.event().unwrap().into_bytes(),
             case.good_event().unwrap().into_bytes(),
@@ -72,7 +77,7 @@ fn example(name: &str) -> Guest {
     Guest {
         name: name.to_owned(),
         module: rendered(&plan),
-        limits: Limits::default(),
+        limits: patient(),
         events,
         leaks: false,
     }
