@@ -17,17 +17,7 @@ use retort::{Coded, EventSchema, GraphSpec, Rule, Samples, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::workspace_root;
-
-const GRAPH: &str = "ontology: shop
-entities:
-- name: Order
-  description: What was bought.
-  keys: {primary: [order_id]}
-  properties:
-  - {name: order_id, type: string}
-  - {name: total, type: double}
-";
+use crate::support::{SHOP, task, workspace_root};
 
 const SECOND: Turn = Turn { attempt: 2, of: 5 };
 
@@ -40,16 +30,6 @@ fn example(name: &str) -> Task {
     )
     .rule(Rule::parse(&read("rule.md"), "rule.md").unwrap())
     .event_schema(EventSchema::parse(&read("schema.json"), "schema.json").unwrap())
-    .build()
-}
-
-fn task(rule: &str, schema: Option<&str>, graph: &str, samples: &str) -> Task {
-    Task::builder(
-        GraphSpec::parse(graph, "graph").unwrap(),
-        Samples::parse(samples, "samples").unwrap(),
-    )
-    .rule(Rule::parse(rule, "rule").unwrap())
-    .event_schema(schema.map(|schema| EventSchema::parse(schema, "schema").unwrap()))
     .build()
 }
 
@@ -80,7 +60,7 @@ fn the_prompts_of_the_examples_are_as_recorded() {
 #[test]
 fn without_a_rule_there_is_nothing_to_ask() {
     let task = Task::new(
-        GraphSpec::parse(GRAPH, "graph").unwrap(),
+        GraphSpec::parse(SHOP, "graph").unwrap(),
         Samples::parse(r#"{"event_type":"a"}"#, "samples").unwrap(),
     );
     let error = prompt::resolution_prompt(&task).unwrap_err();
@@ -109,7 +89,7 @@ fn values_are_shown_as_the_rules_of_redaction_say() {
 #[test]
 fn what_policy_denies_is_named_and_not_shown() {
     let samples = r#"{"event_type":"placed","order":{"id":"abc","who":{"nick":"wonderland"}}}"#;
-    let task = task("Orders.", None, GRAPH, samples);
+    let task = task("Orders.", None, SHOP, samples);
     let policy =
         FieldPolicy::parse("deny: [{path: order.who, reason: \"per\\nsonal\"}]", "").unwrap();
     assert!(prompt::resolution_prompt(&task).unwrap().contains("wonderland"));
@@ -131,7 +111,7 @@ fn what_a_schema_says_of_denied_paths_is_not_shown() {
         (schema, "\n[\"order\",\"id\"] string: \"Its number.\"\n"),
         (json!({"title": "wonderland, behind the looking-glass"}), ""),
     ] {
-        let task = task("Orders.", Some(&schema.to_string()), GRAPH, samples);
+        let task = task("Orders.", Some(&schema.to_string()), SHOP, samples);
         let open = prompt::resolution_prompt(&task).unwrap();
         assert!(open.contains("wonderland") && open.contains("looking-glass"));
         let prompt = prompt::resolution_prompt_under(&task, &policy).unwrap();
@@ -148,7 +128,7 @@ fn what_is_inside_of_arrays_is_shown_by_its_path_from_the_element() {
         "by":{"2026-01-01":{"n":1},"2026-01-02":{"n":2},"2026-01-03":{"n":3}}}}
 {"event_type":"placed","order":{"by":{"2026-02-01":{"n":4},"2026-02-02":{"n":4},"2026-02-03":{"n":4}}}}"#;
     let graph = format!(
-        "{GRAPH}- name: Line
+        "{SHOP}- name: Line
   keys: {{primary: [order_id, no]}}
   properties:
   - {{name: text, type: string}}
@@ -182,7 +162,7 @@ fn arrays_are_shown_as_deep_as_a_plan_reads_and_the_rest_is_counted() {
     let nested =
         json!({"a": [{"b": [{"n": 1, "c": [{"d": [{"e": 1}]}], "m": [[2]]}], "t": [[3]]}]});
     let event = json!({"event_type": "placed", "content": nested}).to_string();
-    let task = task("Orders.", None, GRAPH, &event);
+    let task = task("Orders.", None, SHOP, &event);
     let prompt = prompt::resolution_prompt(&task).unwrap();
     for line in [
         r#"["content","a"] [] ["b"] [] object in 1 of 1"#,
@@ -202,7 +182,7 @@ fn arrays_are_shown_as_deep_as_a_plan_reads_and_the_rest_is_counted() {
 
     // Of a shallow event there is nothing to say.
     let shallow = r#"{"event_type":"placed","lines":[{"tags":["x"]}]}"#;
-    let prompt = prompt::resolution_prompt(&self::task("Orders.", None, GRAPH, shallow)).unwrap();
+    let prompt = prompt::resolution_prompt(&self::task("Orders.", None, SHOP, shallow)).unwrap();
     assert!(prompt.contains(r#"["lines"] [] ["tags"] [] string"#), "{prompt}");
     assert!(!prompt.contains("deeper than"), "{prompt}");
 }
@@ -213,7 +193,7 @@ fn more_arrays_than_are_looked_into_are_said_to_be_there() {
     for (arrays, is_said) in [(100, false), (101, true)] {
         let content: Value = (0..arrays).map(|i| (format!("a{i}"), json!([{"x": 1}]))).collect();
         let event = json!({"event_type": "placed", "content": content}).to_string();
-        let prompt = prompt::resolution_prompt(&task("Orders.", None, GRAPH, &event)).unwrap();
+        let prompt = prompt::resolution_prompt(&task("Orders.", None, SHOP, &event)).unwrap();
         assert_eq!(prompt.contains(said), is_said, "{arrays}");
     }
 }
@@ -301,7 +281,7 @@ fn descriptions_take_no_property_its_place() {
 fn an_event_type_without_words_hides_no_other() {
     let samples = r#"{"event_type":"--","x":1}
 {"event_type":"placed","order":{"id":"abc"}}"#;
-    let prompt = prompt::resolution_prompt(&task("Orders -- all.", None, GRAPH, samples)).unwrap();
+    let prompt = prompt::resolution_prompt(&task("Orders -- all.", None, SHOP, samples)).unwrap();
     assert!(prompt.contains(r#"["order","id"] string"#), "{prompt}");
 }
 
@@ -351,7 +331,7 @@ fn a_prompt_is_bounded_whatever_goes_into_it() {
     let ticks = |count: usize| "`".repeat(count);
     let schema = json!({"description": ticks(8_000)}).to_string();
     let event = json!({"event_type": ticks(99), "content": {ticks(90): ticks(20)}}).to_string();
-    let task_of = |count| task(&format!("Orders {}", ticks(count)), Some(&schema), GRAPH, &event);
+    let task_of = |count| task(&format!("Orders {}", ticks(count)), Some(&schema), SHOP, &event);
     let text = prompt::resolution_prompt(&task_of(11_000)).unwrap();
     assert!(text.chars().count() < MAX_CHARS && !text.contains("````"));
     assert_eq!(prompt::resolution_prompt(&task_of(31_000)).unwrap_err().code(), "rule_too_long");
@@ -364,9 +344,8 @@ fn a_prompt_is_bounded_whatever_goes_into_it() {
     ] {
         assert!(prompt.contains(said), "{said}");
     }
-    let error =
-        prompt::resolution_prompt(&task(&"w".repeat(MAX_RULE_CHARS), None, GRAPH, &samples))
-            .unwrap_err();
+    let error = prompt::resolution_prompt(&task(&"w".repeat(MAX_RULE_CHARS), None, SHOP, &samples))
+        .unwrap_err();
     assert_eq!(error.code(), "rule_too_long");
 }
 
@@ -502,7 +481,7 @@ proptest! {
 fn the_prompt_of_an_example_fits_the_smallest_of_models() {
     for entry in fs::read_dir(workspace_root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
-        if path.join("retort.toml").exists() {
+        if path.join("schema.json").exists() {
             let name = path.file_name().map(Path::new).unwrap().to_string_lossy().into_owned();
             let length = prompt::resolution_prompt(&example(&name)).unwrap().chars().count();
             assert!(length < 40_000, "{name}: {length}");

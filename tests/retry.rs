@@ -3,7 +3,6 @@
 mod account;
 mod budgets;
 mod http;
-mod pipeline;
 mod prompts;
 mod records;
 mod repairing;

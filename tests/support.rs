@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use retort::Limits;
 use retort::gate::{Inspected, StructuralLimits, inspect};
 use retort::internal::prove;
 use retort::plan::{self, Plan};
 use retort::render::{self, compile};
 use retort::sandbox::{ForeignModules, Options, Sandbox};
+use retort::{EventSchema, GraphSpec, Limits, Rule, Samples, Task};
 use serde_json::Value;
 
 /// The root of the workspace.
@@ -73,4 +73,26 @@ pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
     let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).ok();
     digits.chunks(2).map(byte).collect()
+}
+
+/// A graph spec of one entity.
+pub(crate) const SHOP: &str = "ontology: shop
+entities:
+- name: Order
+  description: What was bought.
+  keys: {primary: [order_id]}
+  properties:
+  - {name: order_id, type: string}
+  - {name: total, type: double}
+";
+
+/// A task of these texts.
+pub(crate) fn task(rule: &str, schema: Option<&str>, graph: &str, samples: &str) -> Task {
+    Task::builder(
+        GraphSpec::parse(graph, "graph").unwrap(),
+        Samples::parse(samples, "samples").unwrap(),
+    )
+    .rule(Rule::parse(rule, "rule").unwrap())
+    .event_schema(schema.map(|schema| EventSchema::parse(schema, "schema").unwrap()))
+    .build()
 }

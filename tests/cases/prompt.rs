@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use libtest_mimic::Trial;
+use retort::Task;
 use retort::evidence::{Evidence, PathStep};
 use retort::internal::prompt::{self, MAX_CHARS};
 use retort::plan::{self, Read};
-use retort::{EventSchema, GraphSpec, Rule, Samples, Task};
 use serde_json::{Value, json};
 
-use crate::support::workspace_root;
+use crate::support::{SHOP, task, workspace_root};
 use crate::trial::on_shared;
 
 const CORPUS: &str = "corpora/github_webhooks";
@@ -28,33 +28,13 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-const GRAPH: &str = "ontology: shop
-entities:
-- name: Order
-  description: What was bought.
-  keys: {primary: [order_id]}
-  properties:
-  - {name: order_id, type: string}
-  - {name: total, type: double}
-";
-
-fn task(rule: &str, schema: Option<&str>, graph: &str, samples: &str) -> Task {
-    Task::builder(
-        GraphSpec::parse(graph, "graph").unwrap(),
-        Samples::parse(samples, "samples").unwrap(),
-    )
-    .rule(Rule::parse(rule, "rule").unwrap())
-    .event_schema(schema.map(|schema| EventSchema::parse(schema, "schema").unwrap()))
-    .build()
-}
-
 /// The schemas of real webhooks, the largest of 400 KB: what the rule speaks of is always there.
 fn a_large_schema_gives_way_to_its_paths(corpus: &Path) {
     let folder = corpus.join("schemas");
     let rule = "One Issue for each pull request: its pull_request.head.repo.full_name, number and merged_at.";
     let samples = r#"{"event_type":"pull_request.opened","pull_request":{"number":7}}"#;
     let schema = fs::read_to_string(folder.join("pull_request.schema.json")).unwrap();
-    let prompt = prompt::resolution_prompt(&task(rule, Some(&schema), GRAPH, samples)).unwrap();
+    let prompt = prompt::resolution_prompt(&task(rule, Some(&schema), SHOP, samples)).unwrap();
     for line in [
         r#"["pull_request","head","repo","full_name"] string"#,
         r#"["pull_request","merged_at"] null or string"#,
@@ -63,7 +43,7 @@ fn a_large_schema_gives_way_to_its_paths(corpus: &Path) {
         assert!(prompt.contains(line), "{line} is missing in {prompt}");
     }
     let schema = fs::read_to_string(folder.join("schema_all.json")).unwrap();
-    let prompt = prompt::resolution_prompt(&task(rule, Some(&schema), GRAPH, samples)).unwrap();
+    let prompt = prompt::resolution_prompt(&task(rule, Some(&schema), SHOP, samples)).unwrap();
     assert!(prompt.chars().count() < 80_000);
 }
 

@@ -1,5 +1,6 @@
-//! The contract's cases of the loop that asks a model until a plan passes.
+//! The loop that asks a model until a plan passes: the contract's cases, and those with the gates themselves.
 
+mod pipeline;
 #[allow(dead_code, reason = "other tests use it as well")]
 #[path = "../retry/script.rs"]
 mod script;
@@ -21,7 +22,8 @@ use crate::trial::of_contract;
 const WITHOUT_POLICY: &str = "same_bad_answer_repeated_is_not_short_circuited";
 
 pub(crate) fn trials() -> Vec<Trial> {
-    of_contract("retry_loop", named, |case| {
+    let mut trials = pipeline::trials();
+    trials.extend(of_contract("retry_loop", named, |case| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             if !list(&case, "render_outcomes").is_empty() {
@@ -32,7 +34,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
             check(&case, None).await;
         });
-    })
+    }));
+    trials
 }
 
 fn named(text: &str) -> Vec<(String, Value)> {

@@ -6,9 +6,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::PathBuf;
 
+use libtest_mimic::Trial;
 use retort::author::{
     Account, Attempt, AttemptKind, LoopConfig, LoopConfigBuilder, LoopOutcome, PipelineGates,
     RetryPolicy, RetryStrategy,
@@ -20,7 +19,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::script::{Model, task};
-use crate::support::workspace_root;
+use crate::trial::{json_of, of_files, snapshots, stem};
+
+const FOLDER: &str = "tests/retry/pipeline";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,42 +91,18 @@ struct Expected {
     attempts: Vec<String>,
 }
 
-fn cases() -> Vec<PathBuf> {
-    let folder = workspace_root().join("tests/retry/pipeline");
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut cases: Vec<PathBuf> = files
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .collect();
-    cases.sort();
-    cases
-}
-
-#[tokio::test]
-async fn every_case_ends_as_it_says() {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("pipeline");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    let cases = cases();
-    assert!(cases.len() > 10);
-    let mut others = Vec::new();
-    for path in cases {
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let text = fs::read_to_string(&path).unwrap();
-        let case: Case =
-            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let (ended, expected, told) = ended(&name, case).await;
-        if ended != expected {
-            others.push(format!("{name}: {ended:#?}"));
-            continue;
-        }
-        settings.bind(|| insta::assert_snapshot!(name, told));
-    }
-    assert!(others.is_empty(), "{}", others.join("\n"));
+/// A trial for each case, named `retry::pipeline/<case>`.
+pub(super) fn trials() -> Vec<Trial> {
+    of_files("retry::pipeline/", FOLDER, "json", |path| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (ended, expected, told) = runtime.block_on(ended(json_of(path)));
+        assert_eq!(ended, expected);
+        snapshots("../retry/pipeline").bind(|| insta::assert_snapshot!(stem(path), told));
+    })
 }
 
 /// Runs a case: how it ended, how it should have, and what model and user were told.
-async fn ended(name: &str, case: Case) -> (Expected, Expected, String) {
+async fn ended(case: Case) -> (Expected, Expected, String) {
     let Case { policy, config, samples, answers, expect, .. } = case;
     let task = if samples.is_empty() { task() } else { task_with(&samples) };
     let policy = TenantPolicy::parse(&policy.to_string(), "policy.json").unwrap();
@@ -138,12 +115,12 @@ async fn ended(name: &str, case: Case) -> (Expected, Expected, String) {
     let outcome = compile_with_llm(&model, &task, &gates, &config).await.unwrap();
     let attempts = outcome.attempts().iter().map(gist).collect();
     let ended = Expected { reason: outcome.reason().to_string(), attempts };
-    assert_eq!(outcome.accepted().is_some(), ended.reason == "succeeded", "{name}");
+    assert_eq!(outcome.accepted().is_some(), ended.reason == "succeeded");
     let prompts = model.prompts();
     let original = prompt::resolution_prompt_under(&task, pipeline.policy()).unwrap();
-    assert_eq!(prompts[0], original, "{name}");
+    assert_eq!(prompts[0], original);
     for (number, prompt) in (1..).zip(&prompts).skip(1) {
-        assert!(prompt.contains(&format!("attempt {number} of {max_attempts}.")), "{name}");
+        assert!(prompt.contains(&format!("attempt {number} of {max_attempts}.")));
     }
     (ended, expect, told(&prompts[1..], &original, &outcome, &task))
 }
