@@ -10,29 +10,18 @@ use std::thread;
 use retort::runtime::{Dispatched, Dispatcher};
 use retort::{GraphSpec, Pipeline, Registry, Samples, Store, Task, TenantPolicy};
 
-/// A tenant's gates, and its bundles of now. Threads go on with those that they have until they ask again.
-struct Tenant {
-    pipeline: Pipeline,
-    serving: RwLock<Arc<Registry>>,
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// A tenant's bundles of now. Threads go on with those that they have until they ask again.
+type Serving = RwLock<Arc<Registry>>;
+
+fn open(bundles: &Path, pipeline: &Pipeline) -> Result<Arc<Registry>> {
+    let registry = Registry::open(bundles, pipeline);
+    let refused = registry.failures().first().map(|failure| failure.error.to_string());
+    refused.map_or(Ok(Arc::new(registry)), |refused| Err(refused.into()))
 }
 
-impl Tenant {
-    fn new(host: &Pipeline, policy: &str, bundles: &Path) -> Result<Self, Box<dyn Error>> {
-        let pipeline = host.for_tenant(&TenantPolicy::parse(policy, "policy.yaml")?)?;
-        Ok(Self { serving: RwLock::new(Arc::new(Registry::open(bundles, &pipeline))), pipeline })
-    }
-
-    fn serving(&self) -> Arc<Registry> {
-        Arc::clone(&self.serving.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn swap(&self, bundles: &Path) {
-        let fresh = Arc::new(Registry::open(bundles, &self.pipeline));
-        *self.serving.write().unwrap_or_else(PoisonError::into_inner) = fresh;
-    }
-}
-
-fn store(host: &Pipeline, event_type: &str, bundles: &Path) -> Result<(), Box<dyn Error>> {
+fn store(host: &Pipeline, event_type: &str, bundles: &Path) -> Result<()> {
     let graph =
         "entities: [{name: Order, keys: {primary: [id]}, properties: [{name: id, type: string}]}]";
     let sample = format!(r#"{{"event_type": "{event_type}", "session_id": "s", "id": "1"}}"#);
@@ -45,35 +34,43 @@ fn store(host: &Pipeline, event_type: &str, bundles: &Path) -> Result<(), Box<dy
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<()> {
     let host = Pipeline::builder().build()?;
     let folder = tempfile::tempdir()?;
     let [now, later] = ["now", "later"].map(|name| folder.path().join(name));
     store(&host, "placed", &now)?;
     store(&host, "shipped", &later)?;
-    let acme = Tenant::new(&host, "limits: {memory_bytes: 4194304}", &now)?;
-    let globex = Tenant::new(&host, "isolation: per-event", &now)?;
-    let (served, fallback) = (AtomicU64::new(0), AtomicU64::new(0));
-    let serve = &|tenant: &Tenant| {
-        let registry = tenant.serving();
+    let acme = TenantPolicy::parse("limits: {memory_bytes: 4194304}", "acme.yaml")?;
+    let globex = TenantPolicy::parse("isolation: per-event", "globex.yaml")?;
+    let [acme, globex] = [host.for_tenant(&acme)?, host.for_tenant(&globex)?];
+    let tenants = [Serving::new(open(&now, &acme)?), Serving::new(open(&now, &globex)?)];
+    let [placed, shipped, fallback] = [const { AtomicU64::new(0) }; 3];
+    let serve = |serving: &Serving| -> Result<()> {
+        let registry = Arc::clone(&serving.read().unwrap_or_else(PoisonError::into_inner));
         let mut dispatcher = Dispatcher::new(&registry);
         for event_type in ["placed", "shipped", "lost"] {
             let event =
                 format!(r#"{{"event_type": "{event_type}", "session_id": "s", "id": "7"}}"#);
-            match dispatcher.dispatch(event.as_bytes()) {
-                Ok(Dispatched::Served(_)) => served.fetch_add(1, Relaxed),
-                Ok(Dispatched::Unrouted) | Err(_) => fallback.fetch_add(1, Relaxed),
+            let served = match dispatcher.dispatch(event.as_bytes())? {
+                Dispatched::Served(served) if served.event_type() == "placed" => &placed,
+                Dispatched::Served(_) => &shipped,
+                Dispatched::Unrouted => &fallback,
             };
+            served.fetch_add(1, Relaxed);
         }
+        Ok(())
     };
-    for (tenant, bundles) in [(&acme, &later), (&globex, &now)] {
+    for fresh in [&now, &later] {
+        *tenants[0].write().unwrap_or_else(PoisonError::into_inner) = open(fresh, &acme)?;
         thread::scope(|threads| {
-            for tenant in [&acme, &globex, &acme, &globex] {
-                threads.spawn(move || serve(tenant));
-            }
-        });
-        tenant.swap(bundles);
+            let [first, second] = &tenants;
+            let threads = [first, second, first, second].map(|it| threads.spawn(|| serve(it)));
+            threads.into_iter().try_for_each(|it| it.join().unwrap_or_else(|_| Err("panic".into())))
+        })?;
     }
-    println!("{} served, {} to the fallback", served.into_inner(), fallback.into_inner());
+    // Two threads of one tenant see the swap.
+    let counts = [placed, shipped, fallback].map(AtomicU64::into_inner);
+    assert_eq!(counts, [6, 2, 16]);
+    println!("{} served, {} to the fallback", counts[0] + counts[1], counts[2]);
     Ok(())
 }
