@@ -24,7 +24,7 @@ fn denying() -> Pipeline {
         r#"{"deny": [{"path": "content.*.email", "reason": "personal data"}]}"#,
         "policy.json",
     );
-    Pipeline::builder().fields(policy.unwrap()).build().unwrap()
+    Pipeline::builder().tenant(&policy.unwrap().into()).build().unwrap()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileType};
 
 use super::error::BundleLoadError;
-use super::load::{Expect, Loaded, ModuleGate, load_from, traced};
+use super::load::{Expect, Loaded, ModuleGate, load_from, trace_refusal, traced};
 use super::manifest::VALUE_CHARS;
 use super::read::kind_name;
 use crate::diagnostics::codes::{self, Code};
@@ -78,7 +78,9 @@ pub fn discover<G: ModuleGate>(
         Ok(opened) => opened,
         Err(error) => {
             let detail = format!("cannot list the directory of bundles: {error}");
-            found.failures.push(BundleLoadError::new(codes::MANIFEST_MISSING, root, detail).into());
+            let error = BundleLoadError::new(codes::MANIFEST_MISSING, root, detail);
+            trace_refusal(&error);
+            found.failures.push(error.into());
             return found;
         }
     };
@@ -145,10 +147,9 @@ fn register<M>(found: &mut Discovery<M>, allowlist: Option<&[String]>) {
             let shown = sanitize(event_type, VALUE_CHARS);
             let detail = format!("event type `{shown}` is declared by {} bundles", claimants.len());
             let code = codes::EVENT_TYPE_COLLISION;
-            found.failures.push(LoadFailure {
-                error: BundleLoadError::new(code, claimant.path(), detail),
-                event_type: Some(event_type.to_owned()),
-            });
+            let error = BundleLoadError::new(code, claimant.path(), detail);
+            trace_refusal(&error);
+            found.failures.push(LoadFailure { error, event_type: Some(event_type.to_owned()) });
         }
     }
 }

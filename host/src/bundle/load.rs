@@ -10,7 +10,7 @@ use tracing::{info, warn};
 
 use super::contents::{FingerprintHasher, Part};
 use super::digest::{Digest, PieceHasher};
-use super::error::{BundleLoadError, ModuleRefusal};
+use super::error::{BundleLoadError, ModuleRefusal, shown};
 use super::manifest::{self, MANIFEST_FILE, Manifest, VALUE_CHARS};
 use super::read::{ReadError, Regular, kind_name};
 use crate::diagnostics::codes::{self, Code};
@@ -167,15 +167,19 @@ pub(super) fn traced<M>(
     path: &Path,
     loaded: Result<Loaded<M>, BundleLoadError>,
 ) -> Result<Loaded<M>, BundleLoadError> {
-    let bundle = path.display();
     match &loaded {
         Ok(loaded) => {
-            let manifest = loaded.manifest();
-            info!(%bundle, function = manifest.function_name(), "bundle loaded");
+            let function = loaded.manifest().function_name();
+            info!(bundle = shown(path), function, "bundle loaded");
         }
-        Err(error) => warn!(%bundle, code = error.code(), "bundle refused"),
+        Err(error) => trace_refusal(error),
     }
     loaded
+}
+
+/// Says to the host's log that a bundle, or a directory of them, is refused or doesn't serve what it declares.
+pub(super) fn trace_refusal(error: &BundleLoadError) {
+    warn!(bundle = error.place(), code = error.code(), "bundle refused");
 }
 
 fn open_dir(path: &Path) -> Result<Dir, BundleLoadError> {

@@ -1,6 +1,7 @@
 //! From an event to the extractor that serves its type.
 
 use memchr::memmem::Finder;
+use tracing::Span;
 
 use super::registry::{Registry, Route};
 use crate::abi::block::SlotKind;
@@ -8,6 +9,7 @@ use crate::abi::event::{EVENT_TYPE, Projection, Projector};
 use crate::abi::section::Input;
 use crate::bundle::Digest;
 use crate::json::{scan, string};
+use crate::sandbox::runner::trace_rejection;
 use crate::sandbox::{RunError, RunOutcome, Runner};
 
 /// One thread's runners for a registry.
@@ -128,7 +130,10 @@ impl<'r> Dispatcher<'r> {
                 return Ok(Some(index));
             }
         }
-        let Some(index) = self.resolve(event)? else { return Ok(None) };
+        let resolved = self.resolve(event);
+        // No extractor has it yet that would say so.
+        let resolved = resolved.inspect_err(|error| trace_rejection(&Span::none(), error));
+        let Some(index) = resolved? else { return Ok(None) };
         let Some(route) = self.registry.routes().get(index) else { return Ok(None) };
         runner(&mut self.runners, route).project(event)?;
         Ok(Some(index))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use thiserror::Error;
+use tracing::{Span, debug};
 
 use super::dispatcher::{Dispatched, Dispatcher, Served};
 use super::registry::{Registry, Route};
@@ -17,6 +18,7 @@ use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
 use crate::json::{Line, Lines};
 use crate::sandbox::RunError;
+use crate::sandbox::runner::trace_rejection;
 
 /// Takes events from readers, one a line, and writes what their extractors give.
 ///
@@ -206,8 +208,9 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
                     last = number;
                     self.summary.bytes += bytes;
                     let used = usize::try_from(bytes).unwrap_or(usize::MAX);
-                    let error = EventError::TooLarge { used, allowed: self.limit };
-                    self.reject(file, number, &RunError::from(error).problem())?;
+                    let error = RunError::from(EventError::TooLarge { used, allowed: self.limit });
+                    trace_rejection(&Span::none(), &error);
+                    self.reject(file, number, &error.problem())?;
                 }
             }
         }
@@ -251,6 +254,7 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
         self.summary.fuel += served.outcome().fuel;
         self.summary.failed_conversions += u64::from(served.outcome().failed_conversions);
         if let Some(failure) = self.graphs.as_ref().and_then(|graphs| graphs.failure(&served)) {
+            debug!(code = failure.code.name, "event rejected");
             return self.reject(file, number, &failure);
         }
         if served.outcome().shape.is_empty() {

@@ -18,7 +18,7 @@ mod limits;
 mod native;
 mod options;
 mod pool;
-mod runner;
+pub(crate) mod runner;
 mod store;
 pub(crate) mod tenant;
 mod trap;

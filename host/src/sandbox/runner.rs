@@ -92,7 +92,7 @@ impl Observer for () {
 
 /// Says to the host's log why an event was rejected: by its code and what was used of a limit, since a message may repeat what came
 /// from the event.
-fn trace_rejection(span: &Span, error: &RunError) {
+pub(crate) fn trace_rejection(span: &Span, error: &RunError) {
     let (used, allowed) = error.usage().unzip();
     debug!(parent: span, code = error.code(), used, allowed, "event rejected");
 }

@@ -2,7 +2,6 @@
 
 use super::Pipeline;
 use crate::gate::inspect::StructuralLimits;
-use crate::gate::policy::FieldPolicy;
 use crate::sandbox::tenant::TenantPolicy;
 use crate::sandbox::{Limits, ModuleLoadError, Options, Sandbox};
 
@@ -27,7 +26,6 @@ pub struct PipelineBuilder {
     options: Options,
     structure: StructuralLimits,
     tenant: TenantPolicy,
-    fields: Option<FieldPolicy>,
 }
 
 impl PipelineBuilder {
@@ -49,14 +47,8 @@ impl PipelineBuilder {
         self
     }
 
-    /// Which fields plans may read, and the declared inputs of modules, whoever made them. By default what the
-    /// [tenant](Self::tenant) may read; without one everything but the whole event.
-    pub fn fields(mut self, fields: FieldPolicy) -> Self {
-        self.fields = Some(fields);
-        self
-    }
-
-    /// For this tenant alone. What its policy says comes before the other settings.
+    /// For this tenant alone. What its policy says comes before the other settings; which fields plans and modules may read it
+    /// alone says. By default everything but the whole event.
     pub fn tenant(mut self, tenant: &TenantPolicy) -> Self {
         self.tenant = tenant.clone();
         self
@@ -67,11 +59,11 @@ impl PipelineBuilder {
     /// # Errors
     /// As [`Sandbox::with_options`].
     pub fn build(self) -> Result<Pipeline, ModuleLoadError> {
-        let Self { options, structure, tenant, fields } = self;
+        let Self { options, structure, tenant } = self;
         Ok(Pipeline {
             sandbox: Sandbox::with_options(tenant.options(options))?,
             structure: tenant.structure(&structure),
-            policy: fields.unwrap_or_else(|| tenant.fields().clone()),
+            policy: tenant.fields().clone(),
         })
     }
 }
