@@ -16,7 +16,7 @@ use retort::internal::{
     section::Section,
 };
 use retort::plan::Conversion;
-use retort::{Limits, Pipeline, TenantPolicy};
+use retort::{GraphSpec, Limits, Pipeline, TenantPolicy};
 use serde_json::Value;
 
 use crate::support::workspace_root;
@@ -155,6 +155,14 @@ fn plans_in_documents_are_plans() {
 }
 
 #[test]
+fn the_graph_spec_in_the_documents_is_one() {
+    let specs = blocks(&document("docs/graph.md"), "yaml");
+    let [spec] = specs.as_slice() else { panic!("{specs:?}") };
+    let spec = GraphSpec::parse(spec, "graph.yaml").unwrap();
+    assert_eq!(spec.entity("Order").unwrap().properties.len(), 3);
+}
+
+#[test]
 fn the_policy_in_the_documents_is_one() {
     let policies = blocks(&document("docs/policy.md"), "yaml");
     let [policy] = policies.as_slice() else { panic!("{policies:?}") };
@@ -267,6 +275,7 @@ fn links_lead_somewhere() {
         ("docs/benchmarks.md", "docs"),
         ("docs/cli.md", "docs"),
         ("docs/evaluation.md", "docs"),
+        ("docs/graph.md", "docs"),
         ("docs/limits.md", "docs"),
         ("docs/plan.md", "docs"),
         ("docs/policy.md", "docs"),

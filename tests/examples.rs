@@ -43,11 +43,12 @@ struct Expected {
     result: Extraction,
 }
 
+/// The examples that have a plan, and so results that are to be expected of it.
 fn each_example(check: impl Fn(&Path, &Project)) {
     let mut folders: Vec<PathBuf> = fs::read_dir(workspace_root().join("examples"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.join("retort.toml").exists())
+        .filter(|path| path.join("plan.json").exists())
         .collect();
     folders.sort();
     assert!(folders.len() >= 4, "{folders:?}");

@@ -439,7 +439,7 @@ fn a_service_is_asked_and_its_key_shows_nowhere() {
 
 /// The example that shows a model's mistakes arrives at the plan of its folder.
 #[test]
-fn the_recorded_example_is_mended_into_its_plan() {
+fn the_example_is_repaired_into_its_plan() {
     let example = crate::support::workspace_root().join("examples/agent-decision");
     let out = tempfile::tempdir().unwrap();
     let out = out.path().to_str().unwrap();

@@ -43,7 +43,7 @@ pub(crate) mod retry;
 pub use answer::{Answer, AnswerError, AnswerFormat};
 pub use draft::{Doubt, DraftError, Mapping, Sketch, draft, draft_until};
 pub use prompt::{PromptError, resolution_prompt, resolution_prompt_under};
-pub use repair::{AnswerHash, Failure, RepairAction, RetryDecision, RetryMemory, RetryPolicy};
+pub use repair::RetryPolicy;
 pub use retry::{
     Account, ArgumentError, Attempt, AttemptFailure, AttemptKind, AttemptRecord, Category, Channel,
     DEFAULT_MAX_ATTEMPTS, GateError, Gates, History, LoopCause, LoopConfig, LoopConfigBuilder,

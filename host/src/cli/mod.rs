@@ -1,7 +1,7 @@
 //! The command line: one file for each command.
 //!
-//! It uses the library as any other program would. Results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done:
-//! wrong usage or input, or something outside that failed.
+//! It uses the library as any other program would. Results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 what was
+//! checked has failed, 2 it could not be done: wrong usage or input, or something outside that failed.
 
 mod args;
 mod artifact;
@@ -34,6 +34,7 @@ mod stages;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use retort::sandbox::COMPILE_COMMAND;
 
 use self::outcome::{CommandResult, CommandVerdict};
 
@@ -71,7 +72,7 @@ enum Command {
     Graph(graph::GraphArgs),
     Diagnose(diagnose::DiagnoseArgs),
     Explain(explain::ExplainArgs),
-    #[command(hide = true)]
+    #[command(name = COMPILE_COMMAND, hide = true)]
     CompileModule(compile_module::CompileModuleArgs),
     Selftest(selftest::SelftestArgs),
 }

@@ -6,11 +6,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use retort::graph::ValidateOptions;
 use retort::runtime::{Stream, Summary};
 use retort::{Coded, Pipeline, Registry};
 
-use super::args::{CacheArg, PolicyArg};
+use super::args::{CacheArg, EndpointsArg, PolicyArg};
 use super::error::CliError;
 use super::overwrite::{Inputs, guard_two};
 use super::{CommandResult, CommandVerdict, files, output};
@@ -83,9 +82,8 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     let rejects = writer(rejects, || Box::new(io::stderr()))?;
     let mut stream = Stream::new(&registry, out, rejects);
     if let Some(specs) = specs {
-        let mut options = ValidateOptions::default();
-        options.allow_external_endpoints = args.allow_external_endpoints;
-        stream = stream.with_graphs(specs, options);
+        let endpoints = EndpointsArg { allow_external_endpoints: args.allow_external_endpoints };
+        stream = stream.with_graphs(specs, endpoints.validate_options());
     }
     let start = Instant::now();
     for path in &args.events {

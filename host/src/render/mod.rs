@@ -31,8 +31,8 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::diagnose::RenderReport;
 use crate::diagnostics::problem::Coded;
 
-/// The version of what rendering makes of a plan.
 pub use compile::{CompileError, Compiled, compile, compile_text};
+/// The version of what rendering makes of a plan.
 pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
 pub use source::{Source, render};
 

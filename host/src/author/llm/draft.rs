@@ -35,18 +35,17 @@ impl LlmClient for Draft {
     }
 
     async fn generate_json(&self, _request: LlmRequest) -> Result<Completion, LlmError> {
-        let config =
-            |error: &dyn std::fmt::Display| LlmError::Config { message: error.to_string() };
         let sketch = match self.sketch.get() {
             Some(sketch) => sketch,
             None => {
                 let task = Arc::clone(&self.task);
                 let drafted = run_blocking(move |cancel| draft_until(&task, cancel)).await;
-                let drafted = drafted.map_err(|error| config(&error))?;
+                let drafted =
+                    drafted.map_err(|error| LlmError::Config { message: error.to_string() })?;
                 self.sketch.get_or_init(|| drafted)
             }
         };
-        let plan = sketch.as_ref().map_err(|error| config(error))?.plan();
+        let plan = sketch.as_ref().map_err(no_sketch)?.plan();
         Ok(Completion { text: format!("{plan:#}"), usage: None, finish_reason: FinishReason::Stop })
     }
 
@@ -56,5 +55,16 @@ impl LlmClient for Draft {
 
     fn costs_tokens(&self) -> bool {
         false
+    }
+}
+
+fn no_sketch(error: &DraftError) -> LlmError {
+    let message = error.to_string();
+    match error {
+        DraftError::NoEntity => LlmError::DraftNoEntity { message },
+        DraftError::NoKey { .. } | DraftError::FewProperties { .. } => {
+            LlmError::DraftNoKey { message }
+        }
+        DraftError::Limit { .. } => LlmError::DraftLimit { message },
     }
 }

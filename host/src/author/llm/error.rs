@@ -22,6 +22,27 @@ pub enum LlmError {
         /// What is missing or wrong.
         message: String,
     },
+    /// There is nothing to sketch: the graph spec has no entity with a key.
+    #[error("no first sketch: {message}")]
+    #[serde(rename = "draft_no_entity")]
+    DraftNoEntity {
+        /// What was expected and what was found.
+        message: String,
+    },
+    /// The events hold too little that clearly is what the graph spec asks for.
+    #[error("no first sketch: {message}")]
+    #[serde(rename = "draft_no_key")]
+    DraftNoKey {
+        /// What was expected and what was found.
+        message: String,
+    },
+    /// The search for a first sketch took too long.
+    #[error("no first sketch: {message}")]
+    #[serde(rename = "draft_limit")]
+    DraftLimit {
+        /// What was expected and what was found.
+        message: String,
+    },
     /// The provider refused the key.
     #[error("{model} refused the credentials (HTTP {status}): {message}")]
     #[serde(rename = "model_unauthorized")]
@@ -115,6 +136,9 @@ impl LlmError {
     pub(super) fn message_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Config { message }
+            | Self::DraftNoEntity { message }
+            | Self::DraftNoKey { message }
+            | Self::DraftLimit { message }
             | Self::Unauthorized { message, .. }
             | Self::Quota { message, .. }
             | Self::Status { message, .. }
@@ -132,6 +156,9 @@ impl Coded for LlmError {
     fn entry(&self) -> Code {
         match self {
             Self::Config { .. } => codes::MODEL_CONFIG,
+            Self::DraftNoEntity { .. } => codes::DRAFT_NO_ENTITY,
+            Self::DraftNoKey { .. } => codes::DRAFT_NO_KEY,
+            Self::DraftLimit { .. } => codes::DRAFT_LIMIT,
             Self::Unauthorized { .. } => codes::MODEL_UNAUTHORIZED,
             Self::Quota { .. } => codes::MODEL_QUOTA,
             Self::Status { .. } => codes::MODEL_STATUS,

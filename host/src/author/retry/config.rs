@@ -183,9 +183,6 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
         self
     }
 
-    /// How many answers a model may give where nobody says otherwise.
-    pub const DEFAULT_MAX_ATTEMPTS: usize = 5;
-
     /// How often one answer is repaired before the model is asked again; 4 by default, 0 switches repair off.
     pub fn mechanical_rounds(mut self, rounds: usize) -> Self {
         self.config.mechanical_rounds = rounds;

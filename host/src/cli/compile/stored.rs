@@ -59,7 +59,7 @@ pub(super) fn print_path(stored: &Stored) -> Result<(), CliError> {
     for path in &stored.others.colliding {
         let path = files::name(path);
         output::note(format_args!(
-            "{path} declares an event type of it as well, which neither of them will serve"
+            "{path} declares an event type of it as well, which neither of them will serve: remove one, or give both plans the same function_name"
         ));
     }
     output::write(&format!("{}\n", stored.path.display()))
