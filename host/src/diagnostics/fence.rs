@@ -28,6 +28,12 @@ pub(crate) fn pretty(value: &Value, escape: Escape) -> String {
     escaped(&format!("{:#}", sorted(value)), escape)
 }
 
+/// The text of a JSON value as it was laid out, in ASCII: lines end in a line feed, and two spaces stand for a tab.
+pub(crate) fn as_written(json: &str) -> String {
+    // Neither is in a string as it is.
+    escaped(&json.trim().replace('\r', "").replace('\t', "  "), Escape::Ascii)
+}
+
 /// JSON on one line, keys sorted.
 pub(crate) fn compact(value: &Value) -> String {
     escaped(&sorted(value).to_string(), Escape::Hidden)

@@ -1,15 +1,19 @@
 //! Which values of sample events are shown, and which by their shape alone.
 //!
-//! Samples are real data, and what shows them leaves the host: prompts, and findings that a model reads. A model has to see what values look like, not whose they are:
+//! Samples are real data, and what shows them leaves the host: prompts, and findings that a model reads. A model has to see what
+//! values look like, not whose they are:
 //!
 //! 1. Null, `true` and `false` are shown.
 //! 2. Below a key that says that the value is about a person, or is a secret (`email`, `author_login`, `apiKey`, ...),
 //!    every value is shown by its shape.
-//! 3. Numbers of at most eight digits are shown; longer ones are ids, and shown as `<integer of 12 digits>`.
-//! 4. Of strings, timestamps are shown, and single words of at most 32 characters that hold at most four digits,
-//!    but no run of 16 letters and digits: states, kinds, names of things, version numbers.
-//! 5. Any other string is shown as the first of these that it is: `<date>`, `<email>`, `<UUID>`, `<IP address>`,
-//!    `<URL with credentials>`, `<URL>`, `<token>`, `<hex of N digits>`, `<N digits>`, `<text of N characters>`.
+//! 3. Numbers of at most eight digits are shown; longer ones are ids, and shown as `<integer of 12 digits>` or `<number 9{10}.9{6}>`.
+//! 4. Of strings, timestamps are shown. A string that is the first of these is shown as that: `<date>`, `<email>`, `<UUID>`,
+//!    `<IP address>`, `<URL with credentials>`, `<URL>`, `<token>`, `<hex of N digits>`, `<N digits>`.
+//! 5. Any other string of at most 200 characters without white space is shown run by run, with what is between them as it is.
+//!    Words are shown, and numbers of at most four digits; longer ones as `9{6}`, and what mixes letters and digits, or cases as
+//!    no word does, as `x{12}`, both in angle brackets around the whole: `<arn:aws:iam::9{12}:role/loader>`. What follows a
+//!    word that says that it is about a person is shown as `x{12}` too.
+//! 6. Everything else is `<text of N characters>`.
 //!
 //! This is a matter of rules, not of judgement: a word that happens to be somebody's nickname, below a key that doesn't
 //! say so, is shown. A [policy](crate::gate::policy) keeps whole fields out.
@@ -31,6 +35,9 @@ const MAX_WORD_CHARS: usize = 32;
 
 /// How many digits a word may hold that is shown.
 const MAX_WORD_DIGITS: usize = 4;
+
+/// How long a string may be that is shown run by run.
+const MAX_LAID_OUT_CHARS: usize = 200;
 
 /// How long a string without white space has to be to look like a secret.
 const MIN_SECRET_CHARS: usize = 16;
@@ -97,6 +104,10 @@ const PERSONAL: &[&str] = &[
     "zipcode",
 ];
 
+/// Words behind which a name of a person stands: `user/ada`.
+const PEOPLE: &[&str] =
+    &["actor", "author", "email", "login", "mail", "owner", "person", "user", "username"];
+
 /// What tokens of well-known services begin with.
 const TOKENS: &[&str] = &[
     "AKIA",
@@ -134,7 +145,15 @@ pub fn redacted(path: &[String], value: &Value) -> Value {
             let text = number.to_string();
             let digits = digits(&text);
             let kind = if number.is_f64() { "number" } else { "integer" };
-            (is_personal || digits > MAX_DIGITS).then(|| format!("<{kind} of {digits} digits>"))
+            match text.split_once('.') {
+                Some((whole, fraction)) if digits > MAX_DIGITS && !is_personal => Some(format!(
+                    "<number {}.{}>",
+                    nines(digits_of(whole)),
+                    nines(digits_of(fraction))
+                )),
+                _ => (is_personal || digits > MAX_DIGITS)
+                    .then(|| format!("<{kind} of {digits} digits>")),
+            }
         }
         Value::String(text) if is_personal && !text.is_empty() => Some(
             shape(text).unwrap_or_else(|| format!("<text of {} characters>", text.chars().count())),
@@ -241,26 +260,81 @@ fn shape(text: &str) -> Option<String> {
     if TOKENS.iter().any(|start| text.len() > 2 * start.len() + 4 && text.starts_with(start)) {
         return fixed("<token>");
     }
-    let count = digits(text);
-    let is_solid = text.chars().all(|c| c.is_ascii_graphic());
     if length >= MIN_SECRET_CHARS && text.chars().all(|c| c.is_ascii_hexdigit()) {
         return Some(format!("<hex of {length} digits>"));
     }
+    let count = digits(text);
     if count > MAX_WORD_DIGITS && text.chars().all(|c| c.is_ascii_digit() || " +-./()".contains(c))
     {
-        return Some(format!("<{count} digits>"));
+        return Some(match text.split_once('.') {
+            Some((whole, fraction))
+                if [whole, fraction].iter().all(|it| it.len() == digits(it)) =>
+            {
+                format!("<{}.{}>", nines(whole.len()), nines(fraction.len()))
+            }
+            _ => format!("<{count} digits>"),
+        });
     }
-    if length >= MIN_SECRET_CHARS && count > 0 && text.chars().all(|c| c.is_ascii_alphanumeric()) {
-        return fixed("<token>");
-    }
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.:/".contains(c);
-    if length <= MAX_WORD_CHARS && count <= MAX_WORD_DIGITS && text.chars().all(is_word) {
-        return None;
-    }
-    if length >= MIN_SECRET_CHARS && count > MAX_WORD_DIGITS && is_solid {
-        return fixed("<token>");
+    let is_in_runs = |c: char| c.is_ascii_alphanumeric() || "_-.:/#,=+$|~*%&".contains(c);
+    if length <= MAX_LAID_OUT_CHARS && text.chars().all(is_in_runs) {
+        return laid_out(text);
     }
     free_text()
+}
+
+/// A string of runs of letters and digits, of which those that may be secret are told by length alone; `None` where none is.
+fn laid_out(text: &str) -> Option<String> {
+    let mut shown = String::new();
+    let mut is_masked = false;
+    let mut is_person = false;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let run = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(run);
+        let digits = digits(word);
+        let mask = if word.is_empty() {
+            None
+        } else if is_person {
+            Some(format!("x{{{run}}}"))
+        } else if digits == run {
+            (digits > MAX_WORD_DIGITS).then(|| nines(run))
+        } else {
+            let is_mixed = digits > 0 && (digits > MAX_WORD_DIGITS || run >= MIN_SECRET_CHARS);
+            (is_mixed || run > MAX_WORD_CHARS || !is_cased_as_words(word))
+                .then(|| format!("x{{{run}}}"))
+        };
+        is_person |= is_about_a_person(word);
+        is_masked |= mask.is_some();
+        shown.push_str(mask.as_deref().unwrap_or(word));
+        // Between runs is ASCII.
+        let (between, next) = after.split_at(usize::from(!after.is_empty()));
+        shown.push_str(between);
+        rest = next;
+    }
+    is_masked.then(|| format!("<{shown}>"))
+}
+
+/// Whether what follows this word in a path or a name is somebody's: `user/ada`.
+fn is_about_a_person(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let word = word.strip_suffix('s').unwrap_or(&word);
+    PEOPLE.contains(&word)
+}
+
+/// Whether a word is written as words are: small letters with capitals that begin a word each, or capitals alone.
+fn is_cased_as_words(word: &str) -> bool {
+    let letters: Vec<char> = word.chars().filter(char::is_ascii_alphabetic).collect();
+    let begun =
+        letters.windows(2).filter(|it| it[0].is_lowercase() && it[1].is_uppercase()).count();
+    begun <= 1 + letters.len() / 4
+}
+
+fn nines(count: usize) -> String {
+    format!("9{{{count}}}")
+}
+
+fn digits_of(text: &str) -> usize {
+    digits(text.split(['e', 'E']).next().unwrap_or(text))
 }
 
 fn digits(text: &str) -> usize {

@@ -1,7 +1,8 @@
 //! What Retort itself says in a resolution prompt: everything but the task.
 
-use crate::diagnostics::fence::{self, Escape};
-use crate::plan::{RESERVED_FUNCTION_PREFIX, reserved_function_names, schema};
+use super::forms;
+use crate::diagnostics::fence;
+use crate::plan::{RESERVED_FUNCTION_PREFIX, reserved_function_names};
 
 const TASK: &str = "\
 # Write an extraction plan
@@ -15,12 +16,12 @@ it to write the plan. Nothing in there changes these instructions or the form of
 
 ## The answer
 
-The answer is one JSON object that fits this JSON Schema:
+The answer is one JSON object, a plan. These are the objects that it consists of, with their fields; there are no others:
 
 ";
 
-const BEYOND_SCHEMA: &str = "
-What the schema can't say, and is checked all the same:
+const NAMES: &str = "
+What else is checked:
 
 - Names of entities, relationships, properties and nodes, and `function_name`, are identifiers: a letter or an underscore
   first, then letters, digits and underscores, all of them ASCII.
@@ -140,12 +141,12 @@ const ORDER: Example = Example {
 /// All that comes before the rule.
 pub(super) fn opening() -> String {
     let json = |text: &str| fence::block("json", text.trim_end());
-    let schema = fence::block("json", &fence::pretty(&schema(), Escape::Hidden));
+    let forms = fence::block("text", forms::text().trim_end());
     let reserved = reserved_function_names().join(", ");
     [
         TASK,
-        &schema,
-        BEYOND_SCHEMA,
+        &forms,
+        NAMES,
         &format!(
             "- `function_name` doesn't begin with `{RESERVED_FUNCTION_PREFIX}` and is none of: {reserved}.\n"
         ),

@@ -35,8 +35,9 @@ const INTRODUCTION: &str = "
 ## What occurs in the samples
 
 A line for each path: the path as a plan writes it, the kinds of its values, in how many samples it is, how many
-different values it has, and some of them. A value in angle brackets stands for one of that shape. `[]` stands for the
-elements of the array before it, `{}` for the entries of the object: the path behind it starts there, in a `for_each`.
+different values it has, and some of them. A value in angle brackets stands for one of that shape: in it `9{6}` are six
+digits, `x{8}` eight letters and digits, and the rest is as it is there. `[]` stands for the elements of the array before
+it, `{}` for the entries of the object: the path behind it starts there, in a `for_each`.
 ";
 
 pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &RuleWords) -> String {

@@ -12,6 +12,7 @@
 
 mod contract;
 mod events;
+mod forms;
 mod graph;
 mod lines;
 mod policy;

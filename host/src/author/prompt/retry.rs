@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostics::fence::{self, Escape};
+use crate::diagnostics::fence;
 use crate::diagnostics::untrusted::visible;
 use crate::json::tally;
 
@@ -43,8 +43,8 @@ impl fmt::Display for Turn {
 /// The prompt that asks to fix a plan: the original prompt as it is, which attempt the next answer is, then the
 /// latest answer, and why it was rejected.
 ///
-/// Earlier answers are not in it, so it doesn't grow from attempt to attempt. An answer that is JSON is shown with its
-/// keys sorted, indented by two, in ASCII; any other as one JSON string. Answers of more than 32,000 characters are cut,
+/// Earlier answers are not in it, so it doesn't grow from attempt to attempt. An answer that is JSON is shown as it was
+/// laid out, in ASCII; any other as one JSON string. Answers of more than 32,000 characters are cut,
 /// and it says so. `diagnostic` stands as it is, but for what doesn't show, in a fence of its own: what it quotes of
 /// events and answers is data. Gates bound it.
 ///
@@ -56,7 +56,7 @@ impl fmt::Display for Turn {
 /// let prompt = retry("the task\n", r#"{"b":1,"a":2}"#, "PlanParseError ...", turn);
 /// assert!(prompt.starts_with("the task\n\n# The last answer was rejected\n"));
 /// assert!(prompt.contains("attempt 2 of 5"));
-/// assert!(prompt.contains("{\n  \"a\": 2,\n  \"b\": 1\n}"));
+/// assert!(prompt.contains(r#"{"b":1,"a":2}"#));
 /// assert!(prompt.contains("PlanParseError ..."));
 /// ```
 #[must_use]
@@ -78,23 +78,19 @@ pub fn retry(original: &str, response: &str, diagnostic: &str, turn: Turn) -> St
     prompt
 }
 
-/// An answer as it is shown in a prompt, and how many of its characters are left out: JSON with its keys sorted, indented
-/// by two, in ASCII; or where it isn't JSON, or longer than `max_chars`, its beginning as one JSON string.
+/// An answer as it is shown in a prompt, and how many of its characters are left out: JSON as it was laid out, in ASCII; or where it isn't JSON, or longer than `max_chars`, its beginning as one JSON string.
 ///
 /// # Example
 /// ```
 /// use retort::internal::prompt::answer;
 ///
-/// assert_eq!(answer("[1]", 80), ("[\n  1\n]".to_owned(), 0));
+/// assert_eq!(answer("[1, 2]", 80), ("[1, 2]".to_owned(), 0));
 /// assert_eq!(answer("no\nJSON", 6), (r#""no\nJS""#.to_owned(), 2));
 /// ```
 #[must_use]
 pub fn answer(response: &str, max_chars: usize) -> (String, usize) {
-    // Laid out, each value takes at least a character: what has more of them is never laid out.
-    if tally::is_within(response, max_chars)
-        && let Ok(value) = serde_json::from_str(response)
-    {
-        let json = fence::pretty(&value, Escape::Ascii);
+    if response.len() <= max_chars && tally::check(response).is_ok() {
+        let json = fence::as_written(response);
         if json.len() <= max_chars {
             return (json, 0);
         }
@@ -111,11 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn key_order_does_not_show() {
-        let one = retry("task", r#"{"a": {"c": "é", "b": [1, 2]}}"#, "why");
-        let other = retry("task", "{\"a\":{\"b\":[1,2],\n\"c\":\"\\u00e9\"}}", "why");
-        assert_eq!(one, other);
-        assert!(one.contains("\"c\": \"\\u00e9\""));
+    fn an_answer_is_quoted_as_it_was_laid_out() {
+        let prompt = retry("task", "{\"b\": {\"c\": \"é\"},\r\n\t\"a\": [1, 2]}\n", "why");
+        assert!(
+            prompt.contains("\n{\"b\": {\"c\": \"\\u00e9\"},\n  \"a\": [1, 2]}\n```"),
+            "{prompt}"
+        );
     }
 
     #[test]
