@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::http::{Protocol, Provider, Remote, Terms, parse, turns};
-use super::{Completion, FinishReason, LlmRequest, ResponseFormat, Usage};
+use super::{Completion, FinishReason, LlmRequest, ResponseFormat, Usage, schema};
 
 /// The tool that the model is made to call: what it hands over is the answer.
 const TOOL: &str = "submit";
@@ -53,7 +53,9 @@ impl Protocol for Messages {
             body["tools"] = json!([{
                 "name": TOOL,
                 "description": "Hands over the answer.",
-                "input_schema": request.schema,
+                "input_schema": schema::for_anthropic(request.schema.clone()),
+                // The same for all answers that a model is asked for: read once.
+                "cache_control": {"type": "ephemeral"},
             }]);
             body["tool_choice"] = json!({"type": "tool", "name": TOOL});
         }

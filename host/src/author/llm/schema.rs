@@ -105,6 +105,15 @@ fn is_closed(keywords: &Map<String, Value>) -> bool {
             .is_some_and(|all| all.keys().all(|name| required.iter().any(|it| *it == name)))
 }
 
+/// The schema as Anthropic takes it for a tool: without alternatives at its root, which are refused there. What they say is
+/// checked of every answer all the same.
+pub(super) fn for_anthropic(mut schema: Value) -> Value {
+    if let Value::Object(keywords) = &mut schema {
+        keywords.retain(|keyword, _| !matches!(keyword.as_str(), "anyOf" | "oneOf" | "allOf"));
+    }
+    schema
+}
+
 /// The schema with what Gemini takes of it. Next to a reference it takes nothing.
 pub(super) fn for_gemini(mut schema: Value) -> Value {
     visit(&mut schema, |keywords| {
