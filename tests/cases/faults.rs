@@ -7,6 +7,7 @@
 //! their own. `RETORT_SHOW_FAULTS=1` lists every fault that isn't repaired to the right plan.
 
 mod case;
+mod expected;
 mod inject;
 mod judge;
 mod knowable;
@@ -223,11 +224,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("faults::faults_in_the_whole_language_are_found_and_repaired", || {
             faults_in_the_whole_language_are_found_and_repaired();
         }),
+        trial("faults::expected_results_find_what_no_gate_could_know_in_the_examples", || {
+            expected_results_find_what_no_gate_could_know_in_the_examples();
+        }),
         trial("faults::fenced_plans_are_read_and_cut_off_ones_turned_down", || {
             fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::examples());
         }),
     ];
-    let checks: [CorpusCheck; 5] = [
+    let checks: [CorpusCheck; 6] = [
         ("right_plans_pass_and_are_not_altered", |corpora| {
             let cases = Case::corpora(corpora);
             assert_eq!(cases.len(), 17);
@@ -247,6 +251,18 @@ pub(crate) fn trials() -> Vec<Trial> {
             say(&table);
             check_most(&sums);
         }),
+        ("expected_results_find_what_no_gate_could_know", |corpora| {
+            let kinds: Vec<&Kind> = KINDS.iter().chain([&expected::OTHER_PATH]).collect();
+            let (table, core) =
+                expected::measure(&Case::corpora(corpora), &kinds, 10 * MAX_PER_KIND, false);
+            say(&table);
+            expected::check(&core);
+            let kinds: Vec<&Kind> = whole_language::KINDS.iter().collect();
+            let cases = Case::whole_corpora(corpora);
+            let (table, whole) = expected::measure(&cases, &kinds, FEW_PER_KIND, true);
+            say(&table);
+            expected::check(&whole);
+        }),
         ("fenced_plans_are_read_and_cut_off_ones_turned_down", |corpora| {
             fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::corpora(corpora));
         }),
@@ -262,6 +278,17 @@ fn faults_in_the_examples_are_found_and_repaired() {
     insta::with_settings!({ snapshot_path => "faults" }, {
         insta::assert_snapshot!("examples", table);
     });
+}
+
+fn expected_results_find_what_no_gate_could_know_in_the_examples() {
+    let kinds: Vec<&Kind> = KINDS.iter().chain([&expected::OTHER_PATH]).collect();
+    let (table, core) = expected::measure(&Case::examples(), &kinds, 10 * MAX_PER_KIND, false);
+    say(&table);
+    expected::check(&core);
+    let kinds: Vec<&Kind> = whole_language::KINDS.iter().collect();
+    let (table, whole) = expected::measure(&Case::whole_examples(), &kinds, MAX_PER_KIND, true);
+    say(&table);
+    expected::check(&whole);
 }
 
 fn faults_in_the_whole_language_are_found_and_repaired() {

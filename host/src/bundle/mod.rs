@@ -21,6 +21,7 @@
 //! manifest has one form. [`Store`] writes bundles, [`load`] reads one,
 //! [`discover`] all of a directory.
 
+pub(crate) mod confirm;
 mod contents;
 mod digest;
 mod discover;
@@ -28,11 +29,13 @@ mod error;
 mod load;
 mod manifest;
 mod names;
+pub(crate) mod origin;
 pub(crate) mod pipeline;
 mod read;
 pub(crate) mod smoke;
 mod store;
 
+pub use confirm::{Confirmed, Difference, ExpectedRun, Told, Unconfirmed};
 pub use contents::{Contents, Part, Versions};
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};

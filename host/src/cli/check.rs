@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use retort::bundle::{BundleLoadError, Part, SampleFailure, SampleRun, SmokeOptions, StageTime};
+use retort::bundle::{
+    BundleLoadError, ExpectedRun, Part, SampleFailure, SampleRun, SmokeOptions, Smoked, StageTime,
+};
 use retort::diagnostics::{Problem, Stage};
 use retort::evidence::Evidence;
 use retort::gate::FieldPolicy;
@@ -43,9 +45,12 @@ pub(super) struct CheckArgs {
     /// Of a plan: what the events look like (JSON), beside what the samples show
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    /// What samples are expected to give, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    expected: Option<PathBuf>,
     #[command(flatten)]
     endpoints: EndpointsArg,
-    /// Write a report in JUnit's format, with a test case for each stage and each sample
+    /// Write a report in JUnit's format, with a test case for each stage, each sample and each expected result
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     #[command(flatten)]
@@ -67,8 +72,8 @@ struct CheckReport {
 }
 
 impl CheckReport {
-    /// A suite of the stages, and one of the samples that were run.
-    fn junit(&self, origin: &str, samples: &[SampleRun]) -> Junit {
+    /// A suite of the stages, one of the samples that were run, and one of those that something was expected of.
+    fn junit(&self, origin: &str, samples: &[SampleRun], expected: &[ExpectedRun]) -> Junit {
         let mut junit = Junit::new("retort check");
         // The stage that rejected it is the last one, and all the problems are its own.
         let failure = self.problems.first().map(|first| JunitFailure {
@@ -94,6 +99,20 @@ impl CheckReport {
             verdict: sample.failure.as_ref().map(failure).into(),
         });
         junit.suite(&format!("{origin}: samples"), samples);
+        let failure = |problems: &[Problem]| {
+            let first = problems.first()?;
+            Some(JunitFailure {
+                code: first.code.to_string(),
+                message: first.message.clone(),
+                details: problems.iter().map(|problem| output::told(origin, problem)).collect(),
+            })
+        };
+        let expected = expected.iter().map(|run| JunitCase {
+            name: format!("line {}: {}", run.line, run.event_type),
+            ms: None,
+            verdict: failure(&run.problems).into(),
+        });
+        junit.suite(&format!("{origin}: expected"), expected);
         junit
     }
 }
@@ -101,7 +120,7 @@ impl CheckReport {
 pub(super) fn main(args: &CheckArgs) -> CommandResult {
     let artifact = Artifact::read(&args.path)?;
     if let Some(junit) = &args.junit {
-        let files = [&args.policy.policy, &args.schema].into_iter().flatten();
+        let files = [&args.policy.policy, &args.schema, &args.expected].into_iter().flatten();
         Inputs::default()
             .files(files.chain([&args.samples]).map(PathBuf::as_path))
             .files(args.graph.paths())
@@ -111,11 +130,13 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
     let mut check = Check {
         samples: files::read_samples(&args.samples, args.policy.read()?)?,
         graph: args.graph.read()?,
+        expected: args.expected.clone(),
         pipeline: args.cache.pipeline(&args.policy)?,
         schema: args.schema.as_deref().map(files::read_event_schema).transpose()?,
         options: args.endpoints.smoke_options(),
         stages: Vec::new(),
         sample_runs: Vec::new(),
+        expected_runs: Vec::new(),
         is_verbose: !args.output.json,
     };
     let checked = match artifact {
@@ -127,13 +148,13 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
     args.cache.report(&check.pipeline);
     let problems = match checked {
         Ok(()) => Vec::new(),
-        Err(Rejection::OfHost(error)) => return Err(error),
+        Err(Rejection::CannotCheck(error)) => return Err(error),
         Err(Rejection::Problems(problems)) => problems,
     };
     let report = CheckReport { ok: problems.is_empty(), stages: check.stages, problems };
     let origin = files::name(&args.path);
     if let Some(path) = &args.junit {
-        report.junit(&origin, &check.sample_runs).write(path)?;
+        report.junit(&origin, &check.sample_runs, &check.expected_runs).write(path)?;
     }
     if args.output.json {
         output::print_json(&report)?;
@@ -157,14 +178,17 @@ struct Check {
     options: SmokeOptions,
     stages: Vec<StageReport>,
     sample_runs: Vec<SampleRun>,
+    /// The file of expected results, read once the graph spec is known.
+    expected: Option<PathBuf>,
+    expected_runs: Vec<ExpectedRun>,
     is_verbose: bool,
 }
 
 /// Why a check went no further.
 enum Rejection {
     Problems(Vec<Problem>),
-    /// It was the host that could not do its work.
-    OfHost(CliError),
+    /// The host could not do its work, or was given wrong input.
+    CannotCheck(CliError),
 }
 
 impl From<PipelineError> for Rejection {
@@ -172,7 +196,7 @@ impl From<PipelineError> for Rejection {
         let mut problems = error.problems().into_iter();
         match problems.next().filter(|_| error.is_of_host()) {
             Some(Problem { code, message, .. }) => {
-                Self::OfHost(CliError::Refused { code, message })
+                Self::CannotCheck(CliError::Refused { code, message })
             }
             None => Self::Problems(error.problems()),
         }
@@ -284,6 +308,26 @@ impl Check {
             smoked
         });
         self.sample_runs = runs;
-        smoked.map(drop)
+        self.confirm(smoked?, plan)
+    }
+
+    /// What samples give, against what is expected of them.
+    fn confirm(&mut self, smoked: Smoked, plan: Option<&Plan>) -> Checked<()> {
+        let Some(path) = &self.expected else { return Ok(()) };
+        let expected = files::read_expected(path, &self.samples, self.graph.as_ref());
+        let expected = expected.map_err(Rejection::CannotCheck)?;
+        let mut runs = Vec::new();
+        let confirmed = self.stage(Stage::Expected, |check| {
+            let (samples, graph) = (&check.samples, check.graph.as_ref());
+            let confirmed = check.pipeline.confirm(smoked, plan, samples, graph, Some(&expected));
+            runs = match &confirmed {
+                Ok(confirmed) => confirmed.runs().to_vec(),
+                Err(PipelineError::Unconfirmed(error)) => error.runs().to_vec(),
+                Err(_) => Vec::new(),
+            };
+            confirmed
+        });
+        self.expected_runs = runs;
+        confirmed.map(drop)
     }
 }

@@ -37,6 +37,7 @@ struct ProjectFile {
     schema: Option<PathBuf>,
     model: Option<String>,
     policy: Option<PathBuf>,
+    expected: Option<PathBuf>,
     #[serde(default)]
     allow_external_endpoints: bool,
 }
@@ -54,6 +55,7 @@ impl ProjectFile {
             ("rule", &self.rule),
             ("schema", &self.schema),
             ("policy", &self.policy),
+            ("expected", &self.expected),
         ];
         let is_empty =
             |path: &Option<PathBuf>| path.as_ref().is_some_and(|it| it.as_os_str().is_empty());
@@ -84,6 +86,9 @@ pub(super) struct ProjectArgs {
     /// What the events look like (JSON); kept in the bundle
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    /// What samples are expected to give, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    expected: Option<PathBuf>,
     #[command(flatten)]
     policy: PolicyArg,
     #[command(flatten)]
@@ -103,6 +108,7 @@ pub(super) struct Project {
     pub(super) out: PathBuf,
     rule: Option<PathBuf>,
     schema: Option<PathBuf>,
+    expected: Option<PathBuf>,
     policy: PolicyArg,
     endpoints: EndpointsArg,
 }
@@ -144,7 +150,7 @@ impl Project {
 
     /// The files that it names, and its own.
     pub(super) fn inputs(&self) -> Inputs {
-        let named = [&self.plan, &self.rule, &self.schema, &self.policy.policy];
+        let named = [&self.plan, &self.rule, &self.schema, &self.expected, &self.policy.policy];
         let named = named.into_iter().flatten().chain([&self.samples]).map(PathBuf::as_path);
         Inputs::default().files(named).files(self.graph.paths()).files([Path::new(&self.origin)])
     }
@@ -152,7 +158,8 @@ impl Project {
     /// What is asked for, read from the project's files.
     pub(super) fn task(&self) -> Result<Task, CliError> {
         let (rule, schema) = (self.rule.as_deref(), self.schema.as_deref());
-        read_task(&self.graph, &self.samples, rule, schema, &self.policy)
+        let expected = self.expected.as_deref();
+        read_task(&self.graph, &self.samples, rule, schema, expected, &self.policy)
     }
 
     /// What may be read.
@@ -221,6 +228,7 @@ impl ProjectArgs {
             out: flag_or(&self.out, file.output).unwrap_or_else(|| folder.join(DEFAULT_OUTPUT)),
             rule: flag_or(&self.rule, file.rule),
             schema: flag_or(&self.schema, file.schema),
+            expected: flag_or(&self.expected, file.expected),
             endpoints: EndpointsArg {
                 allow_external_endpoints: self.endpoints.allow_external_endpoints
                     || file.allow_external_endpoints,
