@@ -225,7 +225,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             faults_in_the_whole_language_are_found_and_repaired();
         }),
         trial("faults::expected_results_find_what_no_gate_could_know_in_the_examples", || {
-            expected_results_find_what_no_gate_could_know_in_the_examples();
+            let (core, whole) = (Case::examples(), Case::whole_examples());
+            expected::find_what_no_gate_could_know(&core, &whole, MAX_PER_KIND);
         }),
         trial("faults::fenced_plans_are_read_and_cut_off_ones_turned_down", || {
             fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::examples());
@@ -252,16 +253,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             check_most(&sums);
         }),
         ("expected_results_find_what_no_gate_could_know", |corpora| {
-            let kinds: Vec<&Kind> = KINDS.iter().chain([&expected::OTHER_PATH]).collect();
-            let (table, core) =
-                expected::measure(&Case::corpora(corpora), &kinds, 10 * MAX_PER_KIND, false);
-            say(&table);
-            expected::check(&core);
-            let kinds: Vec<&Kind> = whole_language::KINDS.iter().collect();
-            let cases = Case::whole_corpora(corpora);
-            let (table, whole) = expected::measure(&cases, &kinds, FEW_PER_KIND, true);
-            say(&table);
-            expected::check(&whole);
+            let (core, whole) = (Case::corpora(corpora), Case::whole_corpora(corpora));
+            expected::find_what_no_gate_could_know(&core, &whole, FEW_PER_KIND);
         }),
         ("fenced_plans_are_read_and_cut_off_ones_turned_down", |corpora| {
             fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::corpora(corpora));
@@ -278,17 +271,6 @@ fn faults_in_the_examples_are_found_and_repaired() {
     insta::with_settings!({ snapshot_path => "faults" }, {
         insta::assert_snapshot!("examples", table);
     });
-}
-
-fn expected_results_find_what_no_gate_could_know_in_the_examples() {
-    let kinds: Vec<&Kind> = KINDS.iter().chain([&expected::OTHER_PATH]).collect();
-    let (table, core) = expected::measure(&Case::examples(), &kinds, 10 * MAX_PER_KIND, false);
-    say(&table);
-    expected::check(&core);
-    let kinds: Vec<&Kind> = whole_language::KINDS.iter().collect();
-    let (table, whole) = expected::measure(&Case::whole_examples(), &kinds, MAX_PER_KIND, true);
-    say(&table);
-    expected::check(&whole);
 }
 
 fn faults_in_the_whole_language_are_found_and_repaired() {

@@ -23,6 +23,7 @@
 
 pub(crate) mod confirm;
 mod contents;
+pub(crate) mod coverage;
 mod digest;
 mod discover;
 mod error;
@@ -37,6 +38,7 @@ mod store;
 
 pub use confirm::{Confirmed, Difference, ExpectedRun, Told, Unconfirmed};
 pub use contents::{Contents, Part, Versions};
+pub use coverage::{Coverage, FailedConversion, FailedValue, LeftOut, PropertyCoverage};
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal};

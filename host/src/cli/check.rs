@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use retort::bundle::{
-    BundleLoadError, ExpectedRun, Part, SampleFailure, SampleRun, SmokeOptions, Smoked, StageTime,
+    BundleLoadError, Coverage, ExpectedRun, Part, SampleFailure, SampleRun, SmokeOptions, Smoked,
+    StageTime,
 };
 use retort::diagnostics::{Problem, Stage};
 use retort::evidence::Evidence;
@@ -17,6 +18,7 @@ use serde::Serialize;
 
 use super::args::{CacheArg, EndpointsArg, GraphSource, JsonArg, PolicyArg};
 use super::artifact::{Artifact, bundle_problem};
+use super::coverage::StrictArg;
 use super::error::CliError;
 use super::junit::{Junit, JunitCase, JunitFailure};
 use super::overwrite::Inputs;
@@ -50,6 +52,8 @@ pub(super) struct CheckArgs {
     expected: Option<PathBuf>,
     #[command(flatten)]
     endpoints: EndpointsArg,
+    #[command(flatten)]
+    strict: StrictArg,
     /// Write a report in JUnit's format, with a test case for each stage, each sample and each expected result
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -69,6 +73,9 @@ struct CheckReport {
     ok: bool,
     stages: Vec<StageReport>,
     problems: Vec<Problem>,
+    /// What came out of the samples, where the sample run went well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<Coverage>,
 }
 
 impl CheckReport {
@@ -137,6 +144,7 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
         stages: Vec::new(),
         sample_runs: Vec::new(),
         expected_runs: Vec::new(),
+        coverage: None,
         is_verbose: !args.output.json,
     };
     let checked = match artifact {
@@ -146,13 +154,18 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
         Artifact::Plan(text) => check.plan(&text),
     };
     args.cache.report(&check.pipeline);
+    let strict = |coverage: &Coverage| args.strict.errors(coverage);
     let problems = match checked {
-        Ok(()) => Vec::new(),
+        Ok(()) => check.coverage.as_ref().map(strict).unwrap_or_default(),
         Err(Rejection::CannotCheck(error)) => return Err(error),
         Err(Rejection::Problems(problems)) => problems,
     };
-    let report = CheckReport { ok: problems.is_empty(), stages: check.stages, problems };
+    let (ok, coverage) = (problems.is_empty(), check.coverage);
+    let report = CheckReport { ok, stages: check.stages, problems, coverage };
     let origin = files::name(&args.path);
+    if let Some(coverage) = report.coverage.as_ref().filter(|_| !args.output.json) {
+        args.strict.say(&origin, coverage, args.expected.is_some());
+    }
     if let Some(path) = &args.junit {
         report.junit(&origin, &check.sample_runs, &check.expected_runs).write(path)?;
     }
@@ -181,6 +194,7 @@ struct Check {
     /// The file of expected results, read once the graph spec is known.
     expected: Option<PathBuf>,
     expected_runs: Vec<ExpectedRun>,
+    coverage: Option<Coverage>,
     is_verbose: bool,
 }
 
@@ -308,7 +322,10 @@ impl Check {
             smoked
         });
         self.sample_runs = runs;
-        self.confirm(smoked?, plan)
+        let smoked = smoked?;
+        let (samples, graph) = (&self.samples, self.graph.as_ref());
+        self.coverage = Some(Coverage::new(&smoked, plan, samples, graph, None));
+        self.confirm(smoked, plan)
     }
 
     /// What samples give, against what is expected of them.

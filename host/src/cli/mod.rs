@@ -9,6 +9,7 @@ mod bench;
 mod check;
 mod compile;
 mod compile_module;
+mod coverage;
 mod diagnose;
 mod error;
 mod events;

@@ -322,7 +322,19 @@ impl<'a> Comparison<'a> {
             return ("/event_type".to_owned(), Told::plain(said));
         }
         match plan.nodes().iter().position(|rule| rule.entity_name() == entity) {
-            Some(rule) => (plan.node_pointer(rule), none),
+            Some(index) => {
+                // Where nothing else decides whether there is a node, its key does.
+                let decided_by_key = plan.when().is_none()
+                    && plan.nodes().get(index).is_some_and(|rule| {
+                        let is_plain = rule.for_each().is_none() && rule.when().is_none();
+                        is_plain && rule.key_fields().len() == 1
+                    });
+                let pointer = match decided_by_key {
+                    true => plan.key_pointer(index, 0),
+                    false => plan.node_pointer(index),
+                };
+                (pointer, none)
+            }
             None => (String::new(), Told::plain("no node of the plan for that entity")),
         }
     }

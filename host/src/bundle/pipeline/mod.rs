@@ -18,6 +18,7 @@ pub use self::request::{Request, StageTime};
 
 use crate::abi::section::ABI_VERSION;
 use crate::bundle::confirm::{Confirmed, confirm};
+use crate::bundle::coverage::Coverage;
 use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
 use crate::bundle::{
     self, BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others,
@@ -85,6 +86,13 @@ impl Accepted {
     #[must_use]
     pub fn confirmed(&self) -> &Confirmed {
         &self.confirmed
+    }
+
+    /// What the plan makes of the samples of the task that it was accepted for, with what looks wrong about it.
+    #[must_use]
+    pub fn coverage(&self, task: &Task) -> Coverage {
+        let (samples, graph) = (task.samples(), Some(task.graph()));
+        Coverage::new(self.smoked(), Some(self.plan()), samples, graph, task.rule())
     }
 
     /// Something that runs the extractor over events, on one thread.

@@ -6,6 +6,7 @@ mod stored;
 
 use super::CommandResult;
 use super::args::JsonArg;
+use super::coverage::StrictArg;
 use super::model::ModelArgs;
 use super::project::{PlanSource, ProjectArgs};
 
@@ -25,6 +26,8 @@ pub(super) struct CompileArgs {
     model: ModelArgs,
     #[command(flatten)]
     keep: KeepArg,
+    #[command(flatten)]
+    strict: StrictArg,
     #[command(flatten)]
     output: JsonArg,
 }
@@ -60,7 +63,7 @@ pub(super) fn main(args: &CompileArgs) -> CommandResult {
     let source = project.source(args.model.spec())?;
     project.check_out()?;
     match source {
-        PlanSource::Plan(plan) => planned::main(&project, &plan, args.keep, args.output.json),
+        PlanSource::Plan(plan) => planned::main(&project, &plan, args),
         PlanSource::Model(spec) => asked::main(&project, &spec, args),
     }
 }
