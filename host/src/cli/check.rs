@@ -13,7 +13,7 @@ use retort::graph::GraphSpecError;
 use retort::plan::Plan;
 use retort::render::{compile, compile_text, render};
 use retort::sandbox::Extractor;
-use retort::{Bundle, Coded, EventSchema, GraphSpec, Pipeline, PipelineError, Samples, Task};
+use retort::{Bundle, Coded, EventSchema, GraphSpec, Pipeline, PipelineError, Rule, Samples, Task};
 use serde::Serialize;
 
 use super::args::{CacheArg, EndpointsArg, GraphSource, JsonArg, PolicyArg};
@@ -93,7 +93,14 @@ impl CheckReport {
             ms: Some(report.ms),
             verdict: failure.clone().filter(|_| !report.ok).into(),
         });
-        junit.suite(origin, stages);
+        // Where all of them went well, what looks wrong is what failed.
+        let is_suspect = self.stages.iter().all(|report| report.ok);
+        let suspect = failure.clone().filter(|_| is_suspect).map(|failure| JunitCase {
+            name: "coverage".to_owned(),
+            ms: None,
+            verdict: Some(failure).into(),
+        });
+        junit.suite(origin, stages.chain(suspect));
         let failure = |failure: &SampleFailure| JunitFailure {
             code: failure.code.to_owned(),
             message: failure.message.clone().unwrap_or_default()
@@ -137,6 +144,7 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
     let mut check = Check {
         samples: files::read_samples(&args.samples, args.policy.read()?)?,
         graph: args.graph.read()?,
+        rule: None,
         expected: args.expected.clone(),
         pipeline: args.cache.pipeline(&args.policy)?,
         schema: args.schema.as_deref().map(files::read_event_schema).transpose()?,
@@ -187,6 +195,8 @@ struct Check {
     pipeline: Pipeline,
     samples: Samples,
     graph: Option<GraphSpec>,
+    /// What a bundle was made for.
+    rule: Option<Rule>,
     schema: Option<EventSchema>,
     options: SmokeOptions,
     stages: Vec<StageReport>,
@@ -254,6 +264,7 @@ impl Check {
             let bytes = loaded.read(part)?.unwrap_or_default();
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
+        self.rule = part(Part::Rule).ok().and_then(|text| Rule::parse(&text, "rule.md").ok());
         let text = part(Part::Plan)?;
         let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(&text))?;
         // The loader has asked the policy what it can tell without samples.
@@ -324,7 +335,7 @@ impl Check {
         self.sample_runs = runs;
         let smoked = smoked?;
         let (samples, graph) = (&self.samples, self.graph.as_ref());
-        self.coverage = Some(Coverage::new(&smoked, plan, samples, graph, None));
+        self.coverage = Some(Coverage::new(&smoked, plan, samples, graph, self.rule.as_ref()));
         self.confirm(smoked, plan)
     }
 

@@ -5,6 +5,8 @@ use retort::author::{
     llm::{Draft, LlmClient, ModelSpec, Recorder, connect},
 };
 use retort::bundle::Coverage;
+use retort::diagnostics::{Problem, Stage};
+use retort::internal::codes;
 use retort::{Accepted, Coded, Task, compile_with_llm};
 use serde::Serialize;
 
@@ -129,31 +131,42 @@ fn ended(
     outcome: LoopOutcome<Accepted>,
     json: bool,
 ) -> CommandResult {
-    let stored = match outcome.accepted() {
+    let mut coverage = outcome.accepted().map(|accepted| accepted.coverage(task));
+    if let (Some(coverage), Some(last)) = (&mut coverage, outcome.attempts().last())
+        && !last.record.cannot_express.is_empty()
+    {
+        let said = last.record.cannot_express.join("; ");
+        coverage.warnings.push(Problem::new(Stage::Model, codes::PARTLY_EXPRESSED, said));
+    }
+    let errors = coverage.as_ref().map(|it| strict.errors(it)).unwrap_or_default();
+    let stored = match outcome.accepted().filter(|_| errors.is_empty()) {
         Some(accepted) => Some(store(project, keep, accepted)?),
         None => None,
     };
     let account = Account::of_outcome(&outcome, task);
-    let coverage = outcome.accepted().map(|accepted| accepted.coverage(task));
-    if let Some(coverage) = coverage.as_ref().filter(|_| !json) {
-        strict.say("the plan", coverage, task.expected().is_some());
-    }
+    let reason = errors.first().map_or(outcome.reason().as_str(), |error| error.code.name);
     if json {
         output::print_json(&AskedReport {
-            ok: outcome.ok(),
-            reason: outcome.reason().as_str(),
+            ok: stored.is_some(),
+            reason,
             bundle: stored.as_ref().map(BundleReport::from),
             coverage,
             history: outcome.history(),
             last_diagnostic: outcome.last_diagnostic(),
             account: account.as_ref(),
         })?;
-    } else if let Some(stored) = &stored {
+        return Ok(CommandVerdict::from_ok(stored.is_some()));
+    }
+    if let Some(coverage) = &coverage {
+        strict.say("the plan", coverage, task.expected().is_some());
+    }
+    output::problems("the plan", &errors);
+    if let Some(stored) = &stored {
         print_path(stored)?;
     } else if let Some(account) = &account {
         output::say(account);
     }
-    Ok(CommandVerdict::from_ok(outcome.ok()))
+    Ok(CommandVerdict::from_ok(stored.is_some()))
 }
 
 /// The loop broke off: what was learned so far is reported all the same.
