@@ -20,6 +20,9 @@ use super::overwrite::Inputs;
 /// The project file's name.
 pub(super) const PROJECT_FILE: &str = "retort.toml";
 
+/// The file of expected results where nothing else is said, in the project's folder.
+const EXPECTED_FILE: &str = "expected.ndjson";
+
 /// The directory of bundles where nothing else is said, in the project's folder.
 const DEFAULT_OUTPUT: &str = "bundles";
 
@@ -150,16 +153,48 @@ impl Project {
 
     /// The files that it names, and its own.
     pub(super) fn inputs(&self) -> Inputs {
-        let named = [&self.plan, &self.rule, &self.schema, &self.expected, &self.policy.policy];
+        self.inputs_but_expected().files(self.expected.as_deref())
+    }
+
+    /// The same without that of expected results, where that is written.
+    pub(super) fn inputs_but_expected(&self) -> Inputs {
+        let named = [&self.plan, &self.rule, &self.schema, &self.policy.policy];
         let named = named.into_iter().flatten().chain([&self.samples]).map(PathBuf::as_path);
         Inputs::default().files(named).files(self.graph.paths()).files([Path::new(&self.origin)])
     }
 
     /// What is asked for, read from the project's files.
     pub(super) fn task(&self) -> Result<Task, CliError> {
+        self.task_expecting(self.expected.as_deref())
+    }
+
+    /// The same, with the expected results of another file.
+    pub(super) fn task_expecting(&self, expected: Option<&Path>) -> Result<Task, CliError> {
         let (rule, schema) = (self.rule.as_deref(), self.schema.as_deref());
-        let expected = self.expected.as_deref();
         read_task(&self.graph, &self.samples, rule, schema, expected, &self.policy)
+    }
+
+    /// The plan that it names.
+    pub(super) fn plan(&self) -> Option<&Path> {
+        self.plan.as_deref()
+    }
+
+    /// Where expected results are, or would be; and whether it names the file.
+    pub(super) fn expected(&self) -> (PathBuf, bool) {
+        match &self.expected {
+            Some(path) => (path.clone(), true),
+            None => (Path::new(&self.origin).with_file_name(EXPECTED_FILE), false),
+        }
+    }
+
+    /// The file of sample events.
+    pub(super) fn samples(&self) -> &Path {
+        &self.samples
+    }
+
+    /// The project file, as messages name it.
+    pub(super) fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// What may be read.
