@@ -118,6 +118,7 @@ impl Coded for CliError {
                 }
                 DocumentKind::Policy => codes::POLICY_TOO_LARGE,
                 DocumentKind::Samples => codes::SAMPLES_TOO_LARGE,
+                DocumentKind::Expected => codes::EXPECTED_TOO_LARGE,
                 _ => codes::FILE_TOO_LARGE,
             },
             Self::NotUtf8 { .. } => codes::FILE_NOT_UTF8,

@@ -143,6 +143,7 @@ fn plain(kind: &str) -> &str {
         "a map" | "map" => "an object",
         "unit value" => "null",
         "path string" => "a path",
+        "usize" => "a whole number",
         kind if kind.starts_with("struct ") => "an object",
         other => other,
     }

@@ -25,7 +25,7 @@ use crate::trial::{say, show_output};
 const LABELLED: usize = 3;
 
 /// How many paths are tried in place of one.
-const OTHER_PATHS: usize = 5;
+const OTHER_PATHS: usize = 3;
 
 /// How the faults of one kind went.
 #[derive(Default)]

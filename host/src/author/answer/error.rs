@@ -43,7 +43,7 @@ pub struct AnswerError {
     /// The JSON that the problems are about: the answer, without what was around it. `None` where there was none.
     pub text: Option<String>,
     /// What the model says that no plan can say: a few statements, escaped and bounded.
-    pub cannot_express: Vec<String>,
+    pub cannot_express: Box<[String]>,
 }
 
 impl Coded for AnswerError {
@@ -91,7 +91,7 @@ impl AnswerError {
     ) -> Self {
         let findings = problems.iter().map(finding).collect();
         let code = problems.first().map_or(codes::INVALID_JSON, Coded::entry);
-        let cannot_express = Vec::new();
+        let cannot_express = Box::default();
         Self { code, problems, findings, diagnostic, text, cannot_express }
     }
 
@@ -147,7 +147,7 @@ impl AnswerError {
             findings: vec![Finding::new(Stage::Model, code, "", "a plan", observed)],
             diagnostic: diagnose::parse(&report),
             text: None,
-            cannot_express: statements,
+            cannot_express: statements.into(),
         }
     }
 
@@ -175,7 +175,7 @@ impl AnswerError {
         let mut diagnostic = format!("{}\n\n{advice}", diagnose::parse(&report));
         echo(text, &mut diagnostic);
         let findings = vec![Finding::new(Stage::Model, code, "", expected, observed)];
-        let (problems, cannot_express) = (Vec::new(), Vec::new());
+        let (problems, cannot_express) = (Vec::new(), Box::default());
         Self { code, problems, findings, diagnostic, text: None, cannot_express }
     }
 }

@@ -117,7 +117,10 @@ fn plan_of(text: &str, json: &str) -> Result<Answer, AnswerError> {
     }
     match plan::from_value(&value) {
         Ok(plan) => Ok(Answer { plan, text: json.to_owned(), value, cannot_express }),
-        Err(_) => Err(AnswerError { cannot_express, ..AnswerError::not_a_plan(json, &value) }),
+        Err(_) => Err(AnswerError {
+            cannot_express: cannot_express.into(),
+            ..AnswerError::not_a_plan(json, &value)
+        }),
     }
 }
 

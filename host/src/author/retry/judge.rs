@@ -53,7 +53,7 @@ pub(super) async fn judge<G: Gates>(
                 is_json: error.text.is_some(),
                 judged: error.text.unwrap_or_else(|| text.to_owned()),
                 is_refusal: *finish == FinishReason::Refused,
-                cannot_express: error.cannot_express,
+                cannot_express: error.cannot_express.into_vec(),
             }));
         }
     };

@@ -137,14 +137,14 @@ impl Coverage {
                 true => String::new(),
                 false => format!(" of {}", which.join(", ")),
             };
-            let message = format!("{failed} conversions{of} failed, in {count} samples");
+            let (failed, count) = (counted(failed, "conversion"), counted(count, "sample"));
+            let message = format!("{failed}{of} failed, in {count}");
             warn(codes::CONVERSIONS_FAILED, place, message);
         }
         if given.dropped_duplicates > 0 {
             let (dropped, count) = (given.dropped_duplicates, given.dropped_samples);
-            let message = format!(
-                "{dropped} nodes and edges were dropped in {count} samples, since others have their ids"
-            );
+            let (dropped, count) = (counted(dropped, "node or edge"), counted(count, "sample"));
+            let message = format!("{dropped} dropped in {count}, since others have their ids");
             warn(codes::ROWS_DROPPED, "", message);
         }
         if self.identical_results {
@@ -156,6 +156,14 @@ impl Coverage {
             warn(codes::IDENTICAL_RESULTS, "", message);
         }
         found
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    match (count, what) {
+        (1, _) => format!("1 {what}"),
+        (_, "node or edge") => format!("{count} nodes or edges"),
+        _ => format!("{count} {what}s"),
     }
 }
 

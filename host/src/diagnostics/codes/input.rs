@@ -14,7 +14,7 @@ codes! { Stage::Input;
         "Correct that place; docs/cli.md has the form.";
     EXPECTED_SAMPLE_TWICE = "expected_sample_twice":
         "Two lines of the expected results are about one sample.",
-        "Keep one of the two.";
+        "Keep one of the two lines.";
     EXPECTED_TOO_LARGE = "expected_too_large":
         "The expected results are more in all than is held in memory, in bytes or in what they list.",
         "Leave some out: a few samples of each kind tell as much.";

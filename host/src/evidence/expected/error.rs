@@ -16,7 +16,7 @@ pub enum ExpectedError {
         origin: String,
     },
     /// They hold more than is held in memory.
-    #[error("{origin}: expected at most {allowed} {what} in all, found more")]
+    #[error("{origin}: expected at most {allowed} {what}, found more")]
     TooLarge {
         /// Where they are.
         origin: String,

@@ -24,6 +24,9 @@ const MAX_DIGEST_DIGITS: usize = 64;
 /// How much of a reader's message, which may quote the line, is repeated.
 const MESSAGE_CHARS: usize = 400;
 
+/// What is said of a line that is only a part of something.
+const ONE_A_LINE: &str = "expected results are one JSON object a line";
+
 pub(super) fn entries(
     text: &str,
     origin: &str,
@@ -87,7 +90,8 @@ impl Line<'_> {
             if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
                 return Err(self.invalid("", json_in_line(text, &error)));
             }
-            return Err(self.invalid("", "expected a JSON object, found something else"));
+            let message = format!("expected a JSON object, found something else; {ONE_A_LINE}");
+            return Err(self.invalid("", message));
         }
         let mut json = serde_json::Deserializer::from_str(text);
         let read = serde_path_to_error::deserialize(&mut json);
@@ -100,7 +104,8 @@ impl Line<'_> {
                 let message = sanitize(&expected_first(&said[..end]), MESSAGE_CHARS);
                 self.invalid(if path == "." { String::new() } else { path }, message)
             } else {
-                self.invalid("", json_in_line(text, inner))
+                let more = if inner.is_eof() { format!("; {ONE_A_LINE}") } else { String::new() };
+                self.invalid("", json_in_line(text, inner) + &more)
             }
         })?;
         json.end().map_err(|error| self.invalid("", json_in_line(text, &error)))?;
@@ -309,10 +314,11 @@ mod tests {
 
     #[test]
     fn what_is_no_expected_result_is_refused_with_its_place() {
+        let mut others = Vec::new();
         for (text, expected) in [
             ("", "expected_empty: expected: expected at least one expected result"),
             ("\n\n[]", "expected_invalid: expected line 3: expected a JSON object"),
-            ("{\"line\":1", "expected_invalid: expected line 1: column 10: expected"),
+            ("{\"line\":1", "expected_invalid: expected line 1: column 9: expected"),
             ("{\"line\":1} x", "expected_invalid: expected line 1: column 12: "),
             (r#"{"line":"1"}"#, "expected_invalid: expected line 1: line: expected a"),
             (r#"{"line":1,"node":[]}"#, "expected_invalid: expected line 1: node: expected one of"),
@@ -369,7 +375,10 @@ mod tests {
             ),
         ] {
             let found = read(text).unwrap_err();
-            assert!(found.starts_with(expected), "{text}\n{found}\n{expected}");
+            if !found.starts_with(expected) {
+                others.push(format!("{text}\n{found}\n{expected}"));
+            }
         }
+        assert!(others.is_empty(), "{}", others.join("\n\n"));
     }
 }
