@@ -3,9 +3,11 @@
 mod asked;
 mod bad_input;
 mod commands;
+mod expected;
 mod host;
 mod hostile_text;
 mod junit;
+mod label;
 mod outputs;
 mod project;
 mod selftest;

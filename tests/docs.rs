@@ -358,7 +358,7 @@ fn the_commands_of_the_documents_do_what_they_say() {
         assert!(!silent || command.contains(" > "), "{command} says nothing");
         results.push(lines_of_results(&output.stdout));
     }
-    let expected = document("examples/agent-decision/expected.ndjson");
+    let expected = document("examples/agent-decision/results.ndjson");
     assert_eq!(results[0], expected.lines().count(), "the first command shows what it found");
 }
 

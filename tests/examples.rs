@@ -25,6 +25,9 @@ struct Project {
     output: PathBuf,
     rule: PathBuf,
     schema: PathBuf,
+    /// What the gates hold plans to; the command reads it.
+    #[serde(rename = "expected")]
+    _expected: Option<PathBuf>,
     #[serde(default)]
     allow_external_endpoints: bool,
 }
@@ -34,7 +37,7 @@ fn plan() -> PathBuf {
     "plan.json".into()
 }
 
-/// A line of `expected.ndjson`.
+/// A line of `results.ndjson`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expected {
@@ -76,7 +79,7 @@ fn expected_results_fit_their_graph() {
             allow_external_endpoints: project.allow_external_endpoints,
             ..ValidateOptions::default()
         });
-        for line in read(folder, "expected.ndjson").lines() {
+        for line in read(folder, "results.ndjson").lines() {
             let expected: Expected = serde_json::from_str(line).unwrap();
             let report = validate(&graph, &expected.result, options);
             assert!(report.ok(), "{} line {}: {report:?}", folder.display(), expected.line);
@@ -88,7 +91,7 @@ fn expected_results_fit_their_graph() {
 fn expected_results_are_what_the_plan_says() {
     each_example(|folder, project| {
         let plan = plan::parse(&read(folder, &project.plan)).unwrap();
-        let mut expected: BTreeMap<usize, Expected> = read(folder, "expected.ndjson")
+        let mut expected: BTreeMap<usize, Expected> = read(folder, "results.ndjson")
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .map(|expected: Expected| (expected.line, expected))

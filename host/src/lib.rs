@@ -58,6 +58,7 @@
 //! | [`gate::inspect()`] | [`Inspected`](gate::Inspected) | a module's bytes, whoever made them |
 //! | [`sandbox::Sandbox::load`] | [`Extractor`](sandbox::Extractor) | an inspected module |
 //! | [`Pipeline::smoke`] | [`Smoked`](bundle::Smoked) | an extractor and sample events |
+//! | [`Pipeline::confirm`] | [`Confirmed`](bundle::Confirmed) | what was smoked, and what samples are expected to give |
 //! | [`Pipeline::accept`] | [`Accepted`] | all of the above |
 //! | [`Accepted::store`] | a [bundle] on disk | what was accepted |
 //!

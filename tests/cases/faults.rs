@@ -7,6 +7,7 @@
 //! their own. `RETORT_SHOW_FAULTS=1` lists every fault that isn't repaired to the right plan.
 
 mod case;
+mod expected;
 mod inject;
 mod judge;
 mod knowable;
@@ -223,11 +224,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("faults::faults_in_the_whole_language_are_found_and_repaired", || {
             faults_in_the_whole_language_are_found_and_repaired();
         }),
+        trial("faults::expected_results_find_what_no_gate_could_know_in_the_examples", || {
+            let (core, whole) = (Case::examples(), Case::whole_examples());
+            expected::find_what_no_gate_could_know(&core, &whole, MAX_PER_KIND);
+        }),
         trial("faults::fenced_plans_are_read_and_cut_off_ones_turned_down", || {
             fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::examples());
         }),
     ];
-    let checks: [CorpusCheck; 5] = [
+    let checks: [CorpusCheck; 6] = [
         ("right_plans_pass_and_are_not_altered", |corpora| {
             let cases = Case::corpora(corpora);
             assert_eq!(cases.len(), 17);
@@ -246,6 +251,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             let (table, sums) = measure(&cases, whole_language::KINDS, FEW_PER_KIND, true);
             say(&table);
             check_most(&sums);
+        }),
+        ("expected_results_find_what_no_gate_could_know", |corpora| {
+            let (core, whole) = (Case::corpora(corpora), Case::whole_corpora(corpora));
+            expected::find_what_no_gate_could_know(&core, &whole, FEW_PER_KIND);
         }),
         ("fenced_plans_are_read_and_cut_off_ones_turned_down", |corpora| {
             fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::corpora(corpora));

@@ -294,7 +294,7 @@ fn the_prompt_is_what_would_be_sent() {
     assert!(first.stdout.contains("order_placed") && first.stdout.ends_with('\n'));
     let report = record(&project.retort(["prompt", "--json"]));
     assert_eq!(report["prompt"], json!(first.stdout));
-    assert_eq!(report["schema"], retort::plan::schema());
+    assert_eq!(report["schema"], retort::internal::answer::schema());
 
     let model = recording(&project, &[PLAN]);
     let run = record(&compile(&project, &model, &["--json"]));

@@ -296,7 +296,8 @@ fn events_are_all_found_before_anything_is_written() {
 fn a_byte_order_mark_is_named() {
     let project = Project::new();
     project.compile();
-    for name in ["plan.json", "events.ndjson", "graph.yaml"] {
+    project.write("expected.ndjson", "{\"line\":1}\n");
+    for name in ["plan.json", "events.ndjson", "graph.yaml", "expected.ndjson"] {
         let marked = ["\u{feff}".as_bytes(), &fs::read(project.path(name)).unwrap()].concat();
         project.write(&format!("bom-{name}"), marked);
     }
@@ -304,6 +305,11 @@ fn a_byte_order_mark_is_named() {
     for (args, code, says) in [
         (&["plan", "check", "bom-plan.json"][..], 1, "error[invalid_json]: bom-plan.json: "),
         (&["compile", "--samples", "bom-events.ndjson"], 2, "error[sample_not_json]: bom-events"),
+        (
+            &["compile", "--expected", "bom-expected.ndjson"],
+            2,
+            "error[expected_invalid]: bom-expected.ndjson line 1: column 1: expected a value, found a byte",
+        ),
         (&["diagnose", "smoke", "report.json"], 2, "error[file_not_json]: report.json: "),
         (&["plan", "eval", "plan.json", "bom-events.ndjson"], 1, "error[event_not_json]: bom-"),
         (&["run", "--bundles", "out", "bom-events.ndjson"], 1, "\"line\":1,\"code\":\"event_not_"),

@@ -35,6 +35,7 @@ fn every_help_has_an_example() {
         &["compile"],
         &["run"],
         &["check"],
+        &["label"],
         &["bench"],
         &["plan"],
         &["plan", "check"],
@@ -65,15 +66,17 @@ fn compile_stores_a_bundle_once() {
     let project = Project::new();
     let first = project.retort(["compile"]);
     assert_eq!(first.code, 0, "{first:?}");
-    let said: Vec<&str> =
-        first.stderr.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    // Below the stages is what came out of the samples.
+    let (said, coverage) = first.stderr.split_once("what came out of").unwrap();
+    let said: Vec<&str> = said.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let all = "input plan policy fit render compile inspect load smoke bundle";
     assert_eq!(said.join(" "), all);
+    assert!(coverage.contains("Order.order_id"), "{first:?}");
     let tree = project.tree();
 
     let second = project.retort(["compile", "--json"]);
     let report = json_of(&second);
-    assert_keys(&report, &["ok", "stages", "problems", "bundle"]);
+    assert_keys(&report, &["ok", "stages", "problems", "coverage", "bundle"]);
     assert_eq!(stages(&report).join(" "), all);
     assert_eq!(report["bundle"]["cached"], true);
     assert_eq!(report["bundle"]["path"], first.stdout.trim());
@@ -143,7 +146,7 @@ fn check_goes_through_all_gates_of_what_it_is_given() {
         let report = project.retort([&args[..], &["--json"]].concat());
         assert_eq!((report.code, report.stderr.as_str()), (0, ""), "{path}: {report:?}");
         let report = json_of(&report);
-        assert_keys(&report, &["ok", "stages", "problems"]);
+        assert_keys(&report, &["ok", "stages", "problems", "coverage"]);
         assert_eq!((&report["ok"], &report["problems"]), (&json!(true), &json!([])));
         assert_eq!(stages(&report), expected, "{path}");
         let ended = project.retort(args);

@@ -98,6 +98,8 @@ fn what_has_no_end_is_read_to_its_limit() {
         ("compile --ontology graph.yaml --binding /dev/zero", "graph_spec_too_large"),
         ("compile --policy /dev/zero", "policy_too_large"),
         ("compile --samples /dev/zero", "samples_too_large"),
+        ("compile --expected /dev/zero", "expected_too_large"),
+        ("label --all --expected /dev/zero", "expected_too_large"),
         ("compile --rule rule.md --model replay:/dev/zero", "model_replay_failed"),
         (&format!("{check} --policy /dev/zero"), "policy_too_large"),
         (&format!("{check} --graph /dev/zero"), "graph_spec_too_large"),
@@ -192,6 +194,7 @@ fn a_tree_of_values_is_not_built_of_too_many() {
         (DocumentKind::Report, "file_too_large", "diagnose parse many.json"),
         (DocumentKind::Result, "file_too_large", "graph check --graph graph.yaml many.json"),
         (DocumentKind::Rule, "task_document_too_large", "prompt --rule many.json"),
+        (DocumentKind::Expected, "expected_too_large", "compile --expected many.json"),
         (
             DocumentKind::EventSchema,
             "task_document_too_large",

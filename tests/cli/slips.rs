@@ -52,6 +52,7 @@ fn files_that_are_none() {
         ("--rule", "a rule"),
         ("--schema", "an event schema"),
         ("--policy", "a policy"),
+        ("--expected", "a file of expected results"),
     ] {
         let project = Project::new();
         let folder = project.retort(["compile", flag, "."]);

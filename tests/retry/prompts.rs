@@ -2,8 +2,7 @@
 
 use retort::author::{Reason, RetryStrategy, llm::Role};
 use retort::diagnostics::{Finding, Stage};
-use retort::internal::{codes, prompt};
-use retort::plan as plans;
+use retort::internal::{answer, codes, prompt};
 use serde_json::json;
 
 use super::script::{Model, Script, Step, config, plan, rejection, run, task};
@@ -103,7 +102,7 @@ async fn every_call_has_an_unaltered_schema() {
     assert!(run(&model, &Script::default(), config()).await.unwrap().ok());
     let requests = model.requests();
     assert_eq!(requests.len(), 3);
-    assert!(requests.iter().all(|request| request.schema == plans::schema()));
+    assert!(requests.iter().all(|request| request.schema == answer::schema()));
 }
 
 #[tokio::test]

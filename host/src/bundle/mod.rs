@@ -21,19 +21,24 @@
 //! manifest has one form. [`Store`] writes bundles, [`load`] reads one,
 //! [`discover`] all of a directory.
 
+pub(crate) mod confirm;
 mod contents;
+pub(crate) mod coverage;
 mod digest;
 mod discover;
 mod error;
 mod load;
 mod manifest;
 mod names;
+pub(crate) mod origin;
 pub(crate) mod pipeline;
 mod read;
 pub(crate) mod smoke;
 mod store;
 
+pub use confirm::{Confirmed, Difference, ExpectedRun, Told, Unconfirmed};
 pub use contents::{Contents, Part, Versions};
+pub use coverage::{Coverage, FailedConversion, FailedValue, LeftOut, PropertyCoverage};
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal};

@@ -162,13 +162,16 @@ pub(super) fn read_task(
     samples: &Path,
     rule: Option<&Path>,
     schema: Option<&Path>,
+    expected: Option<&Path>,
     policy: &PolicyArg,
 ) -> Result<Task, CliError> {
     let graph = graph.require()?;
     let samples = files::read_samples(samples, policy.read()?)?;
     let rule = rule.map(files::read_rule).transpose()?;
     let schema = schema.map(files::read_event_schema).transpose()?;
-    Ok(Task::builder(graph, samples).rule(rule).event_schema(schema).build())
+    let expected = expected.map(|path| files::read_expected(path, &samples, Some(&graph)));
+    let expected = expected.transpose()?;
+    Ok(Task::builder(graph, samples).rule(rule).event_schema(schema).expected(expected).build())
 }
 
 /// How the sandbox of every command is built, where no policy says otherwise. Modules that weren't rendered here are compiled

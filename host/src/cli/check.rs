@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use retort::bundle::{BundleLoadError, Part, SampleFailure, SampleRun, SmokeOptions, StageTime};
+use retort::bundle::{
+    BundleLoadError, Coverage, ExpectedRun, Part, SampleFailure, SampleRun, SmokeOptions, Smoked,
+    StageTime,
+};
 use retort::diagnostics::{Problem, Stage};
 use retort::evidence::Evidence;
 use retort::gate::FieldPolicy;
@@ -10,11 +13,12 @@ use retort::graph::GraphSpecError;
 use retort::plan::Plan;
 use retort::render::{compile, compile_text, render};
 use retort::sandbox::Extractor;
-use retort::{Bundle, Coded, EventSchema, GraphSpec, Pipeline, PipelineError, Samples, Task};
+use retort::{Bundle, Coded, EventSchema, GraphSpec, Pipeline, PipelineError, Rule, Samples, Task};
 use serde::Serialize;
 
 use super::args::{CacheArg, EndpointsArg, GraphSource, JsonArg, PolicyArg};
 use super::artifact::{Artifact, bundle_problem};
+use super::coverage::StrictArg;
 use super::error::CliError;
 use super::junit::{Junit, JunitCase, JunitFailure};
 use super::overwrite::Inputs;
@@ -43,9 +47,14 @@ pub(super) struct CheckArgs {
     /// Of a plan: what the events look like (JSON), beside what the samples show
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    /// What samples are expected to give, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    expected: Option<PathBuf>,
     #[command(flatten)]
     endpoints: EndpointsArg,
-    /// Write a report in JUnit's format, with a test case for each stage and each sample
+    #[command(flatten)]
+    strict: StrictArg,
+    /// Write a report in JUnit's format, with a test case for each stage, each sample and each expected result
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     #[command(flatten)]
@@ -64,11 +73,14 @@ struct CheckReport {
     ok: bool,
     stages: Vec<StageReport>,
     problems: Vec<Problem>,
+    /// What came out of the samples, where the sample run went well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<Coverage>,
 }
 
 impl CheckReport {
-    /// A suite of the stages, and one of the samples that were run.
-    fn junit(&self, origin: &str, samples: &[SampleRun]) -> Junit {
+    /// A suite of the stages, one of the samples that were run, and one of those that something was expected of.
+    fn junit(&self, origin: &str, samples: &[SampleRun], expected: &[ExpectedRun]) -> Junit {
         let mut junit = Junit::new("retort check");
         // The stage that rejected it is the last one, and all the problems are its own.
         let failure = self.problems.first().map(|first| JunitFailure {
@@ -81,7 +93,14 @@ impl CheckReport {
             ms: Some(report.ms),
             verdict: failure.clone().filter(|_| !report.ok).into(),
         });
-        junit.suite(origin, stages);
+        // Where all of them went well, what looks wrong is what failed.
+        let is_suspect = self.stages.iter().all(|report| report.ok);
+        let suspect = failure.clone().filter(|_| is_suspect).map(|failure| JunitCase {
+            name: "coverage".to_owned(),
+            ms: None,
+            verdict: Some(failure).into(),
+        });
+        junit.suite(origin, stages.chain(suspect));
         let failure = |failure: &SampleFailure| JunitFailure {
             code: failure.code.to_owned(),
             message: failure.message.clone().unwrap_or_default()
@@ -94,6 +113,20 @@ impl CheckReport {
             verdict: sample.failure.as_ref().map(failure).into(),
         });
         junit.suite(&format!("{origin}: samples"), samples);
+        let failure = |problems: &[Problem]| {
+            let first = problems.first()?;
+            Some(JunitFailure {
+                code: first.code.to_string(),
+                message: first.message.clone(),
+                details: problems.iter().map(|problem| output::told(origin, problem)).collect(),
+            })
+        };
+        let expected = expected.iter().map(|run| JunitCase {
+            name: format!("line {}: {}", run.line, run.event_type),
+            ms: None,
+            verdict: failure(&run.problems).into(),
+        });
+        junit.suite(&format!("{origin}: expected"), expected);
         junit
     }
 }
@@ -101,7 +134,7 @@ impl CheckReport {
 pub(super) fn main(args: &CheckArgs) -> CommandResult {
     let artifact = Artifact::read(&args.path)?;
     if let Some(junit) = &args.junit {
-        let files = [&args.policy.policy, &args.schema].into_iter().flatten();
+        let files = [&args.policy.policy, &args.schema, &args.expected].into_iter().flatten();
         Inputs::default()
             .files(files.chain([&args.samples]).map(PathBuf::as_path))
             .files(args.graph.paths())
@@ -111,11 +144,15 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
     let mut check = Check {
         samples: files::read_samples(&args.samples, args.policy.read()?)?,
         graph: args.graph.read()?,
+        rule: None,
+        expected: args.expected.clone(),
         pipeline: args.cache.pipeline(&args.policy)?,
         schema: args.schema.as_deref().map(files::read_event_schema).transpose()?,
         options: args.endpoints.smoke_options(),
         stages: Vec::new(),
         sample_runs: Vec::new(),
+        expected_runs: Vec::new(),
+        coverage: None,
         is_verbose: !args.output.json,
     };
     let checked = match artifact {
@@ -125,15 +162,20 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
         Artifact::Plan(text) => check.plan(&text),
     };
     args.cache.report(&check.pipeline);
+    let strict = |coverage: &Coverage| args.strict.errors(coverage);
     let problems = match checked {
-        Ok(()) => Vec::new(),
-        Err(Rejection::OfHost(error)) => return Err(error),
+        Ok(()) => check.coverage.as_ref().map(strict).unwrap_or_default(),
+        Err(Rejection::CannotCheck(error)) => return Err(error),
         Err(Rejection::Problems(problems)) => problems,
     };
-    let report = CheckReport { ok: problems.is_empty(), stages: check.stages, problems };
+    let (ok, coverage) = (problems.is_empty(), check.coverage);
+    let report = CheckReport { ok, stages: check.stages, problems, coverage };
     let origin = files::name(&args.path);
+    if let Some(coverage) = report.coverage.as_ref().filter(|_| !args.output.json) {
+        args.strict.say(&origin, coverage, args.expected.is_some());
+    }
     if let Some(path) = &args.junit {
-        report.junit(&origin, &check.sample_runs).write(path)?;
+        report.junit(&origin, &check.sample_runs, &check.expected_runs).write(path)?;
     }
     if args.output.json {
         output::print_json(&report)?;
@@ -153,18 +195,24 @@ struct Check {
     pipeline: Pipeline,
     samples: Samples,
     graph: Option<GraphSpec>,
+    /// What a bundle was made for.
+    rule: Option<Rule>,
     schema: Option<EventSchema>,
     options: SmokeOptions,
     stages: Vec<StageReport>,
     sample_runs: Vec<SampleRun>,
+    /// The file of expected results, read once the graph spec is known.
+    expected: Option<PathBuf>,
+    expected_runs: Vec<ExpectedRun>,
+    coverage: Option<Coverage>,
     is_verbose: bool,
 }
 
 /// Why a check went no further.
 enum Rejection {
     Problems(Vec<Problem>),
-    /// It was the host that could not do its work.
-    OfHost(CliError),
+    /// The host could not do its work, or was given wrong input.
+    CannotCheck(CliError),
 }
 
 impl From<PipelineError> for Rejection {
@@ -172,7 +220,7 @@ impl From<PipelineError> for Rejection {
         let mut problems = error.problems().into_iter();
         match problems.next().filter(|_| error.is_of_host()) {
             Some(Problem { code, message, .. }) => {
-                Self::OfHost(CliError::Refused { code, message })
+                Self::CannotCheck(CliError::Refused { code, message })
             }
             None => Self::Problems(error.problems()),
         }
@@ -216,6 +264,7 @@ impl Check {
             let bytes = loaded.read(part)?.unwrap_or_default();
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
+        self.rule = part(Part::Rule).ok().and_then(|text| Rule::parse(&text, "rule.md").ok());
         let text = part(Part::Plan)?;
         let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(&text))?;
         // The loader has asked the policy what it can tell without samples.
@@ -284,6 +333,29 @@ impl Check {
             smoked
         });
         self.sample_runs = runs;
-        smoked.map(drop)
+        let smoked = smoked?;
+        let (samples, graph) = (&self.samples, self.graph.as_ref());
+        self.coverage = Some(Coverage::new(&smoked, plan, samples, graph, self.rule.as_ref()));
+        self.confirm(smoked, plan)
+    }
+
+    /// What samples give, against what is expected of them.
+    fn confirm(&mut self, smoked: Smoked, plan: Option<&Plan>) -> Checked<()> {
+        let Some(path) = &self.expected else { return Ok(()) };
+        let expected = files::read_expected(path, &self.samples, self.graph.as_ref());
+        let expected = expected.map_err(Rejection::CannotCheck)?;
+        let mut runs = Vec::new();
+        let confirmed = self.stage(Stage::Expected, |check| {
+            let (samples, graph) = (&check.samples, check.graph.as_ref());
+            let confirmed = check.pipeline.confirm(smoked, plan, samples, graph, Some(&expected));
+            runs = match &confirmed {
+                Ok(confirmed) => confirmed.runs().to_vec(),
+                Err(PipelineError::Unconfirmed(error)) => error.runs().to_vec(),
+                Err(_) => Vec::new(),
+            };
+            confirmed
+        });
+        self.expected_runs = runs;
+        confirmed.map(drop)
     }
 }

@@ -52,6 +52,8 @@ pub(super) enum CliError {
     OutputTwice { path: PathBuf },
     #[error("stdin: expected {expected}, found that it is read already: `-` may be given once")]
     StdinTwice { expected: &'static str },
+    #[error("{origin}: expected the line of a sample, found {line}, where there is none")]
+    NoSample { origin: String, line: usize },
     #[error("{origin}: expected at least one event, one JSON object a line, found none")]
     NoEvents { origin: String },
     #[error("{}{error}", role.map(|role| format!("{role}: ")).unwrap_or_default())]
@@ -116,6 +118,7 @@ impl Coded for CliError {
                 }
                 DocumentKind::Policy => codes::POLICY_TOO_LARGE,
                 DocumentKind::Samples => codes::SAMPLES_TOO_LARGE,
+                DocumentKind::Expected => codes::EXPECTED_TOO_LARGE,
                 _ => codes::FILE_TOO_LARGE,
             },
             Self::NotUtf8 { .. } => codes::FILE_NOT_UTF8,
@@ -127,6 +130,7 @@ impl Coded for CliError {
             Self::NoBundles(_) => codes::NO_BUNDLES,
             Self::OutputIsInput { .. } | Self::OutputTwice { .. } => codes::OUTPUT_IS_INPUT,
             Self::StdinTwice { .. } => codes::STDIN_TWICE,
+            Self::NoSample { .. } => codes::EXPECTED_UNKNOWN_SAMPLE,
             Self::NoEvents { .. } => codes::NO_EVENTS,
             Self::UnknownCode { .. } => codes::UNKNOWN_CODE,
             Self::NoCases { .. } => codes::NO_CASES,

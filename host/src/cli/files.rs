@@ -5,11 +5,12 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use retort::evidence::Expected;
 use retort::internal::{document::DocumentKind, wording::json_in_text};
 use retort::plan::{self, Plan};
 use retort::render::{Source, render};
 use retort::sandbox::DEFAULT_MAX_EVENT_BYTES;
-use retort::{Coded, EventSchema, Limits, Rule, Samples, TenantPolicy};
+use retort::{Coded, EventSchema, GraphSpec, Limits, Rule, Samples, TenantPolicy};
 
 use super::error::CliError;
 use super::output;
@@ -115,6 +116,16 @@ pub(super) fn read_samples(path: &Path, policy: &TenantPolicy) -> Result<Samples
     let event_bytes = served.max(DEFAULT_MAX_EVENT_BYTES);
     let text = read_text(path, DocumentKind::Samples)?;
     Samples::parse_within(&text, &name(path), event_bytes).map_err(CliError::refused)
+}
+
+/// What samples are expected to give.
+pub(super) fn read_expected(
+    path: &Path,
+    samples: &Samples,
+    graph: Option<&GraphSpec>,
+) -> Result<Expected, CliError> {
+    let text = read_text(path, DocumentKind::Expected)?;
+    Expected::parse(&text, &name(path), samples, graph).map_err(CliError::refused)
 }
 
 /// A rule, in words or as JSON.

@@ -9,6 +9,7 @@ mod bench;
 mod check;
 mod compile;
 mod compile_module;
+mod coverage;
 mod diagnose;
 mod error;
 mod events;
@@ -17,6 +18,7 @@ mod files;
 mod graph;
 mod inspect;
 mod junit;
+mod label;
 mod model;
 mod outcome;
 mod output;
@@ -64,6 +66,7 @@ enum Command {
     Prompt(prompt::PromptArgs),
     Run(run::RunArgs),
     Check(check::CheckArgs),
+    Label(label::LabelArgs),
     Bench(bench::BenchArgs),
     Plan(plan::PlanArgs),
     Render(render::RenderArgs),
@@ -83,6 +86,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Prompt(args) => prompt::main(&args),
         Command::Run(args) => run::main(&args),
         Command::Check(args) => check::main(&args),
+        Command::Label(args) => label::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Plan(args) => plan::main(&args),
         Command::Render(args) => render::main(&args),

@@ -49,6 +49,11 @@ pub(super) fn warning(warning: &impl Coded) {
     headed(WARNING, format_args!("warning[{}]", warning.code()), warning);
 }
 
+/// What looks wrong, and may be right.
+pub(super) fn suspect(origin: &str, problem: &Problem) {
+    headed(WARNING, format_args!("warning[{}]", problem.code), told(origin, problem));
+}
+
 /// A code with what is said of it.
 pub(super) fn coded(code: &str, text: impl Display) {
     headed(ERROR, format_args!("error[{code}]"), text);

@@ -20,6 +20,9 @@ use super::overwrite::Inputs;
 /// The project file's name.
 pub(super) const PROJECT_FILE: &str = "retort.toml";
 
+/// The file of expected results where nothing else is said, in the project's folder.
+const EXPECTED_FILE: &str = "expected.ndjson";
+
 /// The directory of bundles where nothing else is said, in the project's folder.
 const DEFAULT_OUTPUT: &str = "bundles";
 
@@ -37,6 +40,7 @@ struct ProjectFile {
     schema: Option<PathBuf>,
     model: Option<String>,
     policy: Option<PathBuf>,
+    expected: Option<PathBuf>,
     #[serde(default)]
     allow_external_endpoints: bool,
 }
@@ -54,6 +58,7 @@ impl ProjectFile {
             ("rule", &self.rule),
             ("schema", &self.schema),
             ("policy", &self.policy),
+            ("expected", &self.expected),
         ];
         let is_empty =
             |path: &Option<PathBuf>| path.as_ref().is_some_and(|it| it.as_os_str().is_empty());
@@ -84,6 +89,9 @@ pub(super) struct ProjectArgs {
     /// What the events look like (JSON); kept in the bundle
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    /// What samples are expected to give, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    expected: Option<PathBuf>,
     #[command(flatten)]
     policy: PolicyArg,
     #[command(flatten)]
@@ -103,6 +111,7 @@ pub(super) struct Project {
     pub(super) out: PathBuf,
     rule: Option<PathBuf>,
     schema: Option<PathBuf>,
+    expected: Option<PathBuf>,
     policy: PolicyArg,
     endpoints: EndpointsArg,
 }
@@ -144,6 +153,11 @@ impl Project {
 
     /// The files that it names, and its own.
     pub(super) fn inputs(&self) -> Inputs {
+        self.inputs_but_expected().files(self.expected.as_deref())
+    }
+
+    /// The same without that of expected results, where that is written.
+    pub(super) fn inputs_but_expected(&self) -> Inputs {
         let named = [&self.plan, &self.rule, &self.schema, &self.policy.policy];
         let named = named.into_iter().flatten().chain([&self.samples]).map(PathBuf::as_path);
         Inputs::default().files(named).files(self.graph.paths()).files([Path::new(&self.origin)])
@@ -151,8 +165,36 @@ impl Project {
 
     /// What is asked for, read from the project's files.
     pub(super) fn task(&self) -> Result<Task, CliError> {
+        self.task_expecting(self.expected.as_deref())
+    }
+
+    /// The same, with the expected results of another file.
+    pub(super) fn task_expecting(&self, expected: Option<&Path>) -> Result<Task, CliError> {
         let (rule, schema) = (self.rule.as_deref(), self.schema.as_deref());
-        read_task(&self.graph, &self.samples, rule, schema, &self.policy)
+        read_task(&self.graph, &self.samples, rule, schema, expected, &self.policy)
+    }
+
+    /// The plan that it names.
+    pub(super) fn plan(&self) -> Option<&Path> {
+        self.plan.as_deref()
+    }
+
+    /// Where expected results are, or would be; and whether it names the file.
+    pub(super) fn expected(&self) -> (PathBuf, bool) {
+        match &self.expected {
+            Some(path) => (path.clone(), true),
+            None => (Path::new(&self.origin).with_file_name(EXPECTED_FILE), false),
+        }
+    }
+
+    /// The file of sample events.
+    pub(super) fn samples(&self) -> &Path {
+        &self.samples
+    }
+
+    /// The project file, as messages name it.
+    pub(super) fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// What may be read.
@@ -221,6 +263,7 @@ impl ProjectArgs {
             out: flag_or(&self.out, file.output).unwrap_or_else(|| folder.join(DEFAULT_OUTPUT)),
             rule: flag_or(&self.rule, file.rule),
             schema: flag_or(&self.schema, file.schema),
+            expected: flag_or(&self.expected, file.expected),
             endpoints: EndpointsArg {
                 allow_external_endpoints: self.endpoints.allow_external_endpoints
                     || file.allow_external_endpoints,

@@ -37,7 +37,7 @@ pub(super) fn main(args: &PromptArgs) -> CommandResult {
     let project = args.project.resolve()?;
     let prompt = resolution_prompt_under(&project.task()?, project.field_policy()?);
     let prompt = prompt.map_err(CliError::refused)?;
-    let report = PromptReport { prompt: &prompt, schema: retort::plan::schema() };
+    let report = PromptReport { prompt: &prompt, schema: retort::internal::answer::schema() };
     output::print_as(args.json, &report, || prompt.clone())?;
     Ok(CommandVerdict::Pass)
 }

@@ -36,6 +36,9 @@ pub(super) struct RepairArgs {
     /// What the plan was written for
     #[arg(long, value_name = "FILE")]
     rule: Option<PathBuf>,
+    /// What samples are expected to give, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    expected: Option<PathBuf>,
     #[command(flatten)]
     policy: PolicyArg,
     #[command(flatten)]
@@ -90,7 +93,8 @@ pub(super) fn main(args: &RepairArgs) -> CommandResult {
 impl RepairArgs {
     fn gates(&self) -> Result<PipelineGates, CliError> {
         let (rule, schema) = (self.rule.as_deref(), self.schema.as_deref());
-        let task = read_task(&self.graph, &self.samples, rule, schema, &self.policy)?;
+        let expected = self.expected.as_deref();
+        let task = read_task(&self.graph, &self.samples, rule, schema, expected, &self.policy)?;
         Ok(PipelineGates::new(&self.policy.pipeline()?, &task)
             .smoke(self.endpoints.smoke_options()))
     }

@@ -22,7 +22,9 @@ pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> O
         return None;
     }
     let written = written.to_ascii_lowercase();
-    let scored = names.into_iter().map(|name| (strsim::jaro_winkler(&written, name), name));
+    let scored = names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(&written, &name.to_ascii_lowercase()), name));
     let best = scored.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
     Some(best).filter(|(alike, _)| *alike >= ALIKE).map(|(_, name)| name)
 }

@@ -32,6 +32,8 @@ pub enum Stage {
     Smoke,
     /// Results against the graph spec.
     Graph,
+    /// Results against what samples are expected to give.
+    Expected,
     /// The bundle on disk.
     Bundle,
 }
@@ -54,6 +56,7 @@ impl Stage {
             Self::Run => "run",
             Self::Smoke => "smoke",
             Self::Graph => "graph",
+            Self::Expected => "expected",
             Self::Bundle => "bundle",
         }
     }

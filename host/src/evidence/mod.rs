@@ -5,7 +5,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | what is asked for | [`Task`], with its [`Rule`], [`EventSchema`] and [`Samples`] |
+//! | what is asked for | [`Task`], with its [`Rule`], [`EventSchema`], [`Samples`] and what they are [`Expected`] to give |
 //! | what is known | [`Evidence`], by event type: [`SampleEvents`], the [`Collection`]s in them, and `PathIndex`, which answers whether a path exists, with `ValueIndex`: what is there, and of which types |
 //! | what is shown of it | `redact` |
 //! | what may be meant | `similarity` of names, and `matching` of properties to paths |
@@ -15,6 +15,7 @@ mod collections;
 pub(crate) mod conversion;
 pub(crate) mod effort;
 mod events;
+pub(crate) mod expected;
 pub(crate) mod matching;
 mod observe;
 mod path;
@@ -32,6 +33,7 @@ pub use collections::Collection;
 pub use effort::Cancel;
 pub use events::Evidence;
 pub(crate) use events::{JSON, holds_json};
+pub use expected::{Expected, ExpectedError, ExpectedSample};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
 pub(crate) use path::{ENTRY_VALUE, shown_steps, values_at};
 pub use path::{Path, PathStep, at, dotted};

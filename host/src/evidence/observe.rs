@@ -74,8 +74,12 @@ impl Seen {
     /// [hidden](super::Evidence::hide). Computed when it is first asked for.
     #[must_use]
     pub fn text(&self) -> &str {
-        let shown = self.shown.as_ref().unwrap_or(self.event.as_ref());
-        self.text.get_or_init(|| redact::value(&self.root, shown))
+        self.text.get_or_init(|| redact::value(&self.root, self.visible()))
+    }
+
+    /// The event as far as it may be shown, its values as they are.
+    pub(crate) fn visible(&self) -> &Value {
+        self.shown.as_ref().unwrap_or(self.event.as_ref())
     }
 
     /// The event, all of it.

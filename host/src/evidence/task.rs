@@ -3,7 +3,7 @@
 //! A [`Task`] is read once and held by every stage that needs to know what is wanted: the prompt shows it to a model, the
 //! gates check a plan against it, and repairs take their evidence from it.
 
-use super::{EventSchema, Evidence, PathStep, Rule, Samples, Visibility};
+use super::{EventSchema, Evidence, Expected, PathStep, Rule, Samples, Visibility};
 use crate::graph::GraphSpec;
 
 /// A rule with its event schema, graph spec and sample events.
@@ -15,6 +15,7 @@ pub struct Task {
     event_schema: Option<EventSchema>,
     graph: GraphSpec,
     samples: Samples,
+    expected: Option<Expected>,
     evidence: Evidence,
 }
 
@@ -27,7 +28,7 @@ impl Task {
 
     /// A task with what else was said.
     pub fn builder(graph: GraphSpec, samples: Samples) -> TaskBuilder {
-        TaskBuilder { graph, samples, rule: None, event_schema: None }
+        TaskBuilder { graph, samples, rule: None, event_schema: None, expected: None }
     }
 
     /// The same task for whoever may not see everything: sample events that are shown as evidence leave out what
@@ -62,6 +63,12 @@ impl Task {
         &self.samples
     }
 
+    /// What samples are expected to give, if it was said.
+    #[must_use]
+    pub fn expected(&self) -> Option<&Expected> {
+        self.expected.as_ref()
+    }
+
     /// What samples and schema say about events.
     #[must_use]
     pub fn evidence(&self) -> &Evidence {
@@ -91,6 +98,7 @@ pub struct TaskBuilder {
     samples: Samples,
     rule: Option<Rule>,
     event_schema: Option<EventSchema>,
+    expected: Option<Expected>,
 }
 
 impl TaskBuilder {
@@ -106,11 +114,17 @@ impl TaskBuilder {
         self
     }
 
+    /// What these samples are expected to give: plans that give something else are rejected.
+    pub fn expected(mut self, expected: impl Into<Option<Expected>>) -> Self {
+        self.expected = expected.into();
+        self
+    }
+
     /// The task. What samples and schema say about events is computed here, once.
     #[must_use]
     pub fn build(self) -> Task {
-        let Self { graph, samples, rule, event_schema } = self;
+        let Self { graph, samples, rule, event_schema, expected } = self;
         let evidence = Evidence::new(&samples, event_schema.as_ref());
-        Task { rule, event_schema, graph, samples, evidence }
+        Task { rule, event_schema, graph, samples, expected, evidence }
     }
 }

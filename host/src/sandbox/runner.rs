@@ -52,6 +52,8 @@ pub struct RunOutcome<'a> {
     pub conversion_fuel: u64,
     /// How many conversions failed and left their value out.
     pub failed_conversions: u32,
+    /// How many nodes and edges were cut out of the result, since others of it have the same ids.
+    pub dropped_duplicates: u32,
 }
 
 impl RunOutcome<'_> {
@@ -247,6 +249,7 @@ impl Runner {
         let json = self.guest.as_ref().map_or(&[][..], |guest| guest.bytes(range));
         let mut shape = result::check(json)?;
         let mut json = json;
+        let made = shape.nodes + shape.edges;
         if let Some(rule) = self.extractor.section().on_duplicate() {
             (json, shape) = self.reducer.reduce(json, shape, rule)?;
         }
@@ -255,7 +258,16 @@ impl Runner {
         observer.ended(Step::Check);
         let Spent { fuel: conversion_fuel, failed_conversions } = self.writer.spent();
         let fuel = fuel.saturating_add(conversion_fuel);
-        Ok(RunOutcome { json, shape, fuel, conversion_fuel, failed_conversions })
+        let dropped = made.saturating_sub(shape.nodes + shape.edges);
+        let dropped_duplicates = u32::try_from(dropped).unwrap_or(u32::MAX);
+        Ok(RunOutcome {
+            json,
+            shape,
+            fuel,
+            conversion_fuel,
+            failed_conversions,
+            dropped_duplicates,
+        })
     }
 
     fn called<O: Observer>(

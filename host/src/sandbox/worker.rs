@@ -39,6 +39,8 @@ pub struct OwnedRunOutcome {
     pub conversion_fuel: u64,
     /// How many conversions failed and left their value out.
     pub failed_conversions: u32,
+    /// How many nodes and edges were cut out of the result, since others of it have the same ids.
+    pub dropped_duplicates: u32,
     /// What the guest wrote to its standard output and standard error.
     pub log: Vec<u8>,
 }
@@ -103,9 +105,10 @@ fn serve(extractor: &Extractor, mut waiting: mpsc::Receiver<Job>) {
 
 impl OwnedRunOutcome {
     fn of(outcome: RunOutcome<'_>) -> Self {
-        let RunOutcome { json, shape, fuel, conversion_fuel, failed_conversions } = outcome;
-        let json = json.to_vec();
-        Self { json, shape, fuel, conversion_fuel, failed_conversions, log: Vec::new() }
+        let RunOutcome { json, shape, fuel, conversion_fuel, failed_conversions, .. } = outcome;
+        let (json, dropped_duplicates) = (json.to_vec(), outcome.dropped_duplicates);
+        let log = Vec::new();
+        Self { json, shape, fuel, conversion_fuel, failed_conversions, dropped_duplicates, log }
     }
 }
 

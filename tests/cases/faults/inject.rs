@@ -58,6 +58,11 @@ pub(super) const KINDS: &[Kind] = &[
 ];
 
 impl Kind {
+    /// A kind that is told by its faults.
+    pub(super) const fn new(name: &'static str, make: fn(&Case, &mut Vec<Fault>)) -> Self {
+        Self { name, make }
+    }
+
     /// Every fault of this kind in the case's plan; of more than `most`, some, evenly spread.
     pub(super) fn inject(&self, case: &Case, most: usize) -> Vec<Fault> {
         let mut faults = Vec::new();
@@ -73,13 +78,13 @@ const NAMES_SAY_NOTHING: &str = "is which of two properties is which, and their 
 const SEVERAL_TYPES: &str = "is another event type that samples have";
 
 /// The case's plan with something else at a place.
-fn with(case: &Case, at: &str, value: Value) -> Value {
+pub(super) fn with(case: &Case, at: &str, value: Value) -> Value {
     let mut plan = case.plan.clone();
     *plan.pointer_mut(at).unwrap() = value;
     plan
 }
 
-fn fault(plan: &Value, place: impl Into<String>, what: impl Into<String>) -> Fault {
+pub(super) fn fault(plan: &Value, place: impl Into<String>, what: impl Into<String>) -> Fault {
     let (places, what) = (vec![place.into()], what.into());
     Fault { text: plan.to_string(), places, unknowable: None, what }
 }

@@ -13,6 +13,7 @@ use retort::author::{
     RetryPolicy, RetryStrategy,
 };
 use retort::diagnostics::Code;
+use retort::evidence::Expected;
 use retort::internal::prompt;
 use retort::{Accepted, Pipeline, Samples, Task, TenantPolicy, compile_with_llm};
 use serde::Deserialize;
@@ -34,9 +35,12 @@ struct Case {
     config: CaseConfig,
     #[serde(default)]
     samples: Vec<Value>,
+    /// What the samples are expected to give.
+    #[serde(default)]
+    expected: Vec<Value>,
     /// Text stands for itself, anything else for its JSON.
     answers: Vec<Value>,
-    expect: Expected,
+    expect: Ended,
 }
 
 fn no_policy() -> Value {
@@ -85,7 +89,7 @@ impl CaseConfig {
 
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expected {
+struct Ended {
     reason: String,
     /// Who wrote each plan, with the code of records and the code of the failure.
     attempts: Vec<String>,
@@ -102,9 +106,9 @@ pub(super) fn trials() -> Vec<Trial> {
 }
 
 /// Runs a case: how it ended, how it should have, and what model and user were told.
-async fn ended(case: Case) -> (Expected, Expected, String) {
-    let Case { policy, config, samples, answers, expect, .. } = case;
-    let task = if samples.is_empty() { task() } else { task_with(&samples) };
+async fn ended(case: Case) -> (Ended, Ended, String) {
+    let Case { policy, config, samples, expected, answers, expect, .. } = case;
+    let task = if samples.is_empty() { task() } else { task_with(&samples, &expected) };
     let policy = TenantPolicy::parse(&policy.to_string(), "policy.json").unwrap();
     let pipeline = Pipeline::builder().tenant(&policy).build().unwrap();
     let gates = PipelineGates::new(&pipeline, &task);
@@ -114,7 +118,7 @@ async fn ended(case: Case) -> (Expected, Expected, String) {
     let config = config.builder().build().unwrap();
     let outcome = compile_with_llm(&model, &task, &gates, &config).await.unwrap();
     let attempts = outcome.attempts().iter().map(gist).collect();
-    let ended = Expected { reason: outcome.reason().to_string(), attempts };
+    let ended = Ended { reason: outcome.reason().to_string(), attempts };
     assert_eq!(outcome.accepted().is_some(), ended.reason == "succeeded");
     let prompts = model.prompts();
     let original = prompt::resolution_prompt_under(&task, pipeline.policy()).unwrap();
@@ -159,9 +163,15 @@ fn told(
     text
 }
 
-fn task_with(samples: &[Value]) -> Task {
-    let lines: String = samples.iter().map(|event| format!("{event}\n")).collect();
+fn task_with(samples: &[Value], expected: &[Value]) -> Task {
+    let lines = |values: &[Value]| values.iter().map(|it| format!("{it}\n")).collect::<String>();
     let task = task();
-    let samples = Samples::parse(&lines, "samples.ndjson").unwrap();
-    Task::builder(task.graph().clone(), samples).rule(task.rule().cloned()).build()
+    let samples = Samples::parse(&lines(samples), "samples.ndjson").unwrap();
+    let graph = Some(task.graph());
+    let expected = (!expected.is_empty())
+        .then(|| Expected::parse(&lines(expected), "expected.ndjson", &samples, graph).unwrap());
+    Task::builder(task.graph().clone(), samples)
+        .rule(task.rule().cloned())
+        .expected(expected)
+        .build()
 }

@@ -42,6 +42,8 @@ pub struct AnswerError {
     pub diagnostic: String,
     /// The JSON that the problems are about: the answer, without what was around it. `None` where there was none.
     pub text: Option<String>,
+    /// What the model says that no plan can say: a few statements, escaped and bounded.
+    pub cannot_express: Box<[String]>,
 }
 
 impl Coded for AnswerError {
@@ -88,7 +90,8 @@ impl AnswerError {
     ) -> Self {
         let findings = problems.iter().map(finding).collect();
         let code = problems.first().map_or(codes::INVALID_JSON, Coded::entry);
-        Self { code, problems, findings, diagnostic, text }
+        let cannot_express = Box::default();
+        Self { code, problems, findings, diagnostic, text, cannot_express }
     }
 
     /// Text with several objects.
@@ -131,6 +134,22 @@ impl AnswerError {
         )
     }
 
+    /// An object that says why it holds no plan.
+    pub(super) fn cannot_express(statements: Vec<String>) -> Self {
+        let code = codes::CANNOT_EXPRESS;
+        let observed = statements.join("; ");
+        let message = format!("the model says that no plan can say what is asked for: {observed}");
+        let report = ParseReport { code: code.to_string(), path: String::new(), message };
+        Self {
+            code,
+            problems: Vec::new(),
+            findings: vec![Finding::new(Stage::Model, code, "", "a plan", observed)],
+            diagnostic: diagnose::parse(&report),
+            text: None,
+            cannot_express: statements.into(),
+        }
+    }
+
     /// No object, since the model, or a filter, declined.
     pub(super) fn refused(text: &str) -> Self {
         Self::of_answer(
@@ -155,7 +174,8 @@ impl AnswerError {
         let mut diagnostic = format!("{}\n\n{advice}", diagnose::parse(&report));
         echo(text, &mut diagnostic);
         let findings = vec![Finding::new(Stage::Model, code, "", expected, observed)];
-        Self { code, problems: Vec::new(), findings, diagnostic, text: None }
+        let (problems, cannot_express) = (Vec::new(), Box::default());
+        Self { code, problems, findings, diagnostic, text: None, cannot_express }
     }
 }
 

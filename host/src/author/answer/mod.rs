@@ -11,11 +11,13 @@
 
 mod error;
 mod feedback;
+mod said;
 mod take;
 
 use serde_json::Value;
 
 pub use error::AnswerError;
+pub use said::schema;
 
 use crate::author::llm::FinishReason;
 use crate::plan::{self, Plan};
@@ -45,8 +47,10 @@ pub struct Answer {
     pub plan: Plan,
     /// The JSON that was parsed: the answer, without what was around it.
     pub text: String,
-    /// The same, as a value.
+    /// The plan's part of it, as a value.
     pub value: Value,
+    /// What the model says the plan leaves out, since it can't be said in one: a few statements, escaped and bounded.
+    pub cannot_express: Vec<String>,
 }
 
 /// Reads an answer. `finish` is why it ended: what was cut off or refused is distinguished from what is wrong.
@@ -54,7 +58,8 @@ pub struct Answer {
 /// # Errors
 /// [`AnswerError`] with the code of the plan's first problem, or `truncated_response` (the answer was cut off),
 /// `ambiguous_response` (it holds more than one object), `model_refused` (it was refused, and holds none),
-/// `answer_too_large` (it is longer, or has more properties, than a plan may).
+/// `answer_too_large` (it is longer, or has more properties, than a plan may), `cannot_express` (it says that no plan can say what is
+/// asked for, and has none).
 ///
 /// # Example
 /// ```
@@ -98,14 +103,24 @@ pub fn read(
 
 /// The plan that the JSON in a text is.
 fn plan_of(text: &str, json: &str) -> Result<Answer, AnswerError> {
-    let Ok(value) = serde_json::from_str(json) else { return Err(AnswerError::not_json(json)) };
+    let Ok(mut value) = serde_json::from_str(json) else { return Err(AnswerError::not_json(json)) };
     let used = properties(&value);
     if used > MAX_PROPERTIES {
         return Err(AnswerError::too_large(text, "property_fields", used, MAX_PROPERTIES));
     }
+    let mut cannot_express = Vec::new();
+    if let Value::Object(fields) = &mut value {
+        cannot_express = said::take(fields);
+        if !cannot_express.is_empty() && said::is_without_plan(fields) {
+            return Err(AnswerError::cannot_express(cannot_express));
+        }
+    }
     match plan::from_value(&value) {
-        Ok(plan) => Ok(Answer { plan, text: json.to_owned(), value }),
-        Err(_) => Err(AnswerError::not_a_plan(json, &value)),
+        Ok(plan) => Ok(Answer { plan, text: json.to_owned(), value, cannot_express }),
+        Err(_) => Err(AnswerError {
+            cannot_express: cannot_express.into(),
+            ..AnswerError::not_a_plan(json, &value)
+        }),
     }
 }
 

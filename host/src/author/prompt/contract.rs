@@ -99,6 +99,8 @@ const MAPPING: &str = "
 - Name entities, properties and relationships as the graph does. Give a property a value of its type, a node all
   properties of its key in the graph's order, and an edge the ends that the graph names.
 - Write the nodes and edges that the rule asks for, and no others.
+- What the rule asks for and no plan can say, list in a field `cannot_express` beside the plan's, a sentence each; answer with
+  that field alone where there is no plan for any of it.
 - Leave out an optional property if you aren't sure where its value is: a missing one costs less than a wrong one.
 - The key is what identifies the thing itself, and stays the same from event to event: no position, no title, no time.
 - Leave `session_id_path` at its default, unless the rule or the event schema names another place.

@@ -93,6 +93,11 @@ pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
             format!("Correct {place}."),
             "Use only paths and event types that occur, and properties that the graph spec declares; keep all the rest of the plan as it is.",
         ),
+        (None, None, FailureKind::TestFailed) if failure.stage == Stage::Expected => (
+            RepairAction::CorrectPlan,
+            format!("Change {place} so that the samples give what is expected of them."),
+            "What is expected is right: look for the path, the conversion or the condition that gives it, in every sample that is named; keep what the diagnostic doesn't name.",
+        ),
         (None, None, FailureKind::TestFailed) => (
             RepairAction::CorrectPlan,
             format!("Change {place} so that the results fit the graph spec."),

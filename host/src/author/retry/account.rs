@@ -150,6 +150,9 @@ fn in_the_way(reason: Reason, history: &History) -> String {
         Reason::TokenBudgetSpent => format!("The token budget is spent ({about}{used} tokens)"),
         Reason::WallBudgetSpent => format!("The time that was allowed is over (after {seconds} s)"),
         Reason::Refused => "The model declined to answer".to_owned(),
+        Reason::CannotExpress => {
+            "The model says that no plan can say what the rule asks for".to_owned()
+        }
         Reason::NothingCertain => "What is left has no one remedy".to_owned(),
         Reason::Escalated => "A failure of this kind or code is left to a person".to_owned(),
     };

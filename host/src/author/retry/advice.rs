@@ -81,9 +81,11 @@ fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
                 .to_owned()
         }
         Reason::MaxAttemptsReached => "Allow more attempts, or use another model.".to_owned(),
-        Reason::Succeeded | Reason::Refused | Reason::Escalated | Reason::NothingCertain => {
-            return None;
-        }
+        Reason::Succeeded
+        | Reason::Refused
+        | Reason::Escalated
+        | Reason::CannotExpress
+        | Reason::NothingCertain => return None,
     };
     Some(text)
 }

@@ -49,6 +49,9 @@ pub struct AttemptRecord {
     /// How many more findings there were; not serialised where there were none.
     #[serde(skip_serializing_if = "is_none")]
     pub findings_left_out: usize,
+    /// What the model says that no plan can say, escaped and bounded; not serialised where it says nothing of the kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cannot_express: Vec<String>,
     /// The patch that made this plan of the one before (RFC 6902); mechanical attempts have one.
     pub patch: Option<Patch>,
     /// What the answer cost.

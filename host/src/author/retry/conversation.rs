@@ -1,10 +1,10 @@
 //! What a model is asked, from the first prompt on.
 
 use super::RetryStrategy;
+use crate::author::answer;
 use crate::author::llm::{LlmRequest, Message, Role};
 use crate::author::prompt::{self, Turn};
 use crate::diagnostics::fence;
-use crate::plan;
 
 /// How much of an answer is repeated in a conversation, in characters, as in a fresh prompt.
 const ANSWER_CHARS: usize = 32_000;
@@ -43,7 +43,7 @@ impl Conversation {
 
     /// The next request, with a copy of the schema of its own.
     pub(super) fn request(&self) -> LlmRequest {
-        LlmRequest { messages: self.messages.clone(), schema: plan::schema() }
+        LlmRequest { messages: self.messages.clone(), schema: answer::schema() }
     }
 
     /// The text of the last turn: what is asked now.

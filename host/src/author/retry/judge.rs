@@ -19,6 +19,14 @@ pub(super) struct Failed {
     pub(super) is_json: bool,
     /// Whether the model, or a filter, declined to answer.
     pub(super) is_refusal: bool,
+    /// What the model says that no plan can say.
+    pub(super) cannot_express: Vec<String>,
+}
+
+/// What was accepted, and what the model says that it leaves out.
+pub(super) struct Passed<A> {
+    pub(super) accepted: A,
+    pub(super) cannot_express: Vec<String>,
 }
 
 /// Judges an answer. It is read where reading it takes nobody's time.
@@ -27,7 +35,7 @@ pub(super) async fn judge<G: Gates>(
     finish: &FinishReason,
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
-) -> Result<Result<G::Accepted, Failed>, GateError> {
+) -> Result<Result<Passed<G::Accepted>, Failed>, GateError> {
     let (answer, ending, format) = (text.to_owned(), finish.clone(), config.answer_format);
     let answer = match run_blocking(move |_| answer::read(&answer, &ending, format)).await? {
         Ok(answer) => answer,
@@ -45,6 +53,7 @@ pub(super) async fn judge<G: Gates>(
                 is_json: error.text.is_some(),
                 judged: error.text.unwrap_or_else(|| text.to_owned()),
                 is_refusal: *finish == FinishReason::Refused,
+                cannot_express: error.cannot_express.into_vec(),
             }));
         }
     };
@@ -53,12 +62,21 @@ pub(super) async fn judge<G: Gates>(
         Verdict::Accepted(accepted) => {
             let hook = config.on_accept.as_ref();
             match hook.map_or(Ok(()), |hook| hook(&answer.plan, &accepted)) {
-                Ok(()) => return Ok(Ok(accepted)),
+                Ok(()) => {
+                    let cannot_express = answer.cannot_express;
+                    return Ok(Ok(Passed { accepted, cannot_express }));
+                }
                 Err(reason) => rejected_by_caller(&reason),
             }
         }
     };
-    Ok(Err(Failed { rejection, judged: answer.text, is_json: true, is_refusal: false }))
+    Ok(Err(Failed {
+        rejection,
+        judged: answer.text,
+        is_json: true,
+        is_refusal: false,
+        cannot_express: answer.cannot_express,
+    }))
 }
 
 fn rejected_by_caller(reason: &str) -> Rejection {

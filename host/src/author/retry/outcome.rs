@@ -30,6 +30,8 @@ pub enum Reason {
     Refused,
     /// The policy gives failures of this kind, or of this code, to a person.
     Escalated,
+    /// The model says that no plan can say what the rule asks for, and gave none.
+    CannotExpress,
     /// There is no model to be asked, and nothing more that could be repaired without one.
     NothingCertain,
 }
@@ -46,6 +48,7 @@ impl Reason {
             Self::WallBudgetSpent => codes::WALL_BUDGET_SPENT.name,
             Self::Refused => codes::REFUSED.name,
             Self::Escalated => codes::ESCALATED.name,
+            Self::CannotExpress => codes::CANNOT_EXPRESS.name,
             Self::NothingCertain => codes::NOTHING_CERTAIN.name,
         }
     }

@@ -7,11 +7,14 @@ use async_trait::async_trait;
 use super::{Category, Channel, GateError, Gates, Rejection, Verdict};
 use crate::author::answer::AnswerError;
 use crate::author::background::run_blocking;
-use crate::author::repair::mechanical::{plan_findings_within, smoke_findings_within};
+use crate::author::repair::mechanical::{
+    plan_findings_within, smoke_findings_within, unconfirmed_findings,
+};
+use crate::bundle::confirm::DIFFERENCES;
 use crate::bundle::pipeline::{Accepted, Pipeline, PipelineError, Request};
 use crate::bundle::smoke::SmokeOptions;
 use crate::diagnostics::codes;
-use crate::diagnostics::finding::Finding;
+use crate::diagnostics::finding::{Finding, describe};
 use crate::diagnostics::problem::{Coded, Stage};
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
@@ -110,7 +113,7 @@ fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -
         | PipelineError::Compile(_)
         | PipelineError::Inspect(_) => Category::AstFailure,
         PipelineError::Load(_) | PipelineError::Host(_) => Category::LoadError,
-        PipelineError::Smoke(_) => Category::SmokeFailure,
+        PipelineError::Smoke(_) | PipelineError::Unconfirmed(_) => Category::SmokeFailure,
         PipelineError::Plan(_)
         | PipelineError::Render(_)
         | PipelineError::Bundle(_)
@@ -121,6 +124,7 @@ fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -
         _ => Channel::CompileResult,
     };
     let findings = match error {
+        PipelineError::Unconfirmed(error) => unconfirmed_findings(error, task),
         PipelineError::Policy(denied) => denied.findings().to_vec(),
         PipelineError::Fit(unfit) => unfit.findings().to_vec(),
         PipelineError::Render(error) => vec![unrendered(error)],
@@ -129,6 +133,10 @@ fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -
         }
         _ => error.problems().iter().map(Finding::from).collect(),
     };
-    let (code, diagnostic) = (error.code().to_owned(), error.diagnostic());
+    let diagnostic = match error {
+        PipelineError::Unconfirmed(_) => describe(DIFFERENCES, &findings),
+        _ => error.diagnostic(),
+    };
+    let code = error.code().to_owned();
     Rejection { channel, code, category, diagnostic, findings }
 }

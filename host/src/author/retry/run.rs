@@ -11,7 +11,7 @@ use tracing::info;
 use super::attempt::{Attempt, AttemptKind, AttemptRecord};
 use super::conversation::{Conversation, FailedTurn};
 use super::feedback::feedback;
-use super::judge::{Failed, judge};
+use super::judge::{Failed, Passed, judge};
 use super::usage::{Budget, Tokens};
 use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reason, Rejection};
 use crate::author::background::run_blocking;
@@ -282,12 +282,14 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
         loop {
             let judging = judge(&open.record.response, finish, self.gates, self.config);
             let failed = match self.work(&open, &unjudged, judging).await? {
-                Ok(accepted) => {
+                Ok(Passed { accepted, cannot_express }) => {
+                    open.record.cannot_express = cannot_express;
                     self.record(&open, None, None);
                     return Break(Ok(LoopOutcome::accepted_as(accepted, self.ended())));
                 }
                 Err(failed) => Arc::new(failed),
             };
+            open.record.cannot_express.clone_from(&failed.cannot_express);
             let may_repair = rounds < self.config.mechanical_rounds;
             let to_repair = Arc::clone(&failed);
             let repairing = run_blocking(move |_: &Cancel| {
@@ -337,6 +339,9 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
         if failed.is_refusal {
             return Some(Reason::Refused);
         }
+        if failed.rejection.code == codes::CANNOT_EXPRESS.name {
+            return Some(Reason::CannotExpress);
+        }
         if self.memory.attempts_left(self.config.max_attempts) == 0 {
             return Some(Reason::MaxAttemptsReached);
         }
@@ -360,6 +365,7 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             diagnostic: None,
             findings: Vec::new(),
             findings_left_out: 0,
+            cannot_express: Vec::new(),
             patch: None,
             usage: Tokens::default(),
         };

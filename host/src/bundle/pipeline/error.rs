@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::bundle::BundleError;
+use crate::bundle::confirm::{ConfirmError, Unconfirmed};
 use crate::bundle::smoke::{SmokeError, SmokeFailed};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::diagnose::{
@@ -52,6 +53,9 @@ pub enum PipelineError {
     /// The sample run failed.
     #[error(transparent)]
     Smoke(#[from] SmokeFailed),
+    /// Samples give something else than is expected of them.
+    #[error(transparent)]
+    Unconfirmed(#[from] Unconfirmed),
     /// The host could not run it, so that nothing is known about it.
     #[error(transparent)]
     Host(RunError),
@@ -75,6 +79,15 @@ impl From<SmokeError> for PipelineError {
     }
 }
 
+impl From<ConfirmError> for PipelineError {
+    fn from(error: ConfirmError) -> Self {
+        match error {
+            ConfirmError::Unconfirmed(error) => Self::Unconfirmed(error),
+            ConfirmError::Host(error) => Self::Host(error),
+        }
+    }
+}
+
 fn first(errors: &[PlanParseError]) -> String {
     errors.first().map_or_else(String::new, ToString::to_string)
 }
@@ -92,6 +105,7 @@ impl PipelineError {
             Self::Load(_) => Stage::Load,
             Self::Fit(_) | Self::NoSample { .. } => Stage::Fit,
             Self::Smoke(_) => Stage::Smoke,
+            Self::Unconfirmed(_) => Stage::Expected,
             Self::Host(_) => Stage::Run,
             Self::Bundle(_) => Stage::Bundle,
             Self::Cancelled { stage } => *stage,
@@ -107,6 +121,9 @@ impl PipelineError {
             Self::Inspect(rejected) => rejected.problems().iter().map(Coded::problem).collect(),
             Self::Fit(unfit) => unfit.findings().iter().map(Problem::from).collect(),
             Self::Smoke(failed) => failed.problems().to_vec(),
+            Self::Unconfirmed(error) => {
+                error.runs().iter().flat_map(|run| run.problems.iter().cloned()).collect()
+            }
             Self::Host(error) => vec![error.problem()],
             _ => vec![Problem { stage: self.stage(), ..self.problem() }],
         }
@@ -133,6 +150,7 @@ impl PipelineError {
             },
             Self::Policy(denied) => denied.diagnostic(),
             Self::Fit(unfit) => unfit.diagnostic(),
+            Self::Unconfirmed(error) => error.diagnostic(),
             Self::Render(error) => diagnose::unrendered(&RenderReport::from(error)),
             _ => diagnose::compile(&self.report()),
         }
@@ -179,6 +197,7 @@ impl PipelineError {
             | Self::Fit(_)
             | Self::Render(_)
             | Self::Load(_)
+            | Self::Unconfirmed(_)
             | Self::Host(_)
             | Self::Bundle(_)
             | Self::Cancelled { .. } => report.load_error = Some(self.to_string()),
@@ -203,6 +222,7 @@ impl Coded for PipelineError {
             Self::Smoke(failed) => {
                 failed.problems().first().map_or(codes::NONEMPTY_FLOOR, |problem| problem.code)
             }
+            Self::Unconfirmed(error) => error.entry(),
             Self::Host(error) => error.entry(),
             Self::Bundle(error) => error.entry(),
             Self::Cancelled { .. } => codes::GATES_INTERRUPTED,

@@ -17,14 +17,16 @@ pub use self::error::PipelineError;
 pub use self::request::{Request, StageTime};
 
 use crate::abi::section::ABI_VERSION;
+use crate::bundle::confirm::{Confirmed, confirm};
+use crate::bundle::coverage::Coverage;
 use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
 use crate::bundle::{
     self, BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others,
     Store, Versions,
 };
 use crate::diagnostics::problem::Stage;
-use crate::evidence::effort::StepBudgets;
-use crate::evidence::{Evidence, Samples, Task};
+use crate::evidence::effort::{Cancel, StepBudgets};
+use crate::evidence::{Evidence, Expected, Samples, Task};
 use crate::gate::fit::{Fitted, fit, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
 use crate::gate::policy::FieldPolicy;
@@ -54,7 +56,7 @@ pub struct Pipeline {
 pub struct Accepted {
     compiled: Compiled,
     inspected: Inspected,
-    smoked: Smoked,
+    confirmed: Confirmed,
     graph: String,
     limits: String,
     rule: Option<String>,
@@ -77,13 +79,26 @@ impl Accepted {
     /// The extractor with the report of the sample run.
     #[must_use]
     pub fn smoked(&self) -> &Smoked {
-        &self.smoked
+        self.confirmed.smoked()
+    }
+
+    /// The samples that something was expected of, which they give.
+    #[must_use]
+    pub fn confirmed(&self) -> &Confirmed {
+        &self.confirmed
+    }
+
+    /// What the plan makes of the samples of the task that it was accepted for, with what looks wrong about it.
+    #[must_use]
+    pub fn coverage(&self, task: &Task) -> Coverage {
+        let (samples, graph) = (task.samples(), Some(task.graph()));
+        Coverage::new(self.smoked(), Some(self.plan()), samples, graph, task.rule())
     }
 
     /// Something that runs the extractor over events, on one thread.
     #[must_use]
     pub fn runner(&self) -> Runner {
-        self.smoked.extractor().runner()
+        self.smoked().extractor().runner()
     }
 
     /// Puts it on disk. The same inputs make the same bundle: where it is whole already, nothing is written. It takes the place
@@ -295,6 +310,21 @@ impl Pipeline {
         Ok(smoke(extractor, plan, samples, graph, options)?)
     }
 
+    /// Compares what samples give with what is expected of them. `plan` says where a value is from, where there is one.
+    ///
+    /// # Errors
+    /// [`PipelineError::Unconfirmed`], or [`PipelineError::Host`] where nothing could be found out.
+    pub fn confirm(
+        &self,
+        smoked: Smoked,
+        plan: Option<&Plan>,
+        samples: &Samples,
+        graph: Option<&GraphSpec>,
+        expected: Option<&Expected>,
+    ) -> Result<Confirmed, PipelineError> {
+        Ok(confirm(smoked, plan, samples, graph, expected, &Cancel::default())?)
+    }
+
     /// Takes a plan's text through every gate. A task is request enough:
     /// ```
     /// # use retort::{GraphSpec, Pipeline, Samples, Task};
@@ -347,10 +377,21 @@ impl Pipeline {
             request::unless_cancelled(&cancel, Stage::Smoke)?;
             Ok(smoked?)
         })?;
+        let (samples, graph) = (task.samples(), Some(task.graph()));
+        let confirm = |expected: Option<&Expected>| {
+            let confirmed = confirm(smoked, Some(plan), samples, graph, expected, &cancel);
+            request::unless_cancelled(&cancel, Stage::Expected)?;
+            Ok(confirmed?)
+        };
+        // It is a stage of those alone of whom something is expected.
+        let confirmed = match task.expected() {
+            Some(expected) => request.stage(Stage::Expected, || confirm(Some(expected)))?,
+            None => confirm(None)?,
+        };
         Ok(Accepted {
             compiled,
             inspected,
-            smoked,
+            confirmed,
             graph: json(task.graph()),
             limits: json(self.sandbox.limits()),
             rule: task.rule().map(|rule| rule.text().to_owned()),

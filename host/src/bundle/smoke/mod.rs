@@ -15,6 +15,7 @@ pub use crate::evidence::{Sample, Samples, SamplesError};
 pub use report::{SampleFailure, SampleRun};
 
 use crate::abi::result::ResultError;
+use crate::bundle::coverage::Given;
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
@@ -56,6 +57,7 @@ pub struct Smoked {
     report: SmokeReport,
     samples: Vec<SampleRun>,
     max_fuel: u64,
+    given: Given,
 }
 
 impl Smoked {
@@ -75,6 +77,11 @@ impl Smoked {
     #[must_use]
     pub fn samples(&self) -> &[SampleRun] {
         &self.samples
+    }
+
+    /// What the samples gave, as far as it was noted.
+    pub(in crate::bundle) fn given(&self) -> &Given {
+        &self.given
     }
 
     /// The most fuel that a sample took.
@@ -164,6 +171,7 @@ pub(crate) fn smoke_until(
         problems: Vec::new(),
         nonempty: BTreeSet::new(),
         max_fuel: 0,
+        given: Given::default(),
         fuel: 0,
     };
     let mut runner = extractor.runner();
@@ -186,6 +194,7 @@ struct SmokeRun<'a> {
     problems: Vec<Problem>,
     nonempty: BTreeSet<&'a str>,
     max_fuel: u64,
+    given: Given,
     /// What all samples so far have taken, or may have where they failed.
     fuel: u64,
 }
@@ -202,8 +211,12 @@ impl<'a> SmokeRun<'a> {
             Ok(outcome) => {
                 self.max_fuel = self.max_fuel.max(outcome.fuel);
                 self.fuel = self.fuel.saturating_add(outcome.fuel);
+                let (failed, dropped) = (outcome.failed_conversions, outcome.dropped_duplicates);
                 match outcome.extraction(Stage::Smoke) {
-                    Ok(extraction) => self.result(sample, &extraction),
+                    Ok(extraction) => {
+                        self.given.note(self.plan, sample, &extraction, failed, dropped);
+                        self.result(sample, &extraction);
+                    }
                     Err(problem) => self.exception(sample, problem),
                 }
             }
@@ -334,6 +347,7 @@ impl<'a> SmokeRun<'a> {
                 report: self.report,
                 samples: self.samples,
                 max_fuel: self.max_fuel,
+                given: self.given,
             })
         } else {
             let Self { report, samples, problems, .. } = self;

@@ -4,10 +4,14 @@ use retort::author::{
     Account, Attempt, AttemptKind, History, LoopConfig, LoopError, LoopOutcome, PipelineGates,
     llm::{Draft, LlmClient, ModelSpec, Recorder, connect},
 };
+use retort::bundle::Coverage;
+use retort::diagnostics::{Problem, Stage};
+use retort::internal::codes;
 use retort::{Accepted, Coded, Task, compile_with_llm};
 use serde::Serialize;
 
 use super::super::args::JsonArg;
+use super::super::coverage::StrictArg;
 use super::super::error::CliError;
 use super::super::model::ModelArgs;
 use super::super::project::Project;
@@ -22,6 +26,9 @@ struct AskedReport<'a> {
     /// Why it ended: a reason of the loop, or the code of the error that broke it off.
     reason: &'a str,
     bundle: Option<BundleReport>,
+    /// What came out of the samples, where a plan was accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<Coverage>,
     #[serde(flatten)]
     history: &'a History,
     last_diagnostic: Option<&'a str>,
@@ -30,8 +37,8 @@ struct AskedReport<'a> {
 }
 
 pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> CommandResult {
-    let CompileArgs { model: args, keep, output: JsonArg { json }, .. } = args;
-    let (keep, json) = (*keep, *json);
+    let CompileArgs { model: args, keep, strict, output: JsonArg { json }, .. } = args;
+    let (keep, strict, json) = (*keep, *strict, *json);
     let policy = args.retry_policy()?;
     let task = project.task()?;
     let client = client(spec, args, project, &task)?;
@@ -44,12 +51,16 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> C
         .token_budget(args.token_budget)
         .wall_budget(args.wall_budget())
         .repair(!args.no_repair)
+        .on_accept(|_, accepted: &Accepted| match strict.strict {
+            true => strict.reason(&accepted.coverage(&task)),
+            false => Ok(()),
+        })
         .watch(|attempt| say(attempt, json))
         .build()
         .map_err(CliError::refused)?;
     let outcome = runtime::block_on(compile_with_llm(client.as_ref(), &task, &gates, &config))?;
     let verdict = match outcome {
-        Ok(outcome) => ended(project, keep, &task, outcome, json),
+        Ok(outcome) => ended(project, (keep, strict), &task, outcome, json),
         Err(error) => broken_off(&task, error, json),
     };
     if let Some(remark) = client.remark() {
@@ -115,31 +126,47 @@ fn say(attempt: &Attempt, json: bool) {
 /// The loop came to its end.
 fn ended(
     project: &Project,
-    keep: KeepArg,
+    (keep, strict): (KeepArg, StrictArg),
     task: &Task,
     outcome: LoopOutcome<Accepted>,
     json: bool,
 ) -> CommandResult {
-    let stored = match outcome.accepted() {
+    let mut coverage = outcome.accepted().map(|accepted| accepted.coverage(task));
+    if let (Some(coverage), Some(last)) = (&mut coverage, outcome.attempts().last())
+        && !last.record.cannot_express.is_empty()
+    {
+        let said = last.record.cannot_express.join("; ");
+        coverage.warnings.push(Problem::new(Stage::Model, codes::PARTLY_EXPRESSED, said));
+    }
+    let errors = coverage.as_ref().map(|it| strict.errors(it)).unwrap_or_default();
+    let stored = match outcome.accepted().filter(|_| errors.is_empty()) {
         Some(accepted) => Some(store(project, keep, accepted)?),
         None => None,
     };
     let account = Account::of_outcome(&outcome, task);
+    let reason = errors.first().map_or(outcome.reason().as_str(), |error| error.code.name);
     if json {
         output::print_json(&AskedReport {
-            ok: outcome.ok(),
-            reason: outcome.reason().as_str(),
+            ok: stored.is_some(),
+            reason,
             bundle: stored.as_ref().map(BundleReport::from),
+            coverage,
             history: outcome.history(),
             last_diagnostic: outcome.last_diagnostic(),
             account: account.as_ref(),
         })?;
-    } else if let Some(stored) = &stored {
+        return Ok(CommandVerdict::from_ok(stored.is_some()));
+    }
+    if let Some(coverage) = &coverage {
+        strict.say("the plan", coverage, task.expected().is_some());
+    }
+    output::problems("the plan", &errors);
+    if let Some(stored) = &stored {
         print_path(stored)?;
     } else if let Some(account) = &account {
         output::say(account);
     }
-    Ok(CommandVerdict::from_ok(outcome.ok()))
+    Ok(CommandVerdict::from_ok(stored.is_some()))
 }
 
 /// The loop broke off: what was learned so far is reported all the same.
@@ -150,6 +177,7 @@ fn broken_off(task: &Task, error: LoopError, json: bool) -> CommandResult {
             ok: false,
             reason: error.code(),
             bundle: None,
+            coverage: None,
             history: error.history(),
             last_diagnostic: None,
             account: Some(&account),

@@ -6,13 +6,14 @@ mod stored;
 
 use super::CommandResult;
 use super::args::JsonArg;
+use super::coverage::StrictArg;
 use super::model::ModelArgs;
 use super::project::{PlanSource, ProjectArgs};
 
 /// Turn a rule, or a plan, into a bundle, through every gate
 ///
 /// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, plan,
-/// policy, allow_external_endpoints; paths relative to the folder). With a plan, the plan goes through the gates once. With a
+/// policy, expected, allow_external_endpoints; paths relative to the folder). With a plan, the plan goes through the gates once. With a
 /// rule, a model is asked for a plan, and each rejection is fed back to it until a plan passes or the attempts run out; what can
 /// be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. A new
 /// bundle takes the place of earlier ones of the same function that share an event type with it.
@@ -25,6 +26,8 @@ pub(super) struct CompileArgs {
     model: ModelArgs,
     #[command(flatten)]
     keep: KeepArg,
+    #[command(flatten)]
+    strict: StrictArg,
     #[command(flatten)]
     output: JsonArg,
 }
@@ -60,7 +63,7 @@ pub(super) fn main(args: &CompileArgs) -> CommandResult {
     let source = project.source(args.model.spec())?;
     project.check_out()?;
     match source {
-        PlanSource::Plan(plan) => planned::main(&project, &plan, args.keep, args.output.json),
+        PlanSource::Plan(plan) => planned::main(&project, &plan, args),
         PlanSource::Model(spec) => asked::main(&project, &spec, args),
     }
 }

@@ -6,6 +6,24 @@ codes! { Stage::Input;
     CASE_INVALID = "case_invalid":
         "A file of the hostile corpus that is built in can't be read as a case.",
         "Use a released build; in a checkout, correct the file that the message names.";
+    EXPECTED_EMPTY = "expected_empty":
+        "The file of expected results holds none.",
+        "Write what a sample has to give into it, one JSON object a line, or have `retort label` write it; or leave `expected` out.";
+    EXPECTED_INVALID = "expected_invalid":
+        "A line of the expected results isn't one. The message gives the file, the line and the place in it.",
+        "Correct that place; docs/cli.md has the form.";
+    EXPECTED_SAMPLE_TWICE = "expected_sample_twice":
+        "Two lines of the expected results are about one sample.",
+        "Keep one of the two lines.";
+    EXPECTED_TOO_LARGE = "expected_too_large":
+        "The expected results are more in all than is held in memory, in bytes or in what they list.",
+        "Leave some out: a few samples of each kind tell as much.";
+    EXPECTED_UNKNOWN_NAME = "expected_unknown_name":
+        "A line of the expected results names an entity, a relationship or a property that is not in the graph spec, or another key than the spec declares.",
+        "Use a name of the graph spec, or add it there.";
+    EXPECTED_UNKNOWN_SAMPLE = "expected_unknown_sample":
+        "A line of the expected results is about a sample that there isn't, or whose text has changed.",
+        "Correct `line` or `sha256`; where the sample was changed, look at what it gives now with `retort label`, and replace the line.";
     FILE_NOT_FOUND = "file_not_found":
         "There is nothing by the name that was given.",
         "Check the path; paths in a project file are relative to its folder.";
@@ -59,7 +77,7 @@ codes! { Stage::Input;
         "Add the key or the flag that the message names.";
     PROJECT_INVALID = "project_invalid":
         "The project file is not TOML with exactly the known keys. The message gives line and column.",
-        "Correct that line; the keys are rule, schema, graph, ontology, binding, samples, output, model, plan, policy and allow_external_endpoints.";
+        "Correct that line; the keys are rule, schema, graph, ontology, binding, samples, output, model, plan, policy, expected and allow_external_endpoints.";
     SAMPLE_NOT_JSON = "sample_not_json":
         "A sample is not JSON. The message gives the file and the line.",
         "Write each sample event as a JSON object on a line of its own.";

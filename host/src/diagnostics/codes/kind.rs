@@ -72,7 +72,9 @@ impl FailureKind {
             Stage::Render | Stage::Compile | Stage::Inspect | Stage::Load | Stage::Bundle => {
                 Self::ToolError
             }
-            Stage::Event | Stage::Run | Stage::Smoke | Stage::Graph => Self::TestFailed,
+            Stage::Event | Stage::Run | Stage::Smoke | Stage::Graph | Stage::Expected => {
+                Self::TestFailed
+            }
             Stage::Model => Self::CommandFailed,
             Stage::Input => Self::MissingContext,
         }

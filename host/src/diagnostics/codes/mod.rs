@@ -7,6 +7,7 @@ mod bundle;
 mod cache;
 mod compile;
 mod event;
+mod expected;
 mod fit;
 mod graph;
 mod input;
@@ -32,8 +33,8 @@ pub use self::unknown::UnknownCode;
 use crate::diagnostics::stage::Stage;
 
 pub use self::{
-    bundle::*, cache::*, compile::*, event::*, fit::*, graph::*, input::*, inspect::*, load::*,
-    model::*, plan::*, policy::*, render::*, run::*, smoke::*,
+    bundle::*, cache::*, compile::*, event::*, expected::*, fit::*, graph::*, input::*, inspect::*,
+    load::*, model::*, plan::*, policy::*, render::*, run::*, smoke::*,
 };
 
 /// A stable code, by which all that is known of it is found.
@@ -190,6 +191,7 @@ const TABLES: &[&[Code]] = &[
     run::TABLE,
     smoke::TABLE,
     graph::TABLE,
+    expected::TABLE,
     bundle::TABLE,
 ];
 

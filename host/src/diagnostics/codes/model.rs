@@ -10,6 +10,11 @@ codes! { Stage::Model;
     ANSWER_TOO_LARGE = "answer_too_large":
         "The model's answer is more JSON, or a plan of more properties, than is read: 256 KiB, and 1,024 properties.",
         "Ask for fewer properties in the rule; an entity of more than a thousand is better split in the graph spec.";
+    CANNOT_EXPRESS = "cannot_express":
+        "The model says that no plan can say what the rule asks for, and gave none.",
+        "Read what it says in the message; ask in the rule for less, or for what a plan can say: docs/plan.md has the language.",
+        kind(FailureKind::MissingContext),
+        in_rule("Ask in the rule for what a plan can say, or leave out what it can't.");
     DRAFT_LIMIT = "draft_limit":
         "A plan was to be drafted without a model, and the search among rule, graph spec and samples ended at its limit before a key was found.",
         "Give fewer or shorter samples, a shorter rule, or a graph spec of what the rule is about alone; or name the key's path in the rule; or use a model.";
@@ -69,6 +74,9 @@ codes! { Stage::Model;
     NOTHING_CERTAIN = "nothing_certain":
         "A plan was to be repaired without a model, and for what is left there is no one remedy.",
         "Go by the suggested patches, or let a model fix it with `retort compile --model`.";
+    PARTLY_EXPRESSED = "partly_expressed":
+        "The plan passed every gate, and the model says that it leaves out a part of the rule, since no plan can say that.",
+        "Read what it says in the message; ask in the rule for less, or live with what is missing.";
     REFUSED = "refused":
         "The model, or a filter before or behind it, declined to answer, so that asking again would not help.",
         "Say in the rule what the data is and what it is for, or use another model.";

@@ -18,6 +18,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
+use self::id::{KeyValue, is_canonical};
 use self::value::Fit;
 use super::described;
 use super::extraction::{self, Extraction, Node};
@@ -26,6 +29,18 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::{bounded, quoted};
 
 pub use self::failure::{Failure, FailureScope, ValidationReport};
+
+/// Whether an id is that of a node of an entity with exactly this key, whatever the session is.
+pub(crate) fn has_key(id: &str, entity: &Entity, key: &Map<String, Value>) -> bool {
+    let values: Vec<KeyValue<'_>> = entity
+        .key_properties()
+        .filter_map(|property| {
+            let (_, value) = key.iter().find(|(name, _)| property.is_named(name))?;
+            Some(KeyValue { property, value })
+        })
+        .collect();
+    values.len() == entity.key_columns.len() && is_canonical(id, &entity.name, &values)
+}
 
 /// How strict the validator is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

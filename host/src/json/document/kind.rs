@@ -34,13 +34,15 @@ pub enum DocumentKind {
     Result,
     /// Sample events.
     Samples,
+    /// What samples are expected to give.
+    Expected,
     /// Requests and answers of a model, as they were recorded.
     Recording,
 }
 
 impl DocumentKind {
     /// Every kind.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::ProjectFile,
         Self::Rule,
         Self::EventSchema,
@@ -54,6 +56,7 @@ impl DocumentKind {
         Self::Report,
         Self::Result,
         Self::Samples,
+        Self::Expected,
         Self::Recording,
     ];
 
@@ -74,6 +77,7 @@ impl DocumentKind {
             Self::Report => "a report",
             Self::Result => "a result",
             Self::Samples => "a file of sample events",
+            Self::Expected => "a file of expected results",
             Self::Recording => "a recording",
         }
     }
@@ -104,6 +108,8 @@ impl DocumentKind {
             Self::Result => 8 << 20,
             // Four events of the largest size; a sample run needs a few of each type.
             Self::Samples => 64 << 20,
+            // Results of some hundreds of samples, which people have looked at.
+            Self::Expected => 16 << 20,
             // Ten attempts with the longest prompts and answers.
             Self::Recording => 64 << 20,
         }
@@ -115,7 +121,7 @@ impl DocumentKind {
     pub const fn max_values(self) -> Option<usize> {
         match self {
             // 45 MB as a tree at most.
-            Self::Rule | Self::EventSchema | Self::Report => Some(200_000),
+            Self::Rule | Self::EventSchema | Self::Report | Self::Expected => Some(200_000),
             // 230 MB as a tree at most; 10 MB of what events mostly hold.
             Self::Result | Self::Samples => Some(1_000_000),
             _ => None,

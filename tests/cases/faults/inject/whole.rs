@@ -6,6 +6,7 @@ mod elements;
 mod events;
 mod form;
 mod keys;
+mod meant;
 mod paths;
 mod values;
 
@@ -56,6 +57,12 @@ pub(in crate::faults) const KINDS: &[Kind] = &[
     Kind { name: "field misspelt", make: form::misspelt },
     Kind { name: "field missing", make: form::missing },
     Kind { name: "field unknown", make: form::unknown },
+];
+
+/// What only somebody knows who knows what is meant: nothing speaks against either, where the types are right.
+pub(in crate::faults) const MEANT: &[Kind] = &[
+    Kind { name: "another path of the event", make: meant::another_path },
+    Kind { name: "values swapped", make: meant::swapped },
 ];
 
 /// A mapping of a plan.

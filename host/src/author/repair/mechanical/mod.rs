@@ -1,7 +1,7 @@
 //! Repair without a model: findings with fixes, and their application.
 //!
 //! The gate of [`fit`](crate::gate::fit) says what doesn't fit and what would fix it. Here the same is said of what the
-//! [plan parser](crate::plan) and the [sample run](crate::bundle::smoke) reject, and [`apply_fixes`] applies everything that
+//! [plan parser](crate::plan), the [sample run](crate::bundle::smoke) and the gate of [expected results](crate::bundle::confirm) reject, and [`apply_fixes`] applies everything that
 //! is certain. What comes out is a text like any other: it has to pass all gates.
 //!
 //! What can't be parsed is read a second time, as a tolerant plan: whatever part of it can be read, with its place. For each
@@ -23,6 +23,7 @@
 mod apply;
 mod context;
 mod described;
+mod expected;
 mod grammar;
 mod iteration;
 mod path_context;
@@ -37,6 +38,7 @@ mod tolerant;
 use serde_json::Value;
 
 pub use apply::{Fixed, apply_fixes};
+pub use expected::unconfirmed_findings;
 pub use smoke::smoke_findings;
 pub(crate) use smoke::smoke_findings_within;
 

@@ -1,14 +1,14 @@
 //! Where in a plan something of a result is from.
 //!
-//! With several nodes and elements, an index into a result isn't one into the plan: nodes are recognised by their entity and
-//! the names of their properties, edges by their relationship and the entities of their ends.
+//! By the rules that nodes and edges are recognised to be of.
 
+use crate::bundle::origin::{edge_rule, node_rule};
 use crate::diagnostics::codes::{self, Code};
 use crate::graph::extraction::{Edge, Extraction, Node, Property};
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::Failure;
 use crate::plan::expr::Source;
-use crate::plan::{EdgeRule, Endpoint, FieldMapping, Form, NodeRule, Plan};
+use crate::plan::{Endpoint, FieldMapping, Form, Plan};
 
 /// The pointer to where in the plan the value is from that a failure is about; `None` where there is no telling.
 pub(super) fn origin(
@@ -31,39 +31,6 @@ pub(super) fn origin(
         }
         _ => None,
     }
-}
-
-/// The rule of a node: of those of its entity, the first that has all of its properties.
-fn node_rule(plan: &Plan, node: &Node) -> Option<usize> {
-    let of_entity = |rule: &NodeRule| rule.entity_name() == node.entity_name;
-    let has_all = |rule: &NodeRule| {
-        let has = |name: &str| {
-            let mut all = rule.key_fields().iter().chain(rule.property_fields());
-            all.any(|it| it.property_name() == name)
-        };
-        node.properties.iter().all(|it| has(&it.name))
-    };
-    let nodes = plan.nodes();
-    let exact = nodes.iter().position(|rule| of_entity(rule) && has_all(rule));
-    exact.or_else(|| nodes.iter().position(of_entity))
-}
-
-/// The rule of an edge: of those of its relationship, the first whose ends are of the entities that the ids name.
-fn edge_rule(plan: &Plan, edge: &Edge) -> Option<usize> {
-    let of_relationship = |rule: &EdgeRule| rule.relationship_name() == edge.relationship_name;
-    let is_of = |end: &Endpoint, id: &str| {
-        let entity = match end {
-            Endpoint::Node(index) => plan.nodes().get(*index).map_or("", NodeRule::entity_name),
-            Endpoint::External { entity_name, .. } => entity_name,
-        };
-        id.contains(&format!(":{entity}:"))
-    };
-    let has_ends = |rule: &EdgeRule| {
-        is_of(rule.from(), &edge.from_node_id) && is_of(rule.to(), &edge.to_node_id)
-    };
-    let edges = plan.edges();
-    let exact = edges.iter().position(|rule| of_relationship(rule) && has_ends(rule));
-    exact.or_else(|| edges.iter().position(of_relationship))
 }
 
 fn in_node(
