@@ -110,8 +110,11 @@ impl Section {
     /// The level of the elements of an iteration.
     fn level(&self, rows: usize) -> u8 {
         // All iterations around it are earlier ones, and whoever nests deeper than there are levels is refused.
-        let rows = self.rows.get(..=rows).map_or(0, |upto| Rows::around(upto, rows).len());
-        u8::try_from(rows).unwrap_or(u8::MAX)
+        let around = Rows::around(&self.rows, rows);
+        let outermost = around.first().and_then(|at| self.rows.get(*at));
+        // What it says that it is within counts, whether that can be or not.
+        let is_within = outermost.is_some_and(|outermost| outermost.within.is_some());
+        u8::try_from(around.len() + usize::from(is_within)).unwrap_or(u8::MAX)
     }
 
     fn is_guard(&self, index: usize, input: &Input, found: usize) -> bool {

@@ -48,13 +48,23 @@ fn alternative(read: &Read<'_>, all: &[&Read<'_>], scopes: &Scopes<'_>) -> Optio
     if has_array(path) {
         return None;
     }
-    if known.values(path).next().is_none() && !known.admits_path(path) {
-        let nearest = nearest_collection(path, Over::Array, known).filter(Likely::is_certain);
-        let nearest = nearest.filter(|it| !all.iter().any(|other| other.reference.path == it.item));
-        if let Some(nearest) = nearest {
+    let misspelt = |path: &Path| {
+        let is_unknown = known.values(path).next().is_none() && !known.admits_path(path);
+        let nearest = || nearest_collection(path, Over::Array, known).filter(Likely::is_certain);
+        let nearest = is_unknown.then(nearest).flatten()?;
+        let is_listed = all.iter().any(|other| other.reference.path == nearest.item);
+        (!is_listed).then_some(nearest)
+    };
+    if let Some(nearest) = misspelt(path) {
+        // Of several that are like the same list, it is one of them misspelt: one of as many keys if there is any.
+        let same = all.iter().map(|other| &other.reference.path);
+        let same = same.filter(|it| misspelt(it).is_some_and(|other| other.item == nearest.item));
+        let meant = same.min_by_key(|it| it.len() != nearest.item.len());
+        if meant == Some(path) {
             let finding = unknown_path(read, Over::Array, known);
             return Some(finding.suggesting(Some(nearest.replacing(&read.pointer))));
         }
+        return None;
     }
     // Where there is an array at none of them, the first one is the place to say so.
     let is_first = all.first().is_some_and(|first| first.pointer == read.pointer);

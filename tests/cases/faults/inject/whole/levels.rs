@@ -8,18 +8,35 @@ use crate::faults::case::{Case, path_of};
 
 /// What goes wrong where arrays are four deep.
 pub(in crate::faults) const KINDS: &[Kind] = &[
-    Kind { name: "for_each misspelt", make: elements::misspelt },
+    Kind {
+        name: "for_each misspelt",
+        make: |case, faults| at_edges_too(case, faults, elements::misspelt),
+    },
     Kind { name: "element from the event", make: elements::from_the_event },
     Kind { name: "from dropped", make: elements::from_dropped },
     Kind { name: "another level", make: another_level },
     Kind { name: "slip in an element", make: paths::in_element },
-    Kind { name: "slip of a condition", make: conditions::slip },
+    Kind {
+        name: "slip of a condition",
+        make: |case, faults| at_edges_too(case, faults, conditions::slip),
+    },
     Kind { name: "condition's form", make: conditions::form },
     Kind { name: "slip in a first_of", make: first_of_slip },
     Kind { name: "first_of's form", make: first_of_form },
     Kind { name: "where's form", make: where_form },
     Kind { name: "zone and empty", make: defaults },
 ];
+
+/// What is wrong with what a node goes over is wrong with each edge that leads from it or to it, too: they no longer agree.
+fn at_edges_too(case: &Case, faults: &mut Vec<Fault>, make: fn(&Case, &mut Vec<Fault>)) {
+    let before = faults.len();
+    make(case, faults);
+    let ends = super::edges(case).into_iter().map(|edge| format!("{edge}/to"));
+    let ends: Vec<String> = ends.collect();
+    for fault in faults.iter_mut().skip(before) {
+        fault.places.extend(ends.iter().cloned());
+    }
+}
 
 /// A path from another element than the one that it is in.
 fn another_level(case: &Case, faults: &mut Vec<Fault>) {

@@ -45,6 +45,8 @@ fn known_as(field: &str, word: &str) -> Option<&'static str> {
         ("from", "outer" | "outer_element" | "^" | ".." | "parent1") => "parent",
         ("from", "grandparent" | "^^" | "../..") => "parent2",
         ("from", "great_grandparent" | "^^^" | "../../..") => "parent3",
+        ("empty", "null" | "none" | "nothing" | "omit" | "missing" | "drop" | "skip") => "absent",
+        ("empty", "keep" | "string" | "text" | "present") => "value",
         ("nulls", "drop" | "skip" | "ignore" | "remove") => "omit",
         ("nulls", "include" | "write" | "preserve") => "keep",
         ("on_error", "drop" | "skip" | "ignore" | "null" | "leave_out") => "omit",

@@ -8,6 +8,7 @@ mod edge_end;
 mod invalid_name;
 mod invalid_value;
 mod missing_field;
+mod other_elements;
 mod path_level;
 mod reshape;
 mod template;
@@ -38,7 +39,7 @@ pub(super) fn of(code: Code) -> Option<fn(&Context<'_, '_>, &str) -> Remedy> {
         codes::CONFLICTING_FIELDS => conflicting_fields::remedy,
         codes::DUPLICATE_ITEM => |_, at| fix(patch::remove(at)),
         codes::DUPLICATE_PROPERTY_NAME => duplicate_name::remedy,
-        codes::FOR_EACH_MISMATCH => edge_end::wrong_node,
+        codes::FOR_EACH_MISMATCH => other_elements::remedy,
         codes::INVALID_IDENTIFIER => invalid_name::remedy,
         codes::INVALID_PATTERN => conversion::remedy,
         codes::INVALID_TEMPLATE => template::remedy,
