@@ -14,7 +14,7 @@ use crate::gate::policy::FieldPolicy;
 use crate::plan::expr::{ForEach, Level, Reference};
 
 /// How much is shown of all samples together, in characters.
-const EVENTS_CHARS: usize = 48_000;
+const EVENTS_CHARS: usize = 46_000;
 
 /// Of an event type that can't have this many characters, the name alone is shown.
 const MIN_CHARS: usize = 400;

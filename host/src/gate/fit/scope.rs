@@ -7,7 +7,7 @@ use crate::evidence::effort::{StepBudget, StepBudgets, VALUE};
 use crate::evidence::similarity::ranking::only;
 use crate::evidence::{Evidence, PathIndex, Seen, at, is_scalar, shown_elements};
 use crate::plan::expr::{
-    CompiledCondition, Condition, Empty, ForEach, Level, Lookup, Reference, fuel,
+    CompiledCondition, Condition, Empty, ForEach, Level, Lookup, Reference, Zone, fuel,
 };
 use crate::plan::{Plan, innermost};
 
@@ -49,6 +49,7 @@ impl Elements {
 pub(crate) struct Scopes<'t> {
     efforts: &'t StepBudgets,
     empty: Empty,
+    time_zone: Option<&'t Zone>,
     event: PathIndex<'t>,
     elements: Vec<(&'t ForEach, PathIndex<'t>)>,
 }
@@ -68,14 +69,15 @@ impl<'t> Scopes<'t> {
         Self {
             efforts,
             empty: Empty::Value,
+            time_zone: None,
             event: PathIndex::of_types(evidence, event_types.to_vec(), efforts),
             elements: elements.all.iter().map(known).collect(),
         }
     }
 
-    /// The same for a plan to which empty strings are this.
-    pub(crate) fn reading(self, empty: Empty) -> Self {
-        Self { empty, ..self }
+    /// The same as a plan reads values.
+    pub(crate) fn read_by(self, plan: &'t Plan) -> Self {
+        Self { empty: plan.empty(), time_zone: plan.time_zone(), ..self }
     }
 
     pub(crate) fn efforts(&self) -> &'t StepBudgets {
@@ -140,7 +142,7 @@ impl<'t> Scopes<'t> {
         if effort.is_over() {
             seen.clear();
         }
-        Some(RelevantSamples { seen, has_keys: true, empty, effort })
+        Some(RelevantSamples { seen, has_keys: true, empty, time_zone: self.time_zone, effort })
     }
 }
 
@@ -149,6 +151,7 @@ pub(super) struct RelevantSamples<'t> {
     seen: Vec<&'t Seen>,
     has_keys: bool,
     empty: Empty,
+    time_zone: Option<&'t Zone>,
     effort: &'t StepBudget,
 }
 
@@ -178,6 +181,11 @@ impl<'t> RelevantSamples<'t> {
     /// Whether there are any with all their keys.
     pub(super) fn has_keys(&self) -> bool {
         self.has_keys
+    }
+
+    /// Where times without an offset are.
+    pub(super) fn time_zone(&self) -> Option<&'t Zone> {
+        self.time_zone
     }
 
     /// What looking at values is taken from.

@@ -590,5 +590,11 @@ fn times_without_an_offset_are_read_in_the_zone_of_the_plan() {
         with(field("placed_at", &["content", "placed"]), json!({"convert": ["timestamp"]}));
     let plan = order_with(vec![placed]);
     assert_eq!(findings(&plan, &task).len(), 1);
-    assert_eq!(findings(&with(plan, json!({"time_zone": "Europe/Berlin"})), &task), []);
+    let zone = json!({"time_zone": "Europe/Berlin"});
+    assert_eq!(findings(&with(plan, zone.clone()), &task), []);
+    // In a zone the conversion that is missing is known, too.
+    let bare = order_with(vec![field("placed_at", &["content", "placed"])]);
+    let certain = |plan: &Value| findings(plan, &task).iter().map(Finding::is_certain).collect();
+    let of: [Vec<bool>; 2] = [certain(&bare), certain(&with(bare, zone))];
+    assert_eq!(of, [[false], [true]]);
 }
