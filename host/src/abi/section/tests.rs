@@ -205,7 +205,7 @@ fn iterations_nest_have_several_paths_and_conditions() {
     let not = r#"{"not":"#.repeat(MAX_LEVELS);
     let nested = format!(r#"{not}{{"path":["x"],"exists":true}}{}"#, "}".repeat(MAX_LEVELS));
     let many = vec![r#"{"path":["x"],"exists":true}"#; MAX_ENTRIES + 1].join(",");
-    let eight = vec![r#"["p"]"#; 8].join(",");
+    let eight = [r#"["p"]"#; 8].join(",");
     let condition = r#"{"path":["x"],"level":1,"exists":true}"#;
     for (from, to, expected) in [
         (r#"[["b"],[],["c","d"]]"#, r#"[["b"]]"#.to_owned(), "wrong_shape"),
