@@ -186,6 +186,7 @@ struct Seen {
     full: usize,
     partial: usize,
     several: usize,
+    deep: usize,
     turned_down: usize,
 }
 
@@ -209,6 +210,10 @@ fn the_generators_reach_what_they_are_for() {
         seen.nodes += found.nodes.len();
         seen.edges += found.edges.len();
         seen.several += usize::from(found.nodes.len() > 1);
+        let is_deep = |node: &plans::NodeRule| node.for_each().is_some_and(|it| it.level().0 > 2);
+        if plan.nodes().iter().all(is_deep) {
+            seen.deep += found.nodes.len();
+        }
         seen.properties += found.nodes.iter().map(|node| node.properties.len()).sum::<usize>();
         seen.full += found.fully_handled_span_ids.len();
         seen.partial += found.partially_handled_span_ids.len();
@@ -217,6 +222,7 @@ fn the_generators_reach_what_they_are_for() {
         seen.events > 150
             && seen.nodes > 200
             && seen.several > 30
+            && seen.deep > 2
             && seen.edges > 40
             && seen.properties > 500
             && seen.full > 40

@@ -61,6 +61,16 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(name, move || check(case)));
         }
     }
+    trials.push(trial("extraction::a_plan_over_arrays_that_are_four_deep", || {
+        let folder = workspace_root().join("tests/plans/elements");
+        let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        let (events, expected) = (text("samples.ndjson"), text("expected.ndjson"));
+        for (event, expect) in events.lines().zip(expected.lines()) {
+            let plan = json_of(&folder.join("plan.json"));
+            let (event, expect) = (Value::from(event), serde_json::from_str(expect).unwrap());
+            check(Case { name: "elements".to_owned(), plan, event, expect });
+        }
+    }));
     trials.push(trial("extraction::every_code_is_given_by_a_case", move || {
         assert_eq!(codes, ["conversion_failed", "duplicate_id"].map(str::to_owned).into());
     }));

@@ -228,6 +228,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             let (core, whole) = (Case::examples(), Case::whole_examples());
             expected::find_what_no_gate_could_know(&core, &whole, MAX_PER_KIND);
         }),
+        trial("faults::a_right_plan_over_arrays_in_arrays_passes", || {
+            right_plans_pass(&[Case::elements()]);
+        }),
+        trial("faults::faults_in_arrays_in_arrays_are_found_and_repaired", || {
+            faults_in_arrays_in_arrays_are_found_and_repaired();
+        }),
         trial("faults::fenced_plans_are_read_and_cut_off_ones_turned_down", || {
             fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::examples());
         }),
@@ -279,6 +285,16 @@ fn faults_in_the_whole_language_are_found_and_repaired() {
     check(&sums);
     insta::with_settings!({ snapshot_path => "faults" }, {
         insta::assert_snapshot!("whole", table);
+    });
+}
+
+fn faults_in_arrays_in_arrays_are_found_and_repaired() {
+    let kinds = whole_language::levels::KINDS;
+    let (table, sums) = measure(&[Case::elements()], kinds, MAX_PER_KIND, true);
+    say(&table);
+    check_most(&sums);
+    insta::with_settings!({ snapshot_path => "faults" }, {
+        insta::assert_snapshot!("elements", table);
     });
 }
 

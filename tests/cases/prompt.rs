@@ -106,7 +106,7 @@ fn prompts_of_real_rules_show_what_their_plans_read(corpus: &Path) {
                 {
                     continue;
                 }
-                let place = place(&PathStep::resolved(&read.reference, read.for_each));
+                let place = place(&PathStep::resolved(&read.reference, read.for_each)[0]);
                 if !prompt.contains(&format!("\n{place} ")) {
                     missing.push(format!("{}: {place}", listed["rule_id"]));
                 }

@@ -7,7 +7,7 @@ use retort::internal::{
     event::{Projection, Projector},
     section::{Input, InputKind, Rows, Section},
 };
-use retort::plan::{Expression, Iteration, Level, Over, Reference};
+use retort::plan::{Condition, Expression, Iteration, Level, Over, Reference, Test};
 use serde_json::{Value, json};
 
 use super::values::{mutate, mutation};
@@ -61,15 +61,16 @@ fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, key| value.as_object()?.get(key))
 }
 
-/// The elements of an iteration over `value`, as paths see them.
+/// The elements of an iteration over `value`, as paths see them, whatever its condition is.
 fn elements(value: &Value, iteration: &Iteration) -> Vec<Value> {
-    match (iteration.over, at(value, &iteration.path)) {
-        (Over::Array, Some(Value::Array(elements))) => elements.clone(),
-        (Over::Entries, Some(Value::Object(entries))) => {
-            entries.iter().map(|(key, value)| json!({"key": key, "value": value})).collect()
+    let there = iteration.paths.iter().find_map(|path| match (iteration.over, at(value, path)?) {
+        (Over::Array, Value::Array(elements)) => Some(elements.clone()),
+        (Over::Entries, Value::Object(entries)) => {
+            Some(entries.iter().map(|(key, value)| json!({"key": key, "value": value})).collect())
         }
-        _ => Vec::new(),
-    }
+        _ => None,
+    });
+    there.unwrap_or_default()
 }
 
 /// Every path of `value` through objects, the empty one too.
@@ -90,11 +91,11 @@ fn of(value: &Value, path: &[String]) -> Option<Iteration> {
         Value::Object(entries) if !entries.is_empty() => Over::Entries,
         _ => return None,
     };
-    Some(Iteration { over, path: path.to_vec() })
+    Some(Iteration::new(over, path.to_vec()))
 }
 
-/// Iterations of an event, each with the columns that `choose` takes from all that it could have: of a nested one from all
-/// levels.
+/// Iterations of an event, each with the columns that `choose` takes from all that it could have: of nested ones from all
+/// levels. Some have a second path, before or behind the first one, and some a condition.
 struct Chosen {
     inputs: Vec<Input>,
     rows: Vec<Rows>,
@@ -107,25 +108,59 @@ impl Chosen {
         paths(event, &[], &mut all);
         let outer: Vec<Iteration> = all.iter().filter_map(|path| of(event, path)).collect();
         for _ in 0..3.min(outer.len()) {
-            let iteration = outer[choose(outer.len())].clone();
-            let element = elements(event, &iteration).swap_remove(0);
-            let place = chosen.add(iteration.clone(), None);
-            chosen.columns(place, &[event, &element], &mut choose);
-            let mut below = Vec::new();
-            paths(&element, &[], &mut below);
-            if iteration.over == Over::Entries {
-                below.remove(0);
-            }
-            let inner: Vec<Iteration> =
-                below.iter().filter_map(|path| of(&element, path)).collect();
-            if !inner.is_empty() {
-                let iteration = inner[choose(inner.len())].clone();
-                let innermost = elements(&element, &iteration).swap_remove(0);
-                let place = chosen.add(iteration, Some(place));
-                chosen.columns(place, &[event, &element, &innermost], &mut choose);
+            let mut all = outer.clone();
+            let mut levels = vec![event.clone()];
+            let mut within = None;
+            while !all.is_empty() && levels.len() <= usize::from(Level::DEEPEST.0) {
+                let mut iteration = all[choose(all.len())].clone();
+                let over = levels.last().unwrap();
+                let element = elements(over, &iteration).swap_remove(0);
+                chosen.vary(&mut iteration, over, &element, levels.len(), &mut choose);
+                let is_entries = iteration.over == Over::Entries;
+                let place = chosen.add(iteration, within);
+                within = Some(place);
+                levels.push(element);
+                let seen: Vec<&Value> = levels.iter().collect();
+                chosen.columns(place, &seen, &mut choose);
+                let element = levels.last().unwrap();
+                let mut below = Vec::new();
+                paths(element, &[], &mut below);
+                if is_entries {
+                    below.remove(0);
+                }
+                all = below.iter().filter_map(|path| of(element, path)).collect();
             }
         }
         chosen
+    }
+
+    /// Adds a second path or a condition, or neither.
+    fn vary(
+        &self,
+        iteration: &mut Iteration,
+        over: &Value,
+        element: &Value,
+        level: usize,
+        choose: &mut impl FnMut(usize) -> usize,
+    ) {
+        let mut all = Vec::new();
+        paths(over, &[], &mut all);
+        // An entry, or the event, isn't gone over as a whole.
+        all.retain(|path| !path.is_empty());
+        all.push(vec!["no such key".to_owned()]);
+        if iteration.over == Over::Array && choose(3) == 0 {
+            iteration.paths.insert(choose(2), all[choose(all.len())].clone());
+        }
+        if choose(3) == 0 {
+            let mut all = Vec::new();
+            paths(element, &[], &mut all);
+            all.push(vec!["no such key".to_owned()]);
+            let path = all[choose(all.len())].clone();
+            let reference = Reference { path, level: Level(level as u8) };
+            let exists = Condition::Test(reference, Test::Exists);
+            let absent = Condition::Not(Box::new(exists.clone()));
+            iteration.condition = Some([exists, absent][choose(2)].clone());
+        }
     }
 
     fn add(&mut self, iteration: Iteration, within: Option<usize>) -> usize {
@@ -158,18 +193,7 @@ impl Chosen {
     fn expected(&self, event: &Value) -> Vec<Vec<Option<Value>>> {
         let mut columns = vec![Vec::new(); self.inputs.len()];
         for (index, rows) in self.rows.iter().enumerate() {
-            let levels = match rows.within {
-                None => elements(event, &rows.iteration).into_iter().map(|it| vec![it]).collect(),
-                Some(outer) => {
-                    let outer = elements(event, &self.rows[outer].iteration);
-                    let inner = outer.into_iter().flat_map(|outer| {
-                        let inner = elements(&outer, &rows.iteration);
-                        inner.into_iter().map(move |inner| vec![outer.clone(), inner])
-                    });
-                    inner.collect::<Vec<_>>()
-                }
-            };
-            for row in &levels {
+            for row in &self.levels(rows, event) {
                 for (column, input) in columns.iter_mut().zip(&self.inputs) {
                     if input.rows == Some(index) {
                         column.push(cell(input, event, row));
@@ -178,6 +202,33 @@ impl Chosen {
             }
         }
         columns
+    }
+
+    /// The elements of each row of an iteration, from the outside in.
+    fn levels(&self, rows: &Rows, event: &Value) -> Vec<Vec<Value>> {
+        let outer = match rows.within {
+            None => vec![Vec::new()],
+            Some(outer) => self.levels(&self.rows[outer], event),
+        };
+        let with = |outer: Vec<Value>| {
+            let over = outer.last().unwrap_or(event);
+            let inner = elements(over, &rows.iteration).into_iter();
+            inner.map(|it| [outer.clone(), vec![it]].concat()).collect::<Vec<_>>()
+        };
+        let all = outer.into_iter().flat_map(with);
+        all.filter(|row| holds(rows.iteration.condition.as_ref(), event, row)).collect()
+    }
+}
+
+fn holds(condition: Option<&Condition>, event: &Value, row: &[Value]) -> bool {
+    match condition {
+        None => true,
+        Some(Condition::Not(inner)) => !holds(Some(inner), event, row),
+        Some(Condition::Test(reference, _)) => {
+            let root = reference.level.0.checked_sub(1).map_or(event, |at| &row[usize::from(at)]);
+            at(root, &reference.path).is_some_and(|value| !value.is_null())
+        }
+        Some(other) => unreachable!("{other:?}"),
     }
 }
 
@@ -236,8 +287,9 @@ fn same_rows(event: &[u8], value: &Value, seed: u64) -> Result<(), TestCaseError
         let own = |input: &Input| input.rows == Some(index);
         let places: Vec<usize> =
             (0..chosen.inputs.len()).filter(|it| own(&chosen.inputs[*it])).collect();
-        let outer = rows.within.map(|outer| chosen.rows[outer].iteration.over);
-        let is_ordered = rows.iteration.over == Over::Array && outer != Some(Over::Entries);
+        let within = |rows: &&Rows| rows.within.map(|outer| &chosen.rows[outer]);
+        let mut around = std::iter::successors(Some(rows), within);
+        let is_ordered = around.all(|rows| rows.iteration.over == Over::Array);
         let found = places.iter().map(|place| Block(block).column(*place, places.len())).collect();
         let wanted = places.iter().map(|place| expected[*place].clone()).collect();
         prop_assert_eq!(sorted(found, is_ordered), sorted(wanted, is_ordered), "{:?}", rows);

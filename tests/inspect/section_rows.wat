@@ -1,5 +1,5 @@
 ;; expect: section_rows
-;; says: rows[0].within: expected an earlier iteration that isn't within another one, got 1
+;; says: rows[0].within: expected an earlier iteration, within at most 2 others, got 1
 ;; An iteration within a later one.
 
 (module

@@ -20,8 +20,7 @@ fn every_path_that_is_read_is_pointed_to() {
             path => assert_eq!(*path, json!(read.reference.path), "{read:?}"),
         }
         assert!(
-            usize::from(read.reference.level.0)
-                <= read.for_each.map_or(0, |it| it.levels().count())
+            usize::from(read.reference.level.0) <= read.for_each.map_or(0, |it| it.levels().len())
         );
     }
     let pointers: Vec<&str> = reads.iter().map(|read| read.pointer.as_str()).collect();

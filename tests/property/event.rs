@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use retort::plan::{EventPattern, ForEach, Over, Plan};
+use retort::plan::{EventPattern, ForEach, Iteration, Over, Plan};
 use serde_json::Value;
 
 use super::choices::{Choices, NUMBERS, TEXTS, key};
@@ -17,6 +17,8 @@ struct Wanted {
     entries: Option<Box<Wanted>>,
     /// Whether the value itself is read.
     value: bool,
+    /// Whether it is one of several places for the same.
+    is_alternative: bool,
 }
 
 impl Wanted {
@@ -24,16 +26,18 @@ impl Wanted {
         path.iter().fold(self, |wanted, key| wanted.fields.entry(key.clone()).or_default())
     }
 
-    /// What the element is to be that paths of this level start from.
-    fn element(&mut self, level: u8, for_each: Option<&ForEach>) -> &mut Self {
-        let levels = for_each.into_iter().flat_map(ForEach::levels).take(usize::from(level));
-        levels.fold(self, |wanted, iteration| {
-            let wanted = wanted.at(&iteration.path);
-            match iteration.over {
+    /// Whatever elements of these levels are to be, wherever they are.
+    fn elements(&mut self, levels: &[&Iteration], make: &mut dyn FnMut(&mut Self)) {
+        let Some((outer, inner)) = levels.split_first() else { return make(self) };
+        for path in &outer.paths {
+            let wanted = self.at(path);
+            wanted.is_alternative = outer.paths.len() > 1;
+            let elements = match outer.over {
                 Over::Array => wanted.elements.get_or_insert_default(),
                 Over::Entries => wanted.entries.get_or_insert_default(),
-            }
-        })
+            };
+            elements.elements(inner, make);
+        }
     }
 
     fn of(plan: &Plan) -> Self {
@@ -41,12 +45,13 @@ impl Wanted {
         let nodes = plan.nodes().iter().map(|node| node.for_each());
         let spans = plan.span_rules().iter().map(|span| span.for_each());
         for for_each in nodes.chain(spans).flatten() {
-            root.element(for_each.level().0, Some(for_each));
+            root.elements(&for_each.levels(), &mut |_| {});
         }
         for read in plan.reads() {
             let reference = &read.reference;
-            let element = root.element(reference.level.0, read.for_each);
-            element.at(&reference.path).value = true;
+            let levels = read.for_each.map(ForEach::levels).unwrap_or_default();
+            let levels = &levels[..usize::from(reference.level.0)];
+            root.elements(levels, &mut |element| element.at(&reference.path).value = true);
         }
         root
     }
@@ -165,7 +170,8 @@ impl Writer<'_, '_> {
             if self.choices.chance(16) {
                 members.push((key.clone(), None));
             }
-            if !self.choices.chance(10) {
+            let seldom = if wanted.is_alternative { 64 } else { 10 };
+            if !self.choices.chance(seldom) {
                 members.push((key.clone(), Some(wanted)));
             }
             if self.choices.chance(8) {

@@ -4,8 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::choices::{Choices, NUMBERS, TEXTS, key};
 
-/// What a `for_each` goes over: one or two levels, each an array or entries at a path.
-type Over = Vec<(&'static str, Vec<String>)>;
+/// What a `for_each` goes over: one to four levels as they are written, each without the one within it.
+type Over = Vec<Value>;
+
+/// The most levels of it.
+const DEEPEST: usize = 4;
 
 /// A plan; valid, by the way in which it is made.
 pub(super) fn plan(choices: &mut Choices<'_>) -> Value {
@@ -23,6 +26,10 @@ impl Maker<'_, '_> {
     fn plan(&mut self) -> Value {
         let mut plan = json!({"event_type": self.event_type(), "function_name": "read"});
         self.maybe(&mut plan, 64, "when", |it| it.condition(0, 3));
+        self.maybe(&mut plan, 48, "empty", |_| json!("absent"));
+        self.maybe(&mut plan, 48, "time_zone", |it| {
+            json!(it.choices.pick(&["Europe/Berlin", "+05:45", "UTC", "America/St_Johns"]))
+        });
         if self.choices.chance(80) {
             self.maybe(&mut plan, 64, "session_id_path", |it| json!(it.path(1)));
             self.maybe(&mut plan, 128, "span_handling", |it| it.span(0));
@@ -83,28 +90,47 @@ impl Maker<'_, '_> {
     }
 
     fn over(&mut self) -> Over {
-        let level = |it: &mut Self, least| {
-            let over = *it.choices.pick(&["array", "entries"]);
-            let path = if over == "array" { ["items", "parts"] } else { ["map", "a"] };
-            let mut path = vec![(*it.choices.pick(&path)).to_owned()];
-            if it.choices.chance(64) {
-                path = it.path(least);
-            }
-            (over, path)
-        };
-        let outer = level(self, 1);
-        if !self.choices.chance(128) {
-            return vec![outer];
+        let mut levels = Vec::new();
+        let mut is_entries = false;
+        while levels.is_empty() || (levels.len() < DEEPEST && self.choices.chance(116)) {
+            let outside = (!levels.is_empty()).then_some(is_entries);
+            let depth = levels.len() + 1;
+            is_entries = self.choices.chance(128);
+            let level = self.level(is_entries, outside, depth);
+            levels.push(level);
         }
-        let mut inner = level(self, 0);
-        // The elements of an entry are in its value; the entry itself can't be gone over.
-        if outer.0 == "entries" && (inner.1.is_empty() || self.choices.chance(200)) {
-            inner.1 = vec!["value".to_owned()];
-        }
-        vec![outer, inner]
+        levels
     }
 
-    /// One of the plan's, or the outer level of one, or none.
+    /// One level: `outside` whether the one around it is over entries, where there is one.
+    fn level(&mut self, is_entries: bool, outside: Option<bool>, depth: usize) -> Value {
+        let mut level = json!({});
+        if is_entries {
+            level["entries"] = json!(self.path_over(["map", "a"], outside));
+        } else if self.choices.chance(48) {
+            let paths = 2 + self.choices.below(2);
+            let paths = (0..paths).map(|_| self.path_over(["items", "parts"], outside));
+            level["first_of"] = json!(paths.collect::<Vec<_>>());
+        } else {
+            level["array"] = json!(self.path_over(["items", "parts"], outside));
+        }
+        self.maybe(&mut level, 28, "where", |it| it.condition(depth, 2));
+        level
+    }
+
+    fn path_over(&mut self, usual: [&str; 2], outside: Option<bool>) -> Vec<String> {
+        let mut path = vec![(*self.choices.pick(&usual)).to_owned()];
+        if self.choices.chance(64) {
+            path = self.path(usize::from(outside.is_none()));
+        }
+        // The elements of an entry are in its value; the entry itself can't be gone over.
+        if outside == Some(true) && (path.is_empty() || self.choices.chance(200)) {
+            path = vec!["value".to_owned()];
+        }
+        path
+    }
+
+    /// One of the plan's, or the outer levels of one, or none.
     fn some_over(&mut self) -> Option<Over> {
         if self.choices.chance(96) {
             return None;
@@ -112,7 +138,7 @@ impl Maker<'_, '_> {
         let index = self.choices.below(self.overs.len());
         let mut over = self.overs[index].clone();
         if self.choices.chance(80) {
-            over.truncate(1);
+            over.truncate(1 + self.choices.below(over.len()));
         }
         Some(over)
     }
@@ -289,11 +315,7 @@ impl Maker<'_, '_> {
 
     /// `source_path`, and `from` where it isn't the innermost element.
     fn reference(&mut self, level: usize) -> Map<String, Value> {
-        let outside: &[&str] = match level {
-            0 => &[],
-            1 => &["event"],
-            _ => &["event", "parent"],
-        };
+        let outside = &["event", "parent", "parent2", "parent3"][..level];
         let from = if outside.is_empty() || !self.choices.chance(72) {
             None
         } else {
@@ -321,7 +343,7 @@ impl Maker<'_, '_> {
             let (marker, least) = match (level, self.choices.below(4)) {
                 (0, 0..=2) => ("", 1),
                 (_, 3) => ("$", 1),
-                (2, 2) => ("^", 0),
+                (2.., 2) => (&"^^^"[..1 + self.choices.below(level - 1)], 0),
                 _ => ("", 0),
             };
             let path = self.path(least);
@@ -340,10 +362,12 @@ fn in_template(key: &str) -> String {
 }
 
 fn for_each(over: &Over) -> Value {
-    let mut levels = over.iter().rev().map(|(over, path)| (*over, json!(path)));
-    let (over, path) = levels.next().unwrap();
-    let innermost = json!({over: path});
-    levels.fold(innermost, |inner, (over, path)| json!({over: path, "for_each": inner}))
+    let levels = over.iter().rev().cloned();
+    let nested = levels.reduce(|inner, mut outer| {
+        outer["for_each"] = inner;
+        outer
+    });
+    nested.unwrap()
 }
 
 /// The deeper one of two that agree; `None`: they don't.

@@ -29,7 +29,11 @@ fn secrets(choices: &mut Choices<'_>) -> [Value; 2] {
 /// A place that the plan reads; among others, the entries of an object that it goes over.
 fn place(plan: &Plan, choices: &mut Choices<'_>) -> Vec<PathStep> {
     let reads = plan.reads();
-    let steps = |read: &Read<'_>| PathStep::resolved(&read.reference, read.for_each);
+    let index = choices.below(8);
+    let steps = |read: &Read<'_>| {
+        let mut places = PathStep::resolved(&read.reference, read.for_each);
+        places.swap_remove(index % places.len())
+    };
     let over: Vec<_> = reads.iter().filter(|read| read.pointer.ends_with("/entries")).collect();
     if !over.is_empty() && choices.chance(96) {
         let mut steps = steps(over[choices.below(over.len().min(256))]);

@@ -62,10 +62,10 @@ fn collection(
         count += 1;
         kinds.insert(kind);
     }
-    let iteration = Iteration { over, path: path.clone() };
+    let iteration = Iteration::new(over, path.clone());
     if count == 0 {
-        let steps = PathStep::elements(&ForEach::new(iteration.clone(), None));
-        let declared = evidence.declared_inside().get(&steps);
+        let places = PathStep::elements(&ForEach::new(iteration.clone()));
+        let declared = places.iter().find_map(|steps| evidence.declared_inside().get(steps));
         kinds = declared.map(|declared| declared.kinds).unwrap_or_default();
     }
     Collection { iteration, elements: count, kinds }
@@ -107,20 +107,21 @@ pub(super) fn narrowed(
     for_each: &ForEach,
 ) -> (BTreeMap<Path, Declared>, BTreeMap<Vec<PathStep>, Declared>) {
     let (mut declared, mut inside) = (BTreeMap::new(), BTreeMap::new());
-    let element = PathStep::elements(for_each);
-    let is_entry = element.last() == Some(&PathStep::Value);
+    let places = PathStep::elements(for_each);
+    let is_entry = for_each.innermost().over == Over::Entries;
     let keys = evidence.declared().iter().map(|(path, it)| (PathStep::keys(path), it));
     let all = evidence.declared_inside().iter().map(|(steps, it)| (steps.clone(), it)).chain(keys);
     for (steps, says) in all {
-        let Some(rest) = below(&steps, &element) else { continue };
-        let value = is_entry.then(|| PathStep::Key(ENTRY_VALUE.to_owned()));
-        let steps: Vec<PathStep> = value.into_iter().chain(rest.iter().cloned()).collect();
-        let path: Option<Path> = steps.iter().map(PathStep::key).collect();
-        let place: &mut Declared = match path {
-            Some(path) => declared.entry(path).or_default(),
-            None => inside.entry(steps).or_default(),
-        };
-        place.merge(says);
+        for rest in places.iter().filter_map(|element| below(&steps, element)) {
+            let value = is_entry.then(|| PathStep::Key(ENTRY_VALUE.to_owned()));
+            let steps: Vec<PathStep> = value.into_iter().chain(rest.iter().cloned()).collect();
+            let path: Option<Path> = steps.iter().map(PathStep::key).collect();
+            let place: &mut Declared = match path {
+                Some(path) => declared.entry(path).or_default(),
+                None => inside.entry(steps).or_default(),
+            };
+            place.merge(says);
+        }
     }
     if is_entry && !declared.is_empty() {
         let kinds = JsonKinds::from_iter([JsonKind::String]);

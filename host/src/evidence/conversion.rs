@@ -190,13 +190,17 @@ mod tests {
         use Fitting::{AsTheyAre, By, Unfit};
         for (property_type, values, expected) in [
             (Timestamp, json!(["2019-05-15T15:20:57Z"]), AsTheyAre),
-            (Timestamp, json!(["2019-05-15T17:20:57+02:00"]), By(Conversion::Timestamp)),
-            (Timestamp, json!([1_557_933_657]), By(Conversion::Timestamp)),
-            (Timestamp, json!([1_557_933_657, "2019-05-15T15:20:57Z"]), By(Conversion::Timestamp)),
-            (Timestamp, json!([1_557_933_657_000_u64]), By(Conversion::Timestamp)),
+            (Timestamp, json!(["2019-05-15T17:20:57+02:00"]), By(Conversion::Timestamp(None))),
+            (Timestamp, json!([1_557_933_657]), By(Conversion::Timestamp(None))),
+            (
+                Timestamp,
+                json!([1_557_933_657, "2019-05-15T15:20:57Z"]),
+                By(Conversion::Timestamp(None)),
+            ),
+            (Timestamp, json!([1_557_933_657_000_u64]), By(Conversion::Timestamp(None))),
             (Timestamp, json!([12]), Unfit),
             (Timestamp, json!(["soon"]), Unfit),
-            (Date, json!(["2019-05-15T23:20:57-04:00"]), By(Conversion::Date)),
+            (Date, json!(["2019-05-15T23:20:57-04:00"]), By(Conversion::Date(None))),
             (String, json!(["a", 7, true]), By(Conversion::ToString)),
             (String, json!(["2019-05-15T17:20:57+02:00"]), AsTheyAre),
             (Int64, json!(["7", 8]), By(Conversion::ToInt64)),

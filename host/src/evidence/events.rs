@@ -277,7 +277,7 @@ mod tests {
 {"event_type":"b","jobs":[{"id":9}],"args":"a text"}"#;
 
     fn iteration(over: Over, dotted: &str) -> Iteration {
-        Iteration { over, path: path(dotted) }
+        Iteration::new(over, path(dotted))
     }
 
     #[test]
@@ -287,18 +287,18 @@ mod tests {
         let schema = EventSchema::from_value(schema).expect("an object");
         let evidence = Evidence::new(&samples, Some(&schema));
         let jobs = iteration(Over::Array, "jobs");
-        let outer = evidence.elements(&["a", "b"], &ForEach::new(jobs.clone(), None));
+        let outer = evidence.elements(&["a", "b"], &ForEach::new(jobs.clone()));
         let count = |evidence: &Evidence, name| evidence.of(name).map(|it| it.count());
         assert_eq!((count(&outer, "a"), count(&outer, "b")), (Some(2), Some(1)));
         assert!(outer.knows("a", &path("id")) && outer.knows("a", &path("name")));
         assert!(!outer.knows("a", &path("jobs")) && !outer.knows("b", &path("log")));
         assert_eq!(outer.of("b").and_then(|it| it.samples().next()).map(|it| it.line()), Some(3));
-        let steps = ForEach::new(jobs, Some(iteration(Over::Array, "steps")));
+        let steps = ForEach::new(jobs).around(iteration(Over::Array, "steps"));
         let inner = evidence.elements(&["a", "b"], &steps);
         assert_eq!((count(&inner, "a"), count(&inner, "b")), (Some(2), None));
         assert!(inner.knows("b", &path("log")) && inner.knows("a", &path("no")));
         assert_eq!(
-            outer.elements(&["a"], &ForEach::new(iteration(Over::Array, "steps"), None)).paths("a"),
+            outer.elements(&["a"], &ForEach::new(iteration(Over::Array, "steps"))).paths("a"),
             inner.paths("a")
         );
     }
@@ -310,7 +310,7 @@ mod tests {
             "additionalProperties": {"properties": {"k": {"type": "integer"}}}}}});
         let schema = EventSchema::from_value(schema).expect("an object");
         let evidence = Evidence::new(&samples, Some(&schema));
-        let entries = ForEach::new(iteration(Over::Entries, "by"), None);
+        let entries = ForEach::new(iteration(Over::Entries, "by"));
         let entries = evidence.elements(&["a"], &entries);
         let known: Vec<String> = entries.paths("a").keys().map(|path| dotted(path)).collect();
         assert_eq!(known, ["", "key", "value", "value.k", "value.m", "value.n"]);
@@ -354,8 +354,8 @@ mod tests {
         let mut path = vec!["m".to_owned()];
         let mut cut = 0;
         for _ in 0..20 {
-            let over = Iteration { over: Over::Entries, path: path.clone() };
-            let elements = evidence.elements_within(&["a"], &ForEach::new(over, None), &room);
+            let over = Iteration::new(Over::Entries, path.clone());
+            let elements = evidence.elements_within(&["a"], &ForEach::new(over), &room);
             cut += usize::from(elements.of("a").is_some_and(|it| it.is_cut()));
             path.push("10000001".to_owned());
         }
@@ -370,7 +370,7 @@ mod tests {
         let found = |evidence: &Evidence| -> Vec<(Over, String, usize, String)> {
             let collections = evidence.arrays(&["a"]);
             let told = collections.iter().map(|it| {
-                let path = dotted(&it.iteration.path);
+                let path = dotted(it.iteration.path());
                 (it.iteration.over, path, it.elements, it.kinds.to_string())
             });
             told.collect()
@@ -383,7 +383,7 @@ mod tests {
                 (Over::Array, "tags".to_owned(), 2, "string".to_owned()),
             ]
         );
-        let jobs = ForEach::new(iteration(Over::Array, "jobs"), None);
+        let jobs = ForEach::new(iteration(Over::Array, "jobs"));
         assert_eq!(found(&evidence.elements(&["a"], &jobs)).len(), 1);
         assert!(evidence.holds_json(&["a"], &path("args")));
         assert!(!evidence.holds_json(&["a", "b"], &path("args")));
@@ -399,7 +399,7 @@ mod tests {
         let mut evidence = Evidence::new(&samples, None);
         evidence.hide(|steps| policy.visibility(steps));
         let shown = |for_each: Iteration| {
-            let elements = evidence.elements(&["a"], &ForEach::new(for_each, None));
+            let elements = evidence.elements(&["a"], &ForEach::new(for_each));
             let seen = elements.of("a").and_then(|it| it.samples().next());
             seen.map_or_else(String::new, |it| it.text().to_owned())
         };
@@ -408,7 +408,7 @@ mod tests {
             r#"{"login":"<text of 3 characters>","state":"open"}"#
         );
         assert_eq!(shown(iteration(Over::Entries, "of")), r#"{"key":"k","value":{}}"#);
-        let users = ForEach::new(iteration(Over::Array, "users"), None);
+        let users = ForEach::new(iteration(Over::Array, "users"));
         assert!(evidence.elements(&["a"], &users).knows("a", &path("note")));
     }
 }

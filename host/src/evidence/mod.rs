@@ -35,7 +35,7 @@ pub use events::Evidence;
 pub(crate) use events::{JSON, holds_json};
 pub use expected::{Expected, ExpectedError, ExpectedSample};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
-pub(crate) use path::{ENTRY_VALUE, shown_steps, values_at};
+pub(crate) use path::{ENTRY_VALUE, shown_elements, shown_steps, values_at};
 pub use path::{Path, PathStep, at, dotted};
 pub(crate) use path_index::PathIndex;
 pub use rule::{Rule, TaskError};

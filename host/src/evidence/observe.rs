@@ -48,7 +48,7 @@ pub struct Seen {
     line: usize,
     bytes: usize,
     event: Arc<Value>,
-    /// The event that an element is of, and the element of the outer iteration.
+    /// The event that an element is of, and the elements of the iterations outside.
     outer: Vec<Arc<Value>>,
     /// What is left of it for whoever may not see everything, where that is less.
     shown: Option<Value>,
@@ -99,35 +99,37 @@ impl Seen {
     /// What an iteration goes over, each as a sample of its own, `most` at most; and whether that is all. What they take in
     /// memory is taken from the effort.
     fn elements(&self, for_each: &ForEach, most: usize, effort: &StepBudget) -> (Vec<Self>, bool) {
-        let mut found = vec![(self.outer.clone(), self.event.clone(), self.shown.clone())];
+        let itself = (self.outer.clone(), self.event.clone(), self.shown.clone(), Path::new());
+        let mut found = vec![itself];
         let mut all = true;
         for iteration in for_each.levels() {
             let mut inner = Vec::new();
-            for (outer, event, shown) in found {
+            for (outer, event, shown, root) in found {
                 let outer: Vec<_> = outer.into_iter().chain([event.clone()]).collect();
-                for element in elements(&event, iteration) {
+                let Some((path, elements)) = elements(&event, iteration) else { continue };
+                let root = [root.as_slice(), path].concat();
+                for element in elements {
                     let bytes = element.size() * if shown.is_some() { 2 } else { 1 };
                     if inner.len() == most || !effort.take(bytes) {
                         all = false;
                         break;
                     }
-                    let shown = shown.as_ref().map(|shown| element.shown(shown, iteration));
-                    inner.push((outer.clone(), Arc::new(element.value()), shown));
+                    let shown = shown.as_ref().map(|shown| element.shown(shown, path));
+                    inner.push((outer.clone(), Arc::new(element.value()), shown, root.clone()));
                 }
             }
             found = inner;
         }
-        let root: Path = for_each.levels().flat_map(|it| it.path.iter().cloned()).collect();
-        let seen = |(outer, event, shown): (Vec<Arc<Value>>, Arc<Value>, Option<Value>)| Self {
+        let seen = found.into_iter().map(|(outer, event, shown, root)| Self {
             line: self.line,
             bytes: event.to_string().len(),
             event,
             outer,
             shown,
-            root: root.clone(),
+            root,
             text: OnceLock::new(),
-        };
-        (found.into_iter().map(seen).collect(), all)
+        });
+        (seen.collect(), all)
     }
 }
 
@@ -174,9 +176,9 @@ impl Element<'_> {
         }
     }
 
-    /// What is left of this element in `shown`, which is what is left of the value that holds it.
-    fn shown(self, shown: &Value, iteration: &Iteration) -> Value {
-        let left = match (self, at(shown, &iteration.path)) {
+    /// What is left of this element in `shown`, which is what is left of the value that holds it at a path.
+    fn shown(self, shown: &Value, path: &[String]) -> Value {
+        let left = match (self, at(shown, path)) {
             (Self::Item(index, _), Some(Value::Array(elements))) => elements.get(index).cloned(),
             (Self::Entry(key, _), Some(Value::Object(fields))) => {
                 fields.get_key_value(key).map(|(key, value)| entry(key, value))
@@ -187,16 +189,23 @@ impl Element<'_> {
     }
 }
 
-fn elements<'v>(value: &'v Value, iteration: &Iteration) -> Vec<Element<'v>> {
-    match (iteration.over, at(value, &iteration.path)) {
-        (Over::Array, Some(Value::Array(elements))) => {
-            elements.iter().enumerate().map(|(index, it)| Element::Item(index, it)).collect()
-        }
-        (Over::Entries, Some(Value::Object(fields))) => {
-            fields.iter().map(|(key, it)| Element::Entry(key, it)).collect()
-        }
-        _ => Vec::new(),
-    }
+/// What an iteration goes over in a value, and the path to it; `None` where there is nothing.
+fn elements<'v, 'i>(
+    value: &'v Value,
+    iteration: &'i Iteration,
+) -> Option<(&'i [String], Vec<Element<'v>>)> {
+    iteration.paths.iter().find_map(|path| {
+        let elements = match (iteration.over, at(value, path)?) {
+            (Over::Array, Value::Array(elements)) => {
+                elements.iter().enumerate().map(|(index, it)| Element::Item(index, it)).collect()
+            }
+            (Over::Entries, Value::Object(fields)) => {
+                fields.iter().map(|(key, it)| Element::Entry(key, it)).collect()
+            }
+            _ => return None,
+        };
+        Some((path.as_slice(), elements))
+    })
 }
 
 /// An entry of an object, as it is seen inside of a `for_each`.

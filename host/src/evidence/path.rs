@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::diagnostics::untrusted::quoted;
 use crate::plan::expr::{ForEach, Over, Reference};
 
 /// Object keys from an event's root to a value.
@@ -54,28 +55,42 @@ impl PathStep {
         path.iter().cloned().map(Self::Key).collect()
     }
 
-    /// The steps from the event's root to the elements of an iteration, of its innermost level.
+    /// The steps from the event's root to the elements of an iteration, of its innermost level: to each place where they may
+    /// be.
     #[must_use]
-    pub fn elements(for_each: &ForEach) -> Vec<Self> {
-        let element = Reference { path: Vec::new(), level: for_each.level() };
-        Self::resolved(&element, Some(for_each))
+    pub fn elements(for_each: &ForEach) -> Vec<Vec<Self>> {
+        let mut places = Self::gone_over(for_each);
+        let step = match for_each.innermost().over {
+            Over::Array => Self::Element,
+            Over::Entries => Self::Value,
+        };
+        places.iter_mut().for_each(|steps| steps.push(step.clone()));
+        places
     }
 
-    /// The steps from the event's root to what a path inside of an iteration leads to.
+    /// The steps to what the innermost level of an iteration goes over: to each place where it may be.
     #[must_use]
-    pub fn resolved(reference: &Reference, for_each: Option<&ForEach>) -> Vec<Self> {
-        let mut steps = Vec::new();
-        let iterations = for_each.into_iter().flat_map(ForEach::levels);
-        for iteration in iterations.take(usize::from(reference.level.0)) {
-            append(&mut steps, &iteration.path);
-            steps.push(match iteration.over {
-                Over::Array => Self::Element,
-                Over::Entries => Self::Value,
-            });
-        }
-        append(&mut steps, &reference.path);
-        steps
+    pub fn gone_over(for_each: &ForEach) -> Vec<Vec<Self>> {
+        let outside = for_each.outer().map_or_else(|| vec![Vec::new()], Self::elements);
+        let paths = &for_each.innermost().paths;
+        outside.iter().flat_map(|steps| paths.iter().map(|path| behind(steps, path))).collect()
     }
+
+    /// The steps from the event's root to what a path inside of an iteration leads to: to each place where that may be.
+    #[must_use]
+    pub fn resolved(reference: &Reference, for_each: Option<&ForEach>) -> Vec<Vec<Self>> {
+        let inside = for_each.filter(|_| !reference.level.is_event());
+        let around = inside.map(|it| it.at(reference.level).unwrap_or(it));
+        let outside = around.map_or_else(|| vec![Vec::new()], Self::elements);
+        outside.iter().map(|steps| behind(steps, &reference.path)).collect()
+    }
+}
+
+/// Steps with the keys of a path behind them.
+fn behind(steps: &[PathStep], path: &[String]) -> Vec<PathStep> {
+    let mut all = steps.to_vec();
+    append(&mut all, path);
+    all
 }
 
 /// Adds the keys of a path. Those of an entry are its name, or lead to its value.
@@ -113,6 +128,13 @@ pub(crate) fn values_at<'v>(event: &'v Value, steps: &[PathStep]) -> Vec<&'v Val
         };
     }
     values
+}
+
+/// The elements of an iteration for people.
+pub(crate) fn shown_elements(for_each: &ForEach) -> String {
+    let places: Vec<String> =
+        PathStep::elements(for_each).iter().map(|it| quoted(&shown_steps(it))).collect();
+    places.join(" or ")
 }
 
 /// Steps for people: keys as in a path, an element as `[]`, an entry as `*`.

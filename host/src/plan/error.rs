@@ -22,6 +22,8 @@ const BEYOND_SCHEMA: &[Code] = &[
     codes::DUPLICATE_NODE_NAME,
     codes::UNKNOWN_NODE,
     codes::FOR_EACH_MISMATCH,
+    codes::TOO_MANY_PLACES,
+    codes::UNKNOWN_TIME_ZONE,
 ];
 
 /// One thing that is wrong with a plan.

@@ -42,8 +42,8 @@ mod schema;
 pub use error::PlanParseError;
 pub use expr::conversion::{Conversion, ConversionError, Group, Pattern};
 pub use expr::{
-    Condition, Expression, ForEach, Iteration, JsonType, Level, OnDuplicate, OnError, Over, Piece,
-    Reference, Source, Template, TemplateError, Test,
+    Condition, Empty, Expression, ForEach, Iteration, JsonType, Level, OnDuplicate, OnError, Over,
+    Piece, Reference, Source, Template, TemplateError, Test, Zone,
 };
 pub use model::{
     EdgeRule, Endpoint, EventPattern, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial,

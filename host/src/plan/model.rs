@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::expr::{
-    Condition, Expression, ForEach, Level, OnDuplicate, OnError, Reference, Source, Template,
+    Condition, Empty, Expression, ForEach, Level, OnDuplicate, OnError, Reference, Source,
+    Template, Zone,
 };
 
 /// Which events become which nodes, edges and claims on spans. Made by [`parse`](super::parse()) alone.
@@ -19,6 +20,8 @@ pub struct Plan {
     pub(super) nodes: Vec<NodeRule>,
     pub(super) edges: Vec<EdgeRule>,
     pub(super) on_duplicate: OnDuplicate,
+    pub(super) empty: Empty,
+    pub(super) time_zone: Option<Zone>,
     pub(super) session_id_path: Vec<String>,
     pub(super) span_rules: SpanRules,
 }
@@ -75,6 +78,18 @@ impl Plan {
     #[must_use]
     pub fn on_duplicate(&self) -> OnDuplicate {
         self.on_duplicate
+    }
+
+    /// What strings of the event that are empty count as.
+    #[must_use]
+    pub fn empty(&self) -> Empty {
+        self.empty
+    }
+
+    /// The zone in which `timestamp` and `date` read times without an offset; none by default, and they fail.
+    #[must_use]
+    pub fn time_zone(&self) -> Option<&Zone> {
+        self.time_zone.as_ref()
     }
 
     /// Where the session id is; `["session_id"]` unless the plan says otherwise.

@@ -10,7 +10,7 @@ use super::model::{
     EdgeRule, Endpoint, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial, Plan, SpanRule,
     innermost,
 };
-use crate::plan::expr::{Condition, Level, OnDuplicate, OnError};
+use crate::plan::expr::{Condition, Empty, Level, OnDuplicate, OnError, Zone};
 
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -37,6 +37,8 @@ fn plan(plan: &Plan) -> Members {
     with_nodes
         .with_some("edges", (!plan.edges.is_empty()).then(|| edges.collect::<OrderedJson>()))
         .with_some("on_duplicate", unless_default(plan.on_duplicate, OnDuplicate::Last))
+        .with_some("empty", unless_default(plan.empty, Empty::Value))
+        .with_some("time_zone", plan.time_zone.as_ref().map(Zone::name))
         .with("session_id_path", plan.session_id_path.clone())
         .with(
             "span_handling",

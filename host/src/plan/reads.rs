@@ -1,7 +1,7 @@
 //! Which paths a plan reads, and where in the plan they are written.
 
 use super::language::ObjectKind;
-use super::model::{EdgeRule, Endpoint, FieldMapping, Form, Partial, Plan};
+use super::model::{EdgeRule, Endpoint, FieldMapping, Form, Partial, Plan, innermost};
 use super::place::PlanPlace;
 use crate::plan::expr::{
     Condition, Conversion, Expression, ForEach, JsonType, Level, Reference, Source, Template, Test,
@@ -10,13 +10,13 @@ use crate::plan::expr::{
 /// A path that a plan reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read<'p> {
-    /// JSON Pointer (RFC 6901) to what says so in the plan: a `source_path`, a `template`, the `array` of a `for_each`. Where
-    /// a default says it, the field that would.
+    /// JSON Pointer (RFC 6901) to what says so in the plan: a `source_path`, a `template`, the `array` of a `for_each` or an
+    /// entry of its `first_of`. Where a default says it, the field that would.
     pub pointer: String,
     /// The path.
     pub reference: Reference,
-    /// What its level counts in: level 1 is the element of the outer iteration, level 2 that of the inner one. `None` where
-    /// there is only the event.
+    /// What its level counts in: level 1 is the element of the outermost iteration, level 2 that of the one within it. `None`
+    /// where there is only the event.
     pub for_each: Option<&'p ForEach>,
     /// What it is read for.
     pub role: Role,
@@ -212,12 +212,21 @@ impl<'p> Reads<'p> {
 
     fn for_each(&mut self, at: &PlanPlace, for_each: Option<&'p ForEach>) {
         let mut at = at.clone();
-        for (level, iteration) in (0..).zip(for_each.into_iter().flat_map(ForEach::levels)) {
+        for level in (0..innermost(for_each).0).map(Level) {
             at = at.field("for_each");
-            let reference = Reference { path: iteration.path.clone(), level: Level(level) };
-            let for_each = for_each.filter(|_| level > 0);
-            let purpose = Purpose { role: Role::ForEach, for_each };
-            self.path(&at.field(iteration.over.field()), &reference, purpose, Vec::new());
+            let Some(own) = for_each.and_then(|it| it.at(level.inside())) else { break };
+            let iteration = own.innermost();
+            let over = at.field(iteration.field());
+            let purpose = Purpose { role: Role::ForEach, for_each: own.outer() };
+            for (index, path) in iteration.paths.iter().enumerate() {
+                let reference = Reference { path: path.clone(), level };
+                let is_one = iteration.paths.len() == 1;
+                let at = if is_one { over.clone() } else { over.item(index) };
+                self.path(&at, &reference, purpose, Vec::new());
+            }
+            let condition = iteration.condition.as_ref();
+            let purpose = Purpose { role: Role::When, for_each: Some(own) };
+            self.condition(&at.field("where"), condition, purpose);
         }
     }
 

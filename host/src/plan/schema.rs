@@ -80,7 +80,7 @@ fn definitions() -> Members {
 
 const PATH: &str = "The object keys to follow from the root of the event. Each is a literal key.";
 const ELEMENT_PATH: &str = "The object keys to follow: inside a for_each from the element, where an empty path is the element itself, else from the root of the event.";
-const TEMPLATE: &str = "Text with paths in braces, like {session_id}:{content.id}; {$.id} starts at the event, {^.id} at the parent, {} is the element. Literal braces are doubled.";
+const TEMPLATE: &str = "Text with paths in braces, like {session_id}:{content.id}; {$.id} starts at the event, {^.id} at the parent, {^^.id} at the one around that, {} is the element. Literal braces are doubled.";
 const ENDPOINT: &str = "The name of a node of the plan, or a node that other events describe.";
 const SOURCE: &str = "Where a value comes from: exactly one of these.";
 
@@ -144,6 +144,7 @@ fn shape(field: &Field, at_event: bool) -> Members {
                 None => path,
             }
         }
+        Shape::Paths => array(definition("element_path")),
         Shape::Object(kind) => defined(kind),
         Shape::Objects(kind) => array(defined(kind)),
         Shape::ObjectOrObjects(kind) => {

@@ -51,6 +51,7 @@ fn section(plan: &Plan, lowered: &Lowered<'_>) -> Result<Section, RenderError> {
     });
     let can_repeat =
         has_rows || one_entity_twice || plan.edges().len() > 1 || plan.span_rules().len() > 1;
+    section = section.with_empty(plan.empty()).with_time_zone(plan.time_zone().cloned());
     if can_repeat || plan.on_duplicate() != OnDuplicate::Last {
         section = section.with_on_duplicate(plan.on_duplicate());
     }

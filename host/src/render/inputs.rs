@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn columns_lie_side_by_side_and_their_head_in_the_table_of_slots() {
         let mut inputs = InputNumbers::default();
-        let iteration = |key: &str| Iteration { over: Over::Array, path: vec![key.to_owned()] };
-        let outer = inputs.iterate(&ForEach::new(iteration("a"), None), None);
-        let inner = inputs.iterate(&ForEach::new(iteration("a"), Some(iteration("b"))), None);
+        let iteration = |key: &str| Iteration::new(Over::Array, vec![key.to_owned()]);
+        let outer = inputs.iterate(&ForEach::new(iteration("a")), None);
+        let inner = inputs.iterate(&ForEach::new(iteration("a")).around(iteration("b")), None);
         assert_eq!((outer, inner), (0, 1));
         let (a, b) = (["a".to_owned()], ["b".to_owned()]);
         let column = |input: Input, rows| Input { rows: Some(rows), ..input };

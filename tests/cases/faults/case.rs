@@ -43,6 +43,16 @@ impl Case {
         Self { name: name.to_owned(), plan, task, smoke: external() }
     }
 
+    /// A plan over arrays that are four deep.
+    pub(super) fn elements() -> Self {
+        let folder = workspace_root().join("tests/plans/elements");
+        let graph = GraphSpec::parse(&read(&folder.join("graph.yaml")), "graph.yaml").unwrap();
+        let samples = Samples::parse(&read(&folder.join("samples.ndjson")), "samples").unwrap();
+        let plan = json_of(&folder.join("plan.json"));
+        let task = Task::builder(graph, samples).build();
+        Self { name: "elements".to_owned(), plan, task, smoke: external() }
+    }
+
     /// The rules over real events, cut down to [their core](core).
     pub(super) fn corpora(root: &Path) -> Vec<Self> {
         let mut cases = Vec::new();

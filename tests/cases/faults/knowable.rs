@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use retort::evidence::{Evidence, SampleEvents, at};
 use retort::graph::{ValidateOptions, validate};
 use retort::plan::{
-    self, Endpoint, EventPattern, FieldMapping, ForEach, Level, Plan, Reference, Role, eval,
+    self, Endpoint, EventPattern, FieldMapping, ForEach, Plan, Reference, Role, eval,
 };
 use serde_json::{Value, json};
 
@@ -79,10 +79,10 @@ fn has_types_without_samples(case: &Case, plan: &Plan) -> bool {
 pub(super) type Place = (Vec<(bool, Vec<String>)>, Vec<String>);
 
 fn place(for_each: Option<&ForEach>, reference: &Reference) -> Place {
-    let levels = for_each.into_iter().flat_map(ForEach::levels);
+    let levels = for_each.map(ForEach::levels).unwrap_or_default().into_iter();
     let levels = levels.take(usize::from(reference.level.0));
     let over =
-        |it: &retort::plan::Iteration| (it.over == retort::plan::Over::Array, it.path.clone());
+        |it: &retort::plan::Iteration| (it.over == retort::plan::Over::Array, it.paths.concat());
     (levels.map(over).collect(), reference.path.clone())
 }
 
@@ -104,11 +104,7 @@ pub(super) fn unknown_reads(case: &Case, plan: &Plan) -> Vec<(String, Place)> {
             _ => false,
         };
         let (levels, path) = place(read.for_each, &read.reference);
-        let around = match read.reference.level {
-            Level(0) => None,
-            Level(1) => read.for_each.map(ForEach::outer),
-            _ => read.for_each.cloned(),
-        };
+        let around = read.for_each.and_then(|it| it.at(read.reference.level)).cloned();
         let evidence = match around {
             None => case.task.evidence(),
             Some(around) => known

@@ -8,17 +8,20 @@ use crate::abi::event::declared::{
 };
 use crate::abi::event::element::{self, ElementSlots, Entry, View};
 use crate::abi::event::{Projector, Slot};
-use crate::abi::section::InputKind;
+use crate::abi::section::{InputKind, Rows};
 use crate::diagnostics::untrusted::escaped;
 use crate::plan::expr::{
-    CompiledValue, Conversion, Evaluated, Expression, Lookup, OutOfFuel, Over, Reference, Source,
-    fuel, is_truthy,
+    CompiledValue, Conversion, Evaluated, Expression, Level, Lookup, OutOfFuel, Over, Reference,
+    Source, fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
 pub const ROW_FUEL: u64 = 50;
 /// Fuel on top for each column of a row, each key of the paths that are read in its element, and each iteration within it.
 pub const CELL_FUEL: u64 = 10;
+
+/// How deep iterations nest.
+const DEPTH: usize = Level::DEEPEST.0 as usize;
 
 /// Where a text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,7 +59,7 @@ pub(super) struct BlockParts {
     /// In the order of the inputs: what each came to last.
     states: Vec<InputState>,
     /// The elements that are being read, the outer one first.
-    elements: [ElementSlots; 2],
+    elements: [ElementSlots; DEPTH],
 }
 
 impl BlockParts {
@@ -84,7 +87,7 @@ impl BlockParts {
 struct InputState {
     /// Whether it is true.
     holds: bool,
-    /// The outer element that `value` is of; 0 for none.
+    /// The number of the element that `value` is of; 0 for none.
     of: u32,
     value: Computed,
 }
@@ -111,7 +114,7 @@ impl Computed {
 struct Bindings<'a> {
     event: &'a [u8],
     /// By level.
-    views: [View<'a>; 3],
+    views: [View<'a>; DEPTH + 1],
 }
 
 impl<'a> Bindings<'a> {
@@ -123,9 +126,8 @@ impl<'a> Bindings<'a> {
     }
 
     fn slot(&self, place: ValuePlace) -> Slot {
-        place.withhold_nested(
-            self.views.get(place.level).map(|view| view.slot(place.path)).unwrap_or_default(),
-        )
+        let view = self.views.get(place.level);
+        place.read(view.map(|view| view.slot(place.path)).unwrap_or_default())
     }
 
     /// The text of what the slot of a place says.
@@ -169,8 +171,8 @@ pub(super) struct Fill<'a> {
     rows: usize,
     /// Records so far, without texts, in bytes.
     record_bytes: usize,
-    /// The number of the outer element, from 1.
-    outer: u32,
+    /// By level, the number of the element that is being read, from 1: for the event, of which there is one, too.
+    numbers: [u32; DEPTH + 1],
     /// Where the texts `false` and `true` are, once there are any.
     words: [Option<u32>; 2],
 }
@@ -201,7 +203,7 @@ impl<'a> Fill<'a> {
             failed: 0,
             rows: 0,
             record_bytes: HEADER_BYTES + declared.prepared.len() * SLOT_BYTES,
-            outer: 1,
+            numbers: [1; DEPTH + 1],
             words: [None; 2],
         }
     }
@@ -213,8 +215,7 @@ impl<'a> Fill<'a> {
     /// All inputs, from what the event's own paths lead to.
     pub(super) fn all(&mut self, event: View<'_>) -> Result<(), BlockError> {
         let declared = self.declared;
-        let none = View::default();
-        let bindings = Bindings { event: self.event, views: [event, none, none] };
+        let bindings = Bindings { event: self.event, views: Default::default() }.with(0, event);
         for (index, input) in self.projector.inputs().iter().enumerate() {
             let record = match input.rows {
                 None => self.input(index, &bindings)?,
@@ -246,21 +247,20 @@ impl<'a> Fill<'a> {
             return Ok(());
         }
         // Where nobody asks for what is in the rows, there are none to go over.
-        let asks = |index: &usize| {
-            declared.tables.get(*index).is_some_and(|table| !table.columns.is_empty())
+        if !table.is_asked_for {
+            return Ok(());
+        }
+        let kind = match table.over {
+            Over::Array => SlotKind::Array,
+            Over::Entries => SlotKind::Object,
         };
-        if table.columns.is_empty() && !table.inner.iter().any(asks) {
-            return Ok(());
-        }
-        let of = bindings.slot(table.of);
-        let text = bindings.text(table.of, of);
         // An entry as a whole is an object that isn't in the event: there is nothing to go over.
-        if table.of.is_entry || text.is_empty() {
-            return Ok(());
-        }
+        let places = table.of.iter().filter(|place| !place.is_entry);
+        let mut there = places.map(|place| bindings.slot(*place));
+        let Some(of) = there.find(|slot| slot.kind == kind) else { return Ok(()) };
         let start = of.start as usize;
-        match (table.over, of.kind) {
-            (Over::Array, SlotKind::Array) => {
+        match table.over {
+            Over::Array => {
                 let mut next = element::first_element(self.event, start);
                 while let Some(at) = next {
                     let Some(end) = element.read(&table.trie, self.event, at) else { break };
@@ -269,7 +269,7 @@ impl<'a> Fill<'a> {
                     next = element::next_element(self.event, end);
                 }
             }
-            (Over::Entries, SlotKind::Object) => {
+            Over::Entries => {
                 let left = self.limits.rows.saturating_sub(self.rows);
                 let entries = element::entries(self.event, start, left);
                 let entries: Vec<Entry> = entries.ok_or_else(|| self.too_many_rows())?;
@@ -284,7 +284,6 @@ impl<'a> Fill<'a> {
                     self.row(index, &bindings, level, inner)?;
                 }
             }
-            _ => {}
         }
         Ok(())
     }
@@ -322,11 +321,18 @@ impl<'a> Fill<'a> {
         self.deadline.check()?;
         let parts = table.columns.len() + table.trie.size() + table.inner.len();
         self.spend(ROW_FUEL + CELL_FUEL * parts as u64)?;
+        if let Some((condition, places)) = &table.condition {
+            let values = BoundValues { bindings: *bindings, places };
+            let holds = condition.holds(&values, &mut self.fuel);
+            if !holds.map_err(|OutOfFuel| self.out_of_fuel(1))? {
+                return Ok(());
+            }
+        }
         self.record_bytes += table.columns.len() * SLOT_BYTES;
         self.check_bytes()?;
-        if level == 1 {
-            // There are fewer rows than bytes in an event.
-            self.outer += 1;
+        if let Some(number) = self.numbers.get_mut(level) {
+            // There are fewer rows than that.
+            *number = number.saturating_add(1);
         }
         for column in &table.columns {
             let record = self.input(*column, bindings)?;
@@ -370,7 +376,7 @@ impl<'a> Fill<'a> {
         let of = match input.scope {
             ValueScope::Row => return self.compute(input, bindings),
             ValueScope::Event => 1,
-            ValueScope::Outer => self.outer,
+            ValueScope::Element(level) => self.numbers.get(level).copied().unwrap_or_default(),
         };
         if let Some(state) = self.parts.states.get(index).filter(|state| state.of == of) {
             return Ok(state.value);
@@ -490,10 +496,9 @@ impl<'a> Fill<'a> {
     fn conversion_failed(&self, index: usize) -> BlockError {
         let Some(input) = self.projector.inputs().get(index) else { return self.too_many_rows() };
         let rows = self.projector.rows();
-        let own = input.rows.and_then(|own| rows.get(own));
-        let outer = own.and_then(|own| own.within).and_then(|outer| rows.get(outer));
-        let around: Vec<&[String]> =
-            [outer, own].into_iter().flatten().map(|rows| rows.iteration.path.as_slice()).collect();
+        let around = input.rows.map(|own| Rows::around(rows, own)).unwrap_or_default();
+        let around = around.into_iter().filter_map(|at| rows.get(at));
+        let around: Vec<&[String]> = around.map(|rows| rows.iteration.path()).collect();
         let path = |reference: &Reference| {
             let around = around.iter().take(usize::from(reference.level.0));
             let around = around.map(|path| format!("{}[]", path.join(".")));

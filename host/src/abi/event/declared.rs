@@ -1,12 +1,14 @@
 //! A declaration made ready: for each input, how it is computed and from which values.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::trie::Trie;
 use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows};
 use crate::abi::slot::{Slot, SlotKind};
-use crate::plan::expr::{CompiledCondition, CompiledValue, Expression, Over, Reference, Source};
+use crate::plan::expr::{
+    CompiledCondition, CompiledValue, Empty, Expression, Level, Over, Reference, Source,
+};
 
 /// The inputs of a declaration, and its iterations, made ready.
 #[derive(Clone, Debug)]
@@ -53,6 +55,8 @@ pub(crate) struct ValuePlace {
     pub(crate) is_entry: bool,
     /// Whether an object or an array here is withheld.
     withheld: bool,
+    /// What an empty string here counts as.
+    empty: Empty,
 }
 
 impl ValuePlace {
@@ -61,9 +65,15 @@ impl ValuePlace {
         self.withheld
     }
 
-    /// What was found here, or that it is withheld: objects and arrays are, where a policy may deny something in them.
+    /// What of that which was found here is to be read. Objects and arrays are withheld where a policy may deny something in
+    /// them.
     #[inline(always)]
-    pub(crate) fn withhold_nested(self, found: Slot) -> Slot {
+    pub(crate) fn read(self, found: Slot) -> Slot {
+        // Its two quotes are all that there is of an empty string.
+        let is_empty = found.kind == SlotKind::String && found.end - found.start == 2;
+        if is_empty && self.empty == Empty::Absent {
+            return Slot::default();
+        }
         if self.withheld && matches!(found.kind, SlotKind::Object | SlotKind::Array) {
             return Slot { kind: SlotKind::Denied, ..Slot::default() };
         }
@@ -76,8 +86,8 @@ impl ValuePlace {
 pub(crate) enum ValueScope {
     /// For one event.
     Event,
-    /// For one element of the outer iteration.
-    Outer,
+    /// For one element of an iteration outside, by its level.
+    Element(usize),
     /// For one row.
     Row,
 }
@@ -86,8 +96,10 @@ pub(crate) enum ValueScope {
 #[derive(Clone, Debug)]
 pub(crate) struct PreparedRows {
     pub(crate) over: Over,
-    /// What it goes over.
-    pub(crate) of: ValuePlace,
+    /// What it may go over, in the order in which it is looked for.
+    pub(crate) of: Vec<ValuePlace>,
+    /// What has to hold of an element, and of which values.
+    pub(crate) condition: Option<(CompiledCondition, Vec<ValuePlace>)>,
     /// The iteration that it lies in.
     pub(crate) within: Option<usize>,
     /// The input that has to be true, or there are no rows.
@@ -98,6 +110,8 @@ pub(crate) struct PreparedRows {
     pub(crate) columns: Vec<usize>,
     /// The iterations that lie in it.
     pub(crate) inner: Vec<usize>,
+    /// Whether it has columns, or one that lies in it has.
+    pub(crate) is_asked_for: bool,
     /// With how many restricted keys the key of an entry is compared, if it has a dot.
     pub(crate) key_weight: u64,
 }
@@ -133,6 +147,7 @@ struct Builder<'a> {
     event: PathNumbers,
     elements: Vec<PathNumbers>,
     withheld: Option<&'a dyn Withhold>,
+    empty: Empty,
 }
 
 impl PreparedSection {
@@ -144,6 +159,7 @@ impl PreparedSection {
         rows: &[Rows],
         watched: Option<&[String]>,
         withheld: Option<&dyn Withhold>,
+        empty: Empty,
     ) -> (Self, Trie) {
         let mut event = PathNumbers::default();
         for input in inputs {
@@ -152,24 +168,31 @@ impl PreparedSection {
         }
         event.list(watched.map(<[String]>::to_vec));
         let elements = rows.iter().map(|_| PathNumbers::default()).collect();
-        let mut builder = Builder { rows, event, elements, withheld };
+        let mut builder = Builder { rows, event, elements, withheld, empty };
         let prepared =
             inputs.iter().enumerate().map(|(index, input)| builder.prepare(index, input));
         let prepared: Vec<PreparedInput> = prepared.collect();
-        let places: Vec<ValuePlace> = rows.iter().map(|rows| builder.of(rows)).collect();
-        let tables = rows.iter().zip(places).zip(&builder.elements).enumerate();
-        let tables = tables.map(|(index, ((rows, of), paths))| PreparedRows {
+        let places: Vec<_> = rows.iter().map(|rows| builder.of(rows)).collect();
+        let conditions: Vec<_> = (0..rows.len()).map(|index| builder.condition(index)).collect();
+        let columns = inputs.iter().filter_map(|input| input.rows);
+        let asked_for: HashSet<usize> =
+            columns.flat_map(|index| Rows::around(rows, index)).collect();
+        let gone_over = places.into_iter().zip(conditions);
+        let tables = rows.iter().zip(gone_over).zip(&builder.elements).enumerate();
+        let tables = tables.map(|(index, ((rows, (of, condition)), paths))| PreparedRows {
             over: rows.iteration.over,
             of,
+            condition,
             within: rows.within,
             only_if: rows.only_if,
             trie: Trie::new(&paths.listed),
             columns: positions(inputs, |input| input.rows == Some(index)),
             inner: positions(builder.rows, |rows| rows.within == Some(index)),
+            is_asked_for: asked_for.contains(&index),
             key_weight: withheld.map_or(0, |withheld| withheld.weight(index)),
         });
         let tables: Vec<PreparedRows> = tables.collect();
-        let is_plain = tables.is_empty() && prepared.iter().all(|it| {
+        let is_plain = tables.is_empty() && empty == Empty::Value && prepared.iter().all(|it| {
             it.only_if.is_none()
                 && matches!(it.source, InputSource::Value(place) | InputSource::Truthy(place) if !place.withheld)
         });
@@ -234,7 +257,7 @@ impl Builder<'_> {
         let scope = match deepest {
             _ if deepest == own => ValueScope::Row,
             0 => ValueScope::Event,
-            _ => ValueScope::Outer,
+            level => ValueScope::Element(level),
         };
         let rejects = !input.on_error.is_omit();
         PreparedInput { source, only_if: input.only_if, rejects, scope }
@@ -242,12 +265,8 @@ impl Builder<'_> {
 
     /// The iteration of each level that something in `rows` sees, from the event on, which has none.
     fn levels(&self, rows: Option<usize>) -> Vec<Option<usize>> {
-        let within = rows.and_then(|rows| self.rows.get(rows)).map(|rows| rows.within);
-        match (rows, within) {
-            (Some(rows), Some(None)) => vec![None, Some(rows)],
-            (Some(rows), Some(Some(outer))) => vec![None, Some(outer), Some(rows)],
-            _ => vec![None],
-        }
+        let around = rows.map(|rows| Rows::around(self.rows, rows)).unwrap_or_default();
+        std::iter::once(None).chain(around.into_iter().map(Some)).collect()
     }
 
     /// Where a path of something in `rows` leads. A section is checked to have no other levels than those.
@@ -276,11 +295,29 @@ impl Builder<'_> {
             path: number,
             is_entry: path.is_empty() && over == Some(Over::Entries),
             withheld: self.withheld.is_some_and(|withheld| withheld.nested(iteration, path)),
+            empty: self.empty,
         }
     }
 
-    /// What an iteration goes over. To go over it is to read of its elements what is read of them, and no more.
-    fn of(&mut self, rows: &Rows) -> ValuePlace {
-        ValuePlace { withheld: false, ..self.place(&rows.reference(), rows.within) }
+    /// What an iteration may go over. To go over it is to read of its elements what is read of them, and no more.
+    fn of(&mut self, rows: &Rows) -> Vec<ValuePlace> {
+        // Of the elements of the iteration outside, or of the event.
+        let outside = self.levels(rows.within).len() - 1;
+        let level = Level(u8::try_from(outside).unwrap_or(u8::MAX));
+        let paths = rows.iteration.paths.iter();
+        let references = paths.map(|path| Reference { path: path.clone(), level });
+        let places = references.map(|reference| self.place(&reference, rows.within));
+        places.map(|place| ValuePlace { withheld: false, ..place }).collect()
+    }
+
+    /// What has to hold of the elements of an iteration.
+    fn condition(&mut self, index: usize) -> Option<(CompiledCondition, Vec<ValuePlace>)> {
+        let condition = self.rows.get(index)?.iteration.condition.as_ref()?;
+        let mut places = Vec::new();
+        let compiled = CompiledCondition::new(condition, &mut |reference| {
+            places.push(self.place(reference, Some(index)));
+            places.len() - 1
+        });
+        Some((compiled, places))
     }
 }

@@ -11,6 +11,7 @@ use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows, Section};
 use crate::abi::slot::{Slot, SlotKind};
 use crate::json::scan;
+use crate::plan::expr::Empty;
 
 /// The inputs of one event, in the order in which they were declared. Reused from event to event.
 #[derive(Clone, Debug, Default)]
@@ -44,40 +45,45 @@ pub struct Projector {
     limit: usize,
 }
 
+/// What a section declares of what is read.
+fn all_of(section: &Section) -> (&[Input], &[Rows], Empty) {
+    (section.inputs(), section.rows(), section.empty())
+}
+
 impl Projector {
     /// A projector for these inputs, in this order, for events of up to [`DEFAULT_MAX_EVENT_BYTES`](super::DEFAULT_MAX_EVENT_BYTES).
     /// None of them has rows: see [`of`](Self::of).
     #[must_use]
     pub fn new(inputs: &[Input]) -> Self {
-        Self::declared(inputs, &[], None, None)
+        Self::declared((inputs, &[], Empty::Value), None, None)
     }
 
     /// A projector for all that a section declares.
     #[must_use]
     pub fn of(section: &Section) -> Self {
-        Self::declared(section.inputs(), section.rows(), None, None)
+        Self::declared(all_of(section), None, None)
     }
 
     /// A projector for all that a section declares that also notes where the value at `path` is, for the host alone: its
     /// slot is the one after the last input, and [`len`](Self::len) doesn't count it.
     #[must_use]
     pub fn watching(section: &Section, path: &[String]) -> Self {
-        Self::declared(section.inputs(), section.rows(), Some(path), None)
+        Self::declared(all_of(section), Some(path), None)
     }
 
     /// The same for a section that `withheld` was made for, some of whose values are withheld.
     #[must_use]
     pub fn withholding(section: &Section, path: &[String], withheld: Arc<dyn Withhold>) -> Self {
-        Self::declared(section.inputs(), section.rows(), Some(path), Some(withheld))
+        Self::declared(all_of(section), Some(path), Some(withheld))
     }
 
     fn declared(
-        inputs: &[Input],
-        rows: &[Rows],
+        (inputs, rows, empty): (&[Input], &[Rows], Empty),
         watched: Option<&[String]>,
         withheld: Option<Arc<dyn Withhold>>,
     ) -> Self {
-        let (declared, trie) = PreparedSection::new(inputs, rows, watched, withheld.as_deref());
+        let (declared, trie) =
+            PreparedSection::new(inputs, rows, watched, withheld.as_deref(), empty);
         Self {
             trie,
             inputs: inputs.to_vec(),
@@ -117,9 +123,7 @@ impl Projector {
         }
         let found = self.slot_of(projection, index);
         match self.declared.prepared.get(index).map(|it| &it.source) {
-            Some(InputSource::Value(place) | InputSource::Truthy(place)) => {
-                place.withhold_nested(found)
-            }
+            Some(InputSource::Value(place) | InputSource::Truthy(place)) => place.read(found),
             _ => found,
         }
     }

@@ -7,7 +7,7 @@ mod write;
 pub(in crate::abi) use read::{input, rows, whole_number};
 pub(in crate::abi) use strict::Strict;
 
-use crate::plan::expr::{Condition, Expression, Iteration, Level, OnError, Reference, Source};
+use crate::plan::expr::{Condition, Expression, ForEach, Iteration, OnError, Reference, Source};
 
 /// One value that the extractor is given. Without `rows` it is one slot, with them one for each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,17 +39,32 @@ pub enum InputKind {
 pub struct Rows {
     /// What it goes over.
     pub iteration: Iteration,
-    /// The iteration outside, by its place in [`Section::rows`](super::section::Section::rows): an earlier one that isn't in another one itself.
+    /// The iteration outside, by its place in [`Section::rows`](super::section::Section::rows): an earlier one.
     pub within: Option<usize>,
     /// An input without rows that has to be true; where it isn't, there are no rows.
     pub only_if: Option<usize>,
 }
 
 impl Rows {
-    /// What it goes over: a path of the event, or of the element that it lies in.
-    pub(crate) fn reference(&self) -> Reference {
-        let level = Level(u8::from(self.within.is_some()));
-        Reference { path: self.iteration.path.clone(), level }
+    /// The iterations down to one of these, from the outside in. Each is within an earlier one, if it is within any.
+    pub(crate) fn around(rows: &[Self], index: usize) -> Vec<usize> {
+        let within = |at: &usize| rows.get(*at)?.within.filter(|outer| outer < at);
+        let mut around: Vec<usize> = std::iter::successors(Some(index), within).collect();
+        around.reverse();
+        around
+    }
+
+    /// One of these iterations with those around it.
+    pub(crate) fn for_each(rows: &[Self], index: usize) -> Option<ForEach> {
+        let around = Self::around(rows, index).into_iter();
+        let iterations: Option<Vec<Iteration>> =
+            around.map(|at| Some(rows.get(at)?.iteration.clone())).collect();
+        ForEach::of(iterations?)
+    }
+
+    /// Every path that its condition reads.
+    pub(crate) fn references(&self) -> Vec<&Reference> {
+        self.iteration.condition.as_ref().map(Condition::references).unwrap_or_default()
     }
 }
 

@@ -24,10 +24,11 @@ pub(in crate::abi) fn input(written: &LocatedValue<'_>) -> Option<Input> {
 /// An iteration of a section; `None` where what is wrong was noted.
 pub(in crate::abi) fn rows(written: &LocatedValue<'_>) -> Option<Rows> {
     let object = written.object(&section::ROWS)?;
-    let (over, path) = object.over();
-    let path = path.map(|path| path.segments()).unwrap_or_default();
+    let (over, paths) = object.over();
+    let paths = paths.iter().map(LocatedValue::segments).collect();
+    let condition = object.condition("where", PathScope::UNREAD);
     Some(Rows {
-        iteration: Iteration { over, path },
+        iteration: Iteration { over, paths, condition },
         within: index(&object, "within"),
         only_if: index(&object, "if"),
     })

@@ -30,9 +30,14 @@ impl Serialize for Input {
 
 impl Serialize for Rows {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let condition = self.iteration.condition.as_ref();
         iteration(&self.iteration)
             .with_some("within", self.within)
             .with_some("if", self.only_if)
+            .with_some(
+                "where",
+                condition.map(|it| Dialect::Section.write_condition(it, Level::EVENT)),
+            )
             .serialize(serializer)
     }
 }

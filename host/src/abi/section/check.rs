@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::{
     Input, InputKind, MAX_ENTRIES, MAX_EVENT_TYPES, MAX_INPUTS, MAX_LEVELS, MAX_PATH_KEYS,
-    MAX_PATH_SEGMENTS, MAX_ROWS, RESERVED_PREFIX, Section, SectionError,
+    MAX_PATH_SEGMENTS, MAX_ROWS, RESERVED_PREFIX, Rows, Section, SectionError,
 };
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::diagnostics::untrusted::quoted;
-use crate::plan::expr::{Condition, Expression, Source, Test};
+use crate::plan::expr::{Condition, Expression, ForEach, Level, Source, Test};
 use crate::plan::{RESERVED_EXPORTS, is_identifier};
 
 impl Section {
@@ -35,8 +35,11 @@ impl Section {
     fn check_keys(&self) -> Result<(), SectionError> {
         let inputs = self.inputs.iter().flat_map(Input::references);
         let inputs = inputs.map(|reference| reference.path.len()).sum::<usize>();
-        let rows = self.rows.iter().map(|rows| rows.iteration.path.len()).sum::<usize>();
-        match inputs + rows {
+        let rows = self.rows.iter().flat_map(|rows| &rows.iteration.paths);
+        let rows = rows.map(Vec::len).sum::<usize>();
+        let conditions = self.rows.iter().flat_map(Rows::references);
+        let conditions = conditions.map(|reference| reference.path.len()).sum::<usize>();
+        match inputs + rows + conditions {
             found if found > MAX_PATH_KEYS => Err(SectionError::TooManyKeys { found }),
             _ => Ok(()),
         }
@@ -66,7 +69,7 @@ impl Section {
 
     fn check_input(&self, index: usize, input: &Input) -> Result<(), SectionError> {
         // Before the paths are collected, which goes as deep as conditions and values nest.
-        let extent = InputExtent { index };
+        let extent = Extent::Input(index);
         match &input.what {
             InputKind::Value(value) => extent.value(value, 1)?,
             InputKind::Truthy(_) => {}
@@ -89,7 +92,7 @@ impl Section {
         let allowed = match input.rows {
             None => 0,
             Some(found) => match self.rows.get(found) {
-                Some(rows) => 1 + u8::from(rows.within.is_some()),
+                Some(_) => self.level(found),
                 None => {
                     return Err(SectionError::UnknownRows { index, found, rows: self.rows.len() });
                 }
@@ -104,6 +107,16 @@ impl Section {
         }
     }
 
+    /// The level of the elements of an iteration.
+    fn level(&self, rows: usize) -> u8 {
+        // All iterations around it are earlier ones, and whoever nests deeper than there are levels is refused.
+        let around = Rows::around(&self.rows, rows);
+        let outermost = around.first().and_then(|at| self.rows.get(*at));
+        // What it says that it is within counts, whether that can be or not.
+        let is_within = outermost.is_some_and(|outermost| outermost.within.is_some());
+        u8::try_from(around.len() + usize::from(is_within)).unwrap_or(u8::MAX)
+    }
+
     fn is_guard(&self, index: usize, input: &Input, found: usize) -> bool {
         found < index
             && self.inputs.get(found).is_some_and(|guard| {
@@ -116,15 +129,28 @@ impl Section {
             return Err(SectionError::TooManyRows { found: self.rows.len() });
         }
         for (index, rows) in self.rows.iter().enumerate() {
-            let found = rows.iteration.path.len();
-            if found > MAX_PATH_SEGMENTS {
+            // Before its paths are collected, which goes as deep as conditions nest.
+            if let Some(condition) = &rows.iteration.condition {
+                Extent::Rows(index).condition(condition, 1)?;
+            }
+            let read = rows.references().into_iter().map(|reference| &reference.path);
+            let longest = rows.iteration.paths.iter().chain(read).map(Vec::len).max();
+            if let Some(found) = longest.filter(|found| *found > MAX_PATH_SEGMENTS) {
                 return Err(SectionError::RowsPathTooDeep { index, found });
             }
-            if let Some(found) = rows.within {
-                let outer = self.rows.get(found).filter(|_| found < index);
-                if outer.is_none_or(|outer| outer.within.is_some()) {
-                    return Err(SectionError::Within { index, found });
-                }
+            if let Some(found) = rows.within
+                && (found >= index || self.level(found) >= Level::DEEPEST.0)
+            {
+                return Err(SectionError::Within { index, found });
+            }
+            let places = Rows::for_each(&self.rows, index).map_or(0, |it| it.places());
+            if places > ForEach::MAX_PLACES {
+                return Err(SectionError::Places { index, found: places });
+            }
+            let allowed = self.level(index);
+            let deepest = rows.references().into_iter().map(|reference| reference.level.0).max();
+            if let Some(found) = deepest.filter(|found| *found > allowed) {
+                return Err(SectionError::RowsLevelTooDeep { index, found, allowed });
             }
             if let Some(found) = rows.only_if {
                 let guard = self.inputs.get(found);
@@ -137,12 +163,14 @@ impl Section {
     }
 }
 
-/// How far the input at `index` goes. Recursion ends at [`MAX_LEVELS`].
-struct InputExtent {
-    index: usize,
+/// How far the input, or the condition of the iteration, at an index goes. Recursion ends at [`MAX_LEVELS`].
+#[derive(Clone, Copy)]
+enum Extent {
+    Input(usize),
+    Rows(usize),
 }
 
-impl InputExtent {
+impl Extent {
     fn value(&self, value: &Expression, level: usize) -> Result<(), SectionError> {
         self.level("values", level)?;
         if !value.convert.is_empty() {
@@ -173,17 +201,19 @@ impl InputExtent {
     }
 
     fn level(&self, of: &'static str, level: usize) -> Result<(), SectionError> {
-        if level > MAX_LEVELS {
-            return Err(SectionError::Nesting { index: self.index, of });
+        match self {
+            _ if level <= MAX_LEVELS => Ok(()),
+            Self::Input(index) => Err(SectionError::Nesting { index: *index, of }),
+            Self::Rows(index) => Err(SectionError::RowsNesting { index: *index, of }),
         }
-        Ok(())
     }
 
     fn entries(&self, of: &'static str, found: usize) -> Result<(), SectionError> {
-        if found == 0 || found > MAX_ENTRIES {
-            return Err(SectionError::Entries { index: self.index, of, found });
+        match self {
+            _ if (1..=MAX_ENTRIES).contains(&found) => Ok(()),
+            Self::Input(index) => Err(SectionError::Entries { index: *index, of, found }),
+            Self::Rows(index) => Err(SectionError::RowsEntries { index: *index, of, found }),
         }
-        Ok(())
     }
 }
 

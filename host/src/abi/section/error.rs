@@ -9,6 +9,7 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::{bounded, escaped};
 use crate::plan::PlanParseError;
+use crate::plan::expr::{ForEach, Level};
 use crate::plan::language::ReadContext;
 
 /// Why a `retort` section is rejected.
@@ -160,13 +161,57 @@ pub enum SectionError {
     },
     /// An iteration in one that it can't be in.
     #[error(
-        "rows[{index}].within: expected an earlier iteration that isn't within another one, got {found}"
+        "rows[{index}].within: expected an earlier iteration, within at most {} others, got {found}",
+        Level::DEEPEST.0 - 2
     )]
     Within {
         /// Position in the list of iterations.
         index: usize,
         /// The place that it names.
         found: usize,
+    },
+    /// Elements that may be in too many places.
+    #[error(
+        "rows[{index}].first_of: {found} places by the paths of all levels together, at most {} are allowed",
+        ForEach::MAX_PLACES
+    )]
+    Places {
+        /// Position in the list of iterations.
+        index: usize,
+        /// How many places there are.
+        found: usize,
+    },
+    /// A path of a condition that starts at an element that the iteration isn't in.
+    #[error(
+        "rows[{index}].where: a path from level {found}, deeper than the elements, which are at level {allowed}"
+    )]
+    RowsLevelTooDeep {
+        /// Position in the list of iterations.
+        index: usize,
+        /// The level of the path.
+        found: u8,
+        /// The level of the elements.
+        allowed: u8,
+    },
+    /// A list inside the condition of an iteration with too many entries.
+    #[error(
+        "rows[{index}].where: a list of {found} {of}, at least 1 and at most {MAX_ENTRIES} are allowed"
+    )]
+    RowsEntries {
+        /// Position in the list of iterations.
+        index: usize,
+        /// Entries of what.
+        of: &'static str,
+        /// How many entries there are.
+        found: usize,
+    },
+    /// A condition of an iteration that nests too deep.
+    #[error("rows[{index}].where: {of} nest more than {MAX_LEVELS} levels")]
+    RowsNesting {
+        /// Position in the list of iterations.
+        index: usize,
+        /// What nests.
+        of: &'static str,
     },
     /// An iteration that depends on what it can't depend on.
     #[error("rows[{index}].if: expected an input that is a test and has no rows, got {found}")]
@@ -217,6 +262,10 @@ impl Coded for SectionError {
             Self::TooManyRows { .. }
             | Self::RowsPathTooDeep { .. }
             | Self::Within { .. }
+            | Self::Places { .. }
+            | Self::RowsLevelTooDeep { .. }
+            | Self::RowsEntries { .. }
+            | Self::RowsNesting { .. }
             | Self::RowsGuard { .. } => codes::SECTION_ROWS,
         }
     }
@@ -230,9 +279,12 @@ impl Coded for SectionError {
             Self::PathTooDeep { found, .. } | Self::RowsPathTooDeep { found, .. } => {
                 (*found, MAX_PATH_SEGMENTS)
             }
-            Self::Entries { found, .. } if *found > 0 => (*found, MAX_ENTRIES),
+            Self::Entries { found, .. } | Self::RowsEntries { found, .. } if *found > 0 => {
+                (*found, MAX_ENTRIES)
+            }
             // It isn't gone further into.
-            Self::Nesting { .. } => (MAX_LEVELS + 1, MAX_LEVELS),
+            Self::Nesting { .. } | Self::RowsNesting { .. } => (MAX_LEVELS + 1, MAX_LEVELS),
+            Self::Places { found, .. } => (*found, ForEach::MAX_PLACES),
             Self::TooManyRows { found } => (*found, MAX_ROWS),
             _ => return None,
         };

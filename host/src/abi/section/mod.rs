@@ -26,7 +26,7 @@ use serde::Serialize;
 
 pub use self::error::SectionError;
 pub use super::input::{Input, InputKind, Rows};
-use crate::plan::expr::OnDuplicate;
+use crate::plan::expr::{Empty, OnDuplicate, Zone};
 
 /// The custom section's name.
 pub const SECTION_NAME: &str = "retort";
@@ -80,6 +80,10 @@ pub struct Section {
     rows: Vec<Rows>,
     #[serde(skip_serializing_if = "Option::is_none")]
     on_duplicate: Option<OnDuplicate>,
+    #[serde(skip_serializing_if = "Empty::is_value")]
+    empty: Empty,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_zone: Option<Zone>,
 }
 
 impl Section {
@@ -95,8 +99,16 @@ impl Section {
         rows: Vec<Rows>,
     ) -> Result<Self, SectionError> {
         let function = function.into();
-        let section =
-            Self { abi: ABI_VERSION, function, event_types, inputs, rows, on_duplicate: None };
+        let section = Self {
+            abi: ABI_VERSION,
+            function,
+            event_types,
+            inputs,
+            rows,
+            on_duplicate: None,
+            empty: Empty::Value,
+            time_zone: None,
+        };
         section.check()?;
         Ok(section)
     }
@@ -116,6 +128,18 @@ impl Section {
     #[must_use]
     pub fn with_on_duplicate(self, on_duplicate: OnDuplicate) -> Self {
         Self { on_duplicate: Some(on_duplicate), ..self }
+    }
+
+    /// The same declaration where empty strings count as this.
+    #[must_use]
+    pub fn with_empty(self, empty: Empty) -> Self {
+        Self { empty, ..self }
+    }
+
+    /// The same declaration with the zone that its conversions have.
+    #[must_use]
+    pub fn with_time_zone(self, time_zone: Option<Zone>) -> Self {
+        Self { time_zone, ..self }
     }
 
     /// The section's contents: compact JSON, the same bytes for the same declaration.
@@ -158,6 +182,18 @@ impl Section {
     #[must_use]
     pub fn on_duplicate(&self) -> Option<OnDuplicate> {
         self.on_duplicate
+    }
+
+    /// What strings of the event that are empty count as.
+    #[must_use]
+    pub fn empty(&self) -> Empty {
+        self.empty
+    }
+
+    /// The zone in which conversions read times without an offset.
+    #[must_use]
+    pub fn time_zone(&self) -> Option<&Zone> {
+        self.time_zone.as_ref()
     }
 }
 

@@ -42,6 +42,9 @@ fn unreadable(bytes: &[u8], error: serde_json::Error) -> SectionError {
 fn declared(object: &LocatedObject<'_>) -> Option<Section> {
     let texts = |list: LocatedValue<'_>| list.items().map(|item| item.text()).collect();
     object.get("abi").and_then(|it| whole_number(&it))?;
+    // Conversions are read by it.
+    let time_zone = object.get("time_zone").and_then(|it| it.zone());
+    object.context.set_time_zone(time_zone.clone());
     Some(Section {
         abi: ABI_VERSION,
         function: object.get("function")?.text(),
@@ -52,5 +55,7 @@ fn declared(object: &LocatedObject<'_>) -> Option<Section> {
             Some(list) => list.items().map_while(|item| rows(&item)).collect(),
         },
         on_duplicate: object.get("on_duplicate").and_then(|it| it.word()),
+        empty: object.get("empty").and_then(|it| it.word()).unwrap_or_default(),
+        time_zone,
     })
 }

@@ -169,7 +169,8 @@ fn what_the_language_doesnt_have_is_refused() {
         (r#"{"array":["lines"]"#, r#"{"array":["lines"],"entries":[]"#, "wrong_shape"),
         (r#"{"array":["lines"]"#, r#"["#, "not_json"),
         (r#"{"array":["lines"]"#, r#"{"path":["lines"]"#, "wrong_shape"),
-        (r#""level":2"#, r#""level":3"#, "wrong_shape"),
+        (r#""level":2"#, r#""level":5"#, "wrong_shape"),
+        (r#""level":2"#, r#""level":3"#, "inputs"),
         (r#""level":2"#, r#""level":null"#, "wrong_shape"),
         (r#""path":[],"level":1"#, r#""path":[],"level":2"#, "inputs"),
         (r#"{"path":["x"]},{"constant""#, r#"{"path":["x"],"level":1},{"constant""#, "inputs"),
@@ -179,7 +180,12 @@ fn what_the_language_doesnt_have_is_refused() {
         (r#""rows":0,"if":0"#, r#""rows":1,"if":6"#, "inputs"),
         (r#""rows":1}]"#, r#""rows":1,"if":5}]"#, "inputs"),
         (r#""within":0"#, r#""within":1"#, "rows"),
-        (r#""within":0}"#, r#""within":0},{"array":[],"within":1}"#, "rows"),
+        (r#""within":0}"#, r#""within":0},{"array":[],"within":2}"#, "rows"),
+        (
+            r#""within":0}"#,
+            r#""within":0},{"array":[],"within":1},{"array":[],"within":2},{"array":[],"within":3}"#,
+            "rows",
+        ),
         (r#"["lines"],"if":0"#, r#"["lines"],"if":1"#, "rows"),
         (r#"["lines"],"if":0"#, r#"["lines"],"if":5"#, "rows"),
     ] {
@@ -187,6 +193,47 @@ fn what_the_language_doesnt_have_is_refused() {
         assert_ne!(json, WHOLE, "{from}");
         assert_eq!(code(&json), format!("section_{expected}"), "{json}");
     }
+}
+
+const DEEP: &str = r#"{"abi":1,"function":"f","event_types":["e"],"inputs":[{"path":["t"],"as":["timestamp"],"rows":3},{"path":["n"],"level":4,"as":"json","rows":3}],"rows":[{"array":["a"],"where":{"path":["x"],"level":1,"exists":true}},{"first_of":[["b"],[],["c","d"]],"within":0},{"entries":["e"],"within":1,"where":{"all":[{"path":["x"],"exists":true},{"path":[],"level":3,"is_type":"object"}]}},{"array":["value"],"within":2}],"empty":"absent","time_zone":"Europe/Berlin"}"#;
+
+#[test]
+fn iterations_nest_have_several_paths_and_conditions() {
+    let section = Section::parse(DEEP.as_bytes()).unwrap();
+    assert_eq!(String::from_utf8(section.to_json()).unwrap(), DEEP);
+    let long = vec!["\"k\""; MAX_PATH_SEGMENTS + 1].join(",");
+    let not = r#"{"not":"#.repeat(MAX_LEVELS);
+    let nested = format!(r#"{not}{{"path":["x"],"exists":true}}{}"#, "}".repeat(MAX_LEVELS));
+    let many = vec![r#"{"path":["x"],"exists":true}"#; MAX_ENTRIES + 1].join(",");
+    let eight = [r#"["p"]"#; 8].join(",");
+    let condition = r#"{"path":["x"],"level":1,"exists":true}"#;
+    for (from, to, expected) in [
+        (r#"[["b"],[],["c","d"]]"#, r#"[["b"]]"#.to_owned(), "wrong_shape"),
+        (r#"[["b"],[],["c","d"]]"#, format!("[{eight},[]]"), "wrong_shape"),
+        (r#"[["b"],[],["c","d"]]"#, r#"["b","c"]"#.to_owned(), "wrong_shape"),
+        (r#"[["b"],[],["c","d"]]"#, format!(r#"[["b"],[{long}]]"#), "rows"),
+        (condition, r#"{"path":["x"],"exists":false}"#.to_owned(), "wrong_shape"),
+        (condition, r#"{"path":["x"],"level":2,"exists":true}"#.to_owned(), "rows"),
+        (condition, format!(r#"{{"path":[{long}],"exists":true}}"#), "rows"),
+        (condition, nested, "rows"),
+        (condition, format!(r#"{{"all":[{many}]}}"#), "rows"),
+        (r#""absent""#, r#""null""#.to_owned(), "wrong_shape"),
+        (r#""Europe/Berlin""#, r#""Europe/Nowhere""#.to_owned(), "wrong_shape"),
+        (r#""level":4"#, r#""level":5"#.to_owned(), "wrong_shape"),
+        (r#""array":["a"]"#, format!(r#""first_of":[{eight}]"#), "ok"),
+    ] {
+        let json = DEEP.replacen(from, &to, 1);
+        assert_ne!(json, DEEP, "{from}");
+        let expected =
+            if expected == "ok" { expected.to_owned() } else { format!("section_{expected}") };
+        assert_eq!(code(&json), expected, "{json}");
+    }
+    // Eight paths at each of three levels are more places than anyone looks at.
+    let places = DEEP
+        .replacen(r#""array":["a"]"#, &format!(r#""first_of":[{eight}]"#), 1)
+        .replacen(r#"[["b"],[],["c","d"]]"#, &format!("[{eight}]"), 1)
+        .replacen(r#""array":["value"]"#, r#""first_of":[["value"],["x"]]"#, 1);
+    assert_eq!(code(&places), "section_rows");
 }
 
 #[test]

@@ -52,9 +52,9 @@ pub(super) fn elements(
     let room = Evidence::room_within(effort);
     let found = evidence.arrays(event_types).into_iter().filter(|it| !it.kinds.is_empty());
     // A plan can't name an empty key.
-    let found = found.map(|it| it.iteration).filter(|it| !it.path.iter().any(String::is_empty));
+    let found = found.map(|it| it.iteration).filter(|it| !it.path().iter().any(String::is_empty));
     let elements = found.take(MAX_ARRAYS).take_while(|_| !room.is_over()).map(|iteration| {
-        let for_each = ForEach::new(iteration.clone(), None);
+        let for_each = ForEach::new(iteration.clone());
         Elements { iteration, evidence: evidence.elements_within(event_types, &for_each, &room) }
     });
     let elements = elements.collect();
@@ -112,7 +112,7 @@ impl Search<'_> {
         let scorer = Scorer::new(self.survey);
         let mut homes = Vec::new();
         for (elements, survey) in self.elements {
-            let path = &elements.iteration.path;
+            let path = elements.iteration.path();
             let name = self.name(child, path, || scorer.called(called, path));
             if name < HARDLY_CALLED {
                 continue;
@@ -121,7 +121,7 @@ impl Search<'_> {
             homes.extend(found.map(|assignment| Home {
                 score: score(name, &assignment),
                 iteration: Some(elements.iteration.clone()),
-                path: path.clone(),
+                path: path.to_vec(),
                 assignment,
             }));
         }

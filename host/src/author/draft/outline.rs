@@ -9,7 +9,7 @@ use super::home::Home;
 use super::literal::Handling;
 use crate::author::function_name;
 use crate::graph::spec::Entity;
-use crate::plan::expr::{Iteration, Over};
+use crate::plan::expr::ForEach;
 use crate::plan::is_identifier;
 
 /// A plan to be.
@@ -122,12 +122,8 @@ fn node_json(node: &Node, name: &str) -> Value {
     if name != node.entity {
         json.insert("name".to_owned(), json!(name));
     }
-    if let Some(Iteration { over, path }) = &home.iteration {
-        let over = match over {
-            Over::Array => "array",
-            Over::Entries => "entries",
-        };
-        json.insert("for_each".to_owned(), json!({ over: path }));
+    if let Some(iteration) = &home.iteration {
+        json.insert("for_each".to_owned(), json!(ForEach::new(iteration.clone())));
     }
     json.insert("key_fields".to_owned(), mappings(&home.assignment.keys));
     let properties = mappings(&home.assignment.properties);

@@ -43,23 +43,26 @@ list, or `issues.*` for all that begin with `issues.`. Add a `when` only where t
 *Arrays.* No path leads into an array. What is in one becomes nodes by `"for_each": {"array": PATH}`, one for each element,
 and everything in that node then starts at the element: `["id"]`. `"from": "event"` beside a path starts at the root again.
 `{"entries": PATH}` goes over the entries of an object, each seen as `{"key", "value"}`. An array in each element:
-`{"array": ["jobs"], "for_each": {"array": ["steps"]}}`; there `"from": "parent"` starts at the outer element. Of elements
-that are no objects, the empty path `[]` is the element itself.
+`{"array": ["jobs"], "for_each": {"array": ["steps"]}}`, four levels at most; there `"from": "parent"` starts at the element
+outside, `"parent2"` at the one outside of that. `{"first_of": [PATH, PATH]}` goes over the first array that there is. With a
+`where`, a condition, elements for which it doesn't hold are passed over. Of elements that are no objects, the empty path
+`[]` is the element itself.
 
 *Values.* Each mapping has exactly one of: `source_path`; `constant`; `template`, a text with paths in braces, `"{a.b}-{c}"`
-(`{$.a}` from the event, `{^.a}` from the parent, `{}` the element); `coalesce`, a list of values of which the first that is
+(`{$.a}` from the event, `{^.a}` from the parent, `{^^.a}` one further out, `{}` the element); `coalesce`, a list of values of which the first that is
 there counts.
 
 *Types.* A value of another type than its property needs a `convert`, a list of steps; any other value needs none.
 - `to_string`, `to_int64`, `to_double`, `to_boolean`: a scalar as another one. `to_json_text`: an object or array as text.
 - `timestamp`: epoch seconds, milliseconds or microseconds, or RFC 3339 with any offset, as RFC 3339 in UTC. `date`: its
-  date.
+  date. A time without an offset is none, unless the plan has a `time_zone`: `"Europe/Berlin"`, `"+02:00"`.
 - `lower`, `upper`, `trim`; `length` of a text, array or object; `{"split": {"separator": "/", "index": -1}}`, from the end
   if negative; `{"regex": {"pattern": "^v(\\d+)", "group": 1}}`, without look-around; `{"parse_json": ["a"]}`, what is at a
   path in a text that holds JSON.
 
 *Nothing there.* What is null or absent, and what a conversion fails on, is left out by itself: write nothing for it. A
-node whose key is left out isn't made, and so isn't an edge without both its ends.
+node whose key is left out isn't made, and so isn't an edge without both its ends. An empty text is a value, unless the plan
+says `"empty": "absent"`.
 
 *Conditions.* A `when` is one test of one path: `exists` or `truthy` (each with `true` alone), `equals`, `one_of`,
 `starts_with`, `is_type`; or `all`, `any`, `not` of conditions. It sees values before conversions.

@@ -14,7 +14,7 @@ use crate::gate::policy::FieldPolicy;
 use crate::plan::expr::{ForEach, Level, Reference};
 
 /// How much is shown of all samples together, in characters.
-const EVENTS_CHARS: usize = 48_000;
+const EVENTS_CHARS: usize = 46_000;
 
 /// Of an event type that can't have this many characters, the name alone is shown.
 const MIN_CHARS: usize = 400;
@@ -152,16 +152,22 @@ fn block(
     }
     let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
     let effort = StepBudget::new(COLLECTIONS_BYTES, &Cancel::default());
-    let (iterations, are_all) = iterations(evidence, &names, &effort);
-    let mut too_deep = 0;
-    for for_each in iterations {
+    // Those that are gone into next at the end.
+    let mut open: Vec<ForEach> =
+        inside(evidence, &names).map(|it| ForEach::new(it.iteration)).collect();
+    open.reverse();
+    let (mut too_deep, mut gone_into) = (0, 0);
+    while gone_into < MAX_COLLECTIONS
+        && let Some(for_each) = open.pop()
+    {
+        gone_into += 1;
         let elements = elements(evidence, &names, &for_each, &effort);
         let together = SampleEvents::together(elements.event_types().map(|(_, it)| it));
         for (path, observed) in together.observed() {
             let reference = Reference { path: path.clone(), level: for_each.level() };
-            let steps = PathStep::resolved(&reference, Some(&for_each));
+            let steps = PathStep::resolved(&reference, Some(&for_each)).swap_remove(0);
             // Of an element without a name of its own, the array's says what it is.
-            let last = path.last().or_else(|| for_each.levels().last()?.path.last());
+            let last = path.last().or_else(|| for_each.innermost().path().last());
             table.add(
                 &steps,
                 last.map_or(&[], std::slice::from_ref),
@@ -170,10 +176,16 @@ fn block(
                 "",
             );
         }
-        if for_each.level() == Level::DEEPEST {
-            too_deep += inside(&elements, &names)
-                .map(|it| Reference { path: it.iteration.path, level: for_each.level() })
-                .map(|array| PathStep::resolved(&array, Some(&for_each)))
+        let nested = inside(&elements, &names);
+        if for_each.level() < Level::DEEPEST {
+            let nested = nested.take(MAX_COLLECTIONS);
+            let mut nested: Vec<ForEach> =
+                nested.map(|it| for_each.clone().around(it.iteration)).collect();
+            nested.reverse();
+            open.extend(nested);
+        } else {
+            too_deep += nested
+                .flat_map(|it| PathStep::gone_over(&for_each.clone().around(it.iteration)))
                 .filter(|steps| policy.visibility(steps) != Visibility::Hidden)
                 .count();
         }
@@ -187,10 +199,10 @@ fn block(
     push_count(&mut text, "Paths of this that policy denies", denied);
     push_count(
         &mut text,
-        "Arrays and maps of this that are not shown, deeper than the two levels of a `for_each`",
+        "Arrays and maps of this that are not shown, deeper than the four levels of a `for_each`",
         too_deep,
     );
-    if effort.is_over() || !are_all {
+    if effort.is_over() || !open.is_empty() {
         text.push_str("\nNot all arrays and maps of this were looked into.\n");
     }
     text
@@ -207,29 +219,6 @@ fn elements(
     let elements = evidence.elements_within(event_types, for_each, &room);
     effort.take_all(&room);
     elements
-}
-
-/// What there are elements or entries of in these events, and in the elements of arrays; and whether that is all.
-fn iterations(
-    evidence: &Evidence,
-    event_types: &[&str],
-    effort: &StepBudget,
-) -> (Vec<ForEach>, bool) {
-    let mut all = Vec::new();
-    for outer in inside(evidence, event_types) {
-        // What is beyond the limit isn't looked into to find more of it.
-        if all.len() > MAX_COLLECTIONS {
-            break;
-        }
-        let for_each = ForEach::new(outer.iteration.clone(), None);
-        let elements = elements(evidence, event_types, &for_each, effort);
-        all.push(for_each);
-        let nested = inside(&elements, event_types).take(MAX_COLLECTIONS);
-        all.extend(nested.map(|it| ForEach::new(outer.iteration.clone(), Some(it.iteration))));
-    }
-    let are_all = all.len() <= MAX_COLLECTIONS;
-    all.truncate(MAX_COLLECTIONS);
-    (all, are_all)
 }
 
 /// The arrays and maps in which there is something.

@@ -55,6 +55,7 @@ fn shape(field: &Field) -> String {
         Shape::EventType => "a type".to_owned(),
         Shape::Name => "identifier".to_owned(),
         Shape::Path => "path".to_owned(),
+        Shape::Paths => format!("list{most} of paths"),
         Shape::Segment => "key of an object".to_owned(),
         Shape::Object(kind) => name(kind).to_owned(),
         Shape::Objects(kind) => format!("list{most}: {}", name(kind)),

@@ -100,7 +100,7 @@ codes! { Stage::Inspect;
         "Write the section as one JSON object in UTF-8.";
     SECTION_ROWS = "section_rows":
         "The `retort` section declares too many iterations, or one that lies within, or depends on, what it can't.",
-        "Declare outer iterations before inner ones, two levels at most; what iterations depend on are tests without rows.";
+        "Declare outer iterations before inner ones, four levels at most; what iterations depend on are tests without rows.";
     SECTION_WRONG_SHAPE = "section_wrong_shape":
         "The `retort` section is JSON of another shape: a key is missing, unknown, repeated or of another type.",
         "Write exactly the keys abi, function, event_types and inputs.";

@@ -61,12 +61,18 @@ codes! { Stage::Plan;
     TOO_MANY_ITEMS = "too_many_items":
         "A list of the plan is longer than the language allows.",
         "Shorten the list, or make two plans of this one.";
+    TOO_MANY_PLACES = "too_many_places":
+        "The lists of paths in the `first_of` of a `for_each` and of those around it lead to more places than are looked at: each path of one level is looked for in each place of the level around it.",
+        "List only the paths that occur, or make several nodes of this one.";
     UNKNOWN_FIELD = "unknown_field":
         "An object of the plan has a field that plans do not have. Nothing is ignored silently, since a misspelt option would change what is extracted.",
         "Correct the spelling or remove the field; `retort plan schema` prints all of them.";
     UNKNOWN_NODE = "unknown_node":
         "An end of an edge is a name that no node of the plan has.",
         "Use the name of a node, which is its `name` or its entity's; a node of other events is written as an object with `entity_name` and `key_fields`.";
+    UNKNOWN_TIME_ZONE = "unknown_time_zone":
+        "The `time_zone` of the plan is none of the zones that this version knows by name, no offset and not UTC. Names are spelled as in the IANA database.",
+        "Write a name like Europe/Berlin, an offset like +02:00, or UTC; or leave the field out where all times have an offset.";
     UNUSED_FIELD = "unused_field":
         "A field of the plan means nothing where it stands: `from` and `nulls` go with `source_path`, `on_error` with `convert`.",
         "Remove the field, or add the one that gives it a meaning.";

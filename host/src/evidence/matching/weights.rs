@@ -203,7 +203,7 @@ mod tests {
             for thing in &self.things {
                 let types: Vec<&str> = self.evidence.event_types().map(|(name, _)| name).collect();
                 let arrays = self.evidence.arrays(&types);
-                let arrays = arrays.iter().map(|it| it.iteration.path.as_slice());
+                let arrays = arrays.iter().map(|it| it.iteration.path());
                 let objects = scorer.survey.places().iter().filter_map(|it| it.path.split_last());
                 let all = arrays.chain(objects.map(|(_, object)| object));
                 let scored = all.map(|path| (scorer.called(thing, path), path));

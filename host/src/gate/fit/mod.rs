@@ -123,7 +123,7 @@ pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &StepBudgets) -> Res
     let types = evidence.event_types().map(|(name, _)| name);
     let types: Vec<&str> = types.filter(|name| plan.event_types().matches(name)).collect();
     let elements = Elements::new(plan, evidence);
-    let scopes = Scopes::new(evidence, &elements, &types, efforts);
+    let scopes = Scopes::new(evidence, &elements, &types, efforts).read_by(plan);
     // Of plans, none fails to serialise.
     let written = serde_json::to_value(plan).unwrap_or_default();
 

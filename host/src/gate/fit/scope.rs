@@ -1,15 +1,14 @@
 //! Where the paths of a plan start: at the events, and at the elements that each `for_each` goes over.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::mapping::Mapping;
-use crate::diagnostics::untrusted::quoted;
 use crate::evidence::effort::{StepBudget, StepBudgets, VALUE};
 use crate::evidence::similarity::ranking::only;
-use crate::evidence::{Evidence, PathIndex, PathStep, Seen, at, is_scalar, shown_steps};
-use crate::plan::expr::{CompiledCondition, Condition, ForEach, Level, Lookup, Reference, fuel};
+use crate::evidence::{Evidence, PathIndex, Seen, at, is_scalar, shown_elements};
+use crate::plan::expr::{
+    CompiledCondition, Condition, Empty, ForEach, Level, Lookup, Reference, Zone, fuel,
+};
 use crate::plan::{Plan, innermost};
 
 /// How many iterations are looked into; nothing is said about paths inside of others.
@@ -25,8 +24,7 @@ impl Elements {
         let nodes = plan.nodes().iter().filter_map(|node| node.for_each());
         let edges = plan.edges().iter().filter_map(|edge| edge.for_each());
         let spans = plan.span_rules().iter().filter_map(|rule| rule.for_each());
-        let all: BTreeSet<ForEach> =
-            nodes.chain(edges).chain(spans).flat_map(|it| [it.outer(), it.clone()]).collect();
+        let all = ForEach::all_levels(nodes.chain(edges).chain(spans));
         // Of all event types: what those of another type have may be in these, too.
         let types: Vec<&str> = evidence.event_types().map(|(name, _)| name).collect();
         Self::of(all, evidence, &types, &Evidence::room())
@@ -34,7 +32,7 @@ impl Elements {
 
     /// What events of these types say about the elements of each iteration; they take no more than this room together.
     pub(crate) fn of(
-        iterations: BTreeSet<ForEach>,
+        iterations: Vec<ForEach>,
         evidence: &Evidence,
         types: &[&str],
         room: &StepBudget,
@@ -50,6 +48,8 @@ impl Elements {
 /// What is known at every level of every iteration of a plan.
 pub(crate) struct Scopes<'t> {
     efforts: &'t StepBudgets,
+    empty: Empty,
+    time_zone: Option<&'t Zone>,
     event: PathIndex<'t>,
     elements: Vec<(&'t ForEach, PathIndex<'t>)>,
 }
@@ -62,15 +62,22 @@ impl<'t> Scopes<'t> {
         efforts: &'t StepBudgets,
     ) -> Self {
         let known = |(for_each, evidence): &'t (ForEach, Evidence)| {
-            let of = quoted(&shown_steps(&PathStep::elements(for_each)));
+            let of = shown_elements(for_each);
             let known = PathIndex::of_types(evidence, event_types.to_vec(), efforts);
             (for_each, known.called(format!("elements {of}")))
         };
         Self {
             efforts,
+            empty: Empty::Value,
+            time_zone: None,
             event: PathIndex::of_types(evidence, event_types.to_vec(), efforts),
             elements: elements.all.iter().map(known).collect(),
         }
+    }
+
+    /// The same as a plan reads values.
+    pub(crate) fn read_by(self, plan: &'t Plan) -> Self {
+        Self { empty: plan.empty(), time_zone: plan.time_zone(), ..self }
     }
 
     pub(crate) fn efforts(&self) -> &'t StepBudgets {
@@ -84,13 +91,12 @@ impl<'t> Scopes<'t> {
 
     /// What is known of what paths of a level start at.
     pub(crate) fn at(&self, for_each: Option<&ForEach>, level: Level) -> Option<&PathIndex<'t>> {
-        let wanted = match (level, for_each) {
-            (Level::EVENT, _) => return Some(&self.event),
-            (_, None) => return None,
-            (level, Some(for_each)) if level == for_each.level() => for_each.clone(),
-            (_, Some(for_each)) => for_each.outer(),
-        };
-        self.elements.iter().find(|(it, _)| **it == wanted).map(|(_, known)| known)
+        if level.is_event() {
+            return Some(&self.event);
+        }
+        let wanted = for_each?.at(level)?;
+        let mut elements = self.elements.iter();
+        elements.find(|(it, _)| it.goes_over_what(wanted)).map(|(_, known)| known)
     }
 
     /// What is known at every level, from the event's on, as far as iterations are looked into.
@@ -118,7 +124,7 @@ impl<'t> Scopes<'t> {
         self.at(mapping.for_each, level)
     }
 
-    /// The samples, or elements, for which all these conditions hold; none where there is no effort left to tell.
+    /// The samples, or elements, for which these conditions hold and those of the `for_each`; none where there is no effort left to tell.
     pub(super) fn relevant(
         &self,
         for_each: Option<&ForEach>,
@@ -126,14 +132,17 @@ impl<'t> Scopes<'t> {
     ) -> Option<RelevantSamples<'t>> {
         let level = innermost(for_each);
         let effort = &self.efforts.values;
-        let tests: Vec<Test> = conditions.iter().map(|it| Test::new(it)).collect();
+        let of_elements = for_each.map(ForEach::conditions).unwrap_or_default();
+        let conditions = conditions.iter().copied().chain(of_elements);
+        let tests: Vec<Test> = conditions.map(Test::new).collect();
         let seen = self.at(for_each, level)?.seen().take_while(|_| effort.take(VALUE));
-        let seen = seen.filter(|seen| tests.iter().all(|test| test.holds(seen, effort)));
+        let empty = self.empty;
+        let seen = seen.filter(|seen| tests.iter().all(|test| test.holds(seen, empty, effort)));
         let mut seen: Vec<&Seen> = seen.collect();
         if effort.is_over() {
             seen.clear();
         }
-        Some(RelevantSamples { seen, has_keys: true, effort })
+        Some(RelevantSamples { seen, has_keys: true, empty, time_zone: self.time_zone, effort })
     }
 }
 
@@ -141,15 +150,22 @@ impl<'t> Scopes<'t> {
 pub(super) struct RelevantSamples<'t> {
     seen: Vec<&'t Seen>,
     has_keys: bool,
+    empty: Empty,
+    time_zone: Option<&'t Zone>,
     effort: &'t StepBudget,
+}
+
+/// What is at a path of a sample, as a plan reads it.
+fn read<'s>(seen: &'s Seen, reference: &Reference, empty: Empty) -> Option<&'s Value> {
+    let found = at(seen.at_level(reference.level)?, &reference.path)?;
+    (empty == Empty::Value || found != "").then_some(found)
 }
 
 impl<'t> RelevantSamples<'t> {
     /// Those that have all these keys; without any, all of them, and the evidence is weak.
     pub(super) fn with_keys(self, keys: &[&Reference]) -> Self {
-        let is_key = |seen: &Seen, key: &Reference| {
-            seen.at_level(key.level).and_then(|root| at(root, &key.path)).is_some_and(is_scalar)
-        };
+        let is_key =
+            |seen: &Seen, key: &Reference| read(seen, key, self.empty).is_some_and(is_scalar);
         if !self.effort.take(VALUE * (self.seen.len() * keys.len()) as u64) {
             return Self { seen: Vec::new(), has_keys: false, ..self };
         }
@@ -167,6 +183,11 @@ impl<'t> RelevantSamples<'t> {
         self.has_keys
     }
 
+    /// Where times without an offset are.
+    pub(super) fn time_zone(&self) -> Option<&'t Zone> {
+        self.time_zone
+    }
+
     /// What looking at values is taken from.
     pub(super) fn effort(&self) -> &'t StepBudget {
         self.effort
@@ -180,8 +201,7 @@ impl<'t> RelevantSamples<'t> {
             return values;
         }
         for seen in &self.seen {
-            let found = seen.at_level(reference.level).and_then(|root| at(root, &reference.path));
-            let Some(value) = found else { continue };
+            let Some(value) = read(seen, reference, self.empty) else { continue };
             if values.last().is_none_or(|(_, last)| !std::ptr::eq(*last, value)) {
                 values.push((*seen, value));
             }
@@ -206,10 +226,8 @@ impl Test {
         Self { compiled, references }
     }
 
-    fn holds(&self, seen: &Seen, effort: &StepBudget) -> bool {
-        let value = |reference: &Reference| {
-            at(seen.at_level(reference.level)?, &reference.path).map(compared)
-        };
+    fn holds(&self, seen: &Seen, empty: Empty, effort: &StepBudget) -> bool {
+        let value = |reference: &Reference| read(seen, reference, empty).map(compared);
         let values = Values(self.references.iter().map(value).collect());
         let given = effort.left().min(fuel::default_for(seen.bytes()));
         let mut fuel = given;

@@ -5,16 +5,16 @@ use serde_json::Value;
 use super::denied::Denied;
 use super::patch::Removals;
 use super::relation::rests;
-use super::withhold::{is_withheld, iteration};
+use super::withhold::is_withheld;
 use super::{AnyKey, FieldPolicy, Relation, Restriction, relation};
-use crate::abi::section::{Input, Section};
+use crate::abi::section::{Input, Rows, Section};
 use crate::diagnostics::codes;
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::{Evidence, PathStep, shown_steps, values_at};
 use crate::json::JsonKind;
-use crate::plan::expr::{Chain, Conversion, Converted, Reference, fuel};
+use crate::plan::expr::{Chain, Conversion, Converted, ForEach, Reference, fuel};
 use crate::plan::{EVENT_TYPE, Plan, Read, Role};
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
@@ -114,21 +114,25 @@ impl FieldPolicy {
         let mut findings = Vec::new();
         let mut removals = Removals::default();
         for read in plan.reads() {
-            let steps = PathStep::resolved(&read.reference, read.for_each);
+            let places = PathStep::resolved(&read.reference, read.for_each);
             let usage = if read.role == Role::ForEach { Use::Iterated } else { Use::Read };
-            // An entry as a whole is an object, whatever events there are.
-            let is_entry = read.reference.path.is_empty() && steps.last() == Some(&PathStep::Value);
-            let mut known = None;
-            let is_object = || {
-                read.takes_nested
-                    || is_entry
-                    || *known.get_or_insert_with(|| is_known(&read, &steps))
+            let mut finding_at = |steps: &Vec<PathStep>| {
+                // An entry as a whole is an object, whatever events there are.
+                let is_entry =
+                    read.reference.path.is_empty() && steps.last() == Some(&PathStep::Value);
+                let mut known = None;
+                let is_object = || {
+                    read.takes_nested
+                        || is_entry
+                        || *known.get_or_insert_with(|| is_known(&read, steps))
+                };
+                let finding = self.finding(&read.pointer, steps, usage, is_object);
+                let finding = finding.or_else(|| self.parsed_finding(&read, steps))?;
+                Some((finding, self.covers(steps)))
             };
-            let finding = self.finding(&read.pointer, &steps, usage, is_object);
-            let Some(finding) = finding.or_else(|| self.parsed_finding(&read, &steps)) else {
+            let Some((finding, is_denied)) = places.iter().find_map(&mut finding_at) else {
                 continue;
             };
-            let is_denied = self.covers(&steps);
             findings.push(match removals.of(&read) {
                 Some((patch, true)) if is_denied => finding.with_fix(patch),
                 Some((patch, _)) => finding.with_suggestion(patch),
@@ -161,20 +165,35 @@ impl FieldPolicy {
         let mut findings = Vec::new();
         let rows = section.rows();
         for (index, row) in rows.iter().enumerate() {
-            let outside = row.within.and_then(|within| iteration(rows, within));
+            let Some(for_each) = Rows::for_each(rows, index) else { continue };
             let place = format!("/rows/{index}");
-            let steps = PathStep::resolved(&row.reference(), outside.as_ref());
-            findings.extend(self.of_module(&place, &steps, Use::Iterated));
+            let gone_over = PathStep::gone_over(&for_each);
+            let over = |steps: &Vec<PathStep>| self.of_module(&place, steps, Use::Iterated);
+            findings.extend(gone_over.iter().find_map(over));
+            let place = format!("{place}/where");
+            let read =
+                |reference: &Reference| self.read_by_module(&place, reference, Some(&for_each));
+            findings.extend(row.references().into_iter().find_map(read));
         }
         for (index, input) in section.inputs().iter().enumerate() {
-            let for_each = input.rows.and_then(|row| iteration(rows, row));
+            let for_each = input.rows.and_then(|row| Rows::for_each(rows, row));
             let place = place(index, input);
-            let read = |reference: &&Reference| {
-                self.of_module(&place, &PathStep::resolved(reference, for_each.as_ref()), Use::Read)
-            };
-            findings.extend(input.references().iter().find_map(read));
+            let read =
+                |reference: &Reference| self.read_by_module(&place, reference, for_each.as_ref());
+            findings.extend(input.references().into_iter().find_map(read));
         }
         Denied::unless_empty(findings)
+    }
+
+    /// What is wrong with a path that a module reads, wherever the elements around it are.
+    fn read_by_module(
+        &self,
+        place: &str,
+        reference: &Reference,
+        for_each: Option<&ForEach>,
+    ) -> Option<Finding> {
+        let places = PathStep::resolved(reference, for_each);
+        places.iter().find_map(|steps| self.of_module(place, steps, Use::Read))
     }
 
     /// What is wrong with what a module reads. It can do what it likes with an object.

@@ -48,6 +48,8 @@ use relation::{AnyKey, Relation, relation};
 ///   Whoever goes over the entries of an object reads what is at each of its keys: where `content.users.ada` is denied, the
 ///   entries of `content.users` are, their names included; and what is explicit isn't read by its own name. An entry of
 ///   `content` with the key `user.email` is withheld where `content.*.email` is denied: there is no row for it.
+/// - Where a `for_each` goes over the first of several lists, its elements count as being in each of those places, and so does
+///   what is in them. A condition on elements reads what it tests.
 /// - To go over an array or an object is to read what is read of its elements, and no more: it may hold what is denied. It
 ///   may not be denied itself.
 /// - `event_type` can't be denied. Retort itself reads it, to tell which extractor an event is for.

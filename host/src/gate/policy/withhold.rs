@@ -8,7 +8,7 @@ use super::relation::{AnyKey, Relation, relation, rests, spells_several};
 use crate::abi::event::Withhold;
 use crate::abi::section::{Rows, Section};
 use crate::evidence::PathStep;
-use crate::plan::expr::{ForEach, Iteration, Over, Reference};
+use crate::plan::expr::{Over, Reference};
 
 /// Dots of a key that are looked at. Keys with more, which no producer means, are withheld without a look wherever one with a
 /// dot may be: each dot takes memory and time.
@@ -32,31 +32,38 @@ impl FieldPolicy {
     pub fn withheld(&self, section: &Section) -> Option<Arc<dyn Withhold>> {
         let rows = section.rows();
         let mut nested = BTreeSet::new();
-        for input in section.inputs() {
-            let for_each = input.rows.and_then(|row| iteration(rows, row));
-            for reference in input.references() {
-                let steps = PathStep::resolved(reference, for_each.as_ref());
-                let holds = |path| {
-                    let relation = relation(path, &steps, AnyKey::Each);
-                    matches!(relation, Relation::Above | Relation::PerhapsAbove)
+        let of_inputs = section.inputs().iter().map(|input| (input.rows, input.references()));
+        let of_rows = rows.iter().enumerate().map(|(index, row)| (Some(index), row.references()));
+        for (own, references) in of_inputs.chain(of_rows) {
+            let for_each = own.and_then(|own| Rows::for_each(rows, own));
+            for reference in references {
+                let places = PathStep::resolved(reference, for_each.as_ref());
+                let holds = |path: &[String]| {
+                    places.iter().any(|steps| {
+                        let relation = relation(path, steps, AnyKey::Each);
+                        matches!(relation, Relation::Above | Relation::PerhapsAbove)
+                    })
                 };
                 if self.restricted().any(holds) {
-                    nested.insert((
-                        starts_from(section, input.rows, reference),
-                        reference.path.clone(),
-                    ));
+                    nested.insert((starts_from(rows, own, reference), reference.path.clone()));
                 }
             }
         }
         let mut entries = BTreeMap::new();
         for (index, row) in rows.iter().enumerate() {
-            let Some(for_each) =
-                iteration(rows, index).filter(|_| row.iteration.over == Over::Entries)
-            else {
+            if row.iteration.over != Over::Entries {
                 continue;
-            };
-            let steps = PathStep::resolved(&row.reference(), Some(&for_each));
-            let rests: Vec<_> = self.restricted().flat_map(|path| rests(path, &steps)).collect();
+            }
+            let Some(for_each) = Rows::for_each(rows, index) else { continue };
+            let places = PathStep::gone_over(&for_each);
+            let mut rests: Vec<Vec<String>> = places
+                .iter()
+                .flat_map(|steps| self.restricted().flat_map(|path| rests(path, steps)))
+                .collect();
+            if places.len() > 1 {
+                rests.sort_unstable();
+                rests.dedup();
+            }
             if !rests.is_empty() {
                 entries.insert(index, rests);
             }
@@ -69,13 +76,9 @@ impl FieldPolicy {
 }
 
 /// The iteration whose elements a reference of something in `rows` starts from.
-fn starts_from(section: &Section, rows: Option<usize>, reference: &Reference) -> Option<usize> {
-    let own = section.rows().get(rows?)?;
-    match (reference.level.0, own.within) {
-        (0, _) => None,
-        (1, Some(outer)) => Some(outer),
-        _ => rows,
-    }
+fn starts_from(rows: &[Rows], own: Option<usize>, reference: &Reference) -> Option<usize> {
+    let level = reference.level.0.checked_sub(1)?;
+    Rows::around(rows, own?).get(usize::from(level)).copied()
 }
 
 impl Withhold for Withheld {
@@ -101,14 +104,4 @@ pub(super) fn is_withheld(rests: &[Vec<String>], key: &str) -> bool {
         1..=MAX_DOTS => rests.iter().any(|rest| spells_several(rest, key)),
         _ => !rests.is_empty(),
     }
-}
-
-/// An iteration of a section, with the one outside of it.
-pub(super) fn iteration(rows: &[Rows], index: usize) -> Option<ForEach> {
-    let row = rows.get(index)?;
-    let own: &Iteration = &row.iteration;
-    Some(match row.within {
-        None => ForEach::new(own.clone(), None),
-        Some(outer) => ForEach::new(rows.get(outer)?.iteration.clone(), Some(own.clone())),
-    })
 }

@@ -12,9 +12,11 @@ mod template;
 mod value;
 
 pub use condition::{Condition, JsonType, Test};
+pub use conversion::Zone;
 pub(crate) use conversion::{Chain, Conversion, Converted};
 pub(crate) use evaluate::{CompiledCondition, CompiledValue, Evaluated, Lookup, is_truthy};
 pub(crate) use fuel::OutOfFuel;
+pub(crate) use reference::FIRST_OF;
 pub use reference::{ForEach, Iteration, Level, Over, Reference};
 pub use template::{Piece, Template, TemplateError};
-pub use value::{Expression, OnDuplicate, OnError, Source};
+pub use value::{Empty, Expression, OnDuplicate, OnError, Source};

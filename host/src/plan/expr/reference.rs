@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Condition;
+
 /// What a path starts from, counted from the outside.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -12,8 +14,14 @@ pub struct Level(pub u8);
 impl Level {
     /// The root of the event.
     pub const EVENT: Self = Self(0);
-    /// The element of a nested iteration: there are no deeper ones.
-    pub const DEEPEST: Self = Self(2);
+    /// The element of the innermost of nested iterations: there are no deeper ones.
+    pub const DEEPEST: Self = Self(4);
+
+    /// The level of the elements of an iteration within this one.
+    #[must_use]
+    pub fn inside(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
 
     /// Whether it is the root of the event.
     #[must_use]
@@ -62,54 +70,151 @@ impl Over {
 }
 
 /// One level of iteration.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Iteration {
     /// What it goes over.
     pub over: Over,
-    /// Where that is: from the event's root, or from the element of the iteration outside.
-    pub path: Vec<String>,
+    /// Where that may be, one path at least: from the event's root, or from the element of the iteration outside. Of several
+    /// the first counts at which there is an array.
+    pub paths: Vec<Vec<String>>,
+    /// What has to hold of an element, or it is passed over.
+    pub condition: Option<Condition>,
 }
 
-/// One or two levels of iteration, the outer one first.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+impl Iteration {
+    /// Paths that it may have at most.
+    pub const MAX_PATHS: usize = 8;
+
+    /// An iteration over all of what is at one path.
+    #[must_use]
+    pub fn new(over: Over, path: Vec<String>) -> Self {
+        Self { over, paths: vec![path], condition: None }
+    }
+
+    /// Where what it goes over is, or is first looked for.
+    #[must_use]
+    pub fn path(&self) -> &[String] {
+        self.paths.first().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The field that says what is gone over.
+    pub(crate) fn field(&self) -> &'static str {
+        if self.paths.len() > 1 { FIRST_OF } else { self.over.field() }
+    }
+}
+
+/// The field that holds several paths.
+pub(crate) const FIRST_OF: &str = "first_of";
+
+/// Iterations, each but the first one over what is in the elements of the one before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ForEach {
-    outer: Iteration,
-    inner: Option<Iteration>,
+    outer: Option<Box<ForEach>>,
+    iteration: Iteration,
 }
 
 impl ForEach {
-    /// An iteration, and the one inside of it.
+    /// Different places that the elements of one may be in at most, where iterations have several paths.
+    pub const MAX_PLACES: usize = 64;
+
+    /// An iteration by itself.
     #[must_use]
-    pub fn new(outer: Iteration, inner: Option<Iteration>) -> Self {
-        Self { outer, inner }
+    pub fn new(iteration: Iteration) -> Self {
+        Self { outer: None, iteration }
+    }
+
+    /// An iteration within this one.
+    #[must_use]
+    pub fn around(self, inner: Iteration) -> Self {
+        Self { outer: Some(Box::new(self)), iteration: inner }
+    }
+
+    /// Iterations from the outside in; `None` of none.
+    #[must_use]
+    pub fn of(levels: impl IntoIterator<Item = Iteration>) -> Option<Self> {
+        levels
+            .into_iter()
+            .fold(None, |outer, iteration| Some(Self { outer: outer.map(Box::new), iteration }))
+    }
+
+    /// The innermost iteration.
+    #[must_use]
+    pub fn innermost(&self) -> &Iteration {
+        &self.iteration
+    }
+
+    /// All but the innermost iteration, where there are others.
+    #[must_use]
+    pub fn outer(&self) -> Option<&Self> {
+        self.outer.as_deref()
+    }
+
+    /// It, and all that it is within, from the inside out.
+    fn outwards(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |it| it.outer())
     }
 
     /// The levels, the outer one first.
-    pub fn levels(&self) -> impl Iterator<Item = &Iteration> {
-        std::iter::once(&self.outer).chain(&self.inner)
+    #[must_use]
+    pub fn levels(&self) -> Vec<&Iteration> {
+        let mut levels: Vec<&Iteration> = self.outwards().map(Self::innermost).collect();
+        levels.reverse();
+        levels
     }
 
     /// The level of its element.
     #[must_use]
     pub fn level(&self) -> Level {
-        Level(if self.inner.is_some() { 2 } else { 1 })
+        Level(u8::try_from(self.outwards().count()).unwrap_or(u8::MAX))
     }
 
-    /// The outer iteration alone.
+    /// The iterations down to those whose elements are at a level; `None` for the event's, and for deeper ones.
     #[must_use]
-    pub fn outer(&self) -> Self {
-        Self { outer: self.outer.clone(), inner: None }
-    }
-
-    /// The inner iteration, where there is one.
-    #[must_use]
-    pub fn inner(&self) -> Option<&Iteration> {
-        self.inner.as_ref()
+    pub fn at(&self, level: Level) -> Option<&Self> {
+        self.outwards().find(|it| it.level() == level)
     }
 
     /// Whether each element of `self` is an element of `outer`, or lies in one.
     #[must_use]
     pub fn is_within(&self, outer: &Self) -> bool {
-        self == outer || (outer.inner.is_none() && self.outer == outer.outer)
+        self.outwards().any(|it| it == outer)
+    }
+
+    /// The same without conditions.
+    pub(crate) fn unconditional(&self) -> Self {
+        let outer = self.outer().map(|outer| Box::new(outer.unconditional()));
+        Self { outer, iteration: Iteration { condition: None, ..self.iteration.clone() } }
+    }
+
+    /// Whether both go over the same, whatever has to hold of the elements.
+    pub(crate) fn goes_over_what(&self, other: &Self) -> bool {
+        let pairs = self.outwards().zip(other.outwards());
+        let mut pairs = pairs.map(|(one, other)| (&one.iteration, &other.iteration));
+        self.level() == other.level()
+            && pairs.all(|(one, other)| one.over == other.over && one.paths == other.paths)
+    }
+
+    /// All levels of these, each once and the outer ones first, without conditions.
+    pub(crate) fn all_levels<'f>(all: impl IntoIterator<Item = &'f Self>) -> Vec<Self> {
+        let mut levels: Vec<Self> = Vec::new();
+        for for_each in all {
+            let outwards: Vec<&Self> = for_each.outwards().collect();
+            for level in outwards.into_iter().rev() {
+                if !levels.iter().any(|known| known.goes_over_what(level)) {
+                    levels.push(level.unconditional());
+                }
+            }
+        }
+        levels
+    }
+
+    /// What has to hold of an element and of those around it for it not to be passed over, from the outside in.
+    pub(crate) fn conditions(&self) -> Vec<&Condition> {
+        self.levels().into_iter().filter_map(|it| it.condition.as_ref()).collect()
+    }
+
+    /// In how many places its elements may be.
+    pub(crate) fn places(&self) -> usize {
+        self.outwards().fold(1, |places, it| places.saturating_mul(it.iteration.paths.len()))
     }
 }

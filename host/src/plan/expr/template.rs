@@ -132,11 +132,11 @@ impl Hash for Template {
 fn write_reference(text: &mut String, reference: &Reference, innermost: Level) {
     text.push('{');
     let mark = match reference.level {
-        level if level == innermost => "",
-        Level::EVENT => "$",
-        _ => "^",
+        level if level == innermost => String::new(),
+        Level::EVENT => "$".to_owned(),
+        level => "^".repeat(usize::from(innermost.0.saturating_sub(level.0))),
     };
-    text.push_str(mark);
+    text.push_str(&mark);
     for (index, key) in reference.path.iter().enumerate() {
         if index > 0 || !mark.is_empty() {
             text.push('.');
@@ -158,15 +158,21 @@ impl fmt::Display for Template {
 
 /// A path and the closing brace after it; gives what follows.
 fn value(text: &str, innermost: Level) -> Result<(Reference, &str), TemplateError> {
-    let (level, mut rest) = match text.strip_prefix(['$', '^']) {
-        Some(rest) if text.starts_with('$') => (Level::EVENT, rest),
-        Some(rest) => {
-            if innermost < Level::DEEPEST {
-                return Err(unexpected("a nested for_each around a path from the parent", text));
+    let unmarked = text.trim_start_matches('^');
+    let (level, mut rest) = match (text.strip_prefix('$'), text.len() - unmarked.len()) {
+        (Some(rest), _) => (Level::EVENT, rest),
+        (None, 0) => (innermost, text),
+        (None, further) => {
+            let further = u8::try_from(further).unwrap_or(u8::MAX);
+            match innermost.0.checked_sub(further).filter(|level| *level > 0) {
+                Some(level) => (Level(level), unmarked),
+                None => {
+                    let expected = "a nested for_each around a path from the parent, and one more \
+                                    for each further ^";
+                    return Err(unexpected(expected, text));
+                }
             }
-            (Level(innermost.0 - 1), rest)
         }
-        None => (innermost, text),
     };
     let is_marked = rest.len() < text.len();
     let mut path = Vec::new();
@@ -239,6 +245,11 @@ mod tests {
             ("{{{a}}}", 0, vec!["{", r#"0["a"]"#, "}"]),
             ("{}-{$.a b.c}-{no}", 1, vec!["1[]", "-", r#"0["a b", "c"]"#, "-", r#"1["no"]"#]),
             ("{^.id}{^}{$.x}{y}", 2, vec![r#"1["id"]"#, "1[]", r#"0["x"]"#, r#"2["y"]"#]),
+            (
+                "{^.id}{^^}{^^^.x}{$.x}{y}",
+                4,
+                vec![r#"3["id"]"#, "2[]", r#"1["x"]"#, r#"0["x"]"#, r#"4["y"]"#],
+            ),
             (r#"{a."x.\"}y"."$z"}"#, 0, vec![r#"0["a", "x.\"}y", "$z"]"#]),
         ] {
             let pieces: Vec<String> = pieces.into_iter().map(str::to_owned).collect();
@@ -248,9 +259,13 @@ mod tests {
 
     #[test]
     fn what_is_made_of_pieces_reads_the_same() {
-        for (text, level) in
-            [("a{{b}}{x}{y.\"z.\"}", 0), ("{}-{$.a}:{no}", 1), ("{^.id}{^}{$.x}{y}{}", 2), ("", 0)]
-        {
+        for (text, level) in [
+            ("a{{b}}{x}{y.\"z.\"}", 0),
+            ("{}-{$.a}:{no}", 1),
+            ("{^.id}{^}{$.x}{y}{}", 2),
+            ("{^^^.id}{^^}{$.x}{^.y}{}", 4),
+            ("", 0),
+        ] {
             let read = Template::parse(text, Level(level)).expect(text);
             let made = Template::of(read.pieces().to_vec());
             assert_eq!(made.text(), text);
@@ -272,6 +287,9 @@ mod tests {
             ("{$}", 1, "the keys of a path"),
             ("{$a}", 0, "a dot or a brace"),
             ("{^.a}", 1, "a nested for_each"),
+            ("{^^.a}", 2, "a nested for_each"),
+            ("{^^^^.a}", 4, "a nested for_each"),
+            ("{^$.a}", 2, "a dot or a brace"),
             ("{a{b}", 0, "a dot or a brace"),
             (r#"{"a"#, 0, "a JSON string"),
             (r#"{""}"#, 0, "a JSON string"),

@@ -66,6 +66,25 @@ impl OnError {
     }
 }
 
+/// What a string that is empty counts as where it is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Empty {
+    /// A value like any other. The default.
+    #[default]
+    Value,
+    /// Nothing, as if it weren't there.
+    Absent,
+}
+
+impl Empty {
+    /// Whether it is the default.
+    #[must_use]
+    pub fn is_value(&self) -> bool {
+        *self == Self::Value
+    }
+}
+
 /// What becomes of nodes, or edges, of the same id in the result of one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

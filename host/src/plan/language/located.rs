@@ -12,6 +12,7 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::quoted;
 use crate::plan::error::{PlanParseError, kind};
 use crate::plan::expr::conversion::PatternBudget;
+use crate::plan::expr::{Conversion, Zone};
 use crate::plan::names::is_identifier;
 use crate::plan::place::PlanPlace;
 
@@ -22,11 +23,28 @@ pub(crate) struct ReadContext {
     problems: RefCell<Vec<PlanParseError>>,
     /// What is left for the programs of all patterns.
     pub(super) patterns: RefCell<PatternBudget>,
+    /// Where times are read that don't say it.
+    time_zone: RefCell<Option<Zone>>,
 }
 
 impl ReadContext {
     pub(crate) fn new(dialect: Dialect, patterns: PatternBudget) -> Self {
-        Self { dialect, problems: RefCell::default(), patterns: RefCell::new(patterns) }
+        Self {
+            dialect,
+            problems: RefCell::default(),
+            patterns: RefCell::new(patterns),
+            time_zone: RefCell::default(),
+        }
+    }
+
+    /// The zone of all conversions that are read from now on.
+    pub(crate) fn set_time_zone(&self, zone: Option<Zone>) {
+        *self.time_zone.borrow_mut() = zone;
+    }
+
+    /// A conversion as it is in this document.
+    pub(super) fn in_zone(&self, conversion: Conversion) -> Conversion {
+        conversion.in_zone(self.time_zone.borrow().as_ref())
     }
 
     /// How much was noted so far: what has been read since is whole where this hasn't changed.
@@ -177,6 +195,24 @@ impl<'a> LocatedValue<'a> {
         text.clone()
     }
 
+    /// A zone for times; `None` where there is none of that name.
+    pub(crate) fn zone(&self) -> Option<Zone> {
+        let name = self.text();
+        if name.is_empty() {
+            return None;
+        }
+        let zone = Zone::named(&name);
+        if zone.is_none() {
+            let found = match Zone::meant(&name) {
+                Some(meant) => format!("{}; did you mean {}?", quoted(&name), quoted(&meant)),
+                None => quoted(&name),
+            };
+            let expected = "a zone like Europe/Berlin, an offset like +02:00, or UTC";
+            self.note(codes::UNKNOWN_TIME_ZONE, expected, found);
+        }
+        zone
+    }
+
     /// A string that is an identifier; an empty one where there is none.
     pub(crate) fn identifier(&self) -> String {
         let name = self.text();
@@ -222,6 +258,7 @@ fn entries_of(shape: Shape) -> &'static str {
         Shape::Objects(ObjectKind::Condition) => "an array of conditions",
         Shape::Objects(_) | Shape::ObjectOrObjects(_) => "an array of objects",
         Shape::Chain => "an array of conversions",
+        Shape::Paths => "an array of paths",
         Shape::Constants => "an array of strings, numbers and booleans",
         _ => "an array",
     }

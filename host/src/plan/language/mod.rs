@@ -20,5 +20,5 @@ pub(crate) mod write;
 pub(crate) use super::place::PlanPlace;
 pub(crate) use dialect::Dialect;
 pub(crate) use located::{LocatedObject, LocatedValue, ReadContext};
-pub(crate) use scope::PathScope;
+pub(crate) use scope::{PathScope, STARTS, start_level, start_word};
 pub(crate) use table::{Alternative, Field, FieldRule, ObjectKind, Shape};

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::dialect::Dialect;
 use super::located::{LocatedObject, LocatedValue};
-use super::scope::{PathScope, PathStart};
+use super::scope::{PathScope, start_level};
 use super::section;
 use crate::diagnostics::codes;
 use crate::plan::expr::{
-    Condition, Conversion, Expression, JsonType, Level, Over, Piece, Reference, Source, Template,
-    Test,
+    Condition, Conversion, Expression, FIRST_OF, JsonType, Level, Over, Piece, Reference, Source,
+    Template, Test,
 };
 
 /// Levels that the values of a plan nest at most: one is inside of no `coalesce`.
@@ -55,17 +55,17 @@ impl LocatedObject<'_> {
             return self.get("level").map_or(Level::EVENT, |written| written.level());
         }
         let Some(written) = self.get("from") else { return scope.innermost };
-        match written.word() {
-            Some(PathStart::Event) => Level::EVENT,
-            Some(PathStart::Parent) if scope.innermost == Level::DEEPEST => Level(1),
-            Some(PathStart::Parent) => {
-                let expected = "a for_each inside a for_each around a path from the parent";
-                written.note(codes::OUTSIDE_FOR_EACH, expected, None);
-                Level::DEEPEST
-            }
-            // What is wrong is said; that the path might be empty isn't.
-            None => Level::DEEPEST,
-        }
+        // Where something is wrong that is said; that the path might be empty isn't.
+        let Some(word) = written.word::<&str>() else { return Level::DEEPEST };
+        start_level(word, scope.innermost).unwrap_or_else(|| {
+            let expected = match word {
+                "parent2" => "three levels of for_each around a path from parent2",
+                "parent3" => "four levels of for_each around a path from parent3",
+                _ => "a for_each inside a for_each around a path from the parent",
+            };
+            written.note(codes::OUTSIDE_FOR_EACH, expected, None);
+            Level::DEEPEST
+        })
     }
 
     /// The condition in one field, where there is one that can be read.
@@ -73,11 +73,15 @@ impl LocatedObject<'_> {
         self.get(name)?.condition(scope.nested())
     }
 
-    /// What an object goes over that has one of `array` and `entries`, and the path to it.
-    pub(crate) fn over(&self) -> (Over, Option<LocatedValue<'_>>) {
-        let written = self.alternative();
-        let is_entries = written.as_ref().is_some_and(|it| it.name() == Over::Entries.field());
-        (if is_entries { Over::Entries } else { Over::Array }, written)
+    /// What an object goes over that has one of `array`, `entries` and `first_of`, and the paths to it.
+    pub(crate) fn over(&self) -> (Over, Vec<LocatedValue<'_>>) {
+        match self.alternative() {
+            Some(written) if written.name() == FIRST_OF => (Over::Array, written.items().collect()),
+            Some(written) if written.name() == Over::Entries.field() => {
+                (Over::Entries, vec![written])
+            }
+            written => (Over::Array, written.into_iter().collect()),
+        }
     }
 }
 
@@ -112,7 +116,7 @@ impl LocatedValue<'_> {
     fn level(&self) -> Level {
         let level = self.value.as_u64().and_then(|level| u8::try_from(level).ok()).map(Level);
         level.filter(|level| *level <= Level::DEEPEST).unwrap_or_else(|| {
-            self.wrong_type("0, 1 or 2");
+            self.wrong_type("a whole number from 0 to 4");
             Level::EVENT
         })
     }
@@ -142,11 +146,12 @@ impl LocatedValue<'_> {
             return None;
         }
         let read = Conversion::from_json_within(self.value, &mut patterns);
-        read.map_err(|error| {
-            let at = self.at.inside(&error.at);
-            self.context.note(error.code, &at, error.expected, error.observed);
-        })
-        .ok()
+        read.map(|step| self.context.in_zone(step))
+            .map_err(|error| {
+                let at = self.at.inside(&error.at);
+                self.context.note(error.code, &at, error.expected, error.observed);
+            })
+            .ok()
     }
 
     fn empty_path(&self, scope: PathScope, is_from_event: bool) {

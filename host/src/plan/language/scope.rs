@@ -1,7 +1,5 @@
 //! Where paths start.
 
-use serde::Deserialize;
-
 use crate::plan::expr::{ForEach, Level};
 use crate::plan::model::innermost;
 
@@ -25,7 +23,12 @@ impl PathScope {
 
     /// Inside of something that goes over this, or over nothing.
     pub(crate) fn inside(for_each: Option<&ForEach>) -> Self {
-        Self { innermost: innermost(for_each), can_iterate: true, is_unread: false }
+        Self::at(innermost(for_each))
+    }
+
+    /// Where paths start at this level.
+    pub(crate) fn at(innermost: Level) -> Self {
+        Self { innermost, can_iterate: true, is_unread: false }
     }
 
     /// Inside of a value or a condition here. The schema of those doesn't know what is around them, so that it can't say of
@@ -35,10 +38,25 @@ impl PathScope {
     }
 }
 
-/// Where a path of a plan starts, as it is written.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum PathStart {
-    Event,
-    Parent,
+/// What `from` may say: the event, and the elements outside of the innermost, the nearest one first.
+pub(crate) const STARTS: &[&str] = &["event", "parent", "parent2", "parent3"];
+
+/// What `from` says of a path that starts at one level, where the innermost is another; `None` where they are the same.
+pub(crate) fn start_word(start: Level, innermost: Level) -> Option<&'static str> {
+    if start == innermost {
+        return None;
+    }
+    let outwards = if start.is_event() { 0 } else { innermost.0.saturating_sub(start.0) };
+    STARTS.get(usize::from(outwards)).copied()
+}
+
+/// The level at which a path starts where `from` says this; `None` where there is no such element.
+pub(crate) fn start_level(word: &str, innermost: Level) -> Option<Level> {
+    match STARTS.iter().position(|it| *it == word)? {
+        0 => Some(Level::EVENT),
+        outwards => {
+            let level = innermost.0.checked_sub(u8::try_from(outwards).ok()?)?;
+            (level > 0).then_some(Level(level))
+        }
+    }
 }

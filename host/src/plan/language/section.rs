@@ -2,12 +2,14 @@
 //! plans under other names. How long lists may be and how deep things nest is checked once a section is read.
 
 use FieldRule::{Beside, OneOf};
-use Shape::{Chain, Object, Objects, Path, Section};
+use Shape::{Chain, Object, Objects, Path, Paths, Section};
 
 use super::table::{
-    ALL, ANY, CONSTANT, EQUALS, EXISTS, Field, FieldRule, IS_TYPE, NOT, ON_DUPLICATE, ON_ERROR,
-    ONE_OF, ObjectKind, ObjectTable, STARTS_WITH, Shape, TRUTHY, alone, with,
+    ALL, ANY, CONSTANT, EMPTY, EQUALS, EXISTS, Field, FieldRule, IS_TYPE, NOT, ON_DUPLICATE,
+    ON_ERROR, ONE_OF, ObjectKind, ObjectTable, STARTS_WITH, Shape, TIME_ZONE, TRUTHY, alone, with,
 };
+
+use crate::plan::expr::Iteration;
 
 const ANY_NUMBER: usize = usize::MAX;
 
@@ -28,6 +30,8 @@ pub(crate) static SECTION: ObjectTable = ObjectTable::new(
         Field::new("inputs", Section).required(),
         Field::new("rows", Section),
         ON_DUPLICATE,
+        EMPTY,
+        TIME_ZONE,
     ],
     &[],
 );
@@ -111,6 +115,13 @@ pub(super) static CONDITION: ObjectTable = ObjectTable::new(
 /// An iteration.
 pub(crate) static ROWS: ObjectTable = ObjectTable::new(
     "rows",
-    &[Field::new("array", Path), Field::new("entries", Path), Field::new("within", Section), IF],
-    &[OneOf(&[alone("array"), alone("entries")])],
+    &[
+        Field::new("array", Path),
+        Field::new("entries", Path),
+        Field::new("first_of", Paths).entries(2, Iteration::MAX_PATHS),
+        Field::new("within", Section),
+        IF,
+        Field::new("where", Object(ObjectKind::Condition)),
+    ],
+    &[OneOf(&[alone("array"), alone("entries"), alone("first_of")])],
 );

@@ -3,8 +3,11 @@
 use FieldRule::{Beside, Excludes, Forms, NotEmptyOutside, OneOf};
 use Shape::{
     Chain, Constant, Constants, End, EventTypes, Name, Object, ObjectOrObjects, Objects, Path,
-    Template, Text, True, Word,
+    Paths, Template, Text, True, Word,
 };
+
+use super::scope::STARTS;
+use crate::plan::expr::Iteration;
 
 /// The kinds of objects that a plan consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub(crate) enum Shape {
     Name,
     /// A list of object keys.
     Path,
+    /// A list of paths.
+    Paths,
     /// A key of a path.
     Segment,
     Object(ObjectKind),
@@ -259,6 +264,8 @@ static PLAN: ObjectTable = ObjectTable::new(
             .about("The edges that each event becomes.")
             .default("[]"),
         ON_DUPLICATE,
+        EMPTY,
+        TIME_ZONE,
         Field::new("session_id_path", Path)
             .entries(1, usize::MAX)
             .aliases(&["session_path", "session"])
@@ -398,9 +405,16 @@ static FOR_EACH: ObjectTable = ObjectTable::new(
         Field::new("array", Path)
             .aliases(&["path", "source_path", "list", "items", "elements", "in"]),
         Field::new("entries", Path).aliases(&["object", "map", "entries_of"]),
-        EACH.about("Over the elements of each element. There are two levels at most."),
+        Field::new("first_of", Paths)
+            .entries(2, Iteration::MAX_PATHS)
+            .aliases(&["arrays", "paths", "any_of", "one_of", "coalesce"])
+            .about("Where the array may be: the first of these paths at which there is one counts."),
+        Field::new("where", Object(ObjectKind::Condition))
+            .aliases(&["when", "if", "filter", "condition"])
+            .about("What has to hold of an element, or it is passed over. Its paths start at the element."),
+        EACH.about("Over the elements of each element. There are four levels at most."),
     ],
-    &[OneOf(&[alone("array"), alone("entries")])],
+    &[OneOf(&[alone("array"), alone("entries"), alone("first_of")])],
 )
 .about("One for each element of an array, or for each entry of an object, which is seen as {\"key\", \"value\"}. Paths inside start at the element.");
 
@@ -432,6 +446,15 @@ pub(super) const ON_DUPLICATE: Field = Field::new("on_duplicate", Word(&["last",
     .aliases(&["duplicates", "on_duplicates"])
     .about("Of nodes or edges with the same id in one event the last one counts, or the event is rejected.")
     .default(r#""last""#);
+pub(super) const EMPTY: Field = Field::new("empty", Word(&["value", "absent"]))
+    .aliases(&["empty_strings", "empty_string", "blank"])
+    .about(
+        "Whether empty strings of the event are values, or count as absent wherever one is read.",
+    )
+    .default(r#""value""#);
+pub(super) const TIME_ZONE: Field = Field::new("time_zone", Text)
+    .aliases(&["timezone", "tz", "zone", "default_time_zone"])
+    .about("Where timestamp and date read times without an offset: a name like Europe/Berlin, an offset like +02:00, or UTC. Without it they fail.");
 const ENTITY_NAME: Field = Field::new("entity_name", Name).required().aliases(&[
     "target_entity_name",
     "entity",
@@ -471,9 +494,9 @@ const PROPERTY_NAME: Field =
     Field::new("property_name", Name).required().aliases(&["name", "property"]);
 const SOURCE_PATH: Field =
     Field::new("source_path", Path).aliases(&["path", "source", "field", "json_path"]);
-const FROM: Field = Field::new("from", Word(&["event", "parent"]))
+const FROM: Field = Field::new("from", Word(STARTS))
     .aliases(&["relative_to", "root"])
-    .about("Inside a for_each: what the path starts from instead of the element.")
+    .about("Inside a for_each: what the path starts from instead of the element. parent is the element around it, parent2 the one around that.")
     .defined_as("from");
 pub(super) const CONSTANT: Field =
     Field::new("constant", Constant).aliases(&["literal", "fixed", "value"]);

@@ -4,6 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use super::dialect::Dialect;
+use super::scope::start_word;
 use crate::plan::expr::{
     Condition, Conversion, Expression, ForEach, Iteration, Level, Piece, Reference, Source, Test,
 };
@@ -99,9 +100,12 @@ impl Serialize for Members {
     }
 }
 
-/// The path of an iteration.
+/// What an iteration goes over.
 pub(crate) fn iteration(iteration: &Iteration) -> Members {
-    Members::new().with(iteration.over.field(), iteration.path.clone())
+    match iteration.paths.as_slice() {
+        [path] => Members::new().with(iteration.field(), path.clone()),
+        paths => Members::new().with(iteration.field(), paths.to_vec()),
+    }
 }
 
 /// As plans write it.
@@ -112,8 +116,15 @@ impl Serialize for ForEach {
 }
 
 pub(crate) fn for_each(for_each: &ForEach) -> Members {
-    let mut levels = for_each.levels().map(iteration);
-    levels.next().unwrap_or_default().with_some("for_each", levels.next())
+    let written = |(level, it): (u8, &Iteration)| {
+        let level = Level(level).inside();
+        let condition = it.condition.as_ref();
+        let condition = condition.map(|it| Dialect::Plan.write_condition(it, level));
+        iteration(it).with_some("where", condition)
+    };
+    let levels: Vec<Members> = (0..).zip(for_each.levels()).map(written).collect();
+    let nested = levels.into_iter().rev().reduce(|inner, outer| outer.with("for_each", inner));
+    nested.unwrap_or_default()
 }
 
 impl Dialect {
@@ -174,10 +185,7 @@ impl Dialect {
         match self {
             Self::Section if start.is_event() => Members::new(),
             Self::Section => Members::new().with("level", start.0),
-            Self::Plan if start == level => Members::new(),
-            Self::Plan => {
-                Members::new().with("from", if start.is_event() { "event" } else { "parent" })
-            }
+            Self::Plan => Members::new().with_some("from", start_word(start, level)),
         }
     }
 }

@@ -92,7 +92,7 @@ impl Coded for OracleError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn eval(plan: &Plan, event: &str) -> Result<Extraction, OracleError> {
-    let event = Row::event(read(event)?);
+    let event = Row::event(read(event)?, plan.empty());
     if !is_for(plan, &event) {
         return Ok(Extraction::default());
     }

@@ -3,6 +3,7 @@
 use crate::diagnostics::codes;
 use crate::plan::expr::{ForEach, Iteration, Level, Over};
 use crate::plan::language::{LocatedObject, LocatedValue, ObjectKind, PathScope};
+use crate::plan::model::innermost;
 
 /// The `for_each` of an object, and where paths inside of it start.
 pub(super) fn for_each(object: &LocatedObject<'_>) -> (Option<ForEach>, PathScope) {
@@ -10,26 +11,28 @@ pub(super) fn for_each(object: &LocatedObject<'_>) -> (Option<ForEach>, PathScop
         return (None, PathScope::inside(None));
     };
     let noted = object.context.noted();
-    let mut levels: Vec<Iteration> = Vec::new();
+    let mut for_each: Option<ForEach> = None;
     let mut next = Some(written);
     while let Some(written) = next.take() {
-        if levels.len() == usize::from(Level::DEEPEST.0) {
-            written.note(
-                codes::TOO_DEEP,
-                "at most two levels of for_each",
-                "a third one".to_owned(),
-            );
+        let level = innermost(for_each.as_ref());
+        if level == Level::DEEPEST {
+            let expected = "at most four levels of for_each";
+            written.note(codes::TOO_DEEP, expected, "a fifth one".to_owned());
             break;
         }
         let Some(object) = written.object(ObjectKind::ForEach.table()) else { break };
-        let around = levels.last().map(|it| it.over);
-        levels.push(iteration(&object, around));
+        let around = for_each.as_ref().map(|it| it.innermost().over);
+        let iteration = iteration(&object, around, PathScope::at(level.inside()));
+        let inside = match for_each {
+            Some(outer) => outer.around(iteration),
+            None => ForEach::new(iteration),
+        };
+        check_places(&object, &inside);
+        for_each = Some(inside);
         next = object.get("for_each");
     }
-    let mut levels = levels.into_iter();
-    match levels.next() {
-        Some(outer) if object.context.noted() == noted => {
-            let for_each = ForEach::new(outer, levels.next());
+    match for_each {
+        Some(for_each) if object.context.noted() == noted => {
             let scope = PathScope::inside(Some(&for_each));
             (Some(for_each), scope)
         }
@@ -37,10 +40,26 @@ pub(super) fn for_each(object: &LocatedObject<'_>) -> (Option<ForEach>, PathScop
     }
 }
 
-fn iteration(object: &LocatedObject<'_>, around: Option<Over>) -> Iteration {
+/// One level. `scope`: where paths of its condition start.
+fn iteration(object: &LocatedObject<'_>, around: Option<Over>, scope: PathScope) -> Iteration {
     let (over, written) = object.over();
-    let path = written.map(|path| path_to_elements(&path, around));
-    Iteration { over, path: path.unwrap_or_default() }
+    Iteration {
+        over,
+        paths: written.iter().map(|path| path_to_elements(path, around)).collect(),
+        condition: object.condition("where", scope),
+    }
+}
+
+/// Every place is looked at by whoever checks what is read.
+fn check_places(object: &LocatedObject<'_>, for_each: &ForEach) {
+    let places = for_each.places();
+    if places > ForEach::MAX_PLACES
+        && let Some(written) = object.alternative()
+    {
+        let expected = format!("at most {} places where elements may be", ForEach::MAX_PLACES);
+        let found = format!("{places}, by the paths of all levels together");
+        written.note(codes::TOO_MANY_PLACES, expected, found);
+    }
 }
 
 /// The path to what is gone over, from the elements of the iteration around it: those of an array may be it themselves.

@@ -26,9 +26,9 @@ use crate::json::tally;
 ///
 /// # Errors
 /// The first problem, in the order: root, unknown fields (by code point), missing fields
-/// (likewise), fields that exclude each other, `event_type`, `when`, `target_entity_name`,
+/// (likewise), fields that exclude each other, `time_zone`, `event_type`, `when`, `target_entity_name`,
 /// `function_name`, `key_field`, `property_fields` item by item, duplicate names, `nodes`, `edges`,
-/// `on_duplicate`, `session_id_path`, `span_handling`. [`problems`] gives all of them.
+/// `on_duplicate`, `empty`, `session_id_path`, `span_handling`. [`problems`] gives all of them.
 ///
 /// # Example
 ///

@@ -12,6 +12,9 @@ use crate::plan::model::{EventTypes, Form, NodeRule, Plan};
 use crate::plan::names::is_reserved;
 
 pub(super) fn plan(written: &LocatedObject<'_>) -> Plan {
+    // Conversions are read by it.
+    let time_zone = written.get("time_zone").and_then(|it| it.zone());
+    written.context.set_time_zone(time_zone.clone());
     let form = if written.has("nodes") { Form::Long } else { Form::Short };
     let event_types = written.get("event_type").map(|it| event_types(&it));
     let when = written.condition("when", PathScope::EVENT);
@@ -29,6 +32,7 @@ pub(super) fn plan(written: &LocatedObject<'_>) -> Plan {
     };
     let edges = written.get("edges").map(|it| edges(&it, &nodes));
     let on_duplicate = written.get("on_duplicate").and_then(|it| it.word());
+    let empty = written.get("empty").and_then(|it| it.word());
     let session_id_path = written.get("session_id_path").map(|it| it.path());
     let span_rules = written.get("span_handling").map(|it| span_rules(&it));
     Plan {
@@ -39,6 +43,8 @@ pub(super) fn plan(written: &LocatedObject<'_>) -> Plan {
         nodes: nodes.rules,
         edges: edges.unwrap_or_default(),
         on_duplicate: on_duplicate.unwrap_or_default(),
+        empty: empty.unwrap_or_default(),
+        time_zone,
         session_id_path: session_id_path.unwrap_or_else(|| written.default_path("session_id_path")),
         span_rules: span_rules.unwrap_or_default(),
     }

@@ -6,6 +6,7 @@ mod elements;
 mod events;
 mod form;
 mod keys;
+pub(in crate::faults) mod levels;
 mod meant;
 mod paths;
 mod values;

@@ -19,6 +19,7 @@ pub(super) fn shape_at(value: &Value, pointer: &str) -> Option<Shape> {
             Shape::End => ObjectKind::External.field(&name)?.shape,
             Shape::ObjectOrObjects(kind) | Shape::Objects(kind) => Shape::Object(kind),
             Shape::EventTypes => Shape::EventType,
+            Shape::Paths => Shape::Path,
             Shape::Path => Shape::Segment,
             Shape::Chain => Shape::Step,
             Shape::Step | Shape::Arguments => Shape::Arguments,
@@ -101,6 +102,7 @@ pub(super) fn suits(shape: Shape, content: &Value) -> bool {
         | Shape::Text
         | Shape::Segment
         | Shape::Word(_) => content.is_string(),
+        Shape::Paths => content.is_array(),
         Shape::Path => content.is_array() || content.is_string() || content.is_null(),
         Shape::Object(ObjectKind::ForEach) => {
             content.is_object() || content.is_string() || content.is_array()

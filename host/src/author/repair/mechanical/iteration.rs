@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::plan::expr::{ForEach, Iteration, Level, Over};
+use crate::plan::expr::{FIRST_OF, ForEach, Iteration, Level, Over};
+use crate::plan::language::{STARTS, start_level};
 
 /// What paths start from: the event, or the elements of an iteration.
 #[derive(Clone, Debug)]
@@ -37,10 +38,12 @@ impl IterationScope {
 
     /// The level at which the path of an object starts, by its `from`.
     pub(super) fn level_of(&self, object: &Value) -> Level {
+        let innermost = self.level();
         match object.get("from").and_then(Value::as_str) {
-            Some("event") => Level::EVENT,
-            Some("parent") => Level(self.level().0.saturating_sub(1)),
-            _ => self.level(),
+            Some(start) if STARTS.contains(&start) => {
+                start_level(start, innermost).unwrap_or_default()
+            }
+            _ => innermost,
         }
     }
 
@@ -54,21 +57,57 @@ impl IterationScope {
     }
 }
 
-/// A `for_each`, if it can be read.
+/// A `for_each` with all its levels, if they can be read.
 fn read_for_each(written: &Value) -> Option<ForEach> {
-    match written.get("for_each") {
-        Some(inner) if inner.get("for_each").is_some() => None,
-        Some(inner) => Some(ForEach::new(read_iteration(written)?, Some(read_iteration(inner)?))),
-        None => Some(ForEach::new(read_iteration(written)?, None)),
-    }
+    let levels = written_levels(written).map(read_iteration);
+    let levels: Vec<Iteration> = levels.collect::<Option<_>>()?;
+    ForEach::of(levels).filter(|it| it.level() <= Level::DEEPEST)
 }
 
-/// The outer iteration of a `for_each` alone, if it can be read.
-pub(super) fn read_iteration(written: &Value) -> Option<Iteration> {
-    let (over, path) = match (written.get("array"), written.get("entries")) {
-        (Some(path), None) => (Over::Array, path),
-        (None, Some(path)) => (Over::Entries, path),
+/// What is written for each level of a `for_each`, from the outside in, and no more of it than one too many.
+fn written_levels(written: &Value) -> impl Iterator<Item = &Value> {
+    let levels = std::iter::successors(Some(written), |it| it.get("for_each"));
+    levels.take(usize::from(Level::DEEPEST.0) + 1)
+}
+
+/// What paths start from inside of each level of a `for_each`, by the pointers of these: `at` is that of the outermost.
+pub(super) fn scopes_of_levels(written: &Value, at: &str) -> Vec<(String, IterationScope)> {
+    let mut scope: Option<ForEach> = None;
+    let mut is_readable = true;
+    let mut at = at.to_owned();
+    let mut scopes = Vec::new();
+    for level in written_levels(written) {
+        let iteration = read_iteration(level).filter(|_| is_readable);
+        is_readable = iteration.is_some();
+        if let Some(iteration) = iteration {
+            scope = Some(match scope.take() {
+                Some(outer) => outer.around(iteration),
+                None => ForEach::new(iteration),
+            });
+        }
+        let inside = scope.clone().filter(|_| is_readable);
+        let inside = inside.map_or(IterationScope::Unreadable, IterationScope::Elements);
+        scopes.push((at.clone(), inside));
+        at.push_str("/for_each");
+    }
+    scopes
+}
+
+/// One level of a `for_each`, if it can be read, without a condition.
+fn read_iteration(written: &Value) -> Option<Iteration> {
+    let fields = ["array", "entries", FIRST_OF].map(|name| written.get(name));
+    let (over, paths) = match fields {
+        [Some(path), None, None] => (Over::Array, vec![read_path(path)?]),
+        [None, Some(path), None] => (Over::Entries, vec![read_path(path)?]),
+        [None, None, Some(Value::Array(paths))] => {
+            (Over::Array, paths.iter().map(read_path).collect::<Option<Vec<_>>>()?)
+        }
         _ => return None,
     };
-    Some(Iteration { over, path: serde_json::from_value(path.clone()).ok()? })
+    let may_be = (1..=Iteration::MAX_PATHS).contains(&paths.len());
+    may_be.then_some(Iteration { over, paths, condition: None })
+}
+
+fn read_path(written: &Value) -> Option<Vec<String>> {
+    serde_json::from_value(written.clone()).ok()
 }

@@ -1,11 +1,11 @@
 //! A JSON value read as a plan as far as it goes: parts that can't be read are left out, and everything else knows its place.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::grammar::{enclosing, kind_at, shape_at};
-use super::iteration::IterationScope;
+use super::iteration::{IterationScope, scopes_of_levels};
 use super::rule::{PlanRule, TolerantMapping};
 use crate::evidence::effort::StepBudget;
 use crate::graph::GraphSpec;
@@ -41,6 +41,8 @@ pub(super) struct TolerantPlan<'a> {
     pub(super) rules: Vec<PlanRule<'a>>,
     /// What span rules go over, by their pointers.
     spans: BTreeMap<String, IterationScope>,
+    /// What paths start from inside of each level of a `for_each`, by its pointer.
+    levels: BTreeMap<String, IterationScope>,
 }
 
 impl<'a> TolerantPlan<'a> {
@@ -53,12 +55,21 @@ impl<'a> TolerantPlan<'a> {
             None => &[],
         };
         let event_types = event_types.iter().filter_map(Value::as_str);
+        let rules = read_rules(json, (graph, searches));
+        let spans = read_spans(json);
+        let owners =
+            rules.iter().map(|rule| rule.at.as_str()).chain(spans.keys().map(String::as_str));
+        let levels = owners.flat_map(|owner| {
+            let at = format!("{owner}/for_each");
+            json.pointer(&at).map(|written| scopes_of_levels(written, &at)).unwrap_or_default()
+        });
         Self {
             json,
+            levels: levels.collect(),
             event_type: event_type.and_then(Value::as_str).filter(|name| !name.is_empty()),
             event_patterns: event_types.map(EventPattern::new).collect(),
-            rules: read_rules(json, (graph, searches)),
-            spans: read_spans(json),
+            rules,
+            spans,
         }
     }
 
@@ -78,10 +89,15 @@ impl<'a> TolerantPlan<'a> {
     }
 
     /// All iterations, and the outer ones of those that are nested.
-    pub(super) fn iterations(&self) -> BTreeSet<ForEach> {
+    pub(super) fn iterations(&self) -> Vec<ForEach> {
         let scopes = self.rules.iter().map(|rule| &rule.scope).chain(self.spans.values());
-        let all = scopes.filter_map(IterationScope::for_each);
-        all.flat_map(|for_each| [for_each.outer(), for_each.clone()]).collect()
+        let scopes = scopes.chain(self.levels.values());
+        ForEach::all_levels(scopes.filter_map(IterationScope::for_each))
+    }
+
+    /// What paths start from inside of the level of a `for_each` that is at a pointer.
+    pub(super) fn inside_level(&self, at: &str) -> Option<&IterationScope> {
+        self.levels.get(at)
     }
 
     /// The rule at a pointer.
@@ -118,6 +134,11 @@ impl<'a> TolerantPlan<'a> {
 
     /// What the paths of a place start from; `None` of a span rule that isn't looked at.
     pub(super) fn scope(&self, at: &str) -> Option<&IterationScope> {
+        if let Some(level) = enclosing(self.json, at, &[ObjectKind::ForEach])
+            && at.strip_prefix(level).is_some_and(|inside| inside.starts_with("/where"))
+        {
+            return self.levels.get(level);
+        }
         match enclosing(self.json, at, &[ObjectKind::Span]) {
             Some(span) => self.spans.get(span),
             None => Some(self.rule_around(at).map_or(&IterationScope::Event, |rule| &rule.scope)),

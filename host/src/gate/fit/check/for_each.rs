@@ -1,5 +1,7 @@
 //! What each `for_each` goes over has to be there, and be an array or an object.
 
+use serde_json::Value;
+
 use super::describe::{described, shown};
 use crate::diagnostics::codes::{FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
@@ -10,7 +12,7 @@ use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::smallest;
 use crate::gate::fit::suggest::{Meant, collections, nearest_collection, reads_elements, relocate};
 use crate::json::JsonKind;
-use crate::plan::expr::Over;
+use crate::plan::expr::{FIRST_OF, Over};
 use crate::plan::{Plan, Read, Role};
 
 /// How many arrays a message names.
@@ -20,16 +22,72 @@ const MAX_LISTED: usize = 6;
 pub(in crate::gate::fit) fn check(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Finding> {
     let reads = plan.reads();
     let over = reads.iter().filter(|read| read.role == Role::ForEach);
-    over.filter_map(|read| iteration(read, &reads, scopes)).collect()
+    let finding = |read| match alternatives(read, &reads) {
+        Some(all) => alternative(read, &all, scopes),
+        None => iteration(read, &reads, scopes),
+    };
+    over.filter_map(finding).collect()
+}
+
+/// All paths of which the first counts at which there is an array, where this is one of them.
+fn alternatives<'r, 'p>(read: &Read<'_>, reads: &'r [Read<'p>]) -> Option<Vec<&'r Read<'p>>> {
+    let list = |pointer: &'r str| {
+        let (list, _) = pointer.rsplit_once('/')?;
+        list.ends_with(&format!("/{FIRST_OF}")).then_some(list)
+    };
+    let (own, _) = read.pointer.rsplit_once('/')?;
+    let all: Vec<&Read<'_>> = reads.iter().filter(|it| list(&it.pointer) == Some(own)).collect();
+    (!all.is_empty()).then_some(all)
+}
+
+/// One of several paths need not be in the samples, as long as another one is, unless it is one of theirs misspelt.
+fn alternative(read: &Read<'_>, all: &[&Read<'_>], scopes: &Scopes<'_>) -> Option<Finding> {
+    let known = scopes.at(read.for_each, read.reference.level)?;
+    let path = &read.reference.path;
+    let has_array = |path: &Path| known.kinds(path).contains(JsonKind::Array);
+    if has_array(path) {
+        return None;
+    }
+    let misspelt = |path: &Path| {
+        let is_unknown = known.values(path).next().is_none() && !known.admits_path(path);
+        let nearest = || nearest_collection(path, Over::Array, known).filter(Likely::is_certain);
+        let nearest = is_unknown.then(nearest).flatten()?;
+        let is_listed = all.iter().any(|other| other.reference.path == nearest.item);
+        (!is_listed).then_some(nearest)
+    };
+    if let Some(nearest) = misspelt(path) {
+        // Of several that are like the same list, it is one of them misspelt: one of as many keys if there is any.
+        let same = all.iter().map(|other| &other.reference.path);
+        let same = same.filter(|it| misspelt(it).is_some_and(|other| other.item == nearest.item));
+        let meant = same.min_by_key(|it| it.len() != nearest.item.len());
+        if meant == Some(path) {
+            let finding = unknown_path(read, Over::Array, known);
+            return Some(finding.suggesting(Some(nearest.replacing(&read.pointer))));
+        }
+        return None;
+    }
+    // Where there is an array at none of them, the first one is the place to say so.
+    let is_first = all.first().is_some_and(|first| first.pointer == read.pointer);
+    let may_be = |it: &&Read<'_>| {
+        let path = &it.reference.path;
+        has_array(path) || (known.admits_path(path) && known.values(path).next().is_none())
+    };
+    if !is_first || all.iter().any(may_be) {
+        return None;
+    }
+    match known.values(path).next() {
+        Some((_, first)) => Some(not_to_go_over(read, Over::Array, first, known)),
+        None => unknown(read, Over::Array, known, scopes),
+    }
 }
 
 fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option<Finding> {
     let known = scopes.at(read.for_each, read.reference.level)?;
     let path = &read.reference.path;
     let (at, field) = read.pointer.rsplit_once('/')?;
-    let (over, wanted, code) = match field {
-        "array" => (Over::Array, JsonKind::Array, FOR_EACH_NOT_ARRAY),
-        _ => (Over::Entries, JsonKind::Object, FOR_EACH_NOT_OBJECT),
+    let (over, wanted) = match field {
+        "array" => (Over::Array, JsonKind::Array),
+        _ => (Over::Entries, JsonKind::Object),
     };
     let kinds = known.kinds(path);
     if kinds.contains(wanted) {
@@ -38,15 +96,7 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
     let Some((_, first)) = known.values(path).next() else {
         return if known.admits_path(path) { None } else { unknown(read, over, known, scopes) };
     };
-    let what = if over == Over::Array { "an array" } else { "an object" };
-    let mut finding = Finding::new(
-        Stage::Fit,
-        code,
-        &read.pointer,
-        format!("{what} to go over; {}", listed(over, known)),
-        format!("{} at {}", described(first), shown(path)),
-    );
-    finding.event = smallest(known.values(path).map(|(seen, _)| seen));
+    let finding = not_to_go_over(read, over, first, known);
     let other = match over {
         Over::Array => (JsonKind::Object, "entries"),
         Over::Entries => (JsonKind::Array, "array"),
@@ -65,6 +115,35 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
     Some(finding.suggesting(Some(Likely::new(renamed, certain))))
 }
 
+/// What is at a path can't be gone over.
+fn not_to_go_over(read: &Read<'_>, over: Over, first: &Value, known: &PathIndex<'_>) -> Finding {
+    let path = &read.reference.path;
+    let (what, code) = match over {
+        Over::Array => ("an array", FOR_EACH_NOT_ARRAY),
+        Over::Entries => ("an object", FOR_EACH_NOT_OBJECT),
+    };
+    let mut finding = Finding::new(
+        Stage::Fit,
+        code,
+        &read.pointer,
+        format!("{what} to go over; {}", listed(over, known)),
+        format!("{} at {}", described(first), shown(path)),
+    );
+    finding.event = smallest(known.values(path).map(|(seen, _)| seen));
+    finding
+}
+
+fn unknown_path(read: &Read<'_>, over: Over, known: &PathIndex<'_>) -> Finding {
+    let what = if over == Over::Array { "an array" } else { "an object" };
+    Finding::new(
+        Stage::Fit,
+        UNKNOWN_PATH,
+        &read.pointer,
+        format!("{what} that {} have; {}", known.of, listed(over, known)),
+        format!("{}, which none of {} samples has", shown(&read.reference.path), known.count()),
+    )
+}
+
 fn unknown(
     read: &Read<'_>,
     over: Over,
@@ -72,14 +151,7 @@ fn unknown(
     scopes: &Scopes<'_>,
 ) -> Option<Finding> {
     let path = &read.reference.path;
-    let what = if over == Over::Array { "an array" } else { "an object" };
-    let finding = Finding::new(
-        Stage::Fit,
-        UNKNOWN_PATH,
-        &read.pointer,
-        format!("{what} that {} have; {}", known.of, listed(over, known)),
-        format!("{}, which none of {} samples has", shown(path), known.count()),
-    );
+    let finding = unknown_path(read, over, known);
     let level = read.reference.level;
     if let Some(Meant::Reference(meant)) = relocate(&read.reference, read.for_each, scopes)
         && meant.level == level

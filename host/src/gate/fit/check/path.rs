@@ -155,7 +155,7 @@ fn unknown_at(at: &str, path: &[String], known: &PathIndex<'_>) -> Finding {
 
 /// A path that leads through an array.
 fn through(at: &str, iteration: &Iteration, rest: &[String]) -> Finding {
-    let array = shown(&iteration.path);
+    let array = shown(iteration.path());
     let inside = if rest.is_empty() { "each element".to_owned() } else { shown(rest) };
     Finding::new(
         Stage::Fit,

@@ -54,7 +54,9 @@ impl TypeCheck<'_, '_, '_> {
         }
         let code = code(property_type, constant);
         let finding = Finding::new(Stage::Fit, code, &at, self.wanted(property_type), observed);
-        let meant = Conversion::to_type(property_type)
+        let step = Conversion::to_type(property_type);
+        let step = step.map(|step| step.in_zone(self.samples.time_zone()));
+        let meant = step
             .and_then(|step| conversion::converted(&[step], constant, self.search.effort()))
             .filter(|value| fit(property_type, value) == Fit::Valid);
         let replaced = meant.map(|value| Likely::new(patch::replace(&at, value), true));
@@ -141,7 +143,9 @@ impl TypeCheck<'_, '_, '_> {
         }
         let there: Vec<&Value> = values.iter().map(|(_, value)| *value).collect();
         let (path, effort) = (&reference.path, self.search.effort());
-        let conversion = missing_conversion(self.mapping, property_type, path, &there, effort);
+        let zone = self.samples.time_zone();
+        let conversion =
+            missing_conversion(self.mapping, property_type, zone, path, &there, effort);
         // A path of the property's own name is the right one, if a conversion makes it so.
         let is_right = conversion.as_ref().is_some_and(Likely::is_certain)
             && self.mapping.reads_its_name(path);
@@ -212,8 +216,13 @@ impl TypeCheck<'_, '_, '_> {
         if leaf.own.is_empty() {
             return finding;
         }
-        let better =
-            better_chain(leaf.own, &leaf.after, property_type, values, self.search.effort());
+        let better = better_chain(
+            leaf,
+            property_type,
+            self.samples.time_zone(),
+            values,
+            self.search.effort(),
+        );
         let replaced = better.map(|it| {
             it.map(|steps| match steps.is_empty() {
                 true => patch::remove(&at),

@@ -6,12 +6,10 @@ use std::collections::BTreeSet;
 use crate::diagnostics::codes::{FOR_EACH_NOT_ARRAY, MISSING_FOR_EACH, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
-use crate::diagnostics::untrusted::quoted;
-use crate::evidence::{PathStep, shown_steps};
+use crate::evidence::shown_elements;
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{ElementPath, iterations_with};
 use crate::gate::fit::{is_in, joins};
-use crate::plan::expr::Level;
 use crate::plan::{Form, NodeRule, Plan, Read, Role, innermost};
 
 /// Says of each node most of whose paths are unknown what it should go over, in the place of all that is said of those paths.
@@ -32,7 +30,8 @@ pub(in crate::gate::fit) fn check(plan: &Plan, scopes: &Scopes<'_>, findings: &m
         let place = findings.iter().position(|it| is_about_path(it) && follows(it));
         // What is said of the `for_each` itself stays, with what fixes it.
         let of_for_each = format!("{at}/for_each");
-        let said = findings.iter().find(|it| is_about_path(it) && is_in(&it.pointer, &of_for_each));
+        let said =
+            findings.iter().find(|it| is_about_path(it) && is_of_list(&it.pointer, &of_for_each));
         let found = match said {
             Some(said) => Finding { suggestion: found.suggestion, ..said.clone() },
             None => found,
@@ -40,6 +39,11 @@ pub(in crate::gate::fit) fn check(plan: &Plan, scopes: &Scopes<'_>, findings: &m
         findings.retain(|it| !(is_about_path(it) && follows(it)));
         findings.insert(place.unwrap_or_default().min(findings.len()), found);
     }
+}
+
+/// Whether a place in a `for_each` says what is gone over, and not what has to hold of it.
+fn is_of_list(pointer: &str, for_each: &str) -> bool {
+    is_in(pointer, for_each) && !pointer.contains("/where/")
 }
 
 /// Whether a place is in an edge that goes over what the node goes over.
@@ -67,13 +71,16 @@ fn astray(
     let is_lost = |read: &&Read<'_>| {
         unknown.contains(read.pointer.as_str()) && !here.has(&read.reference.path)
     };
-    let of_node = reads.iter().filter(|it| is_in(&it.pointer, &at) && it.role != Role::ForEach);
+    // What a `for_each` itself reads goes with it.
+    let for_each_at = format!("{at}/for_each");
+    let is_of_node = |it: &&Read<'_>| is_in(&it.pointer, &at) && !is_in(&it.pointer, &for_each_at);
+    let of_node = reads.iter().filter(is_of_node);
     let inside: Vec<&Read<'_>> =
         of_node.filter(|it| it.reference.level == level && !it.reference.path.is_empty()).collect();
     // Nothing is known of the elements of what isn't there.
     let is_over_nothing = findings.iter().any(|it| {
         let is_code = matches!(it.code, UNKNOWN_PATH | FOR_EACH_NOT_ARRAY);
-        is_code && !it.is_certain() && is_in(&it.pointer, &format!("{at}/for_each"))
+        is_code && !it.is_certain() && is_of_list(&it.pointer, &for_each_at)
     });
     let lost = inside.iter().copied().filter(|read| is_over_nothing || is_lost(read));
     let lost: Vec<&Read<'_>> = lost.collect();
@@ -82,24 +89,22 @@ fn astray(
         return None;
     }
     let from_parent = |it: &&Read<'_>| {
-        is_in(&it.pointer, &at) && level == Level::DEEPEST && it.reference.level == Level(1)
+        let is_outside = !it.reference.level.is_event() && it.reference.level < level;
+        is_in(&it.pointer, &at) && !is_in(&it.pointer, &for_each_at) && is_outside
     };
-    let parents = reads.iter().filter(|it| from_parent(it) && it.role != Role::ForEach);
-    let wanted = |read: &Read<'_>, from_parent: bool| ElementPath {
+    let parents = reads.iter().filter(|it| from_parent(it));
+    let wanted = |read: &Read<'_>| ElementPath {
         path: read.reference.path.clone(),
-        from_parent,
+        outwards: level.0 - read.reference.level.0,
     };
-    let all: Vec<ElementPath> = lost
-        .iter()
-        .map(|read| wanted(read, false))
-        .chain(parents.map(|read| wanted(read, true)))
-        .collect();
+    let all: Vec<ElementPath> = lost.iter().copied().chain(parents).map(wanted).collect();
     let suiting = iterations_with(evidence, types, &all, efforts);
     let [only] = suiting.as_slice() else { return None };
-    if node.for_each() == Some(only) {
+    // A condition on elements isn't one on others.
+    if node.for_each().is_some_and(|it| it == only || !it.conditions().is_empty()) {
         return None;
     }
-    let place = format!("{at}/for_each");
+    let place = for_each_at;
     let mut patch = patch::add(&place, only);
     let room = efforts.room();
     let elements = evidence.elements_within(types, only, &room);
@@ -115,12 +120,9 @@ fn astray(
         let base = read.pointer.strip_suffix("/source_path").filter(|_| level.is_event())?;
         patch = patch::both(patch, patch::add(&format!("{base}/from"), "event"));
     }
-    let over = quoted(&shown_steps(&PathStep::elements(only)));
+    let over = shown_elements(only);
     let observed = match node.for_each() {
-        Some(other) => format!(
-            "elements {}, none of which has them",
-            quoted(&shown_steps(&PathStep::elements(other)))
-        ),
+        Some(other) => format!("elements {}, none of which has them", shown_elements(other)),
         None => "a node for the event, which has none of them".to_owned(),
     };
     let expected =

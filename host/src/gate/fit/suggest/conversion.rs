@@ -7,14 +7,15 @@ use crate::evidence::effort::StepBudget;
 use crate::evidence::is_scalar;
 use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::similarity::spelling;
-use crate::gate::fit::mapping::Mapping;
+use crate::gate::fit::mapping::{Leaf, Mapping};
 use crate::graph::spec::PropertyType;
-use crate::plan::expr::Conversion;
+use crate::plan::expr::{Conversion, Zone};
 
 /// The conversion that makes every value that a mapping reads at `path` one of its type. Null doesn't count.
 pub(in crate::gate::fit) fn missing_conversion(
     mapping: &Mapping<'_>,
     property_type: &PropertyType,
+    time_zone: Option<&Zone>,
     path: &[String],
     values: &[&Value],
     effort: &StepBudget,
@@ -31,25 +32,26 @@ pub(in crate::gate::fit) fn missing_conversion(
         PropertyType::Int64 if !values.iter().all(|it| is_scalar(it)) => {
             (Conversion::Length, false)
         }
-        property_type => (Conversion::to_type(property_type)?, true),
+        property_type => (Conversion::to_type(property_type)?.in_zone(time_zone), true),
     };
     let fits =
         conversion::outcome(std::slice::from_ref(&step), property_type, &values, effort).fits();
     fits.then(|| Likely::new(step, certain))
 }
 
-/// The steps that give values of the type in the place of `own`, with `after` following them: the same without the last one,
+/// The steps that give values of the type in the place of those of a leaf, with those after it following them: the same without the last one,
 /// or with another in its place or after it, or that one alone. Values that were
 /// seen have to bear it out; without any it is a guess.
 pub(in crate::gate::fit) fn better_chain(
-    own: &[Conversion],
-    after: &[Conversion],
+    leaf: &Leaf<'_>,
     property_type: &PropertyType,
+    time_zone: Option<&Zone>,
     values: &[&Value],
     effort: &StepBudget,
 ) -> Option<Likely<Vec<Conversion>>> {
+    let (own, after) = (leaf.own, &leaf.after);
     let (last, before) = own.split_last()?;
-    let step = Conversion::to_type(property_type);
+    let step = Conversion::to_type(property_type).map(|step| step.in_zone(time_zone));
     let with = |steps: &[Conversion]| {
         step.as_ref().map(|step| [steps, std::slice::from_ref(step)].concat())
     };

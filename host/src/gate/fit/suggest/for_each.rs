@@ -3,7 +3,9 @@
 use json_patch::Patch;
 use serde_json::{Value, json};
 
-use super::{LOOKUP, from_field, in_long_form, is_presentable};
+use std::rc::Rc;
+
+use super::{LOOKUP, in_long_form, is_presentable};
 use crate::diagnostics::finding::patch;
 use crate::evidence::effort::StepBudgets;
 use crate::evidence::similarity::ranking::{Likely, best};
@@ -12,6 +14,7 @@ use crate::evidence::{Evidence, Path, PathIndex};
 use crate::gate::fit::joins;
 use crate::json::JsonKind;
 use crate::plan::expr::{ForEach, Iteration, Level, Over};
+use crate::plan::language::start_word;
 use crate::plan::{Form, Plan, Read, Role, innermost};
 
 /// How many arrays of the events, and in the elements of each, are looked into.
@@ -20,13 +23,13 @@ const MAX_ARRAYS: usize = 48;
 /// What it costs to make a path ready to be compared, for each of its keys, in steps.
 const PATH_STEPS: u64 = 500;
 
-/// A path of an element, or of the one around it.
+/// A path of an element, or of one around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementPath {
     /// The path.
     pub(crate) path: Vec<String>,
-    /// Whether it starts at the element of the outer iteration.
-    pub(crate) from_parent: bool,
+    /// How many iterations further out the element is that it starts at.
+    pub(crate) outwards: u8,
 }
 
 /// The iterations of whose elements these are paths, all of them. None where the search ends for want of effort.
@@ -44,27 +47,29 @@ pub(crate) fn iterations_with(
         let looked_up = searches.take(LOOKUP * (wanted.len() * types.len()) as u64);
         (searches.take_all(&room) && looked_up).then_some(elements)
     };
-    let (outer, inner): (Vec<&ElementPath>, Vec<&ElementPath>) =
-        wanted.iter().partition(|it| it.from_parent);
-    let has = |evidence: &Evidence, wanted: &[&ElementPath]| {
-        wanted.iter().all(|it| types.iter().any(|name| evidence.knows(name, &it.path)))
+    let has = |evidence: &Evidence, it: &ElementPath| {
+        types.iter().any(|name| evidence.knows(name, &it.path))
     };
     let mut suiting = Vec::new();
-    for first in arrays(evidence, types) {
-        let one = ForEach::new(first.clone(), None);
-        let Some(elements_of_one) = elements(&one) else { return Vec::new() };
-        if outer.is_empty() && has(&elements_of_one, &inner) {
-            suiting.push(one.clone());
+    // Each with what is known of the elements of all its levels, the innermost last.
+    let mut open: Vec<(ForEach, Vec<Rc<Evidence>>)> = Vec::new();
+    let outermost = arrays(evidence, types).into_iter();
+    open.extend(outermost.rev().map(|it| (ForEach::new(it), Vec::new())));
+    while let Some((for_each, mut known)) = open.pop() {
+        let Some(innermost) = elements(&for_each) else { return Vec::new() };
+        known.push(Rc::new(innermost));
+        let is_there = |it: &ElementPath| {
+            let at = known.iter().rev().nth(usize::from(it.outwards));
+            at.is_some_and(|elements| has(elements, it))
+        };
+        if wanted.iter().all(is_there) {
+            suiting.push(for_each.clone());
         }
-        if !has(&elements_of_one, &outer) {
-            continue;
-        }
-        for second in arrays(&elements_of_one, types) {
-            let both = ForEach::new(first.clone(), Some(second));
-            let Some(elements_of_both) = elements(&both) else { return Vec::new() };
-            if has(&elements_of_both, &inner) {
-                suiting.push(both);
-            }
+        if let Some(elements) = known.last()
+            && for_each.level() < Level::DEEPEST
+        {
+            let nested = arrays(elements, types).into_iter().rev();
+            open.extend(nested.map(|it| (for_each.clone().around(it), known.clone())));
         }
     }
     suiting
@@ -81,7 +86,7 @@ pub(in crate::gate::fit) fn collections<'k>(
     known: &'k PathIndex<'_>,
 ) -> impl Iterator<Item = &'k Path> {
     let of_kind = known.collections().iter().filter(move |it| it.iteration.over == over);
-    let paths = of_kind.map(|it| &it.iteration.path);
+    let paths = of_kind.filter_map(|it| it.iteration.paths.first());
     paths.filter(|path| path.iter().all(|key| is_presentable(key)))
 }
 
@@ -116,10 +121,10 @@ pub(in crate::gate::fit) fn reads_elements(
     reads: &[Read<'_>],
     known: &PathIndex<'_>,
 ) -> bool {
-    let iteration = Iteration { over: Over::Array, path: read.reference.path.clone() };
+    let iteration = Iteration::new(Over::Array, read.reference.path.clone());
     let types = &known.event_types;
     let room = known.efforts.room();
-    let elements = known.evidence.elements_within(types, &ForEach::new(iteration, None), &room);
+    let elements = known.evidence.elements_within(types, &ForEach::new(iteration), &room);
     if !known.efforts.searches.take_all(&room) || room.is_over() {
         return false;
     }
@@ -164,24 +169,26 @@ pub(in crate::gate::fit) fn added_for_each(
         Form::Long => read.pointer.starts_with(&format!("{at}/")),
     });
     let mut edits = Patch::default();
+    let own_for_each = format!("{at}/for_each/");
     for read in of_node {
-        if read.role == Role::ForEach || read.reference.level != deepest {
+        let is_from_event = read.reference.level.is_event() && !deepest.is_event();
+        if read.pointer.starts_with(&own_for_each) || is_from_event {
             continue;
         }
         let base = read.pointer.strip_suffix("/source_path")?;
         let edit = match through.iter().find(|it| it.pointer == read.pointer) {
             Some(it) => patch::replace(&read.pointer, &it.rest),
             None => {
-                let from = from_field(deepest, Level(deepest.0 + 1))?;
+                let from = start_word(read.reference.level, deepest.inside())?;
                 patch::add(&format!("{base}/from"), from)
             }
         };
         edits = patch::both(edits, edit);
     }
     let certain = through.iter().any(|it| it.is_key);
-    let array = json!({"array": iteration.path});
+    let array = json!({"array": iteration.path()});
     if plan.form() == Form::Long {
-        let nested = if deepest.is_event() { "" } else { "/for_each" };
+        let nested = "/for_each".repeat(usize::from(deepest.0));
         let add = patch::add(&format!("{at}/for_each{nested}"), array);
         return Some(Likely::new(patch::both(add, edits), certain));
     }

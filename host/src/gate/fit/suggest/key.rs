@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{PathSearch, Sought, from_field};
+use super::{PathSearch, Sought};
 use crate::evidence::similarity::ranking::Likely;
 use crate::gate::fit::mapping::Mapping;
 use crate::gate::fit::scope::Scopes;
 use crate::graph::spec::{Entity, PropertySpec};
 use crate::plan::expr::ForEach;
 use crate::plan::innermost;
+use crate::plan::language::start_word;
 
 /// A mapping for a property of the key of a node or an end that has these `mappings`: from the innermost level at which
 /// something suits.
@@ -31,7 +32,7 @@ pub(in crate::gate::fit) fn missing_key(
         let path = PathSearch::new(known, &entity.name, taken).named(&sought)?;
         Some(path.map(|path| {
             let mut mapping = json!({"property_name": key.logical_name, "source_path": path});
-            if let Some(from) = from_field(level, innermost(for_each)) {
+            if let Some(from) = start_word(level, innermost(for_each)) {
                 mapping["from"] = json!(from);
             }
             mapping

@@ -24,7 +24,6 @@ pub(super) use name::is_half;
 pub(crate) use name::{called, likely_entity, likely_property, means_key, said_most};
 pub(crate) use path::{NearestPath, PathSearch, Sought, other_spellings};
 pub(super) use relocate::{Meant, relocate};
-pub(crate) use rewrite::from_field;
 pub(super) use rewrite::{has_list, in_long_form, parsed, rewritten};
 
 use crate::diagnostics::untrusted::is_hidden;

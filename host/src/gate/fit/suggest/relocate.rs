@@ -72,15 +72,20 @@ fn in_element(
 ) -> Option<Reference> {
     let for_each = for_each?;
     let mut prefixes: Vec<(Path, u8)> = Vec::new();
-    let mut whole = Path::new();
+    // No more than the places that a `for_each` may have.
+    let mut wholes = vec![Path::new()];
     for (level, iteration) in (1..).zip(for_each.levels()) {
-        whole.extend(iteration.path.iter().cloned());
-        prefixes.push((whole.clone(), level));
-        prefixes.push((iteration.path.clone(), level));
+        let own = |whole: &Path| {
+            let paths = iteration.paths.iter();
+            paths.map(|path| [whole.as_slice(), path].concat()).collect::<Vec<Path>>()
+        };
+        wholes = wholes.iter().flat_map(own).collect();
+        prefixes.extend(wholes.iter().map(|whole| (whole.clone(), level)));
+        prefixes.extend(iteration.paths.iter().map(|path| (path.clone(), level)));
     }
     let entry = [&[ENTRY_VALUE.to_owned()], path].concat();
     let level = for_each.level();
-    let is_entry = for_each.levels().last().is_some_and(|it| it.over == Over::Entries);
+    let is_entry = for_each.innermost().over == Over::Entries;
     if is_entry && scopes.at(Some(for_each), level)?.has(&entry) {
         return Some(Reference { path: entry, level });
     }
@@ -104,7 +109,7 @@ fn through_array(path: &[String], known: &PathIndex<'_>) -> Option<Meant> {
             let mut elements = elements.take_while(|_| effort.take(VALUE));
             elements.any(|element| at(element, rest).is_some())
         });
-        let iteration = Iteration { over: Over::Array, path: array.to_vec() };
+        let iteration = Iteration::new(Over::Array, array.to_vec());
         is_there.then(|| Meant::Element { iteration, rest: rest.to_vec() })
     })
 }

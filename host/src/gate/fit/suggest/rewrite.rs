@@ -5,15 +5,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostics::finding::patch;
 use crate::plan::expr::{Level, Piece, Reference, Template};
-
-/// What `from` says at a level, inside of these; nothing for the innermost one.
-pub(crate) fn from_field(level: Level, deepest: Level) -> Option<&'static str> {
-    match level {
-        level if level == deepest => None,
-        Level::EVENT => Some("event"),
-        _ => Some("parent"),
-    }
-}
+use crate::plan::language::start_word;
 
 /// Whether there is a list at a place of a plan as it is written.
 pub(in crate::gate::fit) fn has_list(written: &Value, at: &str) -> bool {
@@ -54,7 +46,7 @@ pub(in crate::gate::fit) fn rewritten(
     }
     let (base, field) = pointer.rsplit_once('/')?;
     let takes_from = matches!(field, "source_path" | "span_id_path");
-    let from = match (takes_from, from_field(new.level, deepest)) {
+    let from = match (takes_from, start_word(new.level, deepest)) {
         (false, _) => return None,
         (true, Some(from)) => patch::add(&format!("{base}/from"), from),
         (true, None) => patch::remove(&format!("{base}/from")),

@@ -494,3 +494,102 @@ fn an_alternative_may_be_for_events_that_no_sample_is_of() {
     assert_eq!(texts, ["/property_fields/0/coalesce/0/source_path: unknown_path!"]);
     assert!(repaired.is_some());
 }
+
+/// Parcels of lines, wherever the lines are.
+fn parcels(for_each: Value) -> Value {
+    json!({"event_type": "order.placed", "function_name": "f", "nodes": [
+        {"entity_name": "Parcel", "for_each": for_each, "key_fields": [field("parcel_id", &["id"])]},
+    ]})
+}
+
+#[test]
+fn one_of_several_lists_may_be_for_events_that_no_sample_is_of() {
+    let of = |paths: [&[&str]; 2]| {
+        judged(&parcels(json!({"first_of": paths, "for_each": {"array": ["parcels"]}})))
+    };
+    let lines: &[&str] = &["content", "lines"];
+    assert_eq!(of([lines, &["lines"]]).0, [""; 0]);
+    assert_eq!(of([&["content", "request", "lines"], lines]).0, [""; 0]);
+    assert_eq!(of([&["content", "note"], lines]).0, [""; 0]);
+    let (texts, _) = of([&["content", "liens"], &["content", "request", "lines"]]);
+    assert_eq!(texts, ["/nodes/0/for_each/first_of/0: unknown_path!"]);
+    // What the node reads tells what it should go over.
+    let (texts, repaired) = of([&["content", "note"], &["content", "id"]]);
+    assert_eq!(texts, ["/nodes/0/for_each/first_of/0: for_each_not_array!"]);
+    let repaired = repaired.expect("a plan that fits");
+    assert_eq!(repaired.pointer("/nodes/0/for_each/array"), Some(&json!(lines)));
+}
+
+#[test]
+fn a_condition_on_elements_reads_what_they_have() {
+    let of = |outer: Value, inner: Value| {
+        judged(&parcels(json!({"array": ["content", "lines"], "where": outer,
+            "for_each": {"array": ["parcels"], "where": inner}})))
+    };
+    let exists = |path: &[&str]| json!({"source_path": path, "exists": true});
+    let from = |path: &[&str], from: &str| with(exists(path), json!({"from": from}));
+    assert_eq!(of(exists(&["no"]), exists(&["weight"])).0, [""; 0]);
+    assert_eq!(of(from(&["content", "id"], "event"), from(&["no"], "parent")).0, [""; 0]);
+    let (texts, repaired) = of(exists(&["articel", "name"]), exists(&["wieght"]));
+    assert_eq!(
+        texts,
+        [
+            "/nodes/0/for_each/where/source_path: unknown_path!",
+            "/nodes/0/for_each/for_each/where/source_path: unknown_path!",
+        ]
+    );
+    assert!(repaired.is_some());
+    // What starts somewhere else says so.
+    let (texts, repaired) = of(exists(&["content", "id"]), exists(&["no"]));
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    let repaired = repaired.expect("a plan that fits");
+    assert_eq!(repaired.pointer("/nodes/0/for_each/where/from"), Some(&json!("event")));
+    assert_eq!(repaired.pointer("/nodes/0/for_each/for_each/where/from"), Some(&json!("parent")));
+}
+
+#[test]
+fn values_of_elements_that_are_passed_over_do_not_count() {
+    let node = |when: Value| {
+        json!({"event_type": "order.placed", "function_name": "f", "nodes": [
+            {"entity_name": "Line", "for_each": with(json!({"array": ["content", "lines"]}), when),
+                "key_fields": [with(field("order_id", &["content", "id"]), json!({"from": "event"})), field("line_no", &["no"])],
+                "property_fields": [field("article", &["article", "name"])]},
+        ]})
+    };
+    let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
+    let mut event = order(1);
+    event["content"]["lines"][1]["article"]["name"] = json!({"en": "x"});
+    let samples = Samples::parse(&event.to_string(), "samples").expect("samples");
+    let task = Task::new(graph, samples);
+    assert_eq!(findings(&node(json!({})), &task).len(), 1);
+    let where_text = json!({"where": {"source_path": ["article", "name"], "is_type": "string"}});
+    assert_eq!(findings(&node(where_text), &task), []);
+}
+
+#[test]
+fn empty_strings_are_no_values_to_a_plan_that_says_so() {
+    let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
+    let mut event = order(1);
+    event["content"]["due"] = json!("");
+    let samples = Samples::parse(&event.to_string(), "samples").expect("samples");
+    let task = Task::new(graph, samples);
+    let due = with(field("due_on", &["content", "due"]), json!({"convert": ["date"]}));
+    let plan = order_with(vec![due]);
+    assert_eq!(findings(&plan, &task).len(), 1);
+    assert_eq!(findings(&with(plan, json!({"empty": "absent"})), &task), []);
+}
+
+#[test]
+fn times_without_an_offset_are_read_in_the_zone_of_the_plan() {
+    let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
+    let mut event = order(1);
+    event["content"]["placed"] = json!("2026-03-02 10:00:00");
+    let samples = Samples::parse(&event.to_string(), "samples").expect("samples");
+    let task = Task::new(graph, samples);
+    let placed =
+        with(field("placed_at", &["content", "placed"]), json!({"convert": ["timestamp"]}));
+    let plan = order_with(vec![placed]);
+    assert_eq!(findings(&plan, &task).len(), 1);
+    let zone = json!({"time_zone": "Europe/Berlin"});
+    assert_eq!(findings(&with(plan, zone), &task), []);
+}

@@ -14,6 +14,7 @@ mod read;
 mod tests;
 mod text;
 mod time;
+mod zone;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ pub(crate) use chain::{Chain, Converted, MAX_TEXT_BYTES};
 pub use error::ConversionError;
 pub(crate) use pattern::PatternBudget;
 pub use pattern::{Group, Pattern};
+pub use zone::Zone;
 
 use super::fuel::{self, Cost};
 use crate::graph::spec::PropertyType;
@@ -39,10 +41,10 @@ pub enum Conversion {
     ToBoolean,
     /// JSON as text.
     ToJsonText,
-    /// RFC 3339 in UTC.
-    Timestamp,
-    /// A date.
-    Date,
+    /// RFC 3339 in UTC. With a zone, times without an offset are read in it.
+    Timestamp(Option<Zone>),
+    /// A date, of what the same takes.
+    Date(Option<Zone>),
     /// Lower case.
     Lower,
     /// Upper case.
@@ -95,8 +97,8 @@ impl Conversion {
             Self::ToDouble => "to_double",
             Self::ToBoolean => "to_boolean",
             Self::ToJsonText => "to_json_text",
-            Self::Timestamp => "timestamp",
-            Self::Date => "date",
+            Self::Timestamp(_) => "timestamp",
+            Self::Date(_) => "date",
             Self::Lower => "lower",
             Self::Upper => "upper",
             Self::Trim => "trim",
@@ -115,9 +117,19 @@ impl Conversion {
             PropertyType::Int64 => Some(Self::ToInt64),
             PropertyType::Double | PropertyType::Float64 => Some(Self::ToDouble),
             PropertyType::Boolean | PropertyType::Bool => Some(Self::ToBoolean),
-            PropertyType::Timestamp => Some(Self::Timestamp),
-            PropertyType::Date => Some(Self::Date),
+            PropertyType::Timestamp => Some(Self::Timestamp(None)),
+            PropertyType::Date => Some(Self::Date(None)),
             PropertyType::Bytes | PropertyType::Unsupported(_) => None,
+        }
+    }
+
+    /// The same where times without an offset are read in this zone.
+    #[must_use]
+    pub fn in_zone(self, zone: Option<&Zone>) -> Self {
+        match self {
+            Self::Timestamp(_) => Self::Timestamp(zone.cloned()),
+            Self::Date(_) => Self::Date(zone.cloned()),
+            other => other,
         }
     }
 
@@ -135,8 +147,8 @@ impl Conversion {
             Self::ToInt64 | Self::Length => Some(PropertyType::Int64),
             Self::ToDouble => Some(PropertyType::Double),
             Self::ToBoolean => Some(PropertyType::Boolean),
-            Self::Timestamp => Some(PropertyType::Timestamp),
-            Self::Date => Some(PropertyType::Date),
+            Self::Timestamp(_) => Some(PropertyType::Timestamp),
+            Self::Date(_) => Some(PropertyType::Date),
             Self::ParseJson { .. } => None,
         }
     }

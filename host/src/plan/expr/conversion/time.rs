@@ -8,6 +8,7 @@ use jiff::fmt::temporal::DateTimePrinter;
 
 use super::data::Data;
 use super::number::Decimal;
+use super::zone::Zone;
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 const PRINTER: DateTimePrinter = DateTimePrinter::new();
@@ -15,37 +16,37 @@ const PRINTER: DateTimePrinter = DateTimePrinter::new();
 /// Decimal places of a second that are read.
 const PLACES: usize = 9;
 
-pub(super) fn timestamp(data: Data<'_>) -> Option<Data<'_>> {
+pub(super) fn timestamp<'t>(data: Data<'t>, zone: Option<&Zone>) -> Option<Data<'t>> {
     let mut text = String::with_capacity("2019-05-15T15:20:57.123456Z".len());
     // With a fraction only where there is one, and without zeros at its end.
-    PRINTER.print_datetime(&utc_time(&data)?, &mut text).ok()?;
+    PRINTER.print_datetime(&utc_time(&data, zone)?, &mut text).ok()?;
     text.push('Z');
     Some(Data::String(Cow::Owned(text)))
 }
 
-pub(super) fn date(data: Data<'_>) -> Option<Data<'_>> {
+pub(super) fn date<'t>(data: Data<'t>, zone: Option<&Zone>) -> Option<Data<'t>> {
     let date = match &data {
         Data::String(text) if text.len() == "2019-05-15".len() => {
             match calendar_date(&mut Digits(text.as_bytes())).filter(|date| date.year() > 0) {
                 Some(date) => date,
                 // Ten digits are seconds.
-                None => utc_time(&data)?.date(),
+                None => utc_time(&data, zone)?.date(),
             }
         }
-        _ => utc_time(&data)?.date(),
+        _ => utc_time(&data, zone)?.date(),
     };
     Some(Data::String(Cow::Owned(date.to_string())))
 }
 
 /// The time in UTC that a value stands for, in the years from 1 to 9999. A time of the calendar all the way: the timestamps
 /// of `jiff` end a day early, and `9999-12-31T23:59:59Z` stands for "never" in many an event.
-fn utc_time(data: &Data<'_>) -> Option<DateTime> {
+fn utc_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
     let utc = match data {
         Data::Number(number) => epoch(&Decimal::read(number)?)?,
         Data::String(text) if text.contains(['e', 'E']) => return None,
         Data::String(text) => match Decimal::read(text) {
             Some(number) => epoch(&number)?,
-            None => date_time_with_offset(text)?,
+            None => date_time(text, zone)?,
         },
         _ => return None,
     };
@@ -69,8 +70,8 @@ fn epoch(number: &Decimal<'_>) -> Option<DateTime> {
 }
 
 /// RFC 3339, with a space in the place of the `T` as well, and with an offset that may lack its colon or its minutes. The offset
-/// is required: without one the conversion fails, rather than guess a zone.
-fn date_time_with_offset(text: &str) -> Option<DateTime> {
+/// is required where there is no zone to read times without one in: the conversion fails, rather than guess.
+fn date_time(text: &str, zone: Option<&Zone>) -> Option<DateTime> {
     let mut digits = Digits(text.as_bytes());
     let date = calendar_date(&mut digits)?;
     digits.one_of(b"Tt ")?;
@@ -84,9 +85,10 @@ fn date_time_with_offset(text: &str) -> Option<DateTime> {
         second => second,
     };
     let nanosecond = if digits.one_of(b".").is_some() { digits.fraction()? } else { 0 };
-    let offset = digits.offset()?;
-    let time = Time::new(hour, minute, second, nanosecond).ok()?;
-    DateTime::from_parts(date, time).checked_sub(offset).ok()
+    let says_no_offset = digits.0.is_empty();
+    let local = DateTime::from_parts(date, Time::new(hour, minute, second, nanosecond).ok()?);
+    let offset = if says_no_offset { zone?.offset(local) } else { digits.offset()? };
+    local.checked_sub(offset).ok()
 }
 
 /// `2019-05-15`, at the front of a text.

@@ -14,7 +14,10 @@ fn iterations(case: &Case) -> Vec<(String, &'static str, Vec<String>)> {
         let at = format!("{at}/for_each");
         let value = case.plan.pointer(&at).unwrap();
         let field = if value.get("array").is_some() { "array" } else { "entries" };
-        found.push((at, field, path_of(&value[field])));
+        // One of several paths has kinds of faults of its own.
+        if let Some(path) = value.get(field) {
+            found.push((at, field, path_of(path)));
+        }
     }
     found
 }
@@ -34,13 +37,16 @@ fn others(case: &Case, at: &str) -> Vec<Iteration> {
     let all = match outer {
         None => evidence.arrays(&types),
         Some(outer) => {
-            let value = case.plan.pointer(outer).unwrap();
-            let (over, field) = if value.get("array").is_some() {
-                (Over::Array, "array")
-            } else {
-                (Over::Entries, "entries")
-            };
-            let outer = ForEach::new(Iteration { over, path: path_of(&value[field]) }, None);
+            let first = outer.find("/for_each").unwrap();
+            let places = outer.match_indices("/for_each").map(|(at, name)| at + name.len());
+            let levels = places.filter(|end| *end > first).map(|end| {
+                let value = case.plan.pointer(&outer[..end]).unwrap();
+                match value.get("array") {
+                    Some(path) => Iteration::new(Over::Array, path_of(path)),
+                    None => Iteration::new(Over::Entries, path_of(&value["entries"])),
+                }
+            });
+            let outer = ForEach::of(levels).unwrap();
             evidence.elements(&types, &outer).arrays(&types)
         }
     };
@@ -51,10 +57,14 @@ pub(super) fn elsewhere(case: &Case, faults: &mut Vec<Fault>) {
     for (at, field, path) in iterations(case) {
         let place = at.strip_suffix("/for_each").unwrap();
         for other in
-            others(case, &at).into_iter().filter(|it| it.path != path && field == "array").take(4)
+            others(case, &at).into_iter().filter(|it| it.path() != path && field == "array").take(4)
         {
-            let what = other.path.join(".");
-            faults.push(fault(&with(case, &format!("{at}/array"), json!(other.path)), place, what));
+            let what = other.path().join(".");
+            faults.push(fault(
+                &with(case, &format!("{at}/array"), json!(other.path())),
+                place,
+                what,
+            ));
         }
     }
 }
@@ -110,9 +120,12 @@ fn inside(case: &Case) -> Vec<(Spot<'_>, Vec<String>)> {
         let Some(for_each) = case.plan.pointer(&format!("{}/for_each", spot.owner)) else {
             continue;
         };
-        let path = |it: &Value| it.get("array").or_else(|| it.get("entries")).map(path_of).unwrap();
-        let inner = for_each.get("for_each").map(path).unwrap_or_default();
-        let full = [path(for_each), inner].concat();
+        let levels = std::iter::successors(Some(for_each), |it| it.get("for_each"));
+        let path = |it: &Value| {
+            let first = it.get("first_of").and_then(|paths| paths.get(0));
+            it.get("array").or_else(|| it.get("entries")).or(first).map(path_of).unwrap()
+        };
+        let full = levels.flat_map(path).collect();
         found.push((spot, full));
     }
     found

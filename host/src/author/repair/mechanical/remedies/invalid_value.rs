@@ -42,7 +42,11 @@ fn known_as(field: &str, word: &str) -> Option<&'static str> {
     Some(match (field, word) {
         ("from", "root" | "top" | "$" | "record" | "document" | "global") => "event",
         ("from", "element" | "item" | "self" | "current" | "row" | "entry" | "this" | ".") => "",
-        ("from", "outer" | "outer_element" | "^" | "..") => "parent",
+        ("from", "outer" | "outer_element" | "^" | ".." | "parent1") => "parent",
+        ("from", "grandparent" | "^^" | "../..") => "parent2",
+        ("from", "great_grandparent" | "^^^" | "../../..") => "parent3",
+        ("empty", "null" | "none" | "nothing" | "omit" | "missing" | "drop" | "skip") => "absent",
+        ("empty", "keep" | "string" | "text" | "present") => "value",
         ("nulls", "drop" | "skip" | "ignore" | "remove") => "omit",
         ("nulls", "include" | "write" | "preserve") => "keep",
         ("on_error", "drop" | "skip" | "ignore" | "null" | "leave_out") => "omit",

@@ -4,8 +4,8 @@ use super::{
     Context, Remedy, TolerantMapping, derived, edge_end, fix, maybe, read_path, replace, split,
 };
 use crate::diagnostics::finding::patch;
-use crate::gate::fit::suggest::{ElementPath, from_field, iterations_with};
-use crate::plan::language::ObjectKind;
+use crate::gate::fit::suggest::{ElementPath, iterations_with};
+use crate::plan::language::{ObjectKind, STARTS, start_word};
 
 /// What starts at an element where there is none: the path of a `from`, or an empty path.
 pub(super) fn outside_for_each(context: &Context<'_, '_>, at: &str) -> Remedy {
@@ -28,7 +28,8 @@ fn lost_for_each(context: &Context<'_, '_>, at: &str) -> Remedy {
     let wanted = |mapping: &TolerantMapping<'_>| {
         let from = mapping.json.get("from").and_then(serde_json::Value::as_str);
         let path = mapping.path.clone().filter(|_| from != Some("event"))?;
-        Some(ElementPath { path, from_parent: from == Some("parent") })
+        let outwards = from.and_then(|from| STARTS.iter().position(|it| *it == from));
+        Some(ElementPath { path, outwards: u8::try_from(outwards.unwrap_or_default()).ok()? })
     };
     let wanted: Vec<ElementPath> = node.mappings.iter().filter_map(wanted).collect();
     let evidence = context.task.evidence();
@@ -44,7 +45,7 @@ pub(super) fn level_meant(context: &Context<'_, '_>, at: &str) -> Remedy {
     let scope = context.plan.scope(at)?;
     let level = context.only_level_with(&path, scope)?;
     let from = format!("{at}/from");
-    fix(match from_field(level, scope.level()) {
+    fix(match start_word(level, scope.level()) {
         Some(start) => patch::replace(&from, start),
         None => patch::remove(&from),
     })

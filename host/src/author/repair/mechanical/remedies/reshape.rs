@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{looks_like, read_path};
 use crate::diagnostics::finding::patch;
+use crate::plan::expr::FIRST_OF;
 use crate::plan::language::{ObjectKind, Shape};
 
 /// What is meant by a value for a place, in the form that the place takes: one thing for a list of one, a list of one for
@@ -18,6 +19,11 @@ pub(super) fn reshaped(shape: Shape, content: &Value) -> Option<Value> {
             if read_path(content).is_some() =>
         {
             Some(json!({"array": items}))
+        }
+        (Shape::Object(ObjectKind::ForEach), Value::Array(items))
+            if items.len() > 1 && items.iter().all(|it| read_path(it).is_some()) =>
+        {
+            Some(json!({FIRST_OF: items}))
         }
         (Shape::Object(kind), Value::Array(items)) => match items.as_slice() {
             [only] if only.is_object() => Some(only.clone()),

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Context, IterationScope, Remedy, derived, fix, read_iteration, replace, split};
+use super::{Context, IterationScope, Remedy, derived, fix, replace, split};
 use crate::diagnostics::finding::patch;
 use crate::evidence::Path;
 use crate::evidence::similarity::ranking::Likely;
 use crate::json::JsonKind;
-use crate::plan::expr::{ForEach, Level};
+use crate::plan::expr::{FIRST_OF, Level};
 use crate::plan::language::ObjectKind;
 
 /// A path that isn't a list of names: one text, or nothing.
@@ -15,6 +15,9 @@ pub(super) fn path(context: &Context<'_, '_>, at: &str, found: &Value) -> Remedy
     let (parent, field) = split(at)?;
     if matches!(field.as_str(), "array" | "entries") {
         return replace(at, iterated(context, parent, found)?);
+    }
+    if let Some((level, FIRST_OF)) = split(parent).as_ref().map(|(at, name)| (*at, name.as_str())) {
+        return replace(at, iterated(context, level, found)?);
     }
     let text = found.as_str().filter(|text| !text.is_empty());
     let scope = context.scope(at)?;
@@ -39,9 +42,8 @@ pub(super) fn iterated(context: &Context<'_, '_>, at: &str, found: &Value) -> Op
     let (outer, name) = split(at)?;
     let is_nested = name == "for_each" && context.plan.kind(outer) == Some(ObjectKind::ForEach);
     let known = if is_nested {
-        let outer = ForEach::new(read_iteration(context.plan.get(outer)?)?, None);
-        let level = outer.level();
-        context.known(&IterationScope::Elements(outer), level)
+        let outer = context.plan.inside_level(outer)?;
+        context.known(outer, outer.level())
     } else {
         context.known(&IterationScope::Event, Level::EVENT)
     };

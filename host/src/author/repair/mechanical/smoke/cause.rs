@@ -15,6 +15,7 @@ use crate::evidence::{Evidence, Seen, at, dotted, is_scalar};
 use crate::gate::fit::suggest::{PathSearch, Sought, likely_event_type_of};
 use crate::gate::fit::{Elements, Scopes, smallest};
 use crate::json::JsonKind;
+use crate::plan::expr::ForEach;
 use crate::plan::{FieldMapping, Form};
 
 /// Why a plan gives nothing, or too little, for the samples: a finding with the code `nonempty_floor`, or `None` where it
@@ -111,8 +112,8 @@ fn unusable_key(trial: &Trial<'_>, index: usize, key: usize) -> Option<Finding> 
     let mapping = node.key_fields().get(key)?;
     let reference = mapping.reference()?;
     let path = reference.path.as_slice();
-    let iterations = node.for_each().into_iter().flat_map(|it| [it.outer(), it.clone()]);
-    let elements = Elements::of(iterations.collect(), evidence, &types, &Evidence::room());
+    let iterations = ForEach::all_levels(node.for_each());
+    let elements = Elements::of(iterations, evidence, &types, &Evidence::room());
     let scopes = Scopes::new(evidence, &elements, &types, trial.efforts);
     let known = scopes.at(node.for_each(), reference.level)?;
     let count = known.seen().count();
