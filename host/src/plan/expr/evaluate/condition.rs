@@ -96,7 +96,7 @@ fn holds(test: &Test, json: &[u8]) -> bool {
 
 impl JsonType {
     /// The type of a value, given as valid JSON without white space around it.
-    pub(super) fn of(json: &[u8]) -> Self {
+    pub(crate) fn of(json: &[u8]) -> Self {
         match json.first() {
             Some(b'"') => Self::String,
             Some(b'{') => Self::Object,
