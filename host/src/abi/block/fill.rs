@@ -511,8 +511,10 @@ impl<'a> Fill<'a> {
 /// The names of the conversions of a value, in the order in which they are applied. Values nest as deep as a section lets
 /// them.
 fn conversions(value: &Expression, names: &mut Vec<&'static str>) {
-    if let Source::Coalesce(values) = &value.source {
-        values.iter().for_each(|value| conversions(value, names));
+    match &value.source {
+        Source::Coalesce(values) => values.iter().for_each(|value| conversions(value, names)),
+        Source::Query(_) => names.push("expression"),
+        Source::Path(_) | Source::Constant(_) | Source::Template(_) => {}
     }
     names.extend(value.convert.iter().map(Conversion::name));
 }

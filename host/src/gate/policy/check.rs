@@ -276,6 +276,7 @@ fn place(index: usize, input: &Input) -> String {
             Source::Constant(_) => "constant",
             Source::Template(_) => "template",
             Source::Coalesce(_) => "coalesce",
+            Source::Query(_) => "expression",
         },
     };
     format!("/inputs/{index}/{field}")

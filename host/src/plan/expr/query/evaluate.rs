@@ -41,6 +41,9 @@ pub(super) struct Machine<'v, 'f, L> {
     fuel: &'f mut u64,
     /// Bytes that may still be made.
     left: usize,
+    /// Whether what a string holds as JSON is null where it is an object or an array: something that is read may hold what a
+    /// policy denies.
+    pub(super) withholds_nested: bool,
     variables: Vec<Val<'v>>,
 }
 
@@ -53,7 +56,8 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         fuel: &'f mut u64,
     ) -> Self {
         let variables = vec![Val::Null; program.variables];
-        Self { event, inputs, fuel, left: MAX_MADE_BYTES, variables }
+        let withholds_nested = inputs.iter().any(|index| event.withholds_nested(*index));
+        Self { event, inputs, fuel, left: MAX_MADE_BYTES, withholds_nested, variables }
     }
 
     pub(super) fn eval(&mut self, op: &'v Op, current: &Val<'v>) -> Outcome<Val<'v>> {

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 pub use error::QueryError;
 pub(crate) use evaluate::Stop;
+pub(crate) use function::{Function, FunctionName, Parameter};
 pub(crate) use program::{KeyRead, Step};
 
 use error::Mistake;
@@ -35,6 +36,7 @@ use super::{JsonType, Level, Lookup, Reference};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::wording::json_in_line;
+use crate::json::JsonKinds;
 
 /// An expression. Two are equal when they are written in the same way, where the same is the current value.
 #[derive(Clone)]
@@ -99,6 +101,22 @@ impl Query {
     /// What it can read, each path once.
     pub fn references(&self) -> impl Iterator<Item = &Reference> {
         self.program.inputs.iter()
+    }
+
+    /// The same, with whether it takes apart what is there if that is an object or an array: other than to hand it on, to ask
+    /// whether it is true, or to compare it with what is neither.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Reference, bool)> {
+        self.program.inputs.iter().zip(self.program.taken_apart.iter().copied())
+    }
+
+    /// The kinds of values that it can give, as far as is known before it is evaluated.
+    pub(crate) fn gives(&self) -> JsonKinds {
+        self.program.op.gives()
+    }
+
+    /// The column of an offset in the text.
+    pub(crate) fn column(&self, at: usize) -> usize {
+        error::column(&self.text, at)
     }
 
     pub(crate) fn tree(&self) -> &Node {
@@ -235,9 +253,9 @@ impl CompiledQuery {
         Self { program: query.program.clone(), inputs }
     }
 
-    /// The numbers of its inputs.
-    pub(crate) fn inputs(&self) -> &[usize] {
-        &self.inputs
+    /// Whether something that it reads may give no object and no array.
+    pub(crate) fn withholds_nested(&self, event: &impl Lookup) -> bool {
+        self.inputs.iter().any(|index| event.withholds_nested(*index))
     }
 
     /// Appends the JSON of its value, also of null, and gives the type.

@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use super::error::Mistake;
 use super::function::{Function, FunctionName, Parameter};
+use super::number::Number;
 use super::tree::{Comparison, Node, NodeKind, Operation, Slice};
 use crate::diagnostics::codes;
 use crate::diagnostics::nearest::nearest;
 use crate::diagnostics::untrusted::quoted;
+use crate::json::{JsonKind, JsonKinds};
 use crate::plan::expr::conversion::PatternBudget;
 use crate::plan::expr::{Conversion, Level, Reference};
 
@@ -116,6 +118,8 @@ pub(super) struct Program {
     pub(super) op: Op,
     /// What the inputs are, by number.
     pub(super) inputs: Vec<Reference>,
+    /// Whether of each of them an object or an array is taken apart.
+    pub(super) taken_apart: Vec<bool>,
     /// The keys that it reads, as they are written.
     pub(super) keys: Vec<KeyRead>,
     /// How many variables there are.
@@ -164,7 +168,136 @@ pub(super) fn compile(
     let part = compiler.part(node, &here)?;
     let (op, _) = compiler.value(part);
     let Compiler { inputs, keys, variables, .. } = compiler;
-    Ok(Program { op, inputs, keys, variables })
+    let mut taken_apart = vec![false; inputs.len()];
+    op.take_apart(false, &mut taken_apart);
+    Ok(Program { op, inputs, taken_apart, keys, variables })
+}
+
+impl Op {
+    /// The kinds of values that it can give, as far as that is known.
+    pub(super) fn gives(&self) -> JsonKinds {
+        let of = |kinds: &[JsonKind]| kinds.iter().copied().collect::<JsonKinds>();
+        match self {
+            Self::Literal(json) => serde_json::from_str(json)
+                .map_or(of(&JsonKind::ALL), |json| of(&[JsonKind::of(&json)])),
+            Self::Flatten(_)
+            | Self::ProjectValues(..)
+            | Self::Filter(..)
+            | Self::Project(_, _, false) => of(&[JsonKind::Array, JsonKind::Null]),
+            Self::Not(_) => of(&[JsonKind::Boolean]),
+            Self::Compare(Comparison::Equal | Comparison::NotEqual, ..) => of(&[JsonKind::Boolean]),
+            Self::Compare(..) => of(&[JsonKind::Boolean, JsonKind::Null]),
+            Self::Arithmetic(..) | Self::Negate(..) | Self::Plus(..) => {
+                of(&[JsonKind::Integer, JsonKind::Number])
+            }
+            Self::List(_) => of(&[JsonKind::Array]),
+            Self::Object(_) => of(&[JsonKind::Object]),
+            Self::Or(left, right) | Self::And(left, right) => left.gives().union(right.gives()),
+            Self::Choose(_, then, otherwise) => then.gives().union(otherwise.gives()),
+            Self::Then(_, right) => right.gives().union(of(&[JsonKind::Null])),
+            Self::Pipe(_, right) => right.gives(),
+            Self::Let(_, body) => body.gives(),
+            Self::Call(call) => call.function.gives(),
+            Self::Input(_)
+            | Self::Current
+            | Self::Variable(_)
+            | Self::Undefined(_)
+            | Self::Fields(..)
+            | Self::Index(..)
+            | Self::Slice(..)
+            | Self::Project(_, _, true) => of(&JsonKind::ALL),
+        }
+    }
+
+    /// Notes the inputs of which objects and arrays are taken apart; `taken` says whether what this gives is.
+    fn take_apart(&self, taken: bool, inputs: &mut [bool]) {
+        match self {
+            Self::Input(number) => {
+                if let Some(input) = inputs.get_mut(*number) {
+                    *input |= taken;
+                }
+            }
+            Self::Current | Self::Literal(_) | Self::Variable(_) | Self::Undefined(_) => {}
+            Self::Fields(of, _)
+            | Self::Index(of, _)
+            | Self::Slice(of, _)
+            | Self::Flatten(of)
+            | Self::Project(of, None, _)
+            | Self::ProjectValues(of, None) => of.take_apart(true, inputs),
+            Self::Project(of, Some(each), _)
+            | Self::ProjectValues(of, Some(each))
+            | Self::Then(of, each)
+            | Self::Pipe(of, each) => {
+                of.take_apart(true, inputs);
+                each.take_apart(taken, inputs);
+            }
+            Self::Filter(of, condition, each) => {
+                of.take_apart(true, inputs);
+                condition.take_apart(false, inputs);
+                if let Some(each) = each {
+                    each.take_apart(taken, inputs);
+                }
+            }
+            Self::Or(left, right) | Self::And(left, right) => {
+                left.take_apart(taken, inputs);
+                right.take_apart(taken, inputs);
+            }
+            Self::Not(of) | Self::Negate(of, _) | Self::Plus(of, _) => {
+                of.take_apart(false, inputs);
+            }
+            Self::Compare(_, left, right) => {
+                let is_scalar =
+                    |op: &Self| matches!(op, Self::Literal(json) if !json.starts_with(['{', '[']));
+                left.take_apart(!is_scalar(right), inputs);
+                right.take_apart(!is_scalar(left), inputs);
+            }
+            Self::Arithmetic(_, left, right, _) => {
+                left.take_apart(false, inputs);
+                right.take_apart(false, inputs);
+            }
+            Self::Choose(condition, then, otherwise) => {
+                condition.take_apart(false, inputs);
+                then.take_apart(taken, inputs);
+                otherwise.take_apart(taken, inputs);
+            }
+            Self::List(items) => items.iter().for_each(|item| item.take_apart(true, inputs)),
+            Self::Object(members) => {
+                members.iter().for_each(|(_, value)| value.take_apart(true, inputs));
+            }
+            Self::Call(call) => {
+                for (index, argument) in call.arguments.iter().enumerate() {
+                    let takes = match call.function.value(index) {
+                        Some(Parameter::Number | Parameter::String) => false,
+                        // Of what they take, conversions of time and number take no object.
+                        Some(Parameter::Any) => !matches!(
+                            call.function.function,
+                            FunctionName::Date
+                                | FunctionName::Duration
+                                | FunctionName::Epoch
+                                | FunctionName::FromEpoch
+                                | FunctionName::Regex
+                                | FunctionName::Sha256
+                                | FunctionName::Timestamp
+                                | FunctionName::ToBoolean
+                                | FunctionName::ToDouble
+                                | FunctionName::ToInt64
+                                | FunctionName::ToNumber
+                                | FunctionName::MapValue
+                        ),
+                        _ => true,
+                    };
+                    argument.take_apart(takes, inputs);
+                }
+                if let Extra::Expression(by) = &call.extra {
+                    by.take_apart(true, inputs);
+                }
+            }
+            Self::Let(bindings, body) => {
+                bindings.iter().for_each(|(_, value)| value.take_apart(true, inputs));
+                body.take_apart(taken, inputs);
+            }
+        }
+    }
 }
 
 struct Compiler<'p> {
@@ -301,6 +434,21 @@ impl Compiler<'_> {
                 known(Op::Compare(*comparison, left, right))
             }
             NodeKind::Arithmetic(operation, left, right) => {
+                let divides = matches!(
+                    operation,
+                    Operation::Divide | Operation::Modulo | Operation::FloorDivide
+                );
+                let is_zero =
+                    |json: &str| Number::read(json).is_some_and(|number| number == Number::ZERO);
+                if divides && matches!(&right.kind, NodeKind::Literal(json) if is_zero(json)) {
+                    let expected = "a divisor other than zero";
+                    return Err(Mistake::new(
+                        codes::NOT_A_NUMBER,
+                        node.at,
+                        expected,
+                        "0".to_owned(),
+                    ));
+                }
                 let (left, right) = (self.boxed(left, here)?, self.boxed(right, here)?);
                 known(Op::Arithmetic(*operation, left, right, node.at))
             }

@@ -114,6 +114,9 @@ fn convert<'v, L: Lookup>(
         StepOutcome::Failed => {
             arguments.invalid_value("a value that the conversion of that name takes")
         }
+        StepOutcome::There(Data::Object(_) | Data::Array(_)) if machine.withholds_nested => {
+            Ok(Val::Null)
+        }
         StepOutcome::There(data) => match data {
             Data::Boolean(truth) => Ok(Val::Boolean(truth)),
             Data::String(text) => machine.text(&text),
