@@ -63,7 +63,7 @@ pub(crate) const TARGETS: [Target; 10] = [
         run: expression::target,
         seeds: seeds::expressions,
         kind: mutate::Kind::Bytes,
-        runs: 3000,
+        runs: 600,
     },
     Target {
         name: "inspect",

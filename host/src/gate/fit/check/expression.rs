@@ -73,10 +73,16 @@ impl KeyInExpression<'_, '_> {
         let longest = self.query.keys().iter().filter(|it| it.level == self.key.level);
         let longest = longest.filter_map(|it| KeyInExpression { key: it, ..*self }.plain());
         let whole = longest.filter(|it| it.starts_with(path)).max_by_key(Vec::len)?;
+        let sibling = self.misspelt().and_then(|key| {
+            let mut right = path.to_vec();
+            key.clone_into(right.last_mut()?);
+            let text = self.rewritten(&self.key.steps, &[key]);
+            text.filter(|_| known.admits_path(&right))
+        });
         let search = PathSearch::new(known, "", []);
         let sought = Sought { given: &whole, name: None, property_type: None, is_key: false };
         let nearest = search.nearest(&sought);
-        let is_typo = nearest.as_ref().is_some_and(|it| it.is_clear_typo());
+        let is_typo = sibling.is_some() || nearest.as_ref().is_some_and(|it| it.is_clear_typo());
         let is_sure = !known.is_thin() || known.is_blocked(path);
         if !is_typo && !is_sure {
             return None;
@@ -105,12 +111,36 @@ impl KeyInExpression<'_, '_> {
             };
             text.map(|text| Likely::new(patch::replace(self.pointer, text), certain))
         });
-        Some(finding.suggesting(replaced))
+        let sibling = sibling.map(|text| Likely::new(patch::replace(self.pointer, text), true));
+        Some(finding.suggesting(sibling.or(replaced)))
     }
 
     /// A key that no element has, though elements were seen, and that is another one of theirs misspelt. Fields of elements are
     /// often optional, so that nothing else speaks against one.
     fn unknown_in_elements(&self) -> Option<Finding> {
+        let (_, before) = self.key.steps.split_last()?;
+        let nearest = self.misspelt()?;
+        let path: Vec<String> = before.iter().map(shown_step).collect();
+        let finding = Finding::new(
+            Stage::Fit,
+            UNKNOWN_PATH,
+            self.pointer,
+            format!("a key that what is at {} has", quoted(&path.join("."))),
+            format!("{} at column {}", self.name(), self.query.column(self.key.at)),
+        );
+        let text = self.rewritten(&self.key.steps, &[nearest]);
+        Some(
+            finding
+                .suggesting(text.map(|text| Likely::new(patch::replace(self.pointer, text), true))),
+        )
+    }
+
+    fn name(&self) -> String {
+        self.key.steps.last().map(|step| quoted(&shown_step(step))).unwrap_or_default()
+    }
+
+    /// The one key that this one is misspelt, of those that are where it is looked for, which it isn't itself.
+    fn misspelt(&self) -> Option<String> {
         let (Step::Key(name), before) = self.key.steps.split_last()? else { return None };
         let declared = self.declared(before);
         if declared.iter().any(|key| key == name) {
@@ -140,22 +170,7 @@ impl KeyInExpression<'_, '_> {
         let searches = &self.known.efforts.searches;
         let scored = seen.iter().map(|key| (spelling::names(name, key, searches), *key));
         let nearest = best(scored).filter(|best| best.score >= SUGGESTION_THRESHOLD)?;
-        if !nearest.is_clear_typo() {
-            return None;
-        }
-        let path: Vec<String> = before.iter().map(shown_step).collect();
-        let finding = Finding::new(
-            Stage::Fit,
-            UNKNOWN_PATH,
-            self.pointer,
-            format!("a key that what is at {} has", quoted(&path.join("."))),
-            format!("{} at column {}", quoted(name), self.query.column(self.key.at)),
-        );
-        let text = self.rewritten(&self.key.steps, &[nearest.item.to_owned()]);
-        Some(
-            finding
-                .suggesting(text.map(|text| Likely::new(patch::replace(self.pointer, text), true))),
-        )
+        nearest.is_clear_typo().then(|| nearest.item.to_owned())
     }
 
     /// The keys that the event schema declares there.
