@@ -124,7 +124,9 @@ impl FieldPolicy {
                     || is_entry
                     || *known.get_or_insert_with(|| is_known(&read, &steps))
             };
-            let finding = self.finding(&read.pointer, &steps, usage, is_object);
+            let finding = self
+                .whole_event(&read.pointer, &steps)
+                .or_else(|| self.finding(&read.pointer, &steps, usage, is_object));
             let Some(finding) = finding.or_else(|| self.parsed_finding(&read, &steps)) else {
                 continue;
             };
@@ -179,18 +181,22 @@ impl FieldPolicy {
 
     /// What is wrong with what a module reads. It can do what it likes with an object.
     fn of_module(&self, place: &str, steps: &[PathStep], usage: Use) -> Option<Finding> {
-        // The root has to be gone through by keys: all of its entries are the whole event.
+        self.whole_event(place, steps)
+            .or_else(|| self.finding(place, steps, usage, || usage == Use::Read))
+    }
+
+    /// What is wrong with reading the whole event. The root has to be gone through by keys: all of its entries are the event.
+    fn whole_event(&self, place: &str, steps: &[PathStep]) -> Option<Finding> {
         let is_whole = !matches!(steps.first(), Some(PathStep::Key(_)));
-        if is_whole && !self.whole_event {
-            return Some(Finding::new(
+        (is_whole && !self.whole_event).then(|| {
+            Finding::new(
                 Stage::Policy,
                 codes::WHOLE_EVENT_NOT_GRANTED,
                 place,
                 "the paths of the fields that are needed",
                 "the whole event, which the policy doesn't grant",
-            ));
-        }
-        self.finding(place, steps, usage, || usage == Use::Read)
+            )
+        })
     }
 
     /// Whether what is somewhere in an event is denied, or below what is.

@@ -28,8 +28,8 @@ pub(super) fn keys(
     let mut unknown: Vec<&KeyRead> = Vec::new();
     for key in query.keys() {
         let is_told =
-            |told: &&KeyRead| told.level == key.level && key.steps.starts_with(&told.steps);
-        if unknown.iter().any(|told| is_told(&told)) {
+            |told: &KeyRead| told.level == key.level && key.steps.starts_with(&told.steps);
+        if unknown.iter().copied().any(is_told) {
             continue;
         }
         let Some(known) = scopes.at(for_each, key.level) else { continue };

@@ -76,11 +76,11 @@ impl Evaluation {
                 F::Map => true,
                 F::GroupBy => matches!(key, Tree::Null | Tree::Text(_)),
                 // Of the type of the first.
-                _ => match (&key, keyed.first()) {
+                _ => matches!(
+                    (&key, keyed.first()),
                     (Tree::Number(_), None | Some((Tree::Number(_), _)))
-                    | (Tree::Text(_), None | Some((Tree::Text(_), _))) => true,
-                    _ => false,
-                },
+                        | (Tree::Text(_), None | Some((Tree::Text(_), _)))
+                ),
             };
             if !is_right {
                 return Err(Failed);
@@ -362,7 +362,7 @@ fn of_text(function: F, values: &[Tree]) -> Outcome {
                     && at + wanted.len() <= end
                     && characters.get(*at..at + wanted.len()) == Some(wanted.as_slice())
             });
-            let found = if function == F::FindFirst { found.next() } else { found.last() };
+            let found = if function == F::FindFirst { found.next() } else { found.next_back() };
             found.map_or(Tree::Null, |at| Tree::Number(at.to_string()))
         }
         F::PadLeft | F::PadRight => {
