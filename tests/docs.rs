@@ -382,6 +382,7 @@ fn the_documents_show_every_command() {
         "plan check",
         "plan schema",
         "plan eval",
+        "plan expression",
         "render",
         "inspect",
         "graph check",

@@ -6,6 +6,7 @@
 
 mod answer;
 mod bundle;
+mod expression;
 mod gate;
 mod inspect;
 mod module;
@@ -42,7 +43,7 @@ pub(crate) struct Target {
 }
 
 /// All of them.
-pub(crate) const TARGETS: [Target; 9] = [
+pub(crate) const TARGETS: [Target; 10] = [
     Target {
         name: "plan",
         run: plan::target,
@@ -55,6 +56,13 @@ pub(crate) const TARGETS: [Target; 9] = [
         run: answer::target,
         seeds: seeds::answers,
         kind: mutate::Kind::Json,
+        runs: 600,
+    },
+    Target {
+        name: "expression",
+        run: expression::target,
+        seeds: seeds::expressions,
+        kind: mutate::Kind::Bytes,
         runs: 600,
     },
     Target {
@@ -187,6 +195,11 @@ fn plan() {
 #[test]
 fn answer() {
     bounded("answer");
+}
+
+#[test]
+fn expression() {
+    bounded("expression");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 pub(crate) mod choices;
 mod event;
+mod expression;
 mod plan;
 pub(crate) mod result;
 pub(crate) mod secrets;

@@ -67,6 +67,11 @@ pub mod inspect {
     pub use crate::gate::inspect::*;
 }
 
+/// Expressions as the oracle evaluates them.
+pub mod expression {
+    pub use crate::plan::oracle::expression as by_oracle;
+}
+
 /// What work costs that the host does for a guest.
 pub mod fuel {
     pub use crate::plan::expr::fuel::*;

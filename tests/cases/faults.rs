@@ -234,6 +234,19 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("faults::faults_in_arrays_in_arrays_are_found_and_repaired", || {
             faults_in_arrays_in_arrays_are_found_and_repaired();
         }),
+        trial("faults::right_plans_with_expressions_pass", || {
+            right_plans_pass(&Case::examples_by_expressions());
+        }),
+        trial("faults::faults_in_expressions_are_found_and_repaired", || {
+            let cases = Case::examples_by_expressions();
+            let kinds = whole_language::OF_EXPRESSIONS;
+            let (table, sums) = measure(&cases, kinds, MAX_PER_KIND, true);
+            say(&table);
+            check_most(&sums);
+            insta::with_settings!({ snapshot_path => "faults" }, {
+                insta::assert_snapshot!("expressions", table);
+            });
+        }),
         trial("faults::fenced_plans_are_read_and_cut_off_ones_turned_down", || {
             fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::examples());
         }),

@@ -16,6 +16,7 @@ mod corpora;
 mod diagnostics;
 mod draft;
 mod event;
+mod expression;
 mod extraction;
 mod faults;
 mod graph;
@@ -43,13 +44,14 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     trial::show_output(arguments.nocapture || arguments.show_output);
-    let trials: [fn() -> Vec<Trial>; 19] = [
+    let trials: [fn() -> Vec<Trial>; 20] = [
         answer::trials,
         bundle::trials,
         corpora::trials,
         diagnostics::trials,
         draft::trials,
         event::trials,
+        expression::trials,
         extraction::trials,
         faults::trials,
         graph::trials,

@@ -43,6 +43,13 @@ fn a_document_may_be_as_long_as_its_kind() {
     limited(DocumentKind::Plan, "file_too_large", "plan.json", (PLAN, " "), "render plan.json");
     limited(DocumentKind::Plan, "file_too_large", "plan.json", (PLAN, " "), "inspect plan.json");
     limited(
+        DocumentKind::Value,
+        "file_too_large",
+        "v.json",
+        ("{}", " "),
+        "plan expression @ v.json",
+    );
+    limited(
         DocumentKind::Rule,
         "file_too_large",
         "rule.md",

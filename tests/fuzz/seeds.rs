@@ -158,3 +158,18 @@ pub(super) fn edits() -> Vec<Vec<u8>> {
     let mut source = Mutator::new(2, Kind::Bytes);
     (0..96).map(|index| source.bytes(index % 24)).collect()
 }
+
+/// Expressions with what they are evaluated on.
+pub(super) fn expressions() -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    for path in files(&workspace_root().join("tests/expression"), "json") {
+        let groups: Vec<Value> = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        for group in groups {
+            for case in group["cases"].as_array().into_iter().flatten() {
+                let expression = case["expression"].as_str().unwrap_or_default();
+                found.push(format!("{expression}\n{}", group["given"]).into_bytes());
+            }
+        }
+    }
+    found
+}

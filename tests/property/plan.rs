@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::choices::{Choices, NUMBERS, TEXTS, key};
+use super::expression::expression;
 
 /// What a `for_each` goes over: one to four levels as they are written, each without the one within it.
 type Over = Vec<Value>;
@@ -225,7 +226,7 @@ impl Maker<'_, '_> {
         if field.get("source_path").is_some() && !is_key {
             self.maybe(&mut field, 64, "nulls", |_| json!("keep"));
         }
-        if field.get("convert").is_some() {
+        if field.get("convert").is_some() || field.get("expression").is_some() {
             self.maybe(&mut field, 24, "on_error", |_| json!("reject"));
         }
         field
@@ -233,8 +234,9 @@ impl Maker<'_, '_> {
 
     /// A value; `convert`: how often it is converted, of 256 times.
     fn value(&mut self, level: usize, depth: usize, convert: u16) -> Value {
-        let mut value = match self.choices.below(8) {
+        let mut value = match self.choices.below(9) {
             0..=4 => Value::Object(self.reference(level)),
+            8 => json!({"expression": expression(self.choices, level)}),
             5 => json!({"constant": self.constant()}),
             6 => json!({"template": self.template(level)}),
             _ if depth == 0 => json!({"constant": "deep"}),
@@ -296,6 +298,9 @@ impl Maker<'_, '_> {
                     json!({"any": [self.condition(level, depth - 1), self.condition(level, depth - 1)]})
                 }
             };
+        }
+        if self.choices.chance(12) {
+            return json!({"expression": expression(self.choices, level)});
         }
         let mut test = self.reference(level);
         let (name, of) = match self.choices.below(6) {

@@ -7,10 +7,11 @@ use clap::Subcommand;
 use retort::Coded;
 use retort::diagnostics::{Problem, sanitize};
 use retort::internal::document::DocumentKind;
-use retort::plan::{self, Plan, PlanParseError};
+use retort::plan::{self, Plan, PlanParseError, Query, QueryFailure};
 use retort::render::render;
 use retort::sandbox::DEFAULT_MAX_EVENT_BYTES;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::error::CliError;
 use super::overwrite::Inputs;
@@ -29,13 +30,15 @@ enum PlanCommand {
     Check(PlanCheckArgs),
     Schema(PlanSchemaArgs),
     Eval(PlanEvalArgs),
+    Expression(PlanExpressionArgs),
 }
 
 const EXAMPLES: &str = "\
 Examples:
   retort plan check plan.json
   retort plan schema > plan.schema.json
-  retort plan eval plan.json events.ndjson";
+  retort plan eval plan.json events.ndjson
+  retort plan expression 'items[?price > `10`].name' order.json";
 
 /// Say all that is wrong with a plan
 ///
@@ -87,6 +90,28 @@ Examples:
   retort plan eval plan.json events.ndjson
   head -1 events.ndjson | retort plan eval plan.json";
 
+/// Print what an expression gives for a JSON value
+///
+/// The expression is JMESPath with the functions of plans. Exits with 1 if it isn't one, or has no value here.
+#[derive(clap::Args)]
+#[command(after_help = EXPRESSION_EXAMPLES)]
+struct PlanExpressionArgs {
+    /// Expression
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    expression: String,
+    /// JSON of any kind; - is stdin
+    #[arg(value_name = "FILE", default_value = "-")]
+    value: PathBuf,
+    /// Print one JSON object instead: {"ok", "result"} or {"ok", "code", "column", "message"}
+    #[arg(long)]
+    json: bool,
+}
+
+const EXPRESSION_EXAMPLES: &str = "\
+Examples:
+  retort plan expression 'items[?price > `10`].name' order.json
+  retort plan expression 'timestamp(created)' - --json < order.json";
+
 pub(super) fn main(args: &PlanArgs) -> CommandResult {
     match &args.command {
         PlanCommand::Check(args) => check(args),
@@ -95,6 +120,7 @@ pub(super) fn main(args: &PlanArgs) -> CommandResult {
             Ok(CommandVerdict::Pass)
         }
         PlanCommand::Eval(args) => eval(&args.plan, &args.events),
+        PlanCommand::Expression(args) => expression(args),
     }
 }
 
@@ -102,6 +128,21 @@ pub(super) fn main(args: &PlanArgs) -> CommandResult {
 struct ValidPlan<'a> {
     ok: bool,
     plan: &'a Plan,
+}
+
+#[derive(Serialize)]
+struct ExpressionValue<'a> {
+    ok: bool,
+    result: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct NoExpressionValue<'a> {
+    ok: bool,
+    code: &'static str,
+    /// From 1; none of what isn't about a place.
+    column: Option<usize>,
+    message: &'a str,
 }
 
 #[derive(Serialize)]
@@ -154,6 +195,40 @@ fn renderable(text: &str) -> Result<Plan, Vec<PlanFault>> {
         Err(Problem { code, path, message, .. }) => {
             Err(vec![PlanFault { code: code.name, path: path.unwrap_or_default(), message }])
         }
+    }
+}
+
+fn expression(args: &PlanExpressionArgs) -> CommandResult {
+    let refused = |code: &'static str, column: Option<usize>, message: &str| {
+        if args.json {
+            output::print_json(&NoExpressionValue { ok: false, code, column, message })?;
+        } else {
+            output::coded(code, message);
+        }
+        Ok(CommandVerdict::Fail)
+    };
+    let query = match Query::parse_alone(&args.expression) {
+        Ok(query) => query,
+        Err(error) => return refused(error.code(), Some(error.column), &error.to_string()),
+    };
+    let text = files::read_text(&args.value, DocumentKind::Value)?;
+    match query.evaluate(&text) {
+        Ok(json) if args.json => {
+            let result =
+                RawValue::from_string(json).map_err(|error| CliError::Output(error.into()))?;
+            output::print_json(&ExpressionValue { ok: true, result: &result })?;
+            Ok(CommandVerdict::Pass)
+        }
+        Ok(json) => {
+            output::print(&(json + "\n"))?;
+            Ok(CommandVerdict::Pass)
+        }
+        Err(QueryFailure::NotJson { message }) => Err(CliError::NotJson {
+            origin: files::name(&args.value),
+            expected: DocumentKind::Value.name(),
+            message,
+        }),
+        Err(error) => refused(error.code(), error.column(), &error.to_string()),
     }
 }
 

@@ -24,6 +24,13 @@ const BEYOND_SCHEMA: &[Code] = &[
     codes::FOR_EACH_MISMATCH,
     codes::TOO_MANY_PLACES,
     codes::UNKNOWN_TIME_ZONE,
+    codes::SYNTAX,
+    codes::UNKNOWN_FUNCTION,
+    codes::INVALID_ARITY,
+    codes::INVALID_TYPE,
+    codes::NOT_A_NUMBER,
+    codes::UNDEFINED_VARIABLE,
+    codes::EXPRESSION_TOO_LARGE,
 ];
 
 /// One thing that is wrong with a plan.
@@ -53,7 +60,10 @@ impl PlanParseError {
     /// Whether the [schema](super::schema()) can't say it, so that only the parser finds it.
     #[must_use]
     pub fn is_beyond_schema(&self) -> bool {
-        BEYOND_SCHEMA.contains(&self.code)
+        // An argument in an expression is as far from the schema as the rest of it.
+        let is_argument =
+            self.code == codes::INVALID_VALUE && self.pointer.ends_with("/expression");
+        BEYOND_SCHEMA.contains(&self.code) || is_argument
     }
 
     pub(super) fn new(

@@ -43,7 +43,7 @@ pub use error::PlanParseError;
 pub use expr::conversion::{Conversion, ConversionError, Group, Pattern};
 pub use expr::{
     Condition, Empty, Expression, ForEach, Iteration, JsonType, Level, OnDuplicate, OnError, Over,
-    Piece, Reference, Source, Template, TemplateError, Test, Zone,
+    Piece, Query, QueryError, QueryFailure, Reference, Source, Template, TemplateError, Test, Zone,
 };
 pub use model::{
     EdgeRule, Endpoint, EventPattern, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial,

@@ -333,7 +333,9 @@ impl FieldMapping {
     pub fn reference(&self) -> Option<&Reference> {
         match &self.value.source {
             Source::Path(reference) => Some(reference),
-            Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) => None,
+            Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) | Source::Query(_) => {
+                None
+            }
         }
     }
 

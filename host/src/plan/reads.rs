@@ -4,7 +4,8 @@ use super::language::ObjectKind;
 use super::model::{EdgeRule, Endpoint, FieldMapping, Form, Partial, Plan, innermost};
 use super::place::PlanPlace;
 use crate::plan::expr::{
-    Condition, Conversion, Expression, ForEach, JsonType, Level, Reference, Source, Template, Test,
+    Condition, Conversion, Expression, ForEach, JsonType, Level, Query, Reference, Source,
+    Template, Test,
 };
 
 /// A path that a plan reads.
@@ -86,6 +87,12 @@ impl Plan {
     #[must_use]
     pub fn templates(&self) -> Vec<(String, &Template)> {
         self.written().templates
+    }
+
+    /// Every expression of the plan, with a JSON Pointer to it, in the same order.
+    #[must_use]
+    pub fn expressions(&self) -> Vec<(String, &Query)> {
+        self.written().queries
     }
 
     fn written(&self) -> Reads<'_> {
@@ -194,6 +201,7 @@ struct Purpose<'p> {
 struct Reads<'p> {
     all: Vec<Read<'p>>,
     templates: Vec<(String, &'p Template)>,
+    queries: Vec<(String, &'p Query)>,
 }
 
 impl<'p> Reads<'p> {
@@ -273,6 +281,24 @@ impl<'p> Reads<'p> {
         self.templates.push((at.pointer().to_owned(), template));
     }
 
+    /// What an expression reads. It takes apart what it reads but for what it only compares, or hands on.
+    fn query(
+        &mut self,
+        at: &PlanPlace,
+        query: &'p Query,
+        purpose: Purpose<'p>,
+        convert: &[&'p Conversion],
+    ) {
+        let at = at.field("expression");
+        for (reference, takes_nested) in query.inputs() {
+            self.path(&at, reference, purpose, convert.to_vec());
+            if let Some(read) = self.all.last_mut() {
+                read.takes_nested |= takes_nested;
+            }
+        }
+        self.queries.push((at.pointer().to_owned(), query));
+    }
+
     /// A value, and the conversions of what it comes to. No deeper than the parser lets values nest.
     fn value(
         &mut self,
@@ -296,6 +322,7 @@ impl<'p> Reads<'p> {
                     self.value(&at.item(index), value, purpose, &steps);
                 }
             }
+            Source::Query(query) => self.query(at, query, purpose, &steps),
         }
     }
 
@@ -320,6 +347,7 @@ impl<'p> Reads<'p> {
             Some(Condition::Not(inner)) => {
                 return self.condition(&at.field("not"), Some(inner), purpose);
             }
+            Some(Condition::Query(query)) => return self.query(at, query, purpose, &[]),
             Some(Condition::All(all)) => ("all", all),
             Some(Condition::Any(any)) => ("any", any),
         };

@@ -155,6 +155,7 @@ fn shape(field: &Field, at_event: bool) -> Members {
         Shape::Constant => definition("scalar"),
         Shape::Constants => array(definition("scalar")),
         Shape::Template => definition("template"),
+        Shape::Query => text(),
         Shape::True => Members::new().with("const", true),
         Shape::Word(words) => Members::new().with("enum", words),
         Shape::Name

@@ -375,7 +375,11 @@ fn reads_event(references: &[&Reference]) -> bool {
 fn converts(expression: &Expression) -> bool {
     // As deep as the plan's reader lets values nest.
     !expression.convert.is_empty()
-        || matches!(&expression.source, Source::Coalesce(values) if values.iter().any(converts))
+        || match &expression.source {
+            Source::Coalesce(values) => values.iter().any(converts),
+            Source::Query(_) => true,
+            Source::Path(_) | Source::Constant(_) | Source::Template(_) => false,
+        }
 }
 
 fn plan_converts(plan: &Plan) -> bool {

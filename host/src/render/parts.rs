@@ -121,6 +121,7 @@ pub(super) fn described(expression: &Expression) -> String {
         Source::Constant(constant) => comment(&constant.to_string()),
         Source::Template(template) => format!("\"{}\"", comment(template.text())),
         Source::Coalesce(values) => format!("the first of {} values", values.len()),
+        Source::Query(query) => format!("expression {}", comment(query.text())),
     };
     for conversion in &expression.convert {
         text.push_str(", ");

@@ -30,6 +30,14 @@ impl Case {
         ["agent-decision", "cloud-audit", "github-webhook"].map(Self::example).into()
     }
 
+    /// All of them, with expressions in the place of paths.
+    pub(super) fn examples_by_expressions() -> Vec<Self> {
+        let mut cases = Self::examples();
+        cases.push(Self::example("shop-orders"));
+        cases.iter_mut().for_each(|case| by_expressions(&mut case.plan));
+        cases
+    }
+
     /// An example project.
     pub(super) fn example(name: &str) -> Self {
         let folder = workspace_root().join("examples").join(name);
@@ -274,4 +282,31 @@ pub(super) fn read(file: &Path) -> String {
 
 pub(super) fn json_of(file: &Path) -> Value {
     serde_json::from_str(&read(file)).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// Writes the paths of mappings as expressions, where they start at the innermost element and have no more to say.
+fn by_expressions(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            let is_mapping = fields.contains_key("property_name")
+                && !fields.contains_key("from")
+                && !fields.contains_key("nulls");
+            let path = fields.get("source_path").filter(|_| is_mapping).map(path_of);
+            if let Some(path) = path.filter(|path| !path.is_empty()) {
+                let is_plain = |key: &String| {
+                    key.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+                        && !key.starts_with(|it: char| it.is_ascii_digit())
+                };
+                let written = |key: &String| {
+                    if is_plain(key) { key.clone() } else { json!(key).to_string() }
+                };
+                let keys: Vec<String> = path.iter().map(written).collect();
+                fields.remove("source_path");
+                fields.insert("expression".to_owned(), json!(keys.join(".")));
+            }
+            fields.values_mut().for_each(by_expressions);
+        }
+        Value::Array(items) => items.iter_mut().for_each(by_expressions),
+        _ => {}
+    }
 }

@@ -11,8 +11,8 @@ use crate::abi::event::{Projector, Slot};
 use crate::abi::section::{InputKind, Rows};
 use crate::diagnostics::untrusted::escaped;
 use crate::plan::expr::{
-    CompiledValue, Conversion, Evaluated, Expression, Level, Lookup, OutOfFuel, Over, Reference,
-    Source, fuel, is_truthy,
+    CompiledValue, Conversion, Empty, Evaluated, Expression, Level, Lookup, OutOfFuel, Over,
+    Reference, Source, fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
@@ -142,13 +142,27 @@ impl<'a> Bindings<'a> {
 struct BoundValues<'a> {
     bindings: Bindings<'a>,
     places: &'a [ValuePlace],
+    empty: Empty,
+}
+
+impl BoundValues<'_> {
+    fn at(&self, place: ValuePlace) -> Option<&[u8]> {
+        let slot = self.bindings.slot(place);
+        slot.kind.is_there().then(|| self.bindings.text(place, slot))
+    }
 }
 
 impl Lookup for BoundValues<'_> {
     fn value(&self, index: usize) -> Option<&[u8]> {
-        let place = *self.places.get(index)?;
-        let slot = self.bindings.slot(place);
-        slot.kind.is_there().then(|| self.bindings.text(place, slot))
+        self.at(*self.places.get(index)?)
+    }
+
+    fn as_it_is(&self, index: usize) -> Option<&[u8]> {
+        self.at(self.places.get(index)?.as_it_is())
+    }
+
+    fn empty(&self) -> Empty {
+        self.empty
     }
 
     fn withholds_nested(&self, index: usize) -> bool {
@@ -322,7 +336,7 @@ impl<'a> Fill<'a> {
         let parts = table.columns.len() + table.trie.size() + table.inner.len();
         self.spend(ROW_FUEL + CELL_FUEL * parts as u64)?;
         if let Some((condition, places)) = &table.condition {
-            let values = BoundValues { bindings: *bindings, places };
+            let values = BoundValues { bindings: *bindings, places, empty: self.declared.empty };
             let holds = condition.holds(&values, &mut self.fuel);
             if !holds.map_err(|OutOfFuel| self.out_of_fuel(1))? {
                 return Ok(());
@@ -413,7 +427,8 @@ impl<'a> Fill<'a> {
                 self.word(is_truthy(text))
             }
             InputSource::Condition(condition, places) => {
-                let values = BoundValues { bindings: *bindings, places };
+                let values =
+                    BoundValues { bindings: *bindings, places, empty: self.declared.empty };
                 let holds = condition.holds(&values, &mut self.fuel);
                 let holds = holds.map_err(|OutOfFuel| self.out_of_fuel(1))?;
                 self.word(holds)
@@ -430,7 +445,7 @@ impl<'a> Fill<'a> {
     ) -> Result<Computed, BlockError> {
         self.deadline.check()?;
         let start = self.parts.texts.len();
-        let values = BoundValues { bindings: *bindings, places };
+        let values = BoundValues { bindings: *bindings, places, empty: self.declared.empty };
         let evaluated = value.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
         match evaluated.map_err(|OutOfFuel| self.out_of_fuel(1))? {
             Evaluated::Absent => Ok(Computed::default()),
@@ -516,8 +531,10 @@ impl<'a> Fill<'a> {
 /// The names of the conversions of a value, in the order in which they are applied. Values nest as deep as a section lets
 /// them.
 fn conversions(value: &Expression, names: &mut Vec<&'static str>) {
-    if let Source::Coalesce(values) = &value.source {
-        values.iter().for_each(|value| conversions(value, names));
+    match &value.source {
+        Source::Coalesce(values) => values.iter().for_each(|value| conversions(value, names)),
+        Source::Query(_) => names.push("expression"),
+        Source::Path(_) | Source::Constant(_) | Source::Template(_) => {}
     }
     names.extend(value.convert.iter().map(Conversion::name));
 }

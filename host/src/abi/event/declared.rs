@@ -19,6 +19,8 @@ pub(crate) struct PreparedSection {
     pub(crate) tables: Vec<PreparedRows>,
     /// Whether all there is are values at paths of the event, as they are, and tests of them.
     pub(crate) is_plain: bool,
+    /// What an empty string counts as.
+    pub(crate) empty: Empty,
 }
 
 /// How an input is computed.
@@ -63,6 +65,11 @@ impl ValuePlace {
     /// Whether an object or an array here is withheld.
     pub(crate) fn is_withheld(self) -> bool {
         self.withheld
+    }
+
+    /// The same place where an empty string is a value.
+    pub(crate) fn as_it_is(self) -> Self {
+        Self { empty: Empty::Value, ..self }
     }
 
     /// What of that which was found here is to be read. Objects and arrays are withheld where a policy may deny something in
@@ -196,7 +203,7 @@ impl PreparedSection {
             it.only_if.is_none()
                 && matches!(it.source, InputSource::Value(place) | InputSource::Truthy(place) if !place.withheld)
         });
-        (Self { prepared, tables, is_plain }, Trie::new(&builder.event.listed))
+        (Self { prepared, tables, is_plain, empty }, Trie::new(&builder.event.listed))
     }
 }
 

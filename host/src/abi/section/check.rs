@@ -177,7 +177,8 @@ impl Extent {
             self.entries("conversions", value.convert.len())?;
         }
         match &value.source {
-            Source::Path(_) | Source::Constant(_) => Ok(()),
+            // An expression has bounds of its own, which hold wherever it is read.
+            Source::Path(_) | Source::Constant(_) | Source::Query(_) => Ok(()),
             Source::Template(template) if template.pieces().is_empty() => Ok(()),
             Source::Template(template) => self.entries("pieces", template.pieces().len()),
             Source::Coalesce(values) => {
@@ -191,7 +192,7 @@ impl Extent {
         self.level("conditions", level)?;
         match condition {
             Condition::Test(_, Test::OneOf(values)) => self.entries("values", values.len()),
-            Condition::Test(..) => Ok(()),
+            Condition::Test(..) | Condition::Query(_) => Ok(()),
             Condition::All(conditions) | Condition::Any(conditions) => {
                 self.entries("conditions", conditions.len())?;
                 conditions.iter().try_for_each(|inner| self.condition(inner, level + 1))

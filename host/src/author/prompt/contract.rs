@@ -49,8 +49,9 @@ outside, `"parent2"` at the one outside of that. `{"first_of": [PATH, PATH]}` go
 `[]` is the element itself.
 
 *Values.* Each mapping has exactly one of: `source_path`; `constant`; `template`, a text with paths in braces, `"{a.b}-{c}"`
-(`{$.a}` from the event, `{^.a}` from the parent, `{^^.a}` one further out, `{}` the element); `coalesce`, a list of values of which the first that is
-there counts.
+(`{$.a}` from the event, `{^.a}` from the parent, `{^^.a}` one further out, `{}` the element); `coalesce`, a list of values of
+which the first that is there counts; `expression`, JMESPath for what these can't say:
+`attributes[?key=='http.route'].value.stringValue | [0]`.
 
 *Types.* A value of another type than its property needs a `convert`, a list of steps; any other value needs none.
 - `to_string`, `to_int64`, `to_double`, `to_boolean`: a scalar as another one. `to_json_text`: an object or array as text.

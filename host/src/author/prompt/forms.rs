@@ -66,6 +66,7 @@ fn shape(field: &Field) -> String {
         Shape::Constant => "string, number or boolean".to_owned(),
         Shape::Constants => format!("list{most} of strings, numbers and booleans"),
         Shape::Template => "template".to_owned(),
+        Shape::Query => "expression in JMESPath".to_owned(),
         Shape::True => "true".to_owned(),
         Shape::Text | Shape::Section => "text".to_owned(),
         Shape::Word(words) => {

@@ -7,7 +7,8 @@ use crate::evidence::effort::{StepBudget, StepBudgets, VALUE};
 use crate::evidence::similarity::ranking::only;
 use crate::evidence::{Evidence, PathIndex, Seen, at, is_scalar, shown_elements};
 use crate::plan::expr::{
-    CompiledCondition, Condition, Empty, ForEach, Level, Lookup, Reference, Zone, fuel,
+    CompiledCondition, CompiledValue, Condition, Empty, Evaluated, Expression, ForEach, Level,
+    Lookup, Query, Reference, Source, Zone, fuel,
 };
 use crate::plan::{Plan, innermost};
 
@@ -193,6 +194,39 @@ impl<'t> RelevantSamples<'t> {
         self.effort
     }
 
+    /// What an expression gives for each, null where it gives nothing; none where it fails. Without samples, and without effort
+    /// left to look at them, nothing.
+    pub(super) fn evaluated(&self, query: &Query) -> Vec<(&'t Seen, Option<Value>)> {
+        let mut results = Vec::new();
+        let mut references = Vec::new();
+        let expression = Expression { source: Source::Query(query.clone()), convert: Vec::new() };
+        let compiled = CompiledValue::new(&expression, &mut |reference| {
+            references.push(reference.clone());
+            references.len() - 1
+        });
+        for seen in &self.seen {
+            let value = |reference: &Reference| {
+                at(seen.at_level(reference.level)?, &reference.path).map(Value::to_string)
+            };
+            let values = Values(references.iter().map(value).collect(), self.empty);
+            let given = self.effort.left().min(fuel::default_for(seen.bytes()));
+            let (mut fuel, mut json) = (given, Vec::new());
+            let evaluated = compiled.evaluate(&values, &mut json, &mut fuel);
+            if !self.effort.take(given - fuel + VALUE * references.len() as u64) {
+                break;
+            }
+            let result = match evaluated {
+                Ok(Evaluated::Value(_)) => serde_json::from_slice(&json).ok(),
+                Ok(Evaluated::Absent) => Some(Value::Null),
+                Ok(Evaluated::Failed) => None,
+                // What it costs is for the sample run to say.
+                Err(_) => continue,
+            };
+            results.push((*seen, result));
+        }
+        results
+    }
+
     /// The values at a path, null included: each once, however many elements are inside of what has it. None where there is no
     /// effort left to look at them.
     pub(super) fn values(&self, reference: &Reference) -> Vec<(&'t Seen, &'t Value)> {
@@ -214,6 +248,8 @@ impl<'t> RelevantSamples<'t> {
 struct Test {
     compiled: CompiledCondition,
     references: Vec<Reference>,
+    /// Whether it looks into arrays and objects.
+    is_whole: bool,
 }
 
 impl Test {
@@ -223,17 +259,30 @@ impl Test {
             references.push(reference.clone());
             references.len() - 1
         });
-        Self { compiled, references }
+        Self { compiled, references, is_whole: has_expression(condition) }
     }
 
     fn holds(&self, seen: &Seen, empty: Empty, effort: &StepBudget) -> bool {
-        let value = |reference: &Reference| read(seen, reference, empty).map(compared);
-        let values = Values(self.references.iter().map(value).collect());
+        let value = |reference: &Reference| {
+            let value = at(seen.at_level(reference.level)?, &reference.path)?;
+            Some(if self.is_whole { value.to_string() } else { compared(value) })
+        };
+        let values = Values(self.references.iter().map(value).collect(), empty);
         let given = effort.left().min(fuel::default_for(seen.bytes()));
         let mut fuel = given;
         let holds = self.compiled.holds(&values, &mut fuel).unwrap_or(true);
         effort.take(given - fuel + VALUE * self.references.len() as u64);
         holds
+    }
+}
+
+/// No deeper than conditions nest.
+fn has_expression(condition: &Condition) -> bool {
+    match condition {
+        Condition::Test(..) => false,
+        Condition::Query(_) => true,
+        Condition::All(all) | Condition::Any(all) => all.iter().any(has_expression),
+        Condition::Not(inner) => has_expression(inner),
     }
 }
 
@@ -246,11 +295,20 @@ fn compared(value: &Value) -> String {
     }
 }
 
-/// Values by their number.
-struct Values(Vec<Option<String>>);
+/// Values by their number, and what an empty string counts as.
+struct Values(Vec<Option<String>>, Empty);
 
 impl Lookup for Values {
     fn value(&self, index: usize) -> Option<&[u8]> {
+        let value = self.as_it_is(index)?;
+        (self.1 == Empty::Value || value != br#""""#).then_some(value)
+    }
+
+    fn as_it_is(&self, index: usize) -> Option<&[u8]> {
         self.0.get(index)?.as_deref().map(str::as_bytes)
+    }
+
+    fn empty(&self) -> Empty {
+        self.1
     }
 }

@@ -130,7 +130,11 @@ impl FieldPolicy {
                 let finding = finding.or_else(|| self.parsed_finding(&read, steps))?;
                 Some((finding, self.covers(steps)))
             };
-            let Some((finding, is_denied)) = places.iter().find_map(&mut finding_at) else {
+            let finding = places.iter().find_map(|it| self.whole_event(&read.pointer, it));
+            let finding = finding.map(|it| (it, false));
+            let Some((finding, is_denied)) =
+                finding.or_else(|| places.iter().find_map(&mut finding_at))
+            else {
                 continue;
             };
             findings.push(match removals.of(&read) {
@@ -198,18 +202,22 @@ impl FieldPolicy {
 
     /// What is wrong with what a module reads. It can do what it likes with an object.
     fn of_module(&self, place: &str, steps: &[PathStep], usage: Use) -> Option<Finding> {
-        // The root has to be gone through by keys: all of its entries are the whole event.
+        self.whole_event(place, steps)
+            .or_else(|| self.finding(place, steps, usage, || usage == Use::Read))
+    }
+
+    /// What is wrong with reading the whole event. The root has to be gone through by keys: all of its entries are the event.
+    fn whole_event(&self, place: &str, steps: &[PathStep]) -> Option<Finding> {
         let is_whole = !matches!(steps.first(), Some(PathStep::Key(_)));
-        if is_whole && !self.whole_event {
-            return Some(Finding::new(
+        (is_whole && !self.whole_event).then(|| {
+            Finding::new(
                 Stage::Policy,
                 codes::WHOLE_EVENT_NOT_GRANTED,
                 place,
                 "the paths of the fields that are needed",
                 "the whole event, which the policy doesn't grant",
-            ));
-        }
-        self.finding(place, steps, usage, || usage == Use::Read)
+            )
+        })
     }
 
     /// Whether what is somewhere in an event is denied, or below what is.
@@ -295,6 +303,7 @@ fn place(index: usize, input: &Input) -> String {
             Source::Constant(_) => "constant",
             Source::Template(_) => "template",
             Source::Coalesce(_) => "coalesce",
+            Source::Query(_) => "expression",
         },
     };
     format!("/inputs/{index}/{field}")

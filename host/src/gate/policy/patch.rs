@@ -26,8 +26,9 @@ fn place<'r>(read: &'r Read<'_>) -> Option<(&'r str, bool)> {
     match read.role {
         Role::Property => {
             let property = up_to(pointer, "property_fields", 1)?;
-            // Of a value with alternatives, others may be wanted.
-            let alone = !pointer.get(property.len()..)?.starts_with("/coalesce/");
+            // Of a value with alternatives, and of what an expression reads, others may be wanted.
+            let rest = pointer.get(property.len()..)?;
+            let alone = !rest.starts_with("/coalesce/") && !rest.ends_with("/expression");
             Some((property, alone))
         }
         Role::Span => up_to(pointer, "partial_when_path", 0)

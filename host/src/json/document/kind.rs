@@ -24,6 +24,8 @@ pub enum DocumentKind {
     Policy,
     /// A plan.
     Plan,
+    /// Any JSON, for an expression to be tried on.
+    Value,
     /// A module in the binary format.
     Module,
     /// A module in the text format.
@@ -42,7 +44,7 @@ pub enum DocumentKind {
 
 impl DocumentKind {
     /// Every kind.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::ProjectFile,
         Self::Rule,
         Self::EventSchema,
@@ -51,6 +53,7 @@ impl DocumentKind {
         Self::Binding,
         Self::Policy,
         Self::Plan,
+        Self::Value,
         Self::Module,
         Self::Wat,
         Self::Report,
@@ -72,6 +75,7 @@ impl DocumentKind {
             Self::Binding => "a binding",
             Self::Policy => "a policy",
             Self::Plan => "a plan",
+            Self::Value => "a JSON value",
             Self::Module => "a module",
             Self::Wat => "a WAT file",
             Self::Report => "a report",
@@ -98,6 +102,8 @@ impl DocumentKind {
             Self::Policy => 1 << 20,
             // Four times what an answer may hold, for the white space of a plan that is laid out for people.
             Self::Plan => 1 << 20,
+            // The largest event.
+            Self::Value => 16 << 20,
             // Beyond every limit of the static gate that anybody sets, which has a code of its own.
             Self::Module => 16 << 20,
             // Twice what is compiled, for the same reason.

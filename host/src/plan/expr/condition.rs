@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Reference;
+use super::{Query, Reference};
 
 /// What has to hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +16,8 @@ pub enum Condition {
     Any(Vec<Condition>),
     /// Not this.
     Not(Box<Condition>),
+    /// That an expression gives something true. One that fails doesn't.
+    Query(Query),
 }
 
 /// A test of a value. None holds where there isn't any.
@@ -65,6 +67,7 @@ impl Condition {
             Self::Test(reference, _) => vec![reference],
             Self::All(all) | Self::Any(all) => all.iter().flat_map(Self::references).collect(),
             Self::Not(inner) => inner.references(),
+            Self::Query(query) => query.references().collect(),
         }
     }
 }

@@ -22,6 +22,13 @@ pub const VALUE: Cost = Cost::new("value", 100, 6);
 /// `truthy`, and the strings that a string is compared with. Other tests read none.
 pub const TEST: Cost = Cost::new("test", 100, 8);
 
+/// A part of an expression that is evaluated, and each element that it goes over; by the bytes that it goes over or makes.
+pub const STEP: Cost = Cost::new("expression", 40, 4);
+/// A function of an expression that reads or makes text, on top of that.
+pub const TEXT: Cost = Cost::new("text", 100, 10);
+/// `sha256` in an expression.
+pub const SHA256: Cost = Cost::new("sha256", 200, 16);
+
 /// All costs, in the order of the documentation. What is converted counts by the bytes of its JSON, a string by those of its
 /// text. `regex` costs by the byte what the [pattern](super::conversion::Pattern::fuel_per_byte) says, and `parse_json` as
 /// much again for each key of its path.
@@ -42,6 +49,9 @@ pub const COSTS: &[Cost] = &[
     Cost::new("regex", 200, 0),
     Cost::new("length", 100, 16),
     Cost::new("parse_json", 100, 4),
+    STEP,
+    TEXT,
+    SHA256,
 ];
 
 impl Cost {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Conversion, Reference, Template};
+use super::{Conversion, Query, Reference, Template};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +16,8 @@ pub enum Source {
     Template(Template),
     /// The first of these that is there.
     Coalesce(Vec<Expression>),
+    /// What an expression gives.
+    Query(Query),
 }
 
 /// A value, and the conversions that are applied to it, the first one first.
@@ -43,6 +45,7 @@ impl Expression {
             Source::Template(template) => template.references().collect(),
             // As deep as the plan's reader lets values nest.
             Source::Coalesce(values) => values.iter().flat_map(Self::references).collect(),
+            Source::Query(query) => query.references().collect(),
         }
     }
 }

@@ -42,6 +42,11 @@ impl ReadContext {
         *self.time_zone.borrow_mut() = zone;
     }
 
+    /// The zone of this document, so far as it was read.
+    pub(super) fn time_zone(&self) -> Option<Zone> {
+        self.time_zone.borrow().clone()
+    }
+
     /// A conversion as it is in this document.
     pub(super) fn in_zone(&self, conversion: Conversion) -> Conversion {
         conversion.in_zone(self.time_zone.borrow().as_ref())

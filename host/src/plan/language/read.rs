@@ -8,8 +8,8 @@ use super::scope::{PathScope, start_level};
 use super::section;
 use crate::diagnostics::codes;
 use crate::plan::expr::{
-    Condition, Conversion, Expression, FIRST_OF, JsonType, Level, Over, Piece, Reference, Source,
-    Template, Test,
+    Condition, Conversion, Expression, FIRST_OF, JsonType, Level, Over, Piece, Query, Reference,
+    Source, Template, Test,
 };
 
 /// Levels that the values of a plan nest at most: one is inside of no `coalesce`.
@@ -26,6 +26,7 @@ impl LocatedObject<'_> {
             "constant" => Some(Source::Constant(written.constant())),
             "template" => written.template(scope).map(Source::Template),
             "coalesce" => Some(Source::Coalesce(written.coalesce(scope, depth))),
+            "expression" => written.query(scope).map(Source::Query),
             _ => self.reference(scope).map(Source::Path),
         });
         let convert = self.get(self.context.dialect.convert());
@@ -121,6 +122,34 @@ impl LocatedValue<'_> {
         })
     }
 
+    /// An expression that is written where paths start at the innermost element. In a section an object has its text, and the
+    /// level that it stands at.
+    fn query(&self, scope: PathScope) -> Option<Query> {
+        let (text, innermost) = match self.context.dialect {
+            Dialect::Plan => (self.text(), scope.innermost),
+            Dialect::Section => {
+                let object = self.object(&section::QUERY)?;
+                let level = object.get("level").map_or(Level::EVENT, |level| level.level());
+                (object.get("text")?.text(), level)
+            }
+        };
+        if text.is_empty() {
+            return None;
+        }
+        let mut patterns = self.context.patterns.borrow_mut();
+        // One pattern too many is reported, and those after it aren't compiled.
+        if patterns.is_spent() {
+            return None;
+        }
+        let zone = self.context.time_zone();
+        let read = Query::parse_within(&text, innermost, zone.as_ref(), &mut patterns);
+        read.map_err(|error| {
+            let expected = format!("at column {}: {}", error.column, error.expected);
+            self.context.note(error.code, &self.at, expected, error.found);
+        })
+        .ok()
+    }
+
     fn coalesce(&self, scope: PathScope, depth: usize) -> Vec<Expression> {
         if !self.context.dialect.allows(depth + 1, MAX_VALUE_DEPTH) {
             let expected = format!("at most {MAX_VALUE_DEPTH} levels of values");
@@ -184,6 +213,7 @@ impl LocatedValue<'_> {
             "all" => Some(Condition::All(all())),
             "any" => Some(Condition::Any(all())),
             "not" => nested(&written).map(|inner| Condition::Not(Box::new(inner))),
+            "expression" => written.query(scope).map(Condition::Query),
             _ => {
                 let reference = object.reference(scope);
                 let test = written.test()?;

@@ -17,6 +17,7 @@ const PATH: Field = Field::new("path", Path);
 const LEVEL: Field = Field::new("level", Section);
 const TEMPLATE: Field = Field::new("template", Section);
 const COALESCE: Field = Field::new("coalesce", Objects(ObjectKind::Choice));
+const EXPRESSION: Field = Field::new("expression", Section);
 const AS: Field = Field::new("as", Chain).entries(1, ANY_NUMBER);
 const IF: Field = Field::new("if", Section);
 
@@ -44,6 +45,7 @@ pub(crate) static INPUT: ObjectTable = ObjectTable::new(
         TEMPLATE,
         COALESCE,
         CONSTANT,
+        EXPRESSION,
         Field::new("when", Object(ObjectKind::Condition)),
         LEVEL,
         AS,
@@ -57,6 +59,7 @@ pub(crate) static INPUT: ObjectTable = ObjectTable::new(
             alone("template"),
             alone("coalesce"),
             alone("constant"),
+            alone("expression"),
             alone("when"),
         ]),
         Beside("level", &["path"]),
@@ -65,17 +68,27 @@ pub(crate) static INPUT: ObjectTable = ObjectTable::new(
     ],
 );
 
-const SOURCES: &[&str] = &["path", "template", "coalesce", "constant"];
+const SOURCES: &[&str] = &["path", "template", "coalesce", "constant", "expression"];
 
 /// A value of a `coalesce`.
 pub(super) static VALUE: ObjectTable = ObjectTable::new(
     "value",
-    &[PATH, TEMPLATE, COALESCE, CONSTANT, LEVEL, AS],
+    &[PATH, TEMPLATE, COALESCE, CONSTANT, EXPRESSION, LEVEL, AS],
     &[
-        OneOf(&[alone("path"), alone("template"), alone("coalesce"), alone("constant")]),
+        OneOf(&[
+            alone("path"),
+            alone("template"),
+            alone("coalesce"),
+            alone("constant"),
+            alone("expression"),
+        ]),
         Beside("level", &["path"]),
     ],
 );
+
+/// An expression.
+pub(super) static QUERY: ObjectTable =
+    ObjectTable::new("expression", &[Field::new("text", Section).required(), LEVEL], &[]);
 
 /// A piece of a template that isn't text.
 pub(super) static PIECE: ObjectTable =
@@ -95,6 +108,7 @@ pub(super) static CONDITION: ObjectTable = ObjectTable::new(
         ALL.entries(1, ANY_NUMBER),
         ANY.entries(1, ANY_NUMBER),
         NOT,
+        EXPRESSION,
     ],
     &[
         OneOf(&[
@@ -107,6 +121,7 @@ pub(super) static CONDITION: ObjectTable = ObjectTable::new(
             alone("all"),
             alone("any"),
             alone("not"),
+            alone("expression"),
         ]),
         Beside("level", &["path"]),
     ],

@@ -3,7 +3,7 @@
 use FieldRule::{Beside, Excludes, Forms, NotEmptyOutside, OneOf};
 use Shape::{
     Chain, Constant, Constants, End, EventTypes, Name, Object, ObjectOrObjects, Objects, Path,
-    Paths, Template, Text, True, Word,
+    Paths, Query, Template, Text, True, Word,
 };
 
 use super::scope::STARTS;
@@ -58,6 +58,8 @@ pub(crate) enum Shape {
     Constant,
     Constants,
     Template,
+    /// An expression in JMESPath.
+    Query,
     /// `true` alone.
     True,
     /// A string that isn't empty.
@@ -337,7 +339,17 @@ static KEY: ObjectTable = ObjectTable {
     rules_definition: Some("source"),
     ..ObjectTable::new(
         "key_mapping",
-        &[PROPERTY_NAME, SOURCE_PATH, FROM, CONSTANT, TEMPLATE, COALESCE, CONVERT, ON_ERROR],
+        &[
+            PROPERTY_NAME,
+            SOURCE_PATH,
+            FROM,
+            CONSTANT,
+            TEMPLATE,
+            COALESCE,
+            EXPRESSION,
+            CONVERT,
+            ON_ERROR,
+        ],
         SOURCE,
     )
     .about("A property that identifies the node. Where it has no value there is no node.")
@@ -354,6 +366,7 @@ static PROPERTY: ObjectTable = ObjectTable {
             CONSTANT,
             TEMPLATE,
             COALESCE,
+            EXPRESSION,
             CONVERT,
             Field::new("nulls", Word(&["omit", "keep"]))
                 .aliases(&["on_null"])
@@ -368,20 +381,43 @@ static PROPERTY: ObjectTable = ObjectTable {
 
 static CHOICE: ObjectTable = ObjectTable {
     rules_definition: Some("source"),
-    ..ObjectTable::new("value", &[SOURCE_PATH, FROM, CONSTANT, TEMPLATE, COALESCE, CONVERT], SOURCE)
+    ..ObjectTable::new(
+        "value",
+        &[SOURCE_PATH, FROM, CONSTANT, TEMPLATE, COALESCE, EXPRESSION, CONVERT],
+        SOURCE,
+    )
 };
 
 /// Where a value comes from. A rule about a field that a kind doesn't have says nothing of it.
 const SOURCE: &[FieldRule] = &[
-    OneOf(&[alone("source_path"), alone("constant"), alone("template"), alone("coalesce")]),
+    OneOf(&[
+        alone("source_path"),
+        alone("constant"),
+        alone("template"),
+        alone("coalesce"),
+        alone("expression"),
+    ]),
     Beside("from", &["source_path"]),
     Beside("nulls", &["source_path"]),
-    Beside("on_error", &["convert", "coalesce"]),
+    Beside("on_error", &["convert", "coalesce", "expression"]),
 ];
 
 static CONDITION: ObjectTable = ObjectTable::new(
     "condition",
-    &[SOURCE_PATH, FROM, EXISTS, TRUTHY, EQUALS, ONE_OF, STARTS_WITH, IS_TYPE, ALL, ANY, NOT],
+    &[
+        SOURCE_PATH,
+        FROM,
+        EXISTS,
+        TRUTHY,
+        EQUALS,
+        ONE_OF,
+        STARTS_WITH,
+        IS_TYPE,
+        ALL,
+        ANY,
+        NOT,
+        EXPRESSION,
+    ],
     &[
         OneOf(&[
             with("exists", "source_path"),
@@ -393,6 +429,7 @@ static CONDITION: ObjectTable = ObjectTable::new(
             alone("all"),
             alone("any"),
             alone("not"),
+            alone("expression"),
         ]),
         Beside("from", &["source_path"]),
     ],
@@ -506,6 +543,10 @@ const COALESCE: Field = Field::new("coalesce", Objects(ObjectKind::Choice))
     .aliases(&["first_of", "any_of", "alternatives", "one_of"])
     .about("Values, of which the first that is there counts.")
     .defined_as("coalesce");
+const EXPRESSION: Field = Field::new("expression", Query)
+    .aliases(&["jmespath", "query", "expr", "jmes_path"])
+    .about("JMESPath over the event, or inside a for_each over the element; $ is the event, $parent the element outside.")
+    .defined_as("expression");
 const CONVERT: Field = Field::new("convert", Chain)
     .entries(1, MAX_ENTRIES)
     .aliases(&["conversion", "conversions", "converters", "transform", "transforms", "cast", "as"])

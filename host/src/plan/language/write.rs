@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::dialect::Dialect;
 use super::scope::start_word;
 use crate::plan::expr::{
-    Condition, Conversion, Expression, ForEach, Iteration, Level, Piece, Reference, Source, Test,
+    Condition, Conversion, Expression, ForEach, Iteration, Level, Piece, Query, Reference, Source,
+    Test,
 };
 
 /// JSON whose objects keep the order in which their members were added: those of `serde_json` are sorted.
@@ -146,6 +147,7 @@ impl Dialect {
                 let values = values.iter().map(|value| self.write_value(value, level));
                 Members::new().with("coalesce", values.collect::<OrderedJson>())
             }
+            Source::Query(query) => self.write_query(query),
         };
         let steps = Some(&value.convert).filter(|steps| !steps.is_empty());
         let steps = steps.map(|steps| steps.iter().map(Conversion::to_json).collect::<Value>());
@@ -161,6 +163,7 @@ impl Dialect {
             Condition::All(conditions) => Members::new().with("all", all(conditions)),
             Condition::Any(conditions) => Members::new().with("any", all(conditions)),
             Condition::Not(inner) => Members::new().with("not", self.write_condition(inner, level)),
+            Condition::Query(query) => self.write_query(query),
             Condition::Test(reference, test) => {
                 let tested = self.write_reference(reference, level);
                 match test {
@@ -173,6 +176,18 @@ impl Dialect {
                 }
             }
         }
+    }
+
+    fn write_query(self, query: &Query) -> Members {
+        let text = query.text();
+        let written: OrderedJson = match self {
+            Self::Plan => text.into(),
+            Self::Section => {
+                let level = Some(query.innermost().0).filter(|level| *level > 0);
+                Members::new().with("text", text).with_some("level", level).into()
+            }
+        };
+        Members::new().with("expression", written)
     }
 
     pub(crate) fn write_reference(self, reference: &Reference, level: Level) -> Members {

@@ -18,6 +18,7 @@
 
 mod graph;
 mod json;
+mod query;
 mod row;
 mod span;
 mod value;
@@ -28,6 +29,7 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::wording::json_in_line;
 use crate::graph::extraction::Extraction;
+use crate::plan::expr::Empty;
 use graph::Graph;
 use json::EventJson;
 use row::Row;
@@ -107,6 +109,13 @@ pub fn eval(plan: &Plan, event: &str) -> Result<Extraction, OracleError> {
         fully_handled_span_ids: claims.full,
         partially_handled_span_ids: claims.partial,
     })
+}
+
+/// What an expression gives for a value of JSON, as JSON; none where it fails.
+#[must_use]
+pub fn expression(query: &super::Query, json: &str) -> Option<String> {
+    let value = EventJson::read(json.trim()).ok()?;
+    Row::event(value, Empty::Value).query(query).ok().map(|value| value.to_json())
 }
 
 fn read(text: &str) -> Result<EventJson<'_>, OracleError> {

@@ -18,6 +18,16 @@ impl<'e> Row<'e> {
         Self { levels: vec![Rc::new(event)], empty }
     }
 
+    /// What an empty string counts as.
+    pub(super) fn empty(&self) -> Empty {
+        self.empty
+    }
+
+    /// What paths start from, the event first.
+    pub(super) fn levels(&self) -> impl Iterator<Item = &EventJson<'e>> {
+        self.levels.iter().map(|level| &**level)
+    }
+
     pub(super) fn event_type(&self) -> Option<&str> {
         match &self.levels.first()?.field(EVENT_TYPE)?.data {
             EventData::String(event_type) => Some(event_type),

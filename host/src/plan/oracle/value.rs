@@ -4,11 +4,12 @@ use serde_json::{Number, Value};
 
 use super::OracleError;
 use super::json::{EventData, EventJson};
+use super::query::Tree;
 use super::row::Row;
 use crate::graph::extraction::Property;
 use crate::plan::expr::conversion::MAX_TEXT_BYTES;
 use crate::plan::expr::{
-    Chain, Condition, Conversion, Converted, Expression, JsonType, OnError, Piece, Source,
+    Chain, Condition, Conversion, Converted, Empty, Expression, JsonType, OnError, Piece, Source,
     Template, Test,
 };
 use crate::plan::model::{FieldMapping, Nulls};
@@ -34,6 +35,8 @@ impl Row<'_> {
             Condition::All(all) => all.iter().all(|condition| self.holds(condition)),
             Condition::Any(any) => any.iter().any(|condition| self.holds(condition)),
             Condition::Not(inner) => !self.holds(inner),
+            // What has no value isn't true.
+            Condition::Query(query) => self.query(query).is_ok_and(|value| value.is_true()),
         }
     }
 
@@ -85,6 +88,14 @@ impl Row<'_> {
                 None => ValueOutcome::Absent,
                 Some(text) if text.len() > MAX_TEXT_BYTES => ValueOutcome::Failed,
                 Some(text) => converted(Value::from(text).to_string(), convert),
+            },
+            Source::Query(query) => match self.query(query) {
+                Err(_) => ValueOutcome::Failed,
+                Ok(Tree::Null) => ValueOutcome::Absent,
+                Ok(Tree::Text(text)) if text.is_empty() && self.empty() == Empty::Absent => {
+                    ValueOutcome::Absent
+                }
+                Ok(value) => converted(value.to_json(), convert),
             },
             Source::Coalesce(values) => match self.first(values) {
                 ValueOutcome::There(json) => converted(json, convert),

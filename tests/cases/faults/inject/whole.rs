@@ -66,6 +66,13 @@ pub(in crate::faults) const MEANT: &[Kind] = &[
     Kind { name: "values swapped", make: meant::swapped },
 ];
 
+/// What goes wrong in expressions.
+pub(in crate::faults) const OF_EXPRESSIONS: &[Kind] = &[
+    Kind { name: "slip in an expression", make: values::expression_slip },
+    Kind { name: "key too many", make: values::expression_key_added },
+    Kind { name: "key left out", make: values::expression_key_dropped },
+];
+
 /// A mapping of a plan.
 struct Spot<'c> {
     at: String,

@@ -99,6 +99,7 @@ pub(super) fn suits(shape: Shape, content: &Value) -> bool {
         Shape::Name
         | Shape::EventType
         | Shape::Template
+        | Shape::Query
         | Shape::Text
         | Shape::Segment
         | Shape::Word(_) => content.is_string(),

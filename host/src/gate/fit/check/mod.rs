@@ -5,6 +5,7 @@
 mod describe;
 mod edge;
 pub(super) mod event_type;
+mod expression;
 pub(super) mod for_each;
 mod key;
 mod misread;

@@ -3,6 +3,7 @@
 use json_patch::Patch;
 
 use super::describe::{no_scalar, shown};
+use super::expression;
 use crate::diagnostics::codes::{MISSING_FOR_EACH, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
@@ -170,10 +171,23 @@ fn through(at: &str, iteration: &Iteration, rest: &[String]) -> Finding {
 /// need not exist: an event without them belongs to no session and claims no span.
 pub(in crate::gate::fit) fn roles(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Finding> {
     let reads = plan.reads();
-    let of_roles = reads.iter().filter(|read| {
+    let is_role = |read: &&Read<'_>| {
         matches!(read.role, Role::Gate | Role::When | Role::Session | Role::Span | Role::EdgeId)
-    });
-    of_roles.filter_map(|read| role(read, plan, scopes)).collect()
+    };
+    let mut findings = Vec::new();
+    let mut expressions = plan.expressions();
+    for read in reads.iter().filter(is_role) {
+        // An expression is looked at as a whole, where the first of its paths is.
+        if read.pointer.ends_with("/expression") {
+            if let Some(at) = expressions.iter().position(|(pointer, _)| *pointer == read.pointer) {
+                let (pointer, query) = expressions.swap_remove(at);
+                findings.extend(expression::keys(&pointer, query, read.for_each, scopes));
+            }
+            continue;
+        }
+        findings.extend(role(read, plan, scopes));
+    }
+    findings
 }
 
 fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {

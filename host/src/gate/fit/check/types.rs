@@ -19,8 +19,9 @@ use crate::gate::fit::smallest;
 use crate::gate::fit::suggest::{PathSearch, better_chain, missing_conversion};
 use crate::graph::spec::PropertyType;
 use crate::graph::validate::value::{Fit, expected, fit};
+use crate::json::{JsonKind, JsonKinds};
 use crate::plan::Nulls;
-use crate::plan::expr::{Conversion, Reference};
+use crate::plan::expr::{Conversion, Query, Reference};
 
 /// What the values of a mapping are outcome by.
 pub(super) struct TypeCheck<'b, 'k, 't> {
@@ -81,6 +82,59 @@ impl TypeCheck<'_, '_, '_> {
         let step = Conversion::to_type(property_type);
         let add = step.map(|step| patch::add(&format!("{}/convert", leaf.at), [step]));
         Some(finding.suggesting(add.map(|patch| Likely::new(patch, false))))
+    }
+
+    /// What is wrong with the type of what an expression gives for the samples.
+    pub(super) fn expression(&self, leaf: &Leaf<'_>, query: &Query) -> Option<Finding> {
+        let property_type = self.mapping.property_type()?;
+        let results = self.samples.evaluated(query);
+        let there = results.iter().filter_map(|(seen, it)| Some((*seen, it.as_ref()?)));
+        let there: Vec<(&Seen, &Value)> = there.filter(|(_, it)| !it.is_null()).collect();
+        let values: Vec<&Value> = there.iter().map(|(_, value)| *value).collect();
+        let at = format!("{}/expression", leaf.at);
+        let wanted = self.wanted(property_type);
+        let chain = leaf.chain(leaf.own);
+        if values.is_empty() {
+            let kinds = query.gives();
+            if chain.is_empty() && !may_be(property_type, kinds) {
+                let observed = format!("an expression that gives {kinds}");
+                return Some(Finding::new(Stage::Fit, TYPE_MISMATCH, at, wanted, observed));
+            }
+            let fails = results.iter().all(|(_, result)| result.is_none());
+            if results.is_empty() || !fails || leaf.is_alternative || !self.samples.has_keys() {
+                return None;
+            }
+            let observed = format!("an expression that fails for all {} samples", results.len());
+            let finding = Finding::new(Stage::Fit, CONVERSION_NEVER_SUCCEEDS, at, wanted, observed);
+            return Some(Finding { event: smallest(results.iter().map(|(it, _)| *it)), ..finding });
+        }
+        let effort = self.samples.effort();
+        let outcome = conversion::outcome(&chain, property_type, &values, effort);
+        let Some(unfit) = outcome.unfit else {
+            let fails = outcome.never_succeeds() && !leaf.is_alternative;
+            return fails.then(|| {
+                let observed = chain_described(&chain);
+                self.wrong_chain(leaf, &values, property_type, &outcome, observed)
+            });
+        };
+        if !self.samples.has_keys() && outcome.fitting > 0 {
+            return None;
+        }
+        let (seen, value) = there.get(unfit)?;
+        let observed = format!("{} from the expression", described(value));
+        let finding = if leaf.is_converted() {
+            self.wrong_chain(leaf, &values, property_type, &outcome, observed)
+        } else {
+            let code = code(property_type, value);
+            let finding = Finding::new(Stage::Fit, code, at, wanted, observed);
+            let step = Conversion::to_type(property_type).filter(|step| {
+                let step = std::slice::from_ref(step);
+                conversion::outcome(step, property_type, &values, effort).fits()
+            });
+            let add = step.map(|step| patch::add(&format!("{}/convert", leaf.at), [step]));
+            finding.suggesting(add.map(|patch| Likely::new(patch, false)))
+        };
+        Some(Finding { event: smallest([*seen].into_iter()), ..finding })
     }
 
     fn wanted(&self, property_type: &PropertyType) -> String {
@@ -244,6 +298,22 @@ impl TypeCheck<'_, '_, '_> {
         let said = |path| spelling::affinity(sought.name.unwrap_or_default(), path);
         let is_said = said(&nearest.item) > said(path);
         (is_inside || is_said).then(|| nearest.only_if(is_inside))
+    }
+}
+
+/// Whether a value of one of these kinds may be one of a type.
+fn may_be(property_type: &PropertyType, kinds: JsonKinds) -> bool {
+    let has = |kind| kinds.contains(kind);
+    match property_type {
+        PropertyType::Int64 | PropertyType::Double | PropertyType::Float64 => {
+            has(JsonKind::Integer) || has(JsonKind::Number)
+        }
+        PropertyType::Boolean | PropertyType::Bool => has(JsonKind::Boolean),
+        PropertyType::String
+        | PropertyType::Timestamp
+        | PropertyType::Date
+        | PropertyType::Bytes => has(JsonKind::String),
+        PropertyType::Unsupported(_) => true,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The values of the mappings of one node, or one end or edge: their paths, and the types of what is there.
 
+use super::expression;
 use super::path::{PathUse, WantedAtPath};
 use super::types::TypeCheck;
 use crate::diagnostics::finding::Finding;
@@ -70,7 +71,9 @@ impl<'a> Group<'a> {
         let of_key = self.mappings.iter().filter(|it| it.is_key);
         let path = |mapping: &Mapping<'a>| match &mapping.field.value().source {
             Source::Path(reference) => Some(reference),
-            Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) => None,
+            Source::Constant(_) | Source::Template(_) | Source::Coalesce(_) | Source::Query(_) => {
+                None
+            }
         };
         of_key.filter_map(path).collect()
     }
@@ -137,6 +140,19 @@ impl<'t> MappedValue<'_, 't> {
             }
             Source::Constant(constant) => {
                 found.findings.extend(any.and_then(|it| check(it).constant(leaf, constant)));
+            }
+            Source::Query(query) => {
+                let at = format!("{}/expression", leaf.at);
+                let before = found.findings.len();
+                found.findings.extend(expression::keys(
+                    &at,
+                    query,
+                    mapping.for_each,
+                    self.known.scopes,
+                ));
+                if found.findings.len() == before {
+                    found.findings.extend(any.and_then(|it| check(it).expression(leaf, query)));
+                }
             }
             // The leaves of a mapping are what its alternatives come from.
             Source::Coalesce(_) => {}

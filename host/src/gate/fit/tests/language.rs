@@ -73,7 +73,7 @@ fn findings(plan: &Value, task: &Task) -> Vec<Finding> {
 
 /// The findings as `pointer: code`, with `!` after those that are certain to be fixed by their patch, and `?` after those
 /// that perhaps are; and the plan that is right after the certain patches.
-fn judged(plan: &Value) -> (Vec<String>, Option<Value>) {
+pub(super) fn judged(plan: &Value) -> (Vec<String>, Option<Value>) {
     let task = task();
     let found = findings(plan, &task);
     let mark = |it: &Finding| match (it.patch(), it.is_certain()) {
@@ -104,7 +104,7 @@ fn with(mut value: Value, more: Value) -> Value {
     value
 }
 
-fn order_with(properties: Vec<Value>) -> Value {
+pub(super) fn order_with(properties: Vec<Value>) -> Value {
     json!({"event_type": "order.placed", "target_entity_name": "Order", "function_name": "f",
         "key_field": field("order_id", &["content", "id"]), "property_fields": properties})
 }

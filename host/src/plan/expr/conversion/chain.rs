@@ -66,16 +66,21 @@ impl Chain {
         for (step, cost) in &self.steps {
             let StepOutcome::There(data) = outcome else { break };
             fuel::spend(fuel, cost.of(data.bytes()))?;
-            outcome = match apply(step, data) {
-                StepOutcome::There(data) if data.bytes() > MAX_TEXT_BYTES => StepOutcome::Failed,
-                outcome => outcome,
-            };
+            outcome = apply(step, data);
         }
         Ok(outcome)
     }
 }
 
-fn apply<'t>(step: &Conversion, data: Data<'t>) -> StepOutcome<'t> {
+/// What a step makes of a value.
+pub(super) fn apply<'t>(step: &Conversion, data: Data<'t>) -> StepOutcome<'t> {
+    match unbounded(step, data) {
+        StepOutcome::There(data) if data.bytes() > MAX_TEXT_BYTES => StepOutcome::Failed,
+        outcome => outcome,
+    }
+}
+
+fn unbounded<'t>(step: &Conversion, data: Data<'t>) -> StepOutcome<'t> {
     match step {
         Conversion::ToString => text::to_string(data).into(),
         Conversion::ToInt64 => number::to_int64(data).into(),

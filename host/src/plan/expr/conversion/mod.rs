@@ -20,9 +20,11 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 pub(crate) use chain::{Chain, Converted, MAX_TEXT_BYTES};
+pub(crate) use data::{Data, StepOutcome};
 pub use error::ConversionError;
 pub(crate) use pattern::PatternBudget;
 pub use pattern::{Group, Pattern};
+pub(crate) use time::{from_nanoseconds, nanoseconds};
 pub use zone::Zone;
 
 use super::fuel::{self, Cost};
@@ -177,6 +179,11 @@ impl Conversion {
             _ => {}
         }
         cost
+    }
+
+    /// What it makes of a value.
+    pub(crate) fn apply<'t>(&self, data: Data<'t>) -> StepOutcome<'t> {
+        chain::apply(self, data)
     }
 
     /// The step as it is written: its name, or an object with its name and its arguments.

@@ -225,7 +225,7 @@ impl Pattern {
 
     /// Where the group of the first match is; none where there is no match, the group took no part in it, or the text is
     /// too long.
-    pub(super) fn find(&self, text: &str) -> Option<Range<usize>> {
+    pub(crate) fn find(&self, text: &str) -> Option<Range<usize>> {
         if text.len() > self.max_text_bytes() {
             return None;
         }

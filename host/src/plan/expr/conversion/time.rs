@@ -17,11 +17,7 @@ const PRINTER: DateTimePrinter = DateTimePrinter::new();
 const PLACES: usize = 9;
 
 pub(super) fn timestamp<'t>(data: Data<'t>, zone: Option<&Zone>) -> Option<Data<'t>> {
-    let mut text = String::with_capacity("2019-05-15T15:20:57.123456Z".len());
-    // With a fraction only where there is one, and without zeros at its end.
-    PRINTER.print_datetime(&utc_time(&data, zone)?, &mut text).ok()?;
-    text.push('Z');
-    Some(Data::String(Cow::Owned(text)))
+    print(&utc_time(&data, zone)?).map(|text| Data::String(Cow::Owned(text)))
 }
 
 pub(super) fn date<'t>(data: Data<'t>, zone: Option<&Zone>) -> Option<Data<'t>> {
@@ -38,9 +34,40 @@ pub(super) fn date<'t>(data: Data<'t>, zone: Option<&Zone>) -> Option<Data<'t>> 
     Some(Data::String(Cow::Owned(date.to_string())))
 }
 
+/// The nanoseconds since 1970 of the time that a value stands for.
+pub(crate) fn nanoseconds(data: &Data<'_>, zone: Option<&Zone>) -> Option<i128> {
+    Some(exact_time(data, zone)?.duration_since(EPOCH).as_nanos())
+}
+
+/// The timestamp of a time in nanoseconds since 1970.
+pub(crate) fn from_nanoseconds(nanoseconds: i128) -> Option<String> {
+    let since = SignedDuration::try_from_nanos_i128(nanoseconds)?;
+    print(&to_microseconds(EPOCH.checked_add(since).ok()?)?)
+}
+
+fn print(time: &DateTime) -> Option<String> {
+    let mut text = String::with_capacity("2019-05-15T15:20:57.123456Z".len());
+    // With a fraction only where there is one, and without zeros at its end.
+    PRINTER.print_datetime(time, &mut text).ok()?;
+    text.push('Z');
+    Some(text)
+}
+
+fn utc_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
+    to_microseconds(exact_time(data, zone)?)
+}
+
+/// What graphs take, in the years from 1 on.
+fn to_microseconds(utc: DateTime) -> Option<DateTime> {
+    if utc.year() < 1 {
+        return None;
+    }
+    utc.with().subsec_nanosecond(utc.subsec_nanosecond() / 1_000 * 1_000).build().ok()
+}
+
 /// The time in UTC that a value stands for, in the years from 1 to 9999. A time of the calendar all the way: the timestamps
 /// of `jiff` end a day early, and `9999-12-31T23:59:59Z` stands for "never" in many an event.
-fn utc_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
+fn exact_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
     let utc = match data {
         Data::Number(number) => epoch(&Decimal::read(number)?)?,
         Data::String(text) if text.contains(['e', 'E']) => return None,
@@ -50,11 +77,7 @@ fn utc_time(data: &Data<'_>, zone: Option<&Zone>) -> Option<DateTime> {
         },
         _ => return None,
     };
-    if utc.year() < 1 {
-        return None;
-    }
-    // To microseconds: what graphs take.
-    utc.with().subsec_nanosecond(utc.subsec_nanosecond() / 1_000 * 1_000).build().ok()
+    (utc.year() >= 1).then_some(utc)
 }
 
 /// Seconds, milliseconds or microseconds since 1970, distinguished by their digits before the point.

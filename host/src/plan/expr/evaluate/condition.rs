@@ -7,6 +7,7 @@ use serde_json::{Number, Value};
 use super::Lookup;
 use crate::json::string::{inside, strip};
 use crate::plan::expr::fuel::{self, OutOfFuel};
+use crate::plan::expr::query::CompiledQuery;
 use crate::plan::expr::{Condition, JsonType, Reference, Test};
 
 /// A condition whose references are numbers, made ready to be tested for event after event.
@@ -20,6 +21,8 @@ pub(crate) enum CompiledCondition {
     Any(Vec<CompiledCondition>),
     /// Not this.
     Not(Box<CompiledCondition>),
+    /// That an expression gives something true.
+    Query(CompiledQuery),
 }
 
 impl CompiledCondition {
@@ -32,6 +35,7 @@ impl CompiledCondition {
             Condition::All(all) => Self::All(all.iter().map(|it| Self::new(it, resolve)).collect()),
             Condition::Any(any) => Self::Any(any.iter().map(|it| Self::new(it, resolve)).collect()),
             Condition::Not(inner) => Self::Not(Box::new(Self::new(inner, resolve))),
+            Condition::Query(query) => Self::Query(CompiledQuery::new(query, resolve)),
         }
     }
 
@@ -63,6 +67,7 @@ impl CompiledCondition {
                 Ok(false)
             }
             Self::Not(inner) => Ok(!inner.holds(event, fuel)?),
+            Self::Query(query) => query.holds(event, fuel),
         }
     }
 }
@@ -96,7 +101,7 @@ fn holds(test: &Test, json: &[u8]) -> bool {
 
 impl JsonType {
     /// The type of a value, given as valid JSON without white space around it.
-    pub(super) fn of(json: &[u8]) -> Self {
+    pub(crate) fn of(json: &[u8]) -> Self {
         match json.first() {
             Some(b'"') => Self::String,
             Some(b'{') => Self::Object,

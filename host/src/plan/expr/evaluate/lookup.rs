@@ -1,10 +1,22 @@
 //! Where evaluation finds values.
 
+use crate::plan::expr::Empty;
+
 /// Where the values of an event are to be found.
 pub(crate) trait Lookup {
     /// The JSON of the value at the reference that was registered under this number: valid, without white space around it,
     /// strings in their quotes and possibly with escapes. None where there is no value.
     fn value(&self, index: usize) -> Option<&[u8]>;
+
+    /// The same where an empty string is a value like any other, whatever the plan says: expressions see events as they are.
+    fn as_it_is(&self, index: usize) -> Option<&[u8]> {
+        self.value(index)
+    }
+
+    /// What an expression counts as that gives an empty string.
+    fn empty(&self) -> Empty {
+        Empty::Value
+    }
 
     /// Whether no object and no array may be made of what is at that reference: what `parse_json` gives of one is absent. The
     /// default withholds nothing.

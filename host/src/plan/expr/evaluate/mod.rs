@@ -12,7 +12,8 @@ use super::conversion::Chain;
 use super::conversion::MAX_TEXT_BYTES;
 use super::conversion::data::StepOutcome;
 use super::fuel::{self, OutOfFuel};
-use super::{Expression, JsonType, Piece, Reference, Source};
+use super::query::{CompiledQuery, Stop};
+use super::{Empty, Expression, JsonType, Piece, Reference, Source};
 use crate::json::string;
 
 /// What a value comes to.
@@ -41,6 +42,7 @@ enum CompiledSource {
     Constant(String),
     Template(Vec<CompiledPart>),
     Coalesce(Vec<CompiledValue>),
+    Query(CompiledQuery),
 }
 
 #[derive(Clone, Debug)]
@@ -75,6 +77,7 @@ impl CompiledValue {
             Source::Coalesce(values) => CompiledSource::Coalesce(
                 values.iter().map(|value| Self::new(value, resolve)).collect(),
             ),
+            Source::Query(query) => CompiledSource::Query(CompiledQuery::new(query, resolve)),
         };
         Self { from, chain: Chain::new(&expression.convert) }
     }
@@ -126,6 +129,9 @@ impl CompiledValue {
             CompiledSource::Coalesce(values) => {
                 self.then_convert(out, fuel, |out, fuel| first(values, event, out, fuel))
             }
+            CompiledSource::Query(query) => self.then_convert(out, fuel, |out, fuel| {
+                Ok((of_query(query, event, out, fuel)?, self.withholds_nested(event)))
+            }),
         }
     }
 
@@ -141,6 +147,7 @@ impl CompiledValue {
             CompiledSource::Coalesce(values) => {
                 values.iter().any(|value| value.withholds_nested(event))
             }
+            CompiledSource::Query(query) => query.withholds_nested(event),
         }
     }
 
@@ -243,6 +250,25 @@ fn push_text(out: &mut Vec<u8>, json: &[u8]) -> Option<usize> {
     let text = string::unescape(simdutf8::basic::from_utf8(inside).ok()?)?;
     string::push_inside(out, &text);
     Some(text.len())
+}
+
+/// What an expression gives; null is nothing, and an empty string where the plan says so.
+fn of_query(
+    query: &CompiledQuery,
+    event: &impl Lookup,
+    out: &mut Vec<u8>,
+    fuel: &mut u64,
+) -> Result<Evaluated, OutOfFuel> {
+    let start = out.len();
+    match query.run(event, out, fuel) {
+        Ok(JsonType::Null) => Ok(Evaluated::Absent),
+        Ok(JsonType::String) if out.len() - start == 2 && event.empty() == Empty::Absent => {
+            Ok(Evaluated::Absent)
+        }
+        Ok(json_type) => Ok(Evaluated::Value(json_type)),
+        Err(Stop::Failed(_)) => Ok(Evaluated::Failed),
+        Err(Stop::OutOfFuel) => Err(OutOfFuel),
+    }
 }
 
 /// The first of these that is there, and whether no object and no array may be made of it.

@@ -192,6 +192,48 @@ fn segments(path: &str) -> Vec<(usize, &str)> {
     found
 }
 
+/// Each expression with its pointer.
+fn expressions(case: &Case) -> Vec<(String, &str)> {
+    let places = having(case, "expression").into_iter().map(|at| format!("{at}/expression"));
+    places.map(|at| (at.clone(), case.plan.pointer(&at).unwrap().as_str().unwrap())).collect()
+}
+
+/// An expression with something else in the place of each key.
+fn expression_with(
+    case: &Case,
+    faults: &mut Vec<Fault>,
+    others: impl Fn(&str, &str) -> Vec<String>,
+) {
+    for (at, text) in expressions(case) {
+        for (start, key) in segments(text) {
+            for other in others(text, key) {
+                let other = format!("{}{other}{}", &text[..start], &text[start + key.len()..]);
+                let other = other.trim_matches('.').replace("..", ".");
+                faults.push(fault(&with(case, &at, json!(other)), &at, &other));
+            }
+        }
+    }
+}
+
+pub(super) fn expression_slip(case: &Case, faults: &mut Vec<Fault>) {
+    expression_with(case, faults, |_, key| slips(key));
+}
+
+pub(super) fn expression_key_added(case: &Case, faults: &mut Vec<Fault>) {
+    expression_with(case, faults, |_, key| vec![format!("event.{key}")]);
+}
+
+pub(super) fn expression_key_dropped(case: &Case, faults: &mut Vec<Fault>) {
+    let is_chain = |text: &str| text.contains('.');
+    expression_with(
+        case,
+        faults,
+        |text, _| {
+            if is_chain(text) { vec![String::new()] } else { Vec::new() }
+        },
+    );
+}
+
 pub(super) fn coalesce_slip(case: &Case, faults: &mut Vec<Fault>) {
     for at in having(case, "coalesce") {
         let values = case.plan.pointer(&at).unwrap()["coalesce"].as_array().unwrap();

@@ -8,8 +8,15 @@ use crate::evidence::similarity::ranking::Likely;
 use crate::plan::language::ObjectKind;
 
 /// Fields that say where a value is from.
-const SOURCES: &[&str] =
-    &["source_path", "constant", "template", "coalesce", "partial_when_path", "array"];
+const SOURCES: &[&str] = &[
+    "source_path",
+    "constant",
+    "template",
+    "coalesce",
+    "expression",
+    "partial_when_path",
+    "array",
+];
 
 /// Two fields of which an object can have one: the one that says nothing goes.
 pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {

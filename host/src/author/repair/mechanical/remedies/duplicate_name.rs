@@ -27,7 +27,8 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
         return replace(at, other.map(|it| &it.logical_name));
     }
     let same = |field: &str| earlier.json.get(field) == later.json.get(field);
-    if ["source_path", "from", "constant", "template", "coalesce"].into_iter().all(same) {
+    let sources = ["source_path", "from", "constant", "template", "coalesce", "expression"];
+    if sources.into_iter().all(same) {
         return fix(patch::remove(&later.at));
     }
     let scope = context.scope(mapping_at)?;

@@ -101,7 +101,7 @@ pub(super) fn with_default(
     let mut fields = mapping.as_object()?.clone();
     fields.remove(name);
     let mut value = Map::new();
-    for source in ["source_path", "from", "template", "convert"] {
+    for source in ["source_path", "from", "template", "expression", "convert"] {
         if let Some(it) = fields.remove(source) {
             value.insert(source.to_owned(), it);
         }
@@ -109,7 +109,7 @@ pub(super) fn with_default(
     let is_plain = fields.keys().all(|field| field == "property_name");
     if !is_scalar
         || !is_plain
-        || !(value.contains_key("source_path") || value.contains_key("template"))
+        || !["source_path", "template", "expression"].iter().any(|it| value.contains_key(*it))
     {
         return None;
     }

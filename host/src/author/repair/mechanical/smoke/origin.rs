@@ -111,5 +111,6 @@ pub(super) fn source_field(mapping: &FieldMapping) -> &'static str {
         Source::Constant(_) => "constant",
         Source::Template(_) => "template",
         Source::Coalesce(_) => "coalesce",
+        Source::Query(_) => "expression",
     }
 }

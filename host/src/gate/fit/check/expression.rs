@@ -1,0 +1,279 @@
+//! The keys that an expression reads: whether there are such, also in the elements of arrays.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::describe::shown;
+use crate::diagnostics::codes::UNKNOWN_PATH;
+use crate::diagnostics::finding::{Finding, patch};
+use crate::diagnostics::problem::Stage;
+use crate::diagnostics::untrusted::quoted;
+use crate::evidence::similarity::ranking::{Likely, best};
+use crate::evidence::similarity::{SUGGESTION_THRESHOLD, spelling};
+use crate::evidence::{PathIndex, PathStep};
+use crate::gate::fit::scope::Scopes;
+use crate::gate::fit::suggest::{PathSearch, Sought};
+use crate::plan::expr::query::{KeyRead, Step};
+use crate::plan::expr::{ForEach, Query};
+
+/// What is wrong with the keys of an expression, the first of each chain of them.
+pub(super) fn keys(
+    pointer: &str,
+    query: &Query,
+    for_each: Option<&ForEach>,
+    scopes: &Scopes<'_>,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut unknown: Vec<&KeyRead> = Vec::new();
+    for key in query.keys() {
+        let is_told =
+            |told: &KeyRead| told.level == key.level && key.steps.starts_with(&told.steps);
+        if unknown.iter().copied().any(is_told) {
+            continue;
+        }
+        let Some(known) = scopes.at(for_each, key.level) else { continue };
+        let read = KeyInExpression { pointer, query, key, known };
+        let finding = match read.plain() {
+            Some(path) => read.unknown_path(&path),
+            None => read.unknown_in_elements(),
+        };
+        if let Some(finding) = finding {
+            unknown.push(key);
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+/// A key, and what is known where the chain of keys that it is the last of starts.
+struct KeyInExpression<'k, 't> {
+    pointer: &'k str,
+    query: &'k Query,
+    key: &'k KeyRead,
+    known: &'k PathIndex<'t>,
+}
+
+impl KeyInExpression<'_, '_> {
+    /// The path, where it leads through objects alone.
+    fn plain(&self) -> Option<Vec<String>> {
+        let steps = self.key.steps.iter().map(|step| match step {
+            Step::Key(key) => Some(key.clone()),
+            Step::Each | Step::Flat => None,
+        });
+        steps.collect()
+    }
+
+    fn unknown_path(&self, path: &[String]) -> Option<Finding> {
+        let known = self.known;
+        if known.admits_path(path) {
+            return None;
+        }
+        // The keys after this one say more of what was meant.
+        let longest = self.query.keys().iter().filter(|it| it.level == self.key.level);
+        let longest = longest.filter_map(|it| KeyInExpression { key: it, ..*self }.plain());
+        let whole = longest.filter(|it| it.starts_with(path)).max_by_key(Vec::len)?;
+        let sibling = self.misspelt().and_then(|key| {
+            let mut right = path.to_vec();
+            key.clone_into(right.last_mut()?);
+            let text = self.rewritten(&self.key.steps, &[key]);
+            text.filter(|_| known.admits_path(&right))
+        });
+        let search = PathSearch::new(known, "", []);
+        let sought = Sought { given: &whole, name: None, property_type: None, is_key: false };
+        let nearest = search.nearest(&sought);
+        let is_typo = sibling.is_some() || nearest.as_ref().is_some_and(|it| it.is_clear_typo());
+        let is_sure = !known.is_thin() || known.is_blocked(path);
+        if !is_typo && !is_sure {
+            return None;
+        }
+        let or_declared =
+            if known.evidence.has_schema() { ", and the event schema doesn't declare" } else { "" };
+        let finding = Finding::new(
+            Stage::Fit,
+            UNKNOWN_PATH,
+            self.pointer,
+            format!("paths that {} have", known.of),
+            format!(
+                "{} at column {}, which none of {} samples has{or_declared}",
+                shown(&whole),
+                self.query.column(self.key.at),
+                known.count()
+            ),
+        );
+        let replaced = nearest.and_then(|nearest| {
+            let certain = nearest.path.is_certain();
+            let (keys, new) = (steps(&whole), &nearest.path.item);
+            let text = if new.len() == whole.len() {
+                self.rewritten(&keys, new)
+            } else {
+                self.moved(&keys, new)
+            };
+            text.map(|text| Likely::new(patch::replace(self.pointer, text), certain))
+        });
+        let sibling = sibling.map(|text| Likely::new(patch::replace(self.pointer, text), true));
+        Some(finding.suggesting(sibling.or(replaced)))
+    }
+
+    /// A key that no element has, though elements were seen, and that is another one of theirs misspelt. Fields of elements are
+    /// often optional, so that nothing else speaks against one.
+    fn unknown_in_elements(&self) -> Option<Finding> {
+        let (_, before) = self.key.steps.split_last()?;
+        let nearest = self.misspelt()?;
+        let path: Vec<String> = before.iter().map(shown_step).collect();
+        let finding = Finding::new(
+            Stage::Fit,
+            UNKNOWN_PATH,
+            self.pointer,
+            format!("a key that what is at {} has", quoted(&path.join("."))),
+            format!("{} at column {}", self.name(), self.query.column(self.key.at)),
+        );
+        let text = self.rewritten(&self.key.steps, &[nearest]);
+        Some(
+            finding
+                .suggesting(text.map(|text| Likely::new(patch::replace(self.pointer, text), true))),
+        )
+    }
+
+    fn name(&self) -> String {
+        self.key.steps.last().map(|step| quoted(&shown_step(step))).unwrap_or_default()
+    }
+
+    /// The one key that this one is misspelt, of those that are where it is looked for, which it isn't itself.
+    fn misspelt(&self) -> Option<String> {
+        let (Step::Key(name), before) = self.key.steps.split_last()? else { return None };
+        let declared = self.declared(before);
+        if declared.iter().any(|key| key == name) {
+            return None;
+        }
+        let mut seen: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
+        let effort = &self.known.efforts.values;
+        for sample in self.known.seen() {
+            let Some(root) = sample.at_level(self.key.level) else { continue };
+            let mut here = vec![root];
+            for step in before {
+                if !effort.take(here.len() as u64) {
+                    return None;
+                }
+                here = here.into_iter().flat_map(|value| inside(value, step)).collect();
+            }
+            seen.extend(
+                here.iter()
+                    .filter_map(|it| it.as_object())
+                    .flat_map(|it| it.keys())
+                    .map(String::as_str),
+            );
+        }
+        if seen.is_empty() || seen.contains(name.as_str()) {
+            return None;
+        }
+        let searches = &self.known.efforts.searches;
+        let scored = seen.iter().map(|key| (spelling::names(name, key, searches), *key));
+        let nearest = best(scored).filter(|best| best.score >= SUGGESTION_THRESHOLD)?;
+        nearest.is_clear_typo().then(|| nearest.item.to_owned())
+    }
+
+    /// The keys that the event schema declares there.
+    fn declared(&self, before: &[Step]) -> Vec<String> {
+        let steps: Vec<PathStep> = before
+            .iter()
+            .map(|step| match step {
+                Step::Key(key) => PathStep::Key(key.clone()),
+                Step::Each | Step::Flat => PathStep::Element,
+            })
+            .collect();
+        let inside = self.known.evidence.declared_inside().keys();
+        inside
+            .filter_map(|declared| match declared.strip_prefix(steps.as_slice()) {
+                Some([PathStep::Key(key), ..]) => Some(key.clone()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The expression with the last keys of a chain in the place of those that are there, wherever it reads them; none where it
+    /// would not be an expression then.
+    fn rewritten(&self, chain: &[Step], new: &[String]) -> Option<String> {
+        let kept = chain.len().checked_sub(new.len())?;
+        let mut text = self.query.text().to_owned();
+        let mut reads: Vec<(&KeyRead, &String)> = Vec::new();
+        for (index, new) in (kept..).zip(new) {
+            if chain.get(index) == Some(&Step::Key(new.clone())) {
+                continue;
+            }
+            let prefix = chain.get(..=index)?;
+            let same = self.query.keys().iter();
+            let same = same.filter(|it| it.level == self.key.level && it.steps == prefix);
+            reads.extend(same.map(|it| (it, new)));
+        }
+        // From the back, so that what is before keeps its place.
+        reads.sort_by_key(|(read, _)| std::cmp::Reverse(read.at));
+        reads.dedup_by_key(|(read, _)| read.at);
+        for (read, key) in reads {
+            text.replace_range(read.at..read.end, &written(key));
+        }
+        self.readable(text)
+    }
+
+    /// The expression with another path in the place of a chain, wherever it is written in one piece.
+    fn moved(&self, chain: &[Step], new: &[String]) -> Option<String> {
+        let mut text = self.query.text().to_owned();
+        let keys: Vec<&KeyRead> =
+            self.query.keys().iter().filter(|it| it.level == self.key.level).collect();
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        for window in keys.windows(chain.len()) {
+            let is_chain = window
+                .iter()
+                .enumerate()
+                .all(|(index, key)| Some(key.steps.as_slice()) == chain.get(..=index));
+            let is_whole = window.windows(2).all(|pair| match pair {
+                [one, next] => text.get(one.end..next.at) == Some("."),
+                _ => false,
+            });
+            if let ([first, ..], [.., last]) = (window, window)
+                && is_chain
+                && is_whole
+            {
+                places.push((first.at, last.end));
+            }
+        }
+        let path: Vec<String> = new.iter().map(|key| written(key)).collect();
+        let is_some = !places.is_empty() && !path.is_empty();
+        for (at, end) in places.into_iter().rev() {
+            text.replace_range(at..end, &path.join("."));
+        }
+        is_some.then_some(text).and_then(|text| self.readable(text))
+    }
+
+    fn readable(&self, text: String) -> Option<String> {
+        Query::parse(&text, self.query.innermost()).ok().map(|_| text)
+    }
+}
+
+/// The steps of a path.
+fn steps(path: &[String]) -> Vec<Step> {
+    path.iter().cloned().map(Step::Key).collect()
+}
+
+/// What a step leads to from a value.
+fn inside<'v>(value: &'v Value, step: &Step) -> Vec<&'v Value> {
+    match (step, value) {
+        (Step::Key(key), Value::Object(fields)) => fields.get(key).into_iter().collect(),
+        (Step::Each | Step::Flat, Value::Array(items)) => items.iter().collect(),
+        (Step::Flat, value) => vec![value],
+        _ => Vec::new(),
+    }
+}
+
+fn shown_step(step: &Step) -> String {
+    match step {
+        Step::Key(key) => key.clone(),
+        Step::Each | Step::Flat => "[]".to_owned(),
+    }
+}
+
+/// A key as an expression writes it.
+fn written(key: &str) -> String {
+    let is_plain = crate::plan::is_identifier(key);
+    if is_plain { key.to_owned() } else { Value::from(key).to_string() }
+}
