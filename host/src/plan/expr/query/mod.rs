@@ -294,3 +294,57 @@ impl CompiledQuery {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::{Query, QueryFailure};
+    use crate::plan::expr::Level;
+    use crate::plan::oracle::expression;
+
+    /// What is read, as paths with their levels.
+    fn reads(text: &str, level: u8) -> Vec<String> {
+        let query = Query::parse(text, Level(level)).unwrap();
+        query.references().map(|it| format!("{}:{}", it.level.0, it.path.join("."))).collect()
+    }
+
+    #[test]
+    fn chains_of_keys_are_what_is_read() {
+        for (text, level, expected) in [
+            ("a.b", 0, vec!["0:a.b"]),
+            ("a.b[?c.d].e", 0, vec!["0:a.b"]),
+            ("a.b[0].c || a.d", 1, vec!["1:a.b", "1:a.d"]),
+            ("$.x == y && $event.z", 2, vec!["0:x", "2:y", "0:z"]),
+            ("$parent.a.b", 2, vec!["1:a.b"]),
+            ("let $a = a.b, $c = $.d in [$a.e, $c[0], $a.e]", 1, vec!["1:a.b.e", "0:d"]),
+            ("a | b | c", 0, vec!["0:a.b.c"]),
+            ("a | [b, c]", 0, vec!["0:a.b", "0:a.c"]),
+            ("a.[b, c]", 0, vec!["0:a"]),
+            ("keys(@)", 1, vec!["1:"]),
+            ("*", 0, vec!["0:"]),
+            ("a[?b == $.c.d]", 1, vec!["1:a", "0:c.d"]),
+            ("map(&b, a.c)", 0, vec!["0:a.c"]),
+            ("`{\"a\": 1}`.a", 0, vec![]),
+            ("map_value(a, {\"1\": \"b\"})", 0, vec!["0:a"]),
+        ] {
+            assert_eq!(reads(text, level), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_doubles_at_every_step_ends() {
+        let doubled = format!("@{}", "|[@,@]".repeat(40));
+        for text in [doubled.clone(), format!("({doubled}) == ({doubled})")] {
+            let query = Query::parse_alone(&text).unwrap();
+            let failure = query.evaluate("1").unwrap_err();
+            assert!(
+                matches!(failure, QueryFailure::OutOfFuel | QueryFailure::Failed(_)),
+                "{failure}"
+            );
+            assert_eq!(expression(&query, "1"), None);
+        }
+        // It is shared where nothing looks into it.
+        let query = Query::parse_alone(&format!("{doubled} | length(@)")).unwrap();
+        assert_eq!(query.evaluate("1"), Ok("2".to_owned()));
+    }
+}

@@ -24,15 +24,28 @@ struct Evaluation {
     scope: Vec<(String, Tree)>,
     /// In which times without an offset are read.
     zone: Option<Zone>,
+    /// Values that a value may hold: more than one that the host makes, for which it fails.
+    most: u64,
+    /// Values that all values on the way may still hold, so that no expression takes the memory or the time of its host.
+    left: u64,
 }
+
+/// Values that a value may hold, beside those of the event.
+const MOST: u64 = 1 << 20;
+/// Values that go through an evaluation: so many, and so many for each of the event.
+const ALL: u64 = 4 << 20;
+const ALL_OF_EACH: u64 = 2_000;
 
 impl Row<'_> {
     /// What an expression gives here.
     pub(super) fn query(&self, query: &Query) -> Outcome {
         let levels = self.levels().map(|level| Tree::of(level)).collect();
         let innermost = query.innermost();
-        let mut evaluation =
-            Evaluation { levels, innermost, scope: Vec::new(), zone: query.zone().cloned() };
+        let levels: Vec<Tree> = levels;
+        let held = levels.first().map_or(0, Tree::count);
+        let (most, left) = (MOST + 2 * held, ALL + ALL_OF_EACH * held);
+        let zone = query.zone().cloned();
+        let mut evaluation = Evaluation { levels, innermost, scope: Vec::new(), zone, most, left };
         let current = evaluation.at(innermost);
         evaluation.eval(query.tree(), &current)
     }
@@ -43,8 +56,19 @@ impl Evaluation {
         self.levels.get(usize::from(level.0)).cloned().unwrap_or(Tree::Null)
     }
 
-    /// As deep as expressions nest.
+    /// What a part gives, within bounds.
     fn eval(&mut self, node: &Node, current: &Tree) -> Outcome {
+        let value = self.unbounded(node, current)?;
+        let count = value.count();
+        if count > self.most {
+            return Err(Failed);
+        }
+        self.left = self.left.checked_sub(count).ok_or(Failed)?;
+        Ok(value)
+    }
+
+    /// As deep as expressions nest.
+    fn unbounded(&mut self, node: &Node, current: &Tree) -> Outcome {
         Ok(match &node.kind {
             NodeKind::Current => current.clone(),
             NodeKind::Root => self.at(Level::EVENT),

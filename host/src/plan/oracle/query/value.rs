@@ -37,6 +37,17 @@ impl Tree {
         EventJson::read(json.trim()).map_or(Self::Null, |json| Self::of(&json))
     }
 
+    /// How many values it holds, itself counted.
+    pub(super) fn count(&self) -> u64 {
+        match self {
+            Self::Array(items) => 1 + items.iter().map(Self::count).sum::<u64>(),
+            Self::Object(members) => {
+                1 + members.iter().map(|(_, value)| value.count()).sum::<u64>()
+            }
+            _ => 1,
+        }
+    }
+
     pub(super) fn number(number: Number) -> Self {
         Self::Number(number.to_json())
     }
