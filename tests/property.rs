@@ -198,9 +198,9 @@ fn the_generators_reach_what_they_are_for() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let mut seen = Seen::default();
-    for _ in 0..600 {
-        let plan_bytes = bytes(1000).new_tree(&mut runner).unwrap().current();
-        let event_bytes = bytes(1500).new_tree(&mut runner).unwrap().current();
+    for _ in 0..1500 {
+        let plan_bytes = bytes(1500).new_tree(&mut runner).unwrap().current();
+        let event_bytes = bytes(2000).new_tree(&mut runner).unwrap().current();
         let (plan, _) = a_plan(&plan_bytes);
         let event = event::event(&plan, &mut Choices::new(&event_bytes));
         let Ok(found) = eval(&plan, &event) else {

@@ -19,10 +19,11 @@ pub use self::request::{Request, StageTime};
 use crate::abi::section::ABI_VERSION;
 use crate::bundle::confirm::{Confirmed, confirm};
 use crate::bundle::coverage::Coverage;
+use crate::bundle::load::load_unsaid;
 use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
 use crate::bundle::{
-    self, BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others,
-    Store, Versions,
+    BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others, Store,
+    Versions,
 };
 use crate::diagnostics::problem::Stage;
 use crate::evidence::effort::{Cancel, StepBudgets};
@@ -128,7 +129,7 @@ impl Accepted {
         let expect = Expect { fingerprint: Some(&text), event_types: Some(section.event_types()) };
         // Its module has just passed the gates, so that its bytes are the same is all there is to know.
         let same_bytes = SameBytes(self.compiled.module());
-        let found = bundle::load(&path, &expect, &same_bytes).ok();
+        let found = load_unsaid(&path, &expect, &same_bytes).ok();
         let cache_hit = found.is_some();
         let (manifest, others) = match found {
             Some(found) => (found.manifest().clone(), store.retire_earlier(found.manifest())?),
