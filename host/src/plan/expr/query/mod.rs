@@ -4,6 +4,7 @@
 //! differs. A [`Query`] knows which paths of an event it can read: its program has numbered inputs in the place of those, and
 //! reaches nothing else. `plan/oracle` has an evaluator of its own, which shares the tree with this one.
 
+mod compile;
 mod error;
 mod evaluate;
 mod function;
@@ -85,7 +86,7 @@ impl Query {
         patterns: &mut PatternBudget,
     ) -> Result<Self, Mistake> {
         let tree = parser::parse(text)?;
-        let program = program::compile(&tree, innermost, strict, zone, patterns)?;
+        let program = compile::compile(&tree, innermost, strict, zone, patterns)?;
         Ok(Self { text: text.to_owned(), innermost, tree: tree.into(), program: program.into() })
     }
 
