@@ -129,6 +129,12 @@ fn config(factor: f64) -> ProptestConfig {
 }
 
 /// Bytes of which choices are made.
+/// How many bytes a plan is made of at most: enough for four levels of elements.
+const PLAN_BYTES: usize = 1500;
+
+/// How many an event is.
+const EVENT_BYTES: usize = 4000;
+
 fn bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..most)
 }
@@ -169,8 +175,8 @@ proptest! {
 
     #[test]
     fn rendered_extractors_mean_what_their_plan_means(
-        plan in bytes(1000),
-        drafts in prop::collection::vec(bytes(1500), 1..16),
+        plan in bytes(PLAN_BYTES),
+        drafts in prop::collection::vec(bytes(EVENT_BYTES), 1..16),
     ) {
         let drafts: Vec<&[u8]> = drafts.iter().map(Vec::as_slice).collect();
         agrees(&plan, &drafts)?;
@@ -198,9 +204,9 @@ fn the_generators_reach_what_they_are_for() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let mut seen = Seen::default();
-    for _ in 0..1500 {
-        let plan_bytes = bytes(1500).new_tree(&mut runner).unwrap().current();
-        let event_bytes = bytes(2000).new_tree(&mut runner).unwrap().current();
+    for _ in 0..3000 {
+        let plan_bytes = bytes(PLAN_BYTES).new_tree(&mut runner).unwrap().current();
+        let event_bytes = bytes(EVENT_BYTES).new_tree(&mut runner).unwrap().current();
         let (plan, _) = a_plan(&plan_bytes);
         let event = event::event(&plan, &mut Choices::new(&event_bytes));
         let Ok(found) = eval(&plan, &event) else {
@@ -220,15 +226,15 @@ fn the_generators_reach_what_they_are_for() {
         seen.partial += found.partially_handled_span_ids.len();
     }
     assert!(
-        seen.events > 150
-            && seen.nodes > 200
-            && seen.several > 30
-            && seen.deep > 2
-            && seen.edges > 40
-            && seen.properties > 500
-            && seen.full > 40
-            && seen.partial > 15
-            && seen.turned_down > 3,
+        seen.events > 750
+            && seen.nodes > 1000
+            && seen.several > 150
+            && seen.deep > 10
+            && seen.edges > 200
+            && seen.properties > 2500
+            && seen.full > 200
+            && seen.partial > 75
+            && seen.turned_down > 15,
         "{seen:?}"
     );
 }
