@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use retort::graph::{Extraction, ValidateOptions, validate};
-use retort::{Coded, GraphSpec, plan};
+use retort::sandbox::Sandbox;
+use retort::{Coded, GraphSpec, Limits, plan};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::support::workspace_root;
+use crate::support::{assert_sparing, rendered, workspace_root};
 
 /// `retort.toml`.
 #[derive(Deserialize)]
@@ -139,7 +140,10 @@ fn samples_pass_the_gates() {
         });
         let samples = read(folder, &project.samples);
         assert!(samples.lines().count() >= 10, "{}", folder.display());
+        let module = Sandbox::new(Limits::default()).unwrap().load(&rendered(&plan)).unwrap();
+        let mut runner = module.runner();
         for sample in samples.lines() {
+            assert_sparing(sample, runner.run(sample.as_bytes()).unwrap().fuel);
             let event: Value = serde_json::from_str(sample).unwrap();
             if let Err(error) = schema.validate(&event) {
                 panic!("{}: {error} in {sample}", folder.display());

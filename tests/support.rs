@@ -32,6 +32,12 @@ pub(crate) fn rendered(plan: &Plan) -> Inspected {
     prove::by_rendering(inspected, &compiled)
 }
 
+/// Holds an event that a right plan was run on to less than a twentieth of the fuel that it has where nobody says otherwise.
+pub(crate) fn assert_sparing(event: &str, fuel: u64) {
+    let allowed = Limits::default().fuel(event.len());
+    assert!(fuel < allowed / 20, "{fuel} of {allowed} for {} bytes", event.len());
+}
+
 /// Holds the schema of plans to the parser, in both directions: it accepts exactly what has no other problems than those that
 /// only the parser can find.
 pub(crate) fn schema_agrees(schema: &jsonschema::Validator, value: &Value) -> Result<(), String> {

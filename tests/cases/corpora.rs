@@ -20,7 +20,7 @@ use retort::plan::eval;
 use retort::sandbox::Sandbox;
 use retort::{Limits, Pipeline, Runner, Samples, Task};
 
-use crate::support::rendered;
+use crate::support::{assert_sparing, rendered};
 use crate::trial::on_shared;
 
 use digest::Digest;
@@ -67,6 +67,7 @@ impl Engine {
             Self::Wasm { runner, failed_conversions } => {
                 let outcome = runner.run(event.as_bytes()).unwrap();
                 *failed_conversions += u64::from(outcome.failed_conversions);
+                assert_sparing(event, outcome.fuel);
                 serde_json::from_slice(outcome.json).unwrap()
             }
         }

@@ -127,10 +127,11 @@ fn limits_hold_over_all_iterations() {
     assert_eq!(small.code(), "input_too_large");
     let fuel = |fuel| BlockLimits { fuel, ..usize::MAX.into() };
     assert!(written(section, &event, fuel(spent.fuel)).is_ok());
-    assert_eq!(
-        written(section, &event, fuel(spent.fuel - 1)).unwrap_err(),
-        BlockError::OutOfFuel { used: spent.fuel, allowed: spent.fuel - 1 }
-    );
+    let spent_before = written(section, &event, fuel(spent.fuel - 1)).unwrap_err();
+    assert_eq!(spent_before.usage(), Some((spent.fuel, spent.fuel - 1)));
+    let message = spent_before.to_string();
+    assert!(message.contains("most of it went to rows[1] (b): "), "{message}");
+    assert!(message.contains(", rows[0] (a): "), "{message}");
 }
 
 #[test]
@@ -186,4 +187,45 @@ fn values_conditions_and_templates_are_worked_out_for_slots_and_rows() {
     assert_eq!(block.column(3, 3), [Some(json!("aä\":1")), None, Some(json!("aä\":2"))]);
     assert_eq!(block.column(4, 3), [json!("aä\""), json!("aä\""), json!("x")].map(Some));
     assert_eq!(block.column(5, 3), vec![Some(json!(1)); 3]);
+}
+
+#[test]
+fn a_list_is_gone_over_once_for_all_keys_that_are_looked_up_in_it() {
+    let attributes: Vec<Value> = (0..40)
+        .map(|n| json!({"key": format!("k{n}"), "value": {"text": format!("v{n}")}}))
+        .collect();
+    // The first list is of the event, the second one of an element, and the third one an entry of an object, put together anew
+    // for each.
+    let event = json!({"a": attributes, "rows": [{"a": attributes}, {"a": [{"key": "k3", "value": {"text": "other"}}]}],
+        "o": {"x": [{"key": "k0", "value": {"text": "x"}}], "y": [{"key": "k0", "value": {"text": "y"}}]}})
+    .to_string();
+    let input = |n: usize, path: &str, rest: &str| {
+        let text = format!("{path}[?key=='k{n}'].value.text | [0]");
+        format!(r#"{{"expression":{{"text":"{text}"{rest}}}}}"#)
+    };
+    let section = |count: usize, path: &str, rest: &str, rows: &str| {
+        let inputs: Vec<String> = (0..count).map(|n| input(n, path, rest)).collect();
+        let inputs: Vec<String> =
+            inputs.into_iter().map(|it| it.replace("}}", &format!("}}{rows}}}"))).collect();
+        format!(
+            r#""inputs":[{}],"rows":[{{"array":["rows"]}},{{"entries":["o"]}}]"#,
+            inputs.join(",")
+        )
+    };
+    let fuel = |count| written(&section(count, "a", "", ""), &event, usize::MAX).unwrap().1.fuel;
+    let (one, two, nine) = (fuel(1), fuel(2), fuel(9));
+    assert_eq!(nine - two, 7 * (two - one), "each costs the same");
+    assert!(3 * (two - one) < one, "{one} for the first, {} for each further one", two - one);
+    let (block, _) = written(&section(5, "a", "", ""), &event, usize::MAX).unwrap();
+    assert_eq!(Block(&block).slot(4), Some(json!("v4")));
+
+    let rows = r#","rows":0"#;
+    let (block, _) = written(&section(5, "a", r#","level":1"#, rows), &event, usize::MAX).unwrap();
+    assert_eq!(Block(&block).column(3, 5), [Some(json!("v3")), Some(json!("other"))]);
+    assert_eq!(Block(&block).column(4, 5), [Some(json!("v4")), None]);
+
+    let rows = r#","rows":1"#;
+    let (block, _) =
+        written(&section(2, "@.value", r#","level":1"#, rows), &event, usize::MAX).unwrap();
+    assert_eq!(Block(&block).column(0, 2), [Some(json!("x")), Some(json!("y"))]);
 }

@@ -70,6 +70,27 @@ fn what_the_host_works_out_says_what_it_would_have_taken() {
 }
 
 #[test]
+fn what_took_most_is_named() {
+    let section = r#"{"abi":1,"function":"extract","event_types":["e"],"inputs":[
+        {"path":["v"],"as":["trim"]},
+        {"path":["v"],"as":[{"regex":{"pattern":"(?:[a-z]{1,9}){1,9}x"}}]},
+        {"path":["k"]},
+        {"template":["<",{"path":["v"]},">"],"as":["upper","lower"]},
+        {"when":{"path":["v"],"equals":"text"}}]}"#;
+    let module = module(section, "1 1", &doing(""));
+    let used =
+        load(&module, limits(1 << 20)).runner().run(EVENT.as_bytes()).unwrap().conversion_fuel;
+    let error = load(&module, limits(used - 1)).runner().run(EVENT.as_bytes()).unwrap_err();
+    let message = error.to_string();
+    let named = message.split_once("; most of it went to ").expect("what it went to").1;
+    let named: Vec<&str> = named.split(": ").collect();
+    assert!(named[0].starts_with("inputs[1] (v by regex)"), "{message}");
+    assert!(named[1].ends_with("inputs[3] (v by upper, lower)"), "{message}");
+    assert!(named[2].ends_with("inputs[0] (v by trim)"), "{message}");
+    assert_eq!(named.len(), 4, "{message}");
+}
+
+#[test]
 fn what_initialisation_takes_is_taken_from_the_event_that_the_instance_is_made_for() {
     let counting = |to: u32| {
         format!(

@@ -95,18 +95,28 @@ impl Plan {
         self.written().queries
     }
 
+    /// The value of every property, with a JSON Pointer to its mapping, in the same order.
+    pub(crate) fn values(&self) -> Vec<(String, &Expression)> {
+        self.written().values
+    }
+
+    /// Every condition of the plan that isn't part of another one, with a JSON Pointer to it, in the same order.
+    pub(crate) fn conditions(&self) -> Vec<(String, &Condition)> {
+        self.written().conditions
+    }
+
     fn written(&self) -> Reads<'_> {
         let mut reads = Reads::default();
         let whole = PlanPlace::default();
         let event = |role| Purpose { role, for_each: None };
-        reads.condition(&whole.field("when"), self.when.as_ref(), event(Role::Gate));
+        reads.when(&whole.field("when"), self.when.as_ref(), event(Role::Gate));
         for (index, node) in self.nodes.iter().enumerate() {
             let at = self.node_place(index);
             let purpose = |role| Purpose { role, for_each: node.for_each() };
             reads.for_each(&at, node.for_each());
-            reads.condition(&at.field("when"), node.when(), purpose(Role::When));
+            reads.when(&at.field("when"), node.when(), purpose(Role::When));
             for (key, mapping) in node.key_fields.iter().enumerate() {
-                reads.value(&self.key_place(index, key), mapping.value(), purpose(Role::Key), &[]);
+                reads.mapping(&self.key_place(index, key), mapping, purpose(Role::Key));
             }
             reads.properties(&at, &node.property_fields, purpose(Role::Property));
         }
@@ -121,14 +131,14 @@ impl Plan {
             let span = purpose(Role::Span);
             reads.path(&at.field("span_id_path"), rule.span_id(), span, Vec::new());
             reads.for_each(&at, rule.for_each());
-            reads.condition(&at.field("when"), rule.when(), purpose(Role::When));
+            reads.when(&at.field("when"), rule.when(), purpose(Role::When));
             match rule.partial() {
                 None => {}
                 Some(Partial::Truthy(reference)) => {
                     reads.path(&at.field("partial_when_path"), reference, span, Vec::new());
                 }
                 Some(Partial::When(condition)) => {
-                    reads.condition(&at.field("partial_when"), Some(condition), span);
+                    reads.when(&at.field("partial_when"), Some(condition), span);
                 }
             }
         }
@@ -202,6 +212,8 @@ struct Reads<'p> {
     all: Vec<Read<'p>>,
     templates: Vec<(String, &'p Template)>,
     queries: Vec<(String, &'p Query)>,
+    values: Vec<(String, &'p Expression)>,
+    conditions: Vec<(String, &'p Condition)>,
 }
 
 impl<'p> Reads<'p> {
@@ -234,7 +246,7 @@ impl<'p> Reads<'p> {
             }
             let condition = iteration.condition.as_ref();
             let purpose = Purpose { role: Role::When, for_each: Some(own) };
-            self.condition(&at.field("where"), condition, purpose);
+            self.when(&at.field("where"), condition, purpose);
         }
     }
 
@@ -248,7 +260,7 @@ impl<'p> Reads<'p> {
         }
         // One that it has from its nodes is read there.
         self.for_each(at, edge.own_for_each.as_ref());
-        self.condition(&at.field("when"), edge.when(), purpose(Role::When));
+        self.when(&at.field("when"), edge.when(), purpose(Role::When));
         if let Some(template) = edge.edge_id() {
             self.template(&at.field("edge_id"), template, purpose(Role::EdgeId), &[]);
         }
@@ -261,8 +273,18 @@ impl<'p> Reads<'p> {
 
     fn mappings(&mut self, at: &PlanPlace, mappings: &'p [FieldMapping], purpose: Purpose<'p>) {
         for (index, mapping) in mappings.iter().enumerate() {
-            self.value(&at.item(index), mapping.value(), purpose, &[]);
+            self.mapping(&at.item(index), mapping, purpose);
         }
+    }
+
+    fn mapping(&mut self, at: &PlanPlace, mapping: &'p FieldMapping, purpose: Purpose<'p>) {
+        self.values.push((at.pointer().to_owned(), mapping.value()));
+        self.value(at, mapping.value(), purpose, &[]);
+    }
+
+    fn when(&mut self, at: &PlanPlace, condition: Option<&'p Condition>, purpose: Purpose<'p>) {
+        self.conditions.extend(condition.map(|condition| (at.pointer().to_owned(), condition)));
+        self.condition(at, condition, purpose);
     }
 
     fn template(

@@ -26,14 +26,15 @@ use crate::plan::expr::fuel;
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Fuel for every event, whatever its size. Default 1,000,000: a rendered extractor takes some hundreds, a guest in
-    /// Rust that parses and prints JSON some ten thousands.
+    /// Fuel for every event, whatever its size. Default 10,000,000, some ten milliseconds: a rendered extractor takes some
+    /// hundreds, a guest in Rust that parses and prints JSON some ten thousands, and what the host works out for the plans that
+    /// are known to us less than a twentieth of it.
     pub fuel_base: u64,
     /// Fuel on top for each byte of the input block. Default 1,000: work may grow with what a guest is given, and with
     /// nothing else.
     pub fuel_per_byte: u64,
     /// Wall-clock time of one event, from reading it to its checked result, in milliseconds. Default 1,000: the base
-    /// fuel is used up within a few milliseconds, so even on a busy machine this stops only what fuel can't measure.
+    /// fuel is used up within some ten milliseconds, so even on a busy machine this stops only what fuel can't measure.
     pub deadline_ms: u64,
     /// Linear memory in bytes. Default 16 MiB: the two capacities of a rendered extractor and room for a guest with an
     /// allocator.

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::Costliest;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 
@@ -25,14 +26,15 @@ pub enum BlockError {
     },
     /// Values and conversions cost more fuel than the event has.
     #[error(
-        "the values and conversions of this event take {used} of fuel or more, {allowed} are allowed"
+        "the values and conversions of this event take {used} of fuel or more, {allowed} are allowed{costliest}"
     )]
     OutOfFuel {
-        /// The fuel that it would have taken so far, with the step that there wasn't enough for; where that isn't known, one
-        /// more than there was.
+        /// The fuel that it would have taken so far, with the step that there wasn't enough for.
         used: u64,
         /// The fuel that the event has.
         allowed: u64,
+        /// What most of it went to.
+        costliest: Costliest,
     },
     /// Working the inputs out takes longer than the event may.
     #[error(
@@ -71,7 +73,7 @@ impl Coded for BlockError {
         match self {
             Self::TooLarge { used, allowed } => Some((*used as u64, *allowed as u64)),
             Self::TooManyRows { allowed } => Some((*allowed as u64 + 1, *allowed as u64)),
-            Self::OutOfFuel { used, allowed } => Some((*used, *allowed)),
+            Self::OutOfFuel { used, allowed, .. } => Some((*used, *allowed)),
             Self::Deadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
             Self::Conversion { .. } => None,
         }

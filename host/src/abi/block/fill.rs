@@ -1,8 +1,10 @@
 //! The inputs of one event, computed: records of the slots and of all rows, and the texts that they point to.
 
+use std::cell::RefCell;
+
 use super::limits::{BlockLimits, Spent};
 use super::value::{push_json, truthy_fuel};
-use super::{BlockError, Deadline, HEADER_BYTES, SLOT_BYTES, SlotKind};
+use super::{BlockError, Costliest, Deadline, FuelUse, HEADER_BYTES, SLOT_BYTES, SlotKind};
 use crate::abi::event::declared::{
     InputSource, PreparedInput, PreparedRows, PreparedSection, ValuePlace, ValueScope,
 };
@@ -11,8 +13,8 @@ use crate::abi::event::{Projector, Slot};
 use crate::abi::section::{InputKind, Rows};
 use crate::diagnostics::untrusted::escaped;
 use crate::plan::expr::{
-    CompiledValue, Conversion, Empty, Evaluated, Expression, Level, Lookup, OutOfFuel, Over,
-    Reference, Source, fuel, is_truthy,
+    CompiledValue, Conversion, Empty, Evaluated, Expression, KeyTables, Level, Lookup, OutOfFuel,
+    Over, Reference, Source, fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
@@ -58,6 +60,10 @@ pub(super) struct BlockParts {
     pub(super) texts: Vec<u8>,
     /// In the order of the inputs: what each came to last.
     states: Vec<InputState>,
+    /// In the order of the iterations: the fuel that their rows took, without what is in them.
+    row_fuel: Vec<u64>,
+    /// The lists in which something was looked up by a key.
+    key_tables: RefCell<KeyTables>,
     /// The elements that are being read, the outer one first.
     elements: [ElementSlots; DEPTH],
 }
@@ -71,6 +77,7 @@ impl BlockParts {
         records * size_of::<Record>()
             + self.states.capacity() * size_of::<InputState>()
             + self.texts.capacity()
+            + self.key_tables.borrow().capacity()
             + elements
     }
 
@@ -90,6 +97,8 @@ struct InputState {
     /// The number of the element that `value` is of; 0 for none.
     of: u32,
     value: Computed,
+    /// The fuel that it took so far.
+    fuel: u64,
 }
 
 /// What an input that isn't ruled out comes to.
@@ -143,6 +152,7 @@ struct BoundValues<'a> {
     bindings: Bindings<'a>,
     places: &'a [ValuePlace],
     empty: Empty,
+    key_tables: &'a RefCell<KeyTables>,
 }
 
 impl BoundValues<'_> {
@@ -163,6 +173,10 @@ impl Lookup for BoundValues<'_> {
 
     fn empty(&self) -> Empty {
         self.empty
+    }
+
+    fn key_tables(&self) -> Option<&RefCell<KeyTables>> {
+        Some(self.key_tables)
     }
 
     fn withholds_nested(&self, index: usize) -> bool {
@@ -206,6 +220,9 @@ impl<'a> Fill<'a> {
         parts.texts.clear();
         parts.states.clear();
         parts.states.resize(declared.prepared.len(), InputState::default());
+        parts.key_tables.get_mut().begin(event);
+        parts.row_fuel.clear();
+        parts.row_fuel.resize(declared.tables.len(), 0);
         Self {
             projector,
             declared,
@@ -314,7 +331,7 @@ impl<'a> Fill<'a> {
         if !key.contains('.') {
             return Ok(false);
         }
-        self.spend(fuel::TEST.of(key.len()).saturating_mul(table.key_weight))?;
+        self.spend_on_row(index, fuel::TEST.of(key.len()).saturating_mul(table.key_weight))?;
         Ok(self.projector.withholds_entry(index, &key))
     }
 
@@ -334,11 +351,18 @@ impl<'a> Fill<'a> {
         self.rows += 1;
         self.deadline.check()?;
         let parts = table.columns.len() + table.trie.size() + table.inner.len();
-        self.spend(ROW_FUEL + CELL_FUEL * parts as u64)?;
+        self.spend_on_row(index, ROW_FUEL + CELL_FUEL * parts as u64)?;
         if let Some((condition, places)) = &table.condition {
-            let values = BoundValues { bindings: *bindings, places, empty: self.declared.empty };
+            let values = BoundValues {
+                bindings: *bindings,
+                places,
+                empty: self.declared.empty,
+                key_tables: &self.parts.key_tables,
+            };
+            let before = self.fuel;
             let holds = condition.holds(&values, &mut self.fuel);
-            if !holds.map_err(|OutOfFuel| self.out_of_fuel(1))? {
+            self.note_row(index, before);
+            if !holds.map_err(|spent| self.out_of_fuel(spent))? {
                 return Ok(());
             }
         }
@@ -388,14 +412,14 @@ impl<'a> Fill<'a> {
         bindings: &Bindings<'_>,
     ) -> Result<Computed, BlockError> {
         let of = match input.scope {
-            ValueScope::Row => return self.compute(input, bindings),
+            ValueScope::Row => return self.compute(index, input, bindings),
             ValueScope::Event => 1,
             ValueScope::Element(level) => self.numbers.get(level).copied().unwrap_or_default(),
         };
         if let Some(state) = self.parts.states.get(index).filter(|state| state.of == of) {
             return Ok(state.value);
         }
-        let computed = self.compute(input, bindings)?;
+        let computed = self.compute(index, input, bindings)?;
         if let Some(state) = self.parts.states.get_mut(index) {
             (state.of, state.value) = (of, computed);
         }
@@ -404,6 +428,7 @@ impl<'a> Fill<'a> {
 
     fn compute(
         &mut self,
+        index: usize,
         input: &PreparedInput,
         bindings: &Bindings<'_>,
     ) -> Result<Computed, BlockError> {
@@ -423,31 +448,48 @@ impl<'a> Fill<'a> {
                     return Ok(Computed::without_text(slot.kind));
                 }
                 let text = bindings.text(*place, slot);
-                self.spend(truthy_fuel(text))?;
+                let before = self.fuel;
+                let spent = fuel::spend(&mut self.fuel, truthy_fuel(text));
+                self.note_input(index, before);
+                spent.map_err(|spent| self.out_of_fuel(spent))?;
                 self.word(is_truthy(text))
             }
             InputSource::Condition(condition, places) => {
-                let values =
-                    BoundValues { bindings: *bindings, places, empty: self.declared.empty };
+                let values = BoundValues {
+                    bindings: *bindings,
+                    places,
+                    empty: self.declared.empty,
+                    key_tables: &self.parts.key_tables,
+                };
+                let before = self.fuel;
                 let holds = condition.holds(&values, &mut self.fuel);
-                let holds = holds.map_err(|OutOfFuel| self.out_of_fuel(1))?;
+                self.note_input(index, before);
+                let holds = holds.map_err(|spent| self.out_of_fuel(spent))?;
                 self.word(holds)
             }
-            InputSource::Evaluated(value, places) => self.evaluated(value, places, bindings),
+            InputSource::Evaluated(value, places) => self.evaluated(index, value, places, bindings),
         }
     }
 
     fn evaluated(
         &mut self,
+        index: usize,
         value: &CompiledValue,
         places: &[ValuePlace],
         bindings: &Bindings<'_>,
     ) -> Result<Computed, BlockError> {
         self.deadline.check()?;
         let start = self.parts.texts.len();
-        let values = BoundValues { bindings: *bindings, places, empty: self.declared.empty };
+        let values = BoundValues {
+            bindings: *bindings,
+            places,
+            empty: self.declared.empty,
+            key_tables: &self.parts.key_tables,
+        };
+        let before = self.fuel;
         let evaluated = value.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
-        match evaluated.map_err(|OutOfFuel| self.out_of_fuel(1))? {
+        self.note_input(index, before);
+        match evaluated.map_err(|spent| self.out_of_fuel(spent))? {
             Evaluated::Absent => Ok(Computed::default()),
             Evaluated::Failed => Ok(Computed { failed: true, ..Computed::default() }),
             Evaluated::Value(json_type) => self.record(json_type.into(), start),
@@ -480,13 +522,24 @@ impl<'a> Fill<'a> {
         self.parts.states.get(input).is_some_and(|state| state.holds)
     }
 
-    fn spend(&mut self, fuel: u64) -> Result<(), BlockError> {
-        match self.fuel.checked_sub(fuel) {
-            Some(left) => {
-                self.fuel = left;
-                Ok(())
-            }
-            None => Err(self.out_of_fuel(fuel - self.fuel)),
+    fn spend_on_row(&mut self, table: usize, fuel: u64) -> Result<(), BlockError> {
+        let before = self.fuel;
+        let spent = fuel::spend(&mut self.fuel, fuel);
+        self.note_row(table, before);
+        spent.map_err(|spent| self.out_of_fuel(spent))
+    }
+
+    /// Notes what has been spent since there was `before`, for a row of an iteration.
+    fn note_row(&mut self, table: usize, before: u64) {
+        if let Some(fuel) = self.parts.row_fuel.get_mut(table) {
+            *fuel += before - self.fuel;
+        }
+    }
+
+    /// The same for an input.
+    fn note_input(&mut self, index: usize, before: u64) {
+        if let Some(state) = self.parts.states.get_mut(index) {
+            state.fuel += before - self.fuel;
         }
     }
 
@@ -499,17 +552,48 @@ impl<'a> Fill<'a> {
         BlockError::TooManyRows { allowed: self.limits.rows }
     }
 
-    /// There is too little fuel, by at least `missing`.
-    fn out_of_fuel(&mut self, missing: u64) -> BlockError {
-        self.fuel = 0;
+    /// What is left is less than the next step costs.
+    #[cold]
+    fn out_of_fuel(&self, OutOfFuel { missing }: OutOfFuel) -> BlockError {
         let allowed = self.limits.fuel;
-        BlockError::OutOfFuel { used: allowed.saturating_add(missing), allowed }
+        let used = allowed.saturating_add(missing);
+        BlockError::OutOfFuel { used, allowed, costliest: self.costliest() }
+    }
+
+    /// What took most of the fuel.
+    #[cold]
+    fn costliest(&self) -> Costliest {
+        let inputs = self
+            .parts
+            .states
+            .iter()
+            .enumerate()
+            .map(|(index, state)| (FuelUse::Input(index), state.fuel));
+        let rows = self.parts.row_fuel.iter().enumerate();
+        let rows = rows.map(|(index, fuel)| (FuelUse::Rows(index), *fuel));
+        Costliest::of(inputs.chain(rows), |what| match what {
+            FuelUse::Input(index) => {
+                let (paths, conversions) = self.described(index);
+                let by = if conversions.is_empty() { "" } else { " by " };
+                format!("{paths}{by}{conversions}")
+            }
+            FuelUse::Rows(index) => {
+                let rows = self.projector.rows().get(index);
+                escaped(&rows.map(|rows| rows.iteration.path().join(".")).unwrap_or_default())
+            }
+        })
     }
 
     /// Which input it is whose conversion failed, without anything of the event.
     #[cold]
     fn conversion_failed(&self, index: usize) -> BlockError {
-        let Some(input) = self.projector.inputs().get(index) else { return self.too_many_rows() };
+        let (path, conversions) = self.described(index);
+        BlockError::Conversion { path, conversions }
+    }
+
+    /// The paths of an input, fit to be shown, and the names of its conversions.
+    fn described(&self, index: usize) -> (String, String) {
+        let Some(input) = self.projector.inputs().get(index) else { return Default::default() };
         let rows = self.projector.rows();
         let around = input.rows.map(|own| Rows::around(rows, own)).unwrap_or_default();
         let around = around.into_iter().filter_map(|at| rows.get(at));
@@ -524,7 +608,7 @@ impl<'a> Fill<'a> {
         if let InputKind::Value(value) = &input.what {
             conversions(value, &mut names);
         }
-        BlockError::Conversion { path: escaped(&paths.join(", ")), conversions: names.join(", ") }
+        (escaped(&paths.join(", ")), names.join(", "))
     }
 }
 

@@ -15,6 +15,7 @@
 //! same string has the same text, whatever way the event wrote it. Numbers, arrays and objects that aren't converted are the
 //! bytes of the event.
 
+mod costliest;
 mod deadline;
 mod error;
 mod fill;
@@ -22,6 +23,7 @@ mod limits;
 mod value;
 mod writer;
 
+pub use costliest::{Costliest, CostlyPart, FuelUse};
 pub use deadline::Deadline;
 pub use error::BlockError;
 pub use fill::{CELL_FUEL, ROW_FUEL};

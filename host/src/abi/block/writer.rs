@@ -3,7 +3,7 @@
 use super::fill::{BlockParts, Fill, Record};
 use super::limits::{BlockLimits, Spent};
 use super::value::{push_json, truthy_fuel};
-use super::{BlockError, Deadline, HEADER_BYTES, SLOT_BYTES, SlotKind};
+use super::{BlockError, Costliest, Deadline, HEADER_BYTES, SLOT_BYTES, SlotKind};
 use crate::abi::event::{Projection, Projector};
 use crate::abi::section::{ABI_VERSION, InputKind};
 use crate::plan::expr::is_truthy;
@@ -109,7 +109,9 @@ impl BlockWriter {
                 Some(InputKind::Truthy(_)) => {
                     let fuel = self.spent.fuel + truthy_fuel(text);
                     if fuel > limits.fuel {
-                        return Err(BlockError::OutOfFuel { used: fuel, allowed: limits.fuel });
+                        let (used, allowed) = (fuel, limits.fuel);
+                        let costliest = Costliest::default();
+                        return Err(BlockError::OutOfFuel { used, allowed, costliest });
                     }
                     self.spent.fuel = fuel;
                     let word: &[u8] = if is_truthy(text) { b"true" } else { b"false" };

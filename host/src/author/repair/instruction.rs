@@ -76,7 +76,7 @@ pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
         (None, Some(_), _) => (
             RepairAction::CorrectPlan,
             format!("Make {place} do less for an event."),
-            "Look at what it does to long texts and for each element: conversions, patterns, templates and iterations; keep what the rule asks for.",
+            "Begin with what the diagnostic names as costliest: let a pattern search a short field rather than a long text, look a value up with an expression rather than with a pattern over JSON, read what all elements share once, and put a `when` or a `where` before what few of them need; keep what the rule asks for.",
         ),
         (None, None, FailureKind::JsonInvalid) => (
             RepairAction::RewriteAsJson,

@@ -14,7 +14,9 @@ pub use crate::diagnostics::diagnose::{SmokeReport, ValidationFailure};
 pub use crate::evidence::{Sample, Samples, SamplesError};
 pub use report::{SampleFailure, SampleRun};
 
+use crate::abi::block::{BlockError, FuelUse};
 use crate::abi::result::ResultError;
+use crate::abi::section::{InputKind, Section};
 use crate::bundle::coverage::Given;
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
@@ -23,7 +25,7 @@ use crate::evidence::effort::Cancel;
 use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
-use crate::plan::{EventPattern, Plan, oracle};
+use crate::plan::{EventPattern, Plan, Role, oracle};
 use crate::sandbox::{Extractor, Limits, RunError, Runner};
 
 /// Problems that are kept as data; the report counts all of them.
@@ -228,11 +230,30 @@ impl<'a> SmokeRun<'a> {
                 self.fuel = self.fuel.saturating_add(own.min(allowed(&Limits::default())));
                 match error.cause() {
                     RunError::Result(error) => self.wrong_return_type(sample, error),
+                    RunError::Input(error) => {
+                        let problem = self.of_inputs(runner.extractor(), error);
+                        self.exception(sample, problem);
+                    }
                     _ => self.exception(sample, error.problem()),
                 }
             }
         }
         Ok(())
+    }
+
+    /// Why the inputs of a sample couldn't be worked out; what took the fuel is named by its place in the plan.
+    fn of_inputs(&self, extractor: &Extractor, error: &BlockError) -> Problem {
+        let (Some(plan), BlockError::OutOfFuel { used, allowed, costliest }) = (self.plan, error)
+        else {
+            return error.problem();
+        };
+        let costliest = costliest.clone().placed(|part| place(plan, extractor.section(), part));
+        let first = costliest.parts().first().map(|part| part.place.clone());
+        let problem = BlockError::OutOfFuel { used: *used, allowed: *allowed, costliest }.problem();
+        match first {
+            Some(place) => problem.at(place),
+            None => problem,
+        }
     }
 
     fn begin(&mut self, sample: &Sample) {
@@ -354,6 +375,30 @@ impl<'a> SmokeRun<'a> {
             Err(SmokeFailed { report: Box::new(report), samples, problems })
         }
     }
+}
+
+/// JSON Pointer to what a part of a section was made of, where the plan has it.
+fn place(plan: &Plan, section: &Section, part: FuelUse) -> Option<String> {
+    match part {
+        FuelUse::Input(index) => match &section.inputs().get(index)?.what {
+            InputKind::Value(value) => at(plan.values(), value),
+            InputKind::When(condition) => at(plan.conditions(), condition),
+            InputKind::Truthy(reference) => {
+                let mut reads = plan.reads().into_iter();
+                reads.find(|read| read.reference == *reference).map(|read| read.pointer)
+            }
+        },
+        FuelUse::Rows(index) => {
+            let paths = &section.rows().get(index)?.iteration.paths;
+            let mut reads = plan.reads().into_iter().filter(|read| read.role == Role::ForEach);
+            reads.find(|read| paths.contains(&read.reference.path)).map(|read| read.pointer)
+        }
+    }
+}
+
+/// Where the first of these is that is `wanted`.
+fn at<T: PartialEq>(all: Vec<(String, &T)>, wanted: &T) -> Option<String> {
+    all.into_iter().find(|(_, one)| *one == wanted).map(|(pointer, _)| pointer)
 }
 
 /// How what the guest gave differs from what the plan means, if it does. Both are compared as canonical JSON.

@@ -468,8 +468,8 @@ fn a_text_that_grows_without_end_fails() {
 fn steps_cost_what_the_table_says() {
     let names: Vec<_> = fuel::COSTS.iter().map(|cost| cost.what).collect();
     assert_eq!(names[..2], ["value", "test"]);
-    assert_eq!(&names[2..names.len() - 3], Conversion::NAMES);
-    assert_eq!(names[names.len() - 3..], ["expression", "text", "sha256"]);
+    assert_eq!(&names[2..names.len() - 4], Conversion::NAMES);
+    assert_eq!(names[names.len() - 4..], ["expression", "list", "text", "sha256"]);
 
     let chain = Chain::new(&steps(&json!(["trim", "lower"])));
     let price = fuel::VALUE.of(6) + Conversion::Trim.cost().of(4) + Conversion::Lower.cost().of(2);
@@ -477,7 +477,7 @@ fn steps_cost_what_the_table_says() {
     assert_eq!(chain.apply(r#"" AB ""#, &mut fuel), Ok(Converted::Value(r#""ab""#.into())));
     assert_eq!(fuel, 0);
     let mut fuel = price - 1;
-    assert_eq!(chain.apply(r#"" AB ""#, &mut fuel), Err(OutOfFuel));
+    assert_eq!(chain.apply(r#"" AB ""#, &mut fuel), Err(OutOfFuel { missing: 1 }));
     assert_eq!(fuel, 0);
 
     let [deep, flat] = [json!({"parse_json": ["a", "b"]}), json!({"parse_json": []})]

@@ -1,6 +1,8 @@
 //! Where evaluation finds values.
 
-use crate::plan::expr::Empty;
+use std::cell::RefCell;
+
+use crate::plan::expr::{Empty, KeyTables};
 
 /// Where the values of an event are to be found.
 pub(crate) trait Lookup {
@@ -16,6 +18,11 @@ pub(crate) trait Lookup {
     /// What an expression counts as that gives an empty string.
     fn empty(&self) -> Empty {
         Empty::Value
+    }
+
+    /// Where lists that were gone over are remembered, if anywhere.
+    fn key_tables(&self) -> Option<&RefCell<KeyTables>> {
+        None
     }
 
     /// Whether no object and no array may be made of what is at that reference: what `parse_json` gives of one is absent. The

@@ -267,7 +267,7 @@ fn of_query(
         }
         Ok(json_type) => Ok(Evaluated::Value(json_type)),
         Err(Stop::Failed(_)) => Ok(Evaluated::Failed),
-        Err(Stop::OutOfFuel) => Err(OutOfFuel),
+        Err(Stop::OutOfFuel(spent)) => Err(spent),
     }
 }
 

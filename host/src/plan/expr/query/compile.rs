@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::error::Mistake;
 use super::function::{Function, FunctionName, Parameter};
+use super::keyed::KeyTest;
 use super::number::Number;
 use super::program::{Call, Extra, KeyRead, Op, Program, Step, Unit};
-use super::tree::{Node, NodeKind, Operation};
+use super::tree::{Comparison, Node, NodeKind, Operation};
 use crate::diagnostics::codes;
 use crate::diagnostics::nearest::nearest;
 use crate::diagnostics::untrusted::quoted;
@@ -39,6 +40,18 @@ pub(super) fn compile(
     let mut taken_apart = vec![false; inputs.len()];
     op.take_apart(false, &mut taken_apart);
     Ok(Program { op, inputs, taken_apart, keys, variables, zone: zone.cloned() })
+}
+
+/// What a condition is that compares the string under a key of the current value, and does nothing else.
+fn key_test(condition: &Op) -> Option<KeyTest> {
+    let Op::Compare(Comparison::Equal, left, right) = condition else { return None };
+    let ((Op::Fields(of, keys), Op::Literal(json)) | (Op::Literal(json), Op::Fields(of, keys))) =
+        (&**left, &**right)
+    else {
+        return None;
+    };
+    let (Op::Current, [key]) = (&**of, keys.as_slice()) else { return None };
+    Some(KeyTest { key: key.clone(), equals: serde_json::from_str(json).ok()? })
 }
 
 struct Compiler<'p> {
@@ -229,7 +242,9 @@ impl Compiler<'_> {
                 let element = origin.element();
                 let (condition, _) = self.op(condition, &Here::Dynamic(element.clone()))?;
                 let (right, origin) = self.each(right, element)?;
-                Part::Value(Op::Filter(list.into(), condition.into(), right), origin.list())
+                let test = key_test(&condition);
+                let filter = Op::Filter(list.into(), condition.into(), right, test);
+                Part::Value(filter, origin.list())
             }
             NodeKind::List(items) => {
                 let items = items.iter().map(|item| Ok(self.op(item, here)?.0));

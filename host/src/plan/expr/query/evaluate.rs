@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::error::{Failure, FailureKind};
 use super::functions;
+use super::keyed::KeyTest;
 use super::program::{Op, Program};
 use super::tree::Comparison;
 use super::value::{Items, Json, Members, Val};
@@ -22,15 +23,18 @@ const MAX_MADE_BYTES: usize = 64 << 20;
 /// Why an evaluation has ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    OutOfFuel,
+    OutOfFuel(OutOfFuel),
     Failed(Failure),
 }
 
 impl From<OutOfFuel> for Stop {
-    fn from(_: OutOfFuel) -> Self {
-        Self::OutOfFuel
+    fn from(spent: OutOfFuel) -> Self {
+        Self::OutOfFuel(spent)
     }
 }
+
+/// Bytes that looking at an element of a list counts as that was gone over before.
+const KEYED: usize = 4;
 
 pub(super) type Outcome<T> = Result<T, Stop>;
 
@@ -134,8 +138,13 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                     }
                 }
             }
-            Op::Filter(list, condition, right) => {
+            Op::Filter(list, condition, right, test) => {
                 let list = self.eval(list, current)?;
+                if let Some(found) =
+                    test.as_ref().map(|test| self.keyed(&list, test)).transpose()?.flatten()
+                {
+                    return self.project(found, None, right.as_deref());
+                }
                 match self.items(&list)? {
                     Some(items) => self.project(items, Some(condition), right.as_deref())?,
                     None => Val::Null,
@@ -255,9 +264,33 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
     pub(super) fn items(&mut self, value: &Val<'v>) -> Outcome<Option<Items<'v>>> {
         let items = value.items();
         if items.is_some() {
-            self.spend(value.size())?;
+            self.spend_cost(fuel::LIST, value.size())?;
         }
         Ok(items)
+    }
+
+    /// The elements of an array of the event that have this under their key. The first time that a key is asked for is paid like
+    /// a filter, each further time by the elements alone. `None` of what isn't in the event.
+    fn keyed(&mut self, list: &Val<'v>, test: &KeyTest) -> Outcome<Option<Items<'v>>> {
+        let (Some(tables), Val::Json(Json::Borrowed(json))) = (self.event.key_tables(), list)
+        else {
+            return Ok(None);
+        };
+        if json.first() != Some(&b'[') || !tables.borrow().covers(json) {
+            return Ok(None);
+        }
+        let known = tables.borrow().known(json, &test.key);
+        if known.is_none() {
+            self.spend_cost(fuel::LIST, 2 * json.len())?;
+        }
+        let found = tables.borrow_mut().find(json, test);
+        // Of those that are there now.
+        let elements = tables.borrow().known(json, &test.key).unwrap_or_default();
+        self.spend(elements.saturating_mul(KEYED))?;
+        let found: Vec<Val<'v>> =
+            found.into_iter().map(|json| Json::Borrowed(json).value()).collect();
+        self.make(found.len().saturating_mul(size_of::<Val<'_>>()))?;
+        Ok(Some(Items::List(Rc::new(found), 0)))
     }
 
     /// The members of an object, each key once; none of anything else.
@@ -294,6 +327,8 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         let index = match usize::try_from(index) {
             Ok(index) => Some(index),
             Err(_) => {
+                // To learn how many there are is to go over it once more.
+                self.spend_cost(fuel::LIST, list.size())?;
                 let back = usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX);
                 length(list).checked_sub(back)
             }

@@ -9,6 +9,7 @@ mod error;
 mod evaluate;
 mod function;
 mod functions;
+mod keyed;
 mod lexer;
 pub(crate) mod number;
 mod parser;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 pub use error::QueryError;
 pub(crate) use evaluate::Stop;
 pub(crate) use function::{Function, FunctionName, Parameter};
+pub(crate) use keyed::KeyTables;
 pub(crate) use program::{KeyRead, Step};
 
 use error::Mistake;
@@ -161,9 +163,12 @@ impl Query {
         let inputs = (0..self.program.inputs.len()).collect();
         let query = CompiledQuery { program: self.program.clone(), inputs };
         let mut out = Vec::new();
-        match query.run(&event, &mut out, &mut fuel::default_for(text.len())) {
+        let allowed = fuel::default_for(text.len());
+        match query.run(&event, &mut out, &mut allowed.clone()) {
             Ok(_) => Ok(String::from_utf8(out).unwrap_or_default()),
-            Err(Stop::OutOfFuel) => Err(QueryFailure::OutOfFuel),
+            Err(Stop::OutOfFuel(OutOfFuel { missing })) => {
+                Err(QueryFailure::OutOfFuel { used: allowed.saturating_add(missing), allowed })
+            }
             Err(Stop::Failed(failure)) => Err(QueryFailure::Failed(failure.in_text(&self.text))),
         }
     }
@@ -180,8 +185,13 @@ pub enum QueryFailure {
         message: String,
     },
     /// It costs more than may be spent.
-    #[error("the fuel for values and conversions is spent")]
-    OutOfFuel,
+    #[error("it takes {used} of fuel or more, {allowed} are allowed")]
+    OutOfFuel {
+        /// The fuel that it would have taken, with the step that there wasn't enough for.
+        used: u64,
+        /// The fuel that it has: what an event of that many bytes has where nobody says otherwise.
+        allowed: u64,
+    },
     /// A part of it fails.
     #[error("{0}")]
     Failed(QueryError),
@@ -193,7 +203,7 @@ impl QueryFailure {
     pub fn column(&self) -> Option<usize> {
         match self {
             Self::Failed(error) => Some(error.column),
-            Self::NotJson { .. } | Self::OutOfFuel => None,
+            Self::NotJson { .. } | Self::OutOfFuel { .. } => None,
         }
     }
 }
@@ -202,8 +212,15 @@ impl Coded for QueryFailure {
     fn entry(&self) -> Code {
         match self {
             Self::NotJson { .. } => codes::INVALID_JSON,
-            Self::OutOfFuel => codes::OUT_OF_FUEL,
+            Self::OutOfFuel { .. } => codes::OUT_OF_FUEL,
             Self::Failed(error) => error.code,
+        }
+    }
+
+    fn usage(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::OutOfFuel { used, allowed } => Some((*used, *allowed)),
+            Self::NotJson { .. } | Self::Failed(_) => None,
         }
     }
 }
@@ -291,7 +308,7 @@ impl CompiledQuery {
         match machine.eval(&self.program.op, &Val::Null) {
             Ok(value) => Ok(value.is_true()),
             Err(Stop::Failed(_)) => Ok(false),
-            Err(Stop::OutOfFuel) => Err(OutOfFuel),
+            Err(Stop::OutOfFuel(spent)) => Err(spent),
         }
     }
 }
@@ -339,7 +356,7 @@ mod tests {
             let query = Query::parse_alone(&text).unwrap();
             let failure = query.evaluate("1").unwrap_err();
             assert!(
-                matches!(failure, QueryFailure::OutOfFuel | QueryFailure::Failed(_)),
+                matches!(failure, QueryFailure::OutOfFuel { .. } | QueryFailure::Failed(_)),
                 "{failure}"
             );
             assert_eq!(expression(&query, "1"), None);

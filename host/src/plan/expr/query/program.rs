@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::function::{Function, FunctionName, Parameter};
+use super::keyed::KeyTest;
 use super::tree::{Comparison, Operation, Slice};
 use crate::json::{JsonKind, JsonKinds};
 use crate::plan::expr::{Conversion, Level, Reference, Zone};
@@ -35,8 +36,9 @@ pub(crate) enum Op {
     /// The second one of each element; where that is the element itself there is none. Last, whether the list may be a string.
     Project(Box<Op>, Option<Box<Op>>, bool),
     ProjectValues(Box<Op>, Option<Box<Op>>),
-    /// The list, the condition, what is made of those that fulfil it.
-    Filter(Box<Op>, Box<Op>, Option<Box<Op>>),
+    /// The list, the condition, what is made of those that fulfil it. Last, what the condition is where all that it does is to
+    /// compare a key.
+    Filter(Box<Op>, Box<Op>, Option<Box<Op>>, Option<KeyTest>),
     Or(Box<Op>, Box<Op>),
     And(Box<Op>, Box<Op>),
     Not(Box<Op>),
@@ -202,7 +204,7 @@ impl Op {
                 of.take_apart(true, inputs);
                 each.take_apart(taken, inputs);
             }
-            Self::Filter(of, condition, each) => {
+            Self::Filter(of, condition, each, _) => {
                 of.take_apart(true, inputs);
                 condition.take_apart(false, inputs);
                 if let Some(each) = each {
