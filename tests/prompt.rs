@@ -156,6 +156,39 @@ relationships:
     assert!(!prompt.contains("[] [\"no\"]") && prompt.contains("denies: 1"), "{prompt}");
 }
 
+#[test]
+fn what_strings_hold_as_json_is_shown_by_its_path_from_there() {
+    let body = |id: u32, lines: Value| {
+        json!({"id": id, "lines": lines, "email": "ada@example.org"}).to_string()
+    };
+    let line = |sku: &str| json!({"sku": sku, "more": json!({"x": {"y": 1}}).to_string()});
+    let samples = [
+        json!({"event_type": "placed", "order": {"id": "a", "note": "{\"a\":", "raw": body(1, json!([line("s1"), line("s2")]))},
+            "records": [{"body": body(2, json!([]))}, {"body": "none"}, {"body": body(3, json!([line("s3")]))}]}),
+        json!({"event_type": "placed", "order": {"id": "b", "note": "{}", "raw": "[]", "author": body(9, json!([]))}}),
+    ];
+    let samples: String = samples.iter().map(|sample| format!("{sample}\n")).collect();
+    let task = task("Orders.", None, SHOP, &samples);
+    let prompt = prompt::resolution_prompt(&task).unwrap();
+    for line in [
+        r#"["order","raw"] string in 2 of 2, 2 different: "<text of 124 characters>", "<text of 2 characters>""#,
+        r#"["order","raw"] (JSON) array or object in 2 of 2"#,
+        r#"["order","raw"] (JSON) ["id"] integer in 1 of 2, 1 different: 1"#,
+        r#"["order","raw"] (JSON) ["email"] string in 1 of 2, 1 different: "<email>""#,
+        r#"["order","raw"] (JSON) ["lines"] [] ["sku"] string in 2 of 2, 2 different: "s1", "s2""#,
+        r#"["order","raw"] (JSON) ["lines"] [] ["more"] (JSON) ["x","y"] integer in 2 of 2, 1 different: 1"#,
+        r#"["records"] [] ["body"] (JSON) ["lines"] [] ["sku"] string in 1 of 1, 1 different: "s3""#,
+    ] {
+        assert!(prompt.contains(&format!("\n{line}\n")), "{line} is missing in {prompt}");
+    }
+    assert!(!prompt.contains(r#"["note"] (JSON)"#) && !prompt.contains(r#"["author"] (JSON)"#));
+    assert!(!prompt.contains("ada@"));
+    // What is denied isn't listed, inside of strings as well.
+    let policy = FieldPolicy::parse("deny: [order.raw.email, records.body.lines.sku]", "").unwrap();
+    let prompt = prompt::resolution_prompt_under(&task, &policy).unwrap();
+    assert!(!prompt.contains(r#""raw"] (JSON) ["email"]"#) && !prompt.contains("s3"), "{prompt}");
+}
+
 /// As deep as a `for_each` goes, and nothing is passed over in silence.
 #[test]
 fn arrays_are_shown_as_deep_as_a_plan_reads_and_the_rest_is_counted() {

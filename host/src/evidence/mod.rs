@@ -7,7 +7,7 @@
 //! |---|---|
 //! | what is asked for | [`Task`], with its [`Rule`], [`EventSchema`], [`Samples`] and what they are [`Expected`] to give |
 //! | what is known | [`Evidence`], by event type: [`SampleEvents`], the [`Collection`]s in them, and `PathIndex`, which answers whether a path exists, with `ValueIndex`: what is there, and of which types |
-//! | what is shown of it | `redact` |
+//! | what is shown of it | `redact`, with what `unfold` finds in strings |
 //! | what may be meant | `similarity` of names, and `matching` of properties to paths |
 //! | what a search may cost | `effort`, and a [`Cancel`] |
 
@@ -27,6 +27,7 @@ mod samples;
 mod schema;
 pub(crate) mod similarity;
 mod task;
+pub(crate) mod unfold;
 mod value_index;
 
 pub use collections::Collection;

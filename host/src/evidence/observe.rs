@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::path::{ENTRY_KEY, ENTRY_VALUE, Path, PathStep, at};
 use super::redact::{self, MAX_DEPTH};
 use super::sample_index::SampleIndex;
+use super::unfold::json_in;
 use crate::evidence::Sample;
 use crate::evidence::effort::StepBudget;
 use crate::json::{JsonKind, JsonKinds};
@@ -45,16 +46,16 @@ pub enum Visibility {
 /// A sample event, parsed; or an element of one, which stands for an event inside of a `for_each`.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    line: usize,
-    bytes: usize,
-    event: Arc<Value>,
+    pub(super) line: usize,
+    pub(super) bytes: usize,
+    pub(super) event: Arc<Value>,
     /// The event that an element is of, and the elements of the iterations outside.
-    outer: Vec<Arc<Value>>,
+    pub(super) outer: Vec<Arc<Value>>,
     /// What is left of it for whoever may not see everything, where that is less.
-    shown: Option<Value>,
+    pub(super) shown: Option<Value>,
     /// Where it is in the event, without the elements: keys tell which values are about people.
-    root: Path,
-    text: OnceLock<String>,
+    pub(super) root: Path,
+    pub(super) text: OnceLock<String>,
 }
 
 impl Seen {
@@ -251,20 +252,28 @@ impl SampleEvents {
     /// What an iteration goes over in these samples, as samples of their own, in their order; `None` where there is nothing.
     /// Beyond 10,000 elements, and where the effort is over, they are [cut](Self::is_cut).
     pub(super) fn elements(&self, for_each: &ForEach, effort: &StepBudget) -> Option<Self> {
-        let mut found = Self { is_cut: self.is_cut, ..Self::default() };
+        let (mut all, mut is_cut) = (Vec::new(), self.is_cut);
         for seen in self.samples() {
-            let room = MAX_ELEMENTS - found.samples.len();
-            let (elements, all) = seen.elements(for_each, room, effort);
-            found.is_cut |= !all;
-            for element in elements {
-                found.note(&Path::new(), &element.event);
-                found.index.add(found.samples.len(), &element.event);
-                found.observe(&mut Path::new(), &element.event);
-                found.samples.push(element);
-            }
+            let room = MAX_ELEMENTS - all.len();
+            let (elements, are_all) = seen.elements(for_each, room, effort);
+            is_cut |= !are_all;
+            all.extend(elements);
+        }
+        let found = Self { is_cut, ..Self::of_elements(all) };
+        (found.is_cut || !found.samples.is_empty()).then_some(found)
+    }
+
+    /// Elements as samples of their own: of each, what it is itself is known too.
+    pub(super) fn of_elements(elements: impl IntoIterator<Item = Seen>) -> Self {
+        let mut found = Self::default();
+        for element in elements {
+            found.note(&Path::new(), &element.event);
+            found.index.add(found.samples.len(), &element.event);
+            found.observe(&mut Path::new(), &element.event);
+            found.samples.push(element);
         }
         found.scalars.clear();
-        (found.is_cut || !found.samples.is_empty()).then_some(found)
+        found
     }
 
     /// Whether there are more of them than are looked at, so that what isn't seen may be there all the same.
@@ -414,6 +423,15 @@ fn remove(
             fields.retain(|key, value| keep(PathStep::Key(key.clone()), value));
         }
         Value::Array(elements) => elements.retain_mut(|value| keep(PathStep::Element, value)),
+        // What a string holds as JSON is shown as well.
+        Value::String(text) if visibility(steps) == Visibility::Partly => {
+            if let Some(mut inside) = json_in(text)
+                && remove(&mut inside, steps, visibility)
+            {
+                *text = inside.to_string();
+                changed = true;
+            }
+        }
         _ => {}
     }
     changed
@@ -425,6 +443,18 @@ mod tests {
 
     use super::remove;
     use crate::gate::policy::FieldPolicy;
+
+    #[test]
+    fn what_is_denied_is_removed_from_json_in_strings_too() {
+        let policy = r#"{"deny": ["text.email", "list.inside.*.email", "whole"]}"#;
+        let policy = FieldPolicy::parse(policy, "policy.json").expect("a policy");
+        let inside = json!([{"email": "b", "id": 2}]).to_string();
+        let mut shown = json!({"text": "{\"email\":\"a\",\"id\":1}", "list": [{"inside": inside}], "other": "{\"email\":\"c\"}",
+            "whole": "{}"});
+        assert!(remove(&mut shown, &mut Vec::new(), &|steps| policy.visibility(steps)));
+        let left = json!({"text": "{\"id\":1}", "list": [{"inside": "[{\"id\":2}]"}], "other": "{\"email\":\"c\"}"});
+        assert_eq!(shown, left);
+    }
 
     #[test]
     fn what_is_denied_is_removed_from_arrays_too() {

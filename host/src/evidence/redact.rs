@@ -13,7 +13,9 @@
 //!    Words are shown, and numbers of at most four digits; longer ones as `9{6}`, and what mixes letters and digits, or cases as
 //!    no word does, as `x{12}`, both in angle brackets around the whole: `<arn:aws:iam::9{12}:role/loader>`. What follows a
 //!    word that says that it is about a person is shown as `x{12}` too.
-//! 6. Everything else is `<text of N characters>`.
+//! 6. A string that holds an object or an array as JSON is shown as an object with the key `<JSON in a string>`, and what it
+//!    holds by the same rules.
+//! 7. Everything else is `<text of N characters>`.
 //!
 //! This is a matter of rules, not of judgement: a word that happens to be somebody's nickname, below a key that doesn't
 //! say so, is shown. A [policy](crate::gate::policy) keeps whole fields out.
@@ -23,6 +25,7 @@ use std::net::{IpAddr, SocketAddr};
 use serde_json::Value;
 
 use super::Path;
+use super::unfold::json_in;
 
 /// How deep samples are looked through.
 pub(super) const MAX_DEPTH: usize = 32;
@@ -44,6 +47,9 @@ const MIN_SECRET_CHARS: usize = 16;
 
 /// How long a string may be that is looked into.
 const MAX_CHARS: usize = 2_000;
+
+/// What stands before what a string holds as JSON.
+const IN_A_STRING: &str = r#"{"<JSON in a string>":"#;
 
 /// How keys end, without case and separators, whose values are about a person or secret.
 const PERSONAL: &[&str] = &[
@@ -209,11 +215,28 @@ fn write(value: &Value, path: &mut Path, depth: usize, text: &mut String) {
             }
             text.push('}');
         }
-        _ => match redacted(path, value) {
-            Value::String(string) => write_string(&string, text),
-            scalar => text.push_str(&scalar.to_string()),
+        (Value::String(string), Some(deeper)) => match unfolded(path, string) {
+            Some(inside) => {
+                text.push_str(IN_A_STRING);
+                write(&inside, path, deeper, text);
+                text.push('}');
+            }
+            None => write_redacted(path, value, text),
         },
+        _ => write_redacted(path, value, text),
     }
+}
+
+fn write_redacted(path: &[String], value: &Value, text: &mut String) {
+    match redacted(path, value) {
+        Value::String(string) => write_string(&string, text),
+        scalar => text.push_str(&scalar.to_string()),
+    }
+}
+
+/// What a string holds as JSON, unless that is about a person.
+pub(crate) fn unfolded(path: &[String], text: &str) -> Option<Value> {
+    if path.last().is_some_and(|key| is_personal(key)) { None } else { json_in(text) }
 }
 
 fn write_string(string: &str, text: &mut String) {
@@ -361,7 +384,20 @@ fn is_uuid(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::is_data;
+
+    #[test]
+    fn json_in_strings_is_shown_by_the_same_rules() {
+        let inner = json!({"email": "ada@example.org", "n": [1, 123_456_789]}).to_string();
+        let event = json!({"body": inner, "author": "{\"a\":1}", "twice": json!({"body": "[true]"}).to_string(), "no": "{a}"});
+        let shown = super::value(&Vec::new(), &event);
+        assert_eq!(
+            shown,
+            r#"{"author":"<text of 7 characters>","body":{"<JSON in a string>":{"email":"<email>","n":[1,"<integer of 9 digits>"]}},"no":"<text of 3 characters>","twice":{"<JSON in a string>":{"body":{"<JSON in a string>":[true]}}}}"#
+        );
+    }
 
     #[test]
     fn keys_that_are_ids_or_people_are_data() {

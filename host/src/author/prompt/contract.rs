@@ -50,29 +50,47 @@ outside, `"parent2"` at the one outside of that. `{"first_of": [PATH, PATH]}` go
 
 *Values.* Each mapping has exactly one of: `source_path`; `constant`; `template`, a text with paths in braces, `"{a.b}-{c}"`
 (`{$.a}` from the event, `{^.a}` from the parent, `{^^.a}` one further out, `{}` the element); `coalesce`, a list of values of
-which the first that is there counts; `expression`, JMESPath for what these can't say:
-`attributes[?key=='http.route'].value.stringValue | [0]`.
+which the first that is there counts: null, absent and a failed conversion go on to the next, an empty text doesn't; `expression`.
 
-*Types.* A value of another type than its property needs a `convert`, a list of steps; any other value needs none.
-- `to_string`, `to_int64`, `to_double`, `to_boolean`: a scalar as another one. `to_json_text`: an object or array as text.
-- `timestamp`: epoch seconds, milliseconds or microseconds, or RFC 3339 with any offset, as RFC 3339 in UTC. `date`: its
-  date. A time without an offset is none, unless the plan has a `time_zone`: `"Europe/Berlin"`, `"+02:00"`.
+*Expressions.* JMESPath, community edition, with `let`, `? :`, arithmetic and all its functions, for what the other forms can't
+say: lists of keys and values, first and last elements, counts, sums, differences, codes to words, names joined, JSON in a text.
+It is over the event, inside a `for_each` over the element; `$` is the event, `$parent` the element outside. Null is nothing.
+
+- `attributes[?key=='http.route'].value.stringValue | [0]`, `messages[-1].content`, `length(steps[?status=='failed'])`
+- `(to_int64(endTimeUnixNano) - to_int64(startTimeUnixNano)) / 1000000`: numbers are exact, not doubles
+- `join(', ', distinct(tools[].name))`, `parse_json(body).order.id`, `(items || data.items)[].name`
+- `map_value(kind, {"1": 'server', "2": 'client'})`, `regex(text, '#([0-9]+)', 1)`, `sha256(text)`
+- `duration(from, to, 'ms')`, `epoch(time, 's')`, `from_epoch(number, 'ns')`; and `timestamp`, `date`, `to_int64`, `to_double`,
+  `to_boolean`, `to_json_text` of a value. `lower`, `upper`, `trim`, `split`, `length`, `to_string` are JMESPath's.
+
+*Types.* A value of another type than its property needs a `convert`, a list of steps; any other value needs none. An integer
+is a double too.
+- `to_string`, `to_int64`, `to_double`, `to_boolean`: a scalar as another one; digits in a text count as a number.
+  `to_json_text`: an object or array as text, compact, its keys in the event's order.
+- `timestamp`: epoch seconds, milliseconds or microseconds, as digits in a text too, or RFC 3339 with any offset, also with a
+  space for the `T`, as RFC 3339 in UTC. Nanoseconds: `from_epoch`. `date`: its date. A time without an offset fails, unless
+  the plan has a `time_zone`: `"Europe/Berlin"`, `"+02:00"`.
 - `lower`, `upper`, `trim`; `length` of a text, array or object; `{"split": {"separator": "/", "index": -1}}`, from the end
-  if negative; `{"regex": {"pattern": "^v(\\d+)", "group": 1}}`, without look-around; `{"parse_json": ["a"]}`, what is at a
-  path in a text that holds JSON.
+  if negative; `{"regex": {"pattern": "^v(\\d+)", "group": 1}}`, in the syntax of the Rust crate `regex`, without look-around
+  and back-references; `{"parse_json": ["a"]}`, what is at a path in a text that holds JSON.
 
 *Nothing there.* What is null or absent, and what a conversion fails on, is left out by itself: write nothing for it. A
 node whose key is left out isn't made, and so isn't an edge without both its ends. An empty text is a value, unless the plan
 says `"empty": "absent"`.
 
 *Conditions.* A `when` is one test of one path: `exists` or `truthy` (each with `true` alone), `equals`, `one_of`,
-`starts_with`, `is_type`; or `all`, `any`, `not` of conditions. It sees values before conversions.
+`starts_with`, `is_type`; or `all`, `any`, `not` of conditions; or an `expression`. It sees values before conversions. Where the
+`when` of a node doesn't hold, its edges aren't made either; where the plan's doesn't hold, no span is claimed.
 
 *Edges.* `from` and `to` name nodes of the plan, or give `entity_name` and `key_fields` of a node that other events describe.
 An edge with a node of a `for_each` is made for each element. Leave `edge_id` out.
 
 *Spans.* `span_handling` is `{}` where the span id is at `span_id`. `partial_when_path` leads to free text that a model still
-has to read.
+has to read. Of an event that gives no node and no edge, no span is claimed.
+
+*Limits.* A pattern compiles to at most 256 KiB: `\w` takes 18 of them, `[0-9A-Za-z_]` next to nothing. It reads texts of up to
+64 KiB. What values cost for an event is limited: let a pattern search a short field, and use an expression where it would have to
+search JSON.
 
 ## Two examples
 

@@ -5,12 +5,15 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::lines::{FAR, NAME_CHARS, RankedLines, RuleWords, names, place, push_count};
 use crate::diagnostics::fence;
 use crate::evidence::effort::{Cancel, StepBudget};
-use crate::evidence::redact::{is_data, redacted};
+use crate::evidence::redact::{is_data, redacted, unfolded};
 use crate::evidence::{Collection, Evidence, Observed, PathStep, SampleEvents, Visibility};
 use crate::gate::policy::FieldPolicy;
+use crate::json::JsonKind;
 use crate::plan::expr::{ForEach, Level, Reference};
 
 /// How much is shown of all samples together, in characters.
@@ -28,6 +31,15 @@ const MAX_COLLECTIONS: usize = 100;
 /// How much memory their elements may take, in bytes, one after the other: the same values are inside of several.
 const COLLECTIONS_BYTES: u64 = 48 << 20;
 
+/// How many texts of a place are looked into for JSON, and how many elements of an array in them.
+const MAX_TEXTS: usize = 200;
+
+/// About how much memory JSON takes once it is read, for each byte of it.
+const MEMORY_OF_JSON: u64 = 16;
+
+/// How many steps lead to what is shown of such texts at most.
+const MAX_STEPS: usize = 24;
+
 /// How many values of a path are shown.
 const MAX_VALUES: usize = 3;
 
@@ -37,7 +49,8 @@ const INTRODUCTION: &str = "
 A line for each path: the path as a plan writes it, the kinds of its values, in how many samples it is, how many
 different values it has, and some of them. A value in angle brackets stands for one of that shape: in it `9{6}` are six
 digits, `x{8}` eight letters and digits, and the rest is as it is there. `[]` stands for the elements of the array before
-it, `{}` for the entries of the object: the path behind it starts there, in a `for_each`.
+it, `{}` for the entries of the object: the path behind it starts there, in a `for_each`. `(JSON)` stands for what the string
+before it holds as JSON: `[\"body\"] (JSON) [\"order\",\"id\"]` is what `parse_json(body).order.id` reads.
 ";
 
 pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &RuleWords) -> String {
@@ -86,28 +99,39 @@ struct PathTable<'a> {
     wanted: &'a RuleWords,
     lines: RankedLines,
     denied: usize,
+    /// Texts that are JSON themselves, which are gone into at the end.
+    unfolded: Vec<Unfolded>,
+}
+
+/// What strings at one place hold as JSON, or the elements of arrays in that.
+struct Unfolded {
+    /// The place, as it is shown.
+    place: String,
+    steps: Vec<PathStep>,
+    values: Vec<Value>,
 }
 
 impl PathTable<'_> {
     /// Adds a line for a place in so many samples; `named` are the keys that say what its values are, `types` in which of the
-    /// event types it is, where that is worth saying.
+    /// event types it is, where that is worth saying. Gives the place, if it is shown.
     fn add(
         &mut self,
+        place: Option<String>,
         steps: &[PathStep],
         named: &[String],
-        observed: &Observed,
-        samples: usize,
+        (observed, samples): (&Observed, usize),
         types: &str,
-    ) {
+    ) -> Option<String> {
         let keys = names(steps);
         if self.policy.visibility(steps) == Visibility::Hidden {
             self.denied += 1;
-            return;
+            return None;
         }
-        let Some(mut line) = place(steps).filter(|_| !keys.iter().any(|key| is_data(key))) else {
+        let Some(place) = place.filter(|_| !keys.iter().any(|key| is_data(key))) else {
             self.lines.leave_out();
-            return;
+            return None;
         };
+        let mut line = place.clone();
         line.push_str(&format!(" {} in {} of {samples}{types}", observed.kinds, observed.present));
         let mut shown = BTreeSet::new();
         let values: Vec<String> = observed
@@ -121,6 +145,76 @@ impl PathTable<'_> {
             line.push_str(&format!(", {} different: {}", observed.distinct, values.join(", ")));
         }
         self.lines.push(self.wanted.rank(&keys), line);
+        Some(place)
+    }
+
+    /// Notes what texts at a place that is shown hold as JSON.
+    fn note_json<'v>(
+        &mut self,
+        place: &str,
+        steps: &[PathStep],
+        named: &[String],
+        values: impl Iterator<Item = &'v Value>,
+        effort: &StepBudget,
+    ) {
+        let texts = values.filter_map(Value::as_str).filter(|text| !text.is_empty());
+        let (mut held, mut others) = (Vec::new(), 0);
+        for text in texts.take(MAX_TEXTS) {
+            if !effort.take(text.len() as u64 * MEMORY_OF_JSON) {
+                break;
+            }
+            match unfolded(named, text) {
+                Some(value) => held.push(value),
+                None => others += 1,
+            }
+        }
+        if held.len() > others {
+            let place = format!("{place} (JSON)");
+            self.unfolded.push(Unfolded { place, steps: steps.to_vec(), values: held });
+        }
+    }
+
+    /// Adds lines for what is in texts, and for what is in arrays and texts in that.
+    fn unfold(&mut self, effort: &StepBudget) {
+        let mut gone_into = 0;
+        while gone_into < MAX_COLLECTIONS
+            && let Some(Unfolded { place: outside, steps, values }) = self.unfolded.pop()
+        {
+            gone_into += 1;
+            let events = SampleEvents::of_values(values);
+            for (path, observed) in events.observed() {
+                let steps = [steps.as_slice(), &PathStep::keys(path)].concat();
+                let is_itself = path.is_empty();
+                let inside =
+                    if is_itself { String::new() } else { format!(" {}", fence::path(path)) };
+                let at = Some(format!("{outside}{inside}"))
+                    .filter(|at| at.chars().count() <= NAME_CHARS);
+                let named = names(&steps);
+                let named = named.last().map_or(&[][..], std::slice::from_ref);
+                let added = self.add(at, &steps, named, (observed, events.count()), "");
+                let Some(at) = added.filter(|_| self.unfolded.len() < MAX_COLLECTIONS) else {
+                    continue;
+                };
+                let values = || events.seen(path).map(|(_, value)| value);
+                if observed.kinds.contains(JsonKind::String) {
+                    self.note_json(&at, &steps, named, values(), effort);
+                }
+                let elements = values().filter_map(Value::as_array).flatten();
+                let elements: Vec<Value> = elements
+                    .take(MAX_TEXTS)
+                    .take_while(|it| effort.take(it.to_string().len() as u64 * MEMORY_OF_JSON))
+                    .cloned()
+                    .collect();
+                if !elements.is_empty() && steps.len() < MAX_STEPS {
+                    let steps = [steps.as_slice(), &[PathStep::Element]].concat();
+                    self.unfolded.push(Unfolded {
+                        place: format!("{at} []"),
+                        steps,
+                        values: elements,
+                    });
+                }
+            }
+        }
     }
 }
 
@@ -140,7 +234,9 @@ fn block(
     }
     let (headings, left_out_types) = headings.within(max_chars / 4);
     let together = SampleEvents::together(types.iter().map(|(_, events)| *events));
-    let mut table = PathTable { policy, wanted, lines: RankedLines::default(), denied: 0 };
+    let effort = StepBudget::new(COLLECTIONS_BYTES, &Cancel::default());
+    let lines = RankedLines::default();
+    let mut table = PathTable { policy, wanted, lines, denied: 0, unfolded: Vec::new() };
     (0..together.unlisted()).for_each(|_| table.lines.leave_out());
     for (path, observed) in together.observed() {
         let having = types.iter().filter(|(_, it)| it.observed().contains_key(path)).count();
@@ -148,10 +244,15 @@ fn block(
             all if having < all => format!(", in {having} of {all} event types"),
             _ => String::new(),
         };
-        table.add(&PathStep::keys(path), path, observed, together.count(), &having);
+        let steps = PathStep::keys(path);
+        let seen = (observed, together.count());
+        let added = table.add(place(&steps), &steps, path, seen, &having);
+        if let Some(place) = added.filter(|_| observed.kinds.contains(JsonKind::String)) {
+            let values = together.seen(path).map(|(_, value)| value);
+            table.note_json(&place, &steps, path, values, &effort);
+        }
     }
     let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
-    let effort = StepBudget::new(COLLECTIONS_BYTES, &Cancel::default());
     // Those that are gone into next at the end.
     let mut open: Vec<ForEach> =
         inside(evidence, &names).map(|it| ForEach::new(it.iteration)).collect();
@@ -168,13 +269,13 @@ fn block(
             let steps = PathStep::resolved(&reference, Some(&for_each)).swap_remove(0);
             // Of an element without a name of its own, the array's says what it is.
             let last = path.last().or_else(|| for_each.innermost().path().last());
-            table.add(
-                &steps,
-                last.map_or(&[], std::slice::from_ref),
-                observed,
-                together.count(),
-                "",
-            );
+            let named = last.map_or(&[][..], std::slice::from_ref);
+            let seen = (observed, together.count());
+            let added = table.add(place(&steps), &steps, named, seen, "");
+            if let Some(place) = added.filter(|_| observed.kinds.contains(JsonKind::String)) {
+                let values = together.seen(path).map(|(_, value)| value);
+                table.note_json(&place, &steps, named, values, &effort);
+            }
         }
         let nested = inside(&elements, &names);
         if for_each.level() < Level::DEEPEST {
@@ -190,6 +291,7 @@ fn block(
                 .count();
         }
     }
+    table.unfold(&effort);
     let PathTable { lines, denied, .. } = table;
     let (shown, left_out) = lines.within(max_chars.saturating_sub(headings.chars().count() + 1));
     let block = fence::block("text", format!("{headings}\n{shown}").trim_end());

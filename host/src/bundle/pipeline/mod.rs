@@ -39,7 +39,7 @@ use crate::sandbox::tenant::TenantPolicy;
 use crate::sandbox::{Extractor, ModuleLoadError, Runner, Sandbox};
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
-pub const TRANSCRIPT_VERSION: &str = "3";
+pub const TRANSCRIPT_VERSION: &str = "4";
 
 /// What the module of a stored bundle is called.
 pub const MODULE_NAME: &str = "extractor";
