@@ -33,6 +33,12 @@ const BEYOND_SCHEMA: &[Code] = &[
     codes::EXPRESSION_TOO_LARGE,
 ];
 
+/// Whether only the parser finds what this code says, since the [schema](super::schema()) has no word for it.
+#[cfg(feature = "author")]
+pub(crate) fn is_beyond_schema(code: Code) -> bool {
+    BEYOND_SCHEMA.contains(&code)
+}
+
 /// One thing that is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("plan {}: {message} [{code}]", place(path))]

@@ -40,6 +40,8 @@ mod reads;
 mod schema;
 
 pub use error::PlanParseError;
+#[cfg(feature = "author")]
+pub(crate) use error::is_beyond_schema;
 pub use expr::conversion::{Conversion, ConversionError, Group, Pattern};
 pub use expr::{
     Condition, Empty, Expression, ForEach, Iteration, JsonType, Level, OnDuplicate, OnError, Over,

@@ -19,7 +19,7 @@ pub struct CostlyPart {
     pub place: String,
     /// The paths that it reads and its conversions, fit to be shown.
     pub reads: String,
-    /// The fuel that it took, over all rows.
+    /// The fuel that it took, over all rows; of the part that there wasn't enough for, with the step that ended it.
     pub fuel: u64,
 }
 

@@ -362,7 +362,7 @@ impl<'a> Fill<'a> {
             let before = self.fuel;
             let holds = condition.holds(&values, &mut self.fuel);
             self.note_row(index, before);
-            if !holds.map_err(|spent| self.out_of_fuel(spent))? {
+            if !holds.map_err(|spent| self.out_of_fuel(FuelUse::Rows(index), spent))? {
                 return Ok(());
             }
         }
@@ -451,7 +451,7 @@ impl<'a> Fill<'a> {
                 let before = self.fuel;
                 let spent = fuel::spend(&mut self.fuel, truthy_fuel(text));
                 self.note_input(index, before);
-                spent.map_err(|spent| self.out_of_fuel(spent))?;
+                spent.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))?;
                 self.word(is_truthy(text))
             }
             InputSource::Condition(condition, places) => {
@@ -464,7 +464,8 @@ impl<'a> Fill<'a> {
                 let before = self.fuel;
                 let holds = condition.holds(&values, &mut self.fuel);
                 self.note_input(index, before);
-                let holds = holds.map_err(|spent| self.out_of_fuel(spent))?;
+                let holds =
+                    holds.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))?;
                 self.word(holds)
             }
             InputSource::Evaluated(value, places) => self.evaluated(index, value, places, bindings),
@@ -489,7 +490,7 @@ impl<'a> Fill<'a> {
         let before = self.fuel;
         let evaluated = value.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
         self.note_input(index, before);
-        match evaluated.map_err(|spent| self.out_of_fuel(spent))? {
+        match evaluated.map_err(|spent| self.out_of_fuel(FuelUse::Input(index), spent))? {
             Evaluated::Absent => Ok(Computed::default()),
             Evaluated::Failed => Ok(Computed { failed: true, ..Computed::default() }),
             Evaluated::Value(json_type) => self.record(json_type.into(), start),
@@ -526,7 +527,7 @@ impl<'a> Fill<'a> {
         let before = self.fuel;
         let spent = fuel::spend(&mut self.fuel, fuel);
         self.note_row(table, before);
-        spent.map_err(|spent| self.out_of_fuel(spent))
+        spent.map_err(|spent| self.out_of_fuel(FuelUse::Rows(table), spent))
     }
 
     /// Notes what has been spent since there was `before`, for a row of an iteration.
@@ -552,9 +553,16 @@ impl<'a> Fill<'a> {
         BlockError::TooManyRows { allowed: self.limits.rows }
     }
 
-    /// What is left is less than the next step costs.
+    /// What is left is less than the next step of this part costs.
     #[cold]
-    fn out_of_fuel(&self, OutOfFuel { missing }: OutOfFuel) -> BlockError {
+    fn out_of_fuel(&mut self, part: FuelUse, OutOfFuel { missing }: OutOfFuel) -> BlockError {
+        let taken = match part {
+            FuelUse::Input(index) => self.parts.states.get_mut(index).map(|state| &mut state.fuel),
+            FuelUse::Rows(index) => self.parts.row_fuel.get_mut(index),
+        };
+        if let Some(taken) = taken {
+            *taken = taken.saturating_add(missing);
+        }
         let allowed = self.limits.fuel;
         let used = allowed.saturating_add(missing);
         BlockError::OutOfFuel { used, allowed, costliest: self.costliest() }
@@ -603,7 +611,8 @@ impl<'a> Fill<'a> {
             let around = around.map(|path| format!("{}[]", path.join(".")));
             around.chain([reference.path.join(".")]).collect::<Vec<_>>().join(".")
         };
-        let paths: Vec<String> = input.references().into_iter().map(path).collect();
+        let mut paths: Vec<String> = input.references().into_iter().map(path).collect();
+        paths.dedup();
         let mut names = Vec::new();
         if let InputKind::Value(value) = &input.what {
             conversions(value, &mut names);

@@ -6,6 +6,7 @@ use super::{Failure, FailureKind, classify_failure};
 use crate::diagnostics::codes::{self, Cause};
 use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::bounded;
+use crate::plan::is_beyond_schema;
 
 /// How much of a path is repeated, in characters.
 const PATH_CHARS: usize = 200;
@@ -83,9 +84,19 @@ pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
             "Answer with one JSON object and nothing else.".to_owned(),
             "The first character is { and the last one }: no prose, no code fence, no comment, no trailing comma.",
         ),
+        // The schema has no word for these, so its form is of no help.
+        (None, None, FailureKind::SchemaInvalid)
+            if entry.is_some_and(|entry| is_beyond_schema(*entry)) =>
+        {
+            (
+                RepairAction::FixForm,
+                format!("Correct {place}."),
+                entry.map_or("", |entry| entry.action),
+            )
+        }
         (None, None, FailureKind::SchemaInvalid) => (
             RepairAction::FixForm,
-            format!("Give {place} the form that the schema asks for."),
+            format!("Give {place} the form that the list of objects says."),
             "Correct every problem that is listed, and keep all the rest of the plan as it is.",
         ),
         (None, None, FailureKind::ReasoningError) => (
@@ -164,6 +175,16 @@ mod tests {
             let asked = if is_of_run { "do less for an event" } else { "Make the plan smaller" };
             assert!(suffix.contains(asked) && !suffix.contains("graph"), "{code}: {suffix}");
         }
+    }
+
+    #[test]
+    fn what_no_schema_says_is_corrected_as_its_code_says() {
+        let failure = Failure::new(Stage::Plan, "pattern_too_large", "/key_field/convert/0");
+        let suffix = reduce_failure_to_repair(&failure).prompt_suffix;
+        assert!(suffix.contains("Repeat less, use ASCII classes"), "{suffix}");
+        let failure = Failure::new(Stage::Plan, "unknown_field", "/key_field");
+        let suffix = reduce_failure_to_repair(&failure).prompt_suffix;
+        assert!(suffix.contains("the form that the list of objects says"), "{suffix}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::evidence::effort::Cancel;
 use crate::graph::extraction::Extraction;
 use crate::graph::spec::GraphSpec;
 use crate::graph::validate::{ValidateOptions, validate};
-use crate::plan::{EventPattern, Plan, Role, oracle};
+use crate::plan::{EVENT_TYPE, EventPattern, Plan, Role, oracle};
 use crate::sandbox::{Extractor, Limits, RunError, Runner};
 
 /// Problems that are kept as data; the report counts all of them.
@@ -382,7 +382,10 @@ fn place(plan: &Plan, section: &Section, part: FuelUse) -> Option<String> {
     match part {
         FuelUse::Input(index) => match &section.inputs().get(index)?.what {
             InputKind::Value(value) => at(plan.values(), value),
-            InputKind::When(condition) => at(plan.conditions(), condition),
+            InputKind::When(condition) => at(plan.conditions(), condition).or_else(|| {
+                let of_type = condition.references().iter().all(|it| it.path == [EVENT_TYPE]);
+                of_type.then(|| format!("/{EVENT_TYPE}"))
+            }),
             InputKind::Truthy(reference) => {
                 let mut reads = plan.reads().into_iter();
                 reads.find(|read| read.reference == *reference).map(|read| read.pointer)
