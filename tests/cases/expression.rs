@@ -133,7 +133,7 @@ fn compact(json: &str) -> String {
 }
 
 /// Whether two values are equal, numbers as doubles.
-fn is_same(one: &Value, other: &Value) -> bool {
+pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
         (Value::Array(ones), Value::Array(others)) => {
