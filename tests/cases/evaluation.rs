@@ -56,11 +56,19 @@ struct Edge {
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
+    let tasks = tasks();
+    let levels = levels(&tasks);
     let trial_of = |folder: PathBuf| {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
         trial(format!("evaluation::{name}"), move || is_right(&folder))
     };
-    tasks().into_iter().map(trial_of).collect()
+    let mut trials: Vec<Trial> = tasks.into_iter().map(trial_of).collect();
+    trials.push(trial("evaluation::there_are_tasks_of_each_level", move || {
+        let expected =
+            [("easy", 4), ("hard", 5), ("medium", 4)].map(|(it, count)| (it.to_owned(), count));
+        assert_eq!(levels, expected.into());
+    }));
+    trials
 }
 
 /// The folders of all tasks: `evaluation/tasks/<level>/<task>`.
@@ -75,6 +83,15 @@ fn tasks() -> Vec<PathBuf> {
         inside(workspace_root().join("evaluation/tasks")).flat_map(inside).collect();
     tasks.sort();
     tasks
+}
+
+fn levels(tasks: &[PathBuf]) -> BTreeMap<String, usize> {
+    let mut levels = BTreeMap::new();
+    for task in tasks {
+        let level = task.parent().unwrap().file_name().unwrap();
+        *levels.entry(level.to_string_lossy().into_owned()).or_default() += 1;
+    }
+    levels
 }
 
 /// The plan passes every gate, and gives of all events what the reference does: by the native evaluator and in the sandbox.
