@@ -148,7 +148,7 @@ mod tests {
             "$defs": {"a": {"items": {"$ref": "#/$defs/b"}}, "b": {"items": {"$ref": "#/$defs/a"}}, "c": {"$ref": "#/$defs/a"}},
         });
         drop_unused(&mut schema);
-        let names: Vec<&String> = schema["$defs"].as_object().unwrap().keys().collect();
-        assert_eq!(names, ["a", "b"]);
+        let of = |name: &str| schema["$defs"].get(name).is_some();
+        assert_eq!(["a", "b", "c"].map(of), [true, true, false]);
     }
 }

@@ -217,7 +217,9 @@ mod tests {
             ("/$defs/b/items", json!({"type": "object", "properties": {}})),
         ] {
             let mut changed = closed.clone();
-            *changed.pointer_mut(pointer).unwrap() = value;
+            if let Some(place) = changed.pointer_mut(pointer) {
+                *place = value;
+            }
             assert_eq!(strict(&changed), None, "{pointer}");
         }
     }
