@@ -101,9 +101,16 @@ fn reference() {
 impl Random {
     fn compare(&self) -> Result<(), String> {
         let found = Query::parse_alone(&self.expression)
-            .map_err(|error| error.to_string())
-            .and_then(|query| query.evaluate(self.given.get()).map_err(|error| error.to_string()));
+            .map_err(|error| error.code().replace('_', "-"))
+            .and_then(|query| {
+                let found = query.evaluate(self.given.get());
+                found.map_err(|error| error.code().replace('_', "-"))
+            });
         match (&self.error, found) {
+            // The others are errors of Python.
+            (Some(error), Err(found)) if error.contains('-') && *error != found => {
+                Err(format!("expected {error}, found {found}"))
+            }
             (Some(_), Err(_)) => Ok(()),
             (Some(error), Ok(found)) => Err(format!("expected {error}, found {found}")),
             (None, Err(error)) => Err(format!("expected {:?}, found {error}", self.result)),
