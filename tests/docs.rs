@@ -281,6 +281,7 @@ fn links_lead_somewhere() {
         ("docs/policy.md", "docs"),
         ("docs/proof.md", "docs"),
         ("docs/wasi.md", "docs"),
+        ("evaluation/README.md", "evaluation"),
     ] {
         let text = document(name);
         for path in paths(&text) {

@@ -4,6 +4,8 @@ mod command;
 mod keys;
 mod protocols;
 mod requests;
+mod restrictions;
+mod schemas;
 pub(crate) mod server;
 mod transcripts;
 
@@ -13,7 +15,7 @@ use retort::author::llm::{self, ClientConfig, LlmClient, LlmRequest, Message, Mo
 const KEY: &str = "sk-test-4f1dcb0a9e";
 
 /// How the clients here are configured: for a service at `url`, with a key.
-fn config(url: &str) -> ClientConfig {
+pub(crate) fn config(url: &str) -> ClientConfig {
     options!(ClientConfig {
         base_url: Some(url.to_owned()),
         api_key: Some(KEY.into()),
@@ -22,10 +24,10 @@ fn config(url: &str) -> ClientConfig {
 }
 
 /// The providers that are reached over HTTP.
-const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini"];
+pub(crate) const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini"];
 
 /// A client of a provider, made as for a user.
-fn connect(provider: &str, config: &ClientConfig) -> Box<dyn LlmClient> {
+pub(crate) fn connect(provider: &str, config: &ClientConfig) -> Box<dyn LlmClient> {
     let spec: ModelSpec = format!("{provider}:m").parse().unwrap();
     let client = llm::connect(&spec, config).unwrap().unwrap();
     assert_eq!(client.name(), format!("{provider}:m"));

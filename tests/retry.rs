@@ -2,6 +2,7 @@
 
 mod account;
 mod budgets;
+mod caching;
 mod http;
 mod prompts;
 mod records;

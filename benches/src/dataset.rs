@@ -86,12 +86,21 @@ impl Dataset {
     /// When a gate refuses the plan.
     #[must_use]
     pub fn inspected(&self) -> Inspected {
-        let source = render::render(&self.plan).expect("the plan renders");
-        let compiled = compile(source).expect("the source compiles");
-        let inspected = inspect(compiled.module(), &StructuralLimits::default())
-            .expect("the module is admitted");
-        prove::by_rendering(inspected, &compiled)
+        inspected(&self.plan)
     }
+}
+
+/// A plan, through every gate before the sandbox.
+///
+/// # Panics
+/// When a gate refuses the plan.
+#[must_use]
+pub fn inspected(plan: &Plan) -> Inspected {
+    let source = render::render(plan).expect("the plan renders");
+    let compiled = compile(source).expect("the source compiles");
+    let inspected =
+        inspect(compiled.module(), &StructuralLimits::default()).expect("the module is admitted");
+    prove::by_rendering(inspected, &compiled)
 }
 
 /// The event with its type replaced, so that one plan reads every event of a corpus; `None` for a line that isn't JSON.

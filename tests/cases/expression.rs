@@ -1,5 +1,8 @@
 //! Expressions: the compliance suite of JMESPath's community edition, and cases of our own.
 
+use std::collections::BTreeMap;
+use std::fs;
+
 use libtest_mimic::Trial;
 use retort::Coded;
 use retort::plan::Query;
@@ -7,8 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::support::shared;
-use crate::trial::{files, json_of, on_shared, stem, trial};
+use crate::support::{shared, workspace_root};
+use crate::trial::{files, json_of, on_shared, say, stem, trial};
 
 /// The suite, beside the checkout.
 const SUITE: &str = "conformance/jmespath";
@@ -53,7 +56,75 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(name, move || check(&group, true)));
         }
     }
+    trials.push(trial("expression::reference", reference));
     trials
+}
+
+/// A random expression with what the reference implementation gives: tests/expression/reference.py writes them.
+#[derive(Deserialize)]
+struct Random {
+    expression: String,
+    given: Box<RawValue>,
+    result: Option<Value>,
+    error: Option<String>,
+    /// Where the reference goes a way of Python's: such a case is counted, and not held to.
+    #[serde(default)]
+    python: Vec<String>,
+}
+
+/// The recorded cases, or those of the file that `RETORT_EXPRESSIONS` names.
+fn reference() {
+    let recorded = || workspace_root().join("tests/expression/reference.ndjson");
+    let file = std::env::var_os("RETORT_EXPRESSIONS").map_or_else(recorded, Into::into);
+    let (mut values, mut failures, mut of_python, mut all) = (0, 0, BTreeMap::new(), 0);
+    let mut wrong = Vec::new();
+    for line in fs::read_to_string(&file).unwrap().lines() {
+        let case: Random = serde_json::from_str(line).unwrap();
+        all += 1;
+        match (case.compare(), case.python.is_empty()) {
+            (Ok(()), _) if case.error.is_some() => failures += 1,
+            (Ok(()), _) => values += 1,
+            (Err(_), false) => *of_python.entry(case.python.join("; ")).or_insert(0) += 1,
+            (Err(difference), true) => {
+                wrong.push(format!("{}\n  of {}\n  {difference}", case.expression, case.given));
+            }
+        }
+    }
+    say(&format!(
+        "{all} expressions: {values} give the same, {failures} fail in both; of Python's ways: {of_python:#?}"
+    ));
+    let shown = wrong.iter().take(20).map(String::as_str).collect::<Vec<_>>().join("\n");
+    assert!(wrong.is_empty(), "{} differ, of {all}\n{shown}", wrong.len());
+    assert!(values * 2 > all, "{values} of {all}");
+}
+
+impl Random {
+    fn compare(&self) -> Result<(), String> {
+        let found = Query::parse_alone(&self.expression)
+            .map_err(|error| error.code().replace('_', "-"))
+            .and_then(|query| {
+                let found = query.evaluate(self.given.get());
+                found.map_err(|error| error.code().replace('_', "-"))
+            });
+        match (&self.error, found) {
+            // The others are errors of Python.
+            (Some(error), Err(found)) if error.contains('-') && *error != found => {
+                Err(format!("expected {error}, found {found}"))
+            }
+            (Some(_), Err(_)) => Ok(()),
+            (Some(error), Ok(found)) => Err(format!("expected {error}, found {found}")),
+            (None, Err(error)) => Err(format!("expected {:?}, found {error}", self.result)),
+            (None, Ok(found)) => {
+                let wanted = self.result.as_ref().unwrap_or(&Value::Null);
+                // The reference counts with doubles, Retort with decimals.
+                if alike(wanted, &serde_json::from_str(&found).unwrap(), 1e-12) {
+                    Ok(())
+                } else {
+                    Err(format!("expected {wanted}, found {found}"))
+                }
+            }
+        }
+    }
 }
 
 /// Cases of our own say digits as well, and columns.
@@ -133,18 +204,28 @@ fn compact(json: &str) -> String {
 }
 
 /// Whether two values are equal, numbers as doubles.
-fn is_same(one: &Value, other: &Value) -> bool {
+pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
+    alike(one, other, 0.0)
+}
+
+/// The same, where the digits of numbers may differ by this share of them.
+fn alike(one: &Value, other: &Value, share: f64) -> bool {
     match (one, other) {
-        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        (Value::Number(one), Value::Number(other)) => match (one.as_f64(), other.as_f64()) {
+            (Some(one), Some(other)) => {
+                (one - other).abs() <= share * one.abs().max(other.abs()) || one == other
+            }
+            _ => false,
+        },
         (Value::Array(ones), Value::Array(others)) => {
             ones.len() == others.len()
-                && ones.iter().zip(others).all(|(one, other)| is_same(one, other))
+                && ones.iter().zip(others).all(|(one, other)| alike(one, other, share))
         }
         (Value::Object(ones), Value::Object(others)) => {
-            ones.len() == others.len()
-                && ones
-                    .iter()
-                    .all(|(key, one)| others.get(key).is_some_and(|other| is_same(one, other)))
+            let is_there = |(key, one): (&String, &Value)| {
+                others.get(key).is_some_and(|other| alike(one, other, share))
+            };
+            ones.len() == others.len() && ones.iter().all(is_there)
         }
         _ => one == other,
     }

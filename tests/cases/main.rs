@@ -15,6 +15,7 @@ mod bundle;
 mod corpora;
 mod diagnostics;
 mod draft;
+mod evaluation;
 mod event;
 mod expression;
 mod extraction;
@@ -44,12 +45,13 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     trial::show_output(arguments.nocapture || arguments.show_output);
-    let trials: [fn() -> Vec<Trial>; 20] = [
+    let trials: [fn() -> Vec<Trial>; 21] = [
         answer::trials,
         bundle::trials,
         corpora::trials,
         diagnostics::trials,
         draft::trials,
+        evaluation::trials,
         event::trials,
         expression::trials,
         extraction::trials,

@@ -131,10 +131,13 @@ impl Received {
     }
 }
 
-#[derive(Default)]
+/// What is wrong with the body of a request, in the words of a service.
+type Restriction = Box<dyn Fn(&Value) -> Option<String> + Send + Sync>;
+
 struct Script {
     replies: Mutex<VecDeque<Reply>>,
     received: Mutex<Vec<Received>>,
+    restriction: Restriction,
 }
 
 /// A service on this machine, for as long as it isn't dropped. Requests beyond the script's end get a 501.
@@ -147,8 +150,17 @@ pub(crate) struct Server {
 impl Server {
     /// A service that answers in the order of the script, at whatever path it is asked.
     pub(crate) async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::restricted(replies, |_| None).await
+    }
+
+    /// The same, which refuses requests with a 400 instead where there is something wrong with them.
+    pub(crate) async fn restricted(
+        replies: impl IntoIterator<Item = Reply>,
+        restriction: impl Fn(&Value) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
         let replies = Mutex::new(replies.into_iter().collect());
-        let script = Arc::new(Script { replies, received: Mutex::default() });
+        let restriction = Box::new(restriction);
+        let script = Arc::new(Script { replies, received: Mutex::default(), restriction });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new().fallback(answer).with_state(Arc::clone(&script));
@@ -180,7 +192,13 @@ async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response<Body> {
-    script.received.lock().unwrap().push(Received { method, uri, headers, body });
+    let received = Received { method, uri, headers, body };
+    let asked = serde_json::from_slice(&received.body);
+    let refusal = asked.ok().and_then(|asked| (script.restriction)(&asked));
+    script.received.lock().unwrap().push(received);
+    if let Some(refusal) = refusal {
+        return Reply::new(400, json!({"error": {"message": refusal}})).response();
+    }
     let reply = script.replies.lock().unwrap().pop_front();
     let reply = reply.unwrap_or_else(|| Reply::new(501, "the script is at its end"));
     tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;

@@ -9,9 +9,10 @@ use super::{Completion, FinishReason, LlmRequest, ResponseFormat, Usage, schema}
 /// A model that is reached by chat completions: OpenAI's, or one at any endpoint that is compatible.
 ///
 /// Where no [`ClientConfig::base_url`](super::ClientConfig::base_url) is given it is read from `OPENAI_BASE_URL`, and the
-/// key from `OPENAI_API_KEY`. The answer is constrained to the schema by `response_format`, strictly where the schema has
-/// the form that strict mode asks for. A service that takes no `response_format`, temperature or limit as they are sent is
-/// asked again without, once for each, and from then on.
+/// key from `OPENAI_API_KEY`. The answer is constrained to the schema by `response_format`, strictly where all objects of the
+/// schema are closed: then the model says null of what it leaves out, and that is taken out of the answer. A service that takes
+/// no strict form, no `response_format`, temperature or limit as they are sent is asked again without, once for each, and
+/// from then on.
 pub type OpenAi = Remote<ChatCompletions>;
 
 /// OpenAI's chat completions.
@@ -33,6 +34,8 @@ impl Protocol for ChatCompletions {
     const FORMATS: &[ResponseFormat] =
         &[ResponseFormat::JsonSchema, ResponseFormat::JsonObject, ResponseFormat::Text];
 
+    const STRICT: bool = true;
+
     const FORMAT_WORDS: &[&str] = &[
         "response_format",
         "response format",
@@ -51,12 +54,13 @@ impl Protocol for ChatCompletions {
         let mut body = json!({"model": model, "messages": turns(request)});
         match terms.format {
             ResponseFormat::JsonSchema => {
+                let strict = strict(request, terms);
                 body["response_format"] = json!({
                     "type": "json_schema",
                     "json_schema": {
                         "name": "answer",
-                        "strict": schema::is_strict(&request.schema),
-                        "schema": request.schema,
+                        "strict": strict.is_some(),
+                        "schema": strict.as_ref().unwrap_or(&request.schema),
                     },
                 });
             }
@@ -97,6 +101,16 @@ impl Protocol for ChatCompletions {
         };
         Ok(Completion { text, usage, finish_reason })
     }
+
+    fn plain(text: String, request: &LlmRequest, terms: &Terms) -> String {
+        if strict(request, terms).is_some() { schema::without_nulls(text) } else { text }
+    }
+}
+
+/// The schema in the form of strict mode, where that is asked for and there is one.
+fn strict(request: &LlmRequest, terms: &Terms) -> Option<Value> {
+    let is_asked = terms.strict && terms.format == ResponseFormat::JsonSchema;
+    is_asked.then(|| schema::strict(&request.schema)).flatten()
 }
 
 #[derive(Deserialize)]

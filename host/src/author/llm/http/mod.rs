@@ -28,6 +28,8 @@ use crate::diagnostics::untrusted::sanitize;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     pub(super) format: ResponseFormat,
+    /// Whether the provider is to hold its model to the schema strictly, where both can.
+    pub(super) strict: bool,
     temperature: Option<f64>,
     /// How many tokens the model may write.
     limit: Option<u32>,
@@ -67,6 +69,9 @@ pub trait Protocol: Send + Sync {
     /// How an answer is constrained, each weaker than the one before.
     const FORMATS: &[ResponseFormat];
 
+    /// Whether there is a strict form of the first of them.
+    const STRICT: bool = false;
+
     /// How services call what they don't know of such a constraint, in lower case.
     const FORMAT_WORDS: &[&str];
 
@@ -81,6 +86,11 @@ pub trait Protocol: Send + Sync {
     /// # Errors
     /// What was expected and what was found.
     fn read(body: &[u8]) -> Result<Completion, String>;
+
+    /// The text of an answer without what its form adds to it.
+    fn plain(text: String, _request: &LlmRequest, _terms: &Terms) -> String {
+        text
+    }
 }
 
 /// The terms to ask on after a refusal of these, if it is them that the provider complains of. `words` is what it said, in
@@ -95,11 +105,14 @@ fn eased<P: Protocol>(terms: &Terms, words: &str) -> Option<Terms> {
     {
         return Some(Terms { limit_name, ..terms.clone() });
     }
+    if !P::FORMAT_WORDS.iter().any(|word| words.contains(word)) {
+        return None;
+    }
+    if terms.strict && terms.format == ResponseFormat::JsonSchema {
+        return Some(Terms { strict: false, ..terms.clone() });
+    }
     let format = next(P::FORMATS, terms.format)?;
-    P::FORMAT_WORDS
-        .iter()
-        .any(|word| words.contains(word))
-        .then(|| Terms { format, ..terms.clone() })
+    Some(Terms { format, ..terms.clone() })
 }
 
 /// What comes after an item of a list.
@@ -130,6 +143,7 @@ impl<P: Protocol> Remote<P> {
         let transport = Transport::new(name, &service, P::path(model), P::HEADERS, config)?;
         let terms = Terms {
             format: config.response_format,
+            strict: P::STRICT,
             temperature: config.temperature,
             limit: config.max_output_tokens.or(P::DEFAULT_LIMIT),
             limit_name: P::LIMIT_NAMES.first().copied().unwrap_or_default(),
@@ -150,8 +164,12 @@ impl<P: Protocol> Remote<P> {
             let body = P::body(&self.model, request, &terms);
             let failure = match self.transport.post(&body).await? {
                 Reply::Success(body) => {
+                    let answer = self.completion(&body).map(|answer| Completion {
+                        text: P::plain(answer.text, request, &terms),
+                        ..answer
+                    });
                     *self.terms.lock().unwrap_or_else(PoisonError::into_inner) = terms;
-                    return self.completion(&body);
+                    return answer;
                 }
                 Reply::Failure(failure) => failure,
             };
