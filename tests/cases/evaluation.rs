@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::expression::is_same;
 
-use crate::support::workspace_root;
+use crate::support::{assert_sparing, workspace_root};
 use crate::trial::trial;
 
 /// What a plan may take, in bytes: what once needed tens of kilobytes of patterns over JSON text.
@@ -124,6 +124,7 @@ fn is_right(folder: &Path) {
         let expected = facts.remove(&line).unwrap_or_default().flat();
         let outcome =
             runner.run(event.as_bytes()).unwrap_or_else(|error| panic!("line {line}: {error}"));
+        assert_sparing(event, outcome.fuel);
         let by_sandbox: Extraction = serde_json::from_slice(outcome.json).unwrap();
         for found in [plan::eval(&plan, event).unwrap(), by_sandbox] {
             let found = flat(&found);
