@@ -108,6 +108,8 @@ impl Maker<'_, '_> {
         let mut level = json!({});
         if is_entries {
             level["entries"] = json!(self.path_over(["map", "a"], outside));
+        } else if self.choices.chance(40) {
+            level["expression"] = json!(self.list(depth - 1));
         } else if self.choices.chance(48) {
             let paths = 2 + self.choices.below(2);
             let paths = (0..paths).map(|_| self.path_over(["items", "parts"], outside));
@@ -117,6 +119,20 @@ impl Maker<'_, '_> {
         }
         self.maybe(&mut level, 28, "where", |it| it.condition(depth, 2));
         level
+    }
+
+    /// An expression that often gives an array.
+    fn list(&mut self, level: usize) -> String {
+        let list = *self.choices.pick(&["items", "parts", "items[].parts", "items[].parts[]", "@"]);
+        match self.choices.below(8) {
+            0 | 1 => list.to_owned(),
+            2 => format!("{list}[?a]"),
+            3 => format!("items({list})[]"),
+            4 => format!("({list})[::-1] || parts"),
+            5 => format!("let $it = @ in map(&{{key: @, value: $it}}, {list})"),
+            6 => format!("[{list}, $event.items]"),
+            _ => expression(self.choices, level),
+        }
     }
 
     fn path_over(&mut self, usual: [&str; 2], outside: Option<bool>) -> Vec<String> {

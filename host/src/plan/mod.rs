@@ -42,8 +42,9 @@ mod schema;
 pub use error::PlanParseError;
 pub use expr::conversion::{Conversion, ConversionError, Group, Pattern};
 pub use expr::{
-    Condition, Empty, Expression, ForEach, Iteration, JsonType, Level, OnDuplicate, OnError, Over,
-    Piece, Query, QueryError, QueryFailure, Reference, Source, Template, TemplateError, Test, Zone,
+    Condition, Empty, Expression, ForEach, Iteration, JsonType, Level, Listed, OnDuplicate,
+    OnError, Over, Piece, Query, QueryError, QueryFailure, Reference, Source, Template,
+    TemplateError, Test, Zone,
 };
 pub use model::{
     EdgeRule, Endpoint, EventPattern, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial,
