@@ -65,11 +65,9 @@ fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
 fn elements(value: &Value, iteration: &Iteration) -> Vec<Value> {
     if let Listed::By(query) = &iteration.list {
         let query = Query::parse_alone(query.text()).unwrap();
-        let given = serde_json::from_str(&query.evaluate(&value.to_string()).unwrap()).unwrap();
-        return match given {
-            Value::Array(elements) => elements,
-            _ => Vec::new(),
-        };
+        let given = query.evaluate(&value.to_string()).unwrap_or_default();
+        // Where it fails, or gives something else, there are none.
+        return serde_json::from_str(&given).unwrap_or_default();
     }
     let there =
         iteration.paths().iter().find_map(|path| match (iteration.over(), at(value, path)?) {

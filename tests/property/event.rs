@@ -35,7 +35,7 @@ impl Wanted {
         let paths = if read.is_empty() { outer.paths() } else { &read };
         for path in paths {
             let wanted = self.at(path);
-            wanted.is_alternative = paths.len() > 1;
+            wanted.is_alternative = outer.paths().len() > 1;
             let elements = match outer.over() {
                 Over::Array => wanted.elements.get_or_insert_default(),
                 Over::Entries => wanted.entries.get_or_insert_default(),
@@ -152,7 +152,7 @@ impl Writer<'_, '_> {
     fn array(&mut self, wanted: &Wanted) {
         self.out.push('[');
         let element = wanted.elements.as_deref();
-        for index in 0..[2, 0, 1, 3, 4][self.choices.below(5)] {
+        for index in 0..[2, 0, 1, 3, 4, 3][self.choices.below(6)] {
             if index > 0 {
                 self.out.push(',');
             }
