@@ -194,6 +194,7 @@ struct Seen {
     partial: usize,
     several: usize,
     deep: usize,
+    made: usize,
     turned_down: usize,
 }
 
@@ -221,6 +222,13 @@ fn the_generators_reach_what_they_are_for() {
         if plan.nodes().iter().all(is_deep) {
             seen.deep += found.nodes.len();
         }
+        let is_made = |node: &plans::NodeRule| {
+            let levels = node.for_each().map(|it| it.levels()).unwrap_or_default();
+            levels.into_iter().any(|it| it.query().is_some())
+        };
+        if plan.nodes().iter().any(is_made) {
+            seen.made += found.nodes.len();
+        }
         seen.properties += found.nodes.iter().map(|node| node.properties.len()).sum::<usize>();
         seen.full += found.fully_handled_span_ids.len();
         seen.partial += found.partially_handled_span_ids.len();
@@ -230,6 +238,7 @@ fn the_generators_reach_what_they_are_for() {
             && seen.nodes > 1000
             && seen.several > 150
             && seen.deep > 10
+            && seen.made > 10
             && seen.edges > 200
             && seen.properties > 2500
             && seen.full > 200

@@ -7,7 +7,7 @@ use retort::internal::{
     event::{Projection, Projector},
     section::{Input, InputKind, Rows, Section},
 };
-use retort::plan::{Condition, Expression, Iteration, Level, Over, Reference, Test};
+use retort::plan::{Condition, Expression, Iteration, Level, Listed, Over, Query, Reference, Test};
 use serde_json::{Value, json};
 
 use super::values::{mutate, mutation};
@@ -63,13 +63,20 @@ fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
 
 /// The elements of an iteration over `value`, as paths see them, whatever its condition is.
 fn elements(value: &Value, iteration: &Iteration) -> Vec<Value> {
-    let there = iteration.paths.iter().find_map(|path| match (iteration.over, at(value, path)?) {
-        (Over::Array, Value::Array(elements)) => Some(elements.clone()),
-        (Over::Entries, Value::Object(entries)) => {
-            Some(entries.iter().map(|(key, value)| json!({"key": key, "value": value})).collect())
-        }
-        _ => None,
-    });
+    if let Listed::By(query) = &iteration.list {
+        let query = Query::parse_alone(query.text()).unwrap();
+        let given = query.evaluate(&value.to_string()).unwrap_or_default();
+        // Where it fails, or gives something else, there are none.
+        return serde_json::from_str(&given).unwrap_or_default();
+    }
+    let there =
+        iteration.paths().iter().find_map(|path| match (iteration.over(), at(value, path)?) {
+            (Over::Array, Value::Array(elements)) => Some(elements.clone()),
+            (Over::Entries, Value::Object(entries)) => Some(
+                entries.iter().map(|(key, value)| json!({"key": key, "value": value})).collect(),
+            ),
+            _ => None,
+        });
     there.unwrap_or_default()
 }
 
@@ -116,7 +123,7 @@ impl Chosen {
                 let over = levels.last().unwrap();
                 let element = elements(over, &iteration).swap_remove(0);
                 chosen.vary(&mut iteration, over, &element, levels.len(), &mut choose);
-                let is_entries = iteration.over == Over::Entries;
+                let is_entries = iteration.over() == Over::Entries;
                 let place = chosen.add(iteration, within);
                 within = Some(place);
                 levels.push(element);
@@ -134,7 +141,7 @@ impl Chosen {
         chosen
     }
 
-    /// Adds a second path or a condition, or neither.
+    /// Adds a second path or a condition, says it by an expression, or none of that.
     fn vary(
         &self,
         iteration: &mut Iteration,
@@ -148,8 +155,19 @@ impl Chosen {
         // An entry, or the event, isn't gone over as a whole.
         all.retain(|path| !path.is_empty());
         all.push(vec!["no such key".to_owned()]);
-        if iteration.over == Over::Array && choose(3) == 0 {
-            iteration.paths.insert(choose(2), all[choose(all.len())].clone());
+        match (&mut iteration.list, choose(6)) {
+            (Listed::At(Over::Array, paths), 0 | 1) => {
+                paths.insert(choose(2), all[choose(all.len())].clone());
+            }
+            (Listed::At(Over::Array, paths), 2) => {
+                let keys: Vec<String> = paths[0].iter().map(|key| json!(key).to_string()).collect();
+                let path = if keys.is_empty() { "@".to_owned() } else { keys.join(".") };
+                // Made anew, in another order, with the elements as they are.
+                let text = format!("[{path}, [`1`]] | reverse(@) | [1] | reverse(@)");
+                let query = Query::parse(&text, Level(level as u8 - 1)).unwrap();
+                iteration.list = Listed::By(query);
+            }
+            _ => {}
         }
         if choose(3) == 0 {
             let mut all = Vec::new();
@@ -289,7 +307,7 @@ fn same_rows(event: &[u8], value: &Value, seed: u64) -> Result<(), TestCaseError
             (0..chosen.inputs.len()).filter(|it| own(&chosen.inputs[*it])).collect();
         let within = |rows: &&Rows| rows.within.map(|outer| &chosen.rows[outer]);
         let mut around = std::iter::successors(Some(rows), within);
-        let is_ordered = around.all(|rows| rows.iteration.over == Over::Array);
+        let is_ordered = around.all(|rows| rows.iteration.over() == Over::Array);
         let found = places.iter().map(|place| Block(block).column(*place, places.len())).collect();
         let wanted = places.iter().map(|place| expected[*place].clone()).collect();
         prop_assert_eq!(sorted(found, is_ordered), sorted(wanted, is_ordered), "{:?}", rows);

@@ -29,10 +29,14 @@ impl Wanted {
     /// Whatever elements of these levels are to be, wherever they are.
     fn elements(&mut self, levels: &[&Iteration], make: &mut dyn FnMut(&mut Self)) {
         let Some((outer, inner)) = levels.split_first() else { return make(self) };
-        for path in &outer.paths {
+        // What an expression gives may be at a path that it reads.
+        let read = outer.query().into_iter().flat_map(|query| query.references());
+        let read: Vec<_> = read.map(|reference| reference.path.clone()).collect();
+        let paths = if read.is_empty() { outer.paths() } else { &read };
+        for path in paths {
             let wanted = self.at(path);
-            wanted.is_alternative = outer.paths.len() > 1;
-            let elements = match outer.over {
+            wanted.is_alternative = outer.paths().len() > 1;
+            let elements = match outer.over() {
                 Over::Array => wanted.elements.get_or_insert_default(),
                 Over::Entries => wanted.entries.get_or_insert_default(),
             };
@@ -148,7 +152,7 @@ impl Writer<'_, '_> {
     fn array(&mut self, wanted: &Wanted) {
         self.out.push('[');
         let element = wanted.elements.as_deref();
-        for index in 0..[2, 0, 1, 3, 4][self.choices.below(5)] {
+        for index in 0..[2, 0, 1, 3, 4, 3][self.choices.below(6)] {
             if index > 0 {
                 self.out.push(',');
             }

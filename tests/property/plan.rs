@@ -93,7 +93,7 @@ impl Maker<'_, '_> {
     fn over(&mut self) -> Over {
         let mut levels = Vec::new();
         let mut is_entries = false;
-        while levels.is_empty() || (levels.len() < DEEPEST && self.choices.chance(116)) {
+        while levels.is_empty() || (levels.len() < DEEPEST && self.choices.chance(122)) {
             let outside = (!levels.is_empty()).then_some(is_entries);
             let depth = levels.len() + 1;
             is_entries = self.choices.chance(128);
@@ -108,6 +108,8 @@ impl Maker<'_, '_> {
         let mut level = json!({});
         if is_entries {
             level["entries"] = json!(self.path_over(["map", "a"], outside));
+        } else if self.choices.chance(24) {
+            level["expression"] = json!(self.list(depth - 1));
         } else if self.choices.chance(48) {
             let paths = 2 + self.choices.below(2);
             let paths = (0..paths).map(|_| self.path_over(["items", "parts"], outside));
@@ -117,6 +119,21 @@ impl Maker<'_, '_> {
         }
         self.maybe(&mut level, 28, "where", |it| it.condition(depth, 2));
         level
+    }
+
+    /// An expression that often gives an array.
+    fn list(&mut self, level: usize) -> String {
+        let list = *self.choices.pick(&["items", "parts", "items[].parts[]", "@"]);
+        match self.choices.below(10) {
+            0..=2 => "items".to_owned(),
+            3 => format!("({list})[::-1] || parts"),
+            4 => format!("items || parts || ({list})"),
+            5 => format!("[{list}, $event.items][]"),
+            6 => format!("{list}[?a || b]"),
+            7 => format!("map(&{{key: 'a', value: @, items: [@]}}, {list})"),
+            8 => format!("items({list})[]"),
+            _ => expression(self.choices, level),
+        }
     }
 
     fn path_over(&mut self, usual: [&str; 2], outside: Option<bool>) -> Vec<String> {

@@ -32,7 +32,8 @@ fn place(plan: &Plan, choices: &mut Choices<'_>) -> Vec<PathStep> {
     let index = choices.below(8);
     let steps = |read: &Read<'_>| {
         let mut places = PathStep::resolved(&read.reference, read.for_each);
-        places.swap_remove(index % places.len())
+        // What an expression gives is nowhere in the event.
+        if places.is_empty() { Vec::new() } else { places.swap_remove(index % places.len()) }
     };
     let over: Vec<_> = reads.iter().filter(|read| read.pointer.ends_with("/entries")).collect();
     if !over.is_empty() && choices.chance(96) {

@@ -108,7 +108,7 @@ pub(super) fn narrowed(
 ) -> (BTreeMap<Path, Declared>, BTreeMap<Vec<PathStep>, Declared>) {
     let (mut declared, mut inside) = (BTreeMap::new(), BTreeMap::new());
     let places = PathStep::elements(for_each);
-    let is_entry = for_each.innermost().over == Over::Entries;
+    let is_entry = for_each.innermost().over() == Over::Entries;
     let keys = evidence.declared().iter().map(|(path, it)| (PathStep::keys(path), it));
     let all = evidence.declared_inside().iter().map(|(steps, it)| (steps.clone(), it)).chain(keys);
     for (steps, says) in all {

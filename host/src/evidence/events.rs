@@ -371,7 +371,7 @@ mod tests {
             let collections = evidence.arrays(&["a"]);
             let told = collections.iter().map(|it| {
                 let path = dotted(it.iteration.path());
-                (it.iteration.over, path, it.elements, it.kinds.to_string())
+                (it.iteration.over(), path, it.elements, it.kinds.to_string())
             });
             told.collect()
         };

@@ -7,13 +7,15 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value, json};
 
 use super::path::{ENTRY_KEY, ENTRY_VALUE, Path, PathStep, at};
+use super::query::SampleQuery;
 use super::redact::{self, MAX_DEPTH};
 use super::sample_index::SampleIndex;
 use super::unfold::json_in;
 use crate::evidence::Sample;
 use crate::evidence::effort::StepBudget;
 use crate::json::{JsonKind, JsonKinds};
-use crate::plan::expr::{ForEach, Iteration, Level, Over};
+use crate::plan::expr::query::Step;
+use crate::plan::expr::{Empty, ForEach, Iteration, Level, Over, Query};
 
 /// How many paths of one event type are listed. Events whose keys are data have no end of them.
 const MAX_PATHS: usize = 20_000;
@@ -28,6 +30,9 @@ const MAX_ELEMENTS: usize = 10_000;
 /// How much memory they may take, in bytes, for all event types together: each holds what it holds by itself, and the same
 /// values are inside of several arrays.
 pub(super) const MAX_ELEMENTS_BYTES: u64 = 32 << 20;
+
+/// How much fuel a byte of that memory stands for, where an expression gives what is gone over.
+const FUEL_PER_BYTE: u64 = 16;
 
 /// How many distinct values of a path are kept.
 const MAX_EXAMPLES: usize = 8;
@@ -107,15 +112,35 @@ impl Seen {
             let mut inner = Vec::new();
             for (outer, event, shown, root) in found {
                 let outer: Vec<_> = outer.into_iter().chain([event.clone()]).collect();
-                let Some((path, elements)) = elements(&event, iteration) else { continue };
-                let root = [root.as_slice(), path].concat();
+                let made = match iteration.query().map(|query| self.made(query, &outer, effort)) {
+                    None => None,
+                    Some(Some(made)) => Some(made),
+                    Some(None) => {
+                        all = false;
+                        break;
+                    }
+                };
+                let found = match (iteration.query(), &made) {
+                    (Some(query), Some(Value::Array(made))) => {
+                        Some((keys_of(query), items(made).collect()))
+                    }
+                    (Some(_), _) => None,
+                    (None, _) => elements(&event, iteration),
+                };
+                let Some((path, elements)) = found else { continue };
+                let root = [root.as_slice(), &path].concat();
                 for element in elements {
                     let bytes = element.size() * if shown.is_some() { 2 } else { 1 };
                     if inner.len() == most || !effort.take(bytes) {
                         all = false;
                         break;
                     }
-                    let shown = shown.as_ref().map(|shown| element.shown(shown, path));
+                    // What an expression makes of what is hidden is hidden, too.
+                    let left = |shown| match iteration.query() {
+                        None => element.shown(shown, &path),
+                        Some(_) => Value::Null,
+                    };
+                    let shown = shown.as_ref().map(left);
                     inner.push((outer.clone(), Arc::new(element.value()), shown, root.clone()));
                 }
             }
@@ -132,6 +157,34 @@ impl Seen {
         });
         (seen.collect(), all)
     }
+
+    /// What an expression gives in an element, null where that fails; `None` where there is no effort left to tell.
+    fn made(&self, query: &Query, levels: &[Arc<Value>], effort: &StepBudget) -> Option<Value> {
+        let query = SampleQuery::new(query, Empty::Value);
+        let given = effort.left().saturating_mul(FUEL_PER_BYTE).min(SampleQuery::fuel(self));
+        let mut fuel = given;
+        let level = |level: Level| levels.get(usize::from(level.0)).map(Arc::as_ref);
+        let made = query.over(level, &mut fuel);
+        let made = made.map(Option::unwrap_or_default).ok();
+        made.filter(|_| effort.take((given - fuel).div_ceil(FUEL_PER_BYTE)))
+    }
+}
+
+/// The keys of what an expression reads. It is the last that tells whether values are about people, so that one that says so is
+/// there.
+fn keys_of(query: &Query) -> Path {
+    let keys = query.keys().iter().filter_map(|key| match key.steps.last()? {
+        Step::Key(name) => Some(name.clone()),
+        Step::Each | Step::Flat => None,
+    });
+    let mut keys: Path = keys.collect();
+    keys.sort_by_key(|key| redact::is_personal(key));
+    keys
+}
+
+/// The elements of an array.
+fn items(elements: &[Value]) -> impl Iterator<Item = Element<'_>> {
+    elements.iter().enumerate().map(|(index, it)| Element::Item(index, it))
 }
 
 /// What a value takes by itself, and what each eleven fields of an object do.
@@ -191,21 +244,16 @@ impl Element<'_> {
 }
 
 /// What an iteration goes over in a value, and the path to it; `None` where there is nothing.
-fn elements<'v, 'i>(
-    value: &'v Value,
-    iteration: &'i Iteration,
-) -> Option<(&'i [String], Vec<Element<'v>>)> {
-    iteration.paths.iter().find_map(|path| {
-        let elements = match (iteration.over, at(value, path)?) {
-            (Over::Array, Value::Array(elements)) => {
-                elements.iter().enumerate().map(|(index, it)| Element::Item(index, it)).collect()
-            }
+fn elements<'v>(value: &'v Value, iteration: &Iteration) -> Option<(Path, Vec<Element<'v>>)> {
+    iteration.paths().iter().find_map(|path| {
+        let elements = match (iteration.over(), at(value, path)?) {
+            (Over::Array, Value::Array(elements)) => items(elements).collect(),
             (Over::Entries, Value::Object(fields)) => {
                 fields.iter().map(|(key, it)| Element::Entry(key, it)).collect()
             }
             _ => return None,
         };
-        Some((path.as_slice(), elements))
+        Some((path.clone(), elements))
     })
 }
 

@@ -60,7 +60,7 @@ impl PathStep {
     #[must_use]
     pub fn elements(for_each: &ForEach) -> Vec<Vec<Self>> {
         let mut places = Self::gone_over(for_each);
-        let step = match for_each.innermost().over {
+        let step = match for_each.innermost().over() {
             Over::Array => Self::Element,
             Over::Entries => Self::Value,
         };
@@ -68,11 +68,12 @@ impl PathStep {
         places
     }
 
-    /// The steps to what the innermost level of an iteration goes over: to each place where it may be.
+    /// The steps to what the innermost level of an iteration goes over: to each place where it may be. What an expression gives,
+    /// and what is in it, is nowhere in the event.
     #[must_use]
     pub fn gone_over(for_each: &ForEach) -> Vec<Vec<Self>> {
         let outside = for_each.outer().map_or_else(|| vec![Vec::new()], Self::elements);
-        let paths = &for_each.innermost().paths;
+        let paths = for_each.innermost().paths();
         outside.iter().flat_map(|steps| paths.iter().map(|path| behind(steps, path))).collect()
     }
 
@@ -132,9 +133,17 @@ pub(crate) fn values_at<'v>(event: &'v Value, steps: &[PathStep]) -> Vec<&'v Val
 
 /// The elements of an iteration for people.
 pub(crate) fn shown_elements(for_each: &ForEach) -> String {
-    let places: Vec<String> =
-        PathStep::elements(for_each).iter().map(|it| quoted(&shown_steps(it))).collect();
-    places.join(" or ")
+    if let Some(query) = for_each.innermost().query() {
+        return quoted(query.text());
+    }
+    let mut places = PathStep::elements(for_each);
+    let mut of = String::new();
+    if let Some(outer) = for_each.outer().filter(|_| places.is_empty()) {
+        places = PathStep::elements(&ForEach::new(for_each.innermost().clone()));
+        of = format!(" of {}", shown_elements(outer));
+    }
+    let places: Vec<String> = places.iter().map(|it| quoted(&shown_steps(it))).collect();
+    places.join(" or ") + &of
 }
 
 /// Steps for people: keys as in a path, an element as `[]`, an entry as `*`.

@@ -244,7 +244,7 @@ fn write_string(string: &str, text: &mut String) {
     text.push_str(&serde_json::to_string(string).unwrap_or_default());
 }
 
-fn is_personal(key: &str) -> bool {
+pub(super) fn is_personal(key: &str) -> bool {
     let name: String =
         key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     name == "name" || PERSONAL.iter().any(|end| name.ends_with(end))

@@ -44,8 +44,9 @@ pub use error::PlanParseError;
 pub(crate) use error::is_beyond_schema;
 pub use expr::conversion::{Conversion, ConversionError, Group, Pattern};
 pub use expr::{
-    Condition, Empty, Expression, ForEach, Iteration, JsonType, Level, OnDuplicate, OnError, Over,
-    Piece, Query, QueryError, QueryFailure, Reference, Source, Template, TemplateError, Test, Zone,
+    Condition, Empty, Expression, ForEach, Iteration, JsonType, Level, Listed, OnDuplicate,
+    OnError, Over, Piece, Query, QueryError, QueryFailure, Reference, Source, Template,
+    TemplateError, Test, Zone,
 };
 pub use model::{
     EdgeRule, Endpoint, EventPattern, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial,

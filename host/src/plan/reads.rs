@@ -11,8 +11,8 @@ use crate::plan::expr::{
 /// A path that a plan reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read<'p> {
-    /// JSON Pointer (RFC 6901) to what says so in the plan: a `source_path`, a `template`, the `array` of a `for_each` or an
-    /// entry of its `first_of`. Where a default says it, the field that would.
+    /// JSON Pointer (RFC 6901) to what says so in the plan: a `source_path`, a `template`, an `expression`, the `array` of a
+    /// `for_each` or an entry of its `first_of`. Where a default says it, the field that would.
     pub pointer: String,
     /// The path.
     pub reference: Reference,
@@ -30,6 +30,13 @@ pub struct Read<'p> {
 }
 
 impl Read<'_> {
+    /// Whether what is there is gone over by itself, so that only what is read of its elements is read: an expression makes a list
+    /// of it that may hold all of it.
+    #[must_use]
+    pub fn is_gone_over(&self) -> bool {
+        self.role == Role::ForEach && !self.takes_nested
+    }
+
     /// The path that holds where a plan doesn't say where the session id or a span id is.
     #[must_use]
     pub fn default_path(&self) -> Option<Vec<String>> {
@@ -238,11 +245,18 @@ impl<'p> Reads<'p> {
             let iteration = own.innermost();
             let over = at.field(iteration.field());
             let purpose = Purpose { role: Role::ForEach, for_each: own.outer() };
-            for (index, path) in iteration.paths.iter().enumerate() {
+            let paths = iteration.paths();
+            for (index, path) in paths.iter().enumerate() {
                 let reference = Reference { path: path.clone(), level };
-                let is_one = iteration.paths.len() == 1;
+                let is_one = paths.len() == 1;
                 let at = if is_one { over.clone() } else { over.item(index) };
                 self.path(&at, &reference, purpose, Vec::new());
+            }
+            if let Some(query) = iteration.query() {
+                let first = self.all.len();
+                self.query(&at, query, purpose, &[]);
+                // Whatever is in it may be read of the elements.
+                self.all.iter_mut().skip(first).for_each(|read| read.takes_nested = true);
             }
             let condition = iteration.condition.as_ref();
             let purpose = Purpose { role: Role::When, for_each: Some(own) };

@@ -81,8 +81,9 @@ pub(super) type Place = (Vec<(bool, Vec<String>)>, Vec<String>);
 fn place(for_each: Option<&ForEach>, reference: &Reference) -> Place {
     let levels = for_each.map(ForEach::levels).unwrap_or_default().into_iter();
     let levels = levels.take(usize::from(reference.level.0));
-    let over =
-        |it: &retort::plan::Iteration| (it.over == retort::plan::Over::Array, it.paths.concat());
+    let over = |it: &retort::plan::Iteration| {
+        (it.over() == retort::plan::Over::Array, it.paths().concat())
+    };
     (levels.map(over).collect(), reference.path.clone())
 }
 

@@ -6,15 +6,15 @@ use super::limits::{BlockLimits, Spent};
 use super::value::{push_json, truthy_fuel};
 use super::{BlockError, Costliest, Deadline, FuelUse, HEADER_BYTES, SLOT_BYTES, SlotKind};
 use crate::abi::event::declared::{
-    InputSource, PreparedInput, PreparedRows, PreparedSection, ValuePlace, ValueScope,
+    InputSource, PreparedInput, PreparedList, PreparedRows, PreparedSection, ValuePlace, ValueScope,
 };
 use crate::abi::event::element::{self, ElementSlots, Entry, View};
 use crate::abi::event::{Projector, Slot};
 use crate::abi::section::{InputKind, Rows};
 use crate::diagnostics::untrusted::escaped;
 use crate::plan::expr::{
-    CompiledValue, Conversion, Empty, Evaluated, Expression, KeyTables, Level, Lookup, OutOfFuel,
-    Over, Reference, Source, fuel, is_truthy,
+    CompiledValue, Conversion, Empty, Evaluated, Expression, JsonType, KeyTables, Level, Lookup,
+    OutOfFuel, Over, Reference, Source, fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
@@ -64,8 +64,23 @@ pub(super) struct BlockParts {
     row_fuel: Vec<u64>,
     /// The lists in which something was looked up by a key.
     key_tables: RefCell<KeyTables>,
-    /// The elements that are being read, the outer one first.
-    elements: [ElementSlots; DEPTH],
+    /// What is being gone over, the outer one first.
+    levels: [IterationLevel; DEPTH],
+}
+
+/// An element that is being read.
+#[derive(Clone, Debug, Default)]
+struct IterationLevel {
+    element: ElementSlots,
+    /// The array that an expression has made, whose element it is.
+    list: Vec<u8>,
+}
+
+impl IterationLevel {
+    /// Bytes that are held on to.
+    fn capacity(&self) -> usize {
+        self.element.capacity() + self.list.capacity()
+    }
 }
 
 impl BlockParts {
@@ -73,12 +88,12 @@ impl BlockParts {
     pub(super) fn capacity(&self) -> usize {
         let tables = self.tables.iter().map(Vec::capacity).sum::<usize>();
         let records = self.records.capacity() + tables;
-        let elements = self.elements.iter().map(ElementSlots::capacity).sum::<usize>();
+        let levels = self.levels.iter().map(IterationLevel::capacity).sum::<usize>();
         records * size_of::<Record>()
             + self.states.capacity() * size_of::<InputState>()
             + self.texts.capacity()
             + self.key_tables.borrow().capacity()
-            + elements
+            + levels
     }
 
     /// Gives everything up if it is more than `kept` bytes together.
@@ -119,9 +134,8 @@ impl Computed {
 }
 
 /// Where the values are that an input is computed from.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Bindings<'a> {
-    event: &'a [u8],
     /// By level.
     views: [View<'a>; DEPTH + 1],
 }
@@ -135,14 +149,17 @@ impl<'a> Bindings<'a> {
     }
 
     fn slot(&self, place: ValuePlace) -> Slot {
-        let view = self.views.get(place.level);
-        place.read(view.map(|view| view.slot(place.path)).unwrap_or_default())
+        place.read(self.view(place).slot(place.path))
+    }
+
+    /// What the path of a place is looked for in.
+    fn view(&self, place: ValuePlace) -> View<'a> {
+        self.views.get(place.level).copied().unwrap_or_default()
     }
 
     /// The text of what the slot of a place says.
     fn text(&self, place: ValuePlace, slot: Slot) -> &'a [u8] {
-        let entry = self.views.get(place.level).map_or(&[][..], View::entry);
-        let text = if place.is_entry { entry } else { self.event };
+        let text = self.view(place).text();
         text.get(slot.start as usize..slot.end as usize).unwrap_or_default()
     }
 }
@@ -188,7 +205,6 @@ impl Lookup for BoundValues<'_> {
 pub(super) struct Fill<'a> {
     projector: &'a Projector,
     declared: &'a PreparedSection,
-    event: &'a [u8],
     limits: BlockLimits,
     deadline: Deadline<'a>,
     parts: &'a mut BlockParts,
@@ -208,7 +224,6 @@ pub(super) struct Fill<'a> {
 impl<'a> Fill<'a> {
     pub(super) fn new(
         projector: &'a Projector,
-        event: &'a [u8],
         limits: BlockLimits,
         deadline: Deadline<'a>,
         parts: &'a mut BlockParts,
@@ -220,13 +235,11 @@ impl<'a> Fill<'a> {
         parts.texts.clear();
         parts.states.clear();
         parts.states.resize(declared.prepared.len(), InputState::default());
-        parts.key_tables.get_mut().begin(event);
         parts.row_fuel.clear();
         parts.row_fuel.resize(declared.tables.len(), 0);
         Self {
             projector,
             declared,
-            event,
             limits,
             deadline,
             parts,
@@ -246,7 +259,8 @@ impl<'a> Fill<'a> {
     /// All inputs, from what the event's own paths lead to.
     pub(super) fn all(&mut self, event: View<'_>) -> Result<(), BlockError> {
         let declared = self.declared;
-        let bindings = Bindings { event: self.event, views: Default::default() }.with(0, event);
+        self.parts.key_tables.get_mut().begin(event.text());
+        let bindings = Bindings::default().with(0, event);
         for (index, input) in self.projector.inputs().iter().enumerate() {
             let record = match input.rows {
                 None => self.input(index, &bindings)?,
@@ -254,26 +268,25 @@ impl<'a> Fill<'a> {
             };
             self.parts.records.push(record);
         }
-        let mut elements = std::mem::take(&mut self.parts.elements);
+        let mut levels = std::mem::take(&mut self.parts.levels);
         let mut outer =
             declared.tables.iter().enumerate().filter(|(_, table)| table.within.is_none());
-        let filled =
-            outer.try_for_each(|(table, _)| self.table(table, &bindings, 1, &mut elements));
-        self.parts.elements = elements;
+        let filled = outer.try_for_each(|(table, _)| self.table(table, &bindings, 1, &mut levels));
+        self.parts.levels = levels;
         filled
     }
 
-    /// One iteration, whose elements are at `level`. Recursion ends with the last of `elements`.
+    /// One iteration, whose elements are at `level`. Recursion ends with the last of `levels`.
     fn table(
         &mut self,
         index: usize,
         bindings: &Bindings<'_>,
         level: usize,
-        elements: &mut [ElementSlots],
+        levels: &mut [IterationLevel],
     ) -> Result<(), BlockError> {
         let declared = self.declared;
         let Some(table) = declared.tables.get(index) else { return Ok(()) };
-        let Some((element, inner)) = elements.split_first_mut() else { return Ok(()) };
+        let Some((own, inner)) = levels.split_first_mut() else { return Ok(()) };
         if table.only_if.is_some_and(|guard| !self.holds(guard)) {
             return Ok(());
         }
@@ -281,42 +294,73 @@ impl<'a> Fill<'a> {
         if !table.is_asked_for {
             return Ok(());
         }
-        let kind = match table.over {
-            Over::Array => SlotKind::Array,
-            Over::Entries => SlotKind::Object,
+        let IterationLevel { element, list } = own;
+        let (over, text, start) = match &table.list {
+            PreparedList::At(over, places) => {
+                let kind = match over {
+                    Over::Array => SlotKind::Array,
+                    Over::Entries => SlotKind::Object,
+                };
+                let mut there =
+                    places.iter().map(|place| (bindings.view(*place), bindings.slot(*place)));
+                let Some((view, of)) = there.find(|(_, slot)| slot.kind == kind) else {
+                    return Ok(());
+                };
+                (*over, view.text(), of.start as usize)
+            }
+            PreparedList::By(value, places) => {
+                if !self.makes_list(index, (value, places), bindings, list)? {
+                    return Ok(());
+                }
+                (Over::Array, list.as_slice(), 0)
+            }
         };
-        // An entry as a whole is an object that isn't in the event: there is nothing to go over.
-        let places = table.of.iter().filter(|place| !place.is_entry);
-        let mut there = places.map(|place| bindings.slot(*place));
-        let Some(of) = there.find(|slot| slot.kind == kind) else { return Ok(()) };
-        let start = of.start as usize;
-        match table.over {
+        match over {
             Over::Array => {
-                let mut next = element::first_element(self.event, start);
+                let mut next = element::first_element(text, start);
                 while let Some(at) = next {
-                    let Some(end) = element.read(&table.trie, self.event, at) else { break };
-                    let bindings = bindings.with(level, element.view(&table.trie));
-                    self.row(index, &bindings, level, inner)?;
-                    next = element::next_element(self.event, end);
+                    let Some((view, end)) = element.read(&table.trie, text, at) else { break };
+                    self.row(index, &bindings.with(level, view), level, inner)?;
+                    next = element::next_element(text, end);
                 }
             }
             Over::Entries => {
                 let left = self.limits.rows.saturating_sub(self.rows);
-                let entries = element::entries(self.event, start, left);
+                let entries = element::entries(text, start, left);
                 let entries: Vec<Entry> = entries.ok_or_else(|| self.too_many_rows())?;
-                for entry in entries {
-                    if table.key_weight > 0 && self.withholds_entry(index, table, entry)? {
+                for entry in &entries {
+                    if table.key_weight > 0 && self.withholds_entry(index, table, entry, text)? {
                         continue;
                     }
-                    if element.read_entry(&table.trie, self.event, entry).is_none() {
-                        break;
-                    }
-                    let bindings = bindings.with(level, element.view(&table.trie));
-                    self.row(index, &bindings, level, inner)?;
+                    let Some(view) = element.read_entry(&table.trie, text, entry) else { break };
+                    self.row(index, &bindings.with(level, view), level, inner)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether what an expression gives is an array, which is `list` then.
+    fn makes_list(
+        &mut self,
+        index: usize,
+        (value, places): (&CompiledValue, &[ValuePlace]),
+        bindings: &Bindings<'_>,
+        list: &mut Vec<u8>,
+    ) -> Result<bool, BlockError> {
+        self.deadline.check()?;
+        list.clear();
+        let values = BoundValues {
+            bindings: *bindings,
+            places,
+            empty: self.declared.empty,
+            key_tables: &self.parts.key_tables,
+        };
+        let before = self.fuel;
+        let evaluated = value.evaluate(&values, list, &mut self.fuel);
+        self.note_row(index, before);
+        let evaluated = evaluated.map_err(|spent| self.out_of_fuel(FuelUse::Rows(index), spent))?;
+        Ok(evaluated == Evaluated::Value(JsonType::Array))
     }
 
     /// Whether there is no row for an entry, because of its key.
@@ -324,10 +368,11 @@ impl<'a> Fill<'a> {
         &mut self,
         index: usize,
         table: &PreparedRows,
-        entry: Entry,
+        entry: &Entry,
+        text: &[u8],
     ) -> Result<bool, BlockError> {
         self.deadline.check()?;
-        let Some(key) = entry.name(self.event) else { return Ok(true) };
+        let Some(key) = entry.name(text) else { return Ok(true) };
         if !key.contains('.') {
             return Ok(false);
         }
@@ -341,7 +386,7 @@ impl<'a> Fill<'a> {
         index: usize,
         bindings: &Bindings<'_>,
         level: usize,
-        inner: &mut [ElementSlots],
+        inner: &mut [IterationLevel],
     ) -> Result<(), BlockError> {
         let declared = self.declared;
         let Some(table) = declared.tables.get(index) else { return Ok(()) };
@@ -587,7 +632,7 @@ impl<'a> Fill<'a> {
             }
             FuelUse::Rows(index) => {
                 let rows = self.projector.rows().get(index);
-                escaped(&rows.map(|rows| rows.iteration.path().join(".")).unwrap_or_default())
+                escaped(&rows.map(list).unwrap_or_default())
             }
         })
     }
@@ -605,10 +650,10 @@ impl<'a> Fill<'a> {
         let rows = self.projector.rows();
         let around = input.rows.map(|own| Rows::around(rows, own)).unwrap_or_default();
         let around = around.into_iter().filter_map(|at| rows.get(at));
-        let around: Vec<&[String]> = around.map(|rows| rows.iteration.path()).collect();
+        let over = |rows: &Rows| format!("{}[]", list(rows));
+        let around: Vec<String> = around.map(over).collect();
         let path = |reference: &Reference| {
-            let around = around.iter().take(usize::from(reference.level.0));
-            let around = around.map(|path| format!("{}[]", path.join(".")));
+            let around = around.iter().take(usize::from(reference.level.0)).cloned();
             around.chain([reference.path.join(".")]).collect::<Vec<_>>().join(".")
         };
         let mut paths: Vec<String> = input.references().into_iter().map(path).collect();
@@ -618,6 +663,14 @@ impl<'a> Fill<'a> {
             conversions(value, &mut names);
         }
         (escaped(&paths.join(", ")), names.join(", "))
+    }
+}
+
+/// What rows go over.
+fn list(rows: &Rows) -> String {
+    match rows.iteration.query() {
+        Some(query) => format!("({})", query.text()),
+        None => rows.iteration.path().join("."),
     }
 }
 

@@ -144,8 +144,8 @@ impl BlockWriter {
         projection: &Projection,
         limits: BlockLimits,
     ) -> Result<(), BlockError> {
-        let mut fill = Fill::new(projector, event, limits, deadline, &mut self.parts);
-        let filled = fill.all(projector.view(projection));
+        let mut fill = Fill::new(projector, limits, deadline, &mut self.parts);
+        let filled = fill.all(projector.view(projection, event));
         self.spent = fill.spent();
         filled?;
         let BlockParts { records, tables, texts, .. } = &self.parts;

@@ -7,7 +7,7 @@ use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows};
 use crate::abi::slot::{Slot, SlotKind};
 use crate::plan::expr::{
-    CompiledCondition, CompiledValue, Empty, Expression, Level, Over, Reference, Source,
+    CompiledCondition, CompiledValue, Empty, Expression, Level, Listed, Over, Reference, Source,
 };
 
 /// The inputs of a declaration, and its iterations, made ready.
@@ -53,8 +53,6 @@ pub(crate) struct ValuePlace {
     pub(crate) level: usize,
     /// The number of the path among those that are read at its level.
     pub(crate) path: usize,
-    /// Whether it is an entry of an object as a whole, whose text isn't in the event.
-    pub(crate) is_entry: bool,
     /// Whether an object or an array here is withheld.
     withheld: bool,
     /// What an empty string here counts as.
@@ -99,12 +97,19 @@ pub(crate) enum ValueScope {
     Row,
 }
 
+/// What an iteration goes over.
+#[derive(Clone, Debug)]
+pub(crate) enum PreparedList {
+    /// What is at the first of these places at which there is such a thing.
+    At(Over, Vec<ValuePlace>),
+    /// The array that is made of these values.
+    By(CompiledValue, Vec<ValuePlace>),
+}
+
 /// An iteration: its rows, and what they hold.
 #[derive(Clone, Debug)]
 pub(crate) struct PreparedRows {
-    pub(crate) over: Over,
-    /// What it may go over, in the order in which it is looked for.
-    pub(crate) of: Vec<ValuePlace>,
+    pub(crate) list: PreparedList,
     /// What has to hold of an element, and of which values.
     pub(crate) condition: Option<(CompiledCondition, Vec<ValuePlace>)>,
     /// The iteration that it lies in.
@@ -179,16 +184,15 @@ impl PreparedSection {
         let prepared =
             inputs.iter().enumerate().map(|(index, input)| builder.prepare(index, input));
         let prepared: Vec<PreparedInput> = prepared.collect();
-        let places: Vec<_> = rows.iter().map(|rows| builder.of(rows)).collect();
+        let lists: Vec<_> = rows.iter().map(|rows| builder.list(rows)).collect();
         let conditions: Vec<_> = (0..rows.len()).map(|index| builder.condition(index)).collect();
         let columns = inputs.iter().filter_map(|input| input.rows);
         let asked_for: HashSet<usize> =
             columns.flat_map(|index| Rows::around(rows, index)).collect();
-        let gone_over = places.into_iter().zip(conditions);
+        let gone_over = lists.into_iter().zip(conditions);
         let tables = rows.iter().zip(gone_over).zip(&builder.elements).enumerate();
-        let tables = tables.map(|(index, ((rows, (of, condition)), paths))| PreparedRows {
-            over: rows.iteration.over,
-            of,
+        let tables = tables.map(|(index, ((rows, (list, condition)), paths))| PreparedRows {
+            list,
             condition,
             within: rows.within,
             only_if: rows.only_if,
@@ -296,22 +300,40 @@ impl Builder<'_> {
         number: usize,
         path: &[String],
     ) -> ValuePlace {
-        let over = iteration.and_then(|it| self.rows.get(it)).map(|rows| rows.iteration.over);
         ValuePlace {
             level,
             path: number,
-            is_entry: path.is_empty() && over == Some(Over::Entries),
             withheld: self.withheld.is_some_and(|withheld| withheld.nested(iteration, path)),
             empty: self.empty,
         }
     }
 
-    /// What an iteration may go over. To go over it is to read of its elements what is read of them, and no more.
-    fn of(&mut self, rows: &Rows) -> Vec<ValuePlace> {
+    /// What an iteration goes over.
+    fn list(&mut self, rows: &Rows) -> PreparedList {
+        match &rows.iteration.list {
+            Listed::At(over, paths) => PreparedList::At(*over, self.of(rows, paths)),
+            Listed::By(query) => {
+                let mut places = Vec::new();
+                let expression =
+                    Expression { source: Source::Query(query.clone()), convert: Vec::new() };
+                let compiled = CompiledValue::new(&expression, &mut |reference| {
+                    places.push(self.place(reference, rows.within));
+                    places.len() - 1
+                });
+                PreparedList::By(compiled, places)
+            }
+        }
+    }
+
+    /// Where what an iteration goes over may be. To go over it is to read of its elements what is read of them, and no more.
+    fn of(&mut self, rows: &Rows, paths: &[Vec<String>]) -> Vec<ValuePlace> {
         // Of the elements of the iteration outside, or of the event.
         let outside = self.levels(rows.within).len() - 1;
         let level = Level(u8::try_from(outside).unwrap_or(u8::MAX));
-        let paths = rows.iteration.paths.iter();
+        let around = rows.within.and_then(|within| self.rows.get(within));
+        // An entry as a whole isn't in the event: there is nothing to go over.
+        let is_entry = around.is_some_and(|it| it.iteration.over() == Over::Entries);
+        let paths = paths.iter().filter(|path| !(is_entry && path.is_empty()));
         let references = paths.map(|path| Reference { path: path.clone(), level });
         let places = references.map(|reference| self.place(&reference, rows.within));
         places.map(|place| ValuePlace { withheld: false, ..place }).collect()

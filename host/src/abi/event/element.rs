@@ -1,11 +1,12 @@
-//! The elements of an iteration, which lie in an event that was found valid.
+//! The elements of an iteration, which lie in a text that is known to be valid.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::trie::Trie;
 use super::walk::{Visit, Walk};
-use crate::abi::slot::{Slot, SlotKind};
+use crate::abi::slot::Slot;
 use crate::json::{scan, string, walk};
 
 /// Where the paths of one level lead: into the event, into an element, or into an element of that.
@@ -13,13 +14,13 @@ use crate::json::{scan, string, walk};
 pub(crate) struct View<'a> {
     trie: Option<&'a Trie>,
     slots: &'a [Slot],
-    /// An entry of an object, as an object.
-    entry: &'a [u8],
+    /// What the slots are places of: the event, the entry of an object as an object of its own, or what an expression has made.
+    text: &'a [u8],
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(trie: &'a Trie, slots: &'a [Slot]) -> Self {
-        Self { trie: Some(trie), slots, entry: &[] }
+    pub(super) fn new(trie: &'a Trie, slots: &'a [Slot], text: &'a [u8]) -> Self {
+        Self { trie: Some(trie), slots, text }
     }
 
     /// Where the path with this number leads.
@@ -28,9 +29,9 @@ impl<'a> View<'a> {
         slot.copied().unwrap_or_default()
     }
 
-    /// An entry of an object, as an object.
-    pub(crate) fn entry(&self) -> &'a [u8] {
-        self.entry
+    /// What the slots are places of.
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.text
     }
 }
 
@@ -39,58 +40,55 @@ impl<'a> View<'a> {
 pub(crate) struct ElementSlots {
     slots: Vec<Slot>,
     visits: Vec<Visit>,
+    /// An entry as an object.
     entry: Vec<u8>,
 }
 
-/// An entry of an object.
-#[derive(Clone, Copy, Debug)]
+/// An entry of an object: where the key is, with its quotes, and where the value is.
+#[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    /// Where the quote of the key is.
-    key: usize,
-    /// Where the value begins.
-    value: usize,
+    key: Range<usize>,
+    value: Range<usize>,
 }
 
 impl Entry {
-    /// Its key, in an event that was found valid.
-    pub(crate) fn name<'e>(&self, event: &'e [u8]) -> Option<Cow<'e, str>> {
-        let start = self.key + 1;
-        let (end, escaped) = scan::string(event, start).ok()?;
-        let inside = std::str::from_utf8(event.get(start..end - 1)?).ok()?;
+    /// Its key, in the text that it is of.
+    pub(crate) fn name<'e>(&self, text: &'e [u8]) -> Option<Cow<'e, str>> {
+        let start = self.key.start + 1;
+        let (end, escaped) = scan::string(text, start).ok()?;
+        let inside = std::str::from_utf8(text.get(start..end - 1)?).ok()?;
         if escaped { string::unescape(inside).map(Cow::Owned) } else { Some(Cow::Borrowed(inside)) }
     }
 }
 
 impl ElementSlots {
-    /// Finds the paths of `trie` in the element that begins at `start`, and where it ends.
-    pub(crate) fn read(&mut self, trie: &Trie, event: &[u8], start: usize) -> Option<usize> {
+    /// What the paths of `trie` lead to in the element that begins at `start`, and where it ends.
+    pub(crate) fn read<'a>(
+        &'a mut self,
+        trie: &'a Trie,
+        text: &'a [u8],
+        start: usize,
+    ) -> Option<(View<'a>, usize)> {
         self.clear(trie);
-        let mut walk = Walk::new(trie, event, &mut self.slots, &mut self.visits);
-        walk.root(start).ok()
+        let end = Walk::new(trie, text, &mut self.slots, &mut self.visits).root(start).ok()?;
+        Some((View::new(trie, &self.slots, text), end))
     }
 
-    /// Finds the paths of `trie` in an entry, which is seen as an object with the keys `key` and `value`.
-    pub(crate) fn read_entry(&mut self, trie: &Trie, event: &[u8], entry: Entry) -> Option<()> {
+    /// What the paths of `trie` lead to in an entry, which is seen as an object with the keys `key` and `value`.
+    pub(crate) fn read_entry<'a>(
+        &'a mut self,
+        trie: &'a Trie,
+        text: &[u8],
+        entry: &Entry,
+    ) -> Option<View<'a>> {
         self.clear(trie);
-        let mut walk = Walk::new(trie, event, &mut self.slots, &mut self.visits);
-        let (start, end) = walk.entry(entry.key, entry.value).ok()?;
-        let whole = trie.root().own();
-        if !whole.is_empty() {
-            let key = event.get(start.clone()).unwrap_or_default();
-            let value = event.get(end).unwrap_or_default();
-            self.entry.clear();
-            for part in [b"{\"key\":", key, b",\"value\":", value, b"}"] {
-                self.entry.extend_from_slice(part);
-            }
-            let end = u32::try_from(self.entry.len()).ok()?;
-            let slot = Slot { kind: SlotKind::Object, escaped: false, start: 0, end };
-            self.slots.get_mut(whole)?.fill(slot);
+        let (key, value) = (text.get(entry.key.clone())?, text.get(entry.value.clone())?);
+        self.entry.clear();
+        for part in [b"{\"key\":", key, b",\"value\":", value, b"}"] {
+            self.entry.extend_from_slice(part);
         }
-        Some(())
-    }
-
-    pub(crate) fn view<'a>(&'a self, trie: &'a Trie) -> View<'a> {
-        View { trie: Some(trie), slots: &self.slots, entry: &self.entry }
+        Walk::new(trie, &self.entry, &mut self.slots, &mut self.visits).root(0).ok()?;
+        Some(View::new(trie, &self.slots, &self.entry))
     }
 
     /// Bytes that are held on to.
@@ -109,33 +107,34 @@ impl ElementSlots {
 }
 
 /// The offset of the first element of the array whose bracket is at `start`.
-pub(crate) fn first_element(event: &[u8], start: usize) -> Option<usize> {
-    let at = scan::token(event, start + 1);
-    (scan::byte(event, at) != b']').then_some(at)
+pub(crate) fn first_element(text: &[u8], start: usize) -> Option<usize> {
+    let at = scan::token(text, start + 1);
+    (scan::byte(text, at) != b']').then_some(at)
 }
 
 /// The offset of the element after the one that ends at `end`.
-pub(crate) fn next_element(event: &[u8], end: usize) -> Option<usize> {
-    match scan::next(event, end, b']') {
-        Ok((true, behind)) => Some(scan::token(event, behind)),
+pub(crate) fn next_element(text: &[u8], end: usize) -> Option<usize> {
+    match scan::next(text, end, b']') {
+        Ok((true, behind)) => Some(scan::token(text, behind)),
         _ => None,
     }
 }
 
 /// The entries of an object whose brace is at `start`, one for each key: the last of equal ones, at the place of the first.
 /// `None`, when there are more than `limit`.
-pub(crate) fn entries(event: &[u8], start: usize, limit: usize) -> Option<Vec<Entry>> {
+pub(crate) fn entries(text: &[u8], start: usize, limit: usize) -> Option<Vec<Entry>> {
     let mut found: Vec<Entry> = Vec::new();
     let mut places: HashMap<Cow<'_, [u8]>, usize> = HashMap::new();
-    walk::members(event, start, |key, value| {
-        let entry = Entry { key: key.at - 1, value };
+    walk::members(text, start, |key, value| {
+        let end = walk::end(text, value)?;
+        let entry = Entry { key: key.at - 1..key.at + key.content.len() + 1, value: value..end };
         let next = found.len();
         match found.get_mut(*places.entry(key.text()).or_insert(next)) {
             Some(earlier) => *earlier = entry,
             None if next == limit => return None,
             None => found.push(entry),
         }
-        walk::end(event, value)
+        Some(end)
     })?;
     Some(found)
 }

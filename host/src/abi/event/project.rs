@@ -160,9 +160,9 @@ impl Projector {
         self.withheld.as_ref().is_some_and(|withheld| withheld.entry(iteration, key))
     }
 
-    /// Where the paths that start at the event's root lead.
-    pub(crate) fn view<'a>(&'a self, projection: &'a Projection) -> View<'a> {
-        View::new(&self.trie, &projection.slots)
+    /// Where the paths that start at the event's root lead, in the event that was read last.
+    pub(crate) fn view<'a>(&'a self, projection: &'a Projection, event: &'a [u8]) -> View<'a> {
+        View::new(&self.trie, &projection.slots, event)
     }
 
     /// Validates `event` from its first byte to its last and notes where the declared inputs are. A key that occurs twice

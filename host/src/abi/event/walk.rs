@@ -1,7 +1,5 @@
 //! The pass over an event, or an element of it, along the tree of the paths that are wanted.
 
-use std::ops::Range;
-
 use super::error::Fault;
 use super::trie::{Trie, TrieNode};
 use crate::abi::slot::{Slot, SlotKind};
@@ -46,30 +44,6 @@ impl<'a> Walk<'a> {
             self.forget_stale();
         }
         Ok(end)
-    }
-
-    /// An object that the paths start from, which has the keys `key`, whose text begins at one offset, and `value`, whose
-    /// text begins at another one: where both texts are.
-    pub(super) fn entry(&mut self, key: usize, value: usize) -> Scan<(Range<usize>, Range<usize>)> {
-        const NUMBER: u32 = 1;
-        let (trie, event) = (self.trie, self.event);
-        let root = trie.root();
-        self.last = NUMBER;
-        if let Some(visit) = self.visits.get_mut(root.index()) {
-            visit.number = NUMBER;
-        }
-        let mut member = |name: &[u8], start: usize| -> Scan<Range<usize>> {
-            let end = match trie.child(root, name, 0..name.len()) {
-                Some(child) => self.value(child, NUMBER, start, 0)?,
-                None => scan::value(event, start, 0)?.0,
-            };
-            Ok(start..end)
-        };
-        let found = (member(b"key", key)?, member(b"value", value)?);
-        if self.again {
-            self.forget_stale();
-        }
-        Ok(found)
     }
 
     /// A value that inputs point to or into, found during the visit `within` of the parent. Recursion is as deep as the

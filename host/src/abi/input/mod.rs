@@ -7,7 +7,9 @@ mod write;
 pub(in crate::abi) use read::{input, rows, whole_number};
 pub(in crate::abi) use strict::Strict;
 
-use crate::plan::expr::{Condition, Expression, ForEach, Iteration, OnError, Reference, Source};
+use crate::plan::expr::{
+    Condition, Expression, ForEach, Iteration, OnError, Query, Reference, Source,
+};
 
 /// One value that the extractor is given. Without `rows` it is one slot, with them one for each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +62,11 @@ impl Rows {
         let iterations: Option<Vec<Iteration>> =
             around.map(|at| Some(rows.get(at)?.iteration.clone())).collect();
         ForEach::of(iterations?)
+    }
+
+    /// Every path that the expression reads which gives what it goes over.
+    pub(crate) fn made_of(&self) -> Vec<&Reference> {
+        self.iteration.query().into_iter().flat_map(Query::references).collect()
     }
 
     /// Every path that its condition reads.

@@ -24,11 +24,10 @@ pub(in crate::abi) fn input(written: &LocatedValue<'_>) -> Option<Input> {
 /// An iteration of a section; `None` where what is wrong was noted.
 pub(in crate::abi) fn rows(written: &LocatedValue<'_>) -> Option<Rows> {
     let object = written.object(&section::ROWS)?;
-    let (over, paths) = object.over();
-    let paths = paths.iter().map(LocatedValue::segments).collect();
+    let list = object.list(PathScope::UNREAD, |path| path.segments());
     let condition = object.condition("where", PathScope::UNREAD);
     Some(Rows {
-        iteration: Iteration { over, paths, condition },
+        iteration: Iteration { list: list?, condition },
         within: index(&object, "within"),
         only_if: index(&object, "if"),
     })

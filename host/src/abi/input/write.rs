@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::{Input, InputKind, Rows};
 use crate::plan::expr::{Expression, Level, Source};
 use crate::plan::language::Dialect;
-use crate::plan::language::write::{Members, iteration};
+use crate::plan::language::write::Members;
 
 impl Serialize for Input {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -31,7 +31,8 @@ impl Serialize for Input {
 impl Serialize for Rows {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let condition = self.iteration.condition.as_ref();
-        iteration(&self.iteration)
+        Dialect::Section
+            .write_list(&self.iteration)
             .with_some("within", self.within)
             .with_some("if", self.only_if)
             .with_some(

@@ -35,11 +35,12 @@ impl Section {
     fn check_keys(&self) -> Result<(), SectionError> {
         let inputs = self.inputs.iter().flat_map(Input::references);
         let inputs = inputs.map(|reference| reference.path.len()).sum::<usize>();
-        let rows = self.rows.iter().flat_map(|rows| &rows.iteration.paths);
+        let rows = self.rows.iter().flat_map(|rows| rows.iteration.paths());
         let rows = rows.map(Vec::len).sum::<usize>();
-        let conditions = self.rows.iter().flat_map(Rows::references);
-        let conditions = conditions.map(|reference| reference.path.len()).sum::<usize>();
-        match inputs + rows + conditions {
+        let of_rows = |rows| [Rows::made_of(rows), Rows::references(rows)].concat();
+        let of_rows = self.rows.iter().flat_map(of_rows);
+        let of_rows = of_rows.map(|reference| reference.path.len()).sum::<usize>();
+        match inputs + rows + of_rows {
             found if found > MAX_PATH_KEYS => Err(SectionError::TooManyKeys { found }),
             _ => Ok(()),
         }
@@ -133,8 +134,9 @@ impl Section {
             if let Some(condition) = &rows.iteration.condition {
                 Extent::Rows(index).condition(condition, 1)?;
             }
-            let read = rows.references().into_iter().map(|reference| &reference.path);
-            let longest = rows.iteration.paths.iter().chain(read).map(Vec::len).max();
+            let read = [rows.made_of(), rows.references()].concat();
+            let read = read.into_iter().map(|reference| &reference.path);
+            let longest = rows.iteration.paths().iter().chain(read).map(Vec::len).max();
             if let Some(found) = longest.filter(|found| *found > MAX_PATH_SEGMENTS) {
                 return Err(SectionError::RowsPathTooDeep { index, found });
             }
@@ -147,10 +149,15 @@ impl Section {
             if places > ForEach::MAX_PLACES {
                 return Err(SectionError::Places { index, found: places });
             }
-            let allowed = self.level(index);
-            let deepest = rows.references().into_iter().map(|reference| reference.level.0).max();
-            if let Some(found) = deepest.filter(|found| *found > allowed) {
-                return Err(SectionError::RowsLevelTooDeep { index, found, allowed });
+            let inside = self.level(index);
+            for (part, references, allowed) in [
+                ("where", rows.references(), inside),
+                ("expression", rows.made_of(), inside.saturating_sub(1)),
+            ] {
+                let deepest = references.into_iter().map(|reference| reference.level.0).max();
+                if let Some(found) = deepest.filter(|found| *found > allowed) {
+                    return Err(SectionError::RowsLevelTooDeep { index, part, found, allowed });
+                }
             }
             if let Some(found) = rows.only_if {
                 let guard = self.inputs.get(found);

@@ -181,13 +181,15 @@ pub enum SectionError {
         /// How many places there are.
         found: usize,
     },
-    /// A path of a condition that starts at an element that the iteration isn't in.
+    /// A path of a condition, or of an expression, that starts at an element that it isn't in.
     #[error(
-        "rows[{index}].where: a path from level {found}, deeper than the elements, which are at level {allowed}"
+        "rows[{index}].{part}: a path from level {found}, deeper than the elements, which are at level {allowed}"
     )]
     RowsLevelTooDeep {
         /// Position in the list of iterations.
         index: usize,
+        /// Which part of it.
+        part: &'static str,
         /// The level of the path.
         found: u8,
         /// The level of the elements.

@@ -44,9 +44,9 @@ list, or `issues.*` for all that begin with `issues.`. Add a `when` only where t
 and everything in that node then starts at the element: `["id"]`. `"from": "event"` beside a path starts at the root again.
 `{"entries": PATH}` goes over the entries of an object, each seen as `{"key", "value"}`. An array in each element:
 `{"array": ["jobs"], "for_each": {"array": ["steps"]}}`, four levels at most; there `"from": "parent"` starts at the element
-outside, `"parent2"` at the one outside of that. `{"first_of": [PATH, PATH]}` goes over the first array that there is. With a
-`where`, a condition, elements for which it doesn't hold are passed over. Of elements that are no objects, the empty path
-`[]` is the element itself.
+outside, `"parent2"` at the one outside of that. `{"first_of": [PATH, PATH]}` goes over the first array that there is, and
+`{"expression": "resourceSpans[].scopeSpans[].spans[]"}` over the array that JMESPath gives. With a `where`, a condition,
+elements for which it doesn't hold are passed over. Of elements that are no objects, the empty path `[]` is the element itself.
 
 *Values.* Each mapping has exactly one of: `source_path`; `constant`; `template`, a text with paths in braces, `"{a.b}-{c}"`
 (`{$.a}` from the event, `{^.a}` from the parent, `{^^.a}` one further out, `{}` the element); `coalesce`, a list of values of

@@ -392,9 +392,15 @@ fn place(plan: &Plan, section: &Section, part: FuelUse) -> Option<String> {
             }
         },
         FuelUse::Rows(index) => {
-            let paths = &section.rows().get(index)?.iteration.paths;
+            let iteration = &section.rows().get(index)?.iteration;
+            if let Some(query) = iteration.query() {
+                let mut queries = plan.expressions().into_iter();
+                return queries.find(|(_, it)| *it == query).map(|(pointer, _)| pointer);
+            }
             let mut reads = plan.reads().into_iter().filter(|read| read.role == Role::ForEach);
-            reads.find(|read| paths.contains(&read.reference.path)).map(|read| read.pointer)
+            reads
+                .find(|read| iteration.paths().contains(&read.reference.path))
+                .map(|read| read.pointer)
         }
     }
 }

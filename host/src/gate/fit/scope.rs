@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::mapping::Mapping;
 use crate::evidence::effort::{StepBudget, StepBudgets, VALUE};
 use crate::evidence::similarity::ranking::only;
-use crate::evidence::{Evidence, PathIndex, Seen, at, is_scalar, shown_elements};
+use crate::evidence::{
+    Evidence, PathIndex, SampleQuery, SampleValues, Seen, at, is_scalar, shown_elements,
+};
 use crate::plan::expr::{
-    CompiledCondition, CompiledValue, Condition, Empty, Evaluated, Expression, ForEach, Level,
-    Lookup, Query, Reference, Source, Zone, fuel,
+    CompiledCondition, Condition, Empty, ForEach, Level, Query, Reference, Zone, fuel,
 };
 use crate::plan::{Plan, innermost};
 
@@ -198,31 +199,16 @@ impl<'t> RelevantSamples<'t> {
     /// left to look at them, nothing.
     pub(super) fn evaluated(&self, query: &Query) -> Vec<(&'t Seen, Option<Value>)> {
         let mut results = Vec::new();
-        let mut references = Vec::new();
-        let expression = Expression { source: Source::Query(query.clone()), convert: Vec::new() };
-        let compiled = CompiledValue::new(&expression, &mut |reference| {
-            references.push(reference.clone());
-            references.len() - 1
-        });
+        let query = SampleQuery::new(query, self.empty);
         for seen in &self.seen {
-            let value = |reference: &Reference| {
-                at(seen.at_level(reference.level)?, &reference.path).map(Value::to_string)
-            };
-            let values = Values(references.iter().map(value).collect(), self.empty);
-            let given = self.effort.left().min(fuel::default_for(seen.bytes()));
-            let (mut fuel, mut json) = (given, Vec::new());
-            let evaluated = compiled.evaluate(&values, &mut json, &mut fuel);
-            if !self.effort.take(given - fuel + VALUE * references.len() as u64) {
+            let given = self.effort.left().min(SampleQuery::fuel(seen));
+            let mut fuel = given;
+            let result = query.over(|level| seen.at_level(level), &mut fuel);
+            if !self.effort.take(given - fuel + VALUE * query.paths() as u64) {
                 break;
             }
-            let result = match evaluated {
-                Ok(Evaluated::Value(_)) => serde_json::from_slice(&json).ok(),
-                Ok(Evaluated::Absent) => Some(Value::Null),
-                Ok(Evaluated::Failed) => None,
-                // What it costs is for the sample run to say.
-                Err(_) => continue,
-            };
-            results.push((*seen, result));
+            // What it costs is for the sample run to say.
+            results.extend(result.ok().map(|result| (*seen, result)));
         }
         results
     }
@@ -267,7 +253,7 @@ impl Test {
             let value = at(seen.at_level(reference.level)?, &reference.path)?;
             Some(if self.is_whole { value.to_string() } else { compared(value) })
         };
-        let values = Values(self.references.iter().map(value).collect(), empty);
+        let values = SampleValues(self.references.iter().map(value).collect(), empty);
         let given = effort.left().min(fuel::default_for(seen.bytes()));
         let mut fuel = given;
         let holds = self.compiled.holds(&values, &mut fuel).unwrap_or(true);
@@ -292,23 +278,5 @@ fn compared(value: &Value) -> String {
         Value::Array(elements) if !elements.is_empty() => "[0]".to_owned(),
         Value::Object(fields) if !fields.is_empty() => r#"{"":0}"#.to_owned(),
         value => value.to_string(),
-    }
-}
-
-/// Values by their number, and what an empty string counts as.
-struct Values(Vec<Option<String>>, Empty);
-
-impl Lookup for Values {
-    fn value(&self, index: usize) -> Option<&[u8]> {
-        let value = self.as_it_is(index)?;
-        (self.1 == Empty::Value || value != br#""""#).then_some(value)
-    }
-
-    fn as_it_is(&self, index: usize) -> Option<&[u8]> {
-        self.0.get(index)?.as_deref().map(str::as_bytes)
-    }
-
-    fn empty(&self) -> Empty {
-        self.1
     }
 }

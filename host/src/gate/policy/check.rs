@@ -15,7 +15,7 @@ use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::{Evidence, PathStep, shown_steps, values_at};
 use crate::json::JsonKind;
 use crate::plan::expr::{Chain, Conversion, Converted, ForEach, Reference, fuel};
-use crate::plan::{EVENT_TYPE, Plan, Read, Role};
+use crate::plan::{EVENT_TYPE, Plan, Read};
 
 /// How much of a path, and of a policy's reason, is repeated, in characters.
 const QUOTED_CHARS: usize = 200;
@@ -72,9 +72,9 @@ impl FieldPolicy {
             samples.flat_map(|seen| values_at(seen.event(), steps)).collect()
         };
         let mut looks = LOOKS;
-        self.check_reads(plan, |read, steps| match read.role {
-            Role::ForEach => self.has_entry_to_withhold(&values(steps), steps, &mut looks),
-            _ => {
+        self.check_reads(plan, |read, steps| match read.is_gone_over() {
+            true => self.has_entry_to_withhold(&values(steps), steps, &mut looks),
+            false => {
                 let holds = |kind| matches!(kind, JsonKind::Object | JsonKind::Array);
                 evidence.declared_at(steps).iter().any(holds)
                     || values(steps).into_iter().any(|value| {
@@ -115,7 +115,7 @@ impl FieldPolicy {
         let mut removals = Removals::default();
         for read in plan.reads() {
             let places = PathStep::resolved(&read.reference, read.for_each);
-            let usage = if read.role == Role::ForEach { Use::Iterated } else { Use::Read };
+            let usage = if read.is_gone_over() { Use::Iterated } else { Use::Read };
             let mut finding_at = |steps: &Vec<PathStep>| {
                 // An entry as a whole is an object, whatever events there are.
                 let is_entry =
@@ -174,6 +174,10 @@ impl FieldPolicy {
             let gone_over = PathStep::gone_over(&for_each);
             let over = |steps: &Vec<PathStep>| self.of_module(&place, steps, Use::Iterated);
             findings.extend(gone_over.iter().find_map(over));
+            let made_of = format!("{place}/expression");
+            let read =
+                |reference: &Reference| self.read_by_module(&made_of, reference, for_each.outer());
+            findings.extend(row.made_of().into_iter().find_map(read));
             let place = format!("{place}/where");
             let read =
                 |reference: &Reference| self.read_by_module(&place, reference, Some(&for_each));

@@ -34,7 +34,8 @@ impl FieldPolicy {
         let mut nested = BTreeSet::new();
         let of_inputs = section.inputs().iter().map(|input| (input.rows, input.references()));
         let of_rows = rows.iter().enumerate().map(|(index, row)| (Some(index), row.references()));
-        for (own, references) in of_inputs.chain(of_rows) {
+        let of_lists = rows.iter().map(|row| (row.within, row.made_of()));
+        for (own, references) in of_inputs.chain(of_rows).chain(of_lists) {
             let for_each = own.and_then(|own| Rows::for_each(rows, own));
             for reference in references {
                 let places = PathStep::resolved(reference, for_each.as_ref());
@@ -51,7 +52,7 @@ impl FieldPolicy {
         }
         let mut entries = BTreeMap::new();
         for (index, row) in rows.iter().enumerate() {
-            if row.iteration.over != Over::Entries {
+            if row.iteration.over() != Over::Entries {
                 continue;
             }
             let Some(for_each) = Rows::for_each(rows, index) else { continue };

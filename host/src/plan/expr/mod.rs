@@ -20,6 +20,6 @@ pub(crate) use fuel::OutOfFuel;
 pub(crate) use query::KeyTables;
 pub use query::{Query, QueryError, QueryFailure};
 pub(crate) use reference::FIRST_OF;
-pub use reference::{ForEach, Iteration, Level, Over, Reference};
+pub use reference::{ForEach, Iteration, Level, Listed, Over, Reference};
 pub use template::{Piece, Template, TemplateError};
 pub use value::{Empty, Expression, OnDuplicate, OnError, Source};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Condition;
+use super::{Condition, Query};
 
 /// What a path starts from, counted from the outside.
 #[derive(
@@ -49,7 +49,7 @@ impl Reference {
     }
 }
 
-/// What an iteration goes over.
+/// What there is at a path to go over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
@@ -69,14 +69,21 @@ impl Over {
     }
 }
 
+/// What an iteration goes over. Paths start, and an expression stands, at the event's root, or at the element of the iteration
+/// outside.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Listed {
+    /// What is at one of these paths, one at least: the first at which there is such a thing.
+    At(Over, Vec<Vec<String>>),
+    /// The elements of the array that an expression gives. They need not be anywhere in the event.
+    By(Query),
+}
+
 /// One level of iteration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Iteration {
     /// What it goes over.
-    pub over: Over,
-    /// Where that may be, one path at least: from the event's root, or from the element of the iteration outside. Of several
-    /// the first counts at which there is an array.
-    pub paths: Vec<Vec<String>>,
+    pub list: Listed,
     /// What has to hold of an element, or it is passed over.
     pub condition: Option<Condition>,
 }
@@ -88,18 +95,49 @@ impl Iteration {
     /// An iteration over all of what is at one path.
     #[must_use]
     pub fn new(over: Over, path: Vec<String>) -> Self {
-        Self { over, paths: vec![path], condition: None }
+        Self { list: Listed::At(over, vec![path]), condition: None }
     }
 
-    /// Where what it goes over is, or is first looked for.
+    /// Whether its elements are those of an array, or the entries of an object.
+    #[must_use]
+    pub fn over(&self) -> Over {
+        match &self.list {
+            Listed::At(over, _) => *over,
+            Listed::By(_) => Over::Array,
+        }
+    }
+
+    /// Where what it goes over may be; none where an expression gives it.
+    #[must_use]
+    pub fn paths(&self) -> &[Vec<String>] {
+        match &self.list {
+            Listed::At(_, paths) => paths,
+            Listed::By(_) => &[],
+        }
+    }
+
+    /// Where what it goes over is, or is first looked for; empty where an expression gives it.
     #[must_use]
     pub fn path(&self) -> &[String] {
-        self.paths.first().map(Vec::as_slice).unwrap_or_default()
+        self.paths().first().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The expression that gives what it goes over, where one does.
+    #[must_use]
+    pub fn query(&self) -> Option<&Query> {
+        match &self.list {
+            Listed::At(..) => None,
+            Listed::By(query) => Some(query),
+        }
     }
 
     /// The field that says what is gone over.
     pub(crate) fn field(&self) -> &'static str {
-        if self.paths.len() > 1 { FIRST_OF } else { self.over.field() }
+        match &self.list {
+            Listed::At(_, paths) if paths.len() > 1 => FIRST_OF,
+            Listed::At(over, _) => over.field(),
+            Listed::By(_) => "expression",
+        }
     }
 }
 
@@ -190,8 +228,7 @@ impl ForEach {
     pub(crate) fn goes_over_what(&self, other: &Self) -> bool {
         let pairs = self.outwards().zip(other.outwards());
         let mut pairs = pairs.map(|(one, other)| (&one.iteration, &other.iteration));
-        self.level() == other.level()
-            && pairs.all(|(one, other)| one.over == other.over && one.paths == other.paths)
+        self.level() == other.level() && pairs.all(|(one, other)| one.list == other.list)
     }
 
     /// All levels of these, each once and the outer ones first, without conditions.
@@ -215,6 +252,7 @@ impl ForEach {
 
     /// In how many places its elements may be.
     pub(crate) fn places(&self) -> usize {
-        self.outwards().fold(1, |places, it| places.saturating_mul(it.iteration.paths.len()))
+        self.outwards()
+            .fold(1, |places, it| places.saturating_mul(it.iteration.paths().len().max(1)))
     }
 }

@@ -8,8 +8,8 @@ use super::scope::{PathScope, start_level};
 use super::section;
 use crate::diagnostics::codes;
 use crate::plan::expr::{
-    Condition, Conversion, Expression, FIRST_OF, JsonType, Level, Over, Piece, Query, Reference,
-    Source, Template, Test,
+    Condition, Conversion, Expression, FIRST_OF, JsonType, Level, Listed, Over, Piece, Query,
+    Reference, Source, Template, Test,
 };
 
 /// Levels that the values of a plan nest at most: one is inside of no `coalesce`.
@@ -74,15 +74,24 @@ impl LocatedObject<'_> {
         self.get(name)?.condition(scope.nested())
     }
 
-    /// What an object goes over that has one of `array`, `entries` and `first_of`, and the paths to it.
-    pub(crate) fn over(&self) -> (Over, Vec<LocatedValue<'_>>) {
-        match self.alternative() {
-            Some(written) if written.name() == FIRST_OF => (Over::Array, written.items().collect()),
-            Some(written) if written.name() == Over::Entries.field() => {
-                (Over::Entries, vec![written])
+    /// What an object goes over that has one of `array`, `entries`, `first_of` and `expression`; `None` where that can't be read.
+    /// An expression stands where `scope` says, and `path` reads a path.
+    pub(crate) fn list(
+        &self,
+        scope: PathScope,
+        path: impl Fn(&LocatedValue<'_>) -> Vec<String>,
+    ) -> Option<Listed> {
+        let written = self.alternative()?;
+        Some(match written.name() {
+            "expression" => Listed::By(written.query(scope)?),
+            FIRST_OF => {
+                Listed::At(Over::Array, written.items().map(|written| path(&written)).collect())
             }
-            written => (Over::Array, written.into_iter().collect()),
-        }
+            name if name == Over::Entries.field() => {
+                Listed::At(Over::Entries, vec![path(&written)])
+            }
+            _ => Listed::At(Over::Array, vec![path(&written)]),
+        })
     }
 }
 

@@ -134,9 +134,10 @@ pub(crate) static ROWS: ObjectTable = ObjectTable::new(
         Field::new("array", Path),
         Field::new("entries", Path),
         Field::new("first_of", Paths).entries(2, Iteration::MAX_PATHS),
+        EXPRESSION,
         Field::new("within", Section),
         IF,
         Field::new("where", Object(ObjectKind::Condition)),
     ],
-    &[OneOf(&[alone("array"), alone("entries"), alone("first_of")])],
+    &[OneOf(&[alone("array"), alone("entries"), alone("first_of"), alone("expression")])],
 );

@@ -446,12 +446,13 @@ static FOR_EACH: ObjectTable = ObjectTable::new(
             .entries(2, Iteration::MAX_PATHS)
             .aliases(&["arrays", "paths", "any_of", "one_of", "coalesce"])
             .about("Where the array may be: the first of these paths at which there is one counts."),
+        EXPRESSION.about("What gives the array. It stands where paths to the array would start."),
         Field::new("where", Object(ObjectKind::Condition))
             .aliases(&["when", "if", "filter", "condition"])
             .about("What has to hold of an element, or it is passed over. Its paths start at the element."),
         EACH.about("Over the elements of each element. There are four levels at most."),
     ],
-    &[OneOf(&[alone("array"), alone("entries"), alone("first_of")])],
+    &[OneOf(&[alone("array"), alone("entries"), alone("first_of"), alone("expression")])],
 )
 .about("One for each element of an array, or for each entry of an object, which is seen as {\"key\", \"value\"}. Paths inside start at the element.");
 

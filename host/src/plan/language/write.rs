@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::dialect::Dialect;
 use super::scope::start_word;
 use crate::plan::expr::{
-    Condition, Conversion, Expression, ForEach, Iteration, Level, Piece, Query, Reference, Source,
-    Test,
+    Condition, Conversion, Expression, ForEach, Iteration, Level, Listed, Piece, Query, Reference,
+    Source, Test,
 };
 
 /// JSON whose objects keep the order in which their members were added: those of `serde_json` are sorted.
@@ -101,14 +101,6 @@ impl Serialize for Members {
     }
 }
 
-/// What an iteration goes over.
-pub(crate) fn iteration(iteration: &Iteration) -> Members {
-    match iteration.paths.as_slice() {
-        [path] => Members::new().with(iteration.field(), path.clone()),
-        paths => Members::new().with(iteration.field(), paths.to_vec()),
-    }
-}
-
 /// As plans write it.
 impl Serialize for ForEach {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -121,7 +113,7 @@ pub(crate) fn for_each(for_each: &ForEach) -> Members {
         let level = Level(level).inside();
         let condition = it.condition.as_ref();
         let condition = condition.map(|it| Dialect::Plan.write_condition(it, level));
-        iteration(it).with_some("where", condition)
+        Dialect::Plan.write_list(it).with_some("where", condition)
     };
     let levels: Vec<Members> = (0..).zip(for_each.levels()).map(written).collect();
     let nested = levels.into_iter().rev().reduce(|inner, outer| outer.with("for_each", inner));
@@ -175,6 +167,17 @@ impl Dialect {
                     Test::IsType(json_type) => tested.with("is_type", json!(json_type)),
                 }
             }
+        }
+    }
+
+    /// What an iteration goes over.
+    pub(crate) fn write_list(self, iteration: &Iteration) -> Members {
+        match &iteration.list {
+            Listed::By(query) => self.write_query(query),
+            Listed::At(_, paths) => match paths.as_slice() {
+                [path] => Members::new().with(iteration.field(), path.clone()),
+                paths => Members::new().with(iteration.field(), paths.to_vec()),
+            },
         }
     }
 

@@ -9,6 +9,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::query::Tree;
+
 /// A value and its text.
 pub(super) struct EventJson<'e> {
     pub(super) text: Cow<'e, str>,
@@ -64,6 +66,25 @@ impl<'e> EventJson<'e> {
         let key = Self { text: Cow::Owned(key_text), data: EventData::String(key.to_owned()) };
         let fields = vec![("key".to_owned(), Rc::new(key)), ("value".to_owned(), Rc::clone(value))];
         Self { text: Cow::Owned(text), data: EventData::Object(fields) }
+    }
+
+    /// What an expression has made.
+    pub(super) fn made(tree: &Tree) -> Self {
+        let data = match tree {
+            Tree::Null => EventData::Null,
+            Tree::Boolean(truth) => EventData::Boolean(*truth),
+            Tree::Number(_) => EventData::Number,
+            Tree::Text(text) => EventData::String(text.clone()),
+            Tree::Array(items) => {
+                EventData::Array(items.iter().map(|item| Rc::new(Self::made(item))).collect())
+            }
+            Tree::Object(fields) => {
+                let field =
+                    |(key, value): &(String, Tree)| (key.clone(), Rc::new(Self::made(value)));
+                EventData::Object(fields.iter().map(field).collect())
+            }
+        };
+        Self { text: Cow::Owned(tree.to_json()), data }
     }
 
     /// What an object has under this key.

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use super::json::{EventData, EventJson};
+use super::query::Tree;
 use crate::plan::EVENT_TYPE;
-use crate::plan::expr::{Empty, ForEach, Iteration, Over, Reference};
+use crate::plan::expr::{Empty, ForEach, Iteration, Listed, Over, Reference};
 
 /// The event, and the elements that are gone over, the outer one first.
 #[derive(Clone)]
@@ -54,7 +55,15 @@ impl<'e> Row<'e> {
 
     /// The rows of the elements of one iteration in what is innermost here.
     fn elements(&self, iteration: &Iteration) -> Vec<Self> {
-        let elements = iteration.paths.iter().find_map(|path| self.gone_over(iteration.over, path));
+        let elements = match &iteration.list {
+            Listed::At(over, paths) => paths.iter().find_map(|path| self.gone_over(*over, path)),
+            Listed::By(query) => match self.query(query) {
+                Ok(Tree::Array(items)) => {
+                    Some(items.iter().map(|item| Rc::new(EventJson::made(item))).collect())
+                }
+                _ => None,
+            },
+        };
         let with = |element| Self {
             levels: self.levels.iter().cloned().chain([element]).collect(),
             empty: self.empty,

@@ -21,8 +21,10 @@ pub(super) fn for_each(object: &LocatedObject<'_>) -> (Option<ForEach>, PathScop
             break;
         }
         let Some(object) = written.object(ObjectKind::ForEach.table()) else { break };
-        let around = for_each.as_ref().map(|it| it.innermost().over);
-        let iteration = iteration(&object, around, PathScope::at(level.inside()));
+        let around = for_each.as_ref().map(|it| it.innermost().over());
+        let Some(iteration) = iteration(&object, around, level) else {
+            return (None, PathScope::UNREAD);
+        };
         let inside = match for_each {
             Some(outer) => outer.around(iteration),
             None => ForEach::new(iteration),
@@ -40,14 +42,15 @@ pub(super) fn for_each(object: &LocatedObject<'_>) -> (Option<ForEach>, PathScop
     }
 }
 
-/// One level. `scope`: where paths of its condition start.
-fn iteration(object: &LocatedObject<'_>, around: Option<Over>, scope: PathScope) -> Iteration {
-    let (over, written) = object.over();
-    Iteration {
-        over,
-        paths: written.iter().map(|path| path_to_elements(path, around)).collect(),
-        condition: object.condition("where", scope),
-    }
+/// One level, in what is at this one; `None` where what it goes over can't be read.
+fn iteration(
+    object: &LocatedObject<'_>,
+    around: Option<Over>,
+    outside: Level,
+) -> Option<Iteration> {
+    let list = object.list(PathScope::at(outside), |path| path_to_elements(path, around));
+    let condition = object.condition("where", PathScope::at(outside.inside()));
+    Some(Iteration { list: list?, condition })
 }
 
 /// Every place is looked at by whoever checks what is read.

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::plan::expr::{FIRST_OF, ForEach, Iteration, Level, Over};
+use crate::plan::expr::{FIRST_OF, ForEach, Iteration, Level, Listed, Over, Query};
+use crate::plan::innermost;
 use crate::plan::language::{STARTS, start_level};
 
 /// What paths start from: the event, or the elements of an iteration.
@@ -59,7 +60,8 @@ impl IterationScope {
 
 /// A `for_each` with all its levels, if they can be read.
 fn read_for_each(written: &Value) -> Option<ForEach> {
-    let levels = written_levels(written).map(read_iteration);
+    let levels = (0..).map(Level).zip(written_levels(written));
+    let levels = levels.map(|(outside, level)| read_iteration(level, outside));
     let levels: Vec<Iteration> = levels.collect::<Option<_>>()?;
     ForEach::of(levels).filter(|it| it.level() <= Level::DEEPEST)
 }
@@ -77,7 +79,8 @@ pub(super) fn scopes_of_levels(written: &Value, at: &str) -> Vec<(String, Iterat
     let mut at = at.to_owned();
     let mut scopes = Vec::new();
     for level in written_levels(written) {
-        let iteration = read_iteration(level).filter(|_| is_readable);
+        let outside = innermost(scope.as_ref());
+        let iteration = read_iteration(level, outside).filter(|_| is_readable);
         is_readable = iteration.is_some();
         if let Some(iteration) = iteration {
             scope = Some(match scope.take() {
@@ -93,19 +96,21 @@ pub(super) fn scopes_of_levels(written: &Value, at: &str) -> Vec<(String, Iterat
     scopes
 }
 
-/// One level of a `for_each`, if it can be read, without a condition.
-fn read_iteration(written: &Value) -> Option<Iteration> {
-    let fields = ["array", "entries", FIRST_OF].map(|name| written.get(name));
-    let (over, paths) = match fields {
-        [Some(path), None, None] => (Over::Array, vec![read_path(path)?]),
-        [None, Some(path), None] => (Over::Entries, vec![read_path(path)?]),
-        [None, None, Some(Value::Array(paths))] => {
-            (Over::Array, paths.iter().map(read_path).collect::<Option<Vec<_>>>()?)
+/// One level of a `for_each` in what is at this one, if it can be read, without a condition.
+fn read_iteration(written: &Value, outside: Level) -> Option<Iteration> {
+    let fields = ["array", "entries", FIRST_OF, "expression"].map(|name| written.get(name));
+    let list = match fields {
+        [Some(path), None, None, None] => Listed::At(Over::Array, vec![read_path(path)?]),
+        [None, Some(path), None, None] => Listed::At(Over::Entries, vec![read_path(path)?]),
+        [None, None, Some(Value::Array(paths)), None] => {
+            let may_be = (1..=Iteration::MAX_PATHS).contains(&paths.len());
+            let paths = may_be.then(|| paths.iter().map(read_path).collect::<Option<_>>())?;
+            Listed::At(Over::Array, paths?)
         }
+        [None, None, None, Some(text)] => Listed::By(Query::parse(text.as_str()?, outside).ok()?),
         _ => return None,
     };
-    let may_be = (1..=Iteration::MAX_PATHS).contains(&paths.len());
-    may_be.then_some(Iteration { over, paths, condition: None })
+    Some(Iteration { list, condition: None })
 }
 
 fn read_path(written: &Value) -> Option<Vec<String>> {

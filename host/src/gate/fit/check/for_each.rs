@@ -3,16 +3,17 @@
 use serde_json::Value;
 
 use super::describe::{described, shown};
+use super::expression;
 use crate::diagnostics::codes::{FOR_EACH_NOT_ARRAY, FOR_EACH_NOT_OBJECT, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::evidence::similarity::ranking::Likely;
-use crate::evidence::{Path, PathIndex};
+use crate::evidence::{Path, PathIndex, Seen};
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::smallest;
 use crate::gate::fit::suggest::{Meant, collections, nearest_collection, reads_elements, relocate};
 use crate::json::JsonKind;
-use crate::plan::expr::{FIRST_OF, Over};
+use crate::plan::expr::{FIRST_OF, Over, Query};
 use crate::plan::{Plan, Read, Role};
 
 /// How many arrays a message names.
@@ -21,12 +22,52 @@ const MAX_LISTED: usize = 6;
 /// Everything that the plan goes over has to be there in some event, and be an array or an object.
 pub(in crate::gate::fit) fn check(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Finding> {
     let reads = plan.reads();
-    let over = reads.iter().filter(|read| read.role == Role::ForEach);
-    let finding = |read| match alternatives(read, &reads) {
-        Some(all) => alternative(read, &all, scopes),
-        None => iteration(read, &reads, scopes),
+    let mut expressions = plan.expressions();
+    let mut findings = Vec::new();
+    for read in reads.iter().filter(|read| read.role == Role::ForEach) {
+        if read.is_gone_over() {
+            findings.extend(match alternatives(read, &reads) {
+                Some(all) => alternative(read, &all, scopes),
+                None => iteration(read, &reads, scopes),
+            });
+        } else if let Some(at) = expressions.iter().position(|(at, _)| *at == read.pointer) {
+            // An expression is looked at as a whole, where the first of its paths is.
+            let (_, query) = expressions.swap_remove(at);
+            let unknown = expression::keys(&read.pointer, query, read.for_each, scopes);
+            let is_known = unknown.is_empty();
+            findings.extend(unknown);
+            findings.extend(is_known.then(|| no_array(read, query, scopes)).flatten());
+        }
+    }
+    findings
+}
+
+/// An expression that gives something else than an array wherever it is evaluated.
+fn no_array(read: &Read<'_>, query: &Query, scopes: &Scopes<'_>) -> Option<Finding> {
+    let results = scopes.relevant(read.for_each, &[])?.evaluated(query);
+    if results.iter().any(|(_, result)| result.as_ref().is_some_and(Value::is_array)) {
+        return None;
+    }
+    let is_something = |(_, result): &&(&Seen, Option<Value>)| *result != Some(Value::Null);
+    let telling = results.iter().find(is_something);
+    let observed = match telling {
+        Some((_, Some(value))) => described(value),
+        Some((_, None)) => "an expression that fails".to_owned(),
+        // In a few samples, what is optional may well not be there.
+        None if scopes.at(read.for_each, query.innermost())?.is_thin() => return None,
+        None => "null".to_owned(),
     };
-    over.filter_map(finding).collect()
+    let (first, _) = telling.or(results.first())?;
+    let count = results.len();
+    let mut finding = Finding::new(
+        Stage::Fit,
+        FOR_EACH_NOT_ARRAY,
+        &read.pointer,
+        "an expression that gives an array to go over",
+        format!("{observed}, and an array in none of {count} samples"),
+    );
+    finding.event = smallest([*first].into_iter());
+    Some(finding)
 }
 
 /// All paths of which the first counts at which there is an array, where this is one of them.

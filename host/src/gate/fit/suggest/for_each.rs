@@ -77,7 +77,7 @@ pub(crate) fn iterations_with(
 
 fn arrays(evidence: &Evidence, types: &[&str]) -> Vec<Iteration> {
     let all = evidence.arrays(types).into_iter().map(|it| it.iteration);
-    all.filter(|it| it.over == Over::Array).take(MAX_ARRAYS).collect()
+    all.filter(|it| it.over() == Over::Array).take(MAX_ARRAYS).collect()
 }
 
 /// What there is to go over, as far as it may be suggested.
@@ -85,8 +85,8 @@ pub(in crate::gate::fit) fn collections<'k>(
     over: Over,
     known: &'k PathIndex<'_>,
 ) -> impl Iterator<Item = &'k Path> {
-    let of_kind = known.collections().iter().filter(move |it| it.iteration.over == over);
-    let paths = of_kind.filter_map(|it| it.iteration.paths.first());
+    let of_kind = known.collections().iter().filter(move |it| it.iteration.over() == over);
+    let paths = of_kind.filter_map(|it| it.iteration.paths().first());
     paths.filter(|path| path.iter().all(|key| is_presentable(key)))
 }
 

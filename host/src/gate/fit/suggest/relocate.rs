@@ -76,16 +76,16 @@ fn in_element(
     let mut wholes = vec![Path::new()];
     for (level, iteration) in (1..).zip(for_each.levels()) {
         let own = |whole: &Path| {
-            let paths = iteration.paths.iter();
+            let paths = iteration.paths().iter();
             paths.map(|path| [whole.as_slice(), path].concat()).collect::<Vec<Path>>()
         };
         wholes = wholes.iter().flat_map(own).collect();
         prefixes.extend(wholes.iter().map(|whole| (whole.clone(), level)));
-        prefixes.extend(iteration.paths.iter().map(|path| (path.clone(), level)));
+        prefixes.extend(iteration.paths().iter().map(|path| (path.clone(), level)));
     }
     let entry = [&[ENTRY_VALUE.to_owned()], path].concat();
     let level = for_each.level();
-    let is_entry = for_each.innermost().over == Over::Entries;
+    let is_entry = for_each.innermost().over() == Over::Entries;
     if is_entry && scopes.at(Some(for_each), level)?.has(&entry) {
         return Some(Reference { path: entry, level });
     }

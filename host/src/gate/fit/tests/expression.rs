@@ -79,3 +79,73 @@ fn conditions_are_looked_at_as_well() {
     plan["when"] = json!({"all": [{"expression": "length(content.lines) > 0"}]});
     assert_eq!(repaired, Some(plan));
 }
+
+/// Parcels of what an expression gives.
+fn parcels(expression: &str, id: &[&str], weight: &[&str]) -> Value {
+    json!({"event_type": "order.placed", "function_name": "f", "nodes": [{
+        "entity_name": "Parcel",
+        "for_each": {"expression": expression},
+        "key_fields": [{"property_name": "parcel_id", "source_path": id}],
+        "property_fields": [{"property_name": "weight", "source_path": weight, "convert": ["to_double"]}],
+    }]})
+}
+
+const PARCELS: &str = "content.lines[].parcels[]";
+
+#[test]
+fn what_is_in_the_elements_of_an_expression_is_known() {
+    let pinned = "content.lines[?no > 0].parcels[].{pin: id, heavy: weight}";
+    for plan in [
+        parcels(PARCELS, &["id"], &["weight"]),
+        parcels(pinned, &["pin"], &["heavy"]),
+        parcels("[content.lines[0].parcels, content.lines[1].parcels][]", &["id"], &["weight"]),
+    ] {
+        assert_eq!(judged(&plan).0, [""; 0], "{plan}");
+    }
+    for (wrong, weight, right) in [
+        (PARCELS, "wieght", parcels(PARCELS, &["id"], &["weight"])),
+        (pinned, "haevy", parcels(pinned, &["pin"], &["heavy"])),
+    ] {
+        let id = if wrong == pinned { "pin" } else { "id" };
+        let (texts, repaired) = judged(&parcels(wrong, &[id], &[weight]));
+        assert_eq!(texts, ["/nodes/0/property_fields/0/source_path: unknown_path!"], "{wrong}");
+        assert_eq!(repaired, Some(right), "{wrong}");
+    }
+}
+
+#[test]
+fn a_misspelt_key_in_the_expression_of_a_list_is_found_and_put_right() {
+    for wrong in
+        ["content.liens[].parcels[]", "content.lines[].parsels[]", "cotent.lines[].parcels[]"]
+    {
+        let (texts, repaired) = judged(&parcels(wrong, &["id"], &["weight"]));
+        assert_eq!(texts, ["/nodes/0/for_each/expression: unknown_path!"], "{wrong}");
+        assert_eq!(repaired, Some(parcels(PARCELS, &["id"], &["weight"])), "{wrong}");
+    }
+}
+
+#[test]
+fn an_expression_that_gives_no_list_is_found() {
+    for wrong in ["content.lines[0]", "length(content.lines)", "sum(content.lines)", "content.note"]
+    {
+        let (texts, _) = judged(&parcels(wrong, &["id"], &["weight"]));
+        let found = "/nodes/0/for_each/expression: for_each_not_array";
+        assert!(texts[0].starts_with(found), "{wrong}: {texts:?}");
+    }
+}
+
+#[test]
+fn expressions_may_be_within_arrays_and_around_them() {
+    let mut plan = parcels(PARCELS, &["id"], &["weight"]);
+    plan["nodes"][0]["for_each"] = json!({"array": ["content", "lines"],
+        "for_each": {"expression": "parcels[?id != $.content.id]"}});
+    assert_eq!(judged(&plan).0, [""; 0]);
+    plan["nodes"][0]["for_each"] =
+        json!({"expression": "content.lines[::-1]", "for_each": {"array": ["parcels"]}});
+    assert_eq!(judged(&plan).0, [""; 0]);
+    plan["nodes"][0]["for_each"]["for_each"]["array"] = json!(["parsels"]);
+    let (texts, repaired) = judged(&plan);
+    assert_eq!(texts, ["/nodes/0/for_each/for_each/array: unknown_path!"]);
+    plan["nodes"][0]["for_each"]["for_each"]["array"] = json!(["parcels"]);
+    assert_eq!(repaired, Some(plan));
+}

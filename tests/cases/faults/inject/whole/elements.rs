@@ -50,7 +50,7 @@ fn others(case: &Case, at: &str) -> Vec<Iteration> {
             evidence.elements(&types, &outer).arrays(&types)
         }
     };
-    all.into_iter().map(|it| it.iteration).filter(|it| it.over == Over::Array).collect()
+    all.into_iter().map(|it| it.iteration).filter(|it| it.over() == Over::Array).collect()
 }
 
 pub(super) fn elsewhere(case: &Case, faults: &mut Vec<Fault>) {

@@ -1,0 +1,11 @@
+;; attack: a list of 300 elements, in each of which an expression gives all of it
+;; expect: too_many_rows
+;; event: {"event_type":"e","pad":"{{60000*x}}","a":[{{299*1,}}1]}
+;; good-event: {"event_type":"e","a":[1]}
+
+(module
+  (memory (export "memory") 80 80)
+  (func (export "retort_buffer") (param i32) (result i32) (i32.const 4096))
+  (func (export "extract") (param i32 i32) (result i64) (i64.const 0x0000_0010_0000_0053))
+  (data (i32.const 16) "{\"nodes\":[],\"edges\":[],\"fully_handled_span_ids\":[],\"partially_handled_span_ids\":[]}")
+  (@custom "retort" "{\"abi\":1,\"function\":\"extract\",\"event_types\":[\"e\"],\"inputs\":[{\"path\":[],\"level\":2,\"rows\":1}],\"rows\":[{\"array\":[\"a\"]},{\"expression\":{\"text\":\"$event.a\",\"level\":1},\"within\":0}]}"))
