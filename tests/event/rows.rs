@@ -229,3 +229,58 @@ fn a_list_is_gone_over_once_for_all_keys_that_are_looked_up_in_it() {
         written(&section(2, "@.value", r#","level":1"#, rows), &event, usize::MAX).unwrap();
     assert_eq!(Block(&block).column(0, 2), [Some(json!("x")), Some(json!("y"))]);
 }
+
+#[test]
+fn what_expressions_have_in_common_is_evaluated_once_for_each_element() {
+    let bodies = [
+        r#"{"a":1,"b":"x","ok":true}"#,
+        "{",
+        r#"{"a":2,"b":"y","ok":false}"#,
+        "[]",
+        r#"{"a":3,"b":"z","ok":true}"#,
+    ];
+    let rows: Vec<Value> = bodies.iter().map(|body| json!({"body": body})).collect();
+    let event =
+        json!({"rows": rows, "names": ["p", "q"], "more": [{"body": r#"{"a":4}"#}]}).to_string();
+    let input = |text: &str, rest: &str| format!(r#"{{"expression":{{"text":"{text}"{rest}}}"#);
+    let column =
+        |text: &str, rows: usize| input(text, r#","level":1"#) + &format!(r#","rows":{rows}}}"#);
+    let section = |columns: &[&str], condition: &str| {
+        let mut inputs: Vec<String> = columns.iter().map(|text| column(text, 0)).collect();
+        inputs.push(column("parse_json(body).a", 1));
+        inputs.push(input("join(',', names[])", "") + "}");
+        format!(
+            r#""inputs":[{}],"rows":[{{"array":["rows"]{condition}}},{{"array":["more"]}}]"#,
+            inputs.join(",")
+        )
+    };
+    let columns = [
+        "parse_json(body).a",
+        "parse_json(body).b",
+        "parse_json(body) | type(@)",
+        "join(',', $event.names[])",
+    ];
+    let (block, spent) = written(&section(&columns, ""), &event, usize::MAX).unwrap();
+    let block = Block(&block);
+    assert_eq!(block.column(0, 4), [Some(json!(1)), None, Some(json!(2)), None, Some(json!(3))]);
+    assert_eq!(
+        block.column(1, 4),
+        [Some(json!("x")), None, Some(json!("y")), None, Some(json!("z"))]
+    );
+    let kinds = ["object", "", "object", "array", "object"];
+    let kinds: Vec<_> = kinds.iter().map(|it| (!it.is_empty()).then(|| json!(it))).collect();
+    assert_eq!(block.column(2, 4), kinds);
+    assert_eq!(block.column(3, 4), vec![Some(json!("p,q")); 5]);
+    assert_eq!(block.column(4, 1), [Some(json!(4))]);
+    assert_eq!(block.slot(5), Some(json!("p,q")));
+    // What can't be read as JSON has failed in each that reads it.
+    assert_eq!(spent.failed_conversions, 3);
+    // Of elements that are passed over, nothing is left for the next one.
+    let condition = r#","where":{"expression":{"text":"parse_json(body).ok","level":1}}"#;
+    let (block, _) = written(&section(&columns, condition), &event, usize::MAX).unwrap();
+    assert_eq!(Block(&block).column(0, 4), [Some(json!(1)), Some(json!(3))]);
+    // The second one that reads it costs a fraction of the first.
+    let fuel = |columns| written(&section(columns, ""), &event, usize::MAX).unwrap().1.fuel;
+    let (none, one, two) = (fuel(&columns[..0]), fuel(&columns[..1]), fuel(&columns[..2]));
+    assert!(two - one < one - none, "{none} {one} {two}");
+}

@@ -14,7 +14,7 @@ use crate::abi::section::{InputKind, Rows};
 use crate::diagnostics::untrusted::escaped;
 use crate::plan::expr::{
     CompiledValue, Conversion, Empty, Evaluated, Expression, JsonType, KeyTables, Level, Lookup,
-    OutOfFuel, Over, Reference, Source, fuel, is_truthy,
+    OutOfFuel, Over, Reference, SharedValues, Source, fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
@@ -64,6 +64,8 @@ pub(super) struct BlockParts {
     row_fuel: Vec<u64>,
     /// The lists in which something was looked up by a key.
     key_tables: RefCell<KeyTables>,
+    /// What parts of expressions have come to.
+    shared_values: RefCell<SharedValues>,
     /// What is being gone over, the outer one first.
     levels: [IterationLevel; DEPTH],
 }
@@ -170,6 +172,9 @@ struct BoundValues<'a> {
     places: &'a [ValuePlace],
     empty: Empty,
     key_tables: &'a RefCell<KeyTables>,
+    shared_values: &'a RefCell<SharedValues>,
+    /// By level, the number of the element that is being read.
+    numbers: [u32; DEPTH + 1],
 }
 
 impl BoundValues<'_> {
@@ -194,6 +199,10 @@ impl Lookup for BoundValues<'_> {
 
     fn key_tables(&self) -> Option<&RefCell<KeyTables>> {
         Some(self.key_tables)
+    }
+
+    fn shared_values(&self) -> Option<(&RefCell<SharedValues>, &[u32])> {
+        Some((self.shared_values, &self.numbers))
     }
 
     fn withholds_nested(&self, index: usize) -> bool {
@@ -235,6 +244,7 @@ impl<'a> Fill<'a> {
         parts.texts.clear();
         parts.states.clear();
         parts.states.resize(declared.prepared.len(), InputState::default());
+        parts.shared_values.get_mut().begin(declared.shared_parts);
         parts.row_fuel.clear();
         parts.row_fuel.resize(declared.tables.len(), 0);
         Self {
@@ -355,6 +365,8 @@ impl<'a> Fill<'a> {
             places,
             empty: self.declared.empty,
             key_tables: &self.parts.key_tables,
+            shared_values: &self.parts.shared_values,
+            numbers: self.numbers,
         };
         let before = self.fuel;
         let evaluated = value.evaluate(&values, list, &mut self.fuel);
@@ -394,6 +406,10 @@ impl<'a> Fill<'a> {
             return Err(self.too_many_rows());
         }
         self.rows += 1;
+        if let Some(number) = self.numbers.get_mut(level) {
+            // There are fewer rows than that.
+            *number = number.saturating_add(1);
+        }
         self.deadline.check()?;
         let parts = table.columns.len() + table.trie.size() + table.inner.len();
         self.spend_on_row(index, ROW_FUEL + CELL_FUEL * parts as u64)?;
@@ -403,6 +419,8 @@ impl<'a> Fill<'a> {
                 places,
                 empty: self.declared.empty,
                 key_tables: &self.parts.key_tables,
+                shared_values: &self.parts.shared_values,
+                numbers: self.numbers,
             };
             let before = self.fuel;
             let holds = condition.holds(&values, &mut self.fuel);
@@ -413,10 +431,6 @@ impl<'a> Fill<'a> {
         }
         self.record_bytes += table.columns.len() * SLOT_BYTES;
         self.check_bytes()?;
-        if let Some(number) = self.numbers.get_mut(level) {
-            // There are fewer rows than that.
-            *number = number.saturating_add(1);
-        }
         for column in &table.columns {
             let record = self.input(*column, bindings)?;
             if let Some(records) = self.parts.tables.get_mut(index) {
@@ -505,6 +519,8 @@ impl<'a> Fill<'a> {
                     places,
                     empty: self.declared.empty,
                     key_tables: &self.parts.key_tables,
+                    shared_values: &self.parts.shared_values,
+                    numbers: self.numbers,
                 };
                 let before = self.fuel;
                 let holds = condition.holds(&values, &mut self.fuel);
@@ -531,6 +547,8 @@ impl<'a> Fill<'a> {
             places,
             empty: self.declared.empty,
             key_tables: &self.parts.key_tables,
+            shared_values: &self.parts.shared_values,
+            numbers: self.numbers,
         };
         let before = self.fuel;
         let evaluated = value.evaluate(&values, &mut self.parts.texts, &mut self.fuel);

@@ -7,7 +7,8 @@ use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows};
 use crate::abi::slot::{Slot, SlotKind};
 use crate::plan::expr::{
-    CompiledCondition, CompiledValue, Empty, Expression, Level, Listed, Over, Reference, Source,
+    CompiledCondition, CompiledQuery, CompiledValue, Empty, Expression, Level, Listed, Over,
+    QueryScope, Reference, SharedParts, Source,
 };
 
 /// The inputs of a declaration, and its iterations, made ready.
@@ -21,6 +22,8 @@ pub(crate) struct PreparedSection {
     pub(crate) is_plain: bool,
     /// What an empty string counts as.
     pub(crate) empty: Empty,
+    /// How many parts of expressions are evaluated once for all that have them in common.
+    pub(crate) shared_parts: usize,
 }
 
 /// How an input is computed.
@@ -183,9 +186,11 @@ impl PreparedSection {
         let mut builder = Builder { rows, event, elements, withheld, empty };
         let prepared =
             inputs.iter().enumerate().map(|(index, input)| builder.prepare(index, input));
-        let prepared: Vec<PreparedInput> = prepared.collect();
-        let lists: Vec<_> = rows.iter().map(|rows| builder.list(rows)).collect();
-        let conditions: Vec<_> = (0..rows.len()).map(|index| builder.condition(index)).collect();
+        let mut prepared: Vec<PreparedInput> = prepared.collect();
+        let mut lists: Vec<_> = rows.iter().map(|rows| builder.list(rows)).collect();
+        let mut conditions: Vec<_> =
+            (0..rows.len()).map(|index| builder.condition(index)).collect();
+        let shared_parts = builder.share(inputs, &mut prepared, &mut lists, &mut conditions);
         let columns = inputs.iter().filter_map(|input| input.rows);
         let asked_for: HashSet<usize> =
             columns.flat_map(|index| Rows::around(rows, index)).collect();
@@ -207,7 +212,8 @@ impl PreparedSection {
             it.only_if.is_none()
                 && matches!(it.source, InputSource::Value(place) | InputSource::Truthy(place) if !place.withheld)
         });
-        (Self { prepared, tables, is_plain, empty }, Trie::new(&builder.event.listed))
+        let section = Self { prepared, tables, is_plain, empty, shared_parts };
+        (section, Trie::new(&builder.event.listed))
     }
 }
 
@@ -272,6 +278,53 @@ impl Builder<'_> {
         };
         let rejects = !input.on_error.is_omit();
         PreparedInput { source, only_if: input.only_if, rejects, scope }
+    }
+
+    /// Finds the parts that expressions have in common, and marks them; gives how many there are.
+    fn share(
+        &self,
+        inputs: &[Input],
+        prepared: &mut [PreparedInput],
+        lists: &mut [PreparedList],
+        conditions: &mut [Option<(CompiledCondition, Vec<ValuePlace>)>],
+    ) -> usize {
+        let mut parts = SharedParts::default();
+        // All are counted before the first one is marked.
+        for marks in [false, true] {
+            let mut visit = |query: &mut CompiledQuery, places: &[ValuePlace], rows| {
+                let levels = self.levels(rows);
+                let place = |index: usize| match places.get(index) {
+                    Some(it) => (it.level, format!("{:?} {}", levels.get(it.level), it.path)),
+                    None => (0, String::new()),
+                };
+                let mut read = query.inputs().iter().filter_map(|index| places.get(*index));
+                let withheld = read.any(|place| place.withheld);
+                let scope = QueryScope { place: &place, level: levels.len() - 1, withheld };
+                if marks { parts.mark(query, &scope) } else { parts.count(query, &scope) }
+            };
+            for (input, prepared) in inputs.iter().zip(&mut *prepared) {
+                match &mut prepared.source {
+                    InputSource::Evaluated(value, places) => {
+                        value.each_query(&mut |query| visit(query, places, input.rows));
+                    }
+                    InputSource::Condition(condition, places) => {
+                        condition.each_query(&mut |query| visit(query, places, input.rows));
+                    }
+                    InputSource::Value(_) | InputSource::Truthy(_) => {}
+                }
+            }
+            for (rows, list) in self.rows.iter().zip(&mut *lists) {
+                if let PreparedList::By(value, places) = list {
+                    value.each_query(&mut |query| visit(query, places, rows.within));
+                }
+            }
+            for (index, condition) in conditions.iter_mut().enumerate() {
+                if let Some((condition, places)) = condition {
+                    condition.each_query(&mut |query| visit(query, places, Some(index)));
+                }
+            }
+        }
+        parts.len()
     }
 
     /// The iteration of each level that something in `rows` sees, from the event on, which has none.

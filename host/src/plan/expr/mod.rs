@@ -17,7 +17,7 @@ pub use conversion::Zone;
 pub(crate) use conversion::{Chain, Conversion, Converted};
 pub(crate) use evaluate::{CompiledCondition, CompiledValue, Evaluated, Lookup, is_truthy};
 pub(crate) use fuel::OutOfFuel;
-pub(crate) use query::KeyTables;
+pub(crate) use query::{CompiledQuery, KeyTables, QueryScope, SharedParts, SharedValues};
 pub use query::{Query, QueryError, QueryFailure};
 pub(crate) use reference::FIRST_OF;
 pub use reference::{ForEach, Iteration, Level, Listed, Over, Reference};

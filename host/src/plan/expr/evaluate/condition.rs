@@ -39,6 +39,16 @@ impl CompiledCondition {
         }
     }
 
+    /// Hands out the expressions in it.
+    pub(crate) fn each_query(&mut self, each: &mut dyn FnMut(&mut CompiledQuery)) {
+        match self {
+            Self::Test(..) => {}
+            Self::All(all) | Self::Any(all) => all.iter_mut().for_each(|it| it.each_query(each)),
+            Self::Not(inner) => inner.each_query(each),
+            Self::Query(query) => each(query),
+        }
+    }
+
     /// Whether it holds. What is decided early isn't looked at further: neither are its values, nor does it cost.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::plan::expr::{Empty, KeyTables};
+use crate::plan::expr::{Empty, KeyTables, SharedValues};
 
 /// Where the values of an event are to be found.
 pub(crate) trait Lookup {
@@ -22,6 +22,11 @@ pub(crate) trait Lookup {
 
     /// Where lists that were gone over are remembered, if anywhere.
     fn key_tables(&self) -> Option<&RefCell<KeyTables>> {
+        None
+    }
+
+    /// Where the values of parts that expressions share are kept, if anywhere, and the number of the element at each level.
+    fn shared_values(&self) -> Option<(&RefCell<SharedValues>, &[u32])> {
         None
     }
 

@@ -82,6 +82,18 @@ impl CompiledValue {
         Self { from, chain: Chain::new(&expression.convert) }
     }
 
+    /// Hands out the expressions in it.
+    pub(crate) fn each_query(&mut self, each: &mut dyn FnMut(&mut CompiledQuery)) {
+        match &mut self.from {
+            CompiledSource::Query(query) => each(query),
+            CompiledSource::Coalesce(values) => {
+                values.iter_mut().for_each(|value| value.each_query(each));
+            }
+            CompiledSource::Path(_) | CompiledSource::Constant(_) | CompiledSource::Template(_) => {
+            }
+        }
+    }
+
     /// Evaluates the value. Where it is there its JSON is appended to `out`: a string in canonical form, everything else as
     /// the event has it; otherwise `out` stays as it is. `fuel` is what is left, and goes down by what this
     /// [costs](fuel::COSTS).

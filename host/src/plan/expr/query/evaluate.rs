@@ -10,6 +10,7 @@ use super::error::{Failure, FailureKind};
 use super::functions;
 use super::keyed::KeyTest;
 use super::program::{Op, Program};
+use super::shared::{Known, SharedPart};
 use super::tree::Comparison;
 use super::value::{Items, Json, Members, Val};
 use crate::json::string;
@@ -202,6 +203,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                 self.object(object)?
             }
             Op::Call(call) => functions::call(self, call, current)?,
+            Op::Shared(part, op) => self.shared(*part, op, current)?,
             Op::Let(bindings, body) => {
                 for (slot, value) in bindings {
                     let value = self.eval(value, current)?;
@@ -267,6 +269,62 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             self.spend_cost(fuel::LIST, value.size())?;
         }
         Ok(items)
+    }
+
+    /// A part whose value is kept. To read it again costs a step, and what was made for it counts again.
+    fn shared(&mut self, part: SharedPart, op: &'v Op, current: &Val<'v>) -> Outcome<Val<'v>> {
+        let Some((values, elements)) = self.event.shared_values() else {
+            return self.eval(op, current);
+        };
+        let of = elements.get(part.level).copied().unwrap_or_default();
+        let known = values.borrow().known(part, of);
+        if let Some(Known { value, made }) = known {
+            self.left = match self.left.checked_sub(made) {
+                Some(left) => left,
+                None => return fail(FailureKind::TooLarge, 0, "less to be made on the way"),
+            };
+            return value.map_err(Stop::Failed);
+        }
+        let left = self.left;
+        let value = match self.eval(op, current) {
+            Ok(value) => Ok(value),
+            Err(Stop::Failed(failure)) => Err(failure),
+            Err(spent) => return Err(spent),
+        };
+        let made = left - self.left;
+        let kept = match &value {
+            Ok(value) => self.kept(value)?.map(Ok),
+            Err(failure) => Some(Err(*failure)),
+        };
+        if let Some(value) = kept {
+            values.borrow_mut().keep(part, of, Known { value, made });
+        }
+        value.map_err(Stop::Failed)
+    }
+
+    /// A value without what it borrows; none of one that is too large to be written.
+    fn kept(&mut self, value: &Val<'v>) -> Outcome<Option<Val<'static>>> {
+        Ok(Some(match value {
+            Val::Null => Val::Null,
+            Val::Boolean(truth) => Val::Boolean(*truth),
+            Val::Number(number) => Val::Number(*number),
+            Val::Text(text) => Val::Text(text.clone()),
+            Val::Json(Json::Shared(text, start, end)) => {
+                Val::Json(Json::Shared(text.clone(), *start, *end))
+            }
+            Val::Json(Json::Borrowed(_)) | Val::List(_) | Val::Object(_) => {
+                let mut json = Vec::new();
+                match self.write(value, &mut json) {
+                    Ok(()) => {}
+                    Err(Stop::Failed(_)) => return Ok(None),
+                    Err(spent) => return Err(spent),
+                }
+                // What is written is made of text.
+                let Ok(json) = String::from_utf8(json) else { return Ok(None) };
+                let end = json.len();
+                Val::Json(Json::Shared(json.into(), 0, end))
+            }
+        }))
     }
 
     /// The elements of an array of the event that have this under their key. The first time that a key is asked for is paid like

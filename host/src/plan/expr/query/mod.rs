@@ -14,6 +14,7 @@ mod lexer;
 pub(crate) mod number;
 mod parser;
 mod program;
+mod shared;
 pub(crate) mod tree;
 mod value;
 
@@ -26,6 +27,7 @@ pub(crate) use evaluate::Stop;
 pub(crate) use function::{Function, FunctionName, Parameter};
 pub(crate) use keyed::KeyTables;
 pub(crate) use program::{KeyRead, Step};
+pub(crate) use shared::{QueryScope, SharedParts, SharedValues};
 
 use error::Mistake;
 use evaluate::Machine;
@@ -278,6 +280,11 @@ impl CompiledQuery {
     pub(crate) fn new(query: &Query, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
         let inputs = query.program.inputs.iter().map(resolve).collect();
         Self { program: query.program.clone(), inputs }
+    }
+
+    /// The numbers under which what it reads is looked up.
+    pub(crate) fn inputs(&self) -> &[usize] {
+        &self.inputs
     }
 
     /// Whether something that it reads may give no object and no array.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::function::{Function, FunctionName, Parameter};
 use super::keyed::KeyTest;
+use super::shared::SharedPart;
 use super::tree::{Comparison, Operation, Slice};
 use crate::json::{JsonKind, JsonKinds};
 use crate::plan::expr::{Conversion, Level, Reference, Zone};
@@ -50,6 +51,8 @@ pub(crate) enum Op {
     List(Vec<Op>),
     Object(Vec<(Arc<str>, Op)>),
     Call(Box<Call>),
+    /// A part whose value is kept, for the next one that asks for it.
+    Shared(SharedPart, Box<Op>),
     /// Variables by number, and what they are known in.
     Let(Vec<(usize, Op)>, Box<Op>),
 }
@@ -169,6 +172,7 @@ impl Op {
             Self::Choose(_, then, otherwise) => then.gives().union(otherwise.gives()),
             Self::Then(_, right) => right.gives().union(of(&[JsonKind::Null])),
             Self::Pipe(_, right) => right.gives(),
+            Self::Shared(_, part) => part.gives(),
             Self::Let(_, body) => body.gives(),
             Self::Call(call) => call.function.gives(),
             Self::Input(_)
@@ -215,6 +219,7 @@ impl Op {
                 left.take_apart(taken, inputs);
                 right.take_apart(taken, inputs);
             }
+            Self::Shared(_, part) => part.take_apart(taken, inputs),
             Self::Not(of) | Self::Negate(of, _) | Self::Plus(of, _) => {
                 of.take_apart(false, inputs);
             }
