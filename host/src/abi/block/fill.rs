@@ -10,6 +10,7 @@ use crate::abi::event::element::{self, ElementSlots, Entry, View};
 use crate::abi::event::{Projector, Slot};
 use crate::abi::section::{InputKind, Rows};
 use crate::diagnostics::untrusted::escaped;
+use crate::json;
 use crate::plan::expr::{
     CompiledValue, Conversion, Empty, Evaluated, Expression, JsonType, Level, Lookup, OutOfFuel,
     Over, Reference, Source, fuel, is_truthy,
@@ -323,7 +324,7 @@ impl<'a> Fill<'a> {
         Ok(())
     }
 
-    /// Whether what an expression gives is an array, which is `list` then.
+    /// Whether what an expression gives is an array, which is `list` then, and nests no deeper than events do.
     fn makes_list(
         &mut self,
         value: &CompiledValue,
@@ -336,7 +337,7 @@ impl<'a> Fill<'a> {
         let values = BoundValues { bindings: *bindings, places, empty: self.declared.empty };
         let evaluated = value.evaluate(&values, list, &mut self.fuel);
         let evaluated = evaluated.map_err(|OutOfFuel| self.out_of_fuel(1))?;
-        Ok(evaluated == Evaluated::Value(JsonType::Array))
+        Ok(evaluated == Evaluated::Value(JsonType::Array) && json::is_json(list))
     }
 
     /// Whether there is no row for an entry, because of its key.
