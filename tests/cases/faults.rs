@@ -236,6 +236,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("faults::right_plans_with_expressions_pass", || {
             right_plans_pass(&Case::examples_by_expressions());
+            let cases = Case::whole_examples().into_iter().chain([Case::elements()]).collect();
+            right_plans_pass(&Case::going_over_expressions(cases));
         }),
         trial("faults::faults_in_expressions_are_found_and_repaired", || {
             let cases = Case::examples_by_expressions();

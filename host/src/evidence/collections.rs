@@ -107,7 +107,7 @@ pub(super) fn narrowed(
     for_each: &ForEach,
 ) -> (BTreeMap<Path, Declared>, BTreeMap<Vec<PathStep>, Declared>) {
     let (mut declared, mut inside) = (BTreeMap::new(), BTreeMap::new());
-    let places = PathStep::elements(for_each);
+    let places = PathStep::taken_from(for_each);
     let is_entry = for_each.innermost().over() == Over::Entries;
     let keys = evidence.declared().iter().map(|(path, it)| (PathStep::keys(path), it));
     let all = evidence.declared_inside().iter().map(|(steps, it)| (steps.clone(), it)).chain(keys);

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::diagnostics::untrusted::quoted;
-use crate::plan::expr::{ForEach, Over, Reference};
+use crate::plan::expr::query::Step;
+use crate::plan::expr::{ForEach, Iteration, Over, Query, Reference};
 
 /// Object keys from an event's root to a value.
 pub type Path = Vec<String>;
@@ -56,10 +57,53 @@ impl PathStep {
     }
 
     /// The steps from the event's root to the elements of an iteration, of its innermost level: to each place where they may
-    /// be.
+    /// be. What an expression gives, and what is in it, is nowhere in the event.
     #[must_use]
     pub fn elements(for_each: &ForEach) -> Vec<Vec<Self>> {
-        let mut places = Self::gone_over(for_each);
+        Self::elements_with(for_each, |_, _| Vec::new())
+    }
+
+    /// The same where the elements that an expression gives count as being where it takes them from, as far as that is known: what
+    /// a schema declares there, it declares of them.
+    pub(super) fn taken_from(for_each: &ForEach) -> Vec<Vec<Self>> {
+        Self::elements_with(for_each, |for_each, query| {
+            let Some((level, steps)) = query.elements() else { return Vec::new() };
+            let around = for_each.at(level);
+            Self::along(around.map_or_else(|| vec![Vec::new()], Self::taken_from), steps)
+        })
+    }
+
+    /// Each place to which the steps of an expression may lead from these.
+    pub(crate) fn along(mut places: Vec<Vec<Self>>, steps: &[Step]) -> Vec<Vec<Self>> {
+        let element = |place: &Vec<Self>| [place.as_slice(), &[Self::Element]].concat();
+        for step in steps {
+            match step {
+                Step::Key(key) => {
+                    let key = std::slice::from_ref(key);
+                    places = places.iter().map(|place| behind(place, key)).collect();
+                }
+                Step::Each => places = places.iter().map(element).collect(),
+                Step::Flat => {
+                    let flattened: Vec<_> = places.iter().map(element).collect();
+                    places.extend(flattened);
+                    places.truncate(ForEach::MAX_PLACES);
+                }
+            }
+        }
+        places
+    }
+
+    /// `given`: where what an expression of an iteration gives counts as being.
+    fn elements_with(
+        for_each: &ForEach,
+        given: fn(&ForEach, &Query) -> Vec<Vec<Self>>,
+    ) -> Vec<Vec<Self>> {
+        if let Some(query) = for_each.innermost().query() {
+            return given(for_each, query);
+        }
+        let outside = |outer| Self::elements_with(outer, given);
+        let outside = for_each.outer().map_or_else(|| vec![Vec::new()], outside);
+        let mut places = Self::paths_from(&outside, for_each.innermost());
         let step = match for_each.innermost().over() {
             Over::Array => Self::Element,
             Over::Entries => Self::Value,
@@ -68,12 +112,15 @@ impl PathStep {
         places
     }
 
-    /// The steps to what the innermost level of an iteration goes over: to each place where it may be. What an expression gives,
-    /// and what is in it, is nowhere in the event.
+    /// The steps to what the innermost level of an iteration goes over: to each place where it may be.
     #[must_use]
     pub fn gone_over(for_each: &ForEach) -> Vec<Vec<Self>> {
         let outside = for_each.outer().map_or_else(|| vec![Vec::new()], Self::elements);
-        let paths = for_each.innermost().paths();
+        Self::paths_from(&outside, for_each.innermost())
+    }
+
+    fn paths_from(outside: &[Vec<Self>], iteration: &Iteration) -> Vec<Vec<Self>> {
+        let paths = iteration.paths();
         outside.iter().flat_map(|steps| paths.iter().map(|path| behind(steps, path))).collect()
     }
 

@@ -14,7 +14,7 @@ use crate::abi::event::EVENT_TYPE;
 use crate::abi::section::{Input, InputKind};
 use crate::plan::expr::{Condition, Expression, ForEach, Reference, Source, Test};
 use crate::plan::{
-    EdgeRule, Endpoint, EventPattern, FieldMapping, Form, NodeRule, Partial, Plan, Role, SpanRule,
+    EdgeRule, Endpoint, EventPattern, FieldMapping, Form, NodeRule, Partial, Plan, SpanRule,
     innermost,
 };
 
@@ -183,7 +183,7 @@ impl Lowering {
         let patterns = plan.event_types().patterns();
         if let ([EventPattern::Exact(exact)], None) = (patterns, plan.when())
             && !plan_converts(plan)
-            && !plan.reads().iter().any(|read| read.role == Role::ForEach)
+            && !goes_over_something(plan)
         {
             let place =
                 self.inputs.declare(Input::of(InputKind::Value(Expression::path(event_type))));
@@ -380,6 +380,12 @@ fn converts(expression: &Expression) -> bool {
             Source::Query(_) => true,
             Source::Path(_) | Source::Constant(_) | Source::Template(_) => false,
         }
+}
+
+fn goes_over_something(plan: &Plan) -> bool {
+    plan.nodes().iter().any(|node| node.for_each().is_some())
+        || plan.edges().iter().any(|edge| edge.for_each().is_some())
+        || plan.span_rules().iter().any(|rule| rule.for_each().is_some())
 }
 
 fn plan_converts(plan: &Plan) -> bool {

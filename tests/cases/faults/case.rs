@@ -30,11 +30,17 @@ impl Case {
         ["agent-decision", "cloud-audit", "github-webhook"].map(Self::example).into()
     }
 
+    /// These, with expressions in the place of paths, those to what is gone over included.
+    pub(super) fn going_over_expressions(mut cases: Vec<Self>) -> Vec<Self> {
+        cases.iter_mut().for_each(|case| by_expressions(&mut case.plan, true));
+        cases
+    }
+
     /// All of them, with expressions in the place of paths.
     pub(super) fn examples_by_expressions() -> Vec<Self> {
         let mut cases = Self::examples();
         cases.push(Self::example("shop-orders"));
-        cases.iter_mut().for_each(|case| by_expressions(&mut case.plan));
+        cases.iter_mut().for_each(|case| by_expressions(&mut case.plan, false));
         cases
     }
 
@@ -284,14 +290,17 @@ pub(super) fn json_of(file: &Path) -> Value {
     serde_json::from_str(&read(file)).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// Writes the paths of mappings as expressions, where they start at the innermost element and have no more to say.
-fn by_expressions(value: &mut Value) {
+/// Writes the paths of mappings as expressions, where they start at the innermost element and have no more to say; those to
+/// arrays that are gone over as well, if `lists` says so.
+fn by_expressions(value: &mut Value, lists: bool) {
     match value {
         Value::Object(fields) => {
             let is_mapping = fields.contains_key("property_name")
                 && !fields.contains_key("from")
                 && !fields.contains_key("nulls");
-            let path = fields.get("source_path").filter(|_| is_mapping).map(path_of);
+            let (field, is_written) =
+                if is_mapping { ("source_path", true) } else { ("array", lists) };
+            let path = fields.get(field).filter(|_| is_written).map(path_of);
             if let Some(path) = path.filter(|path| !path.is_empty()) {
                 let is_plain = |key: &String| {
                     key.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
@@ -301,12 +310,12 @@ fn by_expressions(value: &mut Value) {
                     if is_plain(key) { key.clone() } else { json!(key).to_string() }
                 };
                 let keys: Vec<String> = path.iter().map(written).collect();
-                fields.remove("source_path");
+                fields.remove(field);
                 fields.insert("expression".to_owned(), json!(keys.join(".")));
             }
-            fields.values_mut().for_each(by_expressions);
+            fields.values_mut().for_each(|value| by_expressions(value, lists));
         }
-        Value::Array(items) => items.iter_mut().for_each(by_expressions),
+        Value::Array(items) => items.iter_mut().for_each(|item| by_expressions(item, lists)),
         _ => {}
     }
 }

@@ -12,6 +12,7 @@ use crate::abi::event::element::{self, ElementSlots, Entry, View};
 use crate::abi::event::{Projector, Slot};
 use crate::abi::section::{InputKind, Rows};
 use crate::diagnostics::untrusted::escaped;
+use crate::json;
 use crate::plan::expr::{
     CompiledValue, Conversion, Empty, Evaluated, Expression, JsonType, KeyTables, Level, Lookup,
     OutOfFuel, Over, Reference, SharedValues, Source, fuel, is_truthy,
@@ -350,7 +351,7 @@ impl<'a> Fill<'a> {
         Ok(())
     }
 
-    /// Whether what an expression gives is an array, which is `list` then.
+    /// Whether what an expression gives is an array, which is `list` then, and nests no deeper than events do.
     fn makes_list(
         &mut self,
         index: usize,
@@ -372,7 +373,7 @@ impl<'a> Fill<'a> {
         let evaluated = value.evaluate(&values, list, &mut self.fuel);
         self.note_row(index, before);
         let evaluated = evaluated.map_err(|spent| self.out_of_fuel(FuelUse::Rows(index), spent))?;
-        Ok(evaluated == Evaluated::Value(JsonType::Array))
+        Ok(evaluated == Evaluated::Value(JsonType::Array) && json::is_json(list))
     }
 
     /// Whether there is no row for an entry, because of its key.

@@ -228,6 +228,23 @@ fn iterations_nest_have_several_paths_and_conditions() {
             if expected == "ok" { expected.to_owned() } else { format!("section_{expected}") };
         assert_eq!(code(&json), expected, "{json}");
     }
+    // An expression gives what is gone over, at any level that there is.
+    for (list, expected) in [
+        (r#""expression":{"text":"x[?y]","level":1}"#, "ok"),
+        (r#""expression":{"text":"$event.x[]"}"#, "ok"),
+        (r#""expression":{"text":"x","level":2}"#, "section_rows"),
+        (r#""expression":{"text":"x[","level":1}"#, "section_wrong_shape"),
+        (r#""expression":{"level":1}"#, "section_wrong_shape"),
+        (r#""expression":"x""#, "section_wrong_shape"),
+        (r#""expression":{"text":"x"},"array":["b"]"#, "section_wrong_shape"),
+    ] {
+        let json = DEEP.replacen(r#""first_of":[["b"],[],["c","d"]]"#, list, 1);
+        assert_eq!(code(&json), expected, "{json}");
+        if expected == "ok" {
+            let section = Section::parse(json.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8(section.to_json()).unwrap(), json);
+        }
+    }
     // Eight paths at each of three levels are more places than anyone looks at.
     let places = DEEP
         .replacen(r#""array":["a"]"#, &format!(r#""first_of":[{eight}]"#), 1)

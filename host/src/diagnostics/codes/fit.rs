@@ -22,8 +22,8 @@ codes! { Stage::Fit;
         "There is more to be said of a plan than is told: it has more than a thousand faults, or samples, graph spec and plan together take more steps to look through than the gate may take. What is told holds; some findings may lack the patch that would fix them, and values that weren't looked at are left to the sample run.",
         "Fix what is told first. With fewer or shorter samples, and fewer names in the graph spec and the event schema, there is less to look through.";
     FOR_EACH_NOT_ARRAY = "for_each_not_array":
-        "A `for_each` goes over an array at a path where samples never have one, so that there are no elements.",
-        "Name the path of an array; to go over the entries of an object, write `entries` instead of `array`.";
+        "A `for_each` goes over an array at a path where samples never have one, or that an expression never gives, so that there are no elements.",
+        "Name the path of an array, or write an expression that gives one; to go over the entries of an object, write `entries` instead of `array`.";
     FOR_EACH_NOT_OBJECT = "for_each_not_object":
         "A `for_each` goes over the entries of an object at a path where samples never have one, so that there are no entries.",
         "Name the path of an object; to go over the elements of an array, write `array` instead of `entries`.";

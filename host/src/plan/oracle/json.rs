@@ -10,6 +10,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::query::Tree;
+use crate::json::scan::MAX_DEPTH;
 
 /// A value and its text.
 pub(super) struct EventJson<'e> {
@@ -68,23 +69,27 @@ impl<'e> EventJson<'e> {
         Self { text: Cow::Owned(text), data: EventData::Object(fields) }
     }
 
-    /// What an expression has made.
-    pub(super) fn made(tree: &Tree) -> Self {
+    /// What an expression has made, around which there are so many levels; `None` where there are more than an event may have.
+    pub(super) fn made(tree: &Tree, around: usize) -> Option<Self> {
+        let inside = |tree: &Tree| Self::made(tree, around + 1).map(Rc::new);
+        let nests = matches!(tree, Tree::Array(_) | Tree::Object(_));
+        if nests && around >= MAX_DEPTH {
+            return None;
+        }
         let data = match tree {
             Tree::Null => EventData::Null,
             Tree::Boolean(truth) => EventData::Boolean(*truth),
             Tree::Number(_) => EventData::Number,
             Tree::Text(text) => EventData::String(text.clone()),
             Tree::Array(items) => {
-                EventData::Array(items.iter().map(|item| Rc::new(Self::made(item))).collect())
+                EventData::Array(items.iter().map(inside).collect::<Option<_>>()?)
             }
             Tree::Object(fields) => {
-                let field =
-                    |(key, value): &(String, Tree)| (key.clone(), Rc::new(Self::made(value)));
-                EventData::Object(fields.iter().map(field).collect())
+                let field = |(key, value): &(String, Tree)| Some((key.clone(), inside(value)?));
+                EventData::Object(fields.iter().map(field).collect::<Option<_>>()?)
             }
         };
-        Self { text: Cow::Owned(tree.to_json()), data }
+        Some(Self { text: Cow::Owned(tree.to_json()), data })
     }
 
     /// What an object has under this key.

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::json::{EventData, EventJson};
-use super::query::Tree;
 use crate::plan::EVENT_TYPE;
 use crate::plan::expr::{Empty, ForEach, Iteration, Listed, Over, Reference};
 
@@ -58,10 +57,11 @@ impl<'e> Row<'e> {
         let elements = match &iteration.list {
             Listed::At(over, paths) => paths.iter().find_map(|path| self.gone_over(*over, path)),
             Listed::By(query) => match self.query(query) {
-                Ok(Tree::Array(items)) => {
-                    Some(items.iter().map(|item| Rc::new(EventJson::made(item))).collect())
-                }
-                _ => None,
+                Ok(list) => match EventJson::made(&list, 0).map(|list| list.data) {
+                    Some(EventData::Array(items)) => Some(items),
+                    _ => None,
+                },
+                Err(_) => None,
             },
         };
         let with = |element| Self {

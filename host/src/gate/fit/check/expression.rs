@@ -175,20 +175,15 @@ impl KeyInExpression<'_, '_> {
 
     /// The keys that the event schema declares there.
     fn declared(&self, before: &[Step]) -> Vec<String> {
-        let steps: Vec<PathStep> = before
-            .iter()
-            .map(|step| match step {
-                Step::Key(key) => PathStep::Key(key.clone()),
-                Step::Each | Step::Flat => PathStep::Element,
-            })
-            .collect();
+        let places = PathStep::along(vec![Vec::new()], before);
         let inside = self.known.evidence.declared_inside().keys();
-        inside
-            .filter_map(|declared| match declared.strip_prefix(steps.as_slice()) {
+        let key = |declared: &Vec<PathStep>| {
+            places.iter().find_map(|steps| match declared.strip_prefix(steps.as_slice()) {
                 Some([PathStep::Key(key), ..]) => Some(key.clone()),
                 _ => None,
             })
-            .collect()
+        };
+        inside.filter_map(key).collect()
     }
 
     /// The expression with the last keys of a chain in the place of those that are there, wherever it reads them; none where it

@@ -13,7 +13,7 @@ use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::smallest;
 use crate::gate::fit::suggest::{Meant, collections, nearest_collection, reads_elements, relocate};
 use crate::json::JsonKind;
-use crate::plan::expr::{FIRST_OF, Over, Query};
+use crate::plan::expr::{FIRST_OF, Over, Query, Reference};
 use crate::plan::{Plan, Read, Role};
 
 /// How many arrays a message names.
@@ -53,10 +53,17 @@ fn no_array(read: &Read<'_>, query: &Query, scopes: &Scopes<'_>) -> Option<Findi
     let observed = match telling {
         Some((_, Some(value))) => described(value),
         Some((_, None)) => "an expression that fails".to_owned(),
-        // In a few samples, what is optional may well not be there.
-        None if scopes.at(read.for_each, query.innermost())?.is_thin() => return None,
         None => "null".to_owned(),
     };
+    // Without what it reads, which may well be optional, an expression gives null or fails, right as it may be.
+    let is_seen = |reference: &Reference| {
+        let known = scopes.at(read.for_each, reference.level);
+        known.is_some_and(|it| it.values(&reference.path).any(|(_, value)| !value.is_null()))
+    };
+    let gives_something = telling.is_some_and(|(_, result)| result.is_some());
+    if !gives_something && !query.references().all(is_seen) {
+        return None;
+    }
     let (first, _) = telling.or(results.first())?;
     let count = results.len();
     let mut finding = Finding::new(

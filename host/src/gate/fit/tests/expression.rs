@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::language::{judged, order_with};
+use super::language::{judged, judged_with, order_with};
 
 fn of(name: &str, expression: &str) -> Value {
     order_with(vec![json!({"property_name": name, "expression": expression})])
@@ -126,8 +126,13 @@ fn a_misspelt_key_in_the_expression_of_a_list_is_found_and_put_right() {
 
 #[test]
 fn an_expression_that_gives_no_list_is_found() {
-    for wrong in ["content.lines[0]", "length(content.lines)", "sum(content.lines)", "content.note"]
-    {
+    for wrong in [
+        "content.lines[0]",
+        "length(content.lines)",
+        "sum(content.lines)",
+        "content.note",
+        "content.note[]",
+    ] {
         let (texts, _) = judged(&parcels(wrong, &["id"], &["weight"]));
         let found = "/nodes/0/for_each/expression: for_each_not_array";
         assert!(texts[0].starts_with(found), "{wrong}: {texts:?}");
@@ -148,4 +153,36 @@ fn expressions_may_be_within_arrays_and_around_them() {
     assert_eq!(texts, ["/nodes/0/for_each/for_each/array: unknown_path!"]);
     plan["nodes"][0]["for_each"]["for_each"]["array"] = json!(["parcels"]);
     assert_eq!(repaired, Some(plan));
+}
+
+#[test]
+fn what_the_schema_declares_of_elements_is_known_of_those_that_an_expression_takes() {
+    let schema = json!({"content": {"lines": [{"no": "int64", "gift": "string", "article": {"name": "string"},
+        "parcels": [{"id": "string", "sealed": "string"}]}],
+        "gifts": [{"gift": "string"}]}});
+    let of = |expression: &str, path: &[&str], misspelt: bool| {
+        let plan = json!({"event_type": "order.placed", "function_name": "f", "nodes": [{
+            "entity_name": "Line",
+            "for_each": {"expression": expression},
+            "key_fields": [
+                {"property_name": "order_id", "expression": "$.content.id"},
+                {"property_name": "line_no", "constant": 1},
+            ],
+            "property_fields": [{"property_name": "article", "source_path": path}],
+        }]});
+        let texts = judged_with(&plan, &schema);
+        assert_eq!(texts.len(), usize::from(misspelt), "{expression}: {texts:?}");
+    };
+    for lines in ["content.lines[?no > 0]", "content.lines[]", "content.lines[1:] | [::-1]"] {
+        of(lines, &["gift"], false);
+        of(lines, &["article", "name"], false);
+        of(lines, &["giftwrap"], true);
+    }
+    of("content.lines[].parcels[]", &["sealed"], false);
+    of("content.lines[].parcels[]", &["gift"], true);
+    of("content.lines[].{name: article.name}", &["gift"], true);
+    of("content.lines[].gift", &[], false);
+    // What is declared need not be in any sample.
+    of("map(&{gift: @}, content.gifts)", &["gift"], false);
+    of("content.gifts[]", &["gift"], false);
 }

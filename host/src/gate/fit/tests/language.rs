@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::Stage;
-use crate::evidence::{Samples, Task};
+use crate::evidence::{EventSchema, Samples, Task};
 use crate::gate::fit::fit;
 use crate::graph::GraphSpec;
 
@@ -91,6 +91,15 @@ pub(super) fn judged(plan: &Value) -> (Vec<String>, Option<Value>) {
     let is_right =
         crate::plan::from_value(&repaired).is_ok() && findings(&repaired, &task).is_empty();
     (texts, is_right.then_some(repaired))
+}
+
+/// The same of a plan for events of this schema, without what it is after patches.
+pub(super) fn judged_with(plan: &Value, schema: &Value) -> Vec<String> {
+    let schema = EventSchema::from_value(schema.clone()).expect("a schema");
+    let task = task();
+    let task =
+        Task::builder(task.graph().clone(), task.samples().clone()).event_schema(schema).build();
+    findings(plan, &task).iter().map(|it| format!("{}: {}", it.pointer, it.code)).collect()
 }
 
 fn field(name: &str, path: &[&str]) -> Value {

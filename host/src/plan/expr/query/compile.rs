@@ -35,11 +35,15 @@ pub(super) fn compile(
     };
     let here = Here::Path(Reference { path: Vec::new(), level: innermost });
     let part = compiler.part(node, &here)?;
-    let (op, _) = compiler.value(part);
+    let (op, origin) = compiler.value(part);
+    let elements = match origin.element() {
+        Origin::At(level, steps) => Some((level, steps)),
+        Origin::Unknown | Origin::ListOf(..) => None,
+    };
     let Compiler { inputs, keys, variables, .. } = compiler;
     let mut taken_apart = vec![false; inputs.len()];
     op.take_apart(false, &mut taken_apart);
-    Ok(Program { op, inputs, taken_apart, keys, variables, zone: zone.cloned() })
+    Ok(Program { op, inputs, taken_apart, keys, elements, variables, zone: zone.cloned() })
 }
 
 /// What a condition is that compares the string under a key of the current value, and does nothing else.

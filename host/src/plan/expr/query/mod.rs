@@ -141,6 +141,11 @@ impl Query {
         &self.program.keys
     }
 
+    /// Where the elements are from, if it gives an array, as far as that is known.
+    pub(crate) fn elements(&self) -> Option<(Level, &[Step])> {
+        self.program.elements.as_ref().map(|(level, steps)| (*level, steps.as_slice()))
+    }
+
     /// Evaluates it over a JSON text as its event, within the fuel that a text of that length has where nobody says otherwise.
     ///
     /// # Errors

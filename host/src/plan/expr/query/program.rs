@@ -121,6 +121,8 @@ pub(super) struct Program {
     pub(super) taken_apart: Vec<bool>,
     /// The keys that it reads, as they are written.
     pub(super) keys: Vec<KeyRead>,
+    /// Where the elements are from, if it gives an array: what the path to them starts from, and the steps.
+    pub(super) elements: Option<(Level, Vec<Step>)>,
     /// How many variables there are.
     pub(super) variables: usize,
     /// In which times without an offset are read.
