@@ -4,10 +4,17 @@ use json_patch::Patch;
 
 use super::Rejection;
 use crate::author::repair::{Failure, reduce_failure_to_repair};
+use crate::diagnostics::codes;
 use crate::diagnostics::finding::{Finding, describe, shown};
 
 /// How many findings are looked through for suggestions; the text names fewer.
 const MAX_SUGGESTED: usize = 100;
+
+/// What may be said of what no sample shows.
+const UNSEEN: &str = "
+
+What no sample shows may be right all the same. Where you know that events have such a path, keep it and write \
+`\"unseen\": true` beside it; an event type is written as `{\"type\": \"...\", \"unseen\": true}` then.";
 
 /// The gate's diagnostic, unaltered; then what it doesn't say, the patches that were applied already and
 /// those that may be meant; then what to do next (`reduce_failure_to_repair`). A heading comes from the gate's own diagnostic,
@@ -22,6 +29,11 @@ pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure
     let suggested: Vec<_> = findings.iter().filter(is_new).take(MAX_SUGGESTED).cloned().collect();
     if !suggested.is_empty() {
         text.push_str(&format!("\n\n{}", describe("What may fix it", &suggested)));
+    }
+    let is_unshown =
+        |it: &Finding| matches!(it.code, codes::UNKNOWN_PATH | codes::EVENT_TYPE_WITHOUT_SAMPLE);
+    if findings.iter().any(|it| is_unshown(it) && !it.is_certain()) {
+        text.push_str(UNSEEN);
     }
     if !applied.is_empty() {
         text.push_str("\n\nYour answer was repaired before it was judged, and the diagnostic is about the repaired plan. ");
@@ -40,7 +52,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::diagnostics::codes;
     use crate::diagnostics::problem::Stage;
 
     fn patch(value: serde_json::Value) -> Patch {

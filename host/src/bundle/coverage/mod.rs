@@ -16,7 +16,8 @@ use crate::bundle::smoke::Smoked;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
-use crate::evidence::{Rule, Samples};
+use crate::evidence::{Evidence, Rule, Samples};
+use crate::gate::fit::unseen_warnings;
 use crate::graph::spec::{GraphSpec, Properties};
 use crate::plan::{FieldMapping, Plan};
 use given::Owner;
@@ -107,6 +108,21 @@ impl Coverage {
         coverage
     }
 
+    /// The same, with what is to be said of all that the plan says is unseen; that nothing came out of it is no more than that.
+    #[must_use]
+    pub fn knowing(mut self, plan: &Plan, evidence: &Evidence) -> Self {
+        let unseen = unseen_warnings(plan, evidence);
+        let places = unseen.iter().filter(|it| it.code == codes::UNSEEN_PATH);
+        let places: Vec<&str> = places.filter_map(|it| it.path.as_deref()).collect();
+        self.warnings.retain(|warning| {
+            let at = warning.path.as_deref().unwrap_or_default();
+            let follows = places.iter().any(|place| decides(place, at));
+            warning.code != codes::PROPERTY_NEVER_GIVEN || !follows
+        });
+        self.warnings.splice(0..0, unseen);
+        self
+    }
+
     fn warnings(&self, given: &Given) -> Vec<Problem> {
         let mut found = Vec::new();
         let mut warn = |code: Code, pointer: &str, message: String| {
@@ -157,6 +173,23 @@ impl Coverage {
         }
         found
     }
+}
+
+/// Whether what is at one place of a plan decides whether there is a value of the mapping at another: it is around it or in it, or it is
+/// a condition or an iteration of what has the mapping.
+fn decides(place: &str, mapping: &str) -> bool {
+    let is_in = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let owner = ["/key_field", "/property_fields/"]
+        .iter()
+        .find_map(|list| Some(mapping.split_once(list)?.0))
+        .unwrap_or(mapping);
+    let guards = ["when", "for_each"].map(|guard| format!("{owner}/{guard}"));
+    is_in(place, mapping)
+        || is_in(mapping, place)
+        || is_in(place, "/when")
+        || guards.iter().any(|guard| is_in(place, guard))
 }
 
 fn counted(count: u64, what: &str) -> String {

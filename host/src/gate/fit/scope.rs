@@ -46,6 +46,23 @@ impl Elements {
     }
 }
 
+/// The iterations of whose elements a plan says that no sample shows them, and no sample does: nothing is to be said of paths in these.
+fn unseen<'p>(plan: &'p Plan) -> impl Iterator<Item = &'p ForEach> {
+    let nodes = plan.nodes().iter().enumerate();
+    let nodes = nodes.map(|(index, it)| (plan.node_pointer(index), it.for_each()));
+    let edges = plan.edges().iter().enumerate();
+    let edges = edges.map(|(index, it)| (plan.edge_pointer(index), it.for_each()));
+    let spans = plan.span_rules().iter().enumerate();
+    let spans = spans.map(|(index, it)| (plan.span_pointer(index), it.for_each()));
+    nodes.chain(edges).chain(spans).flat_map(move |(at, for_each)| {
+        let levels = (1..=innermost(for_each).0).map(Level);
+        levels.filter_map(move |level| {
+            let at = format!("{at}{}", "/for_each".repeat(usize::from(level.0)));
+            plan.unseen_at(&at).and(for_each?.at(level))
+        })
+    })
+}
+
 /// What is known at every level of every iteration of a plan.
 pub(crate) struct Scopes<'t> {
     efforts: &'t StepBudgets,
@@ -78,7 +95,12 @@ impl<'t> Scopes<'t> {
 
     /// The same as a plan reads values.
     pub(crate) fn read_by(self, plan: &'t Plan) -> Self {
-        Self { empty: plan.empty(), time_zone: plan.time_zone(), ..self }
+        let is_unseen = |for_each: &ForEach, known: &PathIndex<'_>| {
+            known.count() == 0 && unseen(plan).any(|it| it.goes_over_what(for_each))
+        };
+        let mut elements = self.elements;
+        elements.retain(|(for_each, known)| !is_unseen(for_each, known));
+        Self { empty: plan.empty(), time_zone: plan.time_zone(), elements, ..self }
     }
 
     pub(crate) fn efforts(&self) -> &'t StepBudgets {

@@ -23,11 +23,10 @@ pub(in crate::gate::fit) fn check(
         !evidence.event_types().any(|(name, _)| pattern.matches(name))
     };
     let unmatched = types.patterns().iter().enumerate().filter(lacks_samples);
+    let is_unseen = |index| plan.unseen_at(&plan.event_type_pointer(index)).is_some();
+    let unmatched = unmatched.filter(|(index, _)| !is_unseen(*index));
     let finding = |(index, pattern): (usize, &EventPattern)| {
-        let at = match types.is_listed() {
-            true => format!("/event_type/{index}"),
-            false => "/event_type".to_owned(),
-        };
+        let at = plan.event_type_pointer(index);
         let finding = unknown(&at, pattern, evidence);
         let meant = match pattern {
             EventPattern::Exact(written) => {

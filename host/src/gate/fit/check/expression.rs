@@ -11,7 +11,7 @@ use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::similarity::ranking::{Likely, best};
 use crate::evidence::similarity::{SUGGESTION_THRESHOLD, spelling};
-use crate::evidence::{PathIndex, PathStep};
+use crate::evidence::{ENOUGH_SAMPLES, PathIndex, PathStep};
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{PathSearch, Sought};
 use crate::plan::expr::query::{KeyRead, Step};
@@ -44,6 +44,30 @@ pub(super) fn keys(
         }
     }
     findings
+}
+
+/// The chains of keys of an expression that no sample has, the first of each.
+pub(in crate::gate::fit) fn unseen_keys(
+    query: &Query,
+    for_each: Option<&ForEach>,
+    scopes: &Scopes<'_>,
+) -> Vec<String> {
+    let mut unseen: Vec<&KeyRead> = Vec::new();
+    for key in query.keys() {
+        let is_told =
+            |told: &KeyRead| told.level == key.level && key.steps.starts_with(&told.steps);
+        if unseen.iter().copied().any(is_told) {
+            continue;
+        }
+        let is_seen = scopes
+            .at(for_each, key.level)
+            .is_some_and(|known| KeyInExpression { pointer: "", query, key, known }.is_seen());
+        if !is_seen {
+            unseen.push(key);
+        }
+    }
+    let shown = |key: &KeyRead| key.steps.iter().map(shown_step).collect::<Vec<_>>().join(".");
+    unseen.into_iter().map(shown).collect()
 }
 
 /// A key, and what is known where the chain of keys that it is the last of starts.
@@ -115,11 +139,18 @@ impl KeyInExpression<'_, '_> {
         Some(finding.suggesting(sibling.or(replaced)))
     }
 
-    /// A key that no element has, though elements were seen, and that is another one of theirs misspelt. Fields of elements are
-    /// often optional, so that nothing else speaks against one.
+    /// A key that no element has, though elements were seen: in enough samples to tell, or it is another one of theirs misspelt.
     fn unknown_in_elements(&self) -> Option<Finding> {
         let (_, before) = self.key.steps.split_last()?;
-        let nearest = self.misspelt()?;
+        let seen = self.keys_there(before)?;
+        let name = self.name_of_key()?;
+        if seen.has(name) || self.declared(before).iter().any(|it| it == name) {
+            return None;
+        }
+        let nearest = self.misspelt();
+        if nearest.is_none() && seen.samples < ENOUGH_SAMPLES {
+            return None;
+        }
         let path: Vec<String> = before.iter().map(shown_step).collect();
         let finding = Finding::new(
             Stage::Fit,
@@ -128,11 +159,28 @@ impl KeyInExpression<'_, '_> {
             format!("a key that what is at {} has", quoted(&path.join("."))),
             format!("{} at column {}", self.name(), self.query.column(self.key.at)),
         );
-        let text = self.rewritten(&self.key.steps, &[nearest]);
+        let text = nearest.and_then(|nearest| self.rewritten(&self.key.steps, &[nearest]));
         Some(
             finding
                 .suggesting(text.map(|text| Likely::new(patch::replace(self.pointer, text), true))),
         )
+    }
+
+    fn name_of_key(&self) -> Option<&str> {
+        match self.key.steps.last()? {
+            Step::Key(key) => Some(key),
+            Step::Each | Step::Flat => None,
+        }
+    }
+
+    /// Whether a sample has the key.
+    fn is_seen(&self) -> bool {
+        if let Some(path) = self.plain() {
+            return self.known.is_in_samples(&path);
+        }
+        let Some((_, before)) = self.key.steps.split_last() else { return true };
+        let keys = self.keys_there(before);
+        keys.is_none_or(|there| self.name_of_key().is_none_or(|name| there.has(name)))
     }
 
     fn name(&self) -> String {
@@ -147,23 +195,7 @@ impl KeyInExpression<'_, '_> {
             return None;
         }
         let mut seen: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
-        let effort = &self.known.efforts.values;
-        for sample in self.known.seen() {
-            let Some(root) = sample.at_level(self.key.level) else { continue };
-            let mut here = vec![root];
-            for step in before {
-                if !effort.take(here.len() as u64) {
-                    return None;
-                }
-                here = here.into_iter().flat_map(|value| inside(value, step)).collect();
-            }
-            seen.extend(
-                here.iter()
-                    .filter_map(|it| it.as_object())
-                    .flat_map(|it| it.keys())
-                    .map(String::as_str),
-            );
-        }
+        seen.extend(self.keys_there(before)?.keys);
         if seen.is_empty() || seen.contains(name.as_str()) {
             return None;
         }
@@ -171,6 +203,30 @@ impl KeyInExpression<'_, '_> {
         let scored = seen.iter().map(|key| (spelling::names(name, key, searches), *key));
         let nearest = best(scored).filter(|best| best.score >= SUGGESTION_THRESHOLD)?;
         nearest.is_clear_typo().then(|| nearest.item.to_owned())
+    }
+
+    /// The keys of the objects that samples have where these steps lead. `None` where there is no effort left to look.
+    fn keys_there(&self, steps: &[Step]) -> Option<KeysThere<'_>> {
+        let effort = &self.known.efforts.values;
+        let mut there = KeysThere::default();
+        let mut lines = BTreeSet::new();
+        for sample in self.known.seen() {
+            let Some(root) = sample.at_level(self.key.level) else { continue };
+            let mut here = vec![root];
+            for step in steps {
+                if !effort.take(here.len() as u64) {
+                    return None;
+                }
+                here = here.into_iter().flat_map(|value| inside(value, step)).collect();
+            }
+            let mut objects = here.iter().filter_map(|it| it.as_object()).peekable();
+            if objects.peek().is_some() {
+                lines.insert(sample.line());
+            }
+            there.keys.extend(objects.flat_map(|it| it.keys()).map(String::as_str));
+        }
+        there.samples = lines.len();
+        Some(there)
     }
 
     /// The keys that the event schema declares there.
@@ -247,6 +303,20 @@ impl KeyInExpression<'_, '_> {
 
     fn readable(&self, text: String) -> Option<String> {
         Query::parse(&text, self.query.innermost()).ok().map(|_| text)
+    }
+}
+
+/// The keys of objects at one place.
+#[derive(Default)]
+struct KeysThere<'k> {
+    keys: BTreeSet<&'k str>,
+    /// In how many samples there are such objects.
+    samples: usize,
+}
+
+impl KeysThere<'_> {
+    fn has(&self, key: &str) -> bool {
+        self.keys.contains(key)
     }
 }
 

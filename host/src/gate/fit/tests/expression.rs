@@ -14,7 +14,6 @@ fn right_expressions_pass() {
         ("note", "content.note"),
         ("note", "content.lines[?no > 1].article.name | [0]"),
         ("note", "join(',', content.tags)"),
-        ("note", "content.lines[0].optional"),
         ("city", "parse_json(content.args).city"),
         ("pieces", "length(content.lines)"),
         ("pieces", "to_int64(content.pieces)"),

@@ -57,7 +57,7 @@ fn order(number: usize) -> Value {
     })
 }
 
-fn task() -> Task {
+pub(super) fn task() -> Task {
     let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
     let lines: Vec<String> = (1..7).map(|number| order(number).to_string()).collect();
     let samples = Samples::parse(&lines.join("\n"), "samples").expect("samples");
