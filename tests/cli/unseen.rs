@@ -65,3 +65,54 @@ fn what_no_sample_shows_is_accepted_with_a_warning() {
     let superfluous = warned.map(|(_, path)| told("superfluous_unseen", &path));
     assert_eq!(codes(&compiled), superfluous);
 }
+
+#[test]
+fn alternatives_that_no_sample_takes_are_told() {
+    let project = Project::new();
+    let lines = (1..8).map(|n| {
+        format!("{{\"event_type\":\"order_placed\",\"content\":{{\"id\":\"o{n}\",\"total\":{n}.5,\"net\":{n}.0}}}}\n")
+    });
+    project.write("events.ndjson", lines.collect::<String>());
+    let mut plan: Value = serde_json::from_str(PLAN).unwrap();
+    plan["property_fields"][0] = json!({"property_name": "total", "coalesce": [
+        {"coalesce": [{"source_path": ["content", "gross"], "unseen": true}, {"source_path": ["content", "total"]}]},
+        {"source_path": ["content", "net"]},
+        {"constant": 0.0},
+    ]});
+    project.write("plan.json", plan.to_string());
+    let compiled = project.retort(["compile", "--json"]);
+    assert_eq!(compiled.code, 0, "{compiled:?}");
+    let told = |code: &str, path: &str| (code.to_owned(), path.to_owned());
+    assert_eq!(
+        codes(&compiled),
+        [
+            told("unseen_path", "/property_fields/0/coalesce/0/coalesce/0"),
+            told("alternative_never_taken", "/property_fields/0/coalesce/1"),
+        ]
+    );
+    let strict = project.retort(["compile", "--strict", "--out", "strict"]);
+    assert_eq!(strict.code, 1, "{strict:?}");
+    assert!(strict.stderr.contains("error[alternative_never_taken]"), "{strict:?}");
+}
+
+#[test]
+fn what_is_repaired_without_asking_is_told() {
+    let project = Project::new();
+    let plan = PLAN.replace(r#"["content", "total"]"#, r#"["content", "totla"]"#);
+    project.write("plan.json", plan);
+    let lines = (1..8).map(|n| {
+        format!(
+            "{{\"event_type\":\"order_placed\",\"content\":{{\"id\":\"o{n}\",\"total\":{n}.5}}}}\n"
+        )
+    });
+    project.write("events.ndjson", lines.collect::<String>());
+    let flags = ["repair", "plan.json", "--graph", "graph.yaml", "--samples", "events.ndjson"];
+    let change = r#"/property_fields/0/source_path: ["content","totla"] -> ["content","total"]"#;
+    let repaired = project.retort(flags);
+    assert!(repaired.stderr.contains(change), "{repaired:?}");
+    let repaired = project.retort([&flags[..], &["--json"]].concat());
+    let report: Value = serde_json::from_str(&repaired.stdout).unwrap();
+    let expected = json!([{"pointer": "/property_fields/0/source_path",
+        "before": ["content", "totla"], "after": ["content", "total"]}]);
+    assert_eq!(report["changes"], expected);
+}

@@ -19,6 +19,7 @@ use crate::diagnostics::untrusted::escaped;
 use crate::evidence::{Evidence, Rule, Samples};
 use crate::gate::fit::unseen_warnings;
 use crate::graph::spec::{GraphSpec, Properties};
+use crate::plan::oracle::Alternatives;
 use crate::plan::{FieldMapping, Plan};
 use given::Owner;
 
@@ -105,7 +106,34 @@ impl Coverage {
             warnings: Vec::new(),
         };
         coverage.warnings = coverage.warnings(given);
+        if let Some(plan) = plan {
+            let alternatives = coverage.never_taken(plan, samples);
+            coverage.warnings.extend(alternatives);
+        }
         coverage
+    }
+
+    /// The alternatives that no sample takes, of values that come out at all. What the plan says is unseen has a warning of its own.
+    fn never_taken(&self, plan: &Plan, samples: &Samples) -> Vec<Problem> {
+        let mut alternatives = Alternatives::of(plan);
+        if alternatives.all.is_empty() {
+            return Vec::new();
+        }
+        for sample in samples {
+            // Of one that can't be read nothing comes out.
+            let _ = alternatives.note(plan, sample.text());
+        }
+        let is_given = |at: &str| {
+            let mapping = at.split_once("/coalesce/").map_or(at, |(mapping, _)| mapping);
+            self.properties.iter().any(|it| it.pointer == mapping && it.samples > 0)
+        };
+        let never = alternatives.all.difference(&alternatives.taken);
+        let never = never.filter(|at| is_given(at) && plan.unseen_at(at).is_none());
+        let warning = |at: &String| {
+            let message = "this alternative is the value in none of the samples".to_owned();
+            Problem::new(Stage::Smoke, codes::ALTERNATIVE_NEVER_TAKEN, message).at(at.clone())
+        };
+        never.map(warning).collect()
     }
 
     /// The same, with what is to be said of all that the plan says is unseen; that nothing came out of it is no more than that.
@@ -255,7 +283,7 @@ fn covered(
 }
 
 /// What the graph spec declares of what the plan makes, and no rule of the plan for that maps.
-fn left_out(plan: &Plan, graph: &GraphSpec, rule: Option<&Rule>) -> Vec<LeftOut> {
+pub(crate) fn left_out(plan: &Plan, graph: &GraphSpec, rule: Option<&Rule>) -> Vec<LeftOut> {
     let words = rule.map(|rule| rule.text().to_lowercase()).unwrap_or_default();
     let mut found: Vec<LeftOut> = Vec::new();
     let mut add = |of: &str, declared: &Properties, mapped: &[&FieldMapping]| {

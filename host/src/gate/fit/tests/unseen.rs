@@ -88,7 +88,7 @@ fn nothing_is_said_of_what_is_in_elements_that_are_unseen() {
     assert_eq!(warned(&said), ["/nodes/1/for_each: unseen_path"]);
     // Of elements that there are, all is asked as ever.
     let seen = plan(unseen(json!({"array": ["content", "lines"]})));
-    assert_eq!(judged(&seen).0, ["/nodes/1/key_fields/1/source_path: unknown_path!"]);
+    assert_eq!(judged(&seen).0, ["/nodes/1/key_fields/1/source_path: unknown_path?"]);
     assert_eq!(warned(&seen), ["/nodes/1/for_each: superfluous_unseen"]);
 }
 
@@ -130,5 +130,91 @@ fn what_is_wrong_in_another_way_stays_wrong() {
         let (found, _) = judged(&order_with(vec![property]));
         let found: Vec<&str> = found.iter().map(|it| it.trim_end_matches(['?', '!'])).collect();
         assert_eq!(found, [expected.trim_end_matches(['?', '!'])]);
+    }
+}
+
+/// Audits of pods and of jobs, of which some fields of the template occur in the samples and others don't.
+mod kubernetes {
+    use serde_json::{Value, json};
+
+    use crate::evidence::{Samples, Task};
+    use crate::gate::fit::fit;
+    use crate::graph::GraphSpec;
+
+    fn task() -> Task {
+        let properties =
+            ["host_pid", "host_ipc", "host_network", "job_host_network", "run_as_root"];
+        let properties: Vec<String> =
+            properties.iter().map(|it| format!("{{name: {it}, type: boolean}}")).collect();
+        let graph = format!(
+            "entities: [{{name: Workload, keys: {{primary: [uid]}}, properties: [{{name: uid, type: string}}, {}]}}]",
+            properties.join(", ")
+        );
+        let event = |number: usize| {
+            let template = json!({"spec": {"hostPID": true, "hostNetwork": false, "hostUsers": true,
+                "securityContext": {"runAsUser": 0, "runAsNonRoot": true}}});
+            json!({"event_type": "audit", "object": {"uid": format!("u{number}"), "spec": {
+                "template": template, "jobTemplate": {"spec": {"template": {"spec": {"hostPID": false}}}}}}})
+            .to_string()
+        };
+        let lines: Vec<String> = (0..8).map(event).collect();
+        let samples = Samples::parse(&lines.join("\n"), "samples").expect("samples");
+        Task::new(GraphSpec::parse(&graph, "graph.yaml").expect("a graph"), samples)
+    }
+
+    fn plan(properties: &[(&str, &str)]) -> Value {
+        let properties: Vec<Value> = properties
+            .iter()
+            .map(|(name, at)| json!({"property_name": name, "source_path": at.split('.').collect::<Vec<_>>()}))
+            .collect();
+        json!({"event_type": "audit", "target_entity_name": "Workload", "function_name": "f",
+            "key_field": {"property_name": "uid", "source_path": ["object", "uid"]},
+            "property_fields": properties})
+    }
+
+    #[test]
+    fn what_samples_do_not_show_is_not_read_from_its_neighbours() {
+        let task = task();
+        let template = "object.spec.template.spec";
+        let job = "object.spec.jobTemplate.spec.template.spec";
+        let ipc = format!("{template}.hostIPC");
+        let pid = format!("{template}.hostPID");
+        let network = format!("{template}.hostNetwork");
+        let job_network = format!("{job}.hostNetwork");
+        let root = format!("{template}.securityContext.runAsRoot");
+        for properties in [
+            vec![("host_ipc", ipc.as_str())],
+            vec![("host_pid", pid.as_str()), ("host_ipc", ipc.as_str())],
+            vec![("job_host_network", job_network.as_str())],
+            vec![("host_network", network.as_str()), ("job_host_network", job_network.as_str())],
+            vec![("run_as_root", root.as_str())],
+        ] {
+            let plan = plan(&properties);
+            let read = crate::plan::from_value(&plan).expect("a plan");
+            let unfit = fit(&read, &task).expect_err("no sample shows it");
+            assert_eq!(unfit.findings().len(), 1, "{properties:?}");
+            assert!(!unfit.findings()[0].is_certain(), "{properties:?}");
+        }
+    }
+
+    #[test]
+    fn a_slip_of_what_samples_show_is_put_right_unless_another_value_reads_it() {
+        let task = task();
+        let template = "object.spec.template.spec";
+        let right = format!("{template}.hostNetwork");
+        for slip in ["hostNetwrok", "host_network", "HOSTNETWORK", "hostNework"] {
+            let slip = format!("{template}.{slip}");
+            let alone = plan(&[("host_network", &slip)]);
+            let read = crate::plan::from_value(&alone).expect("a plan");
+            let unfit = fit(&read, &task).expect_err("a slip");
+            let finding = unfit.findings().first().filter(|it| it.is_certain()).expect("a fix");
+            let mut fixed = alone.clone();
+            json_patch::patch(&mut fixed, finding.patch().expect("a patch")).expect("it applies");
+            assert_eq!(fixed, plan(&[("host_network", &right)]), "{slip}");
+            let beside = plan(&[("host_network", &right), ("run_as_root", &slip)]);
+            let read = crate::plan::from_value(&beside).expect("a plan");
+            let unfit = fit(&read, &task).expect_err("a slip");
+            assert!(unfit.findings().iter().all(|it| !it.is_certain()), "{slip}");
+        }
     }
 }
