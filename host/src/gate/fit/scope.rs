@@ -47,7 +47,7 @@ impl Elements {
 }
 
 /// The iterations of whose elements a plan says that no sample shows them, and no sample does: nothing is to be said of paths in these.
-fn unseen<'p>(plan: &'p Plan) -> impl Iterator<Item = &'p ForEach> {
+fn unseen(plan: &Plan) -> impl Iterator<Item = &ForEach> {
     let nodes = plan.nodes().iter().enumerate();
     let nodes = nodes.map(|(index, it)| (plan.node_pointer(index), it.for_each()));
     let edges = plan.edges().iter().enumerate();

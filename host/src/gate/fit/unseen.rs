@@ -35,16 +35,16 @@ pub(crate) fn warnings(plan: &Plan, evidence: &Evidence) -> Vec<Problem> {
         let own = reads.iter().filter(|read| plan.unseen_at(&read.pointer) == Some(at));
         let (mut unseen, mut declared) = (Vec::new(), false);
         for read in own {
-            let known = scopes.at(read.for_each, read.reference.level);
+            let scope = scopes.at(read.for_each, read.reference.level);
             match expressions.iter().find(|(pointer, _)| *pointer == read.pointer) {
                 // An expression is looked at as a whole.
                 Some((_, query)) => {
                     unseen.extend(unseen_keys(query, read.for_each, &scopes));
                 }
-                None => match shown(read, known) {
-                    Shown::BySamples => {}
-                    Shown::BySchema => declared = true,
-                    Shown::ByNothing => unseen.push(dotted(&read.reference.path)),
+                None => match known(read, scope) {
+                    Known::Seen => {}
+                    Known::Declared => declared = true,
+                    Known::Neither => unseen.push(dotted(&read.reference.path)),
                 },
             }
         }
@@ -59,20 +59,20 @@ pub(crate) fn warnings(plan: &Plan, evidence: &Evidence) -> Vec<Problem> {
 }
 
 /// By what a path is known.
-enum Shown {
-    BySamples,
-    BySchema,
-    ByNothing,
+enum Known {
+    Seen,
+    Declared,
+    Neither,
 }
 
-fn shown(read: &Read<'_>, known: Option<&PathIndex<'_>>) -> Shown {
-    let Some(known) = known else { return Shown::ByNothing };
+fn known(read: &Read<'_>, known: Option<&PathIndex<'_>>) -> Known {
+    let Some(known) = known else { return Known::Neither };
     let path = &read.reference.path;
     let is_element = path.is_empty() && read.role != Role::ForEach;
     if (is_element && known.count() > 0) || known.is_in_samples(path) {
-        return Shown::BySamples;
+        return Known::Seen;
     }
-    if known.has(path) { Shown::BySchema } else { Shown::ByNothing }
+    if known.has(path) { Known::Declared } else { Known::Neither }
 }
 
 fn of_event_type(at: &str, pattern: &EventPattern, evidence: &Evidence) -> Problem {

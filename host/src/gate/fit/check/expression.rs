@@ -1,6 +1,7 @@
 //! The keys that an expression reads: whether there are such, also in the elements of arrays.
 
 use std::collections::BTreeSet;
+use std::slice::from_ref;
 
 use serde_json::Value;
 
@@ -109,7 +110,7 @@ impl KeyInExpression<'_, '_> {
             key.item.clone_into(right.last_mut()?);
             let mut target = whole.clone();
             key.item.clone_into(target.get_mut(path.len().checked_sub(1)?)?);
-            let text = self.rewritten(&self.key.steps, &[key.item.clone()]);
+            let text = self.rewritten(&self.key.steps, from_ref(&key.item));
             let is_certain = key.is_certain() && self.may_be_meant(&whole, &target);
             let text = text.filter(|_| known.admits_path(&right))?;
             Some(Likely::new(text, is_certain))
@@ -175,7 +176,7 @@ impl KeyInExpression<'_, '_> {
             format!("{} at column {}", self.name(), self.query.column(self.key.at)),
         );
         let replaced = nearest.and_then(|nearest| {
-            let text = self.rewritten(&self.key.steps, &[nearest.item.clone()])?;
+            let text = self.rewritten(&self.key.steps, from_ref(&nearest.item))?;
             let mut target = self.key.steps.clone();
             *target.last_mut()? = Step::Key(nearest.item.clone());
             let is_certain = nearest.is_certain() && !self.is_read(&target);

@@ -30,6 +30,9 @@ const WRAPPERS: &[&str] = &[
 /// How many other values have to be read where a path leads for a key to be missing, or another one, on the way there.
 const COMPANY: usize = 2;
 
+/// Whether a path is of some class.
+type PathClass<'c> = dyn Fn(&&[String]) -> bool + 'c;
+
 impl PathSearch<'_, '_> {
     /// The one path that what was written is, but for a slip.
     pub(super) fn slipped(&self, sought: &Sought<'_>) -> Option<Path> {
@@ -110,9 +113,8 @@ impl PathSearch<'_, '_> {
                 is_named || self.is_read_behind(path, wrapped + missing, written, is_bare)
             })
         };
-        let one = |class: &dyn Fn(&&[String]) -> bool| only(paths().filter(class));
-        let classes: [&dyn Fn(&&[String]) -> bool; 3] =
-            [&is_same_words, &is_wrapped_otherwise, &is_cut];
+        let one = |class: &PathClass<'_>| only(paths().filter(class));
+        let classes: [&PathClass<'_>; 3] = [&is_same_words, &is_wrapped_otherwise, &is_cut];
         // The first class that has any decides.
         let class = classes.into_iter().find(|class| paths().any(|path| class(&path)))?;
         one(class).map(<[String]>::to_vec)
@@ -145,7 +147,7 @@ impl PathSearch<'_, '_> {
     }
 }
 
-fn is_wrapper(key: &String) -> bool {
+fn is_wrapper(key: &str) -> bool {
     WRAPPERS.contains(&spelling::plain(key).as_str())
 }
 
