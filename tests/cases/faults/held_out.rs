@@ -70,6 +70,9 @@ impl Tally {
                 && !needed.iter().any(|it| it.starts_with(place))
         };
         sets.extend(objects.filter(is_free).map(|place| vec![place]));
+        // Lists that nodes are made of, with all that is in their elements.
+        let lists = lists(&plan);
+        sets.extend(lists.into_iter().map(|place| vec![place]));
         let all: Vec<Place> = optional.iter().map(|(place, _)| place.clone()).collect();
         sets.insert(all.iter().step_by(2).cloned().collect());
         sets.insert(all.iter().skip(1).step_by(2).cloned().collect());
@@ -77,9 +80,36 @@ impl Tally {
         for set in sets.iter().filter(|set| !set.is_empty()) {
             self.hold_out(case, &case.plan, set);
         }
+        self.event_types(case, &plan);
         for (place, pointer) in &optional {
             if let Some(alone) = alone(&case.plan, pointer) {
                 self.hold_out(case, &alone, std::slice::from_ref(place));
+            }
+        }
+    }
+
+    /// Holds out the samples of each event type of several.
+    fn event_types(&mut self, case: &Case, plan: &Plan) {
+        for pattern in plan.event_types().patterns() {
+            let samples = case.task.samples().iter();
+            let left = samples.filter(|sample| !pattern.matches(sample.event_type()));
+            let left: Vec<&str> = left.map(|sample| sample.text()).collect();
+            let Ok(samples) = Samples::parse(&left.join("\n"), "samples") else { continue };
+            let is_left =
+                |sample: &retort::evidence::Sample| plan.event_types().matches(sample.event_type());
+            if !samples.iter().any(is_left) {
+                continue;
+            }
+            self.held_out += 1;
+            let task = Task::new(case.task.graph().clone(), samples);
+            let unfit = gate::fit(plan, &task).err();
+            let findings = unfit.iter().flat_map(|unfit| unfit.findings());
+            let findings: Vec<_> = findings.cloned().collect();
+            self.findings += findings.len();
+            if let Some(fixed) = apply_fixes(&case.plan.to_string(), &findings) {
+                self.altered += 1;
+                let patch = serde_json::to_string(&fixed.patch).unwrap();
+                self.notes.push(format!("{}: without {pattern}: {patch}", case.name));
             }
         }
     }
@@ -131,6 +161,16 @@ fn optional(plan: &Plan) -> Vec<(Place, String)> {
         }
     }
     found
+}
+
+/// The lists that a plan goes over, outer ones and inner ones.
+fn lists(plan: &Plan) -> BTreeSet<Place> {
+    let mut lists = BTreeSet::new();
+    for read in plan.reads().iter().filter(|read| read.role == Role::ForEach) {
+        lists.extend(places(read.for_each, read.reference.level.0, &read.reference.path));
+    }
+    lists.retain(|place| matches!(place.last(), Some(Step::Key(_))));
+    lists
 }
 
 /// What a plan can't do without: keys, what it goes over, the session, span ids, and the type of the event.
