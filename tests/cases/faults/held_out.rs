@@ -260,7 +260,11 @@ fn alone(plan: &Value, pointer: &str) -> Option<Value> {
 /// The pointers to all that reads something at these places or inside of them.
 fn reads_of(plan: &Plan, gone: &[Place]) -> Vec<String> {
     let is_gone = |place: &Place| gone.iter().any(|it| place.starts_with(it));
+    // What the id of an edge is made of can't be said to be unseen.
     let reads = plan.reads().into_iter().filter(|read| {
+        if read.role == Role::EdgeId {
+            return false;
+        }
         let places = places(read.for_each, read.reference.level.0, &read.reference.path);
         places.iter().any(is_gone)
     });
