@@ -15,4 +15,5 @@ mod sizes;
 mod slips;
 mod streams;
 mod tenant;
+mod unseen;
 mod versions;

@@ -8,6 +8,7 @@
 
 mod case;
 mod expected;
+mod held_out;
 mod inject;
 mod judge;
 mod knowable;
@@ -228,6 +229,15 @@ pub(crate) fn trials() -> Vec<Trial> {
             let (core, whole) = (Case::examples(), Case::whole_examples());
             expected::find_what_no_gate_could_know(&core, &whole, MAX_PER_KIND);
         }),
+        trial("faults::what_no_sample_shows_alters_no_right_plan_of_the_examples", || {
+            let plans = [
+                ("examples", Case::examples()),
+                ("the whole language", Case::whole_examples()),
+                ("arrays in arrays", vec![Case::elements()]),
+                ("expressions", Case::examples_by_expressions()),
+            ];
+            held_out::leave_right_plans_as_they_are(&plans);
+        }),
         trial("faults::a_right_plan_over_arrays_in_arrays_passes", || {
             right_plans_pass(&[Case::elements()]);
         }),
@@ -253,11 +263,18 @@ pub(crate) fn trials() -> Vec<Trial> {
             fenced_plans_are_read_and_cut_off_ones_turned_down(&Case::examples());
         }),
     ];
-    let checks: [CorpusCheck; 6] = [
+    let checks: [CorpusCheck; 7] = [
         ("right_plans_pass_and_are_not_altered", |corpora| {
             let cases = Case::corpora(corpora);
             assert_eq!(cases.len(), 17);
             right_plans_pass(&cases);
+        }),
+        ("what_no_sample_shows_alters_no_right_plan", |corpora| {
+            let plans = [
+                ("one node over real events", Case::corpora(corpora)),
+                ("whole plans over real events", Case::whole_corpora(corpora)),
+            ];
+            held_out::leave_right_plans_as_they_are(&plans);
         }),
         ("faults_in_plans_over_real_events_are_found_and_repaired", |corpora| {
             let (table, sums) = measure(&Case::corpora(corpora), KINDS, MAX_PER_KIND, false);

@@ -84,7 +84,12 @@ impl Maker<'_, '_> {
             1 => json!(self.choices.pick(&types)),
             more => {
                 let first = self.choices.below(types.len());
+                let is_unseen = self.choices.chance(24);
                 let listed = (0..more).map(|next| types[(first + next) % types.len()]);
+                let listed = listed.enumerate().map(|(index, name)| match is_unseen && index > 0 {
+                    true => json!({"type": name, "unseen": true}),
+                    false => json!(name),
+                });
                 json!(listed.collect::<Vec<_>>())
             }
         }
@@ -118,6 +123,7 @@ impl Maker<'_, '_> {
             level["array"] = json!(self.path_over(["items", "parts"], outside));
         }
         self.maybe(&mut level, 28, "where", |it| it.condition(depth, 2));
+        self.maybe(&mut level, 12, "unseen", |_| json!(true));
         level
     }
 
@@ -246,6 +252,9 @@ impl Maker<'_, '_> {
         if field.get("convert").is_some() || field.get("expression").is_some() {
             self.maybe(&mut field, 24, "on_error", |_| json!("reject"));
         }
+        if field.get("constant").is_none() {
+            self.maybe(&mut field, 12, "unseen", |_| json!(true));
+        }
         field
     }
 
@@ -332,6 +341,9 @@ impl Maker<'_, '_> {
             }
         };
         test.insert(name.to_owned(), of);
+        if self.choices.chance(8) {
+            test.insert("unseen".to_owned(), json!(true));
+        }
         Value::Object(test)
     }
 

@@ -113,6 +113,7 @@ async fn the_diagnostic_stands_unaltered_before_what_to_do_next() {
     let outcome = run(&model, &gates, config()).await.unwrap();
     let shown = outcome.attempts()[0].record.diagnostic.clone().unwrap();
     let next = shown.strip_prefix(diagnostic).unwrap();
-    assert!(next.starts_with("\n\nNext step: "), "{next}");
+    assert!(next.starts_with("\n\nThe plan leaves out these properties"), "{next}");
+    assert!(next.contains("\n\nNext step: "), "{next}");
     assert!(model.prompts()[1].contains(&shown));
 }

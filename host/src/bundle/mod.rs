@@ -38,6 +38,8 @@ mod store;
 
 pub use confirm::{Confirmed, Difference, ExpectedRun, Told, Unconfirmed};
 pub use contents::{Contents, Part, Versions};
+#[cfg(feature = "author")]
+pub(crate) use coverage::left_out;
 pub use coverage::{Coverage, FailedConversion, FailedValue, LeftOut, PropertyCoverage};
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};

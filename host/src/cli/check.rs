@@ -335,7 +335,14 @@ impl Check {
         self.sample_runs = runs;
         let smoked = smoked?;
         let (samples, graph) = (&self.samples, self.graph.as_ref());
-        self.coverage = Some(Coverage::new(&smoked, plan, samples, graph, self.rule.as_ref()));
+        let coverage = Coverage::new(&smoked, plan, samples, graph, self.rule.as_ref());
+        self.coverage = Some(match plan {
+            Some(plan) => {
+                let evidence = Evidence::new(samples, self.schema.as_ref());
+                coverage.knowing(plan, &evidence)
+            }
+            None => coverage,
+        });
         self.confirm(smoked, plan)
     }
 

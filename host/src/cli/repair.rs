@@ -6,7 +6,7 @@ use retort::author::{
     AnswerFormat, LoopConfig, LoopOutcome, PipelineGates, llm::FinishReason, repair_plan,
 };
 use retort::diagnostics::{Finding, Problem};
-use retort::internal::{answer, document::DocumentKind};
+use retort::internal::{answer, document::DocumentKind, repair::Change};
 use retort::{Accepted, Coded, plan};
 use serde::Serialize;
 use serde_json::Value;
@@ -59,6 +59,9 @@ struct RepairReport<'a> {
     ok: bool,
     /// What is wrong with the plan, gate by gate: what a later gate finds is about the plan as fixed so far.
     problems: &'a [Finding],
+    /// All that was changed, in the order in which it was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<&'a Change>,
     /// A plan that passes every gate.
     patched: Option<Value>,
 }
@@ -73,12 +76,16 @@ pub(super) fn main(args: &RepairArgs) -> CommandResult {
     let last = outcome.attempts().last().filter(|_| outcome.ok());
     let patched = last.and_then(|last| value(&last.record.response));
     let ok = outcome.ok() && problems.is_empty();
+    let changes = outcome.attempts().iter().flat_map(|attempt| &attempt.record.changes);
+    let changes: Vec<&Change> = changes.collect();
     if args.output.json {
-        output::print_json(&RepairReport { ok, problems: &problems, patched })?;
+        let report = RepairReport { ok, problems: &problems, changes, patched };
+        output::print_json(&report)?;
         return Ok(CommandVerdict::from_ok(ok));
     }
     let origin = files::name(&args.plan);
     problems.iter().for_each(|problem| output::problem(&origin, &Problem::from(problem)));
+    changes.iter().for_each(|change| output::note(format_args!("changed {change}")));
     if let Some(patched) = patched {
         output::print_pretty(&patched)?;
         if !ok {

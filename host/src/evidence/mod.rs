@@ -39,7 +39,7 @@ pub use expected::{Expected, ExpectedError, ExpectedSample};
 pub use observe::{Observed, SampleEvents, Seen, Visibility};
 pub(crate) use path::{ENTRY_VALUE, shown_elements, shown_steps, values_at};
 pub use path::{Path, PathStep, at, dotted};
-pub(crate) use path_index::PathIndex;
+pub(crate) use path_index::{ENOUGH_SAMPLES, PathIndex};
 pub(crate) use query::{SampleQuery, SampleValues};
 pub use rule::{Rule, TaskError};
 pub use samples::{Sample, Samples, SamplesError};

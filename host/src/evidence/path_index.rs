@@ -13,7 +13,7 @@ use crate::diagnostics::untrusted::quoted;
 use crate::json::{JsonKind, JsonKinds};
 
 /// With this many samples and more, a path that none of them has is taken not to exist.
-const ENOUGH_SAMPLES: usize = 5;
+pub(crate) const ENOUGH_SAMPLES: usize = 5;
 
 /// How many elements are looked at to tell from how many samples they are.
 const ENOUGH_LINES: usize = 100_000;
@@ -108,6 +108,11 @@ impl<'t> PathIndex<'t> {
     /// Whether the path occurs in a sample or is declared.
     pub(crate) fn has(&self, path: &[String]) -> bool {
         self.evidence.declared().contains_key(path) || self.values.has(path)
+    }
+
+    /// Whether the path occurs in a sample, whatever is declared.
+    pub(crate) fn is_in_samples(&self, path: &[String]) -> bool {
+        self.values.has(path)
     }
 
     /// Whether nothing speaks against the path: it occurs or is declared, or there are only a few samples, and those of

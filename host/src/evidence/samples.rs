@@ -196,12 +196,15 @@ impl Samples {
 
     /// The first of `event_types`, types or prefixes as in a plan, that no sample matches.
     #[must_use]
-    pub fn uncovered<'a>(&self, event_types: &'a [String]) -> Option<&'a str> {
+    pub fn uncovered<'a>(
+        &self,
+        event_types: impl IntoIterator<Item = &'a String>,
+    ) -> Option<&'a str> {
         let missing = |event_type: &&String| {
             let pattern = EventPattern::new(event_type);
             !self.iter().any(|sample| pattern.matches(&sample.event_type))
         };
-        event_types.iter().find(missing).map(String::as_str)
+        event_types.into_iter().find(missing).map(String::as_str)
     }
 }
 

@@ -69,7 +69,9 @@ impl PlanParseError {
         // An argument in an expression is as far from the schema as the rest of it.
         let is_argument =
             self.code == codes::INVALID_VALUE && self.pointer.ends_with("/expression");
-        BEYOND_SCHEMA.contains(&self.code) || is_argument
+        // Of two items of which one is a type and the other an object that has it, the schema doesn't know that they are the same.
+        let is_in_item = self.code == codes::DUPLICATE_ITEM && self.pointer.ends_with("/type");
+        BEYOND_SCHEMA.contains(&self.code) || is_argument || is_in_item
     }
 
     pub(super) fn new(

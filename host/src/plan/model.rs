@@ -1,5 +1,7 @@
 //! What a valid plan holds.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::plan::expr::{
@@ -24,6 +26,9 @@ pub struct Plan {
     pub(super) time_zone: Option<Zone>,
     pub(super) session_id_path: Vec<String>,
     pub(super) span_rules: SpanRules,
+    /// The pointers to the objects that say `unseen`. It is about what their author knows and not about what they mean, so that
+    /// values are the same with and without it.
+    pub(super) unseen: BTreeSet<String>,
 }
 
 /// How the nodes of a plan are written.
@@ -102,6 +107,33 @@ impl Plan {
     #[must_use]
     pub fn span_rules(&self) -> &[SpanRule] {
         &self.span_rules.rules
+    }
+
+    /// JSON Pointers to all that says `unseen`: event types, values, conditions, what is gone over and span rules of which the
+    /// author knows that no sample shows what they read.
+    pub fn unseen(&self) -> impl Iterator<Item = &str> {
+        self.unseen.iter().map(String::as_str)
+    }
+
+    /// Whether an event type, or a beginning of some, is written there of which the author knows that no sample has it.
+    #[must_use]
+    pub fn is_unseen_type(&self, pattern: &EventPattern) -> bool {
+        let mut types = self.event_types.patterns.iter().enumerate();
+        types.any(|(index, it)| {
+            it == pattern && self.unseen.contains(&self.event_type_pointer(index))
+        })
+    }
+
+    /// The innermost of those at a place of the plan or around it.
+    #[must_use]
+    pub fn unseen_at(&self, pointer: &str) -> Option<&str> {
+        let mut at = pointer;
+        loop {
+            if let Some(found) = self.unseen.get(at) {
+                return Some(found);
+            }
+            at = at.rsplit_once('/')?.0;
+        }
     }
 
     /// Whether the span rules are written as a list.

@@ -7,20 +7,24 @@ use serde_json::{Value, json};
 use super::language::Dialect;
 use super::language::write::{Members, OrderedJson, for_each};
 use super::model::{
-    EdgeRule, Endpoint, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial, Plan, SpanRule,
-    innermost,
+    EdgeRule, Endpoint, EventPattern, EventTypes, FieldMapping, Form, NodeRule, Nulls, Partial,
+    Plan, SpanRule, innermost,
 };
 use crate::plan::expr::{Condition, Empty, Level, OnDuplicate, OnError, Zone};
 
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        plan(self).serialize(serializer)
+        let mut written = OrderedJson::from(plan(self));
+        for at in self.unseen() {
+            written.mark(at, "unseen");
+        }
+        written.serialize(serializer)
     }
 }
 
 fn plan(plan: &Plan) -> Members {
     let about = Members::new()
-        .with("event_type", event_types(&plan.event_types))
+        .with("event_type", event_types(plan))
         .with_some("when", when(plan.when.as_ref(), Level::EVENT));
     let with_nodes = match (plan.form, plan.nodes.first()) {
         (Form::Short, Some(node)) => about
@@ -50,10 +54,18 @@ fn plan(plan: &Plan) -> Members {
         )
 }
 
-fn event_types(types: &EventTypes) -> Value {
-    match types.patterns.as_slice() {
-        [one] if !types.listed => one.to_string().into(),
-        patterns => patterns.iter().map(ToString::to_string).collect(),
+fn event_types(plan: &Plan) -> OrderedJson {
+    let EventTypes { patterns, listed } = &plan.event_types;
+    let written = |(index, pattern): (usize, &EventPattern)| -> OrderedJson {
+        let name = pattern.to_string();
+        match plan.unseen.contains(&plan.event_type_pointer(index)) {
+            true => Members::new().with("type", name).into(),
+            false => name.into(),
+        }
+    };
+    match patterns.as_slice() {
+        [one] if !listed => written((0, one)),
+        patterns => patterns.iter().enumerate().map(written).collect(),
     }
 }
 

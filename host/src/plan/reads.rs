@@ -176,6 +176,13 @@ impl Plan {
         if self.span_rules_are_listed() { rules.item(rule) } else { rules }
     }
 
+    /// JSON Pointer to one of its event types: to the object that says more of it than its name, where there is one.
+    #[must_use]
+    pub fn event_type_pointer(&self, index: usize) -> String {
+        let types = PlanPlace::default().field("event_type");
+        if self.event_types().is_listed() { types.item(index) } else { types }.into_pointer()
+    }
+
     /// JSON Pointer to a node of the plan; empty in the short form, where the plan is the node.
     #[must_use]
     pub fn node_pointer(&self, node: usize) -> String {

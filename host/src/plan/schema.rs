@@ -45,6 +45,7 @@ const DEFINED: &[ObjectKind] = &[
     ObjectKind::Node,
     ObjectKind::Edge,
     ObjectKind::Span,
+    ObjectKind::EventType,
 ];
 
 fn document() -> Members {
@@ -136,7 +137,12 @@ fn shape(field: &Field, at_event: bool) -> Members {
     };
     let null = field.is_nullable().then(|| Members::new().with("type", "null"));
     match field.shape {
-        Shape::EventTypes => any_of([text(), array(text()).with("uniqueItems", true)]),
+        Shape::EventTypes => {
+            let one = || definition(ObjectKind::EventType.table().definition);
+            let each = any_of([text(), one()]);
+            any_of([text(), one(), array(each).with("uniqueItems", true)])
+        }
+        Shape::EventType => any_of([text(), definition(ObjectKind::EventType.table().definition)]),
         Shape::Path => {
             let path = definition(if field.entries.0 == 0 { "element_path" } else { "path" });
             match null {
@@ -160,7 +166,7 @@ fn shape(field: &Field, at_event: bool) -> Members {
         Shape::Word(words) => Members::new().with("enum", words),
         Shape::Name
         | Shape::Text
-        | Shape::EventType
+        | Shape::TypeName
         | Shape::Segment
         | Shape::Step
         | Shape::Arguments

@@ -74,6 +74,10 @@ is a double too.
   if negative; `{"regex": {"pattern": "^v(\\d+)", "group": 1}}`, in the syntax of the Rust crate `regex`, without look-around
   and back-references; `{"parse_json": ["a"]}`, what is at a path in a text that holds JSON.
 
+*Unseen.* A path, an event type or a list that the rule needs and no sample shows is refused, unless the plan says that you
+know of it: `"unseen": true` beside the path (or expression, condition, `array`), and `{"type": "order.returned", "unseen": true}`
+for an event type. Spell it with care: nothing tries it.
+
 *Nothing there.* What is null or absent, and what a conversion fails on, is left out by itself: write nothing for it. A
 node whose key is left out isn't made, and so isn't an edge without both its ends. An empty text is a value, unless the plan
 says `"empty": "absent"`.
@@ -117,7 +121,7 @@ string; orders that are tests are left out:
 const MAPPING: &str = "
 ## How to map
 
-- Use only paths that the event schema declares or that occur in the samples.
+- Use only paths that the event schema declares or that occur in the samples, or that you say are `unseen`.
 - Name entities, properties and relationships as the graph does. Give a property a value of its type, a node all
   properties of its key in the graph's order, and an edge the ends that the graph names.
 - Write the nodes and edges that the rule asks for, and no others.

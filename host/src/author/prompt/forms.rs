@@ -14,6 +14,7 @@ const KINDS: &[ObjectKind] = &[
     ObjectKind::Condition,
     ObjectKind::ForEach,
     ObjectKind::Span,
+    ObjectKind::EventType,
 ];
 
 /// A paragraph for each kind of object: a line for each field, then what holds between them.
@@ -51,8 +52,11 @@ fn shape(field: &Field) -> String {
     };
     let name = |kind: ObjectKind| kind.table().definition;
     match field.shape {
-        Shape::EventTypes => format!("a type, or a list{most}"),
-        Shape::EventType => "a type".to_owned(),
+        Shape::EventTypes => {
+            format!("a type or {}, or a list{most} of these", name(ObjectKind::EventType))
+        }
+        Shape::EventType => format!("a type or {}", name(ObjectKind::EventType)),
+        Shape::TypeName => "a type".to_owned(),
         Shape::Name => "identifier".to_owned(),
         Shape::Path => "path".to_owned(),
         Shape::Paths => format!("list{most} of paths"),

@@ -102,7 +102,7 @@ pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
         (None, None, FailureKind::ReasoningError) => (
             RepairAction::CorrectPlan,
             format!("Correct {place}."),
-            "Use only paths and event types that occur, and properties that the graph spec declares; keep all the rest of the plan as it is.",
+            "Use only paths and event types that occur or that the plan says are unseen, and properties that the graph spec declares; keep all the rest of the plan as it is.",
         ),
         (None, None, FailureKind::TestFailed) if failure.stage == Stage::Expected => (
             RepairAction::CorrectPlan,
@@ -127,7 +127,7 @@ pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
         (None, None, FailureKind::MissingContext) => (
             RepairAction::AddContext,
             format!("Name at {place} only what the samples show."),
-            "Nothing can be accepted that no sample shows.",
+            "What no sample shows is accepted where the plan says that it is unseen.",
         ),
         (None, None, FailureKind::ToolError | FailureKind::CommandFailed) => (
             RepairAction::FixEnvironment,

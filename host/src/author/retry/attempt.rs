@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::Channel;
 use super::usage::Tokens;
+use crate::author::repair::mechanical::Change;
 use crate::diagnostics::finding::Finding;
 
 /// One attempt: what was asked, what came of it, and how long it took.
@@ -54,6 +55,9 @@ pub struct AttemptRecord {
     pub cannot_express: Vec<String>,
     /// The patch that made this plan of the one before (RFC 6902); mechanical attempts have one.
     pub patch: Option<Patch>,
+    /// What that changed, place by place, with what was there before and after; not serialised where nothing was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
     /// What the answer cost.
     pub usage: Tokens,
 }

@@ -1,18 +1,31 @@
 //! What a model is shown of a failure.
 
-use json_patch::Patch;
-
 use super::Rejection;
+use crate::author::repair::mechanical::Change;
 use crate::author::repair::{Failure, reduce_failure_to_repair};
+use crate::bundle::LeftOut;
+use crate::diagnostics::codes;
 use crate::diagnostics::finding::{Finding, describe, shown};
+use crate::diagnostics::listing::push_list;
 
 /// How many findings are looked through for suggestions; the text names fewer.
 const MAX_SUGGESTED: usize = 100;
 
+/// What may be said of what no sample shows.
+const UNSEEN: &str = "
+
+What no sample shows may be right all the same. Where you know that events have such a path, keep it and write \
+`\"unseen\": true` beside it; an event type is written as `{\"type\": \"...\", \"unseen\": true}` then.";
+
 /// The gate's diagnostic, unaltered; then what it doesn't say, the patches that were applied already and
 /// those that may be meant; then what to do next (`reduce_failure_to_repair`). A heading comes from the gate's own diagnostic,
 /// each finding's text from [`describe`].
-pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure) -> String {
+pub(super) fn feedback(
+    rejection: &Rejection,
+    applied: &[Change],
+    left_out: &[LeftOut],
+    failure: &Failure,
+) -> String {
     let Rejection { diagnostic, findings, .. } = rejection;
     let mut text = diagnostic.clone();
     let is_new = |finding: &&Finding| {
@@ -23,13 +36,22 @@ pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure
     if !suggested.is_empty() {
         text.push_str(&format!("\n\n{}", describe("What may fix it", &suggested)));
     }
+    let is_unshown =
+        |it: &Finding| matches!(it.code, codes::UNKNOWN_PATH | codes::EVENT_TYPE_WITHOUT_SAMPLE);
+    if findings.iter().any(|it| is_unshown(it) && !it.is_certain()) {
+        text.push_str(UNSEEN);
+    }
     if !applied.is_empty() {
         text.push_str("\n\nYour answer was repaired before it was judged, and the diagnostic is about the repaired plan. ");
-        text.push_str("These changes were made to it (JSON Patch, RFC 6902)");
-        text.push_str(&match shown(applied) {
-            Ok(patch) => format!(": {patch}"),
-            Err(_) => format!("; there are {} of them.", applied.len()),
-        });
+        text.push_str("These are all the changes that were made to it, by JSON Pointer, with what was there before and after. Where what was there is right, write it again");
+        text.push_str(", with `\"unseen\": true` where no sample shows it:");
+        for change in applied {
+            text.push_str(&format!("\n  {change}"));
+        }
+    }
+    if !left_out.is_empty() {
+        text.push_str("\n\nThe plan leaves out these properties of the graph; map those that the rule asks for, and no others:");
+        push_list(&mut text, "  ", "", left_out.len(), left_out.iter().map(LeftOut::to_string));
     }
     text.push_str(&format!("\n\n{}", reduce_failure_to_repair(failure).prompt_suffix));
     text
@@ -39,12 +61,18 @@ pub(super) fn feedback(rejection: &Rejection, applied: &Patch, failure: &Failure
 mod tests {
     use serde_json::json;
 
+    use json_patch::Patch;
+
     use super::*;
-    use crate::diagnostics::codes;
     use crate::diagnostics::problem::Stage;
 
     fn patch(value: serde_json::Value) -> Patch {
         serde_json::from_value(value).expect("a patch")
+    }
+
+    fn change(pointer: &str, before: Option<&str>, after: Option<&str>) -> Change {
+        let [before, after] = [before, after].map(|it| it.map(serde_json::Value::from));
+        Change { pointer: pointer.to_owned(), before, after }
     }
 
     fn finding(pointer: &str, to: &str) -> Finding {
@@ -55,11 +83,11 @@ mod tests {
     fn shown_to_model(
         diagnostic: &str,
         findings: &[Finding],
-        applied: &Patch,
+        applied: &[Change],
         failure: &Failure,
     ) -> String {
         let rejection = Rejection::of_no_gate(codes::WRONG_TYPE, diagnostic.to_owned());
-        feedback(&Rejection { findings: findings.to_vec(), ..rejection }, applied, failure)
+        feedback(&Rejection { findings: findings.to_vec(), ..rejection }, applied, &[], failure)
     }
 
     #[test]
@@ -68,7 +96,7 @@ mod tests {
         let text = shown_to_model(
             "PlanParseError [code=wrong_type] at key_field: no",
             &[finding("/key_field", "a")],
-            &Patch::default(),
+            &[],
             &failure,
         );
         insta::assert_snapshot!(text, @r#"
@@ -87,7 +115,7 @@ mod tests {
         let failure = Failure::new(Stage::Plan, "wrong_type", "");
         let findings = [finding("/a", "x")];
         let said = shown(findings[0].patch().expect("one")).expect("short");
-        let text = shown_to_model(&said, &findings, &Patch::default(), &failure);
+        let text = shown_to_model(&said, &findings, &[], &failure);
         assert_eq!(text.matches(&said).count(), 1, "{text}");
     }
 
@@ -95,20 +123,32 @@ mod tests {
     fn it_says_what_was_repaired_and_keeps_within_bounds() {
         let failure = Failure::new(Stage::Plan, "wrong_type", "");
         let findings: Vec<_> = (0..50).map(|i| finding(&format!("/{i}"), "x")).collect();
-        let applied = patch(json!([{"op": "remove", "path": "/note"}]));
+        let applied = [
+            change("/note", Some("x"), None),
+            change("/property_fields/0/source_path", Some("titel"), Some("title")),
+        ];
         let text = shown_to_model("no", &findings, &applied, &failure);
-        assert!(text.contains(r#"to it (JSON Patch, RFC 6902): [{"op":"remove","path":"/note"}]"#));
+        assert!(text.contains("\n  /note: \"x\" -> nothing\n"), "{text}");
+        assert!(text.contains("\n  /property_fields/0/source_path: \"titel\" -> \"title\"\n"));
         assert!(text.contains("... and 40 more (truncated)"), "{text}");
-        let hidden = patch(json!([{"op": "add", "path": "/a", "value": "\u{202e}\u{1b}[2J"}]));
+        let hidden = [change("/a", None, Some("\u{202e}\u{1b}[2J"))];
         let text = shown_to_model("no", &[], &hidden, &failure);
-        assert!(text.contains(r#"[{"op":"add","path":"/a","value":"\u202e\u001b[2J"}]"#), "{text}");
-        let long = patch(json!([{"op": "add", "path": "/a", "value": "x".repeat(500)}]));
+        assert!(
+            !text.contains(['\u{202e}', '\u{1b}']) && text.contains("/a: nothing -> "),
+            "{text}"
+        );
+        let many: Vec<Change> =
+            (0..40).map(|i| change(&format!("/{i}"), None, Some("x"))).collect();
+        let text = shown_to_model("no", &[], &many, &failure);
+        assert!(many.iter().all(|it| text.contains(&it.to_string())), "{text}");
+        let long = [change("/a", None, Some(&"x".repeat(5_000)))];
         let text = shown_to_model("no", &[], &long, &failure);
-        assert!(text.contains("there are 1 of them") && text.len() < 600, "{text}");
+        assert!(text.len() < 1_200, "{text}");
+        let long = patch(json!([{"op": "add", "path": "/a", "value": "x".repeat(500)}]));
         // Nor is it suggested.
         let suggestion =
             Finding::new(Stage::Plan, codes::WRONG_TYPE, "", "a", "b").with_suggestion(long);
-        let text = shown_to_model("no", &[suggestion], &Patch::default(), &failure);
+        let text = shown_to_model("no", &[suggestion], &[], &failure);
         assert!(text.len() < 600, "{text}");
     }
 }

@@ -5,7 +5,6 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use json_patch::Patch;
 use tracing::info;
 
 use super::attempt::{Attempt, AttemptKind, AttemptRecord};
@@ -17,12 +16,14 @@ use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reaso
 use crate::author::background::run_blocking;
 use crate::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::author::prompt::{self, Turn};
-use crate::author::repair::mechanical::{Fixed, apply_fixes};
+use crate::author::repair::mechanical::{Change, Fixed, apply_fixes};
 use crate::author::repair::{AnswerHash, Failure, RetryDecision, RetryMemory, should_retry};
+use crate::bundle::left_out;
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::Coded;
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
+use crate::plan;
 
 /// How many findings are kept of an attempt. An answer of some megabytes may hold as many faults as it has bytes.
 const MAX_FINDINGS: usize = 100;
@@ -126,7 +127,7 @@ pub async fn compile_with_llm<G: Gates>(
     }
     let mut conversation = Conversation::new(config.strategy, prompt);
     loop {
-        match run.ask(client, conversation).await {
+        match run.ask(client, task, conversation).await {
             Continue(next) => conversation = next,
             Break(ended) => return ended,
         }
@@ -174,7 +175,7 @@ struct Standing {
     /// The same, of what the model answered before anything was repaired.
     failure: Failure,
     /// What repair has done to the answer.
-    applied: Patch,
+    applied: Vec<Change>,
 }
 
 /// An attempt whose end isn't recorded yet.
@@ -199,6 +200,7 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
     async fn ask(
         &mut self,
         client: &dyn LlmClient,
+        task: &Task,
         mut conversation: Conversation,
     ) -> LoopStep<Conversation, G::Accepted> {
         let mut open = self.open(AttemptKind::Model, String::new());
@@ -214,8 +216,12 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
         self.memory.remember(&failure);
         let next = Turn { attempt: self.memory.attempts() + 1, of: self.config.max_attempts };
         let reported = Arc::clone(&failed);
+        let (graph, rule) = (task.graph().clone(), task.rule().cloned());
         let going_on = run_blocking(move |_: &Cancel| {
-            let feedback = feedback(&reported.rejection, &applied, &failure);
+            let plan = plan::parse(&reported.judged).ok();
+            let left_out = plan.map(|plan| left_out(&plan, &graph, rule.as_ref()));
+            let left_out = left_out.unwrap_or_default();
+            let feedback = feedback(&reported.rejection, &applied, &left_out, &failure);
             conversation.go_on(FailedTurn {
                 response: &text,
                 judged: &reported.judged,
@@ -275,7 +281,7 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             codes::GATES_INTERRUPTED,
             "The time that all of it may take was spent before this answer was judged".to_owned(),
         );
-        let mut applied = Patch::default();
+        let mut applied: Vec<Change> = Vec::new();
         let mut answer = None;
         let mut seen = BTreeSet::new();
         let mut rounds = 0;
@@ -301,15 +307,16 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             let (hash, before, repaired) = self.work(&open, &failed.rejection, repairing).await?;
             seen = before;
             let answer = answer.get_or_insert(hash);
-            let Some(Fixed { text, patch }) = repaired else {
+            let Some(Fixed { text, patch, changes }) = repaired else {
                 let failure = failed.rejection.failure(answer.clone());
                 return Continue(Standing { open, failed, failure, applied });
             };
             self.record(&open, Some(&failed.rejection), Some(failed.rejection.diagnostic.clone()));
-            applied.0.extend(patch.0.iter().cloned());
+            applied.extend(changes.iter().cloned());
             finish = &FinishReason::Stop;
             open = self.open(AttemptKind::Mechanical, text);
             open.record.patch = Some(patch);
+            open.record.changes = changes;
             rounds += 1;
         }
     }
@@ -367,6 +374,7 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             findings_left_out: 0,
             cannot_express: Vec::new(),
             patch: None,
+            changes: Vec::new(),
             usage: Tokens::default(),
         };
         Open { record, began: Instant::now() }

@@ -16,8 +16,10 @@ use crate::bundle::smoke::Smoked;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
-use crate::evidence::{Rule, Samples};
+use crate::evidence::{Evidence, Rule, Samples};
+use crate::gate::fit::unseen_warnings;
 use crate::graph::spec::{GraphSpec, Properties};
+use crate::plan::oracle::Alternatives;
 use crate::plan::{FieldMapping, Plan};
 use given::Owner;
 
@@ -104,7 +106,49 @@ impl Coverage {
             warnings: Vec::new(),
         };
         coverage.warnings = coverage.warnings(given);
+        if let Some(plan) = plan {
+            let alternatives = coverage.never_taken(plan, samples);
+            coverage.warnings.extend(alternatives);
+        }
         coverage
+    }
+
+    /// The alternatives that no sample takes, of values that come out at all. What the plan says is unseen has a warning of its own.
+    fn never_taken(&self, plan: &Plan, samples: &Samples) -> Vec<Problem> {
+        let mut alternatives = Alternatives::of(plan);
+        if alternatives.all.is_empty() {
+            return Vec::new();
+        }
+        for sample in samples {
+            // Of one that can't be read nothing comes out.
+            let _ = alternatives.note(plan, sample.text());
+        }
+        let is_given = |at: &str| {
+            let mapping = at.split_once("/coalesce/").map_or(at, |(mapping, _)| mapping);
+            self.properties.iter().any(|it| it.pointer == mapping && it.samples > 0)
+        };
+        let never = alternatives.all.difference(&alternatives.taken);
+        let never = never.filter(|at| is_given(at) && plan.unseen_at(at).is_none());
+        let warning = |at: &String| {
+            let message = "this alternative is the value in none of the samples".to_owned();
+            Problem::new(Stage::Smoke, codes::ALTERNATIVE_NEVER_TAKEN, message).at(at.clone())
+        };
+        never.map(warning).collect()
+    }
+
+    /// The same, with what is to be said of all that the plan says is unseen; that nothing came out of it is no more than that.
+    #[must_use]
+    pub fn knowing(mut self, plan: &Plan, evidence: &Evidence) -> Self {
+        let unseen = unseen_warnings(plan, evidence);
+        let places = unseen.iter().filter(|it| it.code == codes::UNSEEN_PATH);
+        let places: Vec<&str> = places.filter_map(|it| it.path.as_deref()).collect();
+        self.warnings.retain(|warning| {
+            let at = warning.path.as_deref().unwrap_or_default();
+            let follows = places.iter().any(|place| decides(place, at));
+            warning.code != codes::PROPERTY_NEVER_GIVEN || !follows
+        });
+        self.warnings.splice(0..0, unseen);
+        self
     }
 
     fn warnings(&self, given: &Given) -> Vec<Problem> {
@@ -157,6 +201,23 @@ impl Coverage {
         }
         found
     }
+}
+
+/// Whether what is at one place of a plan decides whether there is a value of the mapping at another: it is around it or in it, or it is
+/// a condition or an iteration of what has the mapping.
+fn decides(place: &str, mapping: &str) -> bool {
+    let is_in = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let owner = ["/key_field", "/property_fields/"]
+        .iter()
+        .find_map(|list| Some(mapping.split_once(list)?.0))
+        .unwrap_or(mapping);
+    let guards = ["when", "for_each"].map(|guard| format!("{owner}/{guard}"));
+    is_in(place, mapping)
+        || is_in(mapping, place)
+        || is_in(place, "/when")
+        || guards.iter().any(|guard| is_in(place, guard))
 }
 
 fn counted(count: u64, what: &str) -> String {
@@ -222,7 +283,7 @@ fn covered(
 }
 
 /// What the graph spec declares of what the plan makes, and no rule of the plan for that maps.
-fn left_out(plan: &Plan, graph: &GraphSpec, rule: Option<&Rule>) -> Vec<LeftOut> {
+pub(crate) fn left_out(plan: &Plan, graph: &GraphSpec, rule: Option<&Rule>) -> Vec<LeftOut> {
     let words = rule.map(|rule| rule.text().to_lowercase()).unwrap_or_default();
     let mut found: Vec<LeftOut> = Vec::new();
     let mut add = |of: &str, declared: &Properties, mapped: &[&FieldMapping]| {

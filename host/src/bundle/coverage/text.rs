@@ -14,6 +14,13 @@ const MAX_LEFT_OUT: usize = 12;
 /// How wide the column of names is at most.
 const NAME_CHARS: usize = 40;
 
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = if self.in_rule { " (named in the rule)" } else { "" };
+        write!(f, "{}.{}{named}", escaped(&self.of), escaped(&self.property))
+    }
+}
+
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { samples, nonempty, properties, left_out, failed_conversions, .. } = self;
@@ -33,11 +40,8 @@ impl fmt::Display for Coverage {
             write!(f, "\n  ... and {more} more properties")?;
         }
         if !left_out.is_empty() {
-            let name = |it: &LeftOut| {
-                let named = if it.in_rule { " (named in the rule)" } else { "" };
-                format!("{}.{}{named}", escaped(&it.of), escaped(&it.property))
-            };
-            let names: Vec<String> = left_out.iter().take(MAX_LEFT_OUT).map(name).collect();
+            let names = left_out.iter().take(MAX_LEFT_OUT).map(LeftOut::to_string);
+            let names: Vec<String> = names.collect();
             write!(f, "\n  left out: {}", names.join(", "))?;
             if let Some(more @ 1..) = left_out.len().checked_sub(MAX_LEFT_OUT) {
                 write!(f, " and {more} more")?;

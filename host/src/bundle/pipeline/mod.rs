@@ -32,7 +32,7 @@ use crate::gate::fit::{Fitted, fit, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
 use crate::gate::policy::FieldPolicy;
 use crate::graph::spec::GraphSpec;
-use crate::plan::{self, Plan};
+use crate::plan::{self, EventPattern, Plan};
 use crate::render::compile::{Compiled, compile};
 use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::tenant::TenantPolicy;
@@ -94,6 +94,7 @@ impl Accepted {
     pub fn coverage(&self, task: &Task) -> Coverage {
         let (samples, graph) = (task.samples(), Some(task.graph()));
         Coverage::new(self.smoked(), Some(self.plan()), samples, graph, task.rule())
+            .knowing(self.plan(), task.evidence())
     }
 
     /// Something that runs the extractor over events, on one thread.
@@ -307,7 +308,7 @@ impl Pipeline {
         graph: Option<&GraphSpec>,
         options: SmokeOptions,
     ) -> Result<Smoked, PipelineError> {
-        covered(extractor, samples)?;
+        covered(extractor, plan, samples)?;
         Ok(smoke(extractor, plan, samples, graph, options)?)
     }
 
@@ -372,7 +373,7 @@ impl Pipeline {
         let inspected = request.stage(Stage::Inspect, || self.inspect(&compiled))?;
         let extractor = request.stage(Stage::Load, || self.load(&inspected))?;
         let smoked = request.stage(Stage::Smoke, || {
-            covered(&extractor, task.samples())?;
+            covered(&extractor, Some(plan), task.samples())?;
             let (samples, graph) = (task.samples(), Some(task.graph()));
             let smoked = smoke_until(&extractor, Some(plan), samples, graph, options, &cancel);
             request::unless_cancelled(&cancel, Stage::Smoke)?;
@@ -419,9 +420,17 @@ impl Versions<'static> {
     };
 }
 
-/// Whether there is a sample of each event type that an extractor declares.
-fn covered(extractor: &Extractor, samples: &Samples) -> Result<(), PipelineError> {
-    match samples.uncovered(extractor.section().event_types()) {
+/// Whether there is a sample of each event type that an extractor declares, but for those that its plan says are unseen.
+fn covered(
+    extractor: &Extractor,
+    plan: Option<&Plan>,
+    samples: &Samples,
+) -> Result<(), PipelineError> {
+    let is_unseen = |event_type: &&String| {
+        plan.is_some_and(|plan| plan.is_unseen_type(&EventPattern::new(event_type)))
+    };
+    let declared = extractor.section().event_types().iter();
+    match samples.uncovered(declared.filter(|it| !is_unseen(it))) {
         Some(event_type) => Err(PipelineError::NoSample { event_type: event_type.to_owned() }),
         None => Ok(()),
     }

@@ -348,7 +348,8 @@ impl<'a> SmokeRun<'a> {
             let declared = extractor.section().event_types();
             let is_silent = |pattern: &&String| {
                 let pattern = EventPattern::new(pattern);
-                !self.nonempty.iter().any(|event_type| pattern.matches(event_type))
+                let gave = self.nonempty.iter().any(|event_type| pattern.matches(event_type));
+                !gave && !self.plan.is_some_and(|plan| plan.is_unseen_type(&pattern))
             };
             if let Some(silent) = declared.iter().find(is_silent) {
                 let message = format!(

@@ -102,6 +102,9 @@ fn say(attempt: &Attempt, json: bool) {
         return;
     }
     let record = &attempt.record;
+    for change in &record.changes {
+        output::say(format_args!("repaired without asking: {change}"));
+    }
     let kind = match record.kind {
         AttemptKind::Model => "model",
         AttemptKind::Given => "given",

@@ -12,7 +12,7 @@ codes! { Stage::Fit;
         "Use conversions that take such values, or read another path; without any conversion, the value is written as the event has it.";
     EVENT_TYPE_WITHOUT_SAMPLE = "event_type_without_sample":
         "No sample has a declared event type, so that nothing is known about how it is read.",
-        "Name samples of the plan's event type, or correct the plan's `event_type`.",
+        "Name samples of the plan's event type, or correct the plan's `event_type`. If there are such events, write it as `{\"type\": .., \"unseen\": true}`.",
         kind(FailureKind::MissingContext),
         in_rule("Add samples of the event type that the rule means, or name one in the rule that there is: {event_types}.");
     FIELDS_SWAPPED = "fields_swapped":
@@ -36,6 +36,9 @@ codes! { Stage::Fit;
     PATH_READ_TWICE = "path_read_twice":
         "Two properties read the same path; it has the name of one, and right beside it is one with the other's name.",
         "Read each property from the path that has its name, or leave one of them out.";
+    SUPERFLUOUS_UNSEEN = "superfluous_unseen":
+        "A plan says `unseen` of something that samples show.",
+        "Take the `unseen` away: what samples show is tried by them.";
     TYPE_MISMATCH = "type_mismatch":
         "A property's value is not of the type that the graph spec gives it, or is out of that type's range.",
         "Map the property from a field of the right type, or change its type in the graph spec.",
@@ -46,11 +49,17 @@ codes! { Stage::Fit;
         in_rule("Declare it in the graph spec, or ask in the rule only for what the spec declares (entities: {entities}).");
     UNKNOWN_PATH = "unknown_path":
         "A plan reads a path that no sample of its event type has, and that the event schema doesn't declare.",
-        "Correct the path. If such events exist, add one to the samples, or declare the path in the event schema.";
+        "Correct the path. If such events exist, add one to the samples, declare the path in the event schema, or say `\"unseen\": true` beside it in the plan.";
     UNKNOWN_PROPERTY = "unknown_property":
         "A plan, a node or an edge has a property that its entity or relationship does not declare.",
         "Use a property name or column of the graph spec, or add the property to it.",
         in_rule("Declare it in the graph spec, or ask in the rule only for what the spec declares (entities: {entities}).");
+    UNSEEN_EVENT_TYPE = "unseen_event_type":
+        "The plan says of an event type that no sample has it, and none does, so that nothing was tried of its events.",
+        "Add a sample of it as soon as there is one; until then, look at what the plan says of it.";
+    UNSEEN_PATH = "unseen_path":
+        "The plan says of something that no sample shows it, and none does, so that what the plan makes of it was not tried.",
+        "Add a sample that has it as soon as there is one, or declare it in the event schema; until then, look at the path letter by letter.";
     UNSUPPORTED_TYPE = "unsupported_type":
         "A property's value is an array or an object, or the graph spec gives it a type that values cannot be checked against.",
         "Continue the path to a value inside, or use a supported type in the graph spec: string, bytes, int64, double, boolean, timestamp or date.",

@@ -3,6 +3,9 @@
 use super::{Code, CodeEntry, FailureKind, LimitEntry, Stage, codes};
 
 codes! { Stage::Smoke;
+    ALTERNATIVE_NEVER_TAKEN = "alternative_never_taken":
+        "An alternative of a `coalesce` is the value in no sample: those before it always are, or it is never there.",
+        "Look at its path, and at the order of the alternatives; where it is for events that aren't among the samples, add one, or say `\"unseen\": true` beside it.";
     CONVERSIONS_FAILED = "conversions_failed":
         "In some samples a conversion of the plan fails, so that its value is left out.",
         "Read the value from another field, or convert it as the values that are named are written; where it is meant to be left out there, all is well.";

@@ -2,11 +2,12 @@
 //!
 //! Every search for what was meant by a name goes through here. [`words`] splits names into words and compares those by
 //! meaning; [`spelling`] compares names and paths letter by letter; [`ranking`] takes the best of what was scored, with how far
-//! it is ahead of the second best. Names of this project's own outside of plans,
+//! it is ahead of the second best; [`slip`] says when a name can only be another one written wrongly. Names of this project's own outside of plans,
 //! of limits, codes and keys of files, need no budget of steps and no words: see [`crate::diagnostics::nearest`].
 
 pub(crate) mod letters;
 pub(crate) mod ranking;
+pub(crate) mod slip;
 pub(crate) mod spelling;
 pub(crate) mod vocabulary;
 pub(crate) mod words;

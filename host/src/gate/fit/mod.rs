@@ -4,12 +4,15 @@ mod check;
 mod mapping;
 mod scope;
 pub(crate) mod suggest;
+mod unseen;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::diagnostics::codes::{Code, FIT_LIMIT, UNKNOWN_PATH, WRONG_ENDPOINT};
+use crate::diagnostics::codes::{
+    Code, EVENT_TYPE_WITHOUT_SAMPLE, FIT_LIMIT, UNKNOWN_PATH, WRONG_ENDPOINT,
+};
 use crate::diagnostics::finding::{self, FailingEvent, Finding};
 use crate::diagnostics::problem::{Coded, Stage};
 use crate::evidence::effort::{Cancel, SEARCH_STEPS, StepBudgets, VALUE_STEPS};
@@ -17,6 +20,7 @@ use crate::evidence::{Seen, Task};
 use crate::plan::{EdgeRule, Endpoint, Plan};
 use check::Checks;
 pub(crate) use scope::{Elements, Scopes};
+pub(crate) use unseen::warnings as unseen_warnings;
 
 /// How many findings are reported of one plan: nobody fixes more at once.
 const MAX_FINDINGS: usize = 1_000;
@@ -81,7 +85,8 @@ impl Coded for Unfit {
 ///
 /// The gate never rejects what may be right: a path that occurs in one sample of the event type, or that the schema
 /// declares, is fine, whatever it is called. Where there are only a few samples, so is one that samples of another type
-/// have, and without a schema, one that is unlike any of theirs. What it can't know is whether a path that exists is the one that was meant.
+/// have, and without a schema, one that is unlike any of theirs. Of what a plan says `unseen` it isn't asked to be there. What it can't know
+/// is whether a path that exists is the one that was meant.
 ///
 /// Inside of a `for_each` the same is asked of the elements: each of them is an event of its own, as far as paths that start
 /// there are concerned. What a property's value is made of is judged by the values that samples have there, as the
@@ -119,9 +124,10 @@ pub fn fit(plan: &Plan, task: &Task) -> Result<Fitted, Unfit> {
 pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &StepBudgets) -> Result<Fitted, Unfit> {
     let evidence = task.evidence();
     let mut findings = check::event_type::check(plan, evidence, &efforts.searches);
-    let has_samples = findings.is_empty();
     let types = evidence.event_types().map(|(name, _)| name);
     let types: Vec<&str> = types.filter(|name| plan.event_types().matches(name)).collect();
+    // Where all its types are unseen, so is everything in their events.
+    let has_samples = findings.is_empty() && !types.is_empty();
     let elements = Elements::new(plan, evidence);
     let scopes = Scopes::new(evidence, &elements, &types, efforts).read_by(plan);
     // Of plans, none fails to serialise.
@@ -136,6 +142,7 @@ pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &StepBudgets) -> Res
     if has_samples {
         findings.extend(check::for_each::check(plan, &scopes));
         findings.extend(check::path::roles(plan, &scopes));
+        findings.retain(|finding| !is_said_unseen(plan, finding));
         check::wrong_iteration::check(plan, &scopes, &mut findings);
     }
     without_follow_ons(&mut findings);
@@ -149,6 +156,12 @@ pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &StepBudgets) -> Res
         findings.insert(1, limited);
     }
     Err(Unfit { findings })
+}
+
+/// Whether a finding says no more than that no sample shows what the plan says no sample shows.
+fn is_said_unseen(plan: &Plan, finding: &Finding) -> bool {
+    let is_about_samples = matches!(finding.code, UNKNOWN_PATH | EVENT_TYPE_WITHOUT_SAMPLE);
+    is_about_samples && plan.unseen_at(&finding.pointer).is_some()
 }
 
 /// That not all is reported that could be.

@@ -11,7 +11,7 @@ use crate::evidence::{
 use crate::plan::expr::{
     CompiledCondition, Condition, Empty, ForEach, Level, Query, Reference, Zone, fuel,
 };
-use crate::plan::{Plan, innermost};
+use crate::plan::{Plan, Read, Role, innermost};
 
 /// How many iterations are looked into; nothing is said about paths inside of others.
 const MAX_ITERATIONS: usize = 64;
@@ -47,6 +47,52 @@ impl Elements {
     }
 }
 
+/// The iterations of whose elements a plan says that no sample shows them, and no sample does: nothing is to be said of paths in these.
+fn unseen(plan: &Plan) -> impl Iterator<Item = &ForEach> {
+    let nodes = plan.nodes().iter().enumerate();
+    let nodes = nodes.map(|(index, it)| (plan.node_pointer(index), it.for_each()));
+    let edges = plan.edges().iter().enumerate();
+    let edges = edges.map(|(index, it)| (plan.edge_pointer(index), it.for_each()));
+    let spans = plan.span_rules().iter().enumerate();
+    let spans = spans.map(|(index, it)| (plan.span_pointer(index), it.for_each()));
+    nodes.chain(edges).chain(spans).flat_map(move |(at, for_each)| {
+        let levels = (1..=innermost(for_each).0).map(Level);
+        levels.filter_map(move |level| {
+            let at = format!("{at}{}", "/for_each".repeat(usize::from(level.0)));
+            plan.unseen_at(&at).and(for_each?.at(level))
+        })
+    })
+}
+
+/// Where a whole condition is that a test is a part of.
+fn whole(pointer: &str) -> &str {
+    let parts = ["/all/", "/any/", "/not/"].iter().filter_map(|part| pointer.find(part));
+    parts.min().and_then(|end| pointer.get(..end)).unwrap_or(pointer)
+}
+
+/// The paths that a plan reads for its properties.
+fn read_values(plan: &Plan) -> Vec<ReadValue<'_>> {
+    // Of plans, none fails to serialise.
+    let written = serde_json::to_value(plan).unwrap_or_default();
+    let value = |read: Read<'_>| {
+        let mut mapping = read.pointer.as_str();
+        let property = loop {
+            (mapping, _) = mapping.rsplit_once('/')?;
+            if let Some(name) = written.pointer(mapping)?.get("property_name") {
+                break name.as_str()?.to_owned();
+            }
+        };
+        Some((mapping.to_owned(), property))
+    };
+    let reads = plan.reads().into_iter();
+    let reads = reads.filter(|it| matches!(it.role, Role::Key | Role::Property));
+    let reads = reads.filter_map(|read| {
+        let (mapping, property) = value(read.clone())?;
+        Some(ReadValue { read, mapping, property })
+    });
+    reads.collect()
+}
+
 /// What is known at every level of every iteration of a plan.
 pub(crate) struct Scopes<'t> {
     efforts: &'t StepBudgets,
@@ -54,6 +100,17 @@ pub(crate) struct Scopes<'t> {
     time_zone: Option<&'t Zone>,
     event: PathIndex<'t>,
     elements: Vec<(&'t ForEach, PathIndex<'t>)>,
+    /// What the plan reads for its properties, and in its conditions.
+    values: Vec<ReadValue<'t>>,
+    conditions: Vec<Read<'t>>,
+}
+
+/// A path that a plan reads for a property.
+struct ReadValue<'p> {
+    read: Read<'p>,
+    /// Pointer to the property's mapping, and its name.
+    mapping: String,
+    property: String,
 }
 
 impl<'t> Scopes<'t> {
@@ -74,12 +131,78 @@ impl<'t> Scopes<'t> {
             time_zone: None,
             event: PathIndex::of_types(evidence, event_types.to_vec(), efforts),
             elements: elements.all.iter().map(known).collect(),
+            values: Vec::new(),
+            conditions: Vec::new(),
         }
     }
 
     /// The same as a plan reads values.
     pub(crate) fn read_by(self, plan: &'t Plan) -> Self {
-        Self { empty: plan.empty(), time_zone: plan.time_zone(), ..self }
+        let is_unseen = |for_each: &ForEach, known: &PathIndex<'_>| {
+            known.count() == 0 && unseen(plan).any(|it| it.goes_over_what(for_each))
+        };
+        let mut elements = self.elements;
+        elements.retain(|(for_each, known)| !is_unseen(for_each, known));
+        let mut conditions = plan.reads();
+        conditions.retain(|it| matches!(it.role, Role::Gate | Role::When));
+        let (empty, time_zone, values) = (plan.empty(), plan.time_zone(), read_values(plan));
+        Self { empty, time_zone, elements, values, conditions, ..self }
+    }
+
+    /// The paths at a level that the plan reads for its properties.
+    pub(super) fn paths_read(
+        &self,
+        level: Level,
+        for_each: Option<&ForEach>,
+    ) -> impl Iterator<Item = &[String]> {
+        let start = for_each.and_then(|it| it.at(level));
+        self.values.iter().filter_map(move |it| {
+            let Reference { path, level: of } = &it.read.reference;
+            let other = it.read.for_each.and_then(|it| it.at(level));
+            let is_same = match (start, other) {
+                (Some(one), Some(other)) => one.goes_over_what(other),
+                _ => level.is_event(),
+            };
+            (*of == level && is_same).then_some(path.as_slice())
+        })
+    }
+
+    /// Whether another value of the plan than the one at a pointer reads what is at a path. What reads it for a property of the same
+    /// name means the same by it; and a text may hold again what others read, as a condition may ask for it.
+    pub(super) fn is_read_elsewhere(
+        &self,
+        pointer: &str,
+        reference: &Reference,
+        for_each: Option<&ForEach>,
+    ) -> bool {
+        let own = self.values.iter().find(|it| it.read.pointer == pointer);
+        let start = for_each.and_then(|it| it.at(reference.level));
+        let is_same_start =
+            |other: Option<&ForEach>| match (start, other.and_then(|it| it.at(reference.level))) {
+                (Some(one), Some(other)) => one.goes_over_what(other),
+                _ => reference.level.is_event(),
+            };
+        let Some(own) = own else {
+            // Of the tests of one condition one may be for what another one isn't.
+            return self.conditions.iter().any(|it| {
+                it.pointer != pointer
+                    && whole(&it.pointer) == whole(pointer)
+                    && it.reference == *reference
+                    && is_same_start(it.for_each)
+            });
+        };
+        let is_template = |it: &ReadValue<'_>| it.read.pointer.ends_with("/template");
+        self.values.iter().any(|it| {
+            let is_alike = own.property == it.property;
+            let is_same = it.read.pointer == pointer;
+            let is_text = is_template(own) || is_template(it);
+            let is_other = match (it.mapping == own.mapping, is_text) {
+                (true, _) => !is_same || is_template(own),
+                (false, true) => false,
+                (false, false) => !is_alike,
+            };
+            is_other && it.read.reference == *reference && is_same_start(it.read.for_each)
+        })
     }
 
     pub(crate) fn efforts(&self) -> &'t StepBudgets {

@@ -1,13 +1,14 @@
 //! Values of JSON with their places, read as the table says. What is wrong is noted, and reading goes on.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::slice::from_ref;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
-use super::table::{Alternative, Field, FieldRule, ObjectKind, ObjectTable, Shape};
+use super::table::{Alternative, Field, FieldRule, ObjectKind, ObjectTable, Shape, UNSEEN};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::untrusted::quoted;
 use crate::plan::error::{PlanParseError, kind};
@@ -25,6 +26,8 @@ pub(crate) struct ReadContext {
     pub(super) patterns: RefCell<PatternBudget>,
     /// Where times are read that don't say it.
     time_zone: RefCell<Option<Zone>>,
+    /// The pointers to all objects that say of what they read that no sample shows it.
+    unseen: RefCell<BTreeSet<String>>,
 }
 
 impl ReadContext {
@@ -34,6 +37,7 @@ impl ReadContext {
             problems: RefCell::default(),
             patterns: RefCell::new(patterns),
             time_zone: RefCell::default(),
+            unseen: RefCell::default(),
         }
     }
 
@@ -50,6 +54,11 @@ impl ReadContext {
     /// A conversion as it is in this document.
     pub(super) fn in_zone(&self, conversion: Conversion) -> Conversion {
         conversion.in_zone(self.time_zone.borrow().as_ref())
+    }
+
+    /// The places that say `unseen`, of all that was read so far.
+    pub(crate) fn take_unseen(&self) -> BTreeSet<String> {
+        self.unseen.take()
     }
 
     /// How much was noted so far: what has been read since is whole where this hasn't changed.
@@ -127,6 +136,7 @@ impl<'a> LocatedValue<'a> {
         };
         let object = LocatedObject { fields, at: self.at.clone(), table, context: self.context };
         object.check();
+        object.read_unseen();
         Some(object)
     }
 
@@ -283,6 +293,22 @@ impl<'a> LocatedObject<'a> {
         let field = self.table.field(name)?;
         let value = self.fields.get(name)?;
         Some(LocatedValue { value, at: self.at.field(name), field, context: self.context })
+    }
+
+    /// Takes down that the object says of what it reads that no sample shows it.
+    fn read_unseen(&self) {
+        let Some(written) = self.get(UNSEEN.name) else { return };
+        if *written.value == Value::Bool(true) {
+            self.context.unseen.borrow_mut().insert(self.at.pointer().to_owned());
+        } else {
+            let found = match written.value {
+                Value::Bool(_) => "false; what is not unseen says nothing".to_owned(),
+                other => kind(other).to_owned(),
+            };
+            let code =
+                if written.value.is_boolean() { codes::INVALID_VALUE } else { codes::WRONG_TYPE };
+            written.note(code, "true", found);
+        }
     }
 
     /// The path that holds where a field is left out.

@@ -3,7 +3,7 @@
 use FieldRule::{Beside, Excludes, Forms, NotEmptyOutside, OneOf};
 use Shape::{
     Chain, Constant, Constants, End, EventTypes, Name, Object, ObjectOrObjects, Objects, Path,
-    Paths, Query, Template, Text, True, Word,
+    Paths, Query, Template, Text, True, TypeName, Word,
 };
 
 use super::scope::STARTS;
@@ -26,6 +26,8 @@ pub(crate) enum ObjectKind {
     Condition,
     ForEach,
     Span,
+    /// An event type with what is to be said of it.
+    EventType,
 }
 
 /// What a field, or a place inside of one, holds.
@@ -33,7 +35,10 @@ pub(crate) enum ObjectKind {
 pub(crate) enum Shape {
     /// One event type, or a list of them.
     EventTypes,
+    /// A type, or an object that has one.
     EventType,
+    /// A type by itself.
+    TypeName,
     /// An identifier: the name of a function, an entity, a relationship, a property or a node.
     Name,
     /// A list of object keys.
@@ -215,6 +220,7 @@ impl ObjectKind {
             Self::Condition => &CONDITION,
             Self::ForEach => &FOR_EACH,
             Self::Span => &SPAN,
+            Self::EventType => &EVENT_TYPE,
         }
     }
 
@@ -241,7 +247,7 @@ static PLAN: ObjectTable = ObjectTable::new(
             .required()
             .entries(1, MAX_ENTRIES)
             .aliases(&["event_types", "types"])
-            .about("The event_type of the events that the plan reads: one, or a list. One that ends in .* stands for all that begin so."),
+            .about("The event_type of the events that the plan reads: one, or a list. One that ends in .* stands for all that begin so. One that no sample has is an object, {\"type\": \"order.returned\", \"unseen\": true}."),
         WHEN.about("What has to hold of an event, or nothing comes of it."),
         Field::new("target_entity_name", Name)
             .aliases(&["entity_name", "entity", "target_entity"])
@@ -349,6 +355,7 @@ static KEY: ObjectTable = ObjectTable {
             EXPRESSION,
             CONVERT,
             ON_ERROR,
+            UNSEEN,
         ],
         SOURCE,
     )
@@ -373,6 +380,7 @@ static PROPERTY: ObjectTable = ObjectTable {
                 .about("Whether a value that is null is left out or kept as null.")
                 .default(r#""omit""#),
             ON_ERROR,
+            UNSEEN,
         ],
         SOURCE,
     )
@@ -383,7 +391,7 @@ static CHOICE: ObjectTable = ObjectTable {
     rules_definition: Some("source"),
     ..ObjectTable::new(
         "value",
-        &[SOURCE_PATH, FROM, CONSTANT, TEMPLATE, COALESCE, EXPRESSION, CONVERT],
+        &[SOURCE_PATH, FROM, CONSTANT, TEMPLATE, COALESCE, EXPRESSION, CONVERT, UNSEEN],
         SOURCE,
     )
 };
@@ -400,6 +408,7 @@ const SOURCE: &[FieldRule] = &[
     Beside("from", &["source_path"]),
     Beside("nulls", &["source_path"]),
     Beside("on_error", &["convert", "coalesce", "expression"]),
+    Beside("unseen", &["source_path", "template", "coalesce", "expression"]),
 ];
 
 static CONDITION: ObjectTable = ObjectTable::new(
@@ -417,6 +426,7 @@ static CONDITION: ObjectTable = ObjectTable::new(
         ANY,
         NOT,
         EXPRESSION,
+        UNSEEN,
     ],
     &[
         OneOf(&[
@@ -451,6 +461,7 @@ static FOR_EACH: ObjectTable = ObjectTable::new(
             .aliases(&["when", "if", "filter", "condition"])
             .about("What has to hold of an element, or it is passed over. Its paths start at the element."),
         EACH.about("Over the elements of each element. There are four levels at most."),
+        UNSEEN,
     ],
     &[OneOf(&[alone("array"), alone("entries"), alone("first_of"), alone("expression")])],
 )
@@ -473,12 +484,26 @@ static SPAN: ObjectTable = ObjectTable::new(
         Field::new("partial_when", Object(ObjectKind::Condition))
             .aliases(&["partial_if"])
             .about("What has to hold for a model to have to read the span still."),
+        UNSEEN,
     ],
     &[
         Excludes("partial_when_path", "partial_when"),
         NotEmptyOutside { field: "for_each", paths: &["span_id_path", "partial_when_path"] },
     ],
 );
+
+static EVENT_TYPE: ObjectTable = ObjectTable::new(
+    "unseen_type",
+    &[
+        Field::new("type", TypeName)
+            .required()
+            .aliases(&["event_type", "name", "types"])
+            .about("The type, as event_type has it."),
+        UNSEEN.required(),
+    ],
+    &[],
+)
+.about("An event type of which more is said than its name.");
 
 pub(super) const ON_DUPLICATE: Field = Field::new("on_duplicate", Word(&["last", "reject"]))
     .aliases(&["duplicates", "on_duplicates"])
@@ -558,6 +583,11 @@ pub(super) const ON_ERROR: Field = Field::new("on_error", Word(&["omit", "reject
     .about("Whether the property is left out or the event rejected where a conversion fails.")
     .default(r#""omit""#)
     .defined_as("on_error");
+/// Written once for all that an object reads: what is inside of it is unseen with it.
+pub(super) const UNSEEN: Field = Field::new("unseen", True)
+    .aliases(&["not_in_samples", "unsampled", "not_seen"])
+    .about("No sample shows what is read here, and the author of the plan knows of it.")
+    .defined_as("unseen");
 pub(super) const EXISTS: Field = Field::new("exists", True)
     .aliases(&["present", "is_present", "not_null", "has"])
     .about("There is a value that isn't null. For the opposite, write this condition under not.");
@@ -599,6 +629,7 @@ mod tests {
         ObjectKind::Condition,
         ObjectKind::ForEach,
         ObjectKind::Span,
+        ObjectKind::EventType,
     ];
 
     fn names(rule: &FieldRule) -> Vec<&'static str> {

@@ -57,6 +57,30 @@ impl Members {
     }
 }
 
+impl OrderedJson {
+    /// Adds a member that is true to the object at a pointer. There is nothing to add it to where there is none.
+    pub(crate) fn mark(&mut self, pointer: &str, name: &'static str) {
+        let Some(path) = pointer.strip_prefix('/') else {
+            if let (Self::Object(members), "") = (self, pointer) {
+                members.0.push((name, true.into()));
+            }
+            return;
+        };
+        // No field of a plan has a name that a pointer would escape.
+        let (token, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
+        let inner = match self {
+            Self::Object(members) => {
+                members.0.iter_mut().find(|(it, _)| *it == token).map(|(_, inner)| inner)
+            }
+            Self::List(items) => token.parse().ok().and_then(|index: usize| items.get_mut(index)),
+            Self::Value(_) => None,
+        };
+        if let Some(inner) = inner {
+            inner.mark(rest, name);
+        }
+    }
+}
+
 impl<T: Into<Value>> From<T> for OrderedJson {
     fn from(value: T) -> Self {
         Self::Value(value.into())

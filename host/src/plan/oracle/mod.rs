@@ -16,6 +16,7 @@
 //! How many conversions have failed isn't part of the meaning: a run counts what it evaluates, and evaluates once what
 //! is the same.
 
+mod alternatives;
 mod graph;
 mod json;
 mod query;
@@ -30,6 +31,7 @@ use crate::diagnostics::problem::Coded;
 use crate::diagnostics::wording::json_in_line;
 use crate::graph::extraction::Extraction;
 use crate::plan::expr::Empty;
+pub(crate) use alternatives::Alternatives;
 use graph::Graph;
 use json::EventJson;
 use row::Row;

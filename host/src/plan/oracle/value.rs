@@ -63,6 +63,11 @@ impl Row<'_> {
         }
     }
 
+    /// Whether there is a value.
+    pub(super) fn has(&self, expression: &Expression) -> bool {
+        matches!(self.value(expression), ValueOutcome::There(_))
+    }
+
     /// The text that a template gives.
     pub(super) fn text(&self, template: &Template) -> Option<String> {
         template

@@ -47,6 +47,7 @@ pub(super) fn plan(written: &LocatedObject<'_>) -> Plan {
         time_zone,
         session_id_path: session_id_path.unwrap_or_else(|| written.default_path("session_id_path")),
         span_rules: span_rules.unwrap_or_default(),
+        unseen: written.context.take_unseen(),
     }
 }
 

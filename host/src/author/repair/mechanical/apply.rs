@@ -2,16 +2,47 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::iter::successors;
 
 use json_patch::jsonptr::Pointer;
 use json_patch::{Patch, PatchOperation};
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::diagnostics::fence::compact;
 use crate::diagnostics::finding::Finding;
+use crate::diagnostics::untrusted::sanitize;
 
 /// How many fixes are looked at in one go.
 const MAX_PATCHES: usize = 64;
+
+/// How much is shown of what was changed, in characters.
+const SHOWN_CHARS: usize = 300;
+
+/// One place that a fix changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// JSON Pointer to it, in the plan as it was when its turn came.
+    pub pointer: String,
+    /// What was there; not serialised where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// What is there now; not serialised where nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |value: &Option<Value>| match value {
+            Some(value) => sanitize(&compact(value), SHOWN_CHARS),
+            None => "nothing".to_owned(),
+        };
+        let pointer = sanitize(&self.pointer, SHOWN_CHARS);
+        write!(f, "{pointer}: {} -> {}", shown(&self.before), shown(&self.after))
+    }
+}
 
 /// A plan's text with fixes applied.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +51,8 @@ pub struct Fixed {
     pub text: String,
     /// What was done, in the order in which it was done.
     pub patch: Patch,
+    /// The same place by place, with what was there before and after.
+    pub changes: Vec<Change>,
 }
 
 /// Applies the fixes of `findings` to the JSON in `text`, the first 64 of them, all in one go. `None` where there are none,
@@ -51,12 +84,43 @@ pub fn apply_fixes(text: &str, findings: &[Finding]) -> Option<Fixed> {
     removals.sort_by_key(|(last_first, _)| *last_first);
     operations.extend(removals.into_iter().map(|(_, operation)| operation));
     let mut value = before.clone();
-    json_patch::patch(&mut value, &operations).ok()?;
+    let mut changes = Vec::new();
+    for operation in &operations {
+        changes.extend(changed_by(operation, &value));
+        json_patch::patch(&mut value, std::slice::from_ref(operation)).ok()?;
+    }
     if value == before {
         return None;
     }
     let text = serde_json::to_string_pretty(&value).ok()?;
-    Some(Fixed { text, patch: Patch(operations) })
+    Some(Fixed { text, patch: Patch(operations), changes })
+}
+
+/// What an operation changes in a value.
+fn changed_by(operation: &PatchOperation, value: &Value) -> Vec<Change> {
+    let there = |at: &Pointer| value.pointer(at.as_str()).cloned();
+    let change = |at: &Pointer, before: Option<Value>, after: Option<Value>| Change {
+        pointer: at.to_string(),
+        before,
+        after,
+    };
+    match operation {
+        PatchOperation::Replace(it) => {
+            vec![change(&it.path, there(&it.path), Some(it.value.clone()))]
+        }
+        // What is put between the items of an array takes nobody's place.
+        PatchOperation::Add(it) => {
+            let before = there(&it.path).filter(|_| item_index(value, &it.path).is_none());
+            vec![change(&it.path, before, Some(it.value.clone()))]
+        }
+        PatchOperation::Remove(it) => vec![change(&it.path, there(&it.path), None)],
+        PatchOperation::Move(it) => {
+            let moved = there(&it.from);
+            let before = there(&it.path).filter(|_| item_index(value, &it.path).is_none());
+            vec![change(&it.from, moved.clone(), None), change(&it.path, before, moved)]
+        }
+        PatchOperation::Copy(_) | PatchOperation::Test(_) => Vec::new(),
+    }
 }
 
 /// How the operations of a patch are applied.

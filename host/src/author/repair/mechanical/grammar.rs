@@ -18,7 +18,8 @@ pub(super) fn shape_at(value: &Value, pointer: &str) -> Option<Shape> {
             Shape::ObjectOrObjects(kind) if !is_list => kind.field(&name)?.shape,
             Shape::End => ObjectKind::External.field(&name)?.shape,
             Shape::ObjectOrObjects(kind) | Shape::Objects(kind) => Shape::Object(kind),
-            Shape::EventTypes => Shape::EventType,
+            Shape::EventTypes if is_list => Shape::EventType,
+            Shape::EventTypes | Shape::EventType => ObjectKind::EventType.field(&name)?.shape,
             Shape::Paths => Shape::Path,
             Shape::Path => Shape::Segment,
             Shape::Chain => Shape::Step,
@@ -39,6 +40,9 @@ pub(super) fn kind_at(value: &Value, pointer: &str) -> Option<ObjectKind> {
             (!value.pointer(pointer).is_some_and(Value::is_array)).then_some(kind)
         }
         Shape::End => Some(ObjectKind::External),
+        Shape::EventTypes | Shape::EventType => {
+            value.pointer(pointer).is_some_and(Value::is_object).then_some(ObjectKind::EventType)
+        }
         _ => None,
     }
 }
@@ -95,9 +99,10 @@ pub(super) fn is_optional(kind: ObjectKind, name: &str) -> bool {
 pub(super) fn suits(shape: Shape, content: &Value) -> bool {
     let is_scalar = content.is_string() || content.is_number() || content.is_boolean();
     match shape {
-        Shape::EventTypes => content.is_string() || content.is_array(),
+        Shape::EventTypes => content.is_string() || content.is_array() || content.is_object(),
+        Shape::EventType => content.is_string() || content.is_object(),
         Shape::Name
-        | Shape::EventType
+        | Shape::TypeName
         | Shape::Template
         | Shape::Query
         | Shape::Text

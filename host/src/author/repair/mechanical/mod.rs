@@ -37,7 +37,7 @@ mod tolerant;
 
 use serde_json::Value;
 
-pub use apply::{Fixed, apply_fixes};
+pub use apply::{Change, Fixed, apply_fixes};
 pub use expected::unconfirmed_findings;
 pub use smoke::smoke_findings;
 pub(crate) use smoke::smoke_findings_within;

@@ -178,3 +178,55 @@ fn braces_of_templates_are_put_right() {
         );
     }
 }
+
+#[test]
+fn misspelt_functions_of_an_expression_are_put_right() {
+    let at = "/property_fields/0";
+    let status = |expression: &str| json!({"property_name": "status", "expression": expression});
+    for (wrong, right) in [
+        ("to_strng(content.status)", "to_string(content.status)"),
+        (
+            "join(',', [uper(content.status), lowr(content.status)])",
+            "join(',', [upper(content.status), lower(content.status)])",
+        ),
+        ("to_string(to_int46(`12`))", "to_string(to_int64(`12`))"),
+        ("  trmi( content.status )", "  trim( content.status )"),
+    ] {
+        let (plan, left) = fixed(with(at, status(wrong)));
+        assert_eq!(left, [], "{wrong}");
+        assert_eq!(plan, with(at, status(right)), "{wrong}");
+    }
+    for unclear in ["concat(content.status)", "to_decimal(content.status)", "x(content.status)"] {
+        let (plan, left) = fixed(with(at, status(unclear)));
+        assert_eq!(plan, with(at, status(unclear)));
+        assert_eq!((left.len(), left[0].code.name), (1, "unknown_function"), "{unclear}");
+    }
+}
+
+#[test]
+fn what_was_changed_is_told_with_what_was_there() {
+    let value = json!({"a": ["x", "y"], "b": 1, "c": {"d": 2}});
+    let finding = |patch| {
+        let code = crate::diagnostics::codes::UNKNOWN_PATH;
+        Finding::new(crate::diagnostics::problem::Stage::Fit, code, "", "one", "another")
+            .with_fix(patch)
+    };
+    let findings = [
+        finding(patch::replace("/b", 2)),
+        finding(patch::remove("/a/0")),
+        finding(patch::rename("/c/d", "/c/e")),
+        finding(patch::add("/f", "new")),
+    ];
+    let fixed = apply_fixes(&value.to_string(), &findings).expect("something to do");
+    let told: Vec<String> = fixed.changes.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "/b: 1 -> 2",
+            "/c/d: 2 -> nothing",
+            "/c/e: nothing -> 2",
+            "/f: nothing -> \"new\"",
+            "/a/0: \"x\" -> nothing",
+        ]
+    );
+}

@@ -6,6 +6,7 @@ use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::quoted;
 use crate::evidence::Evidence;
 use crate::evidence::effort::StepBudget;
+use crate::evidence::similarity::slip::{Slip, slip};
 use crate::gate::fit::suggest::{likely_event_type_of, likely_prefix};
 use crate::plan::{EventPattern, Plan};
 
@@ -23,11 +24,16 @@ pub(in crate::gate::fit) fn check(
         !evidence.event_types().any(|(name, _)| pattern.matches(name))
     };
     let unmatched = types.patterns().iter().enumerate().filter(lacks_samples);
+    let is_unseen = |index| plan.unseen_at(&plan.event_type_pointer(index)).is_some();
+    let unmatched = unmatched.filter(|(index, _)| !is_unseen(*index));
+    // Where no event is read otherwise, what the plan reads shows for which ones it was written.
+    let is_only = |at: usize| {
+        let others = types.patterns().iter().enumerate().filter(|(index, _)| *index != at);
+        let mut others = others.map(|(_, pattern)| pattern);
+        !others.any(|it| evidence.event_types().any(|(name, _)| it.matches(name)))
+    };
     let finding = |(index, pattern): (usize, &EventPattern)| {
-        let at = match types.is_listed() {
-            true => format!("/event_type/{index}"),
-            false => "/event_type".to_owned(),
-        };
+        let at = plan.event_type_pointer(index);
         let finding = unknown(&at, pattern, evidence);
         let meant = match pattern {
             EventPattern::Exact(written) => {
@@ -36,6 +42,12 @@ pub(in crate::gate::fit) fn check(
             }
             EventPattern::Prefix(written) => likely_prefix(written, evidence, effort),
         };
+        let written = pattern.to_string();
+        let meant = meant.map(|it| {
+            let is_meant =
+                slip(&written, &it.item).is_some_and(|it| it != Slip::Doubtful) || is_only(index);
+            it.only_if(is_meant)
+        });
         match meant {
             // Of an entry that is there already, this one is the second.
             Some(likely) if types.patterns().contains(&EventPattern::new(&likely.item)) => {

@@ -11,7 +11,9 @@ use crate::evidence::similarity::ranking::Likely;
 use crate::evidence::{Path, PathIndex, Seen};
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::smallest;
-use crate::gate::fit::suggest::{Meant, collections, nearest_collection, reads_elements, relocate};
+use crate::gate::fit::suggest::{
+    Meant, NearestPath, collections, nearest_collection, reads_elements, relocate,
+};
 use crate::json::JsonKind;
 use crate::plan::expr::{FIRST_OF, Over, Query, Reference};
 use crate::plan::{Plan, Read, Role};
@@ -33,7 +35,7 @@ pub(in crate::gate::fit) fn check(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Findi
         } else if let Some(at) = expressions.iter().position(|(at, _)| *at == read.pointer) {
             // An expression is looked at as a whole, where the first of its paths is.
             let (_, query) = expressions.swap_remove(at);
-            let unknown = expression::keys(&read.pointer, query, read.for_each, scopes);
+            let unknown = expression::keys(&read.pointer, query, None, read.for_each, scopes);
             let is_known = unknown.is_empty();
             findings.extend(unknown);
             findings.extend(is_known.then(|| no_array(read, query, scopes)).flatten());
@@ -98,19 +100,21 @@ fn alternative(read: &Read<'_>, all: &[&Read<'_>], scopes: &Scopes<'_>) -> Optio
     }
     let misspelt = |path: &Path| {
         let is_unknown = known.values(path).next().is_none() && !known.admits_path(path);
-        let nearest = || nearest_collection(path, Over::Array, known).filter(Likely::is_certain);
+        let nearest =
+            || nearest_collection(path, Over::Array, known).filter(NearestPath::is_clear_typo);
         let nearest = is_unknown.then(nearest).flatten()?;
-        let is_listed = all.iter().any(|other| other.reference.path == nearest.item);
+        let is_listed = all.iter().any(|other| other.reference.path == nearest.path.item);
         (!is_listed).then_some(nearest)
     };
     if let Some(nearest) = misspelt(path) {
         // Of several that are like the same list, it is one of them misspelt: one of as many keys if there is any.
         let same = all.iter().map(|other| &other.reference.path);
-        let same = same.filter(|it| misspelt(it).is_some_and(|other| other.item == nearest.item));
-        let meant = same.min_by_key(|it| it.len() != nearest.item.len());
+        let same = same
+            .filter(|it| misspelt(it).is_some_and(|other| other.path.item == nearest.path.item));
+        let meant = same.min_by_key(|it| it.len() != nearest.path.item.len());
         if meant == Some(path) {
             let finding = unknown_path(read, Over::Array, known);
-            return Some(finding.suggesting(Some(nearest.replacing(&read.pointer))));
+            return Some(finding.suggesting(Some(nearest.path.replacing(&read.pointer))));
         }
         return None;
     }
@@ -154,7 +158,7 @@ fn iteration(read: &Read<'_>, reads: &[Read<'_>], scopes: &Scopes<'_>) -> Option
         return Some(finding.with_fix(patch::replace(&read.pointer, only)));
     }
     if !kinds.contains(other.0) {
-        let nearest = nearest_collection(path, over, known).map(|it| it.only_if(false));
+        let nearest = nearest_collection(path, over, known).map(|it| it.path.only_if(false));
         return Some(finding.suggesting(nearest.map(|it| it.replacing(&read.pointer))));
     }
     // What is read of the elements tells whether the right thing is gone over in the wrong way.
@@ -201,17 +205,18 @@ fn unknown(
     let path = &read.reference.path;
     let finding = unknown_path(read, over, known);
     let level = read.reference.level;
-    if let Some(Meant::Reference(meant)) = relocate(&read.reference, read.for_each, scopes)
+    if let Some(Meant::Reference(meant) | Meant::InElement(meant)) =
+        relocate(&read.reference, read.for_each, scopes)
         && meant.level == level
     {
         return Some(finding.with_fix(patch::replace(&read.pointer, &meant.path)));
     }
     let nearest = nearest_collection(path, over, known);
-    let is_typo = nearest.as_ref().is_some_and(Likely::is_certain);
+    let is_typo = nearest.as_ref().is_some_and(NearestPath::is_clear_typo);
     if known.is_thin() && !is_typo && !known.is_blocked(path) {
         return None;
     }
-    Some(finding.suggesting(nearest.map(|it| it.replacing(&read.pointer))))
+    Some(finding.suggesting(nearest.map(|it| it.path.replacing(&read.pointer))))
 }
 
 fn listed(over: Over, known: &PathIndex<'_>) -> String {

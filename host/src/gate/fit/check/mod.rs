@@ -16,6 +16,8 @@ mod types;
 mod values;
 pub(super) mod wrong_iteration;
 
+pub(super) use expression::unseen_keys;
+
 use serde_json::Value;
 
 use super::scope::Scopes;

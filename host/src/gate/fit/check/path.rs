@@ -8,10 +8,11 @@ use crate::diagnostics::codes::{MISSING_FOR_EACH, UNKNOWN_PATH};
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::evidence::similarity::ranking::Likely;
+use crate::evidence::similarity::spelling;
 use crate::evidence::{Path, PathIndex};
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{
-    Meant, NearestPath, PathSearch, Sought, parsed, relocate, rewritten,
+    Meant, NearestPath, PathSearch, Sought, other_spellings, parsed, relocate, rewritten,
 };
 use crate::graph::spec::PropertySpec;
 use crate::plan::expr::{ForEach, Iteration, Reference, Template};
@@ -71,7 +72,9 @@ impl PathUse<'_> {
         let is_telling = !known.is_thin() || path.len() > 1;
         let is_alternative = wanted.alternatives.len() > 1;
         let meant = relocate(reference, *for_each, scopes).filter(|meant| match meant {
-            Meant::Reference(new) => is_telling && !wanted.alternatives.contains(&new),
+            Meant::Reference(new) | Meant::InElement(new) => {
+                is_telling && !wanted.alternatives.contains(&new)
+            }
             Meant::Element { .. } | Meant::Json { .. } => is_telling && !is_alternative,
         });
         if let Some(Meant::Element { iteration, rest }) = meant {
@@ -79,7 +82,14 @@ impl PathUse<'_> {
             return Some(UnknownPath { finding, through: Some((iteration, rest)) });
         }
         let suggestion = match meant {
-            Some(meant) => self.moved(meant).map(|patch| Likely::new(patch, true)),
+            Some(meant) => {
+                let is_certain = match &meant {
+                    Meant::Reference(new) => self.may_be_meant(new, wanted, scopes),
+                    // What is there shows that nothing can be where it was looked for.
+                    Meant::InElement(_) | Meant::Element { .. } | Meant::Json { .. } => true,
+                };
+                self.moved(meant).map(|patch| Likely::new(patch, is_certain))
+            }
             None => {
                 let nearest = self.nearest(wanted, search);
                 let is_typo = nearest.as_ref().is_some_and(NearestPath::is_clear_typo);
@@ -87,7 +97,12 @@ impl PathUse<'_> {
                 if !is_typo && (!is_sure || is_alternative) {
                     return None;
                 }
-                let replaced = nearest.and_then(|nearest| self.replaced(nearest.path));
+                let replaced = nearest.and_then(|nearest| {
+                    let (path, level) = (nearest.path.item.clone(), self.reference.level);
+                    let new = Reference { path, level };
+                    let is_free = self.may_be_meant(&new, wanted, scopes);
+                    self.replaced(nearest.path.only_if(is_free))
+                });
                 // An unfinished search that found nothing proves nothing.
                 let removable = wanted.removable.as_ref().filter(|_| !search.effort().is_over());
                 let removed = || removable.map(|at| Likely::new(patch::remove(at), false));
@@ -97,10 +112,28 @@ impl PathUse<'_> {
         Some(UnknownPath { finding: finding.suggesting(suggestion), through: None })
     }
 
+    /// Whether nothing speaks against another path's being the one that was meant: no other value reads it, and the name of the
+    /// property says no more of what was written than of it.
+    fn may_be_meant(
+        &self,
+        new: &Reference,
+        wanted: &WantedAtPath<'_>,
+        scopes: &Scopes<'_>,
+    ) -> bool {
+        let name = wanted.property.map(|it| it.logical_name.as_str()).or(wanted.name);
+        let says = |path: &[String]| name.map_or(0.0, |it| spelling::affinity(it, path));
+        // An id is no value of anything else, and the same keys in one are that path and no other.
+        let is_joined = other_spellings(&self.reference.path).contains(&new.path);
+        is_joined
+            || wanted.is_always_there
+            || (says(&self.reference.path) <= says(&new.path)
+                && !scopes.is_read_elsewhere(&self.pointer, new, self.for_each))
+    }
+
     /// What makes the plan read what was found somewhere else, where that can be written.
     fn moved(&self, meant: Meant) -> Option<Patch> {
         match meant {
-            Meant::Reference(new) => self.rewritten(&new),
+            Meant::Reference(new) | Meant::InElement(new) => self.rewritten(&new),
             Meant::Json { path, rest } => {
                 let at = self.pointer.strip_suffix("/source_path")?;
                 Some(parsed(at, &path, &rest, self.has_chain?))
@@ -130,7 +163,12 @@ impl PathUse<'_> {
         };
         let level = self.reference.level;
         let mut alternatives = wanted.alternatives.iter().filter(|it| it.level == level);
-        let nearest = search.nearest(&sought)?;
+        // An id that events always have is none where none of them has it.
+        let nearest = if wanted.is_always_there {
+            search.most_alike(&sought)?
+        } else {
+            search.nearest(&sought)?
+        };
         (!alternatives.any(|it| it.path == nearest.path.item)).then_some(nearest)
     }
 
@@ -181,7 +219,7 @@ pub(in crate::gate::fit) fn roles(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Findi
         if read.pointer.ends_with("/expression") {
             if let Some(at) = expressions.iter().position(|(pointer, _)| *pointer == read.pointer) {
                 let (pointer, query) = expressions.swap_remove(at);
-                findings.extend(expression::keys(&pointer, query, read.for_each, scopes));
+                findings.extend(expression::keys(&pointer, query, None, read.for_each, scopes));
             }
             continue;
         }
@@ -198,7 +236,8 @@ fn role(read: &Read<'_>, plan: &Plan, scopes: &Scopes<'_>) -> Option<Finding> {
     }
     let name = default.as_ref().and_then(|default| default.last()).map(String::as_str);
     let known = scopes.at(read.for_each, read.reference.level)?;
-    let search = PathSearch::new(known, "", []);
+    let paths = scopes.paths_read(read.reference.level, read.for_each);
+    let search = PathSearch::new(known, "", []).beside(paths);
     let template = plan.edges().iter().enumerate().find_map(|(index, edge)| {
         let is_its = read.pointer == format!("{}/edge_id", plan.edge_pointer(index));
         edge.edge_id().filter(|_| is_its)

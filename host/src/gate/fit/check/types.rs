@@ -1,5 +1,6 @@
 //! Values against the types of their properties, as they are and as conversions make them.
 
+use json_patch::Patch;
 use serde_json::Value;
 
 use super::describe::{chain_described, described, no_scalar, shown};
@@ -132,7 +133,8 @@ impl TypeCheck<'_, '_, '_> {
                 conversion::outcome(step, property_type, &values, effort).fits()
             });
             let add = step.map(|step| patch::add(&format!("{}/convert", leaf.at), [step]));
-            finding.suggesting(add.map(|patch| Likely::new(patch, false)))
+            let add = add.map(|patch| Likely::new(patch, false));
+            finding.suggesting(add.or_else(|| self.left_out(leaf)))
         };
         Some(Finding { event: smallest([*seen].into_iter()), ..finding })
     }
@@ -209,7 +211,7 @@ impl TypeCheck<'_, '_, '_> {
         let chain = format!("{}/convert", leaf.at);
         let convert = convert.map(|it| it.map(|step| [step]).added(&chain));
         let replaced = || meant.map(|it| it.replacing(&source));
-        Some(finding.suggesting(convert.or_else(replaced)))
+        Some(finding.suggesting(convert.or_else(replaced).or_else(|| self.left_out(leaf))))
     }
 
     /// What is wrong with what conversions make of what is at a path.
@@ -283,7 +285,14 @@ impl TypeCheck<'_, '_, '_> {
                 false => patch::replace(&at, steps),
             })
         });
-        finding.suggesting(replaced)
+        finding.suggesting(replaced.or_else(|| self.left_out(leaf)))
+    }
+
+    /// The plan without the property, where nothing is known that would be right: none is better than a wrong one.
+    fn left_out(&self, leaf: &Leaf<'_>) -> Option<Likely<Patch>> {
+        let is_done = !self.search.effort().is_over();
+        let is_free = is_done && !self.mapping.is_key && !leaf.is_alternative;
+        is_free.then(|| Likely::new(patch::remove(&self.mapping.at), false))
     }
 
     /// What to read instead of a path of the wrong type: something inside of it, or what has the property's name.
@@ -293,7 +302,7 @@ impl TypeCheck<'_, '_, '_> {
         if let Some(named) = self.search.named(&sought).filter(Likely::is_certain) {
             return Some(named);
         }
-        let nearest = self.search.nearest(&sought)?.path;
+        let nearest = self.search.most_alike(&sought)?.path;
         let is_inside = nearest.item.starts_with(path);
         let said = |path| spelling::affinity(sought.name.unwrap_or_default(), path);
         let is_said = said(&nearest.item) > said(path);

@@ -86,7 +86,8 @@ impl<'a> Group<'a> {
         let search = |(level, known)| {
             let at_level = move |it: &&Mapping<'_>| it.plain().is_some_and(|it| it.level == level);
             let sound = self.mappings.iter().filter(at_level).filter(|it| it.is_sound(known));
-            (level, PathSearch::new(known, self.owner, sound.map(Mapping::path)))
+            let search = PathSearch::new(known, self.owner, sound.map(Mapping::path));
+            (level, search.beside(scopes.paths_read(level, self.for_each)))
         };
         scopes.levels(self.for_each).map(search).collect()
     }
@@ -131,7 +132,8 @@ impl<'t> MappedValue<'_, 't> {
                 for reference in template.references() {
                     let Some(search) = at(reference.level) else { continue };
                     // A text may well hold again what other mappings read.
-                    let search = PathSearch::new(search.known(), "", []);
+                    let paths = self.known.scopes.paths_read(reference.level, mapping.for_each);
+                    let search = PathSearch::new(search.known(), "", []).beside(paths);
                     self.unknown(reference, Some(template), &search, found);
                 }
                 if found.findings.len() == before {
@@ -147,6 +149,7 @@ impl<'t> MappedValue<'_, 't> {
                 found.findings.extend(expression::keys(
                     &at,
                     query,
+                    Some(mapping.name()),
                     mapping.for_each,
                     self.known.scopes,
                 ));

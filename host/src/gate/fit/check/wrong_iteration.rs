@@ -7,6 +7,7 @@ use crate::diagnostics::codes::{FOR_EACH_NOT_ARRAY, MISSING_FOR_EACH, UNKNOWN_PA
 use crate::diagnostics::finding::{Finding, patch};
 use crate::diagnostics::problem::Stage;
 use crate::evidence::shown_elements;
+use crate::evidence::similarity::ranking::Likely;
 use crate::gate::fit::scope::Scopes;
 use crate::gate::fit::suggest::{ElementPath, iterations_with};
 use crate::gate::fit::{is_in, joins};
@@ -127,5 +128,11 @@ fn astray(
     };
     let expected =
         format!("a node for each of {over}, whose elements have the paths that it reads");
-    Some(Finding::new(Stage::Fit, MISSING_FOR_EACH, place, expected, observed).with_fix(patch))
+    // A list that no sample has may be there.
+    let is_unseen = findings
+        .iter()
+        .any(|it| it.code == UNKNOWN_PATH && !it.is_certain() && is_of_list(&it.pointer, &place));
+    let likely = Likely::new(patch, !is_unseen);
+    let finding = Finding::new(Stage::Fit, MISSING_FOR_EACH, place, expected, observed);
+    Some(finding.suggesting(Some(likely)))
 }

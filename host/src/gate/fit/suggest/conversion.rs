@@ -25,8 +25,11 @@ pub(in crate::gate::fit) fn missing_conversion(
     let values: Vec<&Value> = values.iter().copied().filter(|it| !it.is_null()).collect();
     let has = |kind: fn(&Value) -> bool| values.iter().any(|value| kind(value));
     let (step, certain) = match property_type {
+        // The text of a whole object or array fits any property, right or wrong: the name has to say that it is meant.
+        PropertyType::String if has(Value::is_object) && !is_its_own => return None,
+        PropertyType::String if has(Value::is_array) && !is_its_own => return None,
         PropertyType::String if has(Value::is_object) => (Conversion::ToJsonText, false),
-        PropertyType::String if has(Value::is_array) => (Conversion::ToJsonText, is_its_own),
+        PropertyType::String if has(Value::is_array) => (Conversion::ToJsonText, true),
         // Whatever is a number can be a text.
         PropertyType::String => (Conversion::ToString, is_its_own || affinity >= 0.5),
         PropertyType::Int64 if !values.iter().all(|it| is_scalar(it)) => {
@@ -78,12 +81,22 @@ pub(in crate::gate::fit) fn better_chain(
         (with(&[]), false),
         (Some(Vec::new()), false),
     ];
+    // Without a step that takes a value apart all of it would be where a part was wanted, and of the right type at that.
+    let parts = |steps: &[Conversion]| steps.iter().filter(|it| takes_apart(it)).count();
     candidates.into_iter().find_map(|(steps, certain)| {
         let steps = steps.filter(|steps| steps.as_slice() != own)?;
+        if parts(&steps) < parts(own) {
+            return None;
+        }
         let chain: Vec<Conversion> = steps.iter().chain(after).cloned().collect();
         let fits = conversion::outcome(&chain, property_type, values, effort).fits();
         fits.then(|| Likely::new(steps, certain))
     })
+}
+
+/// Whether a step gives a part of what it takes.
+fn takes_apart(step: &Conversion) -> bool {
+    matches!(step, Conversion::Split { .. } | Conversion::Regex(_) | Conversion::ParseJson { .. })
 }
 
 fn gives_type(step: &Conversion) -> bool {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use std::rc::Rc;
 
-use super::{LOOKUP, in_long_form, is_presentable};
+use super::{LOOKUP, NearestPath, in_long_form, is_presentable, is_slip};
 use crate::diagnostics::finding::patch;
 use crate::evidence::effort::StepBudgets;
 use crate::evidence::similarity::ranking::{Likely, best};
@@ -95,7 +95,7 @@ pub(in crate::gate::fit) fn nearest_collection(
     path: &[String],
     over: Over,
     known: &PathIndex<'_>,
-) -> Option<Likely<Path>> {
+) -> Option<NearestPath> {
     let effort = &known.efforts.searches;
     let is_there =
         |path: &&Path| known.kinds(path).contains(JsonKind::Array) || over == Over::Entries;
@@ -112,7 +112,9 @@ pub(in crate::gate::fit) fn nearest_collection(
     });
     let nearest = effort.whole(best(scored))?;
     let is_worth_it = nearest.score >= SUGGESTION_THRESHOLD || there.len() == 1;
-    is_worth_it.then(|| Likely::new(nearest.item.clone(), nearest.is_clear_typo()))
+    let is_typo = nearest.is_clear_typo();
+    let found = NearestPath::new(nearest.item, is_typo, is_typo);
+    is_worth_it.then(|| found.certain_if(is_slip(path, nearest.item)))
 }
 
 /// Whether all that is read of the elements is there, where they are those of an array.

@@ -12,6 +12,7 @@ mod name;
 mod path;
 mod relocate;
 mod rewrite;
+mod slip;
 
 pub(super) use conversion::{better_chain, missing_conversion};
 pub(crate) use event_type::{likely_event_type, likely_event_type_of, likely_prefix};
@@ -25,6 +26,7 @@ pub(crate) use name::{called, likely_entity, likely_property, means_key, said_mo
 pub(crate) use path::{NearestPath, PathSearch, Sought, other_spellings};
 pub(super) use relocate::{Meant, relocate};
 pub(super) use rewrite::{has_list, in_long_form, parsed, rewritten};
+pub(super) use slip::is_slip;
 
 use crate::diagnostics::untrusted::is_hidden;
 

@@ -44,24 +44,32 @@ pub(crate) struct Sought<'a> {
 /// A path to read instead.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NearestPath {
+    /// The path, certain where what was written is a slip of it.
     pub(crate) path: Likely<Path>,
-    /// Whether it is much like what was written, and not only called like the property.
-    is_typo: bool,
+    /// Whether what was written is much more like this one than like any other.
+    is_clear_typo: bool,
 }
 
 impl NearestPath {
-    fn new(path: &[String], is_certain: bool, is_typo: bool) -> Self {
-        Self { path: Likely::new(path.to_vec(), is_certain), is_typo }
+    pub(super) fn new(path: &[String], is_certain: bool, is_typo: bool) -> Self {
+        let is_clear_typo = is_certain && is_typo;
+        Self { path: Likely::new(path.to_vec(), is_certain), is_clear_typo }
     }
 
     /// Keeps its certainty only if `holds`.
     fn only_if(self, holds: bool) -> Self {
+        Self { path: self.path.only_if(holds), is_clear_typo: self.is_clear_typo && holds }
+    }
+
+    /// Keeps its certainty only if `holds`; it is as much like what was written as before.
+    pub(super) fn certain_if(self, holds: bool) -> Self {
         Self { path: self.path.only_if(holds), ..self }
     }
 
-    /// Whether what was written is this one misspelt, and no other.
+    /// Whether what was written is this one misspelt, as far as letters tell. It may be another one all the same, of which no
+    /// sample has any: what is put right without asking is a slip.
     pub(crate) fn is_clear_typo(&self) -> bool {
-        self.path.is_certain() && self.is_typo
+        self.is_clear_typo
     }
 }
 
@@ -72,6 +80,8 @@ pub(crate) struct PathSearch<'k, 't> {
     taken: BTreeSet<&'k [String]>,
     /// Of each object, how many of the mappings read values of it.
     company: HashMap<&'k [String], usize>,
+    /// What all values of the plan are read from.
+    beside: Vec<&'k [String]>,
 }
 
 impl<'k, 't> PathSearch<'k, 't> {
@@ -86,7 +96,16 @@ impl<'k, 't> PathSearch<'k, 't> {
         for path in &taken {
             *company.entry(parent(path)).or_default() += 1;
         }
-        Self { known, entity, taken, company }
+        Self { known, entity, taken, company, beside: Vec::new() }
+    }
+
+    /// The same, where the plan reads these paths beside the one that is looked for.
+    pub(in crate::gate::fit) fn beside(
+        self,
+        paths: impl IntoIterator<Item = &'k [String]>,
+    ) -> Self {
+        let beside = paths.into_iter().collect();
+        Self { beside, ..self }
     }
 
     /// What searching is taken from.
@@ -99,8 +118,20 @@ impl<'k, 't> PathSearch<'k, 't> {
         self.known
     }
 
-    /// The path that was meant by one that isn't known. None where the search ends for want of effort.
+    /// The path that was meant by one that isn't known: certain where that is a slip of it. None where the search ends for want
+    /// of effort.
     pub(crate) fn nearest(&self, sought: &Sought<'_>) -> Option<NearestPath> {
+        let steps = KNOWN_STEPS * self.known.paths().len() as u64;
+        let slipped = self.effort().take(steps).then(|| self.slipped(sought)).flatten();
+        if let Some(path) = slipped {
+            return Some(self.as_sure_as_can_be(NearestPath::new(&path, true, true), sought));
+        }
+        let nearest = self.most_alike(sought)?;
+        Some(nearest.certain_if(false))
+    }
+
+    /// The path that is most like another one, which is known not to be right.
+    pub(crate) fn most_alike(&self, sought: &Sought<'_>) -> Option<NearestPath> {
         let written = || {
             let mut spellings = other_spellings(sought.given).into_iter();
             let path = spellings.find(|path| self.is_open(path, sought))?;
@@ -179,11 +210,16 @@ impl<'k, 't> PathSearch<'k, 't> {
     }
 
     /// Whether the path is there, free, of the right type, and fit to be written into a plan by others than its author.
-    fn is_open(&self, path: &[String], sought: &Sought<'_>) -> bool {
+    pub(super) fn is_open(&self, path: &[String], sought: &Sought<'_>) -> bool {
         path.iter().all(|segment| is_presentable(segment))
             && !self.taken.contains(path)
             && self.known.has(path)
             && self.known.admits(path, sought.property_type)
+    }
+
+    /// What other values of the plan are read from.
+    pub(super) fn others(&self, path: &[String]) -> impl Iterator<Item = &'k [String]> {
+        self.beside.iter().copied().filter(move |it| *it != path)
     }
 
     /// How many of the mappings read values of the same object, from 0 to 1.

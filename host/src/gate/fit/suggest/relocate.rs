@@ -15,6 +15,8 @@ const MAX_KEYS: usize = 32;
 pub(in crate::gate::fit) enum Meant {
     /// Another reference, of whatever level.
     Reference(Reference),
+    /// What was written from outside of an element, through the array that it is in, where no path leads.
+    InElement(Reference),
     /// What is at `rest` of each element of something at the same level.
     Element { iteration: Iteration, rest: Path },
     /// What is at `rest` in the JSON that the string at `path` holds.
@@ -39,9 +41,13 @@ pub(in crate::gate::fit) fn relocate(
         Some(Reference { path: reference.path.clone(), level })
     };
     let known = scopes.at(for_each, reference.level)?;
+    let from_array =
+        || forms.iter().find_map(|path| behind_array(path, for_each, scopes)).map(Meant::Reference);
     let array = || forms.iter().find_map(|path| through_array(path, known));
     let text = || in_json(&reference.path, known);
-    inside.or_else(elsewhere).map(Meant::Reference).or_else(array).or_else(text)
+    let inside = inside.map(Meant::InElement);
+    let elsewhere = || elsewhere().map(Meant::Reference).or_else(from_array);
+    inside.or_else(elsewhere).or_else(array).or_else(text)
 }
 
 /// A path without the places of elements: `["items", "0", "id"]`, `["items[]", "id"]`, `["items", "*", "id"]`.
@@ -96,6 +102,22 @@ fn in_element(
         let is_there = !prefix.is_empty() && scopes.at(Some(for_each), level)?.has(rest);
         is_there.then(|| Reference { path: rest.to_vec(), level })
     })
+}
+
+/// A path that begins with the last keys of that of the array it is an element of.
+fn behind_array(
+    path: &[String],
+    for_each: Option<&ForEach>,
+    scopes: &Scopes<'_>,
+) -> Option<Reference> {
+    let for_each = for_each?;
+    let level = for_each.level();
+    let known = scopes.at(Some(for_each), level)?;
+    let arrays = for_each.innermost().paths().iter();
+    let ends = arrays.flat_map(|array| (1..array.len()).filter_map(|from| array.get(from..)));
+    let rests = ends.filter_map(|end| path.strip_prefix(end));
+    let mut there = rests.filter(|rest| !rest.is_empty() && known.has(rest));
+    there.next().map(|rest| Reference { path: rest.to_vec(), level })
 }
 
 /// A path that leads through an array: what is left of it is in an element.

@@ -57,7 +57,7 @@ fn order(number: usize) -> Value {
     })
 }
 
-fn task() -> Task {
+pub(super) fn task() -> Task {
     let graph = GraphSpec::parse(GRAPH, "graph.yaml").expect("a graph");
     let lines: Vec<String> = (1..7).map(|number| order(number).to_string()).collect();
     let samples = Samples::parse(&lines.join("\n"), "samples").expect("samples");
@@ -338,7 +338,7 @@ fn a_path_through_an_array_wants_a_for_each() {
 fn a_for_each_goes_over_what_there_is() {
     for (to, text, is_right) in [
         (json!({"array": ["content", "lnes"]}), "array: unknown_path!", true),
-        (json!({"array": ["content", "article"]}), "array: unknown_path!", true),
+        (json!({"array": ["content", "article"]}), "array: unknown_path", false),
         (json!({"array": ["content", "note"]}), "array: for_each_not_array!", true),
         (json!({"array": ["content"]}), "array: for_each_not_array!", true),
         (json!({"entries": ["content", "lines"]}), "entries: for_each_not_object!", true),
@@ -461,7 +461,7 @@ fn conditions_tell_which_values_count() {
     assert_eq!(findings(&plan(is(json!("never seen"))), &task), []);
     let found = findings(&plan(is(json!(false))), &task);
     assert_eq!((found.len(), found[0].code.name), (1, "type_mismatch"));
-    let slip = json!({"not": {"source_path": ["content", "is_evn"], "equals": true}});
+    let slip = json!({"not": {"source_path": ["content", "is_evne"], "equals": true}});
     let found = findings(&plan(slip), &task);
     let place = "/nodes/0/when/not/source_path";
     assert!(
@@ -498,7 +498,8 @@ fn an_alternative_may_be_for_events_that_no_sample_is_of() {
     let expected =
         [0, 1].map(|it| format!("/property_fields/0/coalesce/{it}/source_path: unknown_path"));
     assert!(texts.iter().zip(&expected).all(|(text, it)| text.starts_with(it)), "{texts:?}");
-    assert_eq!((texts.len(), repaired), (2, None));
+    // One is a slip, and the other may be for other events then.
+    assert_eq!((texts.len(), repaired.is_some()), (2, true));
     let (texts, repaired) = of([&["content", "Note"], &["session_id"]]);
     assert_eq!(texts, ["/property_fields/0/coalesce/0/source_path: unknown_path!"]);
     assert!(repaired.is_some());
@@ -601,4 +602,26 @@ fn times_without_an_offset_are_read_in_the_zone_of_the_plan() {
     assert_eq!(findings(&plan, &task).len(), 1);
     let zone = json!({"time_zone": "Europe/Berlin"});
     assert_eq!(findings(&with(plan, zone), &task), []);
+}
+
+#[test]
+fn the_whole_is_not_suggested_where_a_part_was_wanted() {
+    let at = "/property_fields/0";
+    let of = |name: &str, path: &str, convert: Value| {
+        with(field(name, &["content", path]), json!({"convert": convert}))
+    };
+    let part = json!({"regex": {"pattern": "\"names\":\\[\"(\\w+)\""}});
+    for property in [
+        of("city", "lines", json!(["to_json_text", part])),
+        of("city", "lines", json!(["to_string"])),
+        of("city", "due", json!([{"split": {"separator": "#", "index": 3}}])),
+        field("city", &["content", "lines"]),
+        field("city", &["content", "notes"]),
+    ] {
+        let found = findings(&order_with(vec![property.clone()]), &task());
+        assert_eq!(found.len(), 1, "{property}");
+        let patch = serde_json::to_value(found[0].patch().expect("a patch")).expect("JSON");
+        assert_eq!(patch, json!([{"op": "remove", "path": at}]), "{property}");
+        assert!(!found[0].is_certain(), "{property}");
+    }
 }

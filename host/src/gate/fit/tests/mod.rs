@@ -3,6 +3,7 @@
 mod expression;
 mod language;
 mod limits;
+mod unseen;
 
 use serde_json::{Value, json};
 

@@ -14,6 +14,8 @@ pub(super) fn remedy(context: &Context<'_, '_>, at: &str) -> Remedy {
     let (parent, name) = split(at)?;
     match plan.shape(at)? {
         Shape::Step | Shape::Arguments => conversion::remedy(context, at),
+        // What isn't unseen says nothing.
+        Shape::True if *found == Value::Bool(false) && name == "unseen" => fix(patch::remove(at)),
         Shape::True if *found == Value::Bool(false) => {
             fix(patch::replace(parent, reshape::opposite(plan.get(parent)?, &name)?))
         }

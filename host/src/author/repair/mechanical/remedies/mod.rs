@@ -5,6 +5,7 @@ mod conversion;
 mod derived;
 mod duplicate_name;
 mod edge_end;
+mod function;
 mod invalid_name;
 mod invalid_value;
 mod missing_field;
@@ -47,6 +48,7 @@ pub(super) fn of(code: Code) -> Option<fn(&Context<'_, '_>, &str) -> Remedy> {
         codes::MISSING_REQUIRED_FIELD => missing_field::remedy,
         codes::OUTSIDE_FOR_EACH => path_level::outside_for_each,
         codes::UNKNOWN_FIELD => unknown_field::remedy,
+        codes::UNKNOWN_FUNCTION => function::remedy,
         codes::UNKNOWN_NODE => edge_end::unknown_node,
         codes::UNKNOWN_TIME_ZONE => time_zone,
         codes::UNUSED_FIELD => without_meaning,

@@ -56,6 +56,8 @@ fn no_sample(trial: &Trial<'_>) -> Finding {
     };
     let (evidence, searches) = (trial.task.evidence(), &trial.efforts.searches);
     let meant = likely_event_type_of(trial.plan, text.as_deref(), evidence, searches);
+    // Its author knows that there are none.
+    let meant = meant.filter(|_| !patterns.iter().any(|it| trial.plan.is_unseen_type(it)));
     finding.suggesting(meant.map(|it| it.replacing("/event_type")))
 }
 
