@@ -128,11 +128,11 @@ fn astray(
     };
     let expected =
         format!("a node for each of {over}, whose elements have the paths that it reads");
-    // A list that no sample has may be there, and so may be what no element has but for a key, which each has to have.
+    // A list that no sample has may be there.
     let is_unseen = findings
         .iter()
         .any(|it| it.code == UNKNOWN_PATH && !it.is_certain() && is_of_list(&it.pointer, &place));
-    let likely = Likely::new(patch, has_key && !is_unseen);
+    let likely = Likely::new(patch, !is_unseen);
     let finding = Finding::new(Stage::Fit, MISSING_FOR_EACH, place, expected, observed);
     Some(finding.suggesting(Some(likely)))
 }
