@@ -106,7 +106,7 @@ mod tests {
           /key_field: wrong_type: expected an array; found a string
             perhaps fixed by this JSON Patch of the plan: [{"op":"replace","path":"/key_field","value":"a"}]
 
-        Next step: Give `/key_field` the form that the schema asks for. Correct every problem that is listed, and keep all the rest of the plan as it is.
+        Next step: Give `/key_field` the form that the list of objects says. Correct every problem that is listed, and keep all the rest of the plan as it is.
         "#);
     }
 
