@@ -194,12 +194,12 @@ fn places(for_each: Option<&ForEach>, level: u8, path: &[String]) -> Vec<Place> 
             let keys = path.iter().cloned().map(Step::Key);
             start.iter().cloned().chain(keys).chain([Step::Each]).collect::<Place>()
         };
-        let paths = &iteration.paths;
+        let paths = iteration.paths();
         starts = starts.iter().flat_map(|start| paths.iter().map(|it| inside(start, it))).collect();
     }
     // An entry is an object of its own, with the value under a key.
     let is_entry =
-        levels.get(usize::from(level).wrapping_sub(1)).is_some_and(|it| it.over == Over::Entries);
+        levels.get(usize::from(level).wrapping_sub(1)).is_some_and(|it| it.over() == Over::Entries);
     let path = match path {
         [value, rest @ ..] if is_entry && value == "value" => rest,
         _ if is_entry => return Vec::new(),
