@@ -128,13 +128,13 @@ fn config(factor: f64) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..usual }
 }
 
-/// Bytes of which choices are made.
 /// How many bytes a plan is made of at most: enough for four levels of elements.
 const PLAN_BYTES: usize = 1500;
 
 /// How many an event is.
 const EVENT_BYTES: usize = 4000;
 
+/// Bytes of which choices are made.
 fn bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..most)
 }
