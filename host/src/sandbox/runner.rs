@@ -314,5 +314,11 @@ impl std::fmt::Debug for Guest {
     }
 }
 
+// One that was made in one thread may serve in another.
+const _: () = {
+    const fn may_be_sent<T: Send>() {}
+    may_be_sent::<Runner>();
+};
+
 #[cfg(test)]
 mod tests;

@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::error::{Failure, FailureKind};
 use super::functions;
 use super::keyed::KeyTest;
 use super::program::{Op, Program};
-use super::shared::{Known, SharedPart};
+use super::shared::{Known, KnownValue, SharedPart};
 use super::tree::Comparison;
 use super::value::{Items, Json, Members, Val};
 use crate::json::string;
@@ -198,7 +199,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             Op::Object(members) => {
                 let mut object = Vec::with_capacity(members.len());
                 for (key, value) in members {
-                    object.push((Rc::from(&**key), self.eval(value, current)?));
+                    object.push((Arc::from(&**key), self.eval(value, current)?));
                 }
                 self.object(object)?
             }
@@ -245,13 +246,13 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
 
     /// An object; of equal keys the last one counts, in the place of the first.
     pub(super) fn object(&mut self, members: Members<'v>) -> Outcome<Val<'v>> {
-        self.make(members.len().saturating_mul(size_of::<(Rc<str>, Val<'_>)>()))?;
+        self.make(members.len().saturating_mul(size_of::<(Arc<str>, Val<'_>)>()))?;
         Ok(Val::Object(Rc::new(distinct(members))))
     }
 
     pub(super) fn text(&mut self, text: &str) -> Outcome<Val<'v>> {
         self.make(text.len())?;
-        Ok(Val::Text(Rc::from(text)))
+        Ok(Val::Text(Arc::from(text)))
     }
 
     fn number(&mut self, value: &Val<'v>, at: usize) -> Outcome<super::number::Number> {
@@ -283,7 +284,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                 Some(left) => left,
                 None => return fail(FailureKind::TooLarge, 0, "less to be made on the way"),
             };
-            return value.map_err(Stop::Failed);
+            return value.map(KnownValue::value).map_err(Stop::Failed);
         }
         let left = self.left;
         let value = match self.eval(op, current) {
@@ -303,14 +304,14 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
     }
 
     /// A value without what it borrows; none of one that is too large to be written.
-    fn kept(&mut self, value: &Val<'v>) -> Outcome<Option<Val<'static>>> {
+    fn kept(&mut self, value: &Val<'v>) -> Outcome<Option<KnownValue>> {
         Ok(Some(match value {
-            Val::Null => Val::Null,
-            Val::Boolean(truth) => Val::Boolean(*truth),
-            Val::Number(number) => Val::Number(*number),
-            Val::Text(text) => Val::Text(text.clone()),
+            Val::Null => KnownValue::Null,
+            Val::Boolean(truth) => KnownValue::Boolean(*truth),
+            Val::Number(number) => KnownValue::Number(*number),
+            Val::Text(text) => KnownValue::Text(text.clone()),
             Val::Json(Json::Shared(text, start, end)) => {
-                Val::Json(Json::Shared(text.clone(), *start, *end))
+                KnownValue::Json(text.clone(), *start, *end)
             }
             Val::Json(Json::Borrowed(_)) | Val::List(_) | Val::Object(_) => {
                 let mut json = Vec::new();
@@ -322,7 +323,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                 // What is written is made of text.
                 let Ok(json) = String::from_utf8(json) else { return Ok(None) };
                 let end = json.len();
-                Val::Json(Json::Shared(json.into(), 0, end))
+                KnownValue::Json(json.into(), 0, end)
             }
         }))
     }
@@ -564,7 +565,19 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                 out.extend_from_slice(if *truth { b"true" } else { b"false" });
             }
             Val::Json(json) if value.kind() != JsonType::String => {
-                out.extend_from_slice(json.bytes());
+                let is_nested = matches!(json.bytes().first(), Some(b'{' | b'['));
+                if is_nested {
+                    self.spend_cost(fuel::LIST, json.bytes().len())?;
+                }
+                if !is_nested || !json.repeats_keys() {
+                    out.extend_from_slice(json.bytes());
+                } else if let Some(members) = self.members(value)? {
+                    // Of equal keys the last one is the value's, here as everywhere.
+                    self.write_within(&Val::Object(members), out, most)?;
+                } else {
+                    let items = value.items().into_iter().flatten().collect();
+                    self.write_within(&Val::List(Rc::new(items)), out, most)?;
+                }
             }
             Val::Json(_) | Val::Text(_) => {
                 string::push_string(out, &value.text().unwrap_or_default());
@@ -615,7 +628,7 @@ pub(super) fn length(list: &Val<'_>) -> usize {
 
 /// Of equal keys the last one, in the place of the first.
 fn distinct(members: Members<'_>) -> Members<'_> {
-    let mut places: HashMap<Rc<str>, usize> = HashMap::with_capacity(members.len());
+    let mut places: HashMap<Arc<str>, usize> = HashMap::with_capacity(members.len());
     let mut kept: Members<'_> = Vec::with_capacity(members.len());
     for (key, value) in members {
         match places.get(&key) {

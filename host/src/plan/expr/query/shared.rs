@@ -5,11 +5,13 @@
 //! gives is kept for as long as the event, or the element, that it reads.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::CompiledQuery;
 use super::error::Failure;
+use super::number::Number;
 use super::program::{Extra, Op};
-use super::value::Val;
+use super::value::{Json, Val};
 
 /// Bytes of all descriptions of parts together: a declaration of more is evaluated as it is written from there on.
 const MAX_DESCRIPTIONS: usize = 4 << 20;
@@ -127,9 +129,32 @@ struct Kept {
 /// What a part has come to.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
-    pub(super) value: Result<Val<'static>, Failure>,
+    pub(super) value: Result<KnownValue, Failure>,
     /// The bytes that were made for it.
     pub(super) made: usize,
+}
+
+/// A value that holds nothing of the event, and that another thread may go on with.
+#[derive(Clone, Debug)]
+pub(super) enum KnownValue {
+    Null,
+    Boolean(bool),
+    Number(Number),
+    Text(Arc<str>),
+    /// A part of a text that is JSON.
+    Json(Arc<str>, usize, usize),
+}
+
+impl KnownValue {
+    pub(super) fn value(self) -> Val<'static> {
+        match self {
+            Self::Null => Val::Null,
+            Self::Boolean(truth) => Val::Boolean(truth),
+            Self::Number(number) => Val::Number(number),
+            Self::Text(text) => Val::Text(text),
+            Self::Json(text, start, end) => Val::Json(Json::Shared(text, start, end)),
+        }
+    }
 }
 
 impl SharedValues {

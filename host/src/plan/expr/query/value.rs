@@ -1,12 +1,17 @@
 //! Values on their way through an expression: parts of the event as it is written, and what was made of them.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::number::Number;
 use crate::json::{scan, string, walk};
 use crate::plan::expr::JsonType;
 use crate::plan::expr::conversion::Data;
+
+/// How many keys of an object are compared one by one.
+const FEW_KEYS: usize = 16;
 
 /// A value. Copies share what they hold.
 #[derive(Clone, Debug)]
@@ -16,13 +21,13 @@ pub(crate) enum Val<'v> {
     /// A number, a string, an array or an object as it is written.
     Json(Json<'v>),
     Number(Number),
-    Text(Rc<str>),
+    Text(Arc<str>),
     List(Rc<Vec<Val<'v>>>),
     Object(Rc<Members<'v>>),
 }
 
 /// The members of an object that was made, each key once.
-pub(crate) type Members<'v> = Vec<(Rc<str>, Val<'v>)>;
+pub(crate) type Members<'v> = Vec<(Arc<str>, Val<'v>)>;
 
 /// Valid JSON without white space around it.
 #[derive(Clone, Debug)]
@@ -30,7 +35,7 @@ pub(crate) enum Json<'v> {
     /// Of the event, or of the expression.
     Borrowed(&'v [u8]),
     /// A part of a text that was JSON.
-    Shared(Rc<str>, usize, usize),
+    Shared(Arc<str>, usize, usize),
 }
 
 impl Json<'_> {
@@ -81,7 +86,7 @@ impl<'v> Json<'v> {
     }
 
     /// The members of an object, as they are written.
-    pub(crate) fn members(&self) -> Vec<(Rc<str>, Val<'v>)> {
+    pub(crate) fn members(&self) -> Vec<(Arc<str>, Val<'v>)> {
         let text = self.bytes();
         let mut members = Vec::new();
         walk::members(text, 0, |name, value| {
@@ -188,6 +193,45 @@ impl<'v> Val<'v> {
             (_, JsonType::Array) => Data::Array(json()),
             _ => Data::Object(json()),
         })
+    }
+}
+
+/// Whether some object in a value has a key twice, and where the value ends that begins at `at`; none where nothing is. Events and
+/// texts nest 127 levels at most.
+fn repeats_keys(text: &[u8], at: usize) -> Option<(bool, usize)> {
+    let mut repeats = false;
+    let end = match text.get(at)? {
+        b'{' => {
+            let mut keys: Vec<Cow<'_, [u8]>> = Vec::new();
+            let mut many: HashSet<Cow<'_, [u8]>> = HashSet::new();
+            walk::members(text, at, |key, value| {
+                let key = key.text();
+                if keys.len() < FEW_KEYS {
+                    repeats |= keys.contains(&key);
+                    keys.push(key);
+                } else {
+                    repeats |= keys.contains(&key) || !many.insert(key);
+                }
+                let (inside, end) = repeats_keys(text, value)?;
+                repeats |= inside;
+                Some(end)
+            })?
+        }
+        b'[' => walk::elements(text, at, |element| {
+            let (inside, end) = repeats_keys(text, element)?;
+            repeats |= inside;
+            Some(end)
+        })?,
+        _ => walk::end(text, at)?,
+    };
+    Some((repeats, end))
+}
+
+impl Json<'_> {
+    /// Whether some object in it has a key twice.
+    pub(crate) fn repeats_keys(&self) -> bool {
+        let is_nested = matches!(self.bytes().first(), Some(b'{' | b'['));
+        is_nested && repeats_keys(self.bytes(), 0).is_some_and(|(repeats, _)| repeats)
     }
 }
 

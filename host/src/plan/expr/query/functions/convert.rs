@@ -1,7 +1,7 @@
 //! Functions that convert: those of plans by the same code as the steps of `convert`.
 
 use std::borrow::Cow;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -77,7 +77,7 @@ fn to_number(value: Val<'_>) -> Val<'_> {
                 return Val::Null;
             }
             let length = text.len();
-            Val::Json(Json::Shared(Rc::from(&*text), 0, length))
+            Val::Json(Json::Shared(Arc::from(&*text), 0, length))
         }
         _ => Val::Null,
     }
@@ -91,6 +91,18 @@ fn convert<'v, L: Lookup>(
     conversion: &Conversion,
 ) -> Outcome<Val<'v>> {
     let mut made = Vec::new();
+    let written;
+    let value = if let Val::Json(json) = value
+        && json.repeats_keys()
+    {
+        machine.write(value, &mut made)?;
+        let json = String::from_utf8(std::mem::take(&mut made)).unwrap_or_default();
+        let end = json.len();
+        written = Val::Json(Json::Shared(json.into(), 0, end));
+        &written
+    } else {
+        value
+    };
     if matches!(value, Val::List(_) | Val::Object(_)) {
         machine.write(value, &mut made)?;
         machine.make(made.len())?;
@@ -123,7 +135,7 @@ fn convert<'v, L: Lookup>(
             Data::Number(json) | Data::Object(json) | Data::Array(json) => {
                 machine.make(json.len())?;
                 let length = json.len();
-                Ok(Val::Json(Json::Shared(Rc::from(&*json), 0, length)))
+                Ok(Val::Json(Json::Shared(Arc::from(&*json), 0, length)))
             }
         },
     }

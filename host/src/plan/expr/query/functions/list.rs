@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::evaluate::{Machine, Outcome, length};
 use super::super::function::FunctionName as F;
@@ -100,7 +100,7 @@ pub(super) fn from_items<'v, L: Lookup>(
             return arguments.invalid_value("pairs that begin with a string");
         };
         machine.make(key.len() + size_of::<Val<'_>>())?;
-        members.push((Rc::from(&*key), value));
+        members.push((Arc::from(&*key), value));
     }
     machine.object(members)
 }
@@ -238,8 +238,8 @@ pub(super) fn by<'v, L: Lookup>(
             machine.list(mapped)
         }
         F::GroupBy => {
-            let mut places: HashMap<Rc<str>, usize> = HashMap::new();
-            let mut groups: Vec<(Rc<str>, Vec<Val<'v>>)> = Vec::new();
+            let mut places: HashMap<Arc<str>, usize> = HashMap::new();
+            let mut groups: Vec<(Arc<str>, Vec<Val<'v>>)> = Vec::new();
             for item in items {
                 let name = key(machine, by, &item)?;
                 if matches!(name, Val::Null) {
@@ -249,8 +249,8 @@ pub(super) fn by<'v, L: Lookup>(
                     return arguments.invalid_type("an expression that gives strings");
                 };
                 machine.make(name.len() + 2 * size_of::<Val<'_>>())?;
-                let place = *places.entry(Rc::from(&*name)).or_insert_with(|| {
-                    groups.push((Rc::from(&*name), Vec::new()));
+                let place = *places.entry(Arc::from(&*name)).or_insert_with(|| {
+                    groups.push((Arc::from(&*name), Vec::new()));
                     groups.len() - 1
                 });
                 if let Some((_, group)) = groups.get_mut(place) {
