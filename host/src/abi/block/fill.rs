@@ -1,30 +1,26 @@
 //! The inputs of one event, computed: records of the slots and of all rows, and the texts that they point to.
 
-use std::cell::RefCell;
-
+use super::bindings::{Bindings, BoundValues, DEPTH, Remembered};
 use super::limits::{BlockLimits, Spent};
 use super::value::{push_json, truthy_fuel};
 use super::{BlockError, Costliest, Deadline, FuelUse, HEADER_BYTES, SLOT_BYTES, SlotKind};
+use crate::abi::event::Projector;
 use crate::abi::event::declared::{
     InputSource, PreparedInput, PreparedList, PreparedRows, PreparedSection, ValuePlace, ValueScope,
 };
 use crate::abi::event::element::{self, ElementSlots, Entry, View};
-use crate::abi::event::{Projector, Slot};
 use crate::abi::section::{InputKind, Rows};
 use crate::diagnostics::untrusted::escaped;
 use crate::json;
 use crate::plan::expr::{
-    CompiledValue, Conversion, Empty, Evaluated, Expression, JsonType, KeyTables, Level, Lookup,
-    OutOfFuel, Over, Reference, SharedValues, Source, fuel, is_truthy,
+    CompiledValue, Conversion, Evaluated, Expression, JsonType, OutOfFuel, Over, Reference, Source,
+    fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
 pub const ROW_FUEL: u64 = 50;
 /// Fuel on top for each column of a row, each key of the paths that are read in its element, and each iteration within it.
 pub const CELL_FUEL: u64 = 10;
-
-/// How deep iterations nest.
-const DEPTH: usize = Level::DEEPEST.0 as usize;
 
 /// Where a text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,10 +59,8 @@ pub(super) struct BlockParts {
     states: Vec<InputState>,
     /// In the order of the iterations: the fuel that their rows took, without what is in them.
     row_fuel: Vec<u64>,
-    /// The lists in which something was looked up by a key.
-    key_tables: RefCell<KeyTables>,
-    /// What parts of expressions have come to.
-    shared_values: RefCell<SharedValues>,
+    /// What expressions have found out about the event.
+    remembered: Remembered,
     /// What is being gone over, the outer one first.
     levels: [IterationLevel; DEPTH],
 }
@@ -95,7 +89,7 @@ impl BlockParts {
         records * size_of::<Record>()
             + self.states.capacity() * size_of::<InputState>()
             + self.texts.capacity()
-            + self.key_tables.borrow().capacity()
+            + self.remembered.capacity()
             + levels
     }
 
@@ -136,81 +130,6 @@ impl Computed {
     }
 }
 
-/// Where the values are that an input is computed from.
-#[derive(Clone, Copy, Default)]
-struct Bindings<'a> {
-    /// By level.
-    views: [View<'a>; DEPTH + 1],
-}
-
-impl<'a> Bindings<'a> {
-    fn with(mut self, level: usize, view: View<'a>) -> Self {
-        if let Some(place) = self.views.get_mut(level) {
-            *place = view;
-        }
-        self
-    }
-
-    fn slot(&self, place: ValuePlace) -> Slot {
-        place.read(self.view(place).slot(place.path))
-    }
-
-    /// What the path of a place is looked for in.
-    fn view(&self, place: ValuePlace) -> View<'a> {
-        self.views.get(place.level).copied().unwrap_or_default()
-    }
-
-    /// The text of what the slot of a place says.
-    fn text(&self, place: ValuePlace, slot: Slot) -> &'a [u8] {
-        let text = self.view(place).text();
-        text.get(slot.start as usize..slot.end as usize).unwrap_or_default()
-    }
-}
-
-/// The values of an input, by the number under which its evaluator knows them.
-struct BoundValues<'a> {
-    bindings: Bindings<'a>,
-    places: &'a [ValuePlace],
-    empty: Empty,
-    key_tables: &'a RefCell<KeyTables>,
-    shared_values: &'a RefCell<SharedValues>,
-    /// By level, the number of the element that is being read.
-    numbers: [u32; DEPTH + 1],
-}
-
-impl BoundValues<'_> {
-    fn at(&self, place: ValuePlace) -> Option<&[u8]> {
-        let slot = self.bindings.slot(place);
-        slot.kind.is_there().then(|| self.bindings.text(place, slot))
-    }
-}
-
-impl Lookup for BoundValues<'_> {
-    fn value(&self, index: usize) -> Option<&[u8]> {
-        self.at(*self.places.get(index)?)
-    }
-
-    fn as_it_is(&self, index: usize) -> Option<&[u8]> {
-        self.at(self.places.get(index)?.as_it_is())
-    }
-
-    fn empty(&self) -> Empty {
-        self.empty
-    }
-
-    fn key_tables(&self) -> Option<&RefCell<KeyTables>> {
-        Some(self.key_tables)
-    }
-
-    fn shared_values(&self) -> Option<(&RefCell<SharedValues>, &[u32])> {
-        Some((self.shared_values, &self.numbers))
-    }
-
-    fn withholds_nested(&self, index: usize) -> bool {
-        self.places.get(index).is_some_and(|place| place.is_withheld())
-    }
-}
-
 /// Computes the inputs of one event.
 pub(super) struct Fill<'a> {
     projector: &'a Projector,
@@ -245,7 +164,6 @@ impl<'a> Fill<'a> {
         parts.texts.clear();
         parts.states.clear();
         parts.states.resize(declared.prepared.len(), InputState::default());
-        parts.shared_values.get_mut().begin(declared.shared_parts);
         parts.row_fuel.clear();
         parts.row_fuel.resize(declared.tables.len(), 0);
         Self {
@@ -270,7 +188,7 @@ impl<'a> Fill<'a> {
     /// All inputs, from what the event's own paths lead to.
     pub(super) fn all(&mut self, event: View<'_>) -> Result<(), BlockError> {
         let declared = self.declared;
-        self.parts.key_tables.get_mut().begin(event.text());
+        self.parts.remembered.begin(event.text(), declared.shared_parts);
         let bindings = Bindings::default().with(0, event);
         for (index, input) in self.projector.inputs().iter().enumerate() {
             let record = match input.rows {
@@ -361,14 +279,8 @@ impl<'a> Fill<'a> {
     ) -> Result<bool, BlockError> {
         self.deadline.check()?;
         list.clear();
-        let values = BoundValues {
-            bindings: *bindings,
-            places,
-            empty: self.declared.empty,
-            key_tables: &self.parts.key_tables,
-            shared_values: &self.parts.shared_values,
-            numbers: self.numbers,
-        };
+        let values =
+            BoundValues::new(bindings, places, self.declared, &self.parts.remembered, self.numbers);
         let before = self.fuel;
         let evaluated = value.evaluate(&values, list, &mut self.fuel);
         self.note_row(index, before);
@@ -415,14 +327,13 @@ impl<'a> Fill<'a> {
         let parts = table.columns.len() + table.trie.size() + table.inner.len();
         self.spend_on_row(index, ROW_FUEL + CELL_FUEL * parts as u64)?;
         if let Some((condition, places)) = &table.condition {
-            let values = BoundValues {
-                bindings: *bindings,
+            let values = BoundValues::new(
+                bindings,
                 places,
-                empty: self.declared.empty,
-                key_tables: &self.parts.key_tables,
-                shared_values: &self.parts.shared_values,
-                numbers: self.numbers,
-            };
+                self.declared,
+                &self.parts.remembered,
+                self.numbers,
+            );
             let before = self.fuel;
             let holds = condition.holds(&values, &mut self.fuel);
             self.note_row(index, before);
@@ -515,14 +426,13 @@ impl<'a> Fill<'a> {
                 self.word(is_truthy(text))
             }
             InputSource::Condition(condition, places) => {
-                let values = BoundValues {
-                    bindings: *bindings,
+                let values = BoundValues::new(
+                    bindings,
                     places,
-                    empty: self.declared.empty,
-                    key_tables: &self.parts.key_tables,
-                    shared_values: &self.parts.shared_values,
-                    numbers: self.numbers,
-                };
+                    self.declared,
+                    &self.parts.remembered,
+                    self.numbers,
+                );
                 let before = self.fuel;
                 let holds = condition.holds(&values, &mut self.fuel);
                 self.note_input(index, before);
@@ -543,14 +453,8 @@ impl<'a> Fill<'a> {
     ) -> Result<Computed, BlockError> {
         self.deadline.check()?;
         let start = self.parts.texts.len();
-        let values = BoundValues {
-            bindings: *bindings,
-            places,
-            empty: self.declared.empty,
-            key_tables: &self.parts.key_tables,
-            shared_values: &self.parts.shared_values,
-            numbers: self.numbers,
-        };
+        let values =
+            BoundValues::new(bindings, places, self.declared, &self.parts.remembered, self.numbers);
         let before = self.fuel;
         let evaluated = value.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
         self.note_input(index, before);

@@ -15,6 +15,7 @@
 //! same string has the same text, whatever way the event wrote it. Numbers, arrays and objects that aren't converted are the
 //! bytes of the event.
 
+mod bindings;
 mod costliest;
 mod deadline;
 mod error;
