@@ -1,5 +1,6 @@
 //! Where the value of an input is, and of what kind.
 
+use crate::json::tape::TapeIndex;
 use crate::plan::expr::JsonType;
 
 /// Where a declared input was found in the event.
@@ -13,6 +14,15 @@ pub struct Slot {
     pub start: u32,
     /// Offset after its last byte.
     pub end: u32,
+    /// One more than its number on the tape of the text that it is in; 0 for what isn't on it.
+    pub(crate) taped: u32,
+}
+
+impl Slot {
+    /// Its number on the tape.
+    pub(crate) fn on_tape(self) -> Option<TapeIndex> {
+        self.taped.checked_sub(1)
+    }
 }
 
 /// What a slot holds.

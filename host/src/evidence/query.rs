@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::observe::Seen;
 use super::path::at;
 use crate::plan::expr::{
-    CompiledValue, Empty, Evaluated, Expression, Level, Lookup, OutOfFuel, Query, Reference,
+    CompiledValue, Empty, Evaluated, Expression, Found, Level, Lookup, OutOfFuel, Query, Reference,
     Source, fuel,
 };
 
@@ -14,12 +14,12 @@ pub(crate) struct SampleValues(pub(crate) Vec<Option<String>>, pub(crate) Empty)
 
 impl Lookup for SampleValues {
     fn value(&self, index: usize) -> Option<&[u8]> {
-        let value = self.as_it_is(index)?;
+        let value = self.0.get(index)?.as_deref()?.as_bytes();
         (self.1 == Empty::Value || value != br#""""#).then_some(value)
     }
 
-    fn as_it_is(&self, index: usize) -> Option<&[u8]> {
-        self.0.get(index)?.as_deref().map(str::as_bytes)
+    fn found(&self, index: usize) -> Option<Found<'_>> {
+        self.0.get(index)?.as_deref().map(str::as_bytes).map(Found::Text)
     }
 
     fn empty(&self) -> Empty {

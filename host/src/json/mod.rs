@@ -10,6 +10,7 @@ mod lines;
 pub(crate) mod scan;
 pub(crate) mod string;
 pub(crate) mod tally;
+pub(crate) mod tape;
 pub(crate) mod walk;
 
 pub use fault::Fault;

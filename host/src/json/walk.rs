@@ -9,8 +9,6 @@ use super::{scan, string};
 pub(crate) struct Key<'t> {
     /// What is between the quotes.
     pub(crate) content: &'t [u8],
-    /// Where that begins.
-    pub(crate) at: usize,
     escaped: bool,
 }
 
@@ -48,7 +46,7 @@ pub(crate) fn members<'t>(
     }
     loop {
         let (from, to, escaped, value) = scan::key(text, at).ok()?;
-        let key = Key { content: text.get(from..to)?, at: from, escaped };
+        let key = Key { content: text.get(from..to)?, escaped };
         let end = member(key, scan::token(text, value))?;
         let (more, behind) = scan::next(text, end, b'}').ok()?;
         at = behind;
@@ -80,6 +78,19 @@ pub(crate) fn elements(
             return Some(at);
         }
     }
+}
+
+/// The JSON of the value of the last member of an object with that key.
+pub(crate) fn member<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
+    let mut found = None;
+    members(text, 0, |name, value| {
+        let end = end(text, value)?;
+        if name.is(key) {
+            found = text.get(value..end);
+        }
+        Some(end)
+    });
+    found
 }
 
 /// The offset after the value at `at`.

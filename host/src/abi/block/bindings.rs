@@ -1,36 +1,15 @@
-//! The values that an input is computed from, and what expressions have found out about them.
+//! The values that an input is computed from.
 
 use std::cell::RefCell;
 
 use crate::abi::event::Slot;
 use crate::abi::event::declared::{PreparedSection, ValuePlace};
 use crate::abi::event::element::View;
-use crate::plan::expr::{Empty, KeyTables, Level, Lookup, SharedValues};
+use crate::json::tape::Doc;
+use crate::plan::expr::{Empty, Found, Level, Lookup, Memory};
 
 /// How deep iterations nest.
 pub(super) const DEPTH: usize = Level::DEEPEST.0 as usize;
-
-/// What expressions have found out about one event, for the next ones that ask.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Remembered {
-    /// The lists in which something was looked up by a key.
-    key_tables: RefCell<KeyTables>,
-    /// What parts of expressions have come to.
-    shared_values: RefCell<SharedValues>,
-}
-
-impl Remembered {
-    /// Forgets everything: an event comes, over which expressions share so many parts.
-    pub(super) fn begin(&mut self, event: &[u8], parts: usize) {
-        self.key_tables.get_mut().begin(event);
-        self.shared_values.get_mut().begin(parts);
-    }
-
-    /// Bytes that are held on to.
-    pub(super) fn capacity(&self) -> usize {
-        self.key_tables.borrow().capacity()
-    }
-}
 
 /// Where the values are that an input is computed from.
 #[derive(Clone, Copy, Default)]
@@ -56,59 +35,75 @@ impl<'a> Bindings<'a> {
         self.views.get(place.level).copied().unwrap_or_default()
     }
 
+    /// What is read at a level.
+    pub(super) fn document(&self, level: usize) -> Doc<'a> {
+        self.views.get(level).copied().unwrap_or_default().doc()
+    }
+
     /// The text of what the slot of a place says.
     pub(super) fn text(&self, place: ValuePlace, slot: Slot) -> &'a [u8] {
-        let text = self.view(place).text();
-        text.get(slot.start as usize..slot.end as usize).unwrap_or_default()
+        self.view(place).doc().part(slot.start, slot.end).as_bytes()
     }
 }
 
 /// The values of an input, by the number under which its evaluator knows them.
 pub(super) struct BoundValues<'a> {
-    bindings: Bindings<'a>,
+    bindings: &'a Bindings<'a>,
     places: &'a [ValuePlace],
     empty: Empty,
-    remembered: &'a Remembered,
+    memory: &'a RefCell<Memory>,
     /// By level, the number of the element that is being read.
-    numbers: [u32; DEPTH + 1],
+    numbers: &'a [u32],
 }
 
 impl<'a> BoundValues<'a> {
     pub(super) fn new(
-        bindings: &Bindings<'a>,
+        bindings: &'a Bindings<'a>,
         places: &'a [ValuePlace],
         declared: &PreparedSection,
-        remembered: &'a Remembered,
-        numbers: [u32; DEPTH + 1],
+        memory: &'a RefCell<Memory>,
+        numbers: &'a [u32],
     ) -> Self {
-        Self { bindings: *bindings, places, empty: declared.empty, remembered, numbers }
-    }
-
-    fn at(&self, place: ValuePlace) -> Option<&[u8]> {
-        let slot = self.bindings.slot(place);
-        slot.kind.is_there().then(|| self.bindings.text(place, slot))
+        Self { bindings, places, empty: declared.empty, memory, numbers }
     }
 }
 
 impl Lookup for BoundValues<'_> {
     fn value(&self, index: usize) -> Option<&[u8]> {
-        self.at(*self.places.get(index)?)
+        let place = *self.places.get(index)?;
+        let slot = self.bindings.slot(place);
+        slot.kind.is_there().then(|| self.bindings.text(place, slot))
     }
 
-    fn as_it_is(&self, index: usize) -> Option<&[u8]> {
-        self.at(self.places.get(index)?.as_it_is())
+    fn found(&self, index: usize) -> Option<Found<'_>> {
+        let place = self.places.get(index)?.as_it_is();
+        let slot = self.bindings.slot(place);
+        if !slot.kind.is_there() {
+            return None;
+        }
+        // Most elements are the event's own, and found there whichever level they are of.
+        let event = self.bindings.document(0);
+        let is_event = std::ptr::eq(event.tape, self.bindings.view(place).doc().tape);
+        // There are few levels.
+        let document = if is_event { 0 } else { place.level as u8 };
+        let Slot { start, end, escaped, .. } = slot;
+        Some(Found::Placed { document, start, end, escaped, taped: slot.on_tape() })
+    }
+
+    fn document(&self, number: u8) -> Doc<'_> {
+        self.bindings.document(usize::from(number))
     }
 
     fn empty(&self) -> Empty {
         self.empty
     }
 
-    fn key_tables(&self) -> Option<&RefCell<KeyTables>> {
-        Some(&self.remembered.key_tables)
+    fn memory(&self) -> Option<&RefCell<Memory>> {
+        Some(self.memory)
     }
 
-    fn shared_values(&self) -> Option<(&RefCell<SharedValues>, &[u32])> {
-        Some((&self.remembered.shared_values, &self.numbers))
+    fn elements(&self) -> &[u32] {
+        self.numbers
     }
 
     fn withholds_nested(&self, index: usize) -> bool {

@@ -1,6 +1,8 @@
 //! The inputs of one event, computed: records of the slots and of all rows, and the texts that they point to.
 
-use super::bindings::{Bindings, BoundValues, DEPTH, Remembered};
+use std::cell::RefCell;
+
+use super::bindings::{Bindings, BoundValues, DEPTH};
 use super::limits::{BlockLimits, Spent};
 use super::value::{push_json, truthy_fuel};
 use super::{BlockError, Costliest, Deadline, FuelUse, HEADER_BYTES, SLOT_BYTES, SlotKind};
@@ -11,10 +13,10 @@ use crate::abi::event::declared::{
 use crate::abi::event::element::{self, ElementSlots, Entry, View};
 use crate::abi::section::{InputKind, Rows};
 use crate::diagnostics::untrusted::escaped;
-use crate::json;
+use crate::json::tape::{Doc, Tape};
 use crate::plan::expr::{
-    CompiledValue, Conversion, Evaluated, Expression, JsonType, OutOfFuel, Over, Reference, Source,
-    fuel, is_truthy,
+    CompiledValue, Conversion, Evaluated, Expression, JsonType, Memory, OutOfFuel, Over, Reference,
+    Source, fuel, is_truthy,
 };
 
 /// Fuel that each row costs, whatever is in it.
@@ -60,7 +62,7 @@ pub(super) struct BlockParts {
     /// In the order of the iterations: the fuel that their rows took, without what is in them.
     row_fuel: Vec<u64>,
     /// What expressions have found out about the event.
-    remembered: Remembered,
+    memory: RefCell<Memory>,
     /// What is being gone over, the outer one first.
     levels: [IterationLevel; DEPTH],
 }
@@ -71,12 +73,14 @@ struct IterationLevel {
     element: ElementSlots,
     /// The array that an expression has made, whose element it is.
     list: Vec<u8>,
+    /// What is in that.
+    tape: Tape,
 }
 
 impl IterationLevel {
     /// Bytes that are held on to.
     fn capacity(&self) -> usize {
-        self.element.capacity() + self.list.capacity()
+        self.element.capacity() + self.list.capacity() + self.tape.capacity()
     }
 }
 
@@ -89,7 +93,7 @@ impl BlockParts {
         records * size_of::<Record>()
             + self.states.capacity() * size_of::<InputState>()
             + self.texts.capacity()
-            + self.remembered.capacity()
+            + self.memory.borrow().capacity()
             + levels
     }
 
@@ -188,7 +192,7 @@ impl<'a> Fill<'a> {
     /// All inputs, from what the event's own paths lead to.
     pub(super) fn all(&mut self, event: View<'_>) -> Result<(), BlockError> {
         let declared = self.declared;
-        self.parts.remembered.begin(event.text(), declared.shared_parts);
+        self.parts.memory.get_mut().begin(declared.shared_parts);
         let bindings = Bindings::default().with(0, event);
         for (index, input) in self.projector.inputs().iter().enumerate() {
             let record = match input.rows {
@@ -223,8 +227,8 @@ impl<'a> Fill<'a> {
         if !table.is_asked_for {
             return Ok(());
         }
-        let IterationLevel { element, list } = own;
-        let (over, text, start) = match &table.list {
+        let IterationLevel { element, list, tape } = own;
+        let (over, doc, all) = match &table.list {
             PreparedList::At(over, places) => {
                 let kind = match over {
                     Over::Array => SlotKind::Array,
@@ -235,33 +239,40 @@ impl<'a> Fill<'a> {
                 let Some((view, of)) = there.find(|(_, slot)| slot.kind == kind) else {
                     return Ok(());
                 };
-                (*over, view.text(), of.start as usize)
+                // What an iteration goes over is noted on the tape.
+                let Some(all) = of.on_tape() else { return Ok(()) };
+                (*over, view.doc(), all)
             }
             PreparedList::By(value, places) => {
                 if !self.makes_list(index, (value, places), bindings, list)? {
                     return Ok(());
                 }
-                (Over::Array, list.as_slice(), 0)
+                let text = simdutf8::basic::from_utf8(list).unwrap_or_default();
+                tape.clear();
+                // An array that nests deeper than events do has no elements.
+                if tape.read(list, 0, 0).is_err() {
+                    return Ok(());
+                }
+                (Over::Array, Doc { text, tape }, 0)
             }
         };
         match over {
             Over::Array => {
-                let mut next = element::first_element(text, start);
-                while let Some(at) = next {
-                    let Some((view, end)) = element.read(&table.trie, text, at) else { break };
+                let mut elements = doc.tape.inside(all);
+                while let Some(at) = elements.next(doc.tape) {
+                    let view = element.read(&table.trie, doc, at);
                     self.row(index, &bindings.with(level, view), level, inner)?;
-                    next = element::next_element(text, end);
                 }
             }
             Over::Entries => {
                 let left = self.limits.rows.saturating_sub(self.rows);
-                let entries = element::entries(text, start, left);
+                let entries = element::entries(doc, all, left);
                 let entries: Vec<Entry> = entries.ok_or_else(|| self.too_many_rows())?;
-                for entry in &entries {
-                    if table.key_weight > 0 && self.withholds_entry(index, table, entry, text)? {
+                for entry in entries {
+                    if table.key_weight > 0 && self.withholds_entry(index, table, entry, doc)? {
                         continue;
                     }
-                    let Some(view) = element.read_entry(&table.trie, text, entry) else { break };
+                    let Some(view) = element.read_entry(&table.trie, doc, entry) else { break };
                     self.row(index, &bindings.with(level, view), level, inner)?;
                 }
             }
@@ -269,7 +280,7 @@ impl<'a> Fill<'a> {
         Ok(())
     }
 
-    /// Whether what an expression gives is an array, which is `list` then, and nests no deeper than events do.
+    /// Whether what an expression gives is an array, which is `list` then.
     fn makes_list(
         &mut self,
         index: usize,
@@ -280,12 +291,12 @@ impl<'a> Fill<'a> {
         self.deadline.check()?;
         list.clear();
         let values =
-            BoundValues::new(bindings, places, self.declared, &self.parts.remembered, self.numbers);
+            BoundValues::new(bindings, places, self.declared, &self.parts.memory, &self.numbers);
         let before = self.fuel;
         let evaluated = value.evaluate(&values, list, &mut self.fuel);
         self.note_row(index, before);
         let evaluated = evaluated.map_err(|spent| self.out_of_fuel(FuelUse::Rows(index), spent))?;
-        Ok(evaluated == Evaluated::Value(JsonType::Array) && json::is_json(list))
+        Ok(evaluated == Evaluated::Value(JsonType::Array))
     }
 
     /// Whether there is no row for an entry, because of its key.
@@ -293,11 +304,11 @@ impl<'a> Fill<'a> {
         &mut self,
         index: usize,
         table: &PreparedRows,
-        entry: &Entry,
-        text: &[u8],
+        entry: Entry,
+        doc: Doc<'_>,
     ) -> Result<bool, BlockError> {
         self.deadline.check()?;
-        let Some(key) = entry.name(text) else { return Ok(true) };
+        let Some(key) = entry.name(doc) else { return Ok(true) };
         if !key.contains('.') {
             return Ok(false);
         }
@@ -331,8 +342,8 @@ impl<'a> Fill<'a> {
                 bindings,
                 places,
                 self.declared,
-                &self.parts.remembered,
-                self.numbers,
+                &self.parts.memory,
+                &self.numbers,
             );
             let before = self.fuel;
             let holds = condition.holds(&values, &mut self.fuel);
@@ -430,8 +441,8 @@ impl<'a> Fill<'a> {
                     bindings,
                     places,
                     self.declared,
-                    &self.parts.remembered,
-                    self.numbers,
+                    &self.parts.memory,
+                    &self.numbers,
                 );
                 let before = self.fuel;
                 let holds = condition.holds(&values, &mut self.fuel);
@@ -454,7 +465,7 @@ impl<'a> Fill<'a> {
         self.deadline.check()?;
         let start = self.parts.texts.len();
         let values =
-            BoundValues::new(bindings, places, self.declared, &self.parts.remembered, self.numbers);
+            BoundValues::new(bindings, places, self.declared, &self.parts.memory, &self.numbers);
         let before = self.fuel;
         let evaluated = value.evaluate(&values, &mut self.parts.texts, &mut self.fuel);
         self.note_input(index, before);

@@ -136,6 +136,8 @@ pub(crate) struct PreparedRows {
 struct PathNumbers {
     listed: Vec<Option<Vec<String>>>,
     known: HashMap<Vec<String>, usize>,
+    /// Those that lead to what is gone over.
+    taped: HashSet<usize>,
 }
 
 impl PathNumbers {
@@ -201,7 +203,7 @@ impl PreparedSection {
             condition,
             within: rows.within,
             only_if: rows.only_if,
-            trie: Trie::new(&paths.listed),
+            trie: Trie::new(&paths.listed, &paths.taped),
             columns: positions(inputs, |input| input.rows == Some(index)),
             inner: positions(builder.rows, |rows| rows.within == Some(index)),
             is_asked_for: asked_for.contains(&index),
@@ -213,7 +215,7 @@ impl PreparedSection {
                 && matches!(it.source, InputSource::Value(place) | InputSource::Truthy(place) if !place.withheld)
         });
         let section = Self { prepared, tables, is_plain, empty, shared_parts };
-        (section, Trie::new(&builder.event.listed))
+        (section, Trie::new(&builder.event.listed, &builder.event.taped))
     }
 }
 
@@ -280,15 +282,17 @@ impl Builder<'_> {
         PreparedInput { source, only_if: input.only_if, rejects, scope }
     }
 
-    /// Finds the parts that expressions have in common, and marks them; gives how many there are.
+    /// Finds the parts that expressions have in common, and marks them; gives how many there are. Notes as well what expressions go
+    /// over.
     fn share(
-        &self,
+        &mut self,
         inputs: &[Input],
         prepared: &mut [PreparedInput],
         lists: &mut [PreparedList],
         conditions: &mut [Option<(CompiledCondition, Vec<ValuePlace>)>],
     ) -> usize {
         let mut parts = SharedParts::default();
+        let mut taped = HashSet::new();
         // All are counted before the first one is marked.
         for marks in [false, true] {
             let mut visit = |query: &mut CompiledQuery, places: &[ValuePlace], rows| {
@@ -297,6 +301,9 @@ impl Builder<'_> {
                     Some(it) => (it.level, format!("{:?} {}", levels.get(it.level), it.path)),
                     None => (0, String::new()),
                 };
+                let gone_over = query.taken_apart().filter_map(|index| places.get(index));
+                // What is in an element is on the tape of what it is an element of.
+                taped.extend(gone_over.filter(|place| place.level == 0).map(|place| place.path));
                 let mut read = query.inputs().iter().filter_map(|index| places.get(*index));
                 let withheld = read.any(|place| place.withheld);
                 let scope = QueryScope { place: &place, level: levels.len() - 1, withheld };
@@ -324,6 +331,7 @@ impl Builder<'_> {
                 }
             }
         }
+        self.event.taped.extend(taped);
         parts.len()
     }
 
@@ -389,7 +397,11 @@ impl Builder<'_> {
         let paths = paths.iter().filter(|path| !(is_entry && path.is_empty()));
         let references = paths.map(|path| Reference { path: path.clone(), level });
         let places = references.map(|reference| self.place(&reference, rows.within));
-        places.map(|place| ValuePlace { withheld: false, ..place }).collect()
+        let places = places.map(|place| ValuePlace { withheld: false, ..place });
+        let places: Vec<ValuePlace> = places.collect();
+        let in_event = places.iter().filter(|place| place.level == 0);
+        self.event.taped.extend(in_event.map(|place| place.path));
+        places
     }
 
     /// What has to hold of the elements of an iteration.

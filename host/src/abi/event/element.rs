@@ -1,13 +1,12 @@
-//! The elements of an iteration, which lie in a text that is known to be valid.
+//! The elements of an iteration, which lie in a text that is known to be valid, on a tape.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::trie::Trie;
 use super::walk::{Visit, Walk};
 use crate::abi::slot::Slot;
-use crate::json::{scan, string, walk};
+use crate::json::tape::{Doc, Tape, TapeIndex};
 
 /// Where the paths of one level lead: into the event, into an element, or into an element of that.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,12 +14,12 @@ pub(crate) struct View<'a> {
     trie: Option<&'a Trie>,
     slots: &'a [Slot],
     /// What the slots are places of: the event, the entry of an object as an object of its own, or what an expression has made.
-    text: &'a [u8],
+    doc: Doc<'a>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(trie: &'a Trie, slots: &'a [Slot], text: &'a [u8]) -> Self {
-        Self { trie: Some(trie), slots, text }
+    pub(super) fn new(trie: &'a Trie, slots: &'a [Slot], doc: Doc<'a>) -> Self {
+        Self { trie: Some(trie), slots, doc }
     }
 
     /// Where the path with this number leads.
@@ -30,8 +29,8 @@ impl<'a> View<'a> {
     }
 
     /// What the slots are places of.
-    pub(crate) fn text(&self) -> &'a [u8] {
-        self.text
+    pub(crate) fn doc(&self) -> Doc<'a> {
+        self.doc
     }
 }
 
@@ -41,59 +40,63 @@ pub(crate) struct ElementSlots {
     slots: Vec<Slot>,
     visits: Vec<Visit>,
     /// An entry as an object.
-    entry: Vec<u8>,
+    entry: String,
+    /// What is in that.
+    tape: Tape,
 }
 
-/// An entry of an object: where the key is, with its quotes, and where the value is.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    key: Range<usize>,
-    value: Range<usize>,
-}
+/// An entry of an object: its value, whose key is the entry's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry(TapeIndex);
 
 impl Entry {
-    /// Its key, in the text that it is of.
-    pub(crate) fn name<'e>(&self, text: &'e [u8]) -> Option<Cow<'e, str>> {
-        let start = self.key.start + 1;
-        let (end, escaped) = scan::string(text, start).ok()?;
-        let inside = std::str::from_utf8(text.get(start..end - 1)?).ok()?;
-        if escaped { string::unescape(inside).map(Cow::Owned) } else { Some(Cow::Borrowed(inside)) }
+    /// Its key.
+    pub(crate) fn name<'e>(&self, doc: Doc<'e>) -> Option<Cow<'e, str>> {
+        doc.tape.key_text(doc.text, self.0)
     }
 }
 
 impl ElementSlots {
-    /// What the paths of `trie` lead to in the element that begins at `start`, and where it ends.
+    /// What the paths of `trie` lead to in an element.
     pub(crate) fn read<'a>(
         &'a mut self,
         trie: &'a Trie,
-        text: &'a [u8],
-        start: usize,
-    ) -> Option<(View<'a>, usize)> {
+        doc: Doc<'a>,
+        element: TapeIndex,
+    ) -> View<'a> {
         self.clear(trie);
-        let end = Walk::new(trie, text, &mut self.slots, &mut self.visits).root(start).ok()?;
-        Some((View::new(trie, &self.slots, text), end))
+        let walk = Walk::new(trie, doc.text.as_bytes(), &mut self.slots, &mut self.visits);
+        walk.taped_root(doc.tape, element);
+        View::new(trie, &self.slots, doc)
     }
 
     /// What the paths of `trie` lead to in an entry, which is seen as an object with the keys `key` and `value`.
     pub(crate) fn read_entry<'a>(
         &'a mut self,
         trie: &'a Trie,
-        text: &[u8],
-        entry: &Entry,
+        doc: Doc<'_>,
+        entry: Entry,
     ) -> Option<View<'a>> {
         self.clear(trie);
-        let (key, value) = (text.get(entry.key.clone())?, text.get(entry.value.clone())?);
+        let (key, _) = doc.tape.key(doc.text.as_bytes(), entry.0)?;
+        let (start, end) = doc.tape.range(entry.0);
         self.entry.clear();
-        for part in [b"{\"key\":", key, b",\"value\":", value, b"}"] {
-            self.entry.extend_from_slice(part);
+        for part in ["{\"key\":\"", doc.text.get(key)?, "\",\"value\":", doc.part(start, end), "}"]
+        {
+            self.entry.push_str(part);
         }
-        Walk::new(trie, &self.entry, &mut self.slots, &mut self.visits).root(0).ok()?;
-        Some(View::new(trie, &self.slots, &self.entry))
+        self.tape.clear();
+        // It nests no deeper than the object that it is an entry of.
+        self.tape.read(self.entry.as_bytes(), 0, 0).ok()?;
+        let walk = Walk::new(trie, self.entry.as_bytes(), &mut self.slots, &mut self.visits);
+        walk.taped_root(&self.tape, 0);
+        Some(View::new(trie, &self.slots, Doc { text: &self.entry, tape: &self.tape }))
     }
 
     /// Bytes that are held on to.
     pub(crate) fn capacity(&self) -> usize {
         self.entry.capacity()
+            + self.tape.capacity()
             + self.slots.capacity() * size_of::<Slot>()
             + self.visits.capacity() * size_of::<Visit>()
     }
@@ -106,35 +109,20 @@ impl ElementSlots {
     }
 }
 
-/// The offset of the first element of the array whose bracket is at `start`.
-pub(crate) fn first_element(text: &[u8], start: usize) -> Option<usize> {
-    let at = scan::token(text, start + 1);
-    (scan::byte(text, at) != b']').then_some(at)
-}
-
-/// The offset of the element after the one that ends at `end`.
-pub(crate) fn next_element(text: &[u8], end: usize) -> Option<usize> {
-    match scan::next(text, end, b']') {
-        Ok((true, behind)) => Some(scan::token(text, behind)),
-        _ => None,
-    }
-}
-
-/// The entries of an object whose brace is at `start`, one for each key: the last of equal ones, at the place of the first.
-/// `None`, when there are more than `limit`.
-pub(crate) fn entries(text: &[u8], start: usize, limit: usize) -> Option<Vec<Entry>> {
+/// The entries of an object, one for each key: the last of equal ones, at the place of the first. `None`, when there are more than
+/// `limit`.
+pub(crate) fn entries(doc: Doc<'_>, object: TapeIndex, limit: usize) -> Option<Vec<Entry>> {
     let mut found: Vec<Entry> = Vec::new();
-    let mut places: HashMap<Cow<'_, [u8]>, usize> = HashMap::new();
-    walk::members(text, start, |key, value| {
-        let end = walk::end(text, value)?;
-        let entry = Entry { key: key.at - 1..key.at + key.content.len() + 1, value: value..end };
+    let mut places: HashMap<Cow<'_, str>, usize> = HashMap::new();
+    let mut inside = doc.tape.inside(object);
+    while let Some(member) = inside.next(doc.tape) {
         let next = found.len();
-        match found.get_mut(*places.entry(key.text()).or_insert(next)) {
-            Some(earlier) => *earlier = entry,
+        let name = doc.tape.key_text(doc.text, member)?;
+        match found.get_mut(*places.entry(name).or_insert(next)) {
+            Some(earlier) => *earlier = Entry(member),
             None if next == limit => return None,
-            None => found.push(entry),
+            None => found.push(Entry(member)),
         }
-        Some(end)
-    })?;
+    }
     Some(found)
 }

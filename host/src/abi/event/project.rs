@@ -11,6 +11,7 @@ use super::withhold::Withhold;
 use crate::abi::section::{Input, InputKind, Rows, Section};
 use crate::abi::slot::{Slot, SlotKind};
 use crate::json::scan;
+use crate::json::tape::{Doc, MAX_TEXT_BYTES, Tape};
 use crate::plan::expr::Empty;
 
 /// The inputs of one event, in the order in which they were declared. Reused from event to event.
@@ -20,6 +21,8 @@ pub struct Projection {
     slots: Vec<Slot>,
     /// For each node of the trie, its last visit.
     visits: Vec<Visit>,
+    /// What is gone over later.
+    tape: Tape,
 }
 
 /// Reads events for one list of declared inputs.
@@ -94,10 +97,10 @@ impl Projector {
         }
     }
 
-    /// The same projector for events of up to `bytes` bytes; offsets are 32 bits wide, so 4 GiB is the most.
+    /// The same projector for events of up to `bytes` bytes; offsets are 31 bits wide, so 2 GiB is the most.
     #[must_use]
     pub fn with_max_event_bytes(mut self, bytes: usize) -> Self {
-        self.limit = bytes.min(u32::MAX as usize);
+        self.limit = bytes.min(MAX_TEXT_BYTES);
         self
     }
 
@@ -162,7 +165,9 @@ impl Projector {
 
     /// Where the paths that start at the event's root lead, in the event that was read last.
     pub(crate) fn view<'a>(&'a self, projection: &'a Projection, event: &'a [u8]) -> View<'a> {
-        View::new(&self.trie, &projection.slots, event)
+        // What was projected is UTF-8.
+        let text = simdutf8::basic::from_utf8(event).unwrap_or_default();
+        View::new(&self.trie, &projection.slots, Doc { text, tape: &projection.tape })
     }
 
     /// Validates `event` from its first byte to its last and notes where the declared inputs are. A key that occurs twice
@@ -172,14 +177,15 @@ impl Projector {
     /// [`EventError`], when the event is too large, isn't UTF-8, isn't JSON (RFC 8259, with the limits that
     /// [the module](super) states) or isn't an object.
     pub fn project(&self, event: &[u8], projection: &mut Projection) -> Result<(), EventError> {
-        let Projection { slots, visits } = projection;
+        let Projection { slots, visits, tape } = projection;
+        tape.clear();
         slots.clear();
         slots.resize(self.trie.len(), Slot::default());
         visits.clear();
         visits.resize(self.trie.nodes().len(), Visit::default());
         super::check_text(event, self.limit)?;
         let start = scan::space(event, 0);
-        let end = Walk::new(&self.trie, event, slots, visits).root(start)?;
+        let end = Walk::new(&self.trie, event, slots, visits).root(start, tape)?;
         let end = scan::space(event, end);
         if end != event.len() {
             return Err(EventError::Syntax { fault: Fault::Trailing, at: end });

@@ -1,6 +1,6 @@
 //! The declared paths as a tree that the pass over an event walks along.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use crate::json::string;
@@ -25,6 +25,8 @@ pub(super) struct TrieNode {
     sketches: u64,
     /// The slots of this path, one for each time that it was declared.
     slots: Range<u32>,
+    /// Whether what is there is noted on a tape.
+    is_taped: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +80,12 @@ impl TrieNode {
         self.slots.start as usize..self.slots.end as usize
     }
 
+    /// Whether what is there is noted on a tape.
+    #[inline(always)]
+    pub(super) fn is_taped(&self) -> bool {
+        self.is_taped
+    }
+
     /// Its place among all nodes.
     #[inline(always)]
     pub(super) fn index(&self) -> usize {
@@ -94,12 +102,13 @@ impl TrieNode {
 #[derive(Default)]
 struct TrieBranch<'a> {
     own: Vec<usize>,
+    is_taped: bool,
     children: BTreeMap<&'a str, TrieBranch<'a>>,
 }
 
 impl Trie {
-    /// The tree of these paths; a place without a path has no slot.
-    pub(super) fn new(paths: &[Option<Vec<String>>]) -> Self {
+    /// The tree of these paths; a place without a path has no slot. Second, which of them lead to what is gone over later.
+    pub(super) fn new(paths: &[Option<Vec<String>>], taped: &HashSet<usize>) -> Self {
         // A path deeper than any event keeps the position that no slot has.
         let mut positions = vec![u32::MAX; paths.len()];
         let mut root = TrieBranch::default();
@@ -111,6 +120,7 @@ impl Trie {
             }
             if path.len() <= super::MAX_DEPTH {
                 draft.own.push(index);
+                draft.is_taped |= taped.contains(&index);
             }
         }
         let mut trie = Self { nodes: Vec::new(), edges: Vec::new(), positions: Vec::new() };
@@ -143,6 +153,7 @@ impl Trie {
             edges: first..first + draft.children.len() as u32,
             sketches,
             slots: start..*next,
+            is_taped: draft.is_taped,
         });
         // The edges of a node lie side by side, so they are laid before any child adds its own.
         for key in draft.children.keys() {
@@ -184,14 +195,25 @@ impl Trie {
         &self.nodes[0]
     }
 
-    /// The child that an unescaped key leads to, which lies in `text`.
+    /// The child that a key leads to, which lies in `text`.
     #[inline(always)]
-    pub(super) fn child(
+    pub(super) fn child_of(
         &self,
         node: &TrieNode,
         text: &[u8],
         at: Range<usize>,
+        escaped: bool,
     ) -> Option<&TrieNode> {
+        if escaped {
+            self.child_escaped(node, text.get(at).unwrap_or_default())
+        } else {
+            self.child(node, text, at)
+        }
+    }
+
+    /// The child that an unescaped key leads to, which lies in `text`.
+    #[inline(always)]
+    fn child(&self, node: &TrieNode, text: &[u8], at: Range<usize>) -> Option<&TrieNode> {
         let key = text.get(at.clone())?;
         if node.sketches >> sketch(key) & 1 == 0 {
             return None;
@@ -210,7 +232,7 @@ impl Trie {
 
     /// The child that a key with escapes leads to. The scanner has found the escapes valid.
     #[cold]
-    pub(super) fn child_escaped(&self, node: &TrieNode, key: &[u8]) -> Option<&TrieNode> {
+    fn child_escaped(&self, node: &TrieNode, key: &[u8]) -> Option<&TrieNode> {
         let key = string::characters(key);
         self.child(node, &key, 0..key.len())
     }

@@ -90,7 +90,7 @@ const RANGES: &[Range] = &[
     ("memory_bytes", 0..=1 << 32, "addresses of a guest have 32 bits"),
     ("table_elements", 0..=u32::MAX as u64, "indices of a table have 32 bits"),
     ("compile_memory_bytes", 64 << 20..=u64::MAX, "the program that compiles has to fit as well"),
-    ("event_bytes", 0..=u32::MAX as u64, "offsets into an event have 32 bits"),
+    ("event_bytes", 0..=i32::MAX as u64, "offsets into an event have 31 bits"),
     ("input_bytes", 0..=i32::MAX as u64, "the length of an input block is a positive i32"),
     ("output_bytes", 0..=u32::MAX as u64, "the length of a result has 32 bits"),
 ];

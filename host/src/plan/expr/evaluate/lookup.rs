@@ -2,7 +2,28 @@
 
 use std::cell::RefCell;
 
-use crate::plan::expr::{Empty, KeyTables, SharedValues};
+use crate::json::tape::{Doc, TapeIndex};
+use crate::plan::expr::{Empty, Memory};
+
+/// What an expression finds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found<'e> {
+    /// A value of a [document](Lookup::document).
+    Placed {
+        /// The number of the document.
+        document: u8,
+        /// Offset of its first byte.
+        start: u32,
+        /// Offset after its last byte.
+        end: u32,
+        /// Whether it is a string with escapes.
+        escaped: bool,
+        /// Its number on the tape of the document, if it is there.
+        taped: Option<TapeIndex>,
+    },
+    /// Its JSON, as [`value`](Lookup::value) has it.
+    Text(&'e [u8]),
+}
 
 /// Where the values of an event are to be found.
 pub(crate) trait Lookup {
@@ -10,9 +31,14 @@ pub(crate) trait Lookup {
     /// strings in their quotes and possibly with escapes. None where there is no value.
     fn value(&self, index: usize) -> Option<&[u8]>;
 
-    /// The same where an empty string is a value like any other, whatever the plan says: expressions see events as they are.
-    fn as_it_is(&self, index: usize) -> Option<&[u8]> {
-        self.value(index)
+    /// The same for expressions, which see events as they are: an empty string is a value like any other, whatever the plan says.
+    fn found(&self, index: usize) -> Option<Found<'_>> {
+        self.value(index).map(Found::Text)
+    }
+
+    /// What a value is placed in: the event has the number 0.
+    fn document(&self, _number: u8) -> Doc<'_> {
+        Doc::default()
     }
 
     /// What an expression counts as that gives an empty string.
@@ -20,14 +46,14 @@ pub(crate) trait Lookup {
         Empty::Value
     }
 
-    /// Where lists that were gone over are remembered, if anywhere.
-    fn key_tables(&self) -> Option<&RefCell<KeyTables>> {
+    /// Where expressions remember what they have found out about the event, if anywhere.
+    fn memory(&self) -> Option<&RefCell<Memory>> {
         None
     }
 
-    /// Where the values of parts that expressions share are kept, if anywhere, and the number of the element at each level.
-    fn shared_values(&self) -> Option<(&RefCell<SharedValues>, &[u32])> {
-        None
+    /// By level, the number of the element that is being read.
+    fn elements(&self) -> &[u32] {
+        &[]
     }
 
     /// Whether no object and no array may be made of what is at that reference: what `parse_json` gives of one is absent. The

@@ -6,7 +6,7 @@ mod lookup;
 mod tests;
 
 pub(crate) use condition::{CompiledCondition, is_truthy};
-pub(crate) use lookup::Lookup;
+pub(crate) use lookup::{Found, Lookup};
 
 use super::conversion::Chain;
 use super::conversion::MAX_TEXT_BYTES;

@@ -1,13 +1,12 @@
 //! From the tree of an expression to its program: what it reads is found, and numbered.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use super::error::Mistake;
 use super::function::{Function, FunctionName, Parameter};
 use super::keyed::KeyTest;
 use super::number::Number;
-use super::program::{Call, Extra, KeyRead, Op, Program, Step, Unit};
+use super::program::{Call, Extra, KeyRead, Literals, Op, Program, Step, Unit};
 use super::tree::{Comparison, Node, NodeKind, Operation};
 use crate::diagnostics::codes;
 use crate::diagnostics::nearest::nearest;
@@ -30,6 +29,7 @@ pub(super) fn compile(
         patterns,
         inputs: Vec::new(),
         keys: Vec::new(),
+        literals: Literals::default(),
         scope: Vec::new(),
         variables: 0,
     };
@@ -40,17 +40,18 @@ pub(super) fn compile(
         Origin::At(level, steps) => Some((level, steps)),
         Origin::Unknown | Origin::ListOf(..) => None,
     };
-    let Compiler { inputs, keys, variables, .. } = compiler;
+    let Compiler { inputs, keys, literals, variables, .. } = compiler;
     let mut taken_apart = vec![false; inputs.len()];
     op.take_apart(false, &mut taken_apart);
-    Ok(Program { op, inputs, taken_apart, keys, elements, variables, zone: zone.cloned() })
+    let zone = zone.cloned();
+    Ok(Program { op, inputs, taken_apart, keys, elements, literals, variables, zone })
 }
 
 /// What a condition is that compares the string under a key of the current value, and does nothing else.
 fn key_test(condition: &Op) -> Option<KeyTest> {
     let Op::Compare(Comparison::Equal, left, right) = condition else { return None };
-    let ((Op::Fields(of, keys), Op::Literal(json)) | (Op::Literal(json), Op::Fields(of, keys))) =
-        (&**left, &**right)
+    let ((Op::Fields(of, keys), Op::Literal(json, _))
+    | (Op::Literal(json, _), Op::Fields(of, keys))) = (&**left, &**right)
     else {
         return None;
     };
@@ -66,6 +67,7 @@ struct Compiler<'p> {
     patterns: &'p mut PatternBudget,
     inputs: Vec<Reference>,
     keys: Vec<KeyRead>,
+    literals: Literals,
     scope: Vec<(String, Bound)>,
     variables: usize,
 }
@@ -159,7 +161,7 @@ impl Compiler<'_> {
                 };
                 self.field(current, key, node)
             }
-            NodeKind::Literal(json) => known(Op::Literal(json.clone())),
+            NodeKind::Literal(json) => known(Op::Literal(json.clone(), self.literals.json(json))),
             NodeKind::Sub(left, right) => {
                 let left = self.part(left, here)?;
                 match (left, &right.kind) {
@@ -256,7 +258,8 @@ impl Compiler<'_> {
             }
             NodeKind::Object(members) => {
                 let member = |(key, value): &(String, Node)| {
-                    Ok((Arc::from(key.as_str()), self.op(value, here)?.0))
+                    let place = self.literals.text(key);
+                    Ok(((key.clone(), place), self.op(value, here)?.0))
                 };
                 known(Op::Object(members.iter().map(member).collect::<Result<_, Mistake>>()?))
             }
@@ -404,7 +407,14 @@ impl Compiler<'_> {
                 }
                 // It was read with the pattern.
                 (Parameter::ConstantGroup, _) => {}
-                (Parameter::Table, _) => call.extra = Extra::Table(table(node)?),
+                (Parameter::Table, _) => {
+                    let mut entries = BTreeMap::new();
+                    for (key, json) in table(node)? {
+                        let place = self.literals.json(&json);
+                        entries.insert(key, (json, place));
+                    }
+                    call.extra = Extra::Table(entries);
+                }
                 (Parameter::Unit, _) => {
                     let unit = literal_text(node).and_then(|unit| Unit::named(&unit));
                     call.extra = Extra::Unit(unit.ok_or_else(|| not_constant(node, parameter))?);
@@ -502,10 +512,10 @@ fn not_constant(node: &Node, parameter: Parameter) -> Mistake {
 
 /// The words for codes that are written out, as JSON in backquotes or in braces. What is in double quotes there is a string: a
 /// table reads nothing.
-fn table(node: &Node) -> Result<HashMap<String, String>, Mistake> {
+fn table(node: &Node) -> Result<BTreeMap<String, String>, Mistake> {
     match &node.kind {
         NodeKind::Literal(json) => {
-            let table: HashMap<String, Box<serde_json::value::RawValue>> =
+            let table: BTreeMap<String, Box<serde_json::value::RawValue>> =
                 serde_json::from_str(json).map_err(|_| not_constant(node, Parameter::Table))?;
             Ok(table.into_iter().map(|(key, value)| (key, value.get().to_owned())).collect())
         }

@@ -1,21 +1,24 @@
 //! Expressions, evaluated over the bytes of an event.
 //!
-//! Everything is paid for before it is done: each part that is evaluated, and the bytes that it goes over or makes. It goes as
-//! deep as an expression nests, and never as deep as an event does.
+//! Everything is paid for: each part that is evaluated, and what it goes over or makes, before it is made. It goes as deep as an
+//! expression nests, and never as deep as an event does.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::rc::Rc;
-use std::sync::Arc;
 
 use super::error::{Failure, FailureKind};
 use super::functions;
 use super::keyed::KeyTest;
+use super::memory::{Known, Member, Memory};
+use super::number::Number;
 use super::program::{Op, Program};
-use super::shared::{Known, KnownValue, SharedPart};
-use super::tree::Comparison;
-use super::value::{Items, Json, Members, Val};
+use super::shared::SharedPart;
+use super::tree::{Comparison, Slice};
+use super::value::{DocumentNumber, LITERALS, MADE, Part, Run, Val};
 use crate::json::string;
-use crate::plan::expr::conversion::MAX_TEXT_BYTES;
+use crate::json::tape::{Doc, Inside, TapeIndex};
+use crate::plan::expr::conversion::{Data, MAX_TEXT_BYTES};
+use crate::plan::expr::evaluate::Found;
 use crate::plan::expr::fuel::{self, OutOfFuel};
 use crate::plan::expr::{JsonType, Lookup, Zone};
 
@@ -35,8 +38,12 @@ impl From<OutOfFuel> for Stop {
     }
 }
 
-/// Bytes that looking at an element of a list counts as that was gone over before.
-const KEYED: usize = 4;
+/// Bytes that a value or a member is counted as that is made.
+pub(super) const ITEM: usize = size_of::<Val>();
+/// Bytes that a look at a member of an object or an element of a list is counted as.
+const LOOK: usize = 4;
+/// How many keys of an object are compared one by one.
+const FEW_KEYS: usize = 16;
 
 pub(super) type Outcome<T> = Result<T, Stop>;
 
@@ -50,9 +57,17 @@ pub(super) struct Machine<'v, 'f, L> {
     /// Whether what a string holds as JSON is null where it is an object or an array: something that is read may hold what a
     /// policy denies.
     pub(super) withholds_nested: bool,
-    variables: Vec<Val<'v>>,
+    literals: Doc<'v>,
+    pub(super) memory: &'f mut Memory,
     /// In which times without an offset are read.
     pub(super) zone: Option<&'v Zone>,
+}
+
+/// The elements of an array, one after the other.
+#[derive(Clone, Copy)]
+pub(super) enum Items {
+    Taped(DocumentNumber, Inside),
+    List(Run, usize),
 }
 
 impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
@@ -62,8 +77,9 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         inputs: &'v [usize],
         event: &'v L,
         fuel: &'f mut u64,
+        memory: &'f mut Memory,
     ) -> Self {
-        let variables = vec![Val::Null; program.variables];
+        memory.arena.variables.resize(program.variables, Val::Null);
         let withholds_nested = inputs.iter().any(|index| event.withholds_nested(*index));
         Self {
             event,
@@ -71,60 +87,57 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             fuel,
             left: MAX_MADE_BYTES,
             withholds_nested,
-            variables,
+            literals: program.literals.doc(),
+            memory,
             zone: program.zone.as_ref(),
         }
     }
 
-    pub(super) fn eval(&mut self, op: &'v Op, current: &Val<'v>) -> Outcome<Val<'v>> {
+    pub(super) fn eval(&mut self, op: &'v Op, current: Val) -> Outcome<Val> {
         self.spend(0)?;
         Ok(match op {
-            Op::Input(number) => {
-                let index = self.inputs.get(*number).copied().unwrap_or(usize::MAX);
-                match self.event.as_it_is(index) {
-                    Some(json) => Json::Borrowed(json).value(),
-                    None => Val::Null,
-                }
+            Op::Input(number) => self.input(*number)?,
+            Op::Current => current,
+            Op::Literal(_, value) => *value,
+            Op::Variable(slot) => {
+                self.memory.arena.variables.get(*slot).copied().unwrap_or(Val::Null)
             }
-            Op::Current => current.clone(),
-            Op::Literal(json) => Json::Borrowed(json.as_bytes()).value(),
-            Op::Variable(slot) => self.variables.get(*slot).cloned().unwrap_or(Val::Null),
             Op::Undefined(at) => {
                 return fail(FailureKind::UndefinedVariable, *at, "a variable that is bound");
             }
             Op::Fields(of, keys) => {
                 let mut value = self.eval(of, current)?;
                 for key in keys {
-                    value = self.field(&value, key)?;
+                    value = self.field(value, key)?;
                 }
                 value
             }
             Op::Then(left, right) => match self.eval(left, current)? {
                 Val::Null => Val::Null,
-                left => self.eval(right, &left)?,
+                left => self.eval(right, left)?,
             },
             Op::Pipe(left, right) => {
                 let left = self.eval(left, current)?;
-                self.eval(right, &left)?
+                self.eval(right, left)?
             }
             Op::Index(list, index) => {
                 let list = self.eval(list, current)?;
-                self.index(&list, *index)?
+                self.index(list, *index)?
             }
             Op::Slice(list, slice) => {
                 let list = self.eval(list, current)?;
-                self.slice(&list, *slice)?
+                self.slice(list, *slice)?
             }
             Op::Flatten(list) => {
                 let list = self.eval(list, current)?;
-                self.flatten(&list)?
+                self.flatten(list)?
             }
             Op::Project(list, right, may_be_string) => {
                 let list = self.eval(list, current)?;
-                match self.items(&list)? {
+                match self.items(list)? {
                     Some(items) => self.project(items, None, right.as_deref())?,
                     None if *may_be_string && list.kind() == JsonType::String => match right {
-                        Some(right) => self.eval(right, &list)?,
+                        Some(right) => self.eval(right, list)?,
                         None => list,
                     },
                     None => Val::Null,
@@ -132,42 +145,60 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             }
             Op::ProjectValues(object, right) => {
                 let object = self.eval(object, current)?;
-                match self.members(&object)? {
+                match self.members(object)? {
                     None => Val::Null,
                     Some(members) => {
-                        let values = members.iter().map(|(_, value)| value.clone()).collect();
-                        self.project(Items::List(Rc::new(values), 0), None, right.as_deref())?
+                        let base = self.memory.arena.stack.len();
+                        for index in 0..members.count as usize {
+                            let value = self.memory.arena.member(members, index);
+                            let value = value.map_or(Val::Null, |(_, value)| value);
+                            self.memory.arena.stack.push(value);
+                        }
+                        let values = self.memory.arena.list_from(base);
+                        match self.items(values)? {
+                            Some(items) => self.project(items, None, right.as_deref())?,
+                            None => Val::Null,
+                        }
                     }
                 }
             }
             Op::Filter(list, condition, right, test) => {
                 let list = self.eval(list, current)?;
-                if let Some(found) =
-                    test.as_ref().map(|test| self.keyed(&list, test)).transpose()?.flatten()
+                if let Some(test) = test
+                    && let Some(found) = self.keyed(list, test)?
                 {
-                    return self.project(found, None, right.as_deref());
+                    return match right {
+                        Some(right) => self.project(found, None, Some(right)),
+                        None => Ok(match found {
+                            Items::List(run, _) => Val::List(run),
+                            Items::Taped(..) => list,
+                        }),
+                    };
                 }
-                match self.items(&list)? {
+                match self.items(list)? {
                     Some(items) => self.project(items, Some(condition), right.as_deref())?,
                     None => Val::Null,
                 }
             }
             Op::Or(left, right) => match self.eval(left, current)? {
-                left if left.is_true() => left,
+                left if self.is_true(left) => left,
                 _ => self.eval(right, current)?,
             },
             Op::And(left, right) => match self.eval(left, current)? {
-                left if !left.is_true() => left,
+                left if !self.is_true(left) => left,
                 _ => self.eval(right, current)?,
             },
-            Op::Not(inside) => Val::Boolean(!self.eval(inside, current)?.is_true()),
+            Op::Not(inside) => {
+                let value = self.eval(inside, current)?;
+                Val::Boolean(!self.is_true(value))
+            }
             Op::Compare(comparison, left, right) => {
                 let (left, right) = (self.eval(left, current)?, self.eval(right, current)?);
-                self.compare(*comparison, &left, &right)?
+                self.compare(*comparison, left, right)?
             }
             Op::Arithmetic(operation, left, right, at) => {
                 let (left, right) = (self.eval(left, current)?, self.eval(right, current)?);
-                let (left, right) = (self.number(&left, *at)?, self.number(&right, *at)?);
+                let (left, right) = (self.number(left, *at)?, self.number(right, *at)?);
                 match left.apply(*operation, right) {
                     Some(result) => Val::Number(result),
                     None => {
@@ -178,37 +209,40 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             }
             Op::Negate(inside, at) => {
                 let value = self.eval(inside, current)?;
-                Val::Number(self.number(&value, *at)?.negated())
+                Val::Number(self.number(value, *at)?.negated())
             }
             Op::Plus(inside, at) => {
                 let value = self.eval(inside, current)?;
-                self.number(&value, *at)?;
+                self.number(value, *at)?;
                 value
             }
             Op::Choose(condition, then, otherwise) => {
-                let holds = self.eval(condition, current)?.is_true();
-                self.eval(if holds { then } else { otherwise }, current)?
+                let condition = self.eval(condition, current)?;
+                let chosen = if self.is_true(condition) { then } else { otherwise };
+                self.eval(chosen, current)?
             }
             Op::List(items) => {
-                let mut list = Vec::with_capacity(items.len());
+                let base = self.memory.arena.stack.len();
                 for item in items {
-                    list.push(self.eval(item, current)?);
+                    let item = self.eval(item, current)?;
+                    self.memory.arena.stack.push(item);
                 }
-                self.list(list)?
+                self.list_from(base)?
             }
             Op::Object(members) => {
-                let mut object = Vec::with_capacity(members.len());
-                for (key, value) in members {
-                    object.push((Arc::from(&**key), self.eval(value, current)?));
+                let base = self.memory.arena.stack.len();
+                for ((_, key), value) in members {
+                    let value = self.eval(value, current)?;
+                    self.memory.arena.stack.extend([*key, value]);
                 }
-                self.object(object)?
+                self.object_from(base)?
             }
             Op::Call(call) => functions::call(self, call, current)?,
             Op::Shared(part, op) => self.shared(*part, op, current)?,
             Op::Let(bindings, body) => {
                 for (slot, value) in bindings {
                     let value = self.eval(value, current)?;
-                    if let Some(variable) = self.variables.get_mut(*slot) {
+                    if let Some(variable) = self.memory.arena.variables.get_mut(*slot) {
                         *variable = value;
                     }
                 }
@@ -217,9 +251,71 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         })
     }
 
+    /// What is at an input.
+    fn input(&mut self, number: usize) -> Outcome<Val> {
+        let index = self.inputs.get(number).copied().unwrap_or(usize::MAX);
+        Ok(match self.event.found(index) {
+            None => Val::Null,
+            Some(Found::Placed { document, start, end, escaped, taped }) => {
+                let first = self.document(document).text.as_bytes().get(start as usize);
+                let part = Part { document, start, end };
+                of_text(first.copied(), part, escaped, taped)
+            }
+            Some(Found::Text(json)) => {
+                // What isn't in a document is looked at in one of its own.
+                let json = simdutf8::basic::from_utf8(json).unwrap_or_default();
+                self.made_json(json)?
+            }
+        })
+    }
+
+    /// A copy of valid JSON.
+    pub(super) fn made_json(&mut self, json: &str) -> Outcome<Val> {
+        let first = json.as_bytes().first().copied();
+        if matches!(first, Some(b'{' | b'[')) {
+            self.spend(json.len())?;
+            return Ok(self.memory.arena.push_json(json));
+        }
+        let part = self.memory.arena.push_text(json);
+        let escaped = memchr::memchr(b'\\', json.as_bytes()).is_some();
+        Ok(of_text(first, part, escaped, None))
+    }
+
+    /// What a place is in.
+    #[inline]
+    pub(super) fn document(&self, number: DocumentNumber) -> Doc<'_> {
+        match number {
+            MADE => self.memory.arena.doc(),
+            LITERALS => self.literals,
+            level => self.event.document(level),
+        }
+    }
+
+    /// The text of a part.
+    #[inline]
+    pub(super) fn written(&self, part: Part) -> &str {
+        self.document(part.document).part(part.start, part.end)
+    }
+
+    /// A value on the tape of a document.
+    #[inline]
+    fn taped(&self, document: DocumentNumber, index: TapeIndex) -> Val {
+        let doc = self.document(document);
+        let (start, end) = doc.tape.range(index);
+        let first = doc.text.as_bytes().get(start as usize).copied();
+        let escaped = first == Some(b'"') && doc.tape.is_escaped(index);
+        of_text(first, Part { document, start, end }, escaped, Some(index))
+    }
+
     /// Pays for a step, and for so many bytes that are gone over.
+    #[inline]
     pub(super) fn spend(&mut self, bytes: usize) -> Outcome<()> {
         Ok(fuel::spend(self.fuel, fuel::STEP.of(bytes))?)
+    }
+
+    /// Pays for so many values that were looked at.
+    fn spend_looks(&mut self, looks: usize) -> Outcome<()> {
+        Ok(fuel::spend(self.fuel, fuel::STEP.byte.saturating_mul((looks * LOOK) as u64))?)
     }
 
     /// Pays for what a conversion does.
@@ -239,180 +335,360 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         }
     }
 
-    pub(super) fn list(&mut self, items: Vec<Val<'v>>) -> Outcome<Val<'v>> {
-        self.make(items.len().saturating_mul(size_of::<Val<'_>>()))?;
-        Ok(Val::List(Rc::new(items)))
+    /// A list of the values on the stack from `base` on.
+    pub(super) fn list_from(&mut self, base: usize) -> Outcome<Val> {
+        let count = self.memory.arena.stack.len().saturating_sub(base);
+        self.make(count.saturating_mul(ITEM))?;
+        Ok(self.memory.arena.list_from(base))
     }
 
-    /// An object; of equal keys the last one counts, in the place of the first.
-    pub(super) fn object(&mut self, members: Members<'v>) -> Outcome<Val<'v>> {
-        self.make(members.len().saturating_mul(size_of::<(Arc<str>, Val<'_>)>()))?;
-        Ok(Val::Object(Rc::new(distinct(members))))
+    /// Puts a value on the stack, for a list.
+    pub(super) fn push(&mut self, value: Val) {
+        self.memory.arena.stack.push(value);
     }
 
-    pub(super) fn text(&mut self, text: &str) -> Outcome<Val<'v>> {
+    /// Where a list on the stack begins.
+    pub(super) fn base(&self) -> usize {
+        self.memory.arena.stack.len()
+    }
+
+    /// An object of the keys and values on the stack from `base` on; of equal keys the last one counts, in the place of the first.
+    pub(super) fn object_from(&mut self, base: usize) -> Outcome<Val> {
+        let count = self.memory.arena.stack.len().saturating_sub(base) / 2;
+        self.make(count.saturating_mul(2 * ITEM))?;
+        let start = self.memory.arena.next_member();
+        for index in 0..count {
+            let at = base + 2 * index;
+            let Some([key, value]) = self.memory.arena.stack.get(at..at + 2) else { break };
+            let member = (*key, *value);
+            self.memory.arena.push_member(member);
+        }
+        self.memory.arena.stack.truncate(base);
+        Ok(Val::Object(self.distinct_from(start)))
+    }
+
+    /// The members from `start` on: of equal keys the last one, in the place of the first.
+    fn distinct_from(&mut self, start: usize) -> Run {
+        let all = self.memory.arena.object_from(start);
+        let count = all.count as usize;
+        // By index: where it has its place, and what it is. Most objects have each key once.
+        let mut moved: Option<Vec<Member>> = None;
+        if count <= FEW_KEYS {
+            let repeats = (1..count)
+                .any(|later| (0..later).any(|earlier| self.is_same_key(all, earlier, later)));
+            if !repeats {
+                return all;
+            }
+        }
+        {
+            let mut places: HashMap<Cow<'_, str>, usize> = HashMap::with_capacity(count);
+            let mut kept: Vec<Member> = Vec::with_capacity(count);
+            for (key, value) in self.memory.arena.members(all) {
+                let Some(name) = self.text(*key) else { continue };
+                let next = kept.len();
+                match kept.get_mut(*places.entry(name).or_insert(next)) {
+                    Some((_, kept)) => *kept = *value,
+                    None => kept.push((*key, *value)),
+                }
+            }
+            if kept.len() < count {
+                moved = Some(kept);
+            }
+        }
+        if let Some(kept) = moved {
+            self.memory.arena.truncate_members(start);
+            kept.into_iter().for_each(|member| self.memory.arena.push_member(member));
+        }
+        self.memory.arena.object_from(start)
+    }
+
+    fn is_same_key(&self, all: Run, one: usize, other: usize) -> bool {
+        let key = |index| self.memory.arena.member(all, index).and_then(|(key, _)| self.text(key));
+        key(one) == key(other)
+    }
+
+    /// A text that is made.
+    pub(super) fn make_text(&mut self, text: &str) -> Outcome<Val> {
         self.make(text.len())?;
-        Ok(Val::Text(Arc::from(text)))
+        Ok(Val::Text(self.memory.arena.push_text(text)))
     }
 
-    fn number(&mut self, value: &Val<'v>, at: usize) -> Outcome<super::number::Number> {
+    /// The characters of a string.
+    pub(super) fn text(&self, value: Val) -> Option<Cow<'_, str>> {
+        match value {
+            Val::Text(part) => Some(Cow::Borrowed(self.written(part))),
+            Val::Escaped(part) => string::unescape(self.written(part)).map(Cow::Owned),
+            _ => None,
+        }
+    }
+
+    /// A string as a part of some document, without escapes.
+    pub(super) fn text_part(&mut self, value: Val) -> Outcome<Option<Part>> {
+        Ok(match value {
+            Val::Text(part) => Some(part),
+            Val::Escaped(_) => {
+                let Some(text) = self.text(value).map(Cow::into_owned) else { return Ok(None) };
+                self.make(text.len())?;
+                Some(self.memory.arena.push_text(&text))
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn number_of(&self, value: Val) -> Option<Number> {
+        match value {
+            Val::Number(number) => Some(number),
+            Val::Digits(part) => Number::read(self.written(part)),
+            _ => None,
+        }
+    }
+
+    fn number(&mut self, value: Val, at: usize) -> Outcome<Number> {
         self.spend(value.size().min(64))?;
-        match value.number() {
+        match self.number_of(value) {
             Some(number) => Ok(number),
             None => fail(FailureKind::InvalidType, at, "numbers on both sides"),
         }
     }
 
-    /// The elements of an array; none of anything else.
-    pub(super) fn items(&mut self, value: &Val<'v>) -> Outcome<Option<Items<'v>>> {
-        let items = value.items();
-        if items.is_some() {
-            self.spend_cost(fuel::LIST, value.size())?;
+    /// Whether it counts as true: all but null, `false`, and what is empty.
+    pub(super) fn is_true(&self, value: Val) -> bool {
+        match value {
+            Val::Null => false,
+            Val::Boolean(truth) => truth,
+            Val::Number(_) | Val::Digits(_) => true,
+            Val::Text(part) | Val::Escaped(part) => part.len() > 0,
+            Val::List(run) | Val::Object(run) => run.count > 0,
+            Val::Taped { document, index, .. } => {
+                let tape = self.document(document).tape;
+                tape.inside(index).next(tape).is_some()
+            }
+            Val::Written { part, .. } => {
+                let inside = self.written(part).as_bytes().get(1..).unwrap_or_default();
+                let first = inside.iter().find(|byte| !byte.is_ascii_whitespace());
+                !matches!(first, Some(b']' | b'}') | None)
+            }
         }
-        Ok(items)
+    }
+
+    /// An array or object that is on a tape or was made; one that is neither is put on a tape.
+    fn opened(&mut self, value: Val) -> Outcome<Val> {
+        let Val::Written { part, .. } = value else { return Ok(value) };
+        self.make(part.len())?;
+        let json = self.written(part).to_owned();
+        Ok(self.memory.arena.push_json(&json))
+    }
+
+    /// The elements of an array; none of anything else.
+    pub(super) fn items(&mut self, value: Val) -> Outcome<Option<Items>> {
+        if value.kind() != JsonType::Array {
+            return Ok(None);
+        }
+        self.spend(0)?;
+        Ok(match self.opened(value)? {
+            Val::Taped { document, index, .. } => {
+                Some(Items::Taped(document, self.document(document).tape.inside(index)))
+            }
+            Val::List(run) => Some(Items::List(run, 0)),
+            _ => None,
+        })
+    }
+
+    /// The next element.
+    #[inline]
+    pub(super) fn next(&self, items: &mut Items) -> Option<Val> {
+        match items {
+            Items::Taped(document, inside) => {
+                let index = inside.next(self.document(*document).tape)?;
+                Some(self.taped(*document, index))
+            }
+            Items::List(run, next) => {
+                *next += 1;
+                self.memory.arena.value(*run, *next - 1)
+            }
+        }
+    }
+
+    /// How many elements an array has.
+    pub(super) fn length(&mut self, list: Val) -> Outcome<usize> {
+        let count = match self.items(list)? {
+            Some(Items::Taped(document, inside)) => inside.count(self.document(document).tape),
+            Some(Items::List(run, _)) => return Ok(run.count as usize),
+            None => 0,
+        };
+        self.spend_looks(count)?;
+        Ok(count)
     }
 
     /// A part whose value is kept. To read it again costs a step, and what was made for it counts again.
-    fn shared(&mut self, part: SharedPart, op: &'v Op, current: &Val<'v>) -> Outcome<Val<'v>> {
-        let Some((values, elements)) = self.event.shared_values() else {
+    fn shared(&mut self, part: SharedPart, op: &'v Op, current: Val) -> Outcome<Val> {
+        let Some(of) = self.event.elements().get(part.level).copied() else {
             return self.eval(op, current);
         };
-        let of = elements.get(part.level).copied().unwrap_or_default();
-        let known = values.borrow().known(part, of);
-        if let Some(Known { value, made }) = known {
+        if let Some(Known { value, made }) = self.memory.known(part, of) {
             self.left = match self.left.checked_sub(made) {
                 Some(left) => left,
                 None => return fail(FailureKind::TooLarge, 0, "less to be made on the way"),
             };
-            return value.map(KnownValue::value).map_err(Stop::Failed);
+            return value.map_err(Stop::Failed);
         }
-        let left = self.left;
+        let (left, from) = (self.left, self.memory.arena.mark());
         let value = match self.eval(op, current) {
             Ok(value) => Ok(value),
             Err(Stop::Failed(failure)) => Err(failure),
             Err(spent) => return Err(spent),
         };
-        let made = left - self.left;
-        let kept = match &value {
-            Ok(value) => self.kept(value)?.map(Ok),
-            Err(failure) => Some(Err(*failure)),
-        };
-        if let Some(value) = kept {
-            values.borrow_mut().keep(part, of, Known { value, made });
-        }
+        let known = Known { value, made: left - self.left };
+        let value = self.memory.keep(part, of, known, from, self.literals);
         value.map_err(Stop::Failed)
-    }
-
-    /// A value without what it borrows; none of one that is too large to be written.
-    fn kept(&mut self, value: &Val<'v>) -> Outcome<Option<KnownValue>> {
-        Ok(Some(match value {
-            Val::Null => KnownValue::Null,
-            Val::Boolean(truth) => KnownValue::Boolean(*truth),
-            Val::Number(number) => KnownValue::Number(*number),
-            Val::Text(text) => KnownValue::Text(text.clone()),
-            Val::Json(Json::Shared(text, start, end)) => {
-                KnownValue::Json(text.clone(), *start, *end)
-            }
-            Val::Json(Json::Borrowed(_)) | Val::List(_) | Val::Object(_) => {
-                let mut json = Vec::new();
-                match self.write(value, &mut json) {
-                    Ok(()) => {}
-                    Err(Stop::Failed(_)) => return Ok(None),
-                    Err(spent) => return Err(spent),
-                }
-                // What is written is made of text.
-                let Ok(json) = String::from_utf8(json) else { return Ok(None) };
-                let end = json.len();
-                KnownValue::Json(json.into(), 0, end)
-            }
-        }))
     }
 
     /// The elements of an array of the event that have this under their key. The first time that a key is asked for is paid like
     /// a filter, each further time by the elements alone. `None` of what isn't in the event.
-    fn keyed(&mut self, list: &Val<'v>, test: &KeyTest) -> Outcome<Option<Items<'v>>> {
-        let (Some(tables), Val::Json(Json::Borrowed(json))) = (self.event.key_tables(), list)
-        else {
-            return Ok(None);
+    fn keyed(&mut self, list: Val, test: &KeyTest) -> Outcome<Option<Items>> {
+        let Val::Taped { document: 0, index, is_object: false } = list else { return Ok(None) };
+        let doc = self.event.document(0);
+        let place = match self.memory.tables.known(index, &test.key) {
+            Some(place) => place,
+            None => {
+                let (place, looks) = self.memory.tables.read(doc, index, &test.key);
+                self.spend_looks(looks)?;
+                place
+            }
         };
-        if json.first() != Some(&b'[') || !tables.borrow().covers(json) {
-            return Ok(None);
-        }
-        let known = tables.borrow().known(json, &test.key);
-        if known.is_none() {
-            self.spend_cost(fuel::LIST, 2 * json.len())?;
-        }
-        let found = tables.borrow_mut().find(json, test);
-        // Of those that are there now.
-        let elements = tables.borrow().known(json, &test.key).unwrap_or_default();
-        self.spend(elements.saturating_mul(KEYED))?;
-        let found: Vec<Val<'v>> =
-            found.into_iter().map(|json| Json::Borrowed(json).value()).collect();
-        self.make(found.len().saturating_mul(size_of::<Val<'_>>()))?;
-        Ok(Some(Items::List(Rc::new(found), 0)))
+        self.spend(self.memory.tables.len(place).saturating_mul(LOOK))?;
+        let base = self.base();
+        let Memory { arena, tables, .. } = &mut *self.memory;
+        tables.find(place, doc, &test.equals, |index| {
+            arena.stack.push(Val::Taped { document: 0, index, is_object: true });
+        });
+        Ok(match self.list_from(base)? {
+            Val::List(run) => Some(Items::List(run, 0)),
+            _ => None,
+        })
     }
 
     /// The members of an object, each key once; none of anything else.
-    pub(super) fn members(&mut self, value: &Val<'v>) -> Outcome<Option<Rc<Members<'v>>>> {
-        match value {
+    pub(super) fn members(&mut self, value: Val) -> Outcome<Option<Run>> {
+        if value.kind() != JsonType::Object {
+            return Ok(None);
+        }
+        self.spend(0)?;
+        match self.opened(value)? {
             Val::Object(members) => {
-                self.spend(value.size())?;
-                Ok(Some(members.clone()))
+                self.spend_looks(members.count as usize)?;
+                Ok(Some(members))
             }
-            Val::Json(json) if value.kind() == JsonType::Object => {
-                // A member has at least five bytes, and takes some ten times as many here.
-                self.make(json.bytes().len().saturating_mul(8))?;
-                Ok(Some(Rc::new(distinct(json.members()))))
+            Val::Taped { document, index, .. } => {
+                let mut inside = self.document(document).tape.inside(index);
+                let start = self.memory.arena.next_member();
+                loop {
+                    let doc = self.document(document);
+                    let Some(member) = inside.next(doc.tape) else { break };
+                    let Some((key, escaped)) = doc.tape.key(doc.text.as_bytes(), member) else {
+                        break;
+                    };
+                    let part = Part { document, start: key.start as u32, end: key.end as u32 };
+                    let key = if escaped { Val::Escaped(part) } else { Val::Text(part) };
+                    self.make(2 * ITEM)?;
+                    let value = self.taped(document, member);
+                    self.memory.arena.push_member((key, value));
+                }
+                Ok(Some(self.distinct_from(start)))
             }
             _ => Ok(None),
         }
     }
 
-    fn field(&mut self, value: &Val<'v>, key: &str) -> Outcome<Val<'v>> {
-        self.spend(value.size())?;
-        let found = match value {
-            Val::Json(json) => json.member(key),
-            Val::Object(members) => {
-                let found = members.iter().find(|(name, _)| **name == *key);
-                found.map(|(_, value)| value.clone())
+    pub(super) fn member(&self, members: Run, index: usize) -> Option<Member> {
+        self.memory.arena.member(members, index)
+    }
+
+    fn field(&mut self, value: Val, key: &str) -> Outcome<Val> {
+        if value.kind() != JsonType::Object {
+            return Ok(Val::Null);
+        }
+        let (found, looks) = match self.opened(value)? {
+            Val::Taped { document, index, .. } => {
+                let doc = self.document(document);
+                let (found, looks) = doc.tape.member(doc.text.as_bytes(), index, key);
+                (found.map(|member| self.taped(document, member)), looks)
             }
-            _ => None,
+            Val::Object(run) => {
+                let members = self.memory.arena.members(run);
+                let found = members
+                    .iter()
+                    .find(|(name, _)| self.text(*name).is_some_and(|name| name == key));
+                (found.map(|(_, value)| *value), run.count as usize)
+            }
+            _ => (None, 0),
         };
+        self.spend_looks(looks)?;
         Ok(found.unwrap_or(Val::Null))
     }
 
-    fn index(&mut self, list: &Val<'v>, index: i64) -> Outcome<Val<'v>> {
+    fn index(&mut self, list: Val, index: i64) -> Outcome<Val> {
         let Some(mut items) = self.items(list)? else { return Ok(Val::Null) };
         let index = match usize::try_from(index) {
             Ok(index) => Some(index),
             Err(_) => {
-                // To learn how many there are is to go over it once more.
-                self.spend_cost(fuel::LIST, list.size())?;
                 let back = usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX);
-                length(list).checked_sub(back)
+                self.length(list)?.checked_sub(back)
             }
         };
-        Ok(index.and_then(|index| items.nth(index)).unwrap_or(Val::Null))
+        let Some(index) = index else { return Ok(Val::Null) };
+        Ok(match &mut items {
+            Items::List(run, _) => self.memory.arena.value(*run, index).unwrap_or(Val::Null),
+            Items::Taped(document, inside) => {
+                let tape = self.document(*document).tape;
+                let (mut looks, mut found) = (0, None);
+                while let Some(at) = inside.next(tape) {
+                    looks += 1;
+                    if looks > index {
+                        found = Some(self.taped(*document, at));
+                        break;
+                    }
+                }
+                self.spend_looks(looks)?;
+                found.unwrap_or(Val::Null)
+            }
+        })
     }
 
-    fn slice(&mut self, list: &Val<'v>, slice: super::tree::Slice) -> Outcome<Val<'v>> {
-        if let Some(items) = self.items(list)? {
-            let (start, count) = slice.of(length(list));
+    fn slice(&mut self, list: Val, slice: Slice) -> Outcome<Val> {
+        if let Some(mut items) = self.items(list)? {
+            let length = self.length(list)?;
+            self.spend_looks(length)?;
+            let (start, count) = slice.of(length);
             let step = usize::try_from(slice.step.unsigned_abs()).unwrap_or(usize::MAX);
-            if slice.step > 0 {
-                let items = items.skip(start).step_by(step).take(count).collect();
-                return self.list(items);
+            let base = self.base();
+            let (first, last) = match slice.step > 0 {
+                true => (start, usize::MAX),
+                // From the lowest index that is taken, and then the other way round.
+                false => {
+                    (start.saturating_sub(step.saturating_mul(count.saturating_sub(1))), start)
+                }
+            };
+            let (mut index, mut taken) = (0, 0);
+            while taken < count
+                && let Some(item) = self.next(&mut items)
+            {
+                if index >= first && index <= last && (index - first).is_multiple_of(step) {
+                    self.push(item);
+                    taken += 1;
+                }
+                index += 1;
             }
-            let all: Vec<Val<'v>> = items.take(start + 1).collect();
-            self.make(all.len().saturating_mul(size_of::<Val<'_>>()))?;
-            let items = all.into_iter().rev().step_by(step).take(count).collect();
-            return self.list(items);
+            if slice.step < 0 {
+                self.memory.arena.stack.get_mut(base..).unwrap_or_default().reverse();
+            }
+            return self.list_from(base);
         }
         if list.kind() != JsonType::String {
             return Ok(Val::Null);
         }
         self.make(list.size().saturating_mul(4))?;
-        let text = list.text().unwrap_or_default();
+        let text = self.text(list).unwrap_or_default();
         let (start, count) = slice.of(text.chars().count());
         let step = usize::try_from(slice.step.unsigned_abs()).unwrap_or(usize::MAX);
         let sliced: String = if slice.step > 0 {
@@ -421,66 +697,60 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             let all: Vec<char> = text.chars().take(start + 1).collect();
             all.into_iter().rev().step_by(step).take(count).collect()
         };
-        self.text(&sliced)
+        self.make_text(&sliced)
     }
 
-    fn flatten(&mut self, list: &Val<'v>) -> Outcome<Val<'v>> {
-        let Some(items) = self.items(list)? else { return Ok(Val::Null) };
-        let mut flat = Vec::new();
-        for item in items {
-            self.spend(0)?;
-            match self.items(&item)? {
-                None => flat.push(item),
-                Some(inner) => {
-                    for item in inner {
-                        self.make(size_of::<Val<'_>>())?;
-                        flat.push(item);
+    fn flatten(&mut self, list: Val) -> Outcome<Val> {
+        let Some(mut items) = self.items(list)? else { return Ok(Val::Null) };
+        let base = self.base();
+        while let Some(item) = self.next(&mut items) {
+            match self.items(item)? {
+                None => self.push(item),
+                Some(mut inner) => {
+                    while let Some(item) = self.next(&mut inner) {
+                        self.spend(0)?;
+                        self.push(item);
                     }
                 }
             }
         }
-        self.list(flat)
+        self.list_from(base)
     }
 
     /// What is made of each element for which a condition is true, null left out.
     fn project(
         &mut self,
-        items: Items<'v>,
+        mut items: Items,
         condition: Option<&'v Op>,
         right: Option<&'v Op>,
-    ) -> Outcome<Val<'v>> {
-        let mut list = Vec::new();
-        for item in items {
+    ) -> Outcome<Val> {
+        let base = self.base();
+        while let Some(item) = self.next(&mut items) {
             self.spend(0)?;
-            if let Some(condition) = condition
-                && !self.eval(condition, &item)?.is_true()
-            {
-                continue;
+            if let Some(condition) = condition {
+                let holds = self.eval(condition, item)?;
+                if !self.is_true(holds) {
+                    continue;
+                }
             }
             let value = match right {
-                Some(right) => self.eval(right, &item)?,
+                Some(right) => self.eval(right, item)?,
                 None => item,
             };
             if !matches!(value, Val::Null) {
-                self.make(size_of::<Val<'_>>())?;
-                list.push(value);
+                self.push(value);
             }
         }
-        Ok(Val::List(Rc::new(list)))
+        self.list_from(base)
     }
 
-    fn compare(
-        &mut self,
-        comparison: Comparison,
-        left: &Val<'v>,
-        right: &Val<'v>,
-    ) -> Outcome<Val<'v>> {
+    fn compare(&mut self, comparison: Comparison, left: Val, right: Val) -> Outcome<Val> {
         Ok(match comparison {
             Comparison::Equal => Val::Boolean(self.equal(left, right)?),
             Comparison::NotEqual => Val::Boolean(!self.equal(left, right)?),
             _ => {
                 self.spend(left.size().min(64) + right.size().min(64))?;
-                let order = match (left.number(), right.number()) {
+                let order = match (self.number_of(left), self.number_of(right)) {
                     (Some(left), Some(right)) => comparison.orders(left.cmp(&right)),
                     _ => None,
                 };
@@ -491,33 +761,29 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
 
     /// Whether two values are equal, however they are written. What is inside of them waits in a list, so that no value is too
     /// deep.
-    pub(super) fn equal(&mut self, left: &Val<'v>, right: &Val<'v>) -> Outcome<bool> {
-        let mut pairs = vec![(left.clone(), right.clone())];
-        while let Some((left, right)) = pairs.pop() {
+    pub(super) fn equal(&mut self, left: Val, right: Val) -> Outcome<bool> {
+        let mut pairs: Vec<(Val, Val)> = Vec::new();
+        let mut next = Some((left, right));
+        while let Some((left, right)) = next {
             self.spend(left.size().min(right.size()))?;
             if left.kind() != right.kind() {
                 return Ok(false);
             }
-            if let (Val::Json(left), Val::Json(right)) = (&left, &right)
-                && left.bytes() == right.bytes()
-            {
-                continue;
-            }
             let same = match left.kind() {
                 JsonType::Null => true,
-                JsonType::Boolean => left.is_true() == right.is_true(),
-                JsonType::Number => left.number() == right.number(),
-                JsonType::String => left.text() == right.text(),
+                JsonType::Boolean => self.is_true(left) == self.is_true(right),
+                JsonType::Number => self.number_of(left) == self.number_of(right),
+                JsonType::String => self.text(left) == self.text(right),
                 JsonType::Array => {
                     let (Some(mut ones), Some(mut others)) =
-                        (self.items(&left)?, self.items(&right)?)
+                        (self.items(left)?, self.items(right)?)
                     else {
                         return Ok(false);
                     };
                     loop {
-                        match (ones.next(), others.next()) {
+                        match (self.next(&mut ones), self.next(&mut others)) {
                             (Some(one), Some(other)) => {
-                                self.make(2 * size_of::<Val<'_>>())?;
+                                self.make(2 * ITEM)?;
                                 pairs.push((one, other));
                             }
                             (None, None) => break true,
@@ -526,81 +792,121 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                     }
                 }
                 JsonType::Object => {
-                    let (Some(ones), Some(others)) = (self.members(&left)?, self.members(&right)?)
+                    let (Some(ones), Some(others)) = (self.members(left)?, self.members(right)?)
                     else {
                         return Ok(false);
                     };
-                    let by_key: HashMap<&str, &Val<'v>> =
-                        others.iter().map(|(key, value)| (&**key, value)).collect();
-                    self.make(ones.len().saturating_mul(2 * size_of::<Val<'_>>()))?;
-                    ones.len() == others.len()
-                        && ones.iter().all(|(key, one)| match by_key.get(&**key) {
-                            Some(other) => {
-                                pairs.push((one.clone(), (*other).clone()));
-                                true
-                            }
-                            None => false,
+                    self.make((ones.count as usize).saturating_mul(2 * ITEM))?;
+                    let by_key: HashMap<Cow<'_, str>, Val> =
+                        (self.memory.arena.members(others).iter())
+                            .filter_map(|(key, value)| Some((self.text(*key)?, *value)))
+                            .collect();
+                    let ones = self.memory.arena.members(ones);
+                    ones.len() == by_key.len()
+                        && ones.iter().all(|(key, one)| {
+                            let other = self.text(*key).and_then(|key| by_key.get(&key).copied());
+                            pairs.extend(other.map(|other| (*one, other)));
+                            other.is_some()
                         })
                 }
             };
             if !same {
                 return Ok(false);
             }
+            next = pairs.pop();
         }
         Ok(true)
     }
 
+    /// A value as conversions take it. `json` is that of a value that was made; none of null.
+    pub(super) fn data<'d>(&'d self, value: Val, json: &'d str) -> Option<Data<'d>> {
+        Some(match value {
+            Val::Null => return None,
+            Val::Boolean(truth) => Data::Boolean(truth),
+            Val::Text(_) | Val::Escaped(_) => Data::String(self.text(value)?),
+            Val::Digits(part) => Data::Number(self.written(part).into()),
+            Val::Number(number) => Data::Number(number.to_json().into()),
+            Val::Taped { document, index, is_object } => {
+                let doc = self.document(document);
+                let (start, end) = doc.tape.range(index);
+                let json = doc.part(start, end).into();
+                if is_object { Data::Object(json) } else { Data::Array(json) }
+            }
+            Val::Written { part, is_object: true } => Data::Object(self.written(part).into()),
+            Val::Written { part, .. } => Data::Array(self.written(part).into()),
+            Val::List(_) => Data::Array(json.into()),
+            Val::Object(_) => Data::Object(json.into()),
+        })
+    }
+
+    /// Whether some object in a value as it is written has a key twice.
+    pub(super) fn repeats_keys(&mut self, value: Val) -> Outcome<bool> {
+        let Val::Taped { document, index, .. } = value else { return Ok(false) };
+        let (start, end) = self.document(document).tape.range(index);
+        self.spend((end - start) as usize)?;
+        let doc = self.document(document);
+        Ok(doc.tape.repeats_keys(doc.text, index))
+    }
+
     /// Appends the JSON of a value: strings canonical, what is of the event as it is there. It goes as deep as the expression
     /// that has made the value.
-    pub(super) fn write(&mut self, value: &Val<'v>, out: &mut Vec<u8>) -> Outcome<()> {
+    pub(super) fn write(&mut self, value: Val, out: &mut Vec<u8>) -> Outcome<()> {
         let most = out.len().saturating_add(MAX_TEXT_BYTES);
         self.write_within(value, out, most)
     }
 
-    fn write_within(&mut self, value: &Val<'v>, out: &mut Vec<u8>, most: usize) -> Outcome<()> {
+    fn write_within(&mut self, value: Val, out: &mut Vec<u8>, most: usize) -> Outcome<()> {
         self.spend(value.size())?;
         match value {
             Val::Null => out.extend_from_slice(b"null"),
             Val::Boolean(truth) => {
-                out.extend_from_slice(if *truth { b"true" } else { b"false" });
+                out.extend_from_slice(if truth { b"true" } else { b"false" });
             }
-            Val::Json(json) if value.kind() != JsonType::String => {
-                let is_nested = matches!(json.bytes().first(), Some(b'{' | b'['));
-                if is_nested {
-                    self.spend_cost(fuel::LIST, json.bytes().len())?;
-                }
-                if !is_nested || !json.repeats_keys() {
-                    out.extend_from_slice(json.bytes());
+            Val::Digits(part) => out.extend_from_slice(self.written(part).as_bytes()),
+            Val::Number(number) => out.extend_from_slice(number.to_json().as_bytes()),
+            Val::Text(_) | Val::Escaped(_) => {
+                string::push_string(out, &self.text(value).unwrap_or_default());
+            }
+            Val::Written { .. } | Val::Taped { .. } => {
+                let value = self.opened(value)?;
+                if !self.repeats_keys(value)? {
+                    if let Val::Taped { document, index, .. } = value {
+                        let doc = self.document(document);
+                        let (start, end) = doc.tape.range(index);
+                        out.extend_from_slice(doc.part(start, end).as_bytes());
+                    }
                 } else if let Some(members) = self.members(value)? {
                     // Of equal keys the last one is the value's, here as everywhere.
-                    self.write_within(&Val::Object(members), out, most)?;
-                } else {
-                    let items = value.items().into_iter().flatten().collect();
-                    self.write_within(&Val::List(Rc::new(items)), out, most)?;
+                    self.write_within(Val::Object(members), out, most)?;
+                } else if let Some(mut items) = self.items(value)? {
+                    let base = self.base();
+                    while let Some(item) = self.next(&mut items) {
+                        self.push(item);
+                    }
+                    let list = self.list_from(base)?;
+                    self.write_within(list, out, most)?;
                 }
             }
-            Val::Json(_) | Val::Text(_) => {
-                string::push_string(out, &value.text().unwrap_or_default());
-            }
-            Val::Number(number) => out.extend_from_slice(number.to_json().as_bytes()),
-            Val::List(items) => {
+            Val::List(run) => {
                 out.push(b'[');
-                for (index, item) in items.iter().enumerate() {
+                for index in 0..run.count as usize {
                     if index > 0 {
                         out.push(b',');
                     }
+                    let item = self.memory.arena.value(run, index).unwrap_or(Val::Null);
                     self.write_within(item, out, most)?;
                 }
                 out.push(b']');
             }
-            Val::Object(members) => {
+            Val::Object(run) => {
                 out.push(b'{');
-                for (index, (key, value)) in members.iter().enumerate() {
+                for index in 0..run.count as usize {
                     if index > 0 {
                         out.push(b',');
                     }
-                    self.spend(key.len())?;
-                    string::push_string(out, key);
+                    let Some((key, value)) = self.member(run, index) else { break };
+                    self.spend(key.size())?;
+                    string::push_string(out, &self.text(key).unwrap_or_default());
                     out.push(b':');
                     self.write_within(value, out, most)?;
                 }
@@ -614,34 +920,28 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
     }
 }
 
-pub(super) fn fail<T>(kind: FailureKind, at: usize, expected: &'static str) -> Outcome<T> {
-    Err(Stop::Failed(Failure { kind, at, expected }))
-}
-
-/// How many elements an array has, which has been paid for.
-pub(super) fn length(list: &Val<'_>) -> usize {
-    match list {
-        Val::List(items) => items.len(),
-        other => other.items().map_or(0, Iterator::count),
-    }
-}
-
-/// Of equal keys the last one, in the place of the first.
-fn distinct(members: Members<'_>) -> Members<'_> {
-    let mut places: HashMap<Arc<str>, usize> = HashMap::with_capacity(members.len());
-    let mut kept: Members<'_> = Vec::with_capacity(members.len());
-    for (key, value) in members {
-        match places.get(&key) {
-            Some(place) => {
-                if let Some((_, kept)) = kept.get_mut(*place) {
-                    *kept = value;
-                }
-            }
-            None => {
-                places.insert(key.clone(), kept.len());
-                kept.push((key, value));
+/// The value that is written in a part, by its first byte.
+#[inline]
+fn of_text(first: Option<u8>, part: Part, escaped: bool, taped: Option<TapeIndex>) -> Val {
+    match first {
+        Some(b'"') => {
+            let part = Part { start: part.start + 1, end: part.end - 1, ..part };
+            if escaped { Val::Escaped(part) } else { Val::Text(part) }
+        }
+        Some(bracket @ (b'{' | b'[')) => {
+            let is_object = bracket == b'{';
+            match taped {
+                Some(index) => Val::Taped { document: part.document, index, is_object },
+                None => Val::Written { part, is_object },
             }
         }
+        Some(b't') => Val::Boolean(true),
+        Some(b'f') => Val::Boolean(false),
+        Some(b'n') | None => Val::Null,
+        Some(_) => Val::Digits(part),
     }
-    kept
+}
+
+pub(super) fn fail<T>(kind: FailureKind, at: usize, expected: &'static str) -> Outcome<T> {
+    Err(Stop::Failed(Failure { kind, at, expected }))
 }

@@ -1,7 +1,8 @@
 //! Elements of lists, found by what is under one of their keys: `attributes[?key=='http.route']`, as telemetry writes what other
 //! formats have objects for. A list is gone over once for all that is looked up in it while one event is served.
 
-use crate::json::{string, walk};
+use crate::json::string;
+use crate::json::tape::{Doc, TapeIndex};
 
 /// How many lists are remembered at one time. The oldest one goes first.
 const LISTS: usize = 8;
@@ -17,12 +18,10 @@ pub(crate) struct KeyTest {
     pub(crate) equals: String,
 }
 
-/// The lists of an event that were gone over, each with what is under one key of its elements. Lists are told apart by where they
-/// are, which holds as long as the event is there; [`begin`](Self::begin) forgets all of them.
+/// The lists of an event that were gone over, each with what is under one key of its elements, by their numbers on the event's tape;
+/// [`begin`](Self::begin) forgets all of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyTables {
-    /// Where the event is, from its first byte to behind its last.
-    event: (usize, usize),
     tables: Vec<KeyTable>,
     /// How many of them hold a list of this event.
     used: usize,
@@ -32,27 +31,26 @@ pub(crate) struct KeyTables {
 
 #[derive(Clone, Debug, Default)]
 struct KeyTable {
-    /// Where the list begins, and its bytes.
-    list: (usize, usize),
+    list: TapeIndex,
     key: String,
     entries: Vec<KeyEntry>,
 }
 
-/// An element with a string under the key; places count from the first byte of the list.
+/// An element with a string under the key.
 #[derive(Clone, Copy, Debug)]
 struct KeyEntry {
-    /// Where the characters of the string are, as they are written.
-    text: (u32, u32),
-    /// Whether some of them are escaped.
-    escaped: bool,
-    element: (u32, u32),
+    /// The string.
+    value: TapeIndex,
+    element: TapeIndex,
 }
 
+/// The table of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyTablePlace(usize);
+
 impl KeyTables {
-    /// Forgets all lists: what is looked up from now on is in this event.
-    pub(crate) fn begin(&mut self, event: &[u8]) {
-        let start = event.as_ptr() as usize;
-        self.event = (start, start + event.len());
+    /// Forgets all lists: what is looked up from now on is in another event.
+    pub(super) fn begin(&mut self) {
         (self.used, self.oldest) = (0, 0);
         if self.tables.iter().map(|table| table.entries.capacity()).sum::<usize>() > KEPT_ELEMENTS {
             self.tables = Vec::new();
@@ -60,42 +58,24 @@ impl KeyTables {
     }
 
     /// Bytes that are held on to.
-    pub(crate) fn capacity(&self) -> usize {
+    pub(super) fn capacity(&self) -> usize {
         let entries = self.tables.iter().map(|table| table.entries.capacity()).sum::<usize>();
         entries * size_of::<KeyEntry>()
     }
 
-    /// Whether a list is a part of the event, and so stays what it is where it is.
-    pub(super) fn covers(&self, list: &[u8]) -> bool {
-        let start = list.as_ptr() as usize;
-        start >= self.event.0 && start + list.len() <= self.event.1
-    }
-
-    /// How many elements of a list have a string under the key; `None` where it wasn't gone over for that key yet.
-    pub(super) fn known(&self, list: &[u8], key: &str) -> Option<usize> {
-        let table = self.place(list, key).and_then(|place| self.tables.get(place));
-        table.map(|table| table.entries.len())
-    }
-
-    /// The elements of a list whose string under the key is this one, in their order. The list is an array that was found valid
-    /// and that the event [covers](Self::covers).
-    pub(super) fn find<'l>(&mut self, list: &'l [u8], test: &KeyTest) -> Vec<&'l [u8]> {
-        let place = self.place(list, &test.key).unwrap_or_else(|| self.read(list, &test.key));
-        let entries = self.tables.get(place).map(|table| table.entries.as_slice());
-        let part = |(start, end): (u32, u32)| list.get(start as usize..end as usize);
-        let found = entries.unwrap_or_default().iter().filter_map(|entry| {
-            is(part(entry.text)?, entry.escaped, &test.equals).then_some(part(entry.element)?)
-        });
-        found.collect()
-    }
-
-    fn place(&self, list: &[u8], key: &str) -> Option<usize> {
+    /// The table of a list, where it was gone over for that key.
+    pub(super) fn known(&self, list: TapeIndex, key: &str) -> Option<KeyTablePlace> {
         let mut tables = self.tables.iter().take(self.used);
-        tables.position(|table| table.list == identity(list) && table.key == key)
+        tables.position(|table| table.list == list && table.key == key).map(KeyTablePlace)
     }
 
-    /// Goes over a list; gives the place of its table.
-    fn read(&mut self, list: &[u8], key: &str) -> usize {
+    /// Goes over a list of the event; gives its table, and how many members of elements were looked at.
+    pub(super) fn read(
+        &mut self,
+        doc: Doc<'_>,
+        list: TapeIndex,
+        key: &str,
+    ) -> (KeyTablePlace, usize) {
         let place = if self.used < LISTS {
             self.used += 1;
             self.used - 1
@@ -106,88 +86,98 @@ impl KeyTables {
         if self.tables.len() <= place {
             self.tables.resize_with(place + 1, KeyTable::default);
         }
-        if let Some(table) = self.tables.get_mut(place) {
-            table.read(list, key);
+        let seen = self.tables.get_mut(place).map_or(0, |table| table.read(doc, list, key));
+        (KeyTablePlace(place), seen)
+    }
+
+    /// How many elements a table has.
+    pub(super) fn len(&self, place: KeyTablePlace) -> usize {
+        self.tables.get(place.0).map_or(0, |table| table.entries.len())
+    }
+
+    /// Hands out the elements whose string under the key is this one, in their order.
+    pub(super) fn find(
+        &self,
+        place: KeyTablePlace,
+        doc: Doc<'_>,
+        equals: &str,
+        mut each: impl FnMut(TapeIndex),
+    ) {
+        let entries = self.tables.get(place.0).map(|table| table.entries.as_slice());
+        for entry in entries.unwrap_or_default() {
+            if is(doc, entry.value, equals) {
+                each(entry.element);
+            }
         }
-        place
     }
 }
 
 impl KeyTable {
-    fn read(&mut self, list: &[u8], key: &str) {
-        self.list = identity(list);
+    fn read(&mut self, doc: Doc<'_>, list: TapeIndex, key: &str) -> usize {
+        self.list = list;
         self.key.clear();
         self.key.push_str(key);
         self.entries.clear();
-        walk::elements(list, 0, |start| {
-            let mut text = None;
-            let end = match list.get(start) {
-                Some(b'{') => walk::members(list, start, |name, value| {
-                    let end = walk::end(list, value)?;
-                    // Of equal keys the last one counts.
-                    if name.is(key) {
-                        text = Some((value, end));
-                    }
-                    Some(end)
-                }),
-                _ => walk::end(list, start),
-            }?;
-            self.entries.extend(text.and_then(|text| KeyEntry::new(list, (start, end), text)));
-            Some(end)
-        });
+        let text = doc.text.as_bytes();
+        let (mut inside, mut all) = (doc.tape.inside(list), 0);
+        while let Some(element) = inside.next(doc.tape) {
+            all += 1;
+            if first(doc, element) != Some(&b'{') {
+                continue;
+            }
+            let (value, seen) = doc.tape.member(text, element, key);
+            all += seen;
+            let value = value.filter(|value| first(doc, *value) == Some(&b'"'));
+            self.entries.extend(value.map(|value| KeyEntry { value, element }));
+        }
+        all
     }
 }
 
-impl KeyEntry {
-    /// Of an element, and of where the value under its key is; none where that is no string.
-    fn new(list: &[u8], element: (usize, usize), value: (usize, usize)) -> Option<Self> {
-        let written = list.get(value.0..value.1)?;
-        let content = written.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        // Events have fewer than four gigabytes.
-        let place = |(start, end): (usize, usize)| {
-            Some((u32::try_from(start).ok()?, u32::try_from(end).ok()?))
-        };
-        Some(Self {
-            text: place((value.0 + 1, value.1 - 1))?,
-            escaped: memchr::memchr(b'\\', content).is_some(),
-            element: place(element)?,
-        })
-    }
+fn first<'t>(doc: Doc<'t>, index: TapeIndex) -> Option<&'t u8> {
+    doc.text.as_bytes().get(doc.tape.range(index).0 as usize)
 }
 
-/// Whether a string as it is written has these characters.
-fn is(written: &[u8], escaped: bool, text: &str) -> bool {
-    if !escaped {
-        return written == text.as_bytes();
+/// Whether a string has these characters.
+fn is(doc: Doc<'_>, index: TapeIndex, text: &str) -> bool {
+    let (start, end) = doc.tape.range(index);
+    let written = doc.part(start + 1, end - 1);
+    if !doc.tape.is_escaped(index) {
+        return written == text;
     }
-    let written = std::str::from_utf8(written).ok();
-    written.and_then(string::unescape).is_some_and(|written| written == text)
-}
-
-fn identity(list: &[u8]) -> (usize, usize) {
-    (list.as_ptr() as usize, list.len())
+    string::unescape(written).is_some_and(|written| written == text)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
-    use std::ops::Range;
-
     use super::*;
+    use crate::json::tape::Tape;
 
-    fn test(key: &str, equals: &str) -> KeyTest {
-        KeyTest { key: key.to_owned(), equals: equals.to_owned() }
-    }
-
-    fn found(tables: &mut KeyTables, list: &str, key: &str, equals: &str) -> Vec<String> {
-        let found = tables.find(list.as_bytes(), &test(key, equals));
-        found.into_iter().map(|json| String::from_utf8(json.to_vec()).unwrap()).collect()
+    fn found(
+        tables: &mut KeyTables,
+        doc: Doc<'_>,
+        list: TapeIndex,
+        key: &str,
+        equals: &str,
+    ) -> Vec<String> {
+        let known = tables.known(list, key);
+        let place = known.unwrap_or_else(|| tables.read(doc, list, key).0);
+        let mut found = Vec::new();
+        tables.find(place, doc, equals, |element| {
+            let (start, end) = doc.tape.range(element);
+            found.push(doc.part(start, end).to_owned());
+        });
+        found
     }
 
     #[test]
     fn elements_are_found_by_the_characters_under_their_key() {
-        let list = r#"[ {"key":"a","n":1}, {"k\u0065y" : "\u0061" , "n":2},{"key":"b"}, 3, "a", ["a"], null,
+        let text = r#"[ {"key":"a","n":1}, {"k\u0065y" : "\u0061" , "n":2},{"key":"b"}, 3, "a", ["a"], null,
             {"key":["a"]}, {"key":"b","key":"a"}, {"key":"a","key":7}, {"other":"a"}, {"key":"a\u0000"} ]"#;
+        let mut tape = Tape::default();
+        tape.read(text.as_bytes(), 0, 0).unwrap();
+        let doc = Doc { text, tape: &tape };
         let tables = &mut KeyTables::default();
         for _ in 0..2 {
             let expected = [
@@ -195,38 +185,36 @@ mod tests {
                 r#"{"k\u0065y" : "\u0061" , "n":2}"#,
                 r#"{"key":"b","key":"a"}"#,
             ];
-            assert_eq!(found(tables, list, "key", "a"), expected);
-            assert_eq!(found(tables, list, "key", "a\0"), [r#"{"key":"a\u0000"}"#]);
-            assert_eq!(found(tables, list, "other", "a"), [r#"{"other":"a"}"#]);
-            assert!(found(tables, list, "key", "").is_empty());
+            assert_eq!(found(tables, doc, 0, "key", "a"), expected);
+            assert_eq!(found(tables, doc, 0, "key", "a\0"), [r#"{"key":"a\u0000"}"#]);
+            assert_eq!(found(tables, doc, 0, "other", "a"), [r#"{"other":"a"}"#]);
+            assert!(found(tables, doc, 0, "key", "").is_empty());
         }
-        assert_eq!(tables.known(list.as_bytes(), "key"), Some(5));
-        assert_eq!(tables.known(list.as_bytes(), "no key"), None);
-        assert!(found(tables, "[]", "key", "a").is_empty());
+        let place = tables.known(0, "key").unwrap();
+        assert_eq!(tables.len(place), 5);
+        assert!(tables.known(0, "no key").is_none());
     }
 
     #[test]
     fn more_lists_than_are_remembered_are_gone_over_again() {
-        let event: String = (0..3 * LISTS).map(|n| format!(r#"[{{"key":"{n}"}}]"#)).collect();
-        let ends = event.match_indices(']').map(|(at, _)| at + 1);
-        let starts = std::iter::once(0).chain(ends.clone());
-        let lists: Vec<Range<usize>> = starts.zip(ends).map(|(start, end)| start..end).collect();
+        let lists = 3 * LISTS;
+        let all: Vec<String> = (0..lists).map(|n| format!(r#"[{{"key":"{n}"}}]"#)).collect();
+        let text = &format!("[{}]", all.join(","));
+        let mut tape = Tape::default();
+        tape.read(text.as_bytes(), 0, 0).unwrap();
+        let doc = Doc { text, tape: &tape };
         let tables = &mut KeyTables::default();
-        tables.begin(event.as_bytes());
         for _ in 0..2 {
-            for (n, list) in lists.iter().enumerate() {
-                let list = event.get(list.clone()).unwrap();
-                assert!(tables.covers(list.as_bytes()));
-                assert_eq!(
-                    found(tables, list, "key", &n.to_string()),
-                    [format!(r#"{{"key":"{n}"}}"#)]
-                );
+            let mut inside = tape.inside(0);
+            for n in 0..lists {
+                let list = inside.next(&tape).unwrap();
+                let expected = [format!(r#"{{"key":"{n}"}}"#)];
+                assert_eq!(found(tables, doc, list, "key", &n.to_string()), expected);
             }
         }
         assert!(tables.tables.len() <= LISTS);
-        assert!(!tables.covers("[]".as_bytes()));
-        tables.begin(b"[]");
-        assert!(!tables.covers(event.as_bytes()));
-        assert_eq!(tables.known(event.get(lists[0].clone()).unwrap().as_bytes(), "key"), None);
+        tables.begin();
+        let first = tape.inside(0).next(&tape).unwrap();
+        assert!(tables.known(first, "key").is_none());
     }
 }

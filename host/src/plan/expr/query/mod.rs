@@ -11,6 +11,7 @@ mod function;
 mod functions;
 mod keyed;
 mod lexer;
+mod memory;
 pub(crate) mod number;
 mod parser;
 mod program;
@@ -25,9 +26,9 @@ use std::sync::Arc;
 pub use error::QueryError;
 pub(crate) use evaluate::Stop;
 pub(crate) use function::{Function, FunctionName, Parameter};
-pub(crate) use keyed::KeyTables;
+pub(crate) use memory::Memory;
 pub(crate) use program::{KeyRead, Step};
-pub(crate) use shared::{QueryScope, SharedParts, SharedValues};
+pub(crate) use shared::{QueryScope, SharedParts};
 
 use error::Mistake;
 use evaluate::Machine;
@@ -41,7 +42,7 @@ use super::{JsonType, Level, Lookup, Reference, Zone};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::wording::json_in_line;
-use crate::json::JsonKinds;
+use crate::json::{JsonKinds, walk};
 
 /// An expression. Two are equal when they are written in the same way, where the same is the current value.
 #[derive(Clone)]
@@ -269,7 +270,7 @@ struct Document<'d> {
 impl Lookup for Document<'_> {
     fn value(&self, index: usize) -> Option<&[u8]> {
         let path = &self.inputs.get(index)?.path;
-        path.iter().try_fold(self.json, |json, key| value::member_of(json, key))
+        path.iter().try_fold(self.json, |json, key| walk::member(json, key))
     }
 }
 
@@ -285,6 +286,12 @@ impl CompiledQuery {
     pub(crate) fn new(query: &Query, resolve: &mut dyn FnMut(&Reference) -> usize) -> Self {
         let inputs = query.program.inputs.iter().map(resolve).collect();
         Self { program: query.program.clone(), inputs }
+    }
+
+    /// The numbers of those of them that are objects or arrays to be taken apart.
+    pub(crate) fn taken_apart(&self) -> impl Iterator<Item = usize> {
+        let inputs = self.inputs.iter().copied().zip(&self.program.taken_apart);
+        inputs.filter(|(_, is_taken_apart)| **is_taken_apart).map(|(index, _)| index)
     }
 
     /// The numbers under which what it reads is looked up.
@@ -304,11 +311,34 @@ impl CompiledQuery {
         out: &mut Vec<u8>,
         fuel: &mut u64,
     ) -> Result<JsonType, Stop> {
-        let mut machine = Machine::new(&self.program, &self.inputs, event, fuel);
-        // An expression that reads the current value has an input in its place.
-        let value = machine.eval(&self.program.op, &Val::Null)?;
-        machine.write(&value, out)?;
-        Ok(value.kind())
+        self.with_value(event, fuel, |machine, value| {
+            machine.write(value, out)?;
+            Ok(value.kind())
+        })
+    }
+
+    /// What `then` makes of its value.
+    fn with_value<L: Lookup, T>(
+        &self,
+        event: &L,
+        fuel: &mut u64,
+        then: impl FnOnce(&mut Machine<'_, '_, L>, Val) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        let evaluate = |memory: &mut Memory| {
+            let mut machine = Machine::new(&self.program, &self.inputs, event, fuel, memory);
+            // An expression that reads the current value has an input in its place.
+            let value = machine.eval(&self.program.op, Val::Null)?;
+            then(&mut machine, value)
+        };
+        match event.memory().and_then(|memory| memory.try_borrow_mut().ok()) {
+            Some(mut memory) => {
+                let result = evaluate(&mut memory);
+                memory.end();
+                result
+            }
+            // Nothing is remembered.
+            None => evaluate(&mut Memory::default()),
+        }
     }
 
     /// Whether its value counts as true. One that has none doesn't.
@@ -316,9 +346,8 @@ impl CompiledQuery {
     /// # Errors
     /// [`OutOfFuel`], as soon as something costs more than is left.
     pub(crate) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
-        let mut machine = Machine::new(&self.program, &self.inputs, event, fuel);
-        match machine.eval(&self.program.op, &Val::Null) {
-            Ok(value) => Ok(value.is_true()),
+        match self.with_value(event, fuel, |machine, value| Ok(machine.is_true(value))) {
+            Ok(holds) => Ok(holds),
             Err(Stop::Failed(_)) => Ok(false),
             Err(Stop::OutOfFuel(spent)) => Err(spent),
         }

@@ -3,15 +3,17 @@
 //! A chain of fields from where an expression stands, from the event or from an element around it is one input, also through the
 //! variables of `let`. Where a chain ends (at a bracket, a function, a bare `@`) all of what is there is read.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use super::function::{Function, FunctionName, Parameter};
 use super::keyed::KeyTest;
+use super::number::Number;
 use super::shared::SharedPart;
 use super::tree::{Comparison, Operation, Slice};
+use super::value::{LITERALS, Part, Val};
+use crate::json::tape::{Doc, Tape};
 use crate::json::{JsonKind, JsonKinds};
-use crate::plan::expr::{Conversion, Level, Reference, Zone};
+use crate::plan::expr::{Conversion, JsonType, Level, Reference, Zone};
 
 /// A part of an expression, made ready.
 #[derive(Clone, Debug)]
@@ -20,8 +22,8 @@ pub(crate) enum Op {
     Input(usize),
     /// The current value.
     Current,
-    /// JSON.
-    Literal(String),
+    /// JSON, and what it is among the literals of the program.
+    Literal(String, Val),
     Variable(usize),
     /// A variable that nobody binds, at an offset.
     Undefined(usize),
@@ -49,7 +51,8 @@ pub(crate) enum Op {
     Plus(Box<Op>, usize),
     Choose(Box<Op>, Box<Op>, Box<Op>),
     List(Vec<Op>),
-    Object(Vec<(Arc<str>, Op)>),
+    /// Keys, each with its place among the literals.
+    Object(Vec<((String, Val), Op)>),
     Call(Box<Call>),
     /// A part whose value is kept, for the next one that asks for it.
     Shared(SharedPart, Box<Op>),
@@ -76,8 +79,8 @@ pub(crate) enum Extra {
     Expression(Op),
     /// The step of `convert` that it is.
     Conversion(Conversion),
-    /// JSON for each key.
-    Table(HashMap<String, String>),
+    /// JSON for each key, as literals have it.
+    Table(BTreeMap<String, (String, Val)>),
     Unit(Unit),
 }
 
@@ -111,6 +114,58 @@ impl Unit {
     }
 }
 
+/// What is written out in an expression, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Literals {
+    text: String,
+    tape: Tape,
+}
+
+impl Literals {
+    pub(super) fn doc(&self) -> Doc<'_> {
+        Doc { text: &self.text, tape: &self.tape }
+    }
+
+    /// A string.
+    pub(super) fn text(&mut self, text: &str) -> Val {
+        Val::Text(self.part(text))
+    }
+
+    fn part(&mut self, text: &str) -> Part {
+        let start = self.text.len() as u32;
+        self.text.push_str(text);
+        // Expressions are shorter than that.
+        Part { document: LITERALS, start, end: self.text.len() as u32 }
+    }
+
+    /// Valid JSON without white space around it.
+    pub(super) fn json(&mut self, json: &str) -> Val {
+        match JsonType::of(json.as_bytes()) {
+            JsonType::Null => Val::Null,
+            JsonType::Boolean => Val::Boolean(json == "true"),
+            JsonType::Number => match Number::read(json) {
+                // One that is written otherwise stays as it is written.
+                Some(number) if number.to_json() == json => Val::Number(number),
+                _ => Val::Digits(self.part(json)),
+            },
+            JsonType::String => match serde_json::from_str::<String>(json) {
+                Ok(text) => self.text(&text),
+                Err(_) => Val::Null,
+            },
+            JsonType::Array | JsonType::Object => {
+                let (start, index) = (self.text.len(), self.tape.next_index());
+                self.text.push_str(json);
+                let is_object = json.starts_with('{');
+                // It was read as JSON before.
+                match self.tape.read(self.text.as_bytes(), start, 0) {
+                    Ok(_) => Val::Taped { document: LITERALS, index, is_object },
+                    Err(_) => Val::Null,
+                }
+            }
+        }
+    }
+}
+
 /// An expression made ready, and what it reads.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
@@ -123,6 +178,8 @@ pub(super) struct Program {
     pub(super) keys: Vec<KeyRead>,
     /// Where the elements are from, if it gives an array: what the path to them starts from, and the steps.
     pub(super) elements: Option<(Level, Vec<Step>)>,
+    /// What is written out in it.
+    pub(super) literals: Literals,
     /// How many variables there are.
     pub(super) variables: usize,
     /// In which times without an offset are read.
@@ -156,7 +213,7 @@ impl Op {
     pub(super) fn gives(&self) -> JsonKinds {
         let of = |kinds: &[JsonKind]| kinds.iter().copied().collect::<JsonKinds>();
         match self {
-            Self::Literal(json) => serde_json::from_str(json)
+            Self::Literal(json, _) => serde_json::from_str(json)
                 .map_or(of(&JsonKind::ALL), |json| of(&[JsonKind::of(&json)])),
             Self::Flatten(_)
             | Self::ProjectValues(..)
@@ -196,7 +253,7 @@ impl Op {
                     *input |= taken;
                 }
             }
-            Self::Current | Self::Literal(_) | Self::Variable(_) | Self::Undefined(_) => {}
+            Self::Current | Self::Literal(..) | Self::Variable(_) | Self::Undefined(_) => {}
             Self::Fields(of, _)
             | Self::Index(of, _)
             | Self::Slice(of, _)
@@ -226,8 +283,7 @@ impl Op {
                 of.take_apart(false, inputs);
             }
             Self::Compare(_, left, right) => {
-                let is_scalar =
-                    |op: &Self| matches!(op, Self::Literal(json) if !json.starts_with(['{', '[']));
+                let is_scalar = |op: &Self| matches!(op, Self::Literal(json, _) if !json.starts_with(['{', '[']));
                 left.take_apart(!is_scalar(right), inputs);
                 right.take_apart(!is_scalar(left), inputs);
             }

@@ -5,13 +5,10 @@
 //! gives is kept for as long as the event, or the element, that it reads.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::CompiledQuery;
-use super::error::Failure;
-use super::number::Number;
 use super::program::{Extra, Op};
-use super::value::{Json, Val};
+use super::value::Val;
 
 /// Bytes of all descriptions of parts together: a declaration of more is evaluated as it is written from there on.
 const MAX_DESCRIPTIONS: usize = 4 << 20;
@@ -112,69 +109,6 @@ impl SharedParts {
     }
 }
 
-/// What marked parts have come to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SharedValues {
-    kept: Vec<Kept>,
-}
-
-/// What a part has come to last.
-#[derive(Clone, Debug, Default)]
-struct Kept {
-    /// The number of the element that it is of; 0 for none.
-    of: u32,
-    value: Option<Known>,
-}
-
-/// What a part has come to.
-#[derive(Clone, Debug)]
-pub(super) struct Known {
-    pub(super) value: Result<KnownValue, Failure>,
-    /// The bytes that were made for it.
-    pub(super) made: usize,
-}
-
-/// A value that holds nothing of the event, and that another thread may go on with.
-#[derive(Clone, Debug)]
-pub(super) enum KnownValue {
-    Null,
-    Boolean(bool),
-    Number(Number),
-    Text(Arc<str>),
-    /// A part of a text that is JSON.
-    Json(Arc<str>, usize, usize),
-}
-
-impl KnownValue {
-    pub(super) fn value(self) -> Val<'static> {
-        match self {
-            Self::Null => Val::Null,
-            Self::Boolean(truth) => Val::Boolean(truth),
-            Self::Number(number) => Val::Number(number),
-            Self::Text(text) => Val::Text(text),
-            Self::Json(text, start, end) => Val::Json(Json::Shared(text, start, end)),
-        }
-    }
-}
-
-impl SharedValues {
-    /// Forgets what is known: so many parts are to come of another event.
-    pub(crate) fn begin(&mut self, parts: usize) {
-        self.kept.clear();
-        self.kept.resize_with(parts, Kept::default);
-    }
-
-    pub(super) fn known(&self, part: SharedPart, of: u32) -> Option<Known> {
-        self.kept.get(part.number).filter(|kept| kept.of == of)?.value.clone()
-    }
-
-    pub(super) fn keep(&mut self, part: SharedPart, of: u32, known: Known) {
-        if let Some(kept) = self.kept.get_mut(part.number) {
-            *kept = Kept { of, value: Some(known) };
-        }
-    }
-}
-
 impl Op {
     /// Whether it goes over something or makes something, so that its value is worth being kept.
     fn is_costly(&self) -> bool {
@@ -200,7 +134,16 @@ impl Op {
             Self::Current if outside => return false,
             Self::Input(number) => each(std::mem::take(number)),
             Self::Arithmetic(.., at) | Self::Negate(_, at) | Self::Plus(_, at) => *at = 0,
-            Self::Call(call) => call.at = 0,
+            Self::Literal(_, place) => *place = Val::Null,
+            Self::Object(members) => {
+                members.iter_mut().for_each(|((_, place), _)| *place = Val::Null)
+            }
+            Self::Call(call) => {
+                call.at = 0;
+                if let Extra::Table(table) = &mut call.extra {
+                    table.values_mut().for_each(|(_, place)| *place = Val::Null);
+                }
+            }
             _ => {}
         }
         let mut is_closed = true;
@@ -218,7 +161,7 @@ impl Op {
         match self {
             Self::Input(_)
             | Self::Current
-            | Self::Literal(_)
+            | Self::Literal(..)
             | Self::Variable(_)
             | Self::Undefined(_)
             | Self::Shared(..) => Vec::new(),

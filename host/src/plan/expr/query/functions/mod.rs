@@ -5,7 +5,7 @@ mod list;
 mod text;
 
 use super::error::FailureKind;
-use super::evaluate::{Machine, Outcome, fail, length};
+use super::evaluate::{Machine, Outcome, fail};
 use super::function::{FunctionName as F, Parameter};
 use super::number::Number;
 use super::program::{Call, Extra, Op};
@@ -13,47 +13,61 @@ use super::tree::Operation;
 use super::value::Val;
 use crate::plan::expr::{JsonType, Lookup};
 
-/// The values of the arguments, and what a function may ask of them.
-struct Arguments<'v, 'c> {
-    values: Vec<Val<'v>>,
+/// The values of the arguments, which are on the stack, and what a function may ask of them.
+#[derive(Clone, Copy)]
+struct Arguments<'c> {
+    base: usize,
+    count: usize,
     call: &'c Call,
 }
 
-impl<'v> Arguments<'v, '_> {
-    fn value(&self, index: usize) -> Val<'v> {
-        self.values.get(index).cloned().unwrap_or(Val::Null)
+impl Arguments<'_> {
+    fn value<L: Lookup>(self, machine: &Machine<'_, '_, L>, index: usize) -> Val {
+        let there = index < self.count;
+        let value = machine.memory.arena.stack.get(self.base + index).filter(|_| there);
+        value.copied().unwrap_or(Val::Null)
     }
 
-    fn text(&self, index: usize) -> String {
-        self.value(index).text().unwrap_or_default().into_owned()
+    fn text<L: Lookup>(self, machine: &Machine<'_, '_, L>, index: usize) -> String {
+        machine.text(self.value(machine, index)).unwrap_or_default().into_owned()
     }
 
-    fn number(&self, index: usize) -> Number {
-        self.value(index).number().unwrap_or(Number::ZERO)
+    fn number<L: Lookup>(self, machine: &Machine<'_, '_, L>, index: usize) -> Number {
+        machine.number_of(self.value(machine, index)).unwrap_or(Number::ZERO)
     }
 
     /// An integer, where the argument is there.
-    fn integer(&self, index: usize) -> Outcome<Option<i64>> {
-        let Some(value) = self.values.get(index) else { return Ok(None) };
-        match value.number().and_then(Number::to_integer) {
+    fn integer<L: Lookup>(
+        self,
+        machine: &Machine<'_, '_, L>,
+        index: usize,
+    ) -> Outcome<Option<i64>> {
+        if index >= self.count {
+            return Ok(None);
+        }
+        match machine.number_of(self.value(machine, index)).and_then(Number::to_integer) {
             Some(integer) => Ok(Some(integer)),
             None => self.invalid_value("an integer"),
         }
     }
 
-    fn count(&self, index: usize) -> Outcome<Option<usize>> {
-        match self.integer(index)?.map(usize::try_from) {
+    fn count<L: Lookup>(
+        self,
+        machine: &Machine<'_, '_, L>,
+        index: usize,
+    ) -> Outcome<Option<usize>> {
+        match self.integer(machine, index)?.map(usize::try_from) {
             None => Ok(None),
             Some(Ok(count)) => Ok(Some(count)),
             Some(Err(_)) => self.invalid_value("an integer that isn't negative"),
         }
     }
 
-    fn invalid_value<T>(&self, expected: &'static str) -> Outcome<T> {
+    fn invalid_value<T>(self, expected: &'static str) -> Outcome<T> {
         fail(FailureKind::InvalidValue, self.call.at, expected)
     }
 
-    fn invalid_type<T>(&self, expected: &'static str) -> Outcome<T> {
+    fn invalid_type<T>(self, expected: &'static str) -> Outcome<T> {
         fail(FailureKind::InvalidType, self.call.at, expected)
     }
 }
@@ -62,34 +76,38 @@ impl<'v> Arguments<'v, '_> {
 pub(super) fn call<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
     call: &'v Call,
-    current: &Val<'v>,
-) -> Outcome<Val<'v>> {
-    let mut values = Vec::with_capacity(call.arguments.len());
+    current: Val,
+) -> Outcome<Val> {
+    let base = machine.base();
     for argument in &call.arguments {
-        values.push(machine.eval(argument, current)?);
+        let value = machine.eval(argument, current)?;
+        machine.push(value);
     }
-    for (index, value) in values.iter().enumerate() {
+    let arguments = Arguments { base, count: call.arguments.len(), call };
+    for index in 0..arguments.count {
+        let value = arguments.value(machine, index);
         let parameter = call.function.value(index).unwrap_or(Parameter::Any);
         if !is(machine, value, parameter)? {
             return fail(FailureKind::InvalidType, call.at, parameter.expected());
         }
         machine.spend(value.size())?;
     }
-    let arguments = Arguments { values, call };
-    apply(machine, &arguments, call)
+    let result = apply(machine, arguments, call);
+    machine.memory.arena.stack.truncate(base);
+    result
 }
 
 /// Whether a value is what a parameter asks for.
-fn is<'v, L: Lookup>(
-    machine: &mut Machine<'v, '_, L>,
-    value: &Val<'v>,
+fn is<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    value: Val,
     parameter: Parameter,
 ) -> Outcome<bool> {
     let kind = value.kind();
-    let elements = |machine: &mut Machine<'v, '_, L>, all: &[JsonType]| -> Outcome<bool> {
-        let Some(items) = machine.items(value)? else { return Ok(false) };
+    let elements = |machine: &mut Machine<'_, '_, L>, all: &[JsonType]| -> Outcome<bool> {
+        let Some(mut items) = machine.items(value)? else { return Ok(false) };
         let mut first = None;
-        for item in items {
+        while let Some(item) = machine.next(&mut items) {
             machine.spend(0)?;
             let kind = item.kind();
             // All of them of the type of the first.
@@ -122,63 +140,73 @@ fn is<'v, L: Lookup>(
 
 fn apply<'v, L: Lookup>(
     machine: &mut Machine<'v, '_, L>,
-    arguments: &Arguments<'v, '_>,
+    arguments: Arguments<'_>,
     call: &'v Call,
-) -> Outcome<Val<'v>> {
-    let first = arguments.value(0);
+) -> Outcome<Val> {
+    let first = arguments.value(machine, 0);
     if let Extra::Expression(by) = &call.extra {
-        return list::by(machine, arguments, &first, by);
+        return list::by(machine, arguments, first, by);
     }
     let number = |number: Option<Number>| match number {
         Some(number) => Ok(Val::Number(number)),
         None => fail(FailureKind::NotANumber, call.at, "a result that is a number"),
     };
     match call.function.function {
-        F::Abs => Ok(Val::Number(arguments.number(0).abs())),
-        F::Ceil => Ok(Val::Number(arguments.number(0).ceil())),
-        F::Floor => Ok(Val::Number(arguments.number(0).floor())),
-        F::Sum => number(list::sum(machine, &first)?),
-        F::Avg => match length(&first) {
+        F::Abs => Ok(Val::Number(arguments.number(machine, 0).abs())),
+        F::Ceil => Ok(Val::Number(arguments.number(machine, 0).ceil())),
+        F::Floor => Ok(Val::Number(arguments.number(machine, 0).floor())),
+        F::Sum => number(list::sum(machine, first)?),
+        F::Avg => match machine.length(first)? {
             0 => Ok(Val::Null),
             count => {
-                let sum = list::sum(machine, &first)?;
+                let sum = list::sum(machine, first)?;
                 number(sum.and_then(|sum| sum.apply(Operation::Divide, count.into())))
             }
         },
-        F::Contains => list::contains(machine, &first, &arguments.value(1)),
+        F::Contains => {
+            let search = arguments.value(machine, 1);
+            list::contains(machine, first, search)
+        }
         F::Length => Ok(Val::Number(match first.kind() {
-            JsonType::String => first.text().unwrap_or_default().chars().count().into(),
-            JsonType::Array => length(&first).into(),
-            _ => machine.members(&first)?.map_or(0, |members| members.len()).into(),
+            JsonType::String => machine.text(first).unwrap_or_default().chars().count().into(),
+            JsonType::Array => machine.length(first)?.into(),
+            _ => machine.members(first)?.map_or(0, |members| members.count as usize).into(),
         })),
-        F::Keys | F::Values | F::Items => list::of_members(machine, &first, call.function.function),
+        F::Keys | F::Values | F::Items => list::of_members(machine, first, call.function.function),
         F::FromItems => list::from_items(machine, arguments),
-        F::Merge => list::merge(machine, &arguments.values),
-        F::Zip => list::zip(machine, &arguments.values),
-        F::Max => list::most(machine, &first, std::cmp::Ordering::Greater),
-        F::Min => list::most(machine, &first, std::cmp::Ordering::Less),
-        F::Sort => list::sort(machine, &first),
-        F::Distinct => list::distinct(machine, &first),
-        F::NotNull => Ok(arguments
-            .values
-            .iter()
-            .find(|value| !matches!(value, Val::Null))
-            .cloned()
-            .unwrap_or(Val::Null)),
+        F::Merge => list::merge(machine, arguments),
+        F::Zip => list::zip(machine, arguments),
+        F::Max => list::most(machine, first, std::cmp::Ordering::Greater),
+        F::Min => list::most(machine, first, std::cmp::Ordering::Less),
+        F::Sort => list::sort(machine, first),
+        F::Distinct => list::distinct(machine, first),
+        F::NotNull => {
+            let mut values = (0..arguments.count).map(|index| arguments.value(machine, index));
+            Ok(values.find(|value| !matches!(value, Val::Null)).unwrap_or(Val::Null))
+        }
         F::Reverse => {
-            let Some(items) = first.items() else {
-                let text: String = first.text().unwrap_or_default().chars().rev().collect();
-                return machine.text(&text);
+            let Some(mut items) = machine.items(first)? else {
+                let text = machine.text(first).unwrap_or_default();
+                let text: String = text.chars().rev().collect();
+                return machine.make_text(&text);
             };
-            let mut items: Vec<Val<'v>> = items.collect();
-            items.reverse();
-            machine.list(items)
+            let base = machine.base();
+            while let Some(item) = machine.next(&mut items) {
+                machine.spend(0)?;
+                machine.push(item);
+            }
+            machine.memory.arena.stack.get_mut(base..).unwrap_or_default().reverse();
+            machine.list_from(base)
         }
         F::ToArray => match first.kind() {
             JsonType::Array => Ok(first),
-            _ => machine.list(vec![first]),
+            _ => {
+                let base = machine.base();
+                machine.push(first);
+                machine.list_from(base)
+            }
         },
-        F::Type => machine.text(match first.kind() {
+        F::Type => machine.make_text(match first.kind() {
             JsonType::Null => "null",
             JsonType::Boolean => "boolean",
             JsonType::Number => "number",
@@ -220,10 +248,6 @@ fn apply<'v, L: Lookup>(
 }
 
 /// What an expression gives for an element.
-fn key<'v, L: Lookup>(
-    machine: &mut Machine<'v, '_, L>,
-    by: &'v Op,
-    element: &Val<'v>,
-) -> Outcome<Val<'v>> {
+fn key<'v, L: Lookup>(machine: &mut Machine<'v, '_, L>, by: &'v Op, element: Val) -> Outcome<Val> {
     machine.eval(by, element)
 }

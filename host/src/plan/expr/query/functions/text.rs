@@ -1,66 +1,83 @@
 //! Functions of strings.
 
-use super::super::evaluate::{Machine, Outcome};
+use super::super::evaluate::{ITEM, Machine, Outcome};
 use super::super::function::FunctionName as F;
-use super::super::value::Val;
+use super::super::value::{Part, Val};
 use super::Arguments;
 use crate::plan::expr::Lookup;
 use crate::plan::expr::fuel;
 
-pub(super) fn apply<'v, L: Lookup>(
-    machine: &mut Machine<'v, '_, L>,
-    arguments: &Arguments<'v, '_>,
+pub(super) fn apply<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    arguments: Arguments<'_>,
     function: F,
-) -> Outcome<Val<'v>> {
+) -> Outcome<Val> {
     if function == F::Join {
         return join(machine, arguments);
     }
-    let first = arguments.value(0);
-    let text = first.text().unwrap_or_default();
+    let Some(part) = machine.text_part(arguments.value(machine, 0))? else { return Ok(Val::Null) };
     // What reads and writes the text once or twice, at the price of the conversions that do.
-    machine.spend_cost(fuel::TEXT, text.len())?;
+    machine.spend_cost(fuel::TEXT, part.len())?;
     match function {
-        F::StartsWith => Ok(Val::Boolean(text.starts_with(&arguments.text(1)))),
-        F::EndsWith => Ok(Val::Boolean(text.ends_with(&arguments.text(1)))),
-        F::Lower => machine.text(&text.to_lowercase()),
-        F::Upper => machine.text(&text.to_uppercase()),
+        F::StartsWith | F::EndsWith => {
+            let text = machine.written(part);
+            let affix = machine.text(arguments.value(machine, 1)).unwrap_or_default();
+            let is_there = if function == F::StartsWith {
+                text.starts_with(&*affix)
+            } else {
+                text.ends_with(&*affix)
+            };
+            Ok(Val::Boolean(is_there))
+        }
+        F::Lower => {
+            let text = machine.written(part).to_lowercase();
+            machine.make_text(&text)
+        }
+        F::Upper => {
+            let text = machine.written(part).to_uppercase();
+            machine.make_text(&text)
+        }
         F::FindFirst | F::FindLast => {
-            let (start, end) = (arguments.integer(2)?, arguments.integer(3)?);
-            let found = find(&text, &arguments.text(1), start, end, function == F::FindLast);
+            let (start, end) = (arguments.integer(machine, 2)?, arguments.integer(machine, 3)?);
+            let sub = arguments.text(machine, 1);
+            let found = find(machine.written(part), &sub, start, end, function == F::FindLast);
             Ok(found.map_or(Val::Null, |at| Val::Number(at.into())))
         }
-        F::PadLeft | F::PadRight => pad(machine, arguments, &text, function),
-        F::Replace => replace(machine, arguments, &text),
-        F::Split => split(machine, arguments, &text),
+        F::PadLeft | F::PadRight => pad(machine, arguments, part, function),
+        F::Replace => replace(machine, arguments, part),
+        F::Split => split(machine, arguments, part),
         _ => {
-            let set = arguments.text(1);
+            let set = arguments.text(machine, 1);
+            machine.spend(part.len().saturating_mul(set.len().min(part.len())))?;
             let strips =
                 |it: char| if set.is_empty() { it.is_whitespace() } else { set.contains(it) };
-            machine.spend(text.len().saturating_mul(set.len().min(text.len())))?;
-            machine.text(match function {
-                F::TrimLeft => text.trim_start_matches(strips),
-                F::TrimRight => text.trim_end_matches(strips),
-                _ => text.trim_matches(strips),
-            })
+            let text = machine.written(part);
+            let start = match function {
+                F::TrimRight => 0,
+                _ => text.len() - text.trim_start_matches(strips).len(),
+            };
+            let end = match function {
+                F::TrimLeft => text.len(),
+                _ => text.trim_end_matches(strips).len().max(start),
+            };
+            Ok(Val::Text(part.part(start, end)))
         }
     }
 }
 
-fn join<'v, L: Lookup>(
-    machine: &mut Machine<'v, '_, L>,
-    arguments: &Arguments<'v, '_>,
-) -> Outcome<Val<'v>> {
-    let between = arguments.text(0);
+fn join<L: Lookup>(machine: &mut Machine<'_, '_, L>, arguments: Arguments<'_>) -> Outcome<Val> {
+    let between = arguments.text(machine, 0);
     let mut joined = String::new();
-    for (index, item) in machine.items(&arguments.value(1))?.into_iter().flatten().enumerate() {
-        let item = item.text().unwrap_or_default();
-        machine.make(item.len() + between.len())?;
-        if index > 0 {
+    let Some(mut items) = machine.items(arguments.value(machine, 1))? else { return Ok(Val::Null) };
+    let mut is_first = true;
+    while let Some(item) = machine.next(&mut items) {
+        machine.make(item.size() + between.len())?;
+        if !std::mem::take(&mut is_first) {
             joined.push_str(&between);
         }
-        joined.push_str(&item);
+        joined.push_str(&machine.text(item).unwrap_or_default());
     }
-    machine.text(&joined)
+    machine.make_text(&joined)
 }
 
 /// The index of the first or last time that a text occurs between two indices, by characters.
@@ -80,62 +97,70 @@ fn find(text: &str, sub: &str, start: Option<i64>, end: Option<i64>, last: bool)
     Some(start + within.get(..at)?.chars().count())
 }
 
-fn pad<'v, L: Lookup>(
-    machine: &mut Machine<'v, '_, L>,
-    arguments: &Arguments<'v, '_>,
-    text: &str,
+fn pad<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    arguments: Arguments<'_>,
+    part: Part,
     function: F,
-) -> Outcome<Val<'v>> {
-    let width = arguments.count(1)?.unwrap_or(0);
-    let with = if arguments.values.len() > 2 { arguments.text(2) } else { " ".to_owned() };
+) -> Outcome<Val> {
+    let width = arguments.count(machine, 1)?.unwrap_or(0);
+    let with = if arguments.count > 2 { arguments.text(machine, 2) } else { " ".to_owned() };
     if with.chars().count() != 1 {
         return arguments.invalid_value("one character to fill with");
     }
-    let missing = width.saturating_sub(text.chars().count());
+    let missing = width.saturating_sub(machine.written(part).chars().count());
     // Before there are so many of them.
     machine.make(missing.saturating_mul(with.len()))?;
-    let filling = with.repeat(missing);
-    machine.text(&if function == F::PadLeft { filling + text } else { format!("{text}{filling}") })
+    let (filling, text) = (with.repeat(missing), machine.written(part));
+    let padded = if function == F::PadLeft { filling + text } else { format!("{text}{filling}") };
+    machine.make_text(&padded)
 }
 
-fn replace<'v, L: Lookup>(
-    machine: &mut Machine<'v, '_, L>,
-    arguments: &Arguments<'v, '_>,
-    text: &str,
-) -> Outcome<Val<'v>> {
-    let (old, new) = (arguments.text(1), arguments.text(2));
-    let most = arguments.count(3)?.unwrap_or(usize::MAX);
-    let times = text.matches(&old).count().min(most);
+fn replace<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    arguments: Arguments<'_>,
+    part: Part,
+) -> Outcome<Val> {
+    let (old, new) = (arguments.text(machine, 1), arguments.text(machine, 2));
+    let most = arguments.count(machine, 3)?.unwrap_or(usize::MAX);
+    let times = machine.written(part).matches(&old).count().min(most);
     machine.make(times.saturating_mul(new.len()))?;
-    machine.text(&text.replacen(&old, &new, times))
+    let replaced = machine.written(part).replacen(&old, &new, times);
+    machine.make_text(&replaced)
 }
 
-fn split<'v, L: Lookup>(
-    machine: &mut Machine<'v, '_, L>,
-    arguments: &Arguments<'v, '_>,
-    text: &str,
-) -> Outcome<Val<'v>> {
-    let separator = arguments.text(1);
-    let most = arguments.count(2)?.unwrap_or(usize::MAX);
-    let mut parts = Vec::new();
-    if !separator.is_empty() {
-        for part in text.splitn(most.saturating_add(1), &separator) {
-            machine.make(size_of::<Val<'_>>())?;
-            parts.push(machine.text(part)?);
+/// The parts are places in the text.
+fn split<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    arguments: Arguments<'_>,
+    part: Part,
+) -> Outcome<Val> {
+    let separator = arguments.text(machine, 1);
+    let most = arguments.count(machine, 2)?.unwrap_or(usize::MAX);
+    let base = machine.base();
+    let mut at = 0;
+    for count in 0.. {
+        let rest = machine.written(part).get(at..).unwrap_or_default();
+        let (end, next) = if count == most {
+            (rest.len(), None)
+        } else if separator.is_empty() {
+            let first = rest.chars().next().map_or(0, char::len_utf8);
+            (first, (first < rest.len()).then_some(first))
+        } else {
+            match rest.find(&separator) {
+                Some(found) => (found, Some(found + separator.len())),
+                None => (rest.len(), None),
+            }
+        };
+        if separator.is_empty() && end == 0 {
+            break;
         }
-        return machine.list(parts);
+        machine.make(ITEM)?;
+        machine.push(Val::Text(part.part(at, at + end)));
+        match next {
+            Some(next) => at += next,
+            None => break,
+        }
     }
-    let mut rest = text;
-    while let Some(first) = rest.chars().next()
-        && parts.len() < most
-    {
-        machine.make(size_of::<Val<'_>>())?;
-        let (part, behind) = rest.split_at(first.len_utf8());
-        parts.push(machine.text(part)?);
-        rest = behind;
-    }
-    if !rest.is_empty() {
-        parts.push(machine.text(rest)?);
-    }
-    machine.list(parts)
+    machine.list_from(base)
 }

@@ -1,0 +1,261 @@
+//! What expressions make on the way, and what they have found out about an event: kept in a few lists, so that nothing is allocated for a
+//! value, and used again for the next event.
+
+use super::error::Failure;
+use super::keyed::KeyTables;
+use super::shared::SharedPart;
+use super::value::{LITERALS, MADE, Part, Run, Val};
+use crate::json::scan;
+use crate::json::tape::{Doc, Tape};
+
+/// Bytes of what is kept for one event; what is beyond is evaluated again.
+const MAX_KEPT_BYTES: usize = 32 << 20;
+
+/// A member of an object: its key, which is a string, and its value.
+pub(super) type Member = (Val, Val);
+
+/// All that expressions have made for an event. Values are places in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arena {
+    text: String,
+    tape: Tape,
+    values: Vec<Val>,
+    members: Vec<Member>,
+    /// What lists and objects are put together from.
+    pub(super) stack: Vec<Val>,
+    /// What `let` binds.
+    pub(super) variables: Vec<Val>,
+    /// What is there until the end of the event.
+    kept: ArenaMark,
+}
+
+/// How far an arena is filled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ArenaMark {
+    text: usize,
+    tape: u32,
+    values: usize,
+    members: usize,
+}
+
+impl Arena {
+    fn clear(&mut self) {
+        self.kept = ArenaMark::default();
+        self.forget();
+    }
+
+    /// Forgets what isn't kept.
+    fn forget(&mut self) {
+        let ArenaMark { text, tape, values, members } = self.kept;
+        self.text.truncate(text);
+        self.tape.truncate(tape);
+        self.values.truncate(values);
+        self.members.truncate(members);
+        self.stack.clear();
+        self.variables.clear();
+    }
+
+    /// How far it is filled.
+    pub(super) fn mark(&self) -> ArenaMark {
+        ArenaMark {
+            text: self.text.len(),
+            tape: self.tape.next_index(),
+            values: self.values.len(),
+            members: self.members.len(),
+        }
+    }
+
+    /// A value that has no place in the literals of an expression itself.
+    fn localized(&mut self, value: Val, literals: Doc<'_>) -> Val {
+        match value {
+            Val::Text(part) if part.document == LITERALS => {
+                Val::Text(self.push_text(literals.part(part.start, part.end)))
+            }
+            Val::Digits(part) if part.document == LITERALS => {
+                Val::Digits(self.push_text(literals.part(part.start, part.end)))
+            }
+            Val::Taped { document: LITERALS, index, .. } => {
+                let (start, end) = literals.tape.range(index);
+                self.push_json(literals.part(start, end))
+            }
+            value => value,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.len()
+            + (self.tape.next_index() as usize + self.values.len()) * size_of::<Val>()
+            + self.members.len() * size_of::<Member>()
+    }
+
+    fn capacity(&self) -> usize {
+        let values = self.values.capacity() + self.stack.capacity() + self.variables.capacity();
+        self.text.capacity()
+            + self.tape.capacity()
+            + values * size_of::<Val>()
+            + self.members.capacity() * size_of::<Member>()
+    }
+
+    pub(super) fn doc(&self) -> Doc<'_> {
+        Doc { text: &self.text, tape: &self.tape }
+    }
+
+    /// Offsets have 32 bits: far more than may be made for one event is refused.
+    fn offset(&self) -> u32 {
+        self.text.len() as u32
+    }
+
+    /// A text.
+    pub(super) fn push_text(&mut self, text: &str) -> Part {
+        let start = self.offset();
+        self.text.push_str(text);
+        Part { document: MADE, start, end: self.offset() }
+    }
+
+    /// An array or object, as valid JSON without white space around it; null if it isn't.
+    pub(super) fn push_json(&mut self, json: &str) -> Val {
+        let part = self.push_text(json);
+        let index = self.tape.next_index();
+        let is_object = scan::byte(self.text.as_bytes(), part.start as usize) == b'{';
+        match self.tape.read(self.text.as_bytes(), part.start as usize, 0) {
+            Ok(_) => Val::Taped { document: MADE, index, is_object },
+            Err(_) => Val::Null,
+        }
+    }
+
+    /// A list of the values on the stack from `base` on.
+    pub(super) fn list_from(&mut self, base: usize) -> Val {
+        let start = self.values.len();
+        self.values.extend(self.stack.drain(base..));
+        Val::List(Run { start: start as u32, count: (self.values.len() - start) as u32 })
+    }
+
+    pub(super) fn values(&self, run: Run) -> &[Val] {
+        let start = run.start as usize;
+        self.values.get(start..start + run.count as usize).unwrap_or_default()
+    }
+
+    pub(super) fn value(&self, run: Run, index: usize) -> Option<Val> {
+        self.values(run).get(index).copied()
+    }
+
+    /// Where the next member will be.
+    pub(super) fn next_member(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(super) fn push_member(&mut self, member: Member) {
+        self.members.push(member);
+    }
+
+    /// The members from `start` on, as they are.
+    pub(super) fn object_from(&self, start: usize) -> Run {
+        Run { start: start as u32, count: (self.members.len() - start) as u32 }
+    }
+
+    pub(super) fn members(&self, run: Run) -> &[Member] {
+        let start = run.start as usize;
+        self.members.get(start..start + run.count as usize).unwrap_or_default()
+    }
+
+    pub(super) fn member(&self, run: Run, index: usize) -> Option<Member> {
+        self.members(run).get(index).copied()
+    }
+
+    pub(super) fn set_member(&mut self, index: usize, member: Member) {
+        if let Some(place) = self.members.get_mut(index) {
+            *place = member;
+        }
+    }
+
+    pub(super) fn truncate_members(&mut self, length: usize) {
+        self.members.truncate(length);
+    }
+}
+
+/// What a part that expressions share has come to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) value: Result<Val, Failure>,
+    /// The bytes that were made for it.
+    pub(super) made: usize,
+}
+
+/// What a part has come to last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    /// The number of the element that it is of; 0 for none.
+    of: u32,
+    known: Option<Known>,
+}
+
+/// What expressions remember while one event is served.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    pub(super) arena: Arena,
+    /// The lists in which something was looked up by a key.
+    pub(super) tables: KeyTables,
+    /// What parts of expressions have come to.
+    kept: Vec<Kept>,
+}
+
+impl Memory {
+    /// Forgets everything: an event comes, over which expressions share so many parts.
+    pub(crate) fn begin(&mut self, parts: usize) {
+        self.arena.clear();
+        self.tables.begin();
+        self.kept.clear();
+        self.kept.resize(parts, Kept::default());
+    }
+
+    /// Forgets what an expression has made and nobody will ask for.
+    pub(super) fn end(&mut self) {
+        self.arena.forget();
+    }
+
+    /// Bytes that are held on to.
+    pub(crate) fn capacity(&self) -> usize {
+        self.arena.capacity() + self.tables.capacity() + self.kept.capacity() * size_of::<Kept>()
+    }
+
+    pub(super) fn known(&self, part: SharedPart, of: u32) -> Option<Known> {
+        self.kept.get(part.number).filter(|kept| kept.of == of)?.known
+    }
+
+    /// Keeps what a part has come to, if there is room: all that was made since `from`. `literals` are those of the expression that it
+    /// is of, which others don't know. Gives its value.
+    pub(super) fn keep(
+        &mut self,
+        part: SharedPart,
+        of: u32,
+        mut known: Known,
+        from: ArenaMark,
+        literals: Doc<'_>,
+    ) -> Result<Val, Failure> {
+        if part.number >= self.kept.len() || self.arena.bytes() > MAX_KEPT_BYTES {
+            return known.value;
+        }
+        if let Ok(value) = &mut known.value {
+            *value = self.arena.localized(*value, literals);
+        }
+        // A part reads nothing that was made before it but what is kept.
+        for index in from.values..self.arena.values.len() {
+            let Some(value) = self.arena.values.get(index).copied() else { break };
+            let value = self.arena.localized(value, literals);
+            if let Some(place) = self.arena.values.get_mut(index) {
+                *place = value;
+            }
+        }
+        for index in from.members..self.arena.members.len() {
+            let Some((key, value)) = self.arena.members.get(index).copied() else { break };
+            let key = self.arena.localized(key, literals);
+            let value = self.arena.localized(value, literals);
+            self.arena.set_member(index, (key, value));
+        }
+        self.arena.kept = self.arena.mark();
+        if let Some(kept) = self.kept.get_mut(part.number) {
+            *kept = Kept { of, known: Some(known) };
+        }
+        known.value
+    }
+}
