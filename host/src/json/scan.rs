@@ -68,7 +68,7 @@ fn any_special(block: &[u8; 16]) -> bool {
 
 /// The offset of the first byte from `at` on that isn't plain string content.
 #[inline(always)]
-fn plain(text: &[u8], mut at: usize) -> usize {
+pub(super) fn plain(text: &[u8], mut at: usize) -> usize {
     let mut rest = text.get(at..).unwrap_or_default();
     // Most strings end within two words, which are looked at together: one branch that mostly goes one way. What goes on
     // is longer text, in which a cheaper look at 16 bytes comes first.

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::scan;
+
 /// What is between the quotes; none where it isn't a string.
 pub(crate) fn inside(json: &[u8]) -> Option<&[u8]> {
     json.strip_prefix(b"\"")?.strip_suffix(b"\"")
@@ -21,17 +23,54 @@ pub(crate) fn characters(inside: &[u8]) -> Cow<'_, [u8]> {
 
 /// The text that the inside of a valid string stands for.
 pub(crate) fn unescape(inside: &str) -> Option<String> {
-    let mut text = String::with_capacity(inside.len());
+    let mut text = Vec::new();
+    unescape_into(&mut text, inside.as_bytes())?;
+    String::from_utf8(text).ok()
+}
+
+/// Appends the text that the inside of a valid string stands for.
+pub(crate) fn unescape_into(text: &mut Vec<u8>, inside: &[u8]) -> Option<()> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    // Eight bytes are copied where fewer are meant, and the others then taken back.
+    text.reserve(inside.len() + 8);
     let mut rest = inside;
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        let (plain, from) = rest.split_at_checked(at)?;
-        let (found, length) = escape(from.as_bytes())?;
-        text.push_str(plain);
-        text.push(found);
-        rest = from.get(length..)?;
+    loop {
+        // Between escapes there are mostly few bytes: JSON in a string has one around every key.
+        while let Some((block, behind)) = rest.split_first_chunk::<8>() {
+            let other = u64::from_le_bytes(*block) ^ (ONES * 0x5c);
+            // The high bit of the first byte that is a backslash; bits above it mean nothing.
+            let found = other.wrapping_sub(ONES) & !other & HIGH;
+            text.extend_from_slice(block);
+            if found != 0 {
+                let plain = (found.trailing_zeros() / 8) as usize;
+                text.truncate(text.len() - 8 + plain);
+                rest = rest.get(plain..)?;
+                break;
+            }
+            rest = behind;
+        }
+        if rest.len() < 8 {
+            let plain = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
+            let (plain, from) = rest.split_at_checked(plain)?;
+            text.extend_from_slice(plain);
+            rest = from;
+        }
+        let Some(escaped) = rest.get(1) else { return rest.is_empty().then_some(()) };
+        let short = match escaped {
+            b'"' | b'\\' | b'/' => *escaped,
+            b'n' => b'\n',
+            b't' => b'\t',
+            _ => {
+                let (found, length) = escape(rest)?;
+                text.extend_from_slice(found.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = rest.get(length..)?;
+                continue;
+            }
+        };
+        text.push(short);
+        rest = rest.get(2..)?;
     }
-    text.push_str(rest);
-    Some(text)
 }
 
 /// What is left of the inside of a valid string after a text that it begins with. No more is read than that text takes.
@@ -98,15 +137,13 @@ pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
 /// Appends a text as it appears inside a canonical string.
 pub(crate) fn push_inside(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
-    let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
-    while let Some(at) = rest.iter().position(is_special) {
-        let (plain, from) = rest.split_at(at);
+    loop {
+        let (plain, from) = rest.split_at(scan::plain(rest, 0).min(rest.len()));
         out.extend_from_slice(plain);
         let Some((special, behind)) = from.split_first() else { break };
         push_escape(out, *special);
         rest = behind;
     }
-    out.extend_from_slice(rest);
 }
 
 fn push_escape(out: &mut Vec<u8>, special: u8) {

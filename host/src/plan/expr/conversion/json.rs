@@ -25,25 +25,29 @@ fn compact(json: &str) -> Option<String> {
     let text = json.as_bytes();
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
+    // Where what is yet to be copied begins.
+    let mut from = 0;
     while let Some(byte) = text.get(at) {
         match byte {
             b'"' => {
                 let (end, escaped) = scan::string(text, at + 1).ok()?;
                 if escaped {
+                    out.extend_from_slice(text.get(from..at)?);
                     let text = string::unescape(json.get(at + 1..end - 1)?)?;
                     string::push_string(&mut out, &text);
-                } else {
-                    out.extend_from_slice(text.get(at..end)?);
+                    from = end;
                 }
                 at = end;
             }
-            b' ' | b'\n' | b'\r' | b'\t' => at += 1,
-            _ => {
-                out.push(*byte);
+            b' ' | b'\n' | b'\r' | b'\t' => {
+                out.extend_from_slice(text.get(from..at)?);
                 at += 1;
+                from = at;
             }
+            _ => at += 1,
         }
     }
+    out.extend_from_slice(text.get(from..)?);
     String::from_utf8(out).ok()
 }
 

@@ -335,6 +335,26 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         }
     }
 
+    /// The value of JSON that a text is; `None` where it isn't JSON. What is in it are places in the text.
+    pub(super) fn parsed(&mut self, part: Part) -> Outcome<Option<Val>> {
+        let text = self.written(part);
+        let space = [' ', '\n', '\r', '\t'];
+        let start = text.len() - text.trim_start_matches(space).len();
+        let mut part = part.part(start, text.trim_end_matches(space).len().max(start));
+        if part.document != MADE {
+            self.make(part.len())?;
+            let doc = if part.document == LITERALS {
+                self.literals
+            } else {
+                self.event.document(part.document)
+            };
+            part = self.memory.arena.push_text(doc.part(part.start, part.end));
+        }
+        let first = self.written(part).as_bytes().first().copied();
+        let parsed = self.memory.arena.parsed(part);
+        Ok(parsed.map(|(index, escaped)| of_text(first, part, escaped, Some(index))))
+    }
+
     /// A list of the values on the stack from `base` on.
     pub(super) fn list_from(&mut self, base: usize) -> Outcome<Val> {
         let count = self.memory.arena.stack.len().saturating_sub(base);
@@ -426,10 +446,14 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
     pub(super) fn text_part(&mut self, value: Val) -> Outcome<Option<Part>> {
         Ok(match value {
             Val::Text(part) => Some(part),
-            Val::Escaped(_) => {
-                let Some(text) = self.text(value).map(Cow::into_owned) else { return Ok(None) };
-                self.make(text.len())?;
-                Some(self.memory.arena.push_text(&text))
+            Val::Escaped(part) => {
+                self.make(part.len())?;
+                let inside = match part.document {
+                    MADE => &self.written(part).to_owned(),
+                    LITERALS => self.literals.part(part.start, part.end),
+                    level => self.event.document(level).part(part.start, part.end),
+                };
+                self.memory.arena.push_unescaped(inside)
             }
             _ => None,
         })

@@ -5,8 +5,8 @@ use super::error::Failure;
 use super::keyed::KeyTables;
 use super::shared::SharedPart;
 use super::value::{LITERALS, MADE, Part, Run, Val};
-use crate::json::scan;
-use crate::json::tape::{Doc, Tape};
+use crate::json::tape::{Doc, Tape, TapeIndex};
+use crate::json::{scan, string};
 
 /// Bytes of what is kept for one event; what is beyond is evaluated again.
 const MAX_KEPT_BYTES: usize = 32 << 20;
@@ -21,6 +21,8 @@ pub(super) struct Arena {
     tape: Tape,
     values: Vec<Val>,
     members: Vec<Member>,
+    /// A string whose escapes are read.
+    unescaped: Vec<u8>,
     /// What lists and objects are put together from.
     pub(super) stack: Vec<Val>,
     /// What `let` binds.
@@ -91,6 +93,7 @@ impl Arena {
     fn capacity(&self) -> usize {
         let values = self.values.capacity() + self.stack.capacity() + self.variables.capacity();
         self.text.capacity()
+            + self.unescaped.capacity()
             + self.tape.capacity()
             + values * size_of::<Val>()
             + self.members.capacity() * size_of::<Member>()
@@ -110,6 +113,28 @@ impl Arena {
         let start = self.offset();
         self.text.push_str(text);
         Part { document: MADE, start, end: self.offset() }
+    }
+
+    /// The text that the inside of a valid string stands for.
+    pub(super) fn push_unescaped(&mut self, inside: &str) -> Option<Part> {
+        self.unescaped.clear();
+        string::unescape_into(&mut self.unescaped, inside.as_bytes())?;
+        let start = self.offset();
+        self.text.push_str(simdutf8::basic::from_utf8(&self.unescaped).ok()?);
+        Some(Part { document: MADE, start, end: self.offset() })
+    }
+
+    /// A part of the text that is JSON, with nothing around it: where its value is on the tape, and whether it is a string with escapes.
+    pub(super) fn parsed(&mut self, part: Part) -> Option<(TapeIndex, bool)> {
+        let index = self.tape.next_index();
+        let text = self.text.as_bytes().get(..part.end as usize)?;
+        match self.tape.read(text, part.start as usize, 0) {
+            Ok(end) if end == part.end as usize => Some((index, self.tape.is_escaped(index))),
+            _ => {
+                self.tape.truncate(index);
+                None
+            }
+        }
     }
 
     /// An array or object, as valid JSON without white space around it; null if it isn't.

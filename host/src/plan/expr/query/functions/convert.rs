@@ -11,7 +11,9 @@ use super::super::program::{Call, Extra, Unit};
 use super::super::tree::Operation;
 use super::super::value::Val;
 use super::Arguments;
-use crate::plan::expr::conversion::{Data, StepOutcome, from_nanoseconds, nanoseconds};
+use crate::plan::expr::conversion::{
+    Data, MAX_TEXT_BYTES, StepOutcome, from_nanoseconds, nanoseconds,
+};
 use crate::plan::expr::{Conversion, JsonType, Lookup, fuel};
 
 pub(super) fn apply<'v, L: Lookup>(
@@ -83,6 +85,11 @@ fn convert<'v, L: Lookup>(
     mut value: Val,
     conversion: &Conversion,
 ) -> Outcome<Val> {
+    if let Conversion::ParseJson { path } = conversion
+        && path.is_empty()
+    {
+        return parse_json(machine, arguments, value, conversion);
+    }
     let mut made = Vec::new();
     if machine.repeats_keys(value)? {
         machine.write(value, &mut made)?;
@@ -129,6 +136,29 @@ fn convert<'v, L: Lookup>(
     }
     machine.make(json.len())?;
     machine.made_json(&json)
+}
+
+/// The value that a text is as JSON.
+fn parse_json<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    arguments: Arguments<'_>,
+    value: Val,
+    conversion: &Conversion,
+) -> Outcome<Val> {
+    let part = machine.text_part(value)?.filter(|part| part.len() <= MAX_TEXT_BYTES);
+    if let Some(part) = part {
+        machine.spend_cost(conversion.cost(), part.len())?;
+    }
+    match part.map(|part| machine.parsed(part)).transpose()?.flatten() {
+        None => arguments.invalid_value("a value that the conversion of that name takes"),
+        Some(parsed)
+            if machine.withholds_nested
+                && matches!(parsed.kind(), JsonType::Object | JsonType::Array) =>
+        {
+            Ok(Val::Null)
+        }
+        Some(parsed) => Ok(parsed),
+    }
 }
 
 /// `epoch`, `from_epoch` and `duration`.
