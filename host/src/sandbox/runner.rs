@@ -247,18 +247,19 @@ impl Runner {
         // Until the result is found to be one.
         self.is_over = true;
         let json = self.guest.as_ref().map_or(&[][..], |guest| guest.bytes(range));
-        let mut shape = result::check(json)?;
-        let mut json = json;
-        let made = shape.nodes + shape.edges;
-        if let Some(rule) = self.extractor.section().on_duplicate() {
-            (json, shape) = self.reducer.reduce(json, shape, rule)?;
-        }
+        let (json, shape, made) = match self.extractor.section().on_duplicate() {
+            Some(rule) => self.reducer.check(json, rule)?,
+            None => {
+                let shape = result::check(json)?;
+                (json, shape, shape)
+            }
+        };
         RunError::if_over(self.extractor.sandbox().deadline(self.started))?;
         self.is_over = is_large;
         observer.ended(Step::Check);
         let Spent { fuel: conversion_fuel, failed_conversions } = self.writer.spent();
         let fuel = fuel.saturating_add(conversion_fuel);
-        let dropped = made.saturating_sub(shape.nodes + shape.edges);
+        let dropped = (made.nodes + made.edges).saturating_sub(shape.nodes + shape.edges);
         let dropped_duplicates = u32::try_from(dropped).unwrap_or(u32::MAX);
         Ok(RunOutcome {
             json,

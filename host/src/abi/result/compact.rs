@@ -1,29 +1,50 @@
 //! The quick reader: results as extractors mostly write them.
 
+use std::ops::Range;
+
+use super::reduce::{EDGES, FULL, NODES, PARTIAL};
 use super::{ResultCounts, VALUE_DEPTH};
 use crate::json::scan;
 
 /// The shape of a result whose keys come in the documented order and that holds no white space, which is how extractors
 /// mostly write; `None` for any other text, a result or not.
-pub(super) fn read(bytes: &[u8]) -> Option<ResultCounts> {
+/// `found` is told where each element of a list is, by the offsets of its first byte and of the one after it, and where its id is, in
+/// its quotes; also of a text for which this gives nothing in the end.
+pub(super) fn read(
+    bytes: &[u8],
+    mut found: impl FnMut(usize, Range<usize>, Range<usize>),
+) -> Option<ResultCounts> {
     let at = after(bytes, 0, b"{\"nodes\":")?;
-    let (nodes, at) = elements(bytes, at, |at| {
-        let at = text(bytes, after(bytes, at, b"{\"node_id\":")?)?;
+    let (nodes, at) = elements(bytes, at, |start| {
+        let id = after(bytes, start, b"{\"node_id\":")?;
+        let at = text(bytes, id)?;
+        let id = id..at;
         let at = text(bytes, after(bytes, at, b",\"entity_name\":")?)?;
         let (_, at) = elements(bytes, after(bytes, at, b",\"labels\":")?, |at| text(bytes, at))?;
-        compact_properties(bytes, at)
+        let end = compact_properties(bytes, at)?;
+        found(NODES, start..end, id);
+        Some(end)
     })?;
-    let (edges, at) = elements(bytes, after(bytes, at, b",\"edges\":")?, |at| {
-        let at = text(bytes, after(bytes, at, b"{\"edge_id\":")?)?;
+    let (edges, at) = elements(bytes, after(bytes, at, b",\"edges\":")?, |start| {
+        let id = after(bytes, start, b"{\"edge_id\":")?;
+        let at = text(bytes, id)?;
+        let id = id..at;
         let at = text(bytes, after(bytes, at, b",\"relationship_name\":")?)?;
         let at = text(bytes, after(bytes, at, b",\"from_node_id\":")?)?;
         let at = text(bytes, after(bytes, at, b",\"to_node_id\":")?)?;
-        compact_properties(bytes, at)
+        let end = compact_properties(bytes, at)?;
+        found(EDGES, start..end, id);
+        Some(end)
     })?;
     let at = after(bytes, at, b",\"fully_handled_span_ids\":")?;
-    let (fully_handled, at) = elements(bytes, at, |at| text(bytes, at))?;
+    let mut span = |list: usize, start: usize| {
+        let end = text(bytes, start)?;
+        found(list, start..end, start..end);
+        Some(end)
+    };
+    let (fully_handled, at) = elements(bytes, at, |at| span(FULL, at))?;
     let at = after(bytes, at, b",\"partially_handled_span_ids\":")?;
-    let (partially_handled, at) = elements(bytes, at, |at| text(bytes, at))?;
+    let (partially_handled, at) = elements(bytes, at, |at| span(PARTIAL, at))?;
     let end = after(bytes, at, b"}")?;
     (end == bytes.len()).then_some(ResultCounts { nodes, edges, fully_handled, partially_handled })
 }
@@ -55,7 +76,7 @@ fn text(bytes: &[u8], at: usize) -> Option<usize> {
 fn elements(
     bytes: &[u8],
     at: usize,
-    element: impl Fn(usize) -> Option<usize>,
+    mut element: impl FnMut(usize) -> Option<usize>,
 ) -> Option<(usize, usize)> {
     let mut at = after(bytes, at, b"[")?;
     if let Some(end) = after(bytes, at, b"]") {

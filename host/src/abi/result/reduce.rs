@@ -1,20 +1,27 @@
 //! What the host does about the same id twice in one result.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::ops::Range;
 
-use super::{ResultCounts, ResultError};
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+use super::{ResultCounts, ResultError, compact, thorough};
 use crate::abi::block::KEPT_BYTES;
 use crate::diagnostics::untrusted::quoted;
 use crate::json::{scan, string, walk};
 use crate::plan::expr::OnDuplicate;
 
-/// Reduces results to one node, edge and claim for each id; keeps its buffers from result to result.
+/// Checks results, and reduces them to one node, edge and claim for each id; keeps its buffers from result to result.
 #[derive(Clone, Debug, Default)]
 pub struct Reducer {
     text: Vec<u8>,
     lists: [ResultList; LISTS.len()],
+    /// Elements by their ids.
+    by_id: HashTable<ItemPlace>,
+    hasher: RandomState,
 }
 
 /// The lists of a result, each with the key that holds the id of an element.
@@ -25,16 +32,16 @@ const LISTS: [(&[u8], Option<&[u8]>); 4] = [
     (b"partially_handled_span_ids", None),
 ];
 
-const NODES: usize = 0;
-const EDGES: usize = 1;
-const FULL: usize = 2;
-const PARTIAL: usize = 3;
+pub(super) const NODES: usize = 0;
+pub(super) const EDGES: usize = 1;
+pub(super) const FULL: usize = 2;
+pub(super) const PARTIAL: usize = 3;
 
 /// One list of a result.
 #[derive(Clone, Debug, Default)]
 struct ResultList {
-    /// What is between the brackets.
-    range: Range<usize>,
+    /// What is between the brackets, where that is more than the items with commas between them.
+    inside: Option<Range<usize>>,
     items: Vec<ResultItem>,
     /// Whether an item of it is dropped.
     is_changed: bool,
@@ -49,44 +56,60 @@ struct ResultItem {
     is_dropped: bool,
 }
 
+/// An element: its list, and its index there.
+type ItemPlace = (u8, u32);
+
 impl Reducer {
-    /// A result that [`check`](super::check()) has found to have this shape, with what appears twice in it dealt with: of nodes
-    /// with the same id the last one stays, and of edges, or the result is refused, as `rule` says; a span id stays once,
+    /// Checks the bytes that a guest returned, as [`check`](super::check()) does, and deals with what appears twice in them: of
+    /// nodes with the same id the last one stays, and of edges, or the result is refused, as `rule` says; a span id stays once,
     /// the first time that it stands in its list, and not among the fully handled ones if it is partially handled too. Ids
     /// are the same when they are the same characters, however they are escaped. A result without such an id is given back
-    /// as it is.
+    /// as it is. Third, what it held before.
     ///
     /// # Errors
-    /// [`ResultError::DuplicateId`], if `rule` is to refuse.
-    pub fn reduce<'a>(
+    /// [`ResultError`], the first thing that is wrong; [`ResultError::DuplicateId`], if `rule` is to refuse.
+    pub fn check<'a>(
         &'a mut self,
         json: &'a [u8],
-        shape: ResultCounts,
         rule: OnDuplicate,
-    ) -> Result<(&'a [u8], ResultCounts), ResultError> {
+    ) -> Result<(&'a [u8], ResultCounts, ResultCounts), ResultError> {
         self.release();
-        let spans = shape.fully_handled + shape.partially_handled;
-        if shape.nodes <= 1 && shape.edges <= 1 && spans <= 1 {
-            return Ok((json, shape));
+        super::check_text(json)?;
+        let lists = &mut self.lists;
+        lists.iter_mut().for_each(ResultList::clear);
+        let read = compact::read(json, |list, range, id| {
+            if let Some(list) = lists.get_mut(list) {
+                list.items.push(ResultItem { range, id, is_dropped: false });
+            }
+        });
+        let made = match read {
+            Some(made) => made,
+            None => {
+                let made = thorough::read(json)?;
+                self.find(json);
+                made
+            }
+        };
+        let spans = made.fully_handled + made.partially_handled;
+        if made.nodes <= 1 && made.edges <= 1 && spans <= 1 {
+            return Ok((json, made, made));
         }
-        self.find(json);
         for list in [NODES, EDGES] {
-            self.lists[list].keep_last(json, list, rule)?;
+            self.keep_last(json, list, rule)?;
         }
-        let partial = self.lists[PARTIAL].keep_first(json, HashSet::new());
-        self.lists[FULL].keep_first(json, partial);
+        self.keep_first_spans(json);
         if !self.lists.iter().any(|list| list.is_changed) {
-            return Ok((json, shape));
+            return Ok((json, made, made));
         }
         self.rewrite(json);
         let left = |list: usize| self.lists[list].items.iter().filter(|it| !it.is_dropped).count();
-        let shape = ResultCounts {
+        let left = ResultCounts {
             nodes: left(NODES),
             edges: left(EDGES),
             fully_handled: left(FULL),
             partially_handled: left(PARTIAL),
         };
-        Ok((&self.text, shape))
+        Ok((&self.text, left, made))
     }
 
     /// Gives up what the last result has taken beyond 1 MiB of text and 1 MiB of lists.
@@ -97,15 +120,13 @@ impl Reducer {
         let items: usize = self.lists.iter().map(|list| list.items.capacity()).sum();
         if items * size_of::<ResultItem>() > KEPT_BYTES {
             self.lists = Default::default();
+            self.by_id = HashTable::new();
         }
     }
 
-    /// Notes where all elements and their ids are.
+    /// Notes where all elements and their ids are, in a result that was found to be one.
     fn find(&mut self, json: &[u8]) {
-        for list in &mut self.lists {
-            list.items.clear();
-            list.is_changed = false;
-        }
+        self.lists.iter_mut().for_each(ResultList::clear);
         walk::members(json, scan::space(json, 0), |key, at| {
             let mut lists = self.lists.iter_mut().zip(LISTS);
             match lists.find(|(_, (name, _))| *name == key.content) {
@@ -115,22 +136,73 @@ impl Reducer {
         });
     }
 
+    /// Drops all but the last element of an id.
+    fn keep_last(
+        &mut self,
+        json: &[u8],
+        list: usize,
+        rule: OnDuplicate,
+    ) -> Result<(), ResultError> {
+        self.by_id.clear();
+        for index in 0..self.lists[list].items.len() {
+            let Some(earlier) = self.insert(json, list, index) else { continue };
+            if rule == OnDuplicate::Reject {
+                return Err(duplicate(json, list, index, &self.lists[list].items[index]));
+            }
+            self.lists[list].drop_item(earlier.1 as usize);
+        }
+        Ok(())
+    }
+
+    /// Drops all but the first span of an id, and those fully handled that are partially handled as well.
+    fn keep_first_spans(&mut self, json: &[u8]) {
+        self.by_id.clear();
+        for list in [PARTIAL, FULL] {
+            for index in 0..self.lists[list].items.len() {
+                if self.insert(json, list, index).is_some() {
+                    self.lists[list].drop_item(index);
+                }
+            }
+        }
+    }
+
+    /// Notes the element, and gives the one that had the same id before.
+    fn insert(&mut self, json: &[u8], list: usize, index: usize) -> Option<ItemPlace> {
+        let Self { lists, by_id, hasher, .. } = self;
+        let id = |(list, index): ItemPlace| {
+            let items = lists.get(usize::from(list)).map(|list| list.items.as_slice());
+            let item = items.unwrap_or_default().get(index as usize);
+            item.map(|item| content(json, &item.id)).unwrap_or_default()
+        };
+        // There are four lists, and results have fewer than 2^32 bytes.
+        let place = (list as u8, index as u32);
+        let own = id(place);
+        let hash = |id: &[u8]| hasher.hash_one(id);
+        match by_id.entry(hash(&own), |other| id(*other) == own, |other| hash(&id(*other))) {
+            Entry::Vacant(entry) => {
+                entry.insert(place);
+                None
+            }
+            Entry::Occupied(mut entry) => Some(std::mem::replace(entry.get_mut(), place)),
+        }
+    }
+
     /// The text without the elements that are dropped.
     fn rewrite(&mut self, json: &[u8]) {
-        let Self { text, lists } = self;
+        let Self { text, lists, .. } = self;
         text.clear();
         let mut lists: Vec<&ResultList> = lists.iter().filter(|list| list.is_changed).collect();
-        lists.sort_unstable_by_key(|list| list.range.start);
+        lists.sort_unstable_by_key(|list| list.range().start);
         let mut from = 0;
         for list in lists {
-            text.extend_from_slice(json.get(from..list.range.start).unwrap_or_default());
+            text.extend_from_slice(json.get(from..list.range().start).unwrap_or_default());
             for (index, item) in list.items.iter().filter(|item| !item.is_dropped).enumerate() {
                 if index > 0 {
                     text.push(b',');
                 }
                 text.extend_from_slice(json.get(item.range.clone()).unwrap_or_default());
             }
-            from = list.range.end;
+            from = list.range().end;
         }
         text.extend_from_slice(json.get(from..).unwrap_or_default());
     }
@@ -139,7 +211,7 @@ impl Reducer {
 impl ResultList {
     /// Notes where the elements of the array at `at` are; gives the offset after it.
     fn find(&mut self, json: &[u8], at: usize, id: Option<&[u8]>) -> Option<usize> {
-        let Self { items, .. } = self;
+        let items = &mut self.items;
         let end = walk::elements(json, at, |start| {
             let mut own = start..start;
             let end = match id {
@@ -158,50 +230,30 @@ impl ResultList {
             items.push(ResultItem { range: start..end, id: own, is_dropped: false });
             Some(end)
         })?;
-        self.range = at + 1..end - 1;
+        self.inside = Some(at + 1..end - 1);
         Some(end)
     }
 
-    /// Drops all but the last element of an id.
-    fn keep_last(
-        &mut self,
-        json: &[u8],
-        list: usize,
-        rule: OnDuplicate,
-    ) -> Result<(), ResultError> {
-        if self.items.len() <= 1 {
-            return Ok(());
-        }
-        let mut last: HashMap<Cow<'_, [u8]>, usize> = HashMap::with_capacity(self.items.len());
-        for index in 0..self.items.len() {
-            let Some(item) = self.items.get(index) else { break };
-            let Some(earlier) = last.insert(content(json, &item.id), index) else { continue };
-            if rule == OnDuplicate::Reject {
-                return Err(duplicate(json, list, index, item));
-            }
-            self.is_changed = true;
-            if let Some(item) = self.items.get_mut(earlier) {
-                item.is_dropped = true;
-            }
-        }
-        Ok(())
+    fn clear(&mut self) {
+        self.inside = None;
+        self.items.clear();
+        self.is_changed = false;
     }
 
-    /// Drops all but the first element of an id, and those that are `taken`; gives these and what is left.
-    fn keep_first<'j>(
-        &mut self,
-        json: &'j [u8],
-        mut taken: HashSet<Cow<'j, [u8]>>,
-    ) -> HashSet<Cow<'j, [u8]>> {
-        if self.items.len() + taken.len() > 1 {
-            for item in &mut self.items {
-                item.is_dropped = !taken.insert(content(json, &item.id));
-                self.is_changed |= item.is_dropped;
-            }
-        } else if let Some(item) = self.items.first() {
-            taken.insert(content(json, &item.id));
+    fn drop_item(&mut self, index: usize) {
+        if let Some(item) = self.items.get_mut(index) {
+            item.is_dropped = true;
+            self.is_changed = true;
         }
-        taken
+    }
+
+    /// What is between the brackets.
+    fn range(&self) -> Range<usize> {
+        if let Some(inside) = &self.inside {
+            return inside.clone();
+        }
+        let start = self.items.first().map_or(0, |item| item.range.start);
+        start..self.items.last().map_or(start, |item| item.range.end)
     }
 }
 
@@ -241,9 +293,10 @@ mod tests {
     }
 
     fn reduced(json: &str, rule: OnDuplicate) -> Result<String, ResultError> {
-        let shape = check(json.as_bytes()).expect("a result");
+        let made = check(json.as_bytes()).expect("a result");
         let mut reducer = Reducer::default();
-        let (text, shape) = reducer.reduce(json.as_bytes(), shape, rule)?;
+        let (text, shape, before) = reducer.check(json.as_bytes(), rule)?;
+        assert_eq!(before, made);
         assert_eq!(check(text), Ok(shape), "{}", String::from_utf8_lossy(text));
         Ok(String::from_utf8(text.to_vec()).expect("UTF-8"))
     }
@@ -302,9 +355,8 @@ mod tests {
         let mut nodes: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "A")).collect();
         nodes.push(("\"7\"", "B"));
         let json = result(&nodes, &[], "", "");
-        let shape = check(json.as_bytes()).expect("a result");
         let mut reducer = Reducer::default();
-        reducer.reduce(json.as_bytes(), shape, OnDuplicate::Last).expect("nothing is refused");
+        reducer.check(json.as_bytes(), OnDuplicate::Last).expect("nothing is refused");
         let held = |reducer: &Reducer| {
             let items: usize = reducer.lists.iter().map(|list| list.items.capacity()).sum();
             (reducer.text.capacity(), items * size_of::<ResultItem>())

@@ -7,7 +7,7 @@ use super::function::{Function, FunctionName, Parameter};
 use super::keyed::KeyTest;
 use super::number::Number;
 use super::program::{Call, Extra, KeyRead, Literals, Op, Program, Step, Unit};
-use super::tree::{Comparison, Node, NodeKind, Operation};
+use super::tree::{Node, NodeKind, Operation};
 use crate::diagnostics::codes;
 use crate::diagnostics::nearest::nearest;
 use crate::diagnostics::untrusted::quoted;
@@ -45,18 +45,6 @@ pub(super) fn compile(
     op.take_apart(false, &mut taken_apart);
     let zone = zone.cloned();
     Ok(Program { op, inputs, taken_apart, keys, elements, literals, variables, zone })
-}
-
-/// What a condition is that compares the string under a key of the current value, and does nothing else.
-fn key_test(condition: &Op) -> Option<KeyTest> {
-    let Op::Compare(Comparison::Equal, left, right) = condition else { return None };
-    let ((Op::Fields(of, keys), Op::Literal(json, _))
-    | (Op::Literal(json, _), Op::Fields(of, keys))) = (&**left, &**right)
-    else {
-        return None;
-    };
-    let (Op::Current, [key]) = (&**of, keys.as_slice()) else { return None };
-    Some(KeyTest { key: key.clone(), equals: serde_json::from_str(json).ok()? })
 }
 
 struct Compiler<'p> {
@@ -248,7 +236,7 @@ impl Compiler<'_> {
                 let element = origin.element();
                 let (condition, _) = self.op(condition, &Here::Dynamic(element.clone()))?;
                 let (right, origin) = self.each(right, element)?;
-                let test = key_test(&condition);
+                let test = KeyTest::of(&condition);
                 let filter = Op::Filter(list.into(), condition.into(), right, test);
                 Part::Value(filter, origin.list())
             }

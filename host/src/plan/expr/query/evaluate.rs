@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::error::{Failure, FailureKind};
 use super::functions;
-use super::keyed::KeyTest;
+use super::keyed::{KeyEntry, KeyTest, StableList};
 use super::memory::{Known, Member, Memory};
 use super::number::Number;
 use super::program::{Op, Program};
@@ -32,11 +32,9 @@ pub(crate) enum Stop {
     Failed(Failure),
 }
 
-impl From<OutOfFuel> for Stop {
-    fn from(spent: OutOfFuel) -> Self {
-        Self::OutOfFuel(spent)
-    }
-}
+/// That an evaluation has ended early. Why is kept in the machine, so that what is handed on fits into registers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Halt;
 
 /// Bytes that a value or a member is counted as that is made.
 pub(super) const ITEM: usize = size_of::<Val>();
@@ -45,7 +43,7 @@ const LOOK: usize = 4;
 /// How many keys of an object are compared one by one.
 const FEW_KEYS: usize = 16;
 
-pub(super) type Outcome<T> = Result<T, Stop>;
+pub(super) type Outcome<T> = Result<T, Halt>;
 
 /// What evaluates one expression for one event.
 pub(super) struct Machine<'v, 'f, L> {
@@ -58,6 +56,8 @@ pub(super) struct Machine<'v, 'f, L> {
     /// policy denies.
     pub(super) withholds_nested: bool,
     literals: Doc<'v>,
+    /// Why it has ended early, if it has.
+    stopped: Option<Stop>,
     pub(super) memory: &'f mut Memory,
     /// In which times without an offset are read.
     pub(super) zone: Option<&'v Zone>,
@@ -88,6 +88,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             left: MAX_MADE_BYTES,
             withholds_nested,
             literals: program.literals.doc(),
+            stopped: None,
             memory,
             zone: program.zone.as_ref(),
         }
@@ -103,7 +104,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                 self.memory.arena.variables.get(*slot).copied().unwrap_or(Val::Null)
             }
             Op::Undefined(at) => {
-                return fail(FailureKind::UndefinedVariable, *at, "a variable that is bound");
+                return self.fail(FailureKind::UndefinedVariable, *at, "a variable that is bound");
             }
             Op::Fields(of, keys) => {
                 let mut value = self.eval(of, current)?;
@@ -165,14 +166,14 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             Op::Filter(list, condition, right, test) => {
                 let list = self.eval(list, current)?;
                 if let Some(test) = test
-                    && let Some(found) = self.keyed(list, test)?
+                    && let Some(found) = self.keyed(list, test, condition, current)?
                 {
-                    return match right {
-                        Some(right) => self.project(found, None, Some(right)),
-                        None => Ok(match found {
-                            Items::List(run, _) => Val::List(run),
-                            Items::Taped(..) => list,
-                        }),
+                    let rest = (!test.is_all()).then_some(&**condition);
+                    return match (rest, right) {
+                        (None, None) => Ok(Val::List(found)),
+                        (rest, right) => {
+                            self.project(Items::List(found, 0), rest, right.as_deref())
+                        }
                     };
                 }
                 match self.items(list)? {
@@ -200,16 +201,17 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                 let (left, right) = (self.eval(left, current)?, self.eval(right, current)?);
                 let (left, right) = (self.number(left, *at)?, self.number(right, *at)?);
                 match left.apply(*operation, right) {
-                    Some(result) => Val::Number(result),
+                    Some(result) => self.made_number(result)?,
                     None => {
                         let expected = "a result that is a number";
-                        return fail(FailureKind::NotANumber, *at, expected);
+                        return self.fail(FailureKind::NotANumber, *at, expected);
                     }
                 }
             }
             Op::Negate(inside, at) => {
                 let value = self.eval(inside, current)?;
-                Val::Number(self.number(value, *at)?.negated())
+                let negated = self.number(value, *at)?.negated();
+                self.made_number(negated)?
             }
             Op::Plus(inside, at) => {
                 let value = self.eval(inside, current)?;
@@ -307,20 +309,50 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         of_text(first, Part { document, start, end }, escaped, Some(index))
     }
 
+    /// Ends the evaluation: the expression fails.
+    #[cold]
+    pub(super) fn fail<T>(
+        &mut self,
+        kind: FailureKind,
+        at: usize,
+        expected: &'static str,
+    ) -> Outcome<T> {
+        self.failed(Failure { kind, at, expected })
+    }
+
+    #[cold]
+    fn failed<T>(&mut self, failure: Failure) -> Outcome<T> {
+        self.stopped = Some(Stop::Failed(failure));
+        Err(Halt)
+    }
+
+    /// Why the evaluation has ended early.
+    pub(super) fn stop(&mut self, Halt: Halt) -> Stop {
+        self.stopped.take().unwrap_or(Stop::OutOfFuel(OutOfFuel { missing: 0 }))
+    }
+
+    #[inline]
+    fn pay(&mut self, cost: u64) -> Outcome<()> {
+        fuel::spend(self.fuel, cost).map_err(|spent| {
+            self.stopped = Some(Stop::OutOfFuel(spent));
+            Halt
+        })
+    }
+
     /// Pays for a step, and for so many bytes that are gone over.
     #[inline]
     pub(super) fn spend(&mut self, bytes: usize) -> Outcome<()> {
-        Ok(fuel::spend(self.fuel, fuel::STEP.of(bytes))?)
+        self.pay(fuel::STEP.of(bytes))
     }
 
     /// Pays for so many values that were looked at.
     fn spend_looks(&mut self, looks: usize) -> Outcome<()> {
-        Ok(fuel::spend(self.fuel, fuel::STEP.byte.saturating_mul((looks * LOOK) as u64))?)
+        self.pay(fuel::STEP.byte.saturating_mul((looks * LOOK) as u64))
     }
 
     /// Pays for what a conversion does.
     pub(super) fn spend_cost(&mut self, cost: fuel::Cost, bytes: usize) -> Outcome<()> {
-        Ok(fuel::spend(self.fuel, cost.of(bytes))?)
+        self.pay(cost.of(bytes))
     }
 
     /// Pays for bytes that are to be made.
@@ -331,7 +363,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                 self.left = left;
                 Ok(())
             }
-            None => fail(FailureKind::TooLarge, 0, "less to be made on the way"),
+            None => self.fail(FailureKind::TooLarge, 0, "less to be made on the way"),
         }
     }
 
@@ -427,6 +459,12 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         key(one) == key(other)
     }
 
+    /// A number that is made.
+    pub(super) fn made_number(&mut self, number: Number) -> Outcome<Val> {
+        self.make(ITEM)?;
+        Ok(self.memory.arena.push_number(number))
+    }
+
     /// A text that is made.
     pub(super) fn make_text(&mut self, text: &str) -> Outcome<Val> {
         self.make(text.len())?;
@@ -461,7 +499,8 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
 
     pub(super) fn number_of(&self, value: Val) -> Option<Number> {
         match value {
-            Val::Number(number) => Some(number),
+            Val::Small(small) => Some(Number::from(i64::from(small))),
+            Val::Number(index) => self.memory.arena.number(index),
             Val::Digits(part) => Number::read(self.written(part)),
             _ => None,
         }
@@ -471,7 +510,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         self.spend(value.size().min(64))?;
         match self.number_of(value) {
             Some(number) => Ok(number),
-            None => fail(FailureKind::InvalidType, at, "numbers on both sides"),
+            None => self.fail(FailureKind::InvalidType, at, "numbers on both sides"),
         }
     }
 
@@ -480,7 +519,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         match value {
             Val::Null => false,
             Val::Boolean(truth) => truth,
-            Val::Number(_) | Val::Digits(_) => true,
+            Val::Small(_) | Val::Number(_) | Val::Digits(_) => true,
             Val::Text(part) | Val::Escaped(part) => part.len() > 0,
             Val::List(run) | Val::Object(run) => run.count > 0,
             Val::Taped { document, index, .. } => {
@@ -552,44 +591,74 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         if let Some(Known { value, made }) = self.memory.known(part, of) {
             self.left = match self.left.checked_sub(made) {
                 Some(left) => left,
-                None => return fail(FailureKind::TooLarge, 0, "less to be made on the way"),
+                None => return self.fail(FailureKind::TooLarge, 0, "less to be made on the way"),
             };
-            return value.map_err(Stop::Failed);
+            return value.or_else(|failure| self.failed(failure));
         }
         let (left, from) = (self.left, self.memory.arena.mark());
-        let value = match self.eval(op, current) {
-            Ok(value) => Ok(value),
-            Err(Stop::Failed(failure)) => Err(failure),
-            Err(spent) => return Err(spent),
+        let value = match (self.eval(op, current), self.stopped) {
+            (Ok(value), _) => Ok(value),
+            (Err(Halt), Some(Stop::Failed(failure))) => Err(failure),
+            (Err(halt), _) => return Err(halt),
         };
         let known = Known { value, made: left - self.left };
         let value = self.memory.keep(part, of, known, from, self.literals);
-        value.map_err(Stop::Failed)
+        value.map_err(|_| Halt)
     }
 
-    /// The elements of an array of the event that have this under their key. The first time that a key is asked for is paid like
-    /// a filter, each further time by the elements alone. `None` of what isn't in the event.
-    fn keyed(&mut self, list: Val, test: &KeyTest) -> Outcome<Option<Items>> {
-        let Val::Taped { document: 0, index, is_object: false } = list else { return Ok(None) };
-        let doc = self.event.document(0);
-        let place = match self.memory.tables.known(index, &test.key) {
+    /// The elements of a list that have under a key what is sought there. The first time that a key is asked for all of the list is
+    /// gone over, and each further time what was found. `None` of a list that another one may be in the place of, and where no
+    /// string is sought.
+    fn keyed(
+        &mut self,
+        list: Val,
+        test: &KeyTest,
+        condition: &'v Op,
+        current: Val,
+    ) -> Outcome<Option<Run>> {
+        let stable = match list {
+            Val::Taped { document: 0, index, is_object: false } => StableList::Event(index),
+            Val::List(run) if self.memory.arena.is_kept(run) => StableList::Kept(run),
+            _ => return Ok(None),
+        };
+        let Some(sought) = test.sought(condition) else { return Ok(None) };
+        // It is the same for every element, and so isn't of the current one.
+        let sought = self.eval(sought, current)?;
+        let Some(sought) = self.text_part(sought)? else { return Ok(None) };
+        let place = match self.memory.tables.known(stable, &test.key) {
             Some(place) => place,
             None => {
-                let (place, looks) = self.memory.tables.read(doc, index, &test.key);
-                self.spend_looks(looks)?;
+                let Some(mut items) = self.items(list)? else { return Ok(None) };
+                let place = self.memory.tables.begin_list(&test.key);
+                while let Some(element) = self.next(&mut items) {
+                    let text = self.field(element, &test.key)?;
+                    if text.kind() == JsonType::String {
+                        self.memory.tables.push(place, KeyEntry { text, element });
+                    }
+                }
+                self.memory.tables.end_list(place, stable);
                 place
             }
         };
-        self.spend(self.memory.tables.len(place).saturating_mul(LOOK))?;
+        let all = self.memory.tables.len(place);
+        self.spend_looks(all)?;
         let base = self.base();
-        let Memory { arena, tables, .. } = &mut *self.memory;
-        tables.find(place, doc, &test.equals, |index| {
-            arena.stack.push(Val::Taped { document: 0, index, is_object: true });
-        });
-        Ok(match self.list_from(base)? {
-            Val::List(run) => Some(Items::List(run, 0)),
-            _ => None,
-        })
+        for index in 0..all {
+            let Some(KeyEntry { text, element }) = self.memory.tables.entry(place, index) else {
+                break;
+            };
+            let is_same = match text {
+                Val::Text(part) => self.written(part) == self.written(sought),
+                _ => self.text(text).is_some_and(|text| text == self.written(sought)),
+            };
+            if is_same {
+                self.push(element);
+            }
+        }
+        match self.list_from(base)? {
+            Val::List(run) => Ok(Some(run)),
+            _ => Ok(None),
+        }
     }
 
     /// The members of an object, each key once; none of anything else.
@@ -849,7 +918,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             Val::Boolean(truth) => Data::Boolean(truth),
             Val::Text(_) | Val::Escaped(_) => Data::String(self.text(value)?),
             Val::Digits(part) => Data::Number(self.written(part).into()),
-            Val::Number(number) => Data::Number(number.to_json().into()),
+            Val::Small(_) | Val::Number(_) => Data::Number(self.number_of(value)?.to_json().into()),
             Val::Taped { document, index, is_object } => {
                 let doc = self.document(document);
                 let (start, end) = doc.tape.range(index);
@@ -887,7 +956,10 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                 out.extend_from_slice(if truth { b"true" } else { b"false" });
             }
             Val::Digits(part) => out.extend_from_slice(self.written(part).as_bytes()),
-            Val::Number(number) => out.extend_from_slice(number.to_json().as_bytes()),
+            Val::Small(_) | Val::Number(_) => {
+                let json = self.number_of(value).map(Number::to_json).unwrap_or_default();
+                out.extend_from_slice(json.as_bytes());
+            }
             Val::Text(_) | Val::Escaped(_) => {
                 string::push_string(out, &self.text(value).unwrap_or_default());
             }
@@ -938,7 +1010,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             }
         }
         if out.len() > most {
-            return fail(FailureKind::TooLarge, 0, "a result of at most 16 MiB");
+            return self.fail(FailureKind::TooLarge, 0, "a result of at most 16 MiB");
         }
         Ok(())
     }
@@ -964,8 +1036,4 @@ fn of_text(first: Option<u8>, part: Part, escaped: bool, taped: Option<TapeIndex
         Some(b'n') | None => Val::Null,
         Some(_) => Val::Digits(part),
     }
-}
-
-pub(super) fn fail<T>(kind: FailureKind, at: usize, expected: &'static str) -> Outcome<T> {
-    Err(Stop::Failed(Failure { kind, at, expected }))
 }

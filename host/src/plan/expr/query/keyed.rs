@@ -1,25 +1,129 @@
 //! Elements of lists, found by what is under one of their keys: `attributes[?key=='http.route']`, as telemetry writes what other
-//! formats have objects for. A list is gone over once for all that is looked up in it while one event is served.
+//! formats have objects for, and `results[?tool_use_id==$id]`, which joins. A list is gone over once for all that is looked up in it
+//! while one event is served.
 
-use crate::json::string;
-use crate::json::tape::{Doc, TapeIndex};
+use super::program::Op;
+use super::tree::Comparison;
+use super::value::{Run, Val};
+use crate::json::tape::TapeIndex;
 
 /// How many lists are remembered at one time. The oldest one goes first.
 const LISTS: usize = 8;
 /// Elements that are remembered of all lists together, from event to event: more take their memory with them.
 const KEPT_ELEMENTS: usize = 4_096;
 
-/// What a filter compares: the string under a key of each element.
+/// What a filter compares: what is under a key of each element, with what is the same for all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyTest {
     /// The key.
-    pub(crate) key: String,
-    /// The characters of the string.
-    pub(crate) equals: String,
+    pub(super) key: String,
+    /// Which of the conditions that all have to hold it is.
+    conjunct: usize,
+    /// How many of those there are.
+    conjuncts: usize,
 }
 
-/// The lists of an event that were gone over, each with what is under one key of its elements, by their numbers on the event's tape;
-/// [`begin`](Self::begin) forgets all of them.
+impl KeyTest {
+    /// The one by which few elements are left of those that a condition has, if there is one. Nothing before it can fail.
+    pub(super) fn of(condition: &Op) -> Option<Self> {
+        let mut all = Vec::new();
+        conjuncts(condition, &mut all);
+        let conjuncts = all.len();
+        let mut found: Option<Self> = None;
+        for (conjunct, op) in all.into_iter().enumerate() {
+            if let Some((key, sought)) = compared(op) {
+                // What a value is compared with tells more of them apart than what is written out.
+                let is_value = !matches!(sought, Op::Literal(..));
+                if found.is_none() || is_value {
+                    found = Some(Self { key: key.to_owned(), conjunct, conjuncts });
+                }
+                if is_value {
+                    break;
+                }
+            } else if !cannot_fail(op) {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether the condition is no more than this.
+    pub(super) fn is_all(&self) -> bool {
+        self.conjuncts == 1
+    }
+
+    /// What the key of an element is compared with, in the condition that it is of.
+    pub(super) fn sought<'o>(&self, condition: &'o Op) -> Option<&'o Op> {
+        // They are counted from the left, and the last one is outermost.
+        let mut op = condition;
+        for _ in self.conjunct + 1..self.conjuncts {
+            let Op::And(left, _) = op else { return None };
+            op = left;
+        }
+        if self.conjunct > 0 {
+            let Op::And(_, right) = op else { return None };
+            op = right;
+        }
+        compared(op).map(|(_, sought)| sought)
+    }
+}
+
+/// The conditions that all have to hold, from the left. It goes as deep as an expression nests.
+fn conjuncts<'o>(op: &'o Op, all: &mut Vec<&'o Op>) {
+    match op {
+        Op::And(left, right) => {
+            conjuncts(left, all);
+            all.push(right);
+        }
+        op => all.push(op),
+    }
+}
+
+/// A key of the current value, and what it is compared with for equality.
+fn compared(op: &Op) -> Option<(&str, &Op)> {
+    let Op::Compare(Comparison::Equal, left, right) = op else { return None };
+    let key = |op: &Op| matches!(op, Op::Fields(of, keys) if matches!(**of, Op::Current) && keys.len() == 1);
+    let (field, sought) = match (key(left), key(right)) {
+        (true, false) => (left, right),
+        (false, true) => (right, left),
+        _ => return None,
+    };
+    let Op::Fields(_, keys) = &**field else { return None };
+    is_outside(sought).then_some((keys.first()?.as_str(), sought))
+}
+
+/// Whether it is the same for all elements and can't fail.
+fn is_outside(op: &Op) -> bool {
+    match op {
+        Op::Literal(..) | Op::Variable(_) | Op::Input(_) => true,
+        Op::Fields(of, _) => is_outside(of),
+        _ => false,
+    }
+}
+
+fn cannot_fail(op: &Op) -> bool {
+    let is_plain = |op: &Op| match op {
+        Op::Fields(of, _) => matches!(**of, Op::Current) || is_outside(of),
+        op => matches!(op, Op::Current) || is_outside(op),
+    };
+    match op {
+        Op::Compare(Comparison::Equal | Comparison::NotEqual, left, right) => {
+            is_plain(left) && is_plain(right)
+        }
+        op => is_plain(op),
+    }
+}
+
+/// A list that stays what it is until the end of the event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StableList {
+    /// Of the event.
+    Event(TapeIndex),
+    /// Of what is kept.
+    Kept(Run),
+}
+
+/// The lists that were gone over, each with what is under one key of its elements.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyTables {
     tables: Vec<KeyTable>,
@@ -31,17 +135,17 @@ pub(crate) struct KeyTables {
 
 #[derive(Clone, Debug, Default)]
 struct KeyTable {
-    list: TapeIndex,
+    list: Option<StableList>,
     key: String,
     entries: Vec<KeyEntry>,
 }
 
 /// An element with a string under the key.
 #[derive(Clone, Copy, Debug)]
-struct KeyEntry {
-    /// The string.
-    value: TapeIndex,
-    element: TapeIndex,
+pub(super) struct KeyEntry {
+    /// The string, as a value.
+    pub(super) text: Val,
+    pub(super) element: Val,
 }
 
 /// The table of a list.
@@ -64,18 +168,13 @@ impl KeyTables {
     }
 
     /// The table of a list, where it was gone over for that key.
-    pub(super) fn known(&self, list: TapeIndex, key: &str) -> Option<KeyTablePlace> {
+    pub(super) fn known(&self, list: StableList, key: &str) -> Option<KeyTablePlace> {
         let mut tables = self.tables.iter().take(self.used);
-        tables.position(|table| table.list == list && table.key == key).map(KeyTablePlace)
+        tables.position(|table| table.list == Some(list) && table.key == key).map(KeyTablePlace)
     }
 
-    /// Goes over a list of the event; gives its table, and how many members of elements were looked at.
-    pub(super) fn read(
-        &mut self,
-        doc: Doc<'_>,
-        list: TapeIndex,
-        key: &str,
-    ) -> (KeyTablePlace, usize) {
+    /// An empty table for a list that is to be gone over; it counts when that has [ended](Self::end_list).
+    pub(super) fn begin_list(&mut self, key: &str) -> KeyTablePlace {
         let place = if self.used < LISTS {
             self.used += 1;
             self.used - 1
@@ -86,8 +185,25 @@ impl KeyTables {
         if self.tables.len() <= place {
             self.tables.resize_with(place + 1, KeyTable::default);
         }
-        let seen = self.tables.get_mut(place).map_or(0, |table| table.read(doc, list, key));
-        (KeyTablePlace(place), seen)
+        if let Some(table) = self.tables.get_mut(place) {
+            table.list = None;
+            table.key.clear();
+            table.key.push_str(key);
+            table.entries.clear();
+        }
+        KeyTablePlace(place)
+    }
+
+    pub(super) fn push(&mut self, place: KeyTablePlace, entry: KeyEntry) {
+        if let Some(table) = self.tables.get_mut(place.0) {
+            table.entries.push(entry);
+        }
+    }
+
+    pub(super) fn end_list(&mut self, place: KeyTablePlace, list: StableList) {
+        if let Some(table) = self.tables.get_mut(place.0) {
+            table.list = Some(list);
+        }
     }
 
     /// How many elements a table has.
@@ -95,126 +211,32 @@ impl KeyTables {
         self.tables.get(place.0).map_or(0, |table| table.entries.len())
     }
 
-    /// Hands out the elements whose string under the key is this one, in their order.
-    pub(super) fn find(
-        &self,
-        place: KeyTablePlace,
-        doc: Doc<'_>,
-        equals: &str,
-        mut each: impl FnMut(TapeIndex),
-    ) {
-        let entries = self.tables.get(place.0).map(|table| table.entries.as_slice());
-        for entry in entries.unwrap_or_default() {
-            if is(doc, entry.value, equals) {
-                each(entry.element);
-            }
-        }
+    pub(super) fn entry(&self, place: KeyTablePlace, index: usize) -> Option<KeyEntry> {
+        self.tables.get(place.0)?.entries.get(index).copied()
     }
-}
-
-impl KeyTable {
-    fn read(&mut self, doc: Doc<'_>, list: TapeIndex, key: &str) -> usize {
-        self.list = list;
-        self.key.clear();
-        self.key.push_str(key);
-        self.entries.clear();
-        let text = doc.text.as_bytes();
-        let (mut inside, mut all) = (doc.tape.inside(list), 0);
-        while let Some(element) = inside.next(doc.tape) {
-            all += 1;
-            if first(doc, element) != Some(&b'{') {
-                continue;
-            }
-            let (value, seen) = doc.tape.member(text, element, key);
-            all += seen;
-            let value = value.filter(|value| first(doc, *value) == Some(&b'"'));
-            self.entries.extend(value.map(|value| KeyEntry { value, element }));
-        }
-        all
-    }
-}
-
-fn first<'t>(doc: Doc<'t>, index: TapeIndex) -> Option<&'t u8> {
-    doc.text.as_bytes().get(doc.tape.range(index).0 as usize)
-}
-
-/// Whether a string has these characters.
-fn is(doc: Doc<'_>, index: TapeIndex, text: &str) -> bool {
-    let (start, end) = doc.tape.range(index);
-    let written = doc.part(start + 1, end - 1);
-    if !doc.tape.is_escaped(index) {
-        return written == text;
-    }
-    string::unescape(written).is_some_and(|written| written == text)
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
-    use crate::json::tape::Tape;
-
-    fn found(
-        tables: &mut KeyTables,
-        doc: Doc<'_>,
-        list: TapeIndex,
-        key: &str,
-        equals: &str,
-    ) -> Vec<String> {
-        let known = tables.known(list, key);
-        let place = known.unwrap_or_else(|| tables.read(doc, list, key).0);
-        let mut found = Vec::new();
-        tables.find(place, doc, equals, |element| {
-            let (start, end) = doc.tape.range(element);
-            found.push(doc.part(start, end).to_owned());
-        });
-        found
-    }
 
     #[test]
-    fn elements_are_found_by_the_characters_under_their_key() {
-        let text = r#"[ {"key":"a","n":1}, {"k\u0065y" : "\u0061" , "n":2},{"key":"b"}, 3, "a", ["a"], null,
-            {"key":["a"]}, {"key":"b","key":"a"}, {"key":"a","key":7}, {"other":"a"}, {"key":"a\u0000"} ]"#;
-        let mut tape = Tape::default();
-        tape.read(text.as_bytes(), 0, 0).unwrap();
-        let doc = Doc { text, tape: &tape };
-        let tables = &mut KeyTables::default();
-        for _ in 0..2 {
-            let expected = [
-                r#"{"key":"a","n":1}"#,
-                r#"{"k\u0065y" : "\u0061" , "n":2}"#,
-                r#"{"key":"b","key":"a"}"#,
-            ];
-            assert_eq!(found(tables, doc, 0, "key", "a"), expected);
-            assert_eq!(found(tables, doc, 0, "key", "a\0"), [r#"{"key":"a\u0000"}"#]);
-            assert_eq!(found(tables, doc, 0, "other", "a"), [r#"{"other":"a"}"#]);
-            assert!(found(tables, doc, 0, "key", "").is_empty());
-        }
-        let place = tables.known(0, "key").unwrap();
-        assert_eq!(tables.len(place), 5);
-        assert!(tables.known(0, "no key").is_none());
-    }
-
-    #[test]
-    fn more_lists_than_are_remembered_are_gone_over_again() {
-        let lists = 3 * LISTS;
-        let all: Vec<String> = (0..lists).map(|n| format!(r#"[{{"key":"{n}"}}]"#)).collect();
-        let text = &format!("[{}]", all.join(","));
-        let mut tape = Tape::default();
-        tape.read(text.as_bytes(), 0, 0).unwrap();
-        let doc = Doc { text, tape: &tape };
-        let tables = &mut KeyTables::default();
-        for _ in 0..2 {
-            let mut inside = tape.inside(0);
-            for n in 0..lists {
-                let list = inside.next(&tape).unwrap();
-                let expected = [format!(r#"{{"key":"{n}"}}"#)];
-                assert_eq!(found(tables, doc, list, "key", &n.to_string()), expected);
-            }
+    fn the_oldest_lists_are_forgotten_first() {
+        let mut tables = KeyTables::default();
+        let list = |n: usize| StableList::Event(n as TapeIndex);
+        for n in 0..3 * LISTS {
+            let place = tables.begin_list("key");
+            assert!(tables.known(list(n), "key").is_none());
+            tables.push(place, KeyEntry { text: Val::Null, element: Val::Small(7) });
+            assert_eq!(tables.len(place), 1);
+            tables.end_list(place, list(n));
         }
         assert!(tables.tables.len() <= LISTS);
+        for n in 0..3 * LISTS {
+            assert_eq!(tables.known(list(n), "key").is_some(), n >= 2 * LISTS, "{n}");
+            assert!(tables.known(list(n), "other").is_none());
+        }
         tables.begin();
-        let first = tape.inside(0).next(&tape).unwrap();
-        assert!(tables.known(first, "key").is_none());
+        assert!(tables.known(list(3 * LISTS - 1), "key").is_none());
     }
 }

@@ -3,6 +3,7 @@
 
 use super::error::Failure;
 use super::keyed::KeyTables;
+use super::number::Number;
 use super::shared::SharedPart;
 use super::value::{LITERALS, MADE, Part, Run, Val};
 use crate::json::tape::{Doc, Tape, TapeIndex};
@@ -21,6 +22,7 @@ pub(super) struct Arena {
     tape: Tape,
     values: Vec<Val>,
     members: Vec<Member>,
+    numbers: Vec<Number>,
     /// A string whose escapes are read.
     unescaped: Vec<u8>,
     /// What lists and objects are put together from.
@@ -38,6 +40,7 @@ pub(super) struct ArenaMark {
     tape: u32,
     values: usize,
     members: usize,
+    numbers: usize,
 }
 
 impl Arena {
@@ -48,11 +51,12 @@ impl Arena {
 
     /// Forgets what isn't kept.
     fn forget(&mut self) {
-        let ArenaMark { text, tape, values, members } = self.kept;
+        let ArenaMark { text, tape, values, members, numbers } = self.kept;
         self.text.truncate(text);
         self.tape.truncate(tape);
         self.values.truncate(values);
         self.members.truncate(members);
+        self.numbers.truncate(numbers);
         self.stack.clear();
         self.variables.clear();
     }
@@ -64,6 +68,7 @@ impl Arena {
             tape: self.tape.next_index(),
             values: self.values.len(),
             members: self.members.len(),
+            numbers: self.numbers.len(),
         }
     }
 
@@ -88,6 +93,7 @@ impl Arena {
         self.text.len()
             + (self.tape.next_index() as usize + self.values.len()) * size_of::<Val>()
             + self.members.len() * size_of::<Member>()
+            + self.numbers.len() * size_of::<Number>()
     }
 
     fn capacity(&self) -> usize {
@@ -97,6 +103,7 @@ impl Arena {
             + self.tape.capacity()
             + values * size_of::<Val>()
             + self.members.capacity() * size_of::<Member>()
+            + self.numbers.capacity() * size_of::<Number>()
     }
 
     pub(super) fn doc(&self) -> Doc<'_> {
@@ -113,6 +120,20 @@ impl Arena {
         let start = self.offset();
         self.text.push_str(text);
         Part { document: MADE, start, end: self.offset() }
+    }
+
+    /// A number.
+    pub(super) fn push_number(&mut self, number: Number) -> Val {
+        if let Some(small) = number.to_integer().and_then(|integer| i32::try_from(integer).ok()) {
+            return Val::Small(small);
+        }
+        self.numbers.push(number);
+        // Far fewer may be made.
+        Val::Number(self.numbers.len() as u32 - 1)
+    }
+
+    pub(super) fn number(&self, index: u32) -> Option<Number> {
+        self.numbers.get(index as usize).copied()
     }
 
     /// The text that the inside of a valid string stands for.
@@ -153,6 +174,11 @@ impl Arena {
         let start = self.values.len();
         self.values.extend(self.stack.drain(base..));
         Val::List(Run { start: start as u32, count: (self.values.len() - start) as u32 })
+    }
+
+    /// Whether a list is there until the end of the event.
+    pub(super) fn is_kept(&self, run: Run) -> bool {
+        run.count > 0 && run.start as usize + run.count as usize <= self.kept.values
     }
 
     pub(super) fn values(&self, run: Run) -> &[Val] {

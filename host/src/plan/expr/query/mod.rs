@@ -31,7 +31,7 @@ pub(crate) use program::{KeyRead, Step};
 pub(crate) use shared::{QueryScope, SharedParts};
 
 use error::Mistake;
-use evaluate::Machine;
+use evaluate::{Machine, Outcome};
 use program::Program;
 use tree::Node;
 use value::Val;
@@ -322,13 +322,14 @@ impl CompiledQuery {
         &self,
         event: &L,
         fuel: &mut u64,
-        then: impl FnOnce(&mut Machine<'_, '_, L>, Val) -> Result<T, Stop>,
+        then: impl FnOnce(&mut Machine<'_, '_, L>, Val) -> Outcome<T>,
     ) -> Result<T, Stop> {
         let evaluate = |memory: &mut Memory| {
             let mut machine = Machine::new(&self.program, &self.inputs, event, fuel, memory);
             // An expression that reads the current value has an input in its place.
-            let value = machine.eval(&self.program.op, Val::Null)?;
-            then(&mut machine, value)
+            let outcome = machine.eval(&self.program.op, Val::Null);
+            let outcome = outcome.and_then(|value| then(&mut machine, value));
+            outcome.map_err(|halt| machine.stop(halt))
         };
         match event.memory().and_then(|memory| memory.try_borrow_mut().ok()) {
             Some(mut memory) => {

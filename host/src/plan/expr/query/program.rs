@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use super::function::{Function, FunctionName, Parameter};
 use super::keyed::KeyTest;
-use super::number::Number;
 use super::shared::SharedPart;
 use super::tree::{Comparison, Operation, Slice};
 use super::value::{LITERALS, Part, Val};
@@ -143,9 +142,9 @@ impl Literals {
         match JsonType::of(json.as_bytes()) {
             JsonType::Null => Val::Null,
             JsonType::Boolean => Val::Boolean(json == "true"),
-            JsonType::Number => match Number::read(json) {
+            JsonType::Number => match json.parse::<i32>() {
                 // One that is written otherwise stays as it is written.
-                Some(number) if number.to_json() == json => Val::Number(number),
+                Ok(small) if small.to_string() == json => Val::Small(small),
                 _ => Val::Digits(self.part(json)),
             },
             JsonType::String => match serde_json::from_str::<String>(json) {

@@ -1,7 +1,6 @@
 //! Values on their way through an expression: places in the event, or in what was made on the way. They are small and hold nothing, so
 //! that a copy costs nothing.
 
-use super::number::Number;
 use crate::json::tape::TapeIndex;
 use crate::plan::expr::JsonType;
 
@@ -44,7 +43,10 @@ pub(crate) struct Run {
 pub(crate) enum Val {
     Null,
     Boolean(bool),
-    Number(Number),
+    /// An integer.
+    Small(i32),
+    /// A number that was made, by its index.
+    Number(u32),
     /// A number as it is written.
     Digits(Part),
     /// The characters of a string.
@@ -68,12 +70,15 @@ pub(crate) enum Val {
     Object(Run),
 }
 
+// What is handed on fits into two registers, and so does why there is nothing.
+const _: () = assert!(size_of::<Val>() == 16);
+
 impl Val {
     pub(crate) fn kind(self) -> JsonType {
         match self {
             Self::Null => JsonType::Null,
             Self::Boolean(_) => JsonType::Boolean,
-            Self::Number(_) | Self::Digits(_) => JsonType::Number,
+            Self::Small(_) | Self::Number(_) | Self::Digits(_) => JsonType::Number,
             Self::Text(_) | Self::Escaped(_) => JsonType::String,
             Self::List(_)
             | Self::Taped { is_object: false, .. }
@@ -88,7 +93,7 @@ impl Val {
     pub(super) fn size(self) -> usize {
         match self {
             Self::Null | Self::Boolean(_) | Self::Taped { .. } => 4,
-            Self::Number(_) | Self::List(_) | Self::Object(_) => 16,
+            Self::Small(_) | Self::Number(_) | Self::List(_) | Self::Object(_) => 16,
             Self::Digits(part) | Self::Text(part) | Self::Escaped(part) => part.len(),
             Self::Written { part, .. } => part.len(),
         }

@@ -43,20 +43,20 @@ pub(super) fn apply<'v, L: Lookup>(
             let key = match value {
                 Val::Boolean(true) => Some(Cow::Borrowed("true")),
                 Val::Boolean(false) => Some(Cow::Borrowed("false")),
-                Val::Number(_) | Val::Digits(_) => {
+                Val::Small(_) | Val::Number(_) | Val::Digits(_) => {
                     machine.number_of(value).map(|number| Cow::Owned(number.to_json()))
                 }
                 _ => machine.text(value),
             };
             let Some(key) = key else {
-                return arguments.invalid_type("a string, a number or a boolean");
+                return arguments.invalid_type(machine, "a string, a number or a boolean");
             };
             Ok(table.get(&*key).map_or(Val::Null, |(_, value)| *value))
         }
         (Extra::Unit(unit), function) => time(machine, arguments, function, *unit),
         _ => {
             let Some(part) = machine.text_part(value)? else {
-                return arguments.invalid_type("a string");
+                return arguments.invalid_type(machine, "a string");
             };
             machine.spend_cost(fuel::SHA256, part.len())?;
             let digest = Sha256::digest(machine.written(part).as_bytes());
@@ -108,9 +108,9 @@ fn convert<'v, L: Lookup>(
     machine.make(bytes)?;
     let Some(data) = machine.data(value, &made) else { return Ok(Val::Null) };
     if let Conversion::Regex(pattern) = conversion {
-        let Data::String(text) = data else { return arguments.invalid_type("a string") };
+        let Data::String(text) = data else { return arguments.invalid_type(machine, "a string") };
         if text.len() > pattern.max_text_bytes() {
-            return arguments.invalid_value("a text of the length that the pattern reads");
+            return arguments.invalid_value(machine, "a text of the length that the pattern reads");
         }
         // Nothing found is no failure here: a filter goes by it.
         let found = pattern.find(&text).and_then(|found| text.get(found)).map(str::to_owned);
@@ -120,7 +120,8 @@ fn convert<'v, L: Lookup>(
     let (json, is_text) = match conversion.apply(data) {
         StepOutcome::Absent => return Ok(Val::Null),
         StepOutcome::Failed => {
-            return arguments.invalid_value("a value that the conversion of that name takes");
+            return arguments
+                .invalid_value(machine, "a value that the conversion of that name takes");
         }
         StepOutcome::There(Data::Object(_) | Data::Array(_)) if machine.withholds_nested => {
             return Ok(Val::Null);
@@ -150,7 +151,7 @@ fn parse_json<L: Lookup>(
         machine.spend_cost(conversion.cost(), part.len())?;
     }
     match part.map(|part| machine.parsed(part)).transpose()?.flatten() {
-        None => arguments.invalid_value("a value that the conversion of that name takes"),
+        None => arguments.invalid_value(machine, "a value that the conversion of that name takes"),
         Some(parsed)
             if machine.withholds_nested
                 && matches!(parsed.kind(), JsonType::Object | JsonType::Array) =>
@@ -173,7 +174,7 @@ fn time<'v, L: Lookup>(
     if function == F::FromEpoch {
         let number = to_number(machine, value)?;
         let Some(number) = machine.number_of(number) else {
-            return arguments.invalid_type("a number, or a string of digits");
+            return arguments.invalid_type(machine, "a number, or a string of digits");
         };
         let nanoseconds = number.apply(Operation::Multiply, unit.nanoseconds().into());
         let time = nanoseconds
@@ -181,7 +182,7 @@ fn time<'v, L: Lookup>(
             .and_then(from_nanoseconds);
         return match time {
             Some(time) => machine.make_text(&time),
-            None => arguments.invalid_value("a time in the years 0001 to 9999"),
+            None => arguments.invalid_value(machine, "a time in the years 0001 to 9999"),
         };
     }
     let result = match function {
@@ -195,8 +196,8 @@ fn time<'v, L: Lookup>(
     };
     let result = result.and_then(|it| it.apply(Operation::Divide, unit.nanoseconds().into()));
     match result {
-        Some(number) => Ok(Val::Number(number)),
-        None => arguments.invalid_value("a time, as timestamp takes it"),
+        Some(number) => machine.made_number(number),
+        None => arguments.invalid_value(machine, "a time, as timestamp takes it"),
     }
 }
 

@@ -102,10 +102,10 @@ pub(super) fn from_items<L: Lookup>(
         let mut parts = machine.items(pair)?;
         let mut next = || parts.as_mut().and_then(|parts| machine.next(parts));
         let (Some(key), Some(value), None) = (next(), next(), next()) else {
-            return arguments.invalid_value("pairs of a key and a value");
+            return arguments.invalid_value(machine, "pairs of a key and a value");
         };
         if key.kind() != JsonType::String {
-            return arguments.invalid_value("pairs that begin with a string");
+            return arguments.invalid_value(machine, "pairs that begin with a string");
         }
         machine.spend(key.size())?;
         machine.push(key);
@@ -263,8 +263,10 @@ pub(super) fn by<'v, L: Lookup>(
                 let key = SortKey::of(machine, value);
                 let first = keyed.first().map(|(key, _)| key);
                 let Some(key) = key.filter(|key| first.is_none_or(|it| it.is_like(key))) else {
-                    return arguments
-                        .invalid_type("an expression that gives numbers alone, or strings alone");
+                    return arguments.invalid_type(
+                        machine,
+                        "an expression that gives numbers alone, or strings alone",
+                    );
                 };
                 keyed.push((key, item));
             }
@@ -299,7 +301,7 @@ fn group<'v, L: Lookup>(
             continue;
         }
         if value.kind() != JsonType::String {
-            return arguments.invalid_type("an expression that gives strings");
+            return arguments.invalid_type(machine, "an expression that gives strings");
         }
         machine.make(value.size() + 2 * ITEM)?;
         let name = machine.text(value).unwrap_or_default().into_owned();

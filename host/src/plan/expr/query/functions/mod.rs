@@ -5,7 +5,7 @@ mod list;
 mod text;
 
 use super::error::FailureKind;
-use super::evaluate::{Machine, Outcome, fail};
+use super::evaluate::{Machine, Outcome};
 use super::function::{FunctionName as F, Parameter};
 use super::number::Number;
 use super::program::{Call, Extra, Op};
@@ -39,7 +39,7 @@ impl Arguments<'_> {
     /// An integer, where the argument is there.
     fn integer<L: Lookup>(
         self,
-        machine: &Machine<'_, '_, L>,
+        machine: &mut Machine<'_, '_, L>,
         index: usize,
     ) -> Outcome<Option<i64>> {
         if index >= self.count {
@@ -47,28 +47,36 @@ impl Arguments<'_> {
         }
         match machine.number_of(self.value(machine, index)).and_then(Number::to_integer) {
             Some(integer) => Ok(Some(integer)),
-            None => self.invalid_value("an integer"),
+            None => self.invalid_value(machine, "an integer"),
         }
     }
 
     fn count<L: Lookup>(
         self,
-        machine: &Machine<'_, '_, L>,
+        machine: &mut Machine<'_, '_, L>,
         index: usize,
     ) -> Outcome<Option<usize>> {
         match self.integer(machine, index)?.map(usize::try_from) {
             None => Ok(None),
             Some(Ok(count)) => Ok(Some(count)),
-            Some(Err(_)) => self.invalid_value("an integer that isn't negative"),
+            Some(Err(_)) => self.invalid_value(machine, "an integer that isn't negative"),
         }
     }
 
-    fn invalid_value<T>(self, expected: &'static str) -> Outcome<T> {
-        fail(FailureKind::InvalidValue, self.call.at, expected)
+    fn invalid_value<T, L: Lookup>(
+        self,
+        machine: &mut Machine<'_, '_, L>,
+        expected: &'static str,
+    ) -> Outcome<T> {
+        machine.fail(FailureKind::InvalidValue, self.call.at, expected)
     }
 
-    fn invalid_type<T>(self, expected: &'static str) -> Outcome<T> {
-        fail(FailureKind::InvalidType, self.call.at, expected)
+    fn invalid_type<T, L: Lookup>(
+        self,
+        machine: &mut Machine<'_, '_, L>,
+        expected: &'static str,
+    ) -> Outcome<T> {
+        machine.fail(FailureKind::InvalidType, self.call.at, expected)
     }
 }
 
@@ -88,7 +96,7 @@ pub(super) fn call<'v, L: Lookup>(
         let value = arguments.value(machine, index);
         let parameter = call.function.value(index).unwrap_or(Parameter::Any);
         if !is(machine, value, parameter)? {
-            return fail(FailureKind::InvalidType, call.at, parameter.expected());
+            return machine.fail(FailureKind::InvalidType, call.at, parameter.expected());
         }
         machine.spend(value.size())?;
     }
@@ -147,31 +155,43 @@ fn apply<'v, L: Lookup>(
     if let Extra::Expression(by) = &call.extra {
         return list::by(machine, arguments, first, by);
     }
-    let number = |number: Option<Number>| match number {
-        Some(number) => Ok(Val::Number(number)),
-        None => fail(FailureKind::NotANumber, call.at, "a result that is a number"),
-    };
     match call.function.function {
-        F::Abs => Ok(Val::Number(arguments.number(machine, 0).abs())),
-        F::Ceil => Ok(Val::Number(arguments.number(machine, 0).ceil())),
-        F::Floor => Ok(Val::Number(arguments.number(machine, 0).floor())),
-        F::Sum => number(list::sum(machine, first)?),
+        F::Abs => {
+            let number = arguments.number(machine, 0).abs();
+            machine.made_number(number)
+        }
+        F::Ceil => {
+            let number = arguments.number(machine, 0).ceil();
+            machine.made_number(number)
+        }
+        F::Floor => {
+            let number = arguments.number(machine, 0).floor();
+            machine.made_number(number)
+        }
+        F::Sum => {
+            let sum = list::sum(machine, first)?;
+            number(machine, sum, call.at)
+        }
         F::Avg => match machine.length(first)? {
             0 => Ok(Val::Null),
             count => {
                 let sum = list::sum(machine, first)?;
-                number(sum.and_then(|sum| sum.apply(Operation::Divide, count.into())))
+                let average = sum.and_then(|sum| sum.apply(Operation::Divide, count.into()));
+                number(machine, average, call.at)
             }
         },
         F::Contains => {
             let search = arguments.value(machine, 1);
             list::contains(machine, first, search)
         }
-        F::Length => Ok(Val::Number(match first.kind() {
-            JsonType::String => machine.text(first).unwrap_or_default().chars().count().into(),
-            JsonType::Array => machine.length(first)?.into(),
-            _ => machine.members(first)?.map_or(0, |members| members.count as usize).into(),
-        })),
+        F::Length => {
+            let length = match first.kind() {
+                JsonType::String => machine.text(first).unwrap_or_default().chars().count(),
+                JsonType::Array => machine.length(first)?,
+                _ => machine.members(first)?.map_or(0, |members| members.count as usize),
+            };
+            machine.made_number(length.into())
+        }
         F::Keys | F::Values | F::Items => list::of_members(machine, first, call.function.function),
         F::FromItems => list::from_items(machine, arguments),
         F::Merge => list::merge(machine, arguments),
@@ -244,6 +264,18 @@ fn apply<'v, L: Lookup>(
         | F::ToDouble
         | F::ToInt64
         | F::ToJsonText => convert::apply(machine, arguments, call),
+    }
+}
+
+/// A number that a function gives.
+fn number<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    number: Option<Number>,
+    at: usize,
+) -> Outcome<Val> {
+    match number {
+        Some(number) => machine.made_number(number),
+        None => machine.fail(FailureKind::NotANumber, at, "a result that is a number"),
     }
 }
 

@@ -41,7 +41,10 @@ pub(super) fn apply<L: Lookup>(
             let (start, end) = (arguments.integer(machine, 2)?, arguments.integer(machine, 3)?);
             let sub = arguments.text(machine, 1);
             let found = find(machine.written(part), &sub, start, end, function == F::FindLast);
-            Ok(found.map_or(Val::Null, |at| Val::Number(at.into())))
+            match found {
+                Some(at) => machine.made_number(at.into()),
+                None => Ok(Val::Null),
+            }
         }
         F::PadLeft | F::PadRight => pad(machine, arguments, part, function),
         F::Replace => replace(machine, arguments, part),
@@ -106,7 +109,7 @@ fn pad<L: Lookup>(
     let width = arguments.count(machine, 1)?.unwrap_or(0);
     let with = if arguments.count > 2 { arguments.text(machine, 2) } else { " ".to_owned() };
     if with.chars().count() != 1 {
-        return arguments.invalid_value("one character to fill with");
+        return arguments.invalid_value(machine, "one character to fill with");
     }
     let missing = width.saturating_sub(machine.written(part).chars().count());
     // Before there are so many of them.
