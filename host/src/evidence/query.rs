@@ -13,13 +13,13 @@ use crate::plan::expr::{
 pub(crate) struct SampleValues(pub(crate) Vec<Option<String>>, pub(crate) Empty);
 
 impl Lookup for SampleValues {
-    fn value(&self, index: usize) -> Option<&[u8]> {
-        let value = self.0.get(index)?.as_deref()?.as_bytes();
-        (self.1 == Empty::Value || value != br#""""#).then_some(value)
+    fn value(&self, index: usize) -> Option<&str> {
+        let value = self.0.get(index)?.as_deref()?;
+        (self.1 == Empty::Value || value != r#""""#).then_some(value)
     }
 
     fn found(&self, index: usize) -> Option<Found<'_>> {
-        self.0.get(index)?.as_deref().map(str::as_bytes).map(Found::Text)
+        self.0.get(index)?.as_deref().map(Found::Text)
     }
 
     fn empty(&self) -> Empty {

@@ -81,10 +81,10 @@ pub(crate) fn elements(
 }
 
 /// The JSON of the value of the last member of an object with that key.
-pub(crate) fn member<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
+pub(crate) fn member<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let mut found = None;
-    members(text, 0, |name, value| {
-        let end = end(text, value)?;
+    members(text.as_bytes(), 0, |name, value| {
+        let end = end(text.as_bytes(), value)?;
         if name.is(key) {
             found = text.get(value..end);
         }

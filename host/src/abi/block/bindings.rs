@@ -41,8 +41,8 @@ impl<'a> Bindings<'a> {
     }
 
     /// The text of what the slot of a place says.
-    pub(super) fn text(&self, place: ValuePlace, slot: Slot) -> &'a [u8] {
-        self.view(place).doc().part(slot.start, slot.end).as_bytes()
+    pub(super) fn text(&self, place: ValuePlace, slot: Slot) -> &'a str {
+        self.view(place).doc().part(slot.start, slot.end)
     }
 }
 
@@ -69,7 +69,7 @@ impl<'a> BoundValues<'a> {
 }
 
 impl Lookup for BoundValues<'_> {
-    fn value(&self, index: usize) -> Option<&[u8]> {
+    fn value(&self, index: usize) -> Option<&str> {
         let place = *self.places.get(index)?;
         let slot = self.bindings.slot(place);
         slot.kind.is_there().then(|| self.bindings.text(place, slot))

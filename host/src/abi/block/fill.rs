@@ -40,12 +40,10 @@ impl Record {
     }
 
     pub(super) fn to_bytes(self) -> [u8; SLOT_BYTES] {
-        let mut bytes = [0; SLOT_BYTES];
-        let fields = [self.kind as u32, self.offset, self.length];
-        for (place, field) in bytes.chunks_exact_mut(4).zip(fields) {
-            place.copy_from_slice(&field.to_le_bytes());
-        }
-        bytes
+        let [a, b, c, d] = (self.kind as u32).to_le_bytes();
+        let [e, f, g, h] = self.offset.to_le_bytes();
+        let [i, j, k, l] = self.length.to_le_bytes();
+        [a, b, c, d, e, f, g, h, i, j, k, l]
     }
 }
 
@@ -421,7 +419,7 @@ impl<'a> Fill<'a> {
                     return Ok(Computed::without_text(slot.kind));
                 }
                 let start = self.parts.texts.len();
-                push_json(&mut self.parts.texts, slot, bindings.text(*place, slot));
+                push_json(&mut self.parts.texts, slot, bindings.text(*place, slot).as_bytes());
                 self.record(slot.kind, start)
             }
             InputSource::Truthy(place) => {
@@ -429,7 +427,7 @@ impl<'a> Fill<'a> {
                 if !slot.kind.is_there() {
                     return Ok(Computed::without_text(slot.kind));
                 }
-                let text = bindings.text(*place, slot);
+                let text = bindings.text(*place, slot).as_bytes();
                 let before = self.fuel;
                 let spent = fuel::spend(&mut self.fuel, truthy_fuel(text));
                 self.note_input(index, before);

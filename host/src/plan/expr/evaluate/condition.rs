@@ -56,7 +56,7 @@ impl CompiledCondition {
     pub(crate) fn holds(&self, event: &impl Lookup, fuel: &mut u64) -> Result<bool, OutOfFuel> {
         match self {
             Self::Test(index, test) => {
-                let json = event.value(*index);
+                let json = event.value(*index).map(str::as_bytes);
                 fuel::spend(fuel, fuel::TEST.of(json.map_or(0, |json| reads(test, json))))?;
                 Ok(json.is_some_and(|json| holds(test, json)))
             }

@@ -22,14 +22,14 @@ pub(crate) enum Found<'e> {
         taped: Option<TapeIndex>,
     },
     /// Its JSON, as [`value`](Lookup::value) has it.
-    Text(&'e [u8]),
+    Text(&'e str),
 }
 
 /// Where the values of an event are to be found.
 pub(crate) trait Lookup {
     /// The JSON of the value at the reference that was registered under this number: valid, without white space around it,
     /// strings in their quotes and possibly with escapes. None where there is no value.
-    fn value(&self, index: usize) -> Option<&[u8]>;
+    fn value(&self, index: usize) -> Option<&str>;
 
     /// The same for expressions, which see events as they are: an empty string is a value like any other, whatever the plan says.
     fn found(&self, index: usize) -> Option<Found<'_>> {

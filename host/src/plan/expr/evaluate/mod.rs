@@ -125,15 +125,15 @@ impl CompiledValue {
             CompiledSource::Path(index) => {
                 let Some(json) = event.value(*index) else { return Ok(Evaluated::Absent) };
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-                if json == b"null" {
-                    out.extend_from_slice(json);
+                if json == "null" {
+                    out.extend_from_slice(json.as_bytes());
                     return Ok(Evaluated::Value(JsonType::Null));
                 }
                 self.convert(json, event.withholds_nested(*index), out, fuel)
             }
             CompiledSource::Constant(json) => {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-                self.convert(json.as_bytes(), false, out, fuel)
+                self.convert(json, false, out, fuel)
             }
             CompiledSource::Template(parts) => self.then_convert(out, fuel, |out, fuel| {
                 Ok((template(parts, event, out, fuel)?, self.withholds_nested(event)))
@@ -178,7 +178,10 @@ impl CompiledValue {
         match source(&mut json, fuel)? {
             (Evaluated::Value(_), withholds_nested) => {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
-                self.convert(&json, withholds_nested, out, fuel)
+                let Ok(json) = simdutf8::basic::from_utf8(&json) else {
+                    return Ok(Evaluated::Failed);
+                };
+                self.convert(json, withholds_nested, out, fuel)
             }
             (other, _) => Ok(other),
         }
@@ -186,13 +189,11 @@ impl CompiledValue {
 
     fn convert(
         &self,
-        json: &[u8],
+        json: &str,
         withholds_nested: bool,
         out: &mut Vec<u8>,
         fuel: &mut u64,
     ) -> Result<Evaluated, OutOfFuel> {
-        // An event is checked before anything in it is looked up.
-        let Ok(json) = simdutf8::basic::from_utf8(json) else { return Ok(Evaluated::Failed) };
         Ok(match self.chain.run(StepOutcome::read(json), fuel)? {
             StepOutcome::There(data)
                 if withholds_nested
@@ -222,7 +223,7 @@ fn template(
     for part in parts {
         let json = match part {
             CompiledPart::Text(inside, _) => Some(inside.as_slice()),
-            CompiledPart::Value(index) => event.value(*index),
+            CompiledPart::Value(index) => event.value(*index).map(str::as_bytes),
         };
         let Some(json) = json else { return Ok(Evaluated::Absent) };
         fuel::spend(fuel, fuel::VALUE.of(json.len()))?;

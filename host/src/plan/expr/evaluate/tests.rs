@@ -30,8 +30,8 @@ impl Event {
 }
 
 impl Lookup for Event {
-    fn value(&self, index: usize) -> Option<&[u8]> {
-        self.values.get(index)?.as_deref().map(str::as_bytes)
+    fn value(&self, index: usize) -> Option<&str> {
+        self.values.get(index)?.as_deref()
     }
 }
 

@@ -265,7 +265,6 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             }
             Some(Found::Text(json)) => {
                 // What isn't in a document is looked at in one of its own.
-                let json = simdutf8::basic::from_utf8(json).unwrap_or_default();
                 self.made_json(json)?
             }
         })

@@ -166,7 +166,7 @@ impl Query {
             let message = error.map(|error| json_in_line(text, &error)).unwrap_or_default();
             return Err(QueryFailure::NotJson { message });
         }
-        let json = text.trim_matches([' ', '\t', '\n', '\r']).as_bytes();
+        let json = text.trim_matches([' ', '\t', '\n', '\r']);
         let event = Document { json, inputs: &self.program.inputs };
         let inputs = (0..self.program.inputs.len()).collect();
         let query = CompiledQuery { program: self.program.clone(), inputs };
@@ -263,12 +263,12 @@ impl Hash for Query {
 
 /// A document as an event: what is at each input's path is looked for when it is asked for.
 struct Document<'d> {
-    json: &'d [u8],
+    json: &'d str,
     inputs: &'d [Reference],
 }
 
 impl Lookup for Document<'_> {
-    fn value(&self, index: usize) -> Option<&[u8]> {
+    fn value(&self, index: usize) -> Option<&str> {
         let path = &self.inputs.get(index)?.path;
         path.iter().try_fold(self.json, |json, key| walk::member(json, key))
     }

@@ -9,7 +9,7 @@ use super::super::function::FunctionName as F;
 use super::super::number::Number;
 use super::super::program::{Call, Extra, Unit};
 use super::super::tree::Operation;
-use super::super::value::Val;
+use super::super::value::{Part, Val};
 use super::Arguments;
 use crate::plan::expr::conversion::{
     Data, MAX_TEXT_BYTES, StepOutcome, from_nanoseconds, nanoseconds,
@@ -90,6 +90,12 @@ fn convert<'v, L: Lookup>(
     {
         return parse_json(machine, arguments, value, conversion);
     }
+    if matches!(conversion, Conversion::ToInt64)
+        && let Some(part) = integer_digits(machine, value)
+    {
+        machine.spend_cost(conversion.cost(), part.len())?;
+        return Ok(Val::Digits(part));
+    }
     let mut made = Vec::new();
     if machine.repeats_keys(value)? {
         machine.write(value, &mut made)?;
@@ -137,6 +143,19 @@ fn convert<'v, L: Lookup>(
     }
     machine.make(json.len())?;
     machine.made_json(&json)
+}
+
+/// The digits of an integer of fewer than 19 of them, as JSON has it: what most integers are, and what stays as it is.
+fn integer_digits<L: Lookup>(machine: &Machine<'_, '_, L>, value: Val) -> Option<Part> {
+    let (Val::Text(part) | Val::Digits(part)) = value else { return None };
+    let written = machine.written(part).as_bytes();
+    let digits = written.strip_prefix(b"-").unwrap_or(written);
+    let is_integer = match digits {
+        [b'0'] => digits.len() == written.len(),
+        [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    is_integer.then_some(part)
 }
 
 /// The value that a text is as JSON.
