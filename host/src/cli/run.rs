@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use retort::runtime::{Stream, Summary};
@@ -45,6 +47,12 @@ pub(super) struct RunArgs {
     /// With --check-graph: let edges lead to nodes of other events
     #[arg(long, requires = "check_graph")]
     allow_external_endpoints: bool,
+    /// Serve on N threads, which changes nothing in what is written [default: as many as run at one time here]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Write results and rejects as soon as they are there, and not in the order of the events
+    #[arg(long)]
+    unordered: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -52,9 +60,6 @@ Examples:
   retort run --bundles bundles events.ndjson > results.ndjson
   tail -f events.ndjson | retort run --bundles bundles --rejects rejects.ndjson
   retort run --bundles bundles monday.ndjson tuesday.ndjson --out results.ndjson";
-
-/// Bytes that are written at once.
-const WRITE_BUFFER: usize = 64 << 10;
 
 pub(super) fn main(args: &RunArgs) -> CommandResult {
     let pipeline = args.cache.pipeline(&args.policy)?;
@@ -78,9 +83,14 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
         // The error is what counts: an empty file that can't be removed again does no harm.
         is_new.map(fs::remove_file);
     })?;
-    let out = writer(out, || Box::new(io::stdout().lock()))?;
+    let out = writer(out, || Box::new(io::stdout()))?;
     let rejects = writer(rejects, || Box::new(io::stderr()))?;
-    let mut stream = Stream::new(&registry, out, rejects);
+    let threads = args.threads.or_else(|| available_parallelism().ok());
+    let mut stream =
+        Stream::new(&registry, out, rejects).with_threads(threads.unwrap_or(NonZeroUsize::MIN));
+    if args.unordered {
+        stream = stream.unordered();
+    }
     if let Some(specs) = specs {
         let endpoints = EndpointsArg { allow_external_endpoints: args.allow_external_endpoints };
         stream = stream.with_graphs(specs, endpoints.validate_options());
@@ -152,22 +162,17 @@ fn open(path: Option<&Path>) -> Result<Option<OpenedFile<'_>>, CliError> {
 }
 
 /// A writer to a file that was opened, emptied now.
-fn writer<'a>(
+fn writer(
     target: Option<OpenedFile<'_>>,
-    default: impl FnOnce() -> Box<dyn Write + 'a>,
-) -> Result<BufWriter<Box<dyn Write + 'a>>, CliError> {
-    let writer = match target {
-        None => default(),
-        Some((path, file)) => {
-            let refused = |source| unwritable(path, source);
-            // A pipe or a device has nothing to empty.
-            if file.metadata().map_err(refused)?.is_file() {
-                file.set_len(0).map_err(refused)?;
-            }
-            Box::new(file)
-        }
-    };
-    Ok(BufWriter::with_capacity(WRITE_BUFFER, writer))
+    default: impl FnOnce() -> Box<dyn Write + Send>,
+) -> Result<Box<dyn Write + Send>, CliError> {
+    let Some((path, file)) = target else { return Ok(default()) };
+    let refused = |source| unwritable(path, source);
+    // A pipe or a device has nothing to empty.
+    if file.metadata().map_err(refused)?.is_file() {
+        file.set_len(0).map_err(refused)?;
+    }
+    Ok(Box::new(file))
 }
 
 /// The summary for a person.
