@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,12 +32,18 @@ static STDIN_IS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// Opens a file, or stdin, once.
 pub(super) fn open(path: &Path, expected: &'static str) -> Result<Box<dyn Read + Send>, CliError> {
     if is_stdin(path) {
-        if STDIN_IS_TAKEN.swap(true, Ordering::Relaxed) {
-            return Err(CliError::StdinTwice { expected });
-        }
-        return Ok(Box::new(io::stdin()));
+        return Ok(Box::new(take_stdin(expected)?));
     }
     Ok(Box::new(open_file(path, expected)?))
+}
+
+/// Opens stdin, once. Nothing of it is read ahead.
+pub(super) fn take_stdin(expected: &'static str) -> Result<File, CliError> {
+    if STDIN_IS_TAKEN.swap(true, Ordering::Relaxed) {
+        return Err(CliError::StdinTwice { expected });
+    }
+    let stdin = io::stdin().as_fd().try_clone_to_owned();
+    stdin.map(File::from).map_err(|source| refused(Path::new("-"), expected, source))
 }
 
 fn open_file(path: &Path, expected: &'static str) -> Result<File, CliError> {
