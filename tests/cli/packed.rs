@@ -114,6 +114,8 @@ fn what_is_cut_off_or_corrupt_is_told_after_all_lines_before_it() {
         packed
     };
     let (gz, zst) = (gzip(&events), zstd(&events));
+    // A frame that asks for two gigabytes to refer back to.
+    let wide = [zst.clone(), b"\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00".to_vec()].concat();
     let (in_sum, after) = (gz.len() - 6, [gz.clone(), b"more".to_vec()].concat());
     for (name, packed, told, is_whole) in [
         ("cut.gz", gz[..gz.len() / 2].to_vec(), "the gzip data ends in the middle", false),
@@ -133,6 +135,7 @@ fn what_is_cut_off_or_corrupt_is_told_after_all_lines_before_it() {
             "the zstd data is corrupt: its checksum",
             true,
         ),
+        ("wide.zst", wide, "the zstd data is corrupt: ", true),
         ("after.zst", [zst.clone(), b"more".to_vec()].concat(), "the zstd data ", true),
     ] {
         project.write(name, &packed);

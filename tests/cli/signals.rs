@@ -126,6 +126,21 @@ fn what_a_signal_leaves_are_whole_lines_in_order() {
 }
 
 #[test]
+fn a_signal_ends_a_line_that_goes_on_and_on() {
+    let project = Project::new();
+    project.compile();
+    let long = File::create(project.path("zeros")).unwrap();
+    // It takes no room on the disk, and minutes to read.
+    long.set_len(1 << 40).unwrap();
+    let child = start(&project, &["zeros", "--threads", "2"]);
+    thread::sleep(Duration::from_millis(500));
+    tell(&child, Signal::INT);
+    let (code, said) = ended(child);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.starts_with("0 events: "), "{said}");
+}
+
+#[test]
 fn a_second_signal_ends_it_at_once() {
     let project = Project::new();
     project.compile();

@@ -1,5 +1,6 @@
 //! Events as they lie in files: as they are, or packed by gzip or zstd, which their first bytes say.
 
+use std::error::Error;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
@@ -160,7 +161,7 @@ impl<R: BufRead> Zstd<R> {
                         return Err(Packing::Zstd.cut_off());
                     }
                 }
-                Err(error) => return Err(self.told(error)),
+                Err(error) => return Err(told(error)),
             }
         }
     }
@@ -170,7 +171,7 @@ impl<R: BufRead> Zstd<R> {
         if !self.decoder.is_finished() {
             let strategy = BlockDecodingStrategy::UptoBlocks(1);
             let decoded = self.decoder.decode_blocks(&mut self.source, strategy);
-            return decoded.map(|_| true).map_err(|error| self.told(error));
+            return decoded.map(|_| true).map_err(told);
         }
         match self.decoder.get_checksum_from_data() {
             Some(sum) if Some(sum) != self.decoder.get_calculated_checksum() => {
@@ -188,14 +189,21 @@ impl<R: BufRead> Zstd<R> {
             let _ = self.decoder.decode_blocks(&mut &LAST_BLOCK[..], strategy);
         }
     }
+}
 
-    fn told(&mut self, error: FrameDecoderError) -> io::Error {
-        match self.source.fill_buf() {
-            Ok([]) => Packing::Zstd.cut_off(),
-            Ok(_) => Packing::Zstd.corrupt(error),
-            Err(error) => error,
+/// What the decoder says, in our words: of its source, or of the data.
+fn told(error: FrameDecoderError) -> io::Error {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+    while let Some(found) = cause {
+        if let Some(source) = found.downcast_ref::<io::Error>() {
+            return match source.kind() {
+                io::ErrorKind::UnexpectedEof => Packing::Zstd.cut_off(),
+                kind => io::Error::new(kind, source.to_string()),
+            };
         }
+        cause = found.source();
     }
+    Packing::Zstd.corrupt(error)
 }
 
 impl<R: BufRead> Read for Zstd<R> {

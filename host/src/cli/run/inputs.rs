@@ -110,7 +110,8 @@ impl EventReader {
             true => Box::new(file),
             false => Box::new(Awaited { file, stop: self.stop.clone() }),
         };
-        let mut source = Counted { source, bytes_read: self.bytes_read.clone() };
+        let (stop, bytes_read) = (self.stop.clone(), self.bytes_read.clone());
+        let mut source = Counted { source, stop, bytes_read };
         let mut head = Vec::new();
         let packing = Packing::of(&mut source, &mut head)?;
         let by_name = Packing::by_name(&self.path.to_string_lossy());
@@ -159,14 +160,17 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Counts what is read.
+/// Counts what is read, until a signal comes: a line may be so long, or so much of an archive be done already, that many reads go by
+/// before the stream asks by itself.
 struct Counted {
     source: Box<dyn Read + Send>,
+    stop: Stop,
     bytes_read: BytesRead,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stop.check()?;
         let read = self.source.read(buffer)?;
         self.bytes_read.add(read as u64);
         Ok(read)

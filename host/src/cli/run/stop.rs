@@ -43,6 +43,12 @@ impl Stop {
         Arc::clone(&self.flag)
     }
 
+    /// # Errors
+    /// Once the first signal has come.
+    pub(super) fn check(&self) -> io::Result<()> {
+        if self.flag.load(Ordering::SeqCst) { Err(asked_to_end()) } else { Ok(()) }
+    }
+
     /// The exit code of a command that a signal has ended.
     pub(super) fn exit_code(&self) -> Option<u8> {
         match self.signal.load(Ordering::SeqCst) {
@@ -50,6 +56,10 @@ impl Stop {
             number => Some(SIGNALLED | number),
         }
     }
+}
+
+fn asked_to_end() -> io::Error {
+    io::Error::other("a signal has asked to end")
 }
 
 /// Reads a pipe, a terminal or a device until a signal comes. Reading a file needs no such care: it never waits for long.
@@ -70,7 +80,7 @@ impl Read for Awaited {
                 // What can't be waited for is read all the same.
                 Err(_) => {}
                 Ok(_) if !waiting[0].revents().is_empty() => {
-                    return Err(io::Error::other("a signal has asked to end"));
+                    return Err(asked_to_end());
                 }
                 Ok(_) => {}
             }
