@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use tracing::{Dispatch, dispatcher};
+
 use super::outputs::{AbandonOnPanic, Output, Outputs, PART_BYTES};
 use super::source::{Origin, Source, StreamInput};
 use crate::json::{Chunk, Line};
@@ -39,13 +41,17 @@ where
     J: Write + Send,
 {
     let source = Mutex::new(source);
+    // Who listens to this thread alone hears of what the others do as well.
+    let listener = dispatcher::get_default(Dispatch::clone);
     if let Some((own, others)) = servers.split_first_mut() {
         thread::scope(|scope| {
             let mut threads = Vec::with_capacity(others.len());
             for server in others {
                 let builder = thread::Builder::new().stack_size(STACK_BYTES);
                 let builder = builder.name("retort-stream".to_owned());
-                let work = || work(server, &source, limit, outputs);
+                let work = || {
+                    dispatcher::with_default(&listener, || work(server, &source, limit, outputs));
+                };
                 match builder.spawn_scoped(scope, work) {
                     Ok(thread) => threads.push(thread),
                     // The system has no more to give: fewer do the same.
