@@ -188,7 +188,10 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     ended.map_err(|error| args.told(&events, error))?;
     state_written?;
     match stop.exit_code().filter(|_| !is_done) {
-        Some(code) => Ok(CommandVerdict::Signalled(code)),
+        Some(code) => {
+            output::note("a signal has ended it before all was read");
+            Ok(CommandVerdict::Signalled(code))
+        }
         None => Ok(is_well(&summary)),
     }
 }
