@@ -75,6 +75,9 @@ pub enum StreamEnd {
     Stopped,
 }
 
+/// More are a slip, and cost memory before they do anything.
+const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
+
 /// Bytes that are read at once where nothing is said.
 const DEFAULT_CHUNK_BYTES: NonZeroUsize = NonZeroUsize::new(CHUNK_BYTES).expect("not zero");
 
@@ -97,10 +100,10 @@ impl<'r, O: Write + Send, J: Write + Send> Stream<'r, O, J> {
     }
 
     /// The same stream on this many threads, the calling one among them: fewer where the instances of the bundles come from a pool
-    /// that has fewer places, or where the system has no more to give.
+    /// that has fewer places, or where the system has no more to give; 1,024 at most.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = threads;
+        self.threads = threads.min(MAX_THREADS);
         self
     }
 
