@@ -79,6 +79,13 @@ impl Chunk {
         cursor.next_place(self.bytes(), limit)
     }
 
+    /// Where the line begins that a cursor comes to next.
+    pub(crate) fn position(&self, cursor: &LineCursor) -> LinePosition {
+        // Behind the last line without an end, a cursor is beyond the chunk.
+        let offset = self.start.offset + cursor.at.min(self.length) as u64;
+        LinePosition { line: cursor.line, offset }
+    }
+
     /// Where it ends in its input.
     pub(crate) fn end(&self) -> LinePosition {
         self.end

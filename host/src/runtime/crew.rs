@@ -4,15 +4,25 @@ use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use tracing::{Dispatch, dispatcher};
 
 use super::outputs::{AbandonOnPanic, Output, Outputs, PART_BYTES};
-use super::source::{Origin, Source, StreamInput};
+use super::source::{Origin, Source, StreamInput, StreamPosition, is_set};
 use crate::json::{Chunk, Line};
 
 /// The stack of a thread: that of a program's first one on most systems.
 const STACK_BYTES: usize = 8 << 20;
+
+/// What threads are held to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// The most bytes that a line may have.
+    pub(super) line: usize,
+    /// How long what was read may still be served once the stream is to stop.
+    pub(super) grace: Duration,
+}
 
 /// What serves lines, on one thread.
 pub(super) trait Serve {
@@ -30,7 +40,7 @@ pub(super) trait Serve {
 pub(super) fn run<S, I, R, O, J>(
     servers: &mut [S],
     source: Source<I, R>,
-    limit: usize,
+    bounds: Bounds,
     outputs: &Outputs<'_, '_, O, J>,
 ) -> Source<I, R>
 where
@@ -50,7 +60,7 @@ where
                 let builder = thread::Builder::new().stack_size(STACK_BYTES);
                 let builder = builder.name("retort-stream".to_owned());
                 let work = || {
-                    dispatcher::with_default(&listener, || work(server, &source, limit, outputs));
+                    dispatcher::with_default(&listener, || work(server, &source, bounds, outputs));
                 };
                 match builder.spawn_scoped(scope, work) {
                     Ok(thread) => threads.push(thread),
@@ -58,7 +68,7 @@ where
                     Err(_) => break,
                 }
             }
-            work(own, &source, limit, outputs);
+            work(own, &source, bounds, outputs);
             for thread in threads {
                 if let Err(panic) = thread.join() {
                     resume_unwind(panic);
@@ -73,7 +83,7 @@ where
 fn work<S, I, R, O, J>(
     server: &mut S,
     source: &Mutex<Source<I, R>>,
-    limit: usize,
+    bounds: Bounds,
     outputs: &Outputs<'_, '_, O, J>,
 ) where
     S: Serve,
@@ -86,24 +96,39 @@ fn work<S, I, R, O, J>(
     let mut chunk = Chunk::default();
     let mut output = Output::default();
     let mut last: Option<Arc<Origin>> = None;
+    let mut stopped: Option<Instant> = None;
     loop {
         // A reader that has panicked on another thread gives nothing any more.
         let Ok(mut guard) = source.lock() else { return };
         let Some(task) = guard.take(&mut chunk) else { return };
         let chunk_bytes = guard.chunk_bytes();
+        let stop = guard.stop();
         drop(guard);
         if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &task.origin)) {
             server.begin_input();
             last = Some(Arc::clone(&task.origin));
         }
         let mut cursor = chunk.cursor();
-        while let Some(place) = chunk.next_place(&mut cursor, limit) {
+        let mut left = None;
+        loop {
+            let at = chunk.position(&cursor);
+            let Some(place) = chunk.next_place(&mut cursor, bounds.line) else { break };
+            if is_set(stop.as_ref()) {
+                let since = *stopped.get_or_insert_with(Instant::now);
+                if since.elapsed() > bounds.grace {
+                    left = Some(StreamPosition { at, ..task.end });
+                    break;
+                }
+            }
             serve(server, &task.origin, chunk.line(&cursor, place), &mut output);
             if output.bytes() > PART_BYTES && outputs.part(task.index, &mut output).is_err() {
                 return;
             }
         }
         chunk.trim(chunk_bytes);
+        if let Some(at) = left {
+            return outputs.cut(task.index, &mut output, at);
+        }
         if outputs.finish(task.index, &mut output, task.end).is_err() {
             return;
         }

@@ -122,14 +122,38 @@ struct State<'w, 'o, O, J> {
     /// Outputs to be filled again.
     spare: Vec<Output>,
     ending: Ending,
+    /// Whether a chunk was left in the middle.
+    is_cut: bool,
 }
 
 enum Ending {
     /// There is none in sight.
     Open,
     Failed(StreamError),
+    /// A chunk was left in the middle, so that nothing may follow on it.
+    Cut,
     /// A thread has panicked.
     Abandoned,
+}
+
+/// What an output is of its chunk.
+#[derive(Clone, Copy)]
+enum Step {
+    Part,
+    /// All of it, or the rest.
+    Whole(StreamPosition),
+    /// The rest, up to where the chunk was left.
+    Cut(StreamPosition),
+}
+
+impl Step {
+    /// Up to where all is done with it.
+    fn end(self) -> Option<StreamPosition> {
+        match self {
+            Self::Part => None,
+            Self::Whole(end) | Self::Cut(end) => Some(end),
+        }
+    }
 }
 
 /// That nothing can be written any more.
@@ -146,6 +170,7 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
             held_bytes: 0,
             spare: Vec::new(),
             ending: Ending::Open,
+            is_cut: false,
         };
         Self {
             state: Mutex::new(state),
@@ -158,11 +183,22 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
 
     /// Writes a part of what a chunk came to, as soon as its turn has come. Leaves `output` empty.
     pub(super) fn part(&self, chunk: u64, output: &mut Output) -> Result<(), Closed> {
+        self.write(self.wait_for_turn(chunk), output, Step::Part)
+    }
+
+    /// Writes what a chunk came to up to `end`, where it was left, as soon as its turn has come. It is the last one: what comes of
+    /// later chunks is not written, unless they are written in any order.
+    pub(super) fn cut(&self, chunk: u64, output: &mut Output, end: StreamPosition) {
+        // Where nothing can be written any more, that is why the stream ends.
+        let _ = self.write(self.wait_for_turn(chunk), output, Step::Cut(end));
+    }
+
+    fn wait_for_turn(&self, chunk: u64) -> MutexGuard<'_, State<'w, 'o, O, J>> {
         let mut state = self.lock();
         while state.is_open() && !self.is_turn(&state, chunk) {
             state = self.wait(state);
         }
-        self.write(state, output, None)
+        state
     }
 
     /// Takes the rest of what a chunk came to, which ends at `end`; it is written at once or by another thread. Leaves `output`
@@ -176,7 +212,7 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
         let mut state = self.lock();
         loop {
             if !state.is_open() || self.is_turn(&state, chunk) {
-                return self.write(state, output, Some(end));
+                return self.write(state, output, Step::Whole(end));
             }
             let held_bytes = state.held_bytes.saturating_add(output.bytes());
             if state.held.len() < self.max_held && held_bytes <= self.max_held_bytes {
@@ -199,12 +235,12 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
         self.changed.notify_all();
     }
 
-    /// What ended it early.
-    pub(super) fn into_failure(self) -> Option<StreamError> {
+    /// Whether everything that was served is written.
+    pub(super) fn into_whole(self) -> Result<bool, StreamError> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         match state.ending {
-            Ending::Failed(error) => Some(error),
-            Ending::Open | Ending::Abandoned => None,
+            Ending::Failed(error) => Err(error),
+            Ending::Open | Ending::Cut | Ending::Abandoned => Ok(!state.is_cut),
         }
     }
 
@@ -230,18 +266,27 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
         &'g self,
         mut state: MutexGuard<'g, State<'w, 'o, O, J>>,
         output: &mut Output,
-        end: Option<StreamPosition>,
+        step: Step,
     ) -> Result<(), Closed> {
         let (true, Some(mut writers)) = (state.is_open(), state.writers.take()) else {
             return Err(Closed);
         };
         drop(state);
-        let mut written = writers.write(output, end, self.is_ordered);
+        let mut written = writers.write(output, step.end(), self.is_ordered);
         output.clear();
         state = self.lock();
-        state.turn += u64::from(end.is_some());
+        match step {
+            Step::Part => {}
+            Step::Whole(_) => state.turn += 1,
+            Step::Cut(_) => {
+                state.is_cut = true;
+                if self.is_ordered {
+                    state.ending = Ending::Cut;
+                }
+            }
+        }
         while written.is_ok()
-            && let Some((mut next, end)) = self.next_held(&mut state, end.is_some())
+            && let Some((mut next, end)) = self.next_held(&mut state)
         {
             drop(state);
             // Who waits for room has it now.
@@ -262,19 +307,15 @@ impl<'w, 'o, O: Write, J: Write> Outputs<'w, 'o, O, J> {
         closed
     }
 
-    /// What is to be written next of what is held, after a chunk's whole output or a part of it.
-    fn next_held(
-        &self,
-        state: &mut State<'w, 'o, O, J>,
-        is_whole: bool,
-    ) -> Option<(Output, StreamPosition)> {
-        let next = if !self.is_ordered {
-            state.held.pop_first().map(|(_, held)| held)
-        } else if is_whole {
-            let turn = state.turn;
-            state.held.remove(&turn)
-        } else {
-            None
+    /// What is to be written next of what is held.
+    fn next_held(&self, state: &mut State<'w, 'o, O, J>) -> Option<(Output, StreamPosition)> {
+        let next = match (state.is_open(), self.is_ordered) {
+            (false, _) => None,
+            (true, true) => {
+                let turn = state.turn;
+                state.held.remove(&turn)
+            }
+            (true, false) => state.held.pop_first().map(|(_, held)| held),
         }?;
         state.held_bytes -= next.0.bytes();
         Some(next)

@@ -90,7 +90,8 @@ pub(super) struct Source<I, R> {
     state: SourceState,
 }
 
-fn is_set(stop: Option<&Arc<AtomicBool>>) -> bool {
+/// Whether the stream is to stop.
+pub(super) fn is_set(stop: Option<&Arc<AtomicBool>>) -> bool {
     stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
@@ -152,6 +153,11 @@ impl<R: Read, I: Iterator<Item = StreamInput<R>>> Source<I, R> {
             }
         }
         None
+    }
+
+    /// What is set when the stream is to stop.
+    pub(super) fn stop(&self) -> Option<Arc<AtomicBool>> {
+        self.stop.clone()
     }
 
     /// The most bytes that are read at once.

@@ -5,8 +5,9 @@ use std::io::{Read, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use super::crew;
+use super::crew::{self, Bounds};
 use super::error::StreamError;
 use super::outputs::{Observer, Outputs, Progress, Writers};
 use super::registry::Registry;
@@ -71,9 +72,13 @@ pub struct Stream<'r, O, J> {
 pub enum StreamEnd {
     /// All inputs were read to their ends.
     Complete,
-    /// It was asked to stop. What was read until then was served and written.
+    /// It was asked to stop.
     Stopped,
 }
+
+/// How long what was read may still be served once the stream is to stop: events that each take up to their deadline would keep it
+/// for minutes.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// More are a slip, and cost memory before they do anything.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
@@ -139,8 +144,9 @@ impl<'r, O: Write + Send, J: Write + Send> Stream<'r, O, J> {
         self
     }
 
-    /// The same stream, which reads nothing any more once `stop` is set: what was read is served and written. A reader that
-    /// waits has to be woken; whatever error it returns then is taken for that.
+    /// The same stream, which reads nothing any more once `stop` is set: what was read is served and written, as far as five
+    /// seconds allow, up to the end of a line. A reader that waits has to be woken; whatever error it returns then is taken for
+    /// that.
     #[must_use]
     pub fn with_stop(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = Some(stop);
@@ -202,11 +208,11 @@ impl<'r, O: Write + Send, J: Write + Send> Stream<'r, O, J> {
         let observer = self.observer.as_mut();
         let writers = Writers::new(&mut self.out, &mut self.rejects, &mut self.summary, observer);
         let outputs = Outputs::new(writers, threads.get(), self.is_ordered);
-        let source = crew::run(&mut self.servers, source, limit, &outputs);
-        if let Some(error) = outputs.into_failure() {
-            return Err(error);
-        }
-        Ok(if source.into_ended()? { StreamEnd::Complete } else { StreamEnd::Stopped })
+        let bounds = Bounds { line: limit, grace: GRACE };
+        let source = crew::run(&mut self.servers, source, bounds, &outputs);
+        let is_whole = outputs.into_whole()?;
+        let is_complete = source.into_ended()? && is_whole;
+        Ok(if is_complete { StreamEnd::Complete } else { StreamEnd::Stopped })
     }
 
     /// What the stream came to so far.

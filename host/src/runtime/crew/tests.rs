@@ -17,6 +17,11 @@ use crate::runtime::summary::Summary;
 
 const LIMIT: usize = 12;
 
+/// Bytes of a chunk, for a stream that is stopped without grace.
+const IMPATIENT: usize = 123;
+
+const BOUNDS: Bounds = Bounds { line: LIMIT, grace: Duration::from_secs(60) };
+
 /// Gives each line back, and does what the line says.
 struct Echo;
 
@@ -68,6 +73,16 @@ struct Way {
     chunk_bytes: usize,
 }
 
+impl Way {
+    /// Chunks of one length are left in the middle once the stream is stopped.
+    fn bounds(self) -> Bounds {
+        match self.chunk_bytes {
+            IMPATIENT => Bounds { grace: Duration::ZERO, ..BOUNDS },
+            _ => BOUNDS,
+        }
+    }
+}
+
 fn run_crew<R: Read + Send>(
     inputs: Vec<R>,
     way: Way,
@@ -93,11 +108,8 @@ fn run_into<R: Read + Send, O: Write + Send, J: Write + Send>(
     let outputs =
         Outputs::new(Writers::new(out, rejects, summary, observer), way.threads, way.is_ordered);
     let mut servers: Vec<Echo> = (0..way.threads).map(|_| Echo).collect();
-    let source = run(&mut servers, source, LIMIT, &outputs);
-    match outputs.into_failure() {
-        Some(error) => Err(error),
-        None => source.into_ended(),
-    }
+    let source = run(&mut servers, source, way.bounds(), &outputs);
+    Ok(outputs.into_whole()? & source.into_ended()?)
 }
 
 /// The same, line by line.
@@ -221,7 +233,7 @@ proptest! {
         let mut written = (whole.out[..out as usize].to_vec(), whole.rejects[..rejects as usize].to_vec());
         let writers = Writers::new(&mut written.0, &mut written.1, &mut summary, None);
         let outputs = Outputs::new(writers, 2, true);
-        run(&mut [Echo, Echo], source, LIMIT, &outputs);
+        run(&mut [Echo, Echo], source, way.bounds(), &outputs);
         drop(outputs);
         prop_assert_eq!(written, (whole.out, whole.rejects));
         prop_assert_eq!(summary, whole.summary);
@@ -321,7 +333,7 @@ fn a_chunk_that_comes_to_much_is_written_in_parts_and_in_order() {
     let (mut out, mut summary) = (Checked::default(), Summary::default());
     let mut rejects = io::sink();
     let outputs = Outputs::new(Writers::new(&mut out, &mut rejects, &mut summary, None), 3, true);
-    run(&mut [Large, Large, Large], source, LIMIT, &outputs);
+    run(&mut [Large, Large, Large], source, BOUNDS, &outputs);
     drop(outputs);
     assert_eq!(out.0, 60);
     assert!(out.1 <= PART_BYTES + 2_000_000, "{}", out.1);
@@ -416,5 +428,36 @@ fn a_stream_that_is_stopped_writes_what_it_has_read() {
         // Nothing is read of a stream that is stopped already.
         let (written, ended) = run_crew(vec![&b"a1\n"[..]], way, Some(stop), None);
         assert_eq!((written, ended.unwrap()), (Written::default(), false));
+    }
+}
+
+#[test]
+fn a_stream_that_is_stopped_leaves_a_chunk_that_takes_long() {
+    let text = "s12345\n".repeat(2_000);
+    let whole = expected(&[text.clone().into_bytes()]);
+    for (threads, is_ordered) in [(1, true), (3, true), (3, false)] {
+        let way = Way { threads, is_ordered, chunk_bytes: IMPATIENT };
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut last = None;
+        let mut observer: Observer<'_> =
+            Box::new(|progress: &Progress<'_>| last = progress.position);
+        let (written, ended) = thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(30));
+                stop.store(true, Ordering::Relaxed);
+            });
+            let inputs = vec![text.as_bytes()];
+            run_crew(inputs, way, Some(Arc::clone(&stop)), Some(&mut observer))
+        });
+        drop(observer);
+        assert!(!ended.unwrap(), "{way:?}");
+        let lines = written.out.split(|byte| *byte == b'\n').count() as u64 - 1;
+        assert!((1..2_000).contains(&lines), "{lines}");
+        assert_eq!(written.summary.events, lines);
+        if is_ordered {
+            assert!(whole.out.starts_with(&written.out), "{way:?}");
+            let at = last.unwrap().at;
+            assert_eq!((at.line, at.offset), (lines, lines * 7));
+        }
     }
 }
