@@ -1,10 +1,13 @@
 //! Streams through bundles that no plan of this host was rendered to.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, LazyLock};
 
+use proptest::prelude::*;
 use retort::bundle::{Contents, Versions};
 use retort::render::compile_text;
-use retort::runtime::Stream;
+use retort::runtime::{Stream, StreamInput, Summary};
 use retort::{Coded as _, Limits, Pipeline, Registry, Store};
 use serde_json::{Value, json};
 
@@ -188,5 +191,53 @@ fn readers_and_writers_that_fail_are_told_apart() {
     for event in ["{\"event_type\":\"one\"}\n", "{\n"] {
         let error = stream.run(event.as_bytes(), None).unwrap_err();
         assert_eq!(error.code(), "stream_unwritable", "{error}");
+    }
+}
+
+/// A registry of two types, for events of up to 60 bytes.
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+    let root = tempfile::tempdir().unwrap();
+    store_foreign(&Store::open(root.path()).unwrap(), &["one".to_owned(), "two.*".to_owned()]);
+    let limits = options!(Limits { event_bytes: 60, ..Limits::default() });
+    Registry::open(root.path(), &Pipeline::from(sandbox(limits)))
+});
+
+/// Results, rejects and the summary of inputs, each with its name.
+fn streamed(
+    inputs: &BTreeMap<String, Vec<u8>>,
+    (threads, chunk_bytes): (usize, usize),
+) -> (Vec<u8>, Vec<u8>, Summary) {
+    let (mut out, mut rejects) = (Vec::new(), Vec::new());
+    let mut stream = Stream::new(&REGISTRY, &mut out, &mut rejects)
+        .with_threads(NonZeroUsize::new(threads).unwrap())
+        .with_chunk_bytes(NonZeroUsize::new(chunk_bytes).unwrap());
+    let named = |(name, text): (&String, _)| StreamInput::new(text).named(name);
+    let readers = inputs.iter().map(|(name, text)| (name, text.as_slice()));
+    let ended = stream.run_all(readers.map(named).collect::<Vec<_>>()).unwrap();
+    assert_eq!(ended, retort::runtime::StreamEnd::Complete);
+    let summary = stream.summary().clone();
+    drop(stream);
+    (out, rejects, summary)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn threads_and_chunks_change_nothing(
+        inputs in prop::collection::btree_map(
+            "[a-c\"\u{e9}]{0,3}",
+            prop::collection::vec(prop::sample::select(vec![
+                &b"{\"event_type\":\"one\"}"[..], b"{\"event_type\":\"two.more\"}", b"{\"event_type\":\"three\"}",
+                b"", b"\r", b"  \t", b"{", b"[1]", b"\"\xff\"", b"{\"event_type\":\"one\", \"so\": \"that it has 61 bytes, say\", \"x\": 1234}",
+                b"                                                                        ",
+            ]), 0..30).prop_map(|lines| lines.join(&b'\n')),
+            0..4,
+        ),
+        threads in 1usize..9,
+        chunk_bytes in 1usize..400,
+    ) {
+        let expected = streamed(&inputs, (1, 1 << 18));
+        prop_assert_eq!(streamed(&inputs, (threads, chunk_bytes)), expected);
     }
 }

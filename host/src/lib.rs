@@ -68,7 +68,8 @@
 //! [`Bundle::open`] and [`bundle::discover`] read bundles back, with a [`Pipeline`] as the gate; what they load is inspected
 //! again. [`Runner::run`] is the hot path: it validates the event and projects it to the declared values, writes them into the
 //! guest's memory, calls the guest and checks the result. [`plan::eval`] says natively what a plan means: the oracle that the
-//! gates and the tests compare with. [`Registry`] and [`runtime::Stream`] take streams of events through many bundles.
+//! gates and the tests compare with. [`Registry`] and [`runtime::Stream`] take streams of events through many bundles,
+//! on as many threads as they are given.
 //!
 //! # Limits
 //! All are on by default: [`Limits`] for what runs, [`StructuralLimits`](gate::StructuralLimits) for how a module may be built,

@@ -1,6 +1,6 @@
 //! Streams in every mode, with batches of every size.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
 
 use retort::bundle::{Contents, Versions};
@@ -56,6 +56,7 @@ fn run(
     events: &str,
     (isolation, allocator): (Isolation, Allocator),
     batch: Option<u64>,
+    threads: usize,
 ) -> (String, Vec<(&'static str, u64)>) {
     let options =
         options!(Options { limits: Limits::default(), isolation, allocator, ..Options::default() });
@@ -63,7 +64,11 @@ fn run(
     let registry = Registry::open(root, &pipeline);
     assert_eq!((registry.failures().len(), registry.bundles()), (0, 2));
     let mut out = Vec::new();
-    let mut stream = Stream::new(&registry, &mut out, std::io::sink());
+    let one = NonZeroUsize::MIN;
+    let mut stream = Stream::new(&registry, &mut out, std::io::sink())
+        .with_threads(NonZeroUsize::new(threads).unwrap())
+        // A line is a chunk, so that all threads have some.
+        .with_chunk_bytes(if threads == 1 { one.saturating_add(1 << 18) } else { one });
     if let Some(events) = batch.and_then(NonZeroU64::new) {
         stream = stream.with_batches(events);
     }
@@ -76,11 +81,14 @@ fn run(
 #[test]
 fn batches_of_any_size_give_the_same_results_in_any_mode() {
     let (root, events) = two_bundles();
-    let expected = run(root.path(), &events, (Isolation::Warm, Allocator::OnDemand), None);
+    let expected = run(root.path(), &events, (Isolation::Warm, Allocator::OnDemand), None, 1);
     assert_eq!((expected.0.lines().count(), expected.1.len()), (12, 0));
     for way in ways() {
         for batch in [None, Some(1), Some(5), Some(100)] {
-            assert_eq!(run(root.path(), &events, way, batch), expected, "{way:?} {batch:?}");
+            for threads in [1, 3] {
+                let found = run(root.path(), &events, way, batch, threads);
+                assert_eq!(found, expected, "{way:?} {batch:?} {threads}");
+            }
         }
     }
 }
@@ -88,16 +96,15 @@ fn batches_of_any_size_give_the_same_results_in_any_mode() {
 #[test]
 fn bundles_of_one_stream_make_room_for_each_other_in_a_pool() {
     let (root, events) = two_bundles();
-    let expected = run(root.path(), &events, (Isolation::Warm, Allocator::OnDemand), None);
-    // One instance at a time: who has it gives it up when the other's event comes.
-    let pool = Allocator::Pooling(Pool { instances: 1, ..Pool::default() });
-    for isolation in Isolation::ALL {
-        for batch in [None, Some(1), Some(2)] {
-            assert_eq!(
-                run(root.path(), &events, (isolation, pool), batch),
-                expected,
-                "{isolation:?}"
-            );
+    let expected = run(root.path(), &events, (Isolation::Warm, Allocator::OnDemand), None, 1);
+    // Who has an instance gives it up when the other's event comes, and no thread takes what is another's.
+    for (instances, threads) in [(1, 1), (1, 4), (2, 2), (3, 2), (4, 3)] {
+        let pool = Allocator::Pooling(Pool { instances, ..Pool::default() });
+        for isolation in Isolation::ALL {
+            for batch in [None, Some(1), Some(2)] {
+                let found = run(root.path(), &events, (isolation, pool), batch, threads);
+                assert_eq!(found, expected, "{isolation:?} {instances} {threads}");
+            }
         }
     }
 }

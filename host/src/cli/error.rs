@@ -48,8 +48,8 @@ pub(super) enum CliError {
     NoBundles(PathBuf),
     #[error("{path}: it is both read and written: {role} would overwrite what is read")]
     OutputIsInput { path: String, role: &'static str },
-    #[error("{}: expected two files, found it as --out and as --rejects", path.display())]
-    OutputTwice { path: PathBuf },
+    #[error("{}: expected two files, found it as {} and as {}", path.display(), roles[0], roles[1])]
+    OutputTwice { path: PathBuf, roles: [&'static str; 2] },
     #[error("stdin: expected {expected}, found that it is read already: `-` may be given once")]
     StdinTwice { expected: &'static str },
     #[error("{origin}: expected the line of a sample, found {line}, where there is none")]
@@ -75,8 +75,20 @@ pub(super) enum CliError {
     /// What the library says of input that a command needs whole, or of what it can't do.
     #[error("{message}")]
     Refused { code: Code, message: String },
-    #[error("{origin}: {error}")]
-    Stream { origin: String, error: StreamError },
+    #[error("{}{error}", origin.as_ref().map(|origin| format!("{origin}: ")).unwrap_or_default())]
+    Stream {
+        /// What was read or written, where the error doesn't say.
+        origin: Option<String>,
+        error: StreamError,
+    },
+    #[error("{}: expected a state that `retort run --resume` wrote: {message}", path.display())]
+    StateInvalid { path: PathBuf, message: String },
+    #[error("{}: it is the state of another run: {message}", path.display())]
+    StateMismatch { path: PathBuf, message: String },
+    #[error("{}: expected it for this run alone, found that another one is writing to it", path.display())]
+    StateInUse { path: PathBuf },
+    #[error("{}: expected a file, as --resume needs, found what can't be gone back to", path.display())]
+    ResumeNeedsFile { path: PathBuf },
 }
 
 fn at(path: &str) -> String {
@@ -138,6 +150,10 @@ impl Coded for CliError {
             Self::Interrupted => codes::INTERRUPTED,
             Self::Refused { code, .. } => *code,
             Self::Stream { error, .. } => error.entry(),
+            Self::StateInvalid { .. } => codes::STATE_INVALID,
+            Self::StateMismatch { .. } => codes::STATE_MISMATCH,
+            Self::StateInUse { .. } => codes::STATE_IN_USE,
+            Self::ResumeNeedsFile { .. } => codes::RESUME_NEEDS_FILE,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Files that commands are given.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,9 +15,6 @@ use retort::{Coded, EventSchema, GraphSpec, Limits, Rule, Samples, TenantPolicy}
 
 use super::error::CliError;
 use super::output;
-
-/// Bytes that are read at once from a stream of events.
-const STREAM_BUFFER: usize = 256 << 10;
 
 /// Whether a path stands for stdin.
 pub(super) fn is_stdin(path: &Path) -> bool {
@@ -32,14 +30,20 @@ pub(super) fn name(path: &Path) -> String {
 static STDIN_IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Opens a file, or stdin, once.
-pub(super) fn open(path: &Path, expected: &'static str) -> Result<Box<dyn Read>, CliError> {
+pub(super) fn open(path: &Path, expected: &'static str) -> Result<Box<dyn Read + Send>, CliError> {
     if is_stdin(path) {
-        if STDIN_IS_TAKEN.swap(true, Ordering::Relaxed) {
-            return Err(CliError::StdinTwice { expected });
-        }
-        return Ok(Box::new(io::stdin()));
+        return Ok(Box::new(take_stdin(expected)?));
     }
     Ok(Box::new(open_file(path, expected)?))
+}
+
+/// Opens stdin, once. Nothing of it is read ahead.
+pub(super) fn take_stdin(expected: &'static str) -> Result<File, CliError> {
+    if STDIN_IS_TAKEN.swap(true, Ordering::Relaxed) {
+        return Err(CliError::StdinTwice { expected });
+    }
+    let stdin = io::stdin().as_fd().try_clone_to_owned();
+    stdin.map(File::from).map_err(|source| refused(Path::new("-"), expected, source))
 }
 
 fn open_file(path: &Path, expected: &'static str) -> Result<File, CliError> {
@@ -52,8 +56,8 @@ fn open_file(path: &Path, expected: &'static str) -> Result<File, CliError> {
 }
 
 /// Opens a stream of events.
-pub(super) fn open_events(path: &Path) -> Result<impl BufRead, CliError> {
-    Ok(BufReader::with_capacity(STREAM_BUFFER, open(path, "a file of events")?))
+pub(super) fn open_events(path: &Path) -> Result<impl Read + Send, CliError> {
+    open(path, "a file of events")
 }
 
 /// Whether a path can be opened, without reading from it. A pipe isn't tried: it can be opened once.

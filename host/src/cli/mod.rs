@@ -101,6 +101,7 @@ pub(crate) fn main() -> ExitCode {
     match verdict {
         Ok(CommandVerdict::Pass) => ExitCode::SUCCESS,
         Ok(CommandVerdict::Fail) => ExitCode::from(1),
+        Ok(CommandVerdict::Signalled(code)) => ExitCode::from(code),
         // Whoever read the output has seen enough.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {

@@ -9,6 +9,8 @@ pub(super) enum CommandVerdict {
     Pass,
     /// What was checked has failed; the command has said why.
     Fail,
+    /// A signal has ended it: the exit code that says so.
+    Signalled(u8),
 }
 
 impl CommandVerdict {

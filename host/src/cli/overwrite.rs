@@ -166,15 +166,19 @@ fn is_bundle(folder: &Path) -> bool {
     folder.join(MANIFEST_FILE).symlink_metadata().is_ok()
 }
 
-/// Refuses two outputs that are one file.
-pub(super) fn guard_two(one: &Path, other: &Path) -> Result<(), CliError> {
+/// Refuses two outputs that are one file. The roles name the flags that say where to write.
+pub(super) fn guard_two(
+    (one, role): (&Path, &'static str),
+    (other, other_role): (&Path, &'static str),
+) -> Result<(), CliError> {
     let is_same = match (FileIdentity::of_path(one), FileIdentity::of_path(other)) {
         (Some(one), Some(other)) => one == other,
         (None, None) if !one.exists() && !other.exists() => place(one) == place(other),
         _ => false,
     };
     if one == other || is_same {
-        return Err(CliError::OutputTwice { path: one.to_owned() });
+        let roles = [role, other_role];
+        return Err(CliError::OutputTwice { path: one.to_owned(), roles });
     }
     Ok(())
 }

@@ -39,3 +39,32 @@ async fn end() -> io::Result<()> {
     }
     Ok(())
 }
+
+/// Calls `told` with the number of each signal by which the user or the system tells the command to end, on a thread of its own and
+/// from now on.
+pub(super) fn on_end_signals(told: impl Fn(u8) + Send + 'static) -> Result<(), CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .map_err(CliError::Runtime)?;
+    let entered = runtime.enter();
+    let interrupt = SignalKind::interrupt();
+    let terminate = SignalKind::terminate();
+    let mut interrupted = signal(interrupt).map_err(CliError::Runtime)?;
+    let mut terminated = signal(terminate).map_err(CliError::Runtime)?;
+    drop(entered);
+    let listen = move || {
+        runtime.block_on(async {
+            loop {
+                let kind = tokio::select! {
+                    Some(()) = interrupted.recv() => interrupt,
+                    Some(()) = terminated.recv() => terminate,
+                    else => return,
+                };
+                told(u8::try_from(kind.as_raw_value()).unwrap_or_default());
+            }
+        });
+    };
+    let thread = std::thread::Builder::new().name("retort-signals".to_owned());
+    thread.spawn(listen).map(drop).map_err(CliError::Runtime)
+}

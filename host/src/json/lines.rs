@@ -1,10 +1,12 @@
 //! Lines of a stream, in bounded memory.
 
-use std::io::{self, BufRead};
+use std::io::{self, Read};
 
 use memchr::memchr;
 
-/// Reads lines of up to a limited length. A line that lies whole in the reader's own buffer is not copied.
+use super::chunks::{CHUNK_BYTES, Chunk, Chunks, LinePosition};
+
+/// Reads lines of up to a limited length.
 ///
 /// ```
 /// use retort::runtime::{Line, Lines};
@@ -18,15 +20,10 @@ use memchr::memchr;
 /// ```
 #[derive(Debug)]
 pub struct Lines<R> {
-    reader: R,
+    chunks: Chunks<R>,
+    chunk: Chunk,
+    cursor: LineCursor,
     limit: usize,
-    number: u64,
-    /// A line that spans buffers of the reader, as far as it was read.
-    partial: Vec<u8>,
-    /// Bytes of the reader's buffer that were handed out and not yet consumed.
-    pending: usize,
-    /// Bytes after them that the reader holds already.
-    buffered: usize,
 }
 
 /// One line that isn't blank, without the line feed at its end.
@@ -48,17 +45,15 @@ pub enum Line<'a> {
     },
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: Read> Lines<R> {
     /// The lines of `reader`; those of more than `limit` bytes are skipped.
     pub fn new(reader: R, limit: usize) -> Self {
-        Self { reader, limit, number: 0, partial: Vec::new(), pending: 0, buffered: 0 }
+        Self::with_reads(reader, limit, CHUNK_BYTES)
     }
 
-    /// Whether the next line may have to wait for the reader's source: what depends on earlier lines is better written
-    /// out before.
-    #[must_use]
-    pub fn is_drained(&self) -> bool {
-        self.buffered == 0
+    fn with_reads(reader: R, limit: usize, size: usize) -> Self {
+        let chunks = Chunks::new(reader, limit, size, LinePosition::default());
+        Self { chunks, chunk: Chunk::default(), cursor: LineCursor::default(), limit }
     }
 
     /// The next line that isn't blank; `None` at the end.
@@ -67,110 +62,79 @@ impl<R: BufRead> Lines<R> {
     /// Those of the reader.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         loop {
-            self.consume_pending();
-            self.partial.clear();
-            match self.find()? {
-                LinePlace::End => return Ok(None),
-                LinePlace::Blank => {}
-                LinePlace::TooLong { bytes } => {
-                    return Ok(Some(Line::TooLong { number: self.number, bytes }));
-                }
-                LinePlace::Partial => {
-                    return Ok(Some(Line::Whole { number: self.number, text: &self.partial }));
-                }
-                LinePlace::Buffered { length } => {
-                    // The buffer isn't empty, so that this reads nothing.
-                    let buffer = self.reader.fill_buf()?;
-                    let text = buffer.get(..length).unwrap_or_default();
-                    return Ok(Some(Line::Whole { number: self.number, text }));
-                }
+            if let Some(place) = self.chunk.next_place(&mut self.cursor, self.limit) {
+                return Ok(Some(self.chunk.line(&self.cursor, place)));
             }
-        }
-    }
-
-    fn consume_pending(&mut self) {
-        self.reader.consume(self.pending);
-        self.pending = 0;
-    }
-
-    /// Goes to the end of the next line, and says where it is.
-    fn find(&mut self) -> io::Result<LinePlace> {
-        // Of this line in earlier buffers: how many bytes, and whether all of them are white space.
-        let mut before: u64 = 0;
-        let mut is_blank = true;
-        loop {
-            let buffer = match self.reader.fill_buf() {
-                Ok(buffer) => buffer,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            match self.chunks.next(&mut self.chunk) {
+                Ok(true) => self.cursor = self.chunk.cursor(),
+                Ok(false) => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
-            };
-            let at_end = buffer.is_empty();
-            if at_end && before == 0 {
-                self.buffered = 0;
-                return Ok(LinePlace::End);
             }
-            let feed = memchr(b'\n', buffer);
-            let part = buffer.get(..feed.unwrap_or(buffer.len())).unwrap_or_default();
-            let used = part.len() + usize::from(feed.is_some());
-            self.buffered = buffer.len() - used;
-            let bytes = before + part.len() as u64;
-            let is_within = bytes <= self.limit as u64;
-            is_blank = is_blank && part.trim_ascii().is_empty();
-            if feed.is_some() || at_end {
-                self.number += 1;
-            }
-            if feed.is_some() && before == 0 {
-                self.pending = used;
-                return Ok(match (is_blank, is_within) {
-                    (true, _) => LinePlace::Blank,
-                    (false, true) => LinePlace::Buffered { length: used - 1 },
-                    (false, false) => LinePlace::TooLong { bytes },
-                });
-            }
-            if is_within {
-                self.partial.extend_from_slice(part);
-            }
-            self.reader.consume(used);
-            if feed.is_some() || at_end {
-                return Ok(match (is_blank, is_within) {
-                    (true, _) => LinePlace::Blank,
-                    (false, true) => LinePlace::Partial,
-                    (false, false) => LinePlace::TooLong { bytes },
-                });
-            }
-            before = bytes;
         }
     }
 }
 
-/// Where a line is.
-enum LinePlace {
-    /// There is none.
-    End,
-    Blank,
-    TooLong {
-        bytes: u64,
-    },
-    /// In the reader's buffer, of this many bytes.
-    Buffered {
-        length: usize,
-    },
-    /// In the partial line.
-    Partial,
+/// How far the lines of a chunk were gone through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LineCursor {
+    pub(super) at: usize,
+    /// The lines before, blank ones too: the number of the last one.
+    pub(super) line: u64,
+}
+
+/// Where a line is in its chunk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LinePlace {
+    Whole { start: usize, end: usize },
+    TooLong { bytes: u64 },
+}
+
+impl LineCursor {
+    /// The next line in `bytes` that isn't blank.
+    pub(super) fn next_place(&mut self, bytes: &[u8], limit: usize) -> Option<LinePlace> {
+        loop {
+            let start = self.at;
+            let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
+            let length = memchr(b'\n', rest).unwrap_or(rest.len());
+            let end = start + length;
+            self.at = end + 1;
+            self.line += 1;
+            let text = rest.get(..length).unwrap_or_default();
+            if text.trim_ascii_start().is_empty() {
+                continue;
+            }
+            return Some(match length <= limit {
+                true => LinePlace::Whole { start, end },
+                false => LinePlace::TooLong { bytes: length as u64 },
+            });
+        }
+    }
+}
+
+impl Chunk {
+    /// The line at a place to which the cursor has just come.
+    pub(crate) fn line(&self, cursor: &LineCursor, place: LinePlace) -> Line<'_> {
+        let number = cursor.line;
+        match place {
+            LinePlace::Whole { start, end } => {
+                Line::Whole { number, text: self.bytes().get(start..end).unwrap_or_default() }
+            }
+            LinePlace::TooLong { bytes } => Line::TooLong { number, bytes },
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-    use std::io::BufReader;
-
     use proptest::prelude::*;
 
     use super::*;
 
-    fn read(text: &[u8], limit: usize, buffer: usize) -> Vec<(u64, Result<Vec<u8>, u64>)> {
-        let mut lines = Lines::new(BufReader::with_capacity(buffer, text), limit);
+    fn read(text: &[u8], limit: usize, size: usize) -> Vec<(u64, Result<Vec<u8>, u64>)> {
+        let mut lines = Lines::with_reads(text, limit, size);
         let mut found = Vec::new();
         while let Some(line) = lines.next_line().unwrap() {
             found.push(match line {
@@ -178,7 +142,7 @@ mod tests {
                 Line::TooLong { number, bytes } => (number, Err(bytes)),
             });
         }
-        assert!(lines.partial.capacity() <= 2 * limit.max(buffer) + 8, "{lines:?}");
+        assert!(lines.chunk.is_within(limit + 2 * size), "{lines:?}");
         found
     }
 
@@ -196,24 +160,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_the_same_whatever_the_buffer(
+        fn lines_are_the_same_whatever_is_read_at_once(
             text in "[a \r\n]{0,60}",
             limit in 1usize..20,
-            buffer in 1usize..30,
+            size in 1usize..30,
         ) {
-            let found = read(text.as_bytes(), limit, buffer);
+            let found = read(text.as_bytes(), limit, size);
             prop_assert_eq!(found, expected(text.as_bytes(), limit));
         }
-    }
-
-    #[test]
-    fn a_reader_that_is_drained_says_so() {
-        let mut lines = Lines::new(BufReader::with_capacity(4, &b"a\nb\nc\n"[..]), 10);
-        assert!(lines.is_drained());
-        let mut seen = Vec::new();
-        while lines.next_line().unwrap().is_some() {
-            seen.push(lines.is_drained());
-        }
-        assert_eq!(seen, [false, true, true]);
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! It knows what JSON is, and nothing of events, plans or graphs.
 
+mod chunks;
 pub(crate) mod document;
 mod fault;
 mod kind;
@@ -13,6 +14,8 @@ pub(crate) mod tally;
 pub(crate) mod tape;
 pub(crate) mod walk;
 
+pub use chunks::LinePosition;
+pub(crate) use chunks::{CHUNK_BYTES, Chunk, Chunks};
 pub use fault::Fault;
 pub(crate) use kind::{JsonKind, JsonKinds};
 pub use lines::{Line, Lines};

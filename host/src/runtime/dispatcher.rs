@@ -1,5 +1,7 @@
 //! From an event to the extractor that serves its type.
 
+use std::num::NonZeroUsize;
+
 use memchr::memmem::Finder;
 use tracing::Span;
 
@@ -28,6 +30,8 @@ pub struct Dispatcher<'r> {
     finder: Finder<'static>,
     /// The type of the last event that a prefix has matched.
     matched: String,
+    /// How many dispatchers share the places of a pool.
+    sharers: usize,
 }
 
 /// What became of an event that is well.
@@ -81,7 +85,16 @@ impl<'r> Dispatcher<'r> {
             projection: Projection::default(),
             finder: Finder::new(b"\"event_type\""),
             matched: String::new(),
+            sharers: 1,
         }
+    }
+
+    /// The same, where `sharers` dispatchers of this registry are at work at one time: each keeps its part of the places of a
+    /// pool of instances, so that none takes those of another.
+    #[must_use]
+    pub fn sharing(mut self, sharers: NonZeroUsize) -> Self {
+        self.sharers = sharers.get();
+        self
     }
 
     /// Runs the extractor of the event's type. The event is validated in any case.
@@ -112,7 +125,7 @@ impl<'r> Dispatcher<'r> {
         }
         let made = self.runners.iter_mut().flatten();
         let mut holding: Vec<&mut Runner> = made.filter(|runner| runner.has_instance()).collect();
-        if holding.len() >= places as usize {
+        if holding.len() >= (places as usize / self.sharers).max(1) {
             holding.iter_mut().for_each(|runner| runner.give_up_instance());
         }
     }

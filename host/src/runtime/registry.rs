@@ -134,6 +134,12 @@ impl Registry {
         self.routes.iter().map(|route| route.event_type.as_str())
     }
 
+    /// The event types and prefixes with the fingerprints of the bundles that serve them, in the order of
+    /// [`event_types`](Self::event_types).
+    pub fn served(&self) -> impl Iterator<Item = (&str, Digest)> {
+        self.routes.iter().map(|route| (route.event_type.as_str(), route.fingerprint()))
+    }
+
     /// Why a bundle isn't served, or an event type of it.
     #[must_use]
     pub fn failures(&self) -> &[LoadFailure] {
@@ -179,6 +185,12 @@ impl Registry {
 
     pub(super) fn max_event_bytes(&self) -> usize {
         self.max_event_bytes
+    }
+
+    /// How many instances there can be at one time, where they come from a pool.
+    pub(super) fn pool_instances(&self) -> Option<usize> {
+        let places = |route: &Route| route.extractor().sandbox().pool_instances();
+        self.routes.iter().filter_map(places).min().map(|places| places as usize)
     }
 }
 

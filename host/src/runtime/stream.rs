@@ -1,24 +1,22 @@
 //! Lines of JSON in, lines of JSON out.
 
-use std::io::{self, BufRead, Write};
-use std::num::NonZeroU64;
+use std::fmt;
+use std::io::{Read, Write};
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use serde::Serialize;
-use thiserror::Error;
-use tracing::{Span, debug};
-
-use super::dispatcher::{Dispatched, Dispatcher, Served};
-use super::registry::{Registry, Route};
+use super::crew::{self, Bounds};
+use super::error::StreamError;
+use super::outputs::{Observer, Outputs, Progress, Writers};
+use super::registry::Registry;
+use super::serve::{Graphs, LineServer, ServeConfig};
+use super::source::{Source, StreamInput};
 use super::summary::Summary;
-use crate::abi::event::EventError;
-use crate::diagnostics::codes::{self, Code};
-use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::graph::spec::GraphSpec;
-use crate::graph::validate::{ValidateOptions, validate};
-use crate::json::{Line, Lines};
-use crate::sandbox::RunError;
-use crate::sandbox::runner::trace_rejection;
+use crate::graph::validate::ValidateOptions;
+use crate::json::CHUNK_BYTES;
 
 /// Takes events from readers, one a line, and writes what their extractors give.
 ///
@@ -26,142 +24,115 @@ use crate::sandbox::runner::trace_rejection;
 /// `{"line": 1, "event_type": "..", "bundle": "<fingerprint>", "result": {..}}` goes to `out`; for an event that fails, one
 /// line `{"line": 1, "code": "..", "message": ".."}` to `rejects`. Lines count from 1 in each input; where an input is
 /// named, both kinds carry its name as `file`. What an extractor declines and what no bundle serves is counted only.
-#[derive(Debug)]
+///
+/// # Threads
+/// An input is cut at line ends into chunks, each of which one thread reads, serves and, when its turn has come, writes. With
+/// [`with_threads`](Self::with_threads) several do so at one time, and what is written is the same to the byte, whatever their
+/// number. What a chunk came to is held until it is its turn, within bounds; beyond them threads wait, so that neither a slow
+/// writer nor a slow event makes memory grow. A chunk is never more than one read has brought, so that results of an input that
+/// goes on, such as a pipe, are written as soon as its lines are there.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use retort::runtime::{Stream, StreamInput};
+/// use retort::{Pipeline, Registry};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let bundles = tempfile::tempdir()?;
+/// # let bundles = bundles.path();
+/// let pipeline = Pipeline::builder().build()?;
+/// let registry = Registry::open(bundles, &pipeline);
+/// let (mut results, mut rejects) = (Vec::new(), Vec::new());
+/// let mut stream = Stream::new(&registry, &mut results, &mut rejects)
+///     .with_threads(NonZeroUsize::new(4).unwrap_or(NonZeroUsize::MIN));
+/// let inputs = [("monday", "{\"event_type\":\"a\"}\n[]\n"), ("tuesday", "{}\n")];
+/// stream.run_all(inputs.map(|(name, text)| StreamInput::new(text.as_bytes()).named(name)))?;
+/// assert_eq!((stream.summary().events, stream.summary().rejected()), (3, 1));
+/// drop(stream);
+/// assert!(rejects.starts_with(br#"{"file":"monday","line":2,"code":"event_not_object","#));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Stream<'r, O, J> {
-    dispatcher: Dispatcher<'r>,
-    /// By route: the text of a result's line between its number and the result.
-    heads: Vec<LineHead>,
-    graphs: Option<Graphs>,
+    config: ServeConfig<'r>,
+    /// One for each thread; made when they are first needed.
+    servers: Vec<LineServer<'r>>,
+    threads: NonZeroUsize,
+    is_ordered: bool,
+    chunk_bytes: NonZeroUsize,
+    stop: Option<Arc<AtomicBool>>,
+    observer: Option<Observer<'r>>,
     out: O,
     rejects: J,
-    line: Vec<u8>,
     summary: Summary,
-    limit: usize,
-    /// Events of a batch, where a batch isn't a whole input.
-    batch: Option<NonZeroU64>,
-    /// Events that the batch has had.
-    in_batch: u64,
 }
 
-/// Why a stream stopped.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum StreamError {
-    /// An input can't be read further.
-    #[error("the events can't be read after line {line}: {source}")]
-    Read {
-        /// The last line that was read; 0 before the first.
-        line: u64,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// A result can't be written.
-    #[error("the results can't be written: {0}")]
-    Results(#[source] io::Error),
-    /// A reject can't be written.
-    #[error("the rejected events can't be written: {0}")]
-    Rejects(#[source] io::Error),
+/// How a stream came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamEnd {
+    /// All inputs were read to their ends.
+    Complete,
+    /// It was asked to stop.
+    Stopped,
 }
 
-impl StreamError {
-    /// Whether whoever read the output went away.
-    #[must_use]
-    pub fn is_broken_pipe(&self) -> bool {
-        match self {
-            Self::Read { .. } => false,
-            Self::Results(source) | Self::Rejects(source) => {
-                source.kind() == io::ErrorKind::BrokenPipe
-            }
-        }
-    }
-}
+/// How long what was read may still be served once the stream is to stop: events that each take up to their deadline would keep it
+/// for minutes.
+const GRACE: Duration = Duration::from_secs(5);
 
-impl Coded for StreamError {
-    fn entry(&self) -> Code {
-        match self {
-            Self::Read { .. } => codes::STREAM_UNREADABLE,
-            Self::Results { .. } | Self::Rejects { .. } => codes::STREAM_UNWRITABLE,
-        }
-    }
-}
+/// More are a slip, and cost memory before they do anything.
+const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
 
-/// The text of a result's line that is the same for all events of a route.
-#[derive(Debug)]
-struct LineHead {
-    /// Up to the bundle; without the event type where the route is a prefix.
-    event_type: Vec<u8>,
-    is_prefix: bool,
-    /// From there to the result.
-    bundle: Vec<u8>,
-}
+/// Bytes that are read at once where nothing is said.
+const DEFAULT_CHUNK_BYTES: NonZeroUsize = NonZeroUsize::new(CHUNK_BYTES).expect("not zero");
 
-impl LineHead {
-    fn new(route: &Route) -> Self {
-        let mut event_type = b",\"event_type\":".to_vec();
-        if !route.is_prefix {
-            push_text(&mut event_type, &route.event_type);
-        }
-        let bundle = format!(",\"bundle\":\"{}\",\"result\":", route.fingerprint()).into_bytes();
-        Self { event_type, is_prefix: route.is_prefix, bundle }
-    }
-
-    fn push(&self, line: &mut Vec<u8>, event_type: &str) {
-        line.extend_from_slice(&self.event_type);
-        if self.is_prefix {
-            push_text(line, event_type);
-        }
-        line.extend_from_slice(&self.bundle);
-    }
-}
-
-/// A string as the text of JSON.
-fn push_text(line: &mut Vec<u8>, text: &str) {
-    line.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
-}
-
-/// Graph specs to check results against.
-#[derive(Debug)]
-struct Graphs {
-    /// By route.
-    specs: Vec<Arc<GraphSpec>>,
-    options: ValidateOptions,
-}
-
-#[derive(Serialize)]
-struct Reject<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a str>,
-    line: u64,
-    code: Code,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<&'a str>,
-    message: &'a str,
-}
-
-impl<'r, O: Write, J: Write> Stream<'r, O, J> {
-    /// A stream through the bundles of `registry`. Both writers get many small writes.
+impl<'r, O: Write + Send, J: Write + Send> Stream<'r, O, J> {
+    /// A stream through the bundles of `registry`, on the thread that calls it. Each writer gets what a chunk came to at once,
+    /// and is flushed then.
     pub fn new(registry: &'r Registry, out: O, rejects: J) -> Self {
-        let heads = registry.routes().iter().map(LineHead::new);
         Self {
-            heads: heads.collect(),
-            dispatcher: Dispatcher::new(registry),
-            graphs: None,
+            config: ServeConfig::new(registry),
+            servers: Vec::new(),
+            threads: NonZeroUsize::MIN,
+            is_ordered: true,
+            chunk_bytes: DEFAULT_CHUNK_BYTES,
+            stop: None,
+            observer: None,
             out,
             rejects,
-            line: Vec::new(),
             summary: Summary::default(),
-            limit: registry.max_event_bytes(),
-            batch: None,
-            in_batch: 0,
         }
+    }
+
+    /// The same stream on this many threads, the calling one among them: fewer where the instances of the bundles come from a pool
+    /// that has fewer places, or where the system has no more to give; 1,024 at most.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads.min(MAX_THREADS);
+        self
+    }
+
+    /// The same stream, where what a chunk came to is written as soon as it is there. The lines are those that they are in order.
+    #[must_use]
+    pub fn unordered(mut self) -> Self {
+        self.is_ordered = false;
+        self
+    }
+
+    /// The same stream, reading at most this many bytes at once, which is what a chunk has unless a line of it is longer.
+    #[must_use]
+    pub fn with_chunk_bytes(mut self, bytes: NonZeroUsize) -> Self {
+        self.chunk_bytes = bytes;
+        self
     }
 
     /// The same stream, with a new batch after every `events` events, bad ones included, and not only with each input. It
     /// matters where a sandbox's instances may serve one batch each
-    /// ([`Isolation::PerBatch`](crate::sandbox::Isolation::PerBatch)); the results are the same in any case.
+    /// ([`Isolation::PerBatch`](crate::sandbox::Isolation::PerBatch)); the results are the same in any case. Each thread has
+    /// instances and batches of its own.
     #[must_use]
     pub fn with_batches(mut self, events: NonZeroU64) -> Self {
-        self.batch = Some(events);
+        self.config.batch = Some(events);
         self
     }
 
@@ -169,7 +140,31 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
     /// order. A result that doesn't fit is a reject with the first failure's code.
     #[must_use]
     pub fn with_graphs(mut self, specs: Vec<Arc<GraphSpec>>, options: ValidateOptions) -> Self {
-        self.graphs = Some(Graphs { specs, options });
+        self.config.graphs = Some(Arc::new(Graphs { specs, options }));
+        self
+    }
+
+    /// The same stream, which reads nothing any more once `stop` is set: what was read is served and written, as far as five
+    /// seconds allow, up to the end of a line. A reader that waits has to be woken; whatever error it returns then is taken for
+    /// that.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// The same stream, where `observer` is told of every chunk once what it came to is written and flushed, with nothing written in
+    /// the meantime.
+    #[must_use]
+    pub fn with_observer(mut self, observer: impl FnMut(&Progress<'_>) + Send + 'r) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// The same stream, going on from where an earlier one has come to.
+    #[must_use]
+    pub fn with_summary(mut self, summary: Summary) -> Self {
+        self.summary = summary;
         self
     }
 
@@ -177,43 +172,47 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
     ///
     /// # Errors
     /// [`StreamError`], when the input or a writer fails; never for what an event is or does.
-    pub fn run<R: BufRead>(&mut self, input: R, file: Option<&str>) -> Result<(), StreamError> {
-        let head = match file {
-            Some(file) => format!("{{\"file\":{},\"line\":", serde_json::Value::from(file)),
-            None => "{\"line\":".to_owned(),
+    pub fn run<R: Read + Send>(
+        &mut self,
+        input: R,
+        file: Option<&str>,
+    ) -> Result<StreamEnd, StreamError> {
+        let input = StreamInput::new(input);
+        let input = match file {
+            Some(file) => input.named(file),
+            None => input,
         };
-        let mut lines = Lines::new(input, self.limit);
-        let mut last = 0;
-        self.begin_batch();
-        loop {
-            if lines.is_drained() {
-                // The next read may wait for long.
-                self.flush()?;
-            }
-            let line =
-                lines.next_line().map_err(|source| StreamError::Read { line: last, source })?;
-            let Some(line) = line else { return self.flush() };
-            self.summary.events += 1;
-            if self.batch.is_some_and(|batch| self.in_batch >= batch.get()) {
-                self.begin_batch();
-            }
-            self.in_batch += 1;
-            match line {
-                Line::Whole { number, text } => {
-                    last = number;
-                    self.summary.bytes += text.len() as u64;
-                    self.event(&head, file, number, text)?;
-                }
-                Line::TooLong { number, bytes } => {
-                    last = number;
-                    self.summary.bytes += bytes;
-                    let used = usize::try_from(bytes).unwrap_or(usize::MAX);
-                    let error = RunError::from(EventError::TooLarge { used, allowed: self.limit });
-                    trace_rejection(&Span::none(), &error);
-                    self.reject(file, number, &error.problem())?;
-                }
-            }
+        self.run_all([input])
+    }
+
+    /// Takes all events of several inputs, one after the other; threads go on with the next one while others are still at work on
+    /// what came before. An input is asked for when the one before has come to its end, and begins a batch.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run). The inputs after the one that fails are not read.
+    pub fn run_all<R, I>(&mut self, inputs: I) -> Result<StreamEnd, StreamError>
+    where
+        R: Read + Send,
+        I: IntoIterator<Item = StreamInput<R>, IntoIter: Send>,
+    {
+        let registry = self.config.registry;
+        let places = registry.pool_instances().and_then(NonZeroUsize::new);
+        let threads = self.threads.min(places.unwrap_or(NonZeroUsize::MAX));
+        if self.servers.len() != threads.get() {
+            let server = || LineServer::new(self.config.clone(), threads);
+            self.servers = std::iter::repeat_with(server).take(threads.get()).collect();
         }
+        let limit = registry.max_event_bytes();
+        let source =
+            Source::new(inputs.into_iter(), limit, self.chunk_bytes.get(), self.stop.clone());
+        let observer = self.observer.as_mut();
+        let writers = Writers::new(&mut self.out, &mut self.rejects, &mut self.summary, observer);
+        let outputs = Outputs::new(writers, threads.get(), self.is_ordered);
+        let bounds = Bounds { line: limit, grace: GRACE };
+        let source = crew::run(&mut self.servers, source, bounds, &outputs);
+        let is_whole = outputs.into_whole()?;
+        let is_complete = source.into_ended()? && is_whole;
+        Ok(if is_complete { StreamEnd::Complete } else { StreamEnd::Stopped })
     }
 
     /// What the stream came to so far.
@@ -221,98 +220,16 @@ impl<'r, O: Write, J: Write> Stream<'r, O, J> {
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
-
-    /// Writes out what the writers hold back.
-    ///
-    /// # Errors
-    /// [`StreamError::Results`] or [`StreamError::Rejects`].
-    pub fn flush(&mut self) -> Result<(), StreamError> {
-        self.out.flush().map_err(StreamError::Results)?;
-        self.rejects.flush().map_err(StreamError::Rejects)
-    }
-
-    fn begin_batch(&mut self) {
-        self.dispatcher.begin_batch();
-        self.in_batch = 0;
-    }
-
-    fn event(
-        &mut self,
-        head: &str,
-        file: Option<&str>,
-        number: u64,
-        text: &[u8],
-    ) -> Result<(), StreamError> {
-        let served = match self.dispatcher.dispatch(text) {
-            Ok(Dispatched::Served(served)) => served,
-            Ok(Dispatched::Unrouted) => {
-                self.summary.unrouted += 1;
-                return Ok(());
-            }
-            Err(error) => return self.reject(file, number, &error.problem()),
-        };
-        self.summary.fuel += served.outcome().fuel;
-        self.summary.failed_conversions += u64::from(served.outcome().failed_conversions);
-        if let Some(failure) = self.graphs.as_ref().and_then(|graphs| graphs.failure(&served)) {
-            debug!(code = failure.code.name, "event rejected");
-            return self.reject(file, number, &failure);
-        }
-        if served.outcome().shape.is_empty() {
-            self.summary.empty += 1;
-            return Ok(());
-        }
-        self.summary.results += 1;
-        self.line.clear();
-        self.line.extend_from_slice(head.as_bytes());
-        write!(self.line, "{number}").map_err(StreamError::Results)?;
-        if let Some(head) = self.heads.get(served.index) {
-            head.push(&mut self.line, served.event_type());
-        }
-        push_on_one_line(&mut self.line, served.outcome().json);
-        self.line.extend_from_slice(b"}\n");
-        self.out.write_all(&self.line).map_err(StreamError::Results)
-    }
-
-    fn reject(
-        &mut self,
-        file: Option<&str>,
-        line: u64,
-        problem: &Problem,
-    ) -> Result<(), StreamError> {
-        *self.summary.rejects.entry(problem.code.name).or_default() += 1;
-        // The place in a result that fails its own check is in the message already.
-        let path = problem.path.as_deref().filter(|_| problem.stage == Stage::Graph);
-        let reject = Reject { file, line, code: problem.code, path, message: &problem.message };
-        self.line.clear();
-        serde_json::to_writer(&mut self.line, &reject)
-            .map_err(|error| StreamError::Rejects(error.into()))?;
-        self.line.push(b'\n');
-        self.rejects.write_all(&self.line).map_err(StreamError::Rejects)
-    }
 }
 
-impl Graphs {
-    /// The first thing that is wrong with a result, if anything is.
-    fn failure(&self, served: &Served<'_>) -> Option<Problem> {
-        let spec = self.specs.get(served.index)?;
-        let extraction = match served.outcome().extraction(Stage::Run) {
-            Ok(extraction) => extraction,
-            Err(problem) => return Some(problem),
-        };
-        let failure =
-            validate(spec, &extraction, self.options).into_failures().into_iter().next()?;
-        let problem = Problem::new(Stage::Graph, failure.code, failure.detail);
-        Some(problem.at(failure.path))
-    }
-}
-
-/// A valid result, with line ends replaced by spaces: a string can't hold them, so all they can be is white space.
-fn push_on_one_line(line: &mut Vec<u8>, json: &[u8]) {
-    let start = line.len();
-    line.extend_from_slice(json);
-    if memchr::memchr2(b'\n', b'\r', json).is_some() {
-        for byte in line.iter_mut().skip(start).filter(|byte| matches!(byte, b'\n' | b'\r')) {
-            *byte = b' ';
-        }
+impl<O, J> fmt::Debug for Stream<'_, O, J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { threads, is_ordered, chunk_bytes, summary, .. } = self;
+        f.debug_struct("Stream")
+            .field("threads", threads)
+            .field("is_ordered", is_ordered)
+            .field("chunk_bytes", chunk_bytes)
+            .field("summary", summary)
+            .finish_non_exhaustive()
     }
 }

@@ -31,4 +31,20 @@ impl Summary {
     pub fn rejected(&self) -> u64 {
         self.rejects.values().sum()
     }
+
+    /// Adds what another part of the events came to.
+    pub fn add(&mut self, other: &Self) {
+        let Self { events, results, empty, unrouted, rejects, bytes, fuel, failed_conversions } =
+            other;
+        self.events += events;
+        self.results += results;
+        self.empty += empty;
+        self.unrouted += unrouted;
+        for (code, count) in rejects {
+            *self.rejects.entry(code).or_default() += count;
+        }
+        self.bytes += bytes;
+        self.fuel += fuel;
+        self.failed_conversions += failed_conversions;
+    }
 }

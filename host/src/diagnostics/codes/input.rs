@@ -78,6 +78,9 @@ codes! { Stage::Input;
     PROJECT_INVALID = "project_invalid":
         "The project file is not TOML with exactly the known keys. The message gives line and column.",
         "Correct that line; the keys are rule, schema, graph, ontology, binding, samples, output, model, plan, policy, expected and allow_external_endpoints.";
+    RESUME_NEEDS_FILE = "resume_needs_file":
+        "A run that is to be resumed reads or writes what isn't a file: in a pipe, a terminal or a device nothing can be gone back to.",
+        "Name files for the events, for --out and for --rejects, or leave --resume out.";
     SAMPLE_NOT_JSON = "sample_not_json":
         "A sample is not JSON. The message gives the file and the line.",
         "Write each sample event as a JSON object on a line of its own.";
@@ -93,6 +96,15 @@ codes! { Stage::Input;
     SELFTEST_FAILED = "selftest_failed":
         "The system refused the self-test a thread or a temporary directory.",
         "Read the system's reason in the message; check limits on threads and the directory for temporary files.";
+    STATE_IN_USE = "state_in_use":
+        "Another run is writing to the results that a run was to go on with.",
+        "Wait until it has ended, or end it.";
+    STATE_INVALID = "state_invalid":
+        "The file of --resume isn't one that `retort run` has written, or was altered.",
+        "Name the right file. To begin anew, name one that isn't there.";
+    STATE_MISMATCH = "state_mismatch":
+        "The file of --resume is the state of a run over other inputs, through other bundles or with other arguments, or its outputs are not as it left them. What would come out would be neither that run's nor this one's.",
+        "Start it with what the message says was expected. To begin anew, name a file that isn't there.";
     STDIN_TWICE = "stdin_twice":
         "Two of the files that were named are stdin, which can be read only once.",
         "Give `-` in one place, and a file in the others.";

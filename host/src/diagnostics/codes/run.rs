@@ -28,6 +28,10 @@ codes! { Stage::Run;
     HOST_FAILED = "host_failed":
         "The host has no memory or no address space for an instance or its code. Nothing is wrong with the event, the plan or the module.",
         "Give the process more memory, or a higher limit on its address space (`ulimit -v`): an instance reserves some 4 GiB of it. Or serve fewer instances at a time.";
+    HOST_PANICKED = "host_panicked":
+        "The host has panicked on an event, through a defect of its own. That event was not served; the stream goes on with new instances.",
+        "Report it as SECURITY.md says, with the event: no event should be able to do that.",
+        kind(FailureKind::ToolError);
     INDIRECT_CALL = "indirect_call":
         "The extractor called through a table, and there was no function of that type.",
         "Correct the table or the index; in a guest from a compiler this is a defect of it.";

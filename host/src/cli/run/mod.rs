@@ -1,0 +1,325 @@
+//! `retort run`: bundles over streams of events.
+
+mod checkpoint;
+mod decode;
+mod inputs;
+mod outputs;
+mod progress;
+mod state;
+mod stop;
+mod summary;
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+use retort::runtime::{Progress, Stream, StreamEnd, StreamError, StreamInput, Summary};
+use retort::{Coded, Pipeline, Registry};
+
+use self::checkpoint::Checkpoint;
+use self::inputs::{BytesRead, EventReader};
+use self::progress::{AboveBar, Bar};
+use self::state::{At, Job, JobParts, State};
+use self::stop::Stop;
+use super::args::{CacheArg, EndpointsArg, PolicyArg};
+use super::error::CliError;
+use super::overwrite::{Inputs, guard_two};
+use super::{CommandResult, CommandVerdict, files, output};
+
+/// Run bundles over events, one JSON object a line
+///
+/// Each event goes to the bundle that serves its event_type. For an event that gave something, one line goes to stdout:
+/// {"line", "event_type", "bundle", "result"}. A failed event goes to the rejects, {"line", "code", "message"}, and the
+/// stream goes on. With several inputs, both carry "file". A summary goes to stderr. Exits with 1 if any event failed, or
+/// a bundle could not be served; with 130 or 143 if a signal ended it.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct RunArgs {
+    /// Directory of bundles
+    #[arg(long, value_name = "DIR")]
+    bundles: PathBuf,
+    /// Files of events, as they are or packed by gzip or zstd, or patterns like "logs/*.gz"; - is stdin
+    #[arg(value_name = "EVENTS", default_value = "-")]
+    events: Vec<PathBuf>,
+    /// Where failed events go [default: stderr]
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Where results go [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArg,
+    #[command(flatten)]
+    cache: CacheArg,
+    /// Hold every result to the graph spec of its bundle
+    #[arg(long)]
+    check_graph: bool,
+    /// With --check-graph: let edges lead to nodes of other events
+    #[arg(long, requires = "check_graph")]
+    allow_external_endpoints: bool,
+    /// Serve on N threads, which changes nothing in what is written [default: as many as run at one time here]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Write results and rejects as soon as they are there, and not in the order of the events
+    #[arg(long)]
+    unordered: bool,
+    /// Keep in this file how far the run is, and go on from there where the file is there already
+    #[arg(long, value_name = "STATE", requires_all = ["out", "rejects"], conflicts_with = "unordered")]
+    resume: Option<PathBuf>,
+    /// With --resume: seconds from one time that the file is written to the next
+    #[arg(long, value_name = "SECONDS", requires = "resume", default_value = "1", value_parser = seconds)]
+    checkpoint_every: Duration,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retort run --bundles bundles events.ndjson > results.ndjson
+  tail -f events.ndjson | retort run --bundles bundles --rejects rejects.ndjson
+  retort run --bundles bundles \"logs/2026-*.ndjson.gz\" --out results.ndjson
+  retort run --bundles bundles year.zst --out results.ndjson --rejects rejects.ndjson --resume state.json";
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok();
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| format!("expected a number of seconds, found {text:?}"))
+}
+
+pub(super) fn main(args: &RunArgs) -> CommandResult {
+    let pipeline = args.cache.pipeline(&args.policy)?;
+    let registry = open_registry(&args.bundles, &pipeline)?;
+    args.cache.report(&pipeline);
+    let specs = if args.check_graph {
+        Some(registry.graph_specs().map_err(CliError::refused)?)
+    } else {
+        None
+    };
+    if args.events.iter().filter(|path| files::is_stdin(path)).count() > 1 {
+        return Err(CliError::StdinTwice { expected: "a file of events" });
+    }
+    // Nothing is created or overwritten before all that is read has been found.
+    let events = inputs::expand(&args.events)?;
+    events.iter().try_for_each(|path| files::probe(path, "a file of events"))?;
+    args.guard(&events)?;
+    let state = args.state(&registry, &events)?;
+    let before = match &state {
+        Some((path, state)) => state.known_summary(path)?,
+        None => Summary::default(),
+    };
+    let is_well = |summary: &Summary| {
+        // Without a bundle that should be there, events may have gone unserved.
+        CommandVerdict::from_ok(summary.rejected() == 0 && registry.failures().is_empty())
+    };
+    if let Some((path, _)) = state.as_ref().filter(|(_, state)| state.done) {
+        output::note(format_args!("{}: all of it is done already", path.display()));
+        output::say(summary::describe(&before, None));
+        return Ok(is_well(&before));
+    }
+
+    let stop = Stop::listen()?;
+    let bytes_read = BytesRead::default();
+    let at = state.as_ref().map(|(_, state)| state.at).unwrap_or_default();
+    let readers = args.readers(&events, at, &stop, &bytes_read)?;
+    let (out, rejects) = outputs::open(args.out.as_deref(), args.rejects.as_deref())?;
+    let total = inputs::total_bytes(&events);
+    let (checkpoint, out, rejects) = match (state, out, rejects) {
+        (Some((path, state)), Some(out), Some(rejects)) => {
+            let every = args.checkpoint_every;
+            let checkpoint = Checkpoint::begin(path, state, out, rejects, every)?;
+            let writers = checkpoint.writers();
+            let (out, rejects) = writers.map_err(|source| checkpoint.unwritable(source))?;
+            (Some(checkpoint), Some(out), Some(rejects))
+        }
+        (_, out, rejects) => {
+            let emptied = |file: outputs::OutputFile<'_>| file.cut(0);
+            (None, out.map(emptied).transpose()?, rejects.map(emptied).transpose()?)
+        }
+    };
+    let bar = Bar::new(total, &bytes_read, &before, out.is_none());
+    let out: Box<dyn Write + Send> = match out {
+        Some(file) => Box::new(file),
+        None => Box::new(io::stdout()),
+    };
+    let rejects: Box<dyn Write + Send> = match rejects {
+        Some(file) => Box::new(file),
+        None => Box::new(AboveBar(bar.clone())),
+    };
+
+    let threads = args.threads.or_else(|| available_parallelism().ok());
+    let kept = Arc::new(Mutex::new(Kept { checkpoint, failure: None }));
+    let observer = {
+        let (kept, bar, flag) = (Arc::clone(&kept), bar.clone(), stop.flag());
+        move |progress: &Progress<'_>| {
+            bar.iter().for_each(|bar| bar.show(progress));
+            if kept.lock().unwrap_or_else(PoisonError::into_inner).note(progress).is_err() {
+                flag.store(true, Ordering::SeqCst);
+            }
+        }
+    };
+    let mut stream = Stream::new(&registry, out, rejects)
+        .with_threads(threads.unwrap_or(NonZeroUsize::MIN))
+        .with_stop(stop.flag())
+        .with_summary(before.clone())
+        .with_observer(observer);
+    if args.unordered {
+        stream = stream.unordered();
+    }
+    if let Some(specs) = specs {
+        let endpoints = EndpointsArg { allow_external_endpoints: args.allow_external_endpoints };
+        stream = stream.with_graphs(specs, endpoints.validate_options());
+    }
+    let start = Instant::now();
+    let ended = stream.run_all(readers);
+    let elapsed = start.elapsed();
+    let summary = stream.summary().clone();
+    drop(stream);
+    bar.iter().for_each(Bar::clear);
+
+    let is_broken_pipe = ended.as_ref().is_err_and(StreamError::is_broken_pipe);
+    if !is_broken_pipe {
+        output::say(summary::describe(&summary, Some((&before, elapsed))));
+    }
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_done = matches!(ended, Ok(StreamEnd::Complete));
+    let state_written = kept.end(is_done);
+    ended.map_err(|error| args.told(&events, error))?;
+    state_written?;
+    match stop.exit_code().filter(|_| !is_done) {
+        Some(code) => {
+            output::note("a signal has ended it before all was read");
+            Ok(CommandVerdict::Signalled(code))
+        }
+        None => Ok(is_well(&summary)),
+    }
+}
+
+/// What is kept of a run on disk, and why it can't be.
+struct Kept {
+    checkpoint: Option<Checkpoint>,
+    failure: Option<CliError>,
+}
+
+impl Kept {
+    fn note(&mut self, progress: &Progress<'_>) -> Result<(), ()> {
+        let Some(checkpoint) = &mut self.checkpoint else { return Ok(()) };
+        checkpoint.note(progress).map_err(|source| {
+            self.failure = Some(checkpoint.unwritable(source));
+        })
+    }
+
+    fn end(&mut self, is_done: bool) -> Result<(), CliError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        self.checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.end(is_done))
+    }
+}
+
+impl RunArgs {
+    /// Refuses to write what is read as well, and two outputs to one file.
+    fn guard(&self, events: &[PathBuf]) -> Result<(), CliError> {
+        let inputs = Inputs::default()
+            .files(events.iter().chain(&self.policy.policy).map(PathBuf::as_path))
+            .bundles(&self.bundles);
+        let new_state = self.resume.as_deref().map(State::new_path);
+        let written = [
+            (self.out.as_deref(), "--out"),
+            (self.rejects.as_deref(), "--rejects"),
+            (self.resume.as_deref(), "--resume"),
+            (new_state.as_deref(), "the new file of --resume"),
+        ];
+        let written: Vec<(&Path, &'static str)> =
+            written.into_iter().filter_map(|(path, role)| Some((path?, role))).collect();
+        for (index, one) in written.iter().enumerate() {
+            inputs.guard(one.0, one.1)?;
+            written.iter().take(index).try_for_each(|earlier| guard_two(*earlier, *one))?;
+        }
+        if self.out.is_none() { inputs.guard_stdout() } else { Ok(()) }
+    }
+
+    /// Where the state of this run is kept, and what it is.
+    fn state(
+        &self,
+        registry: &Registry,
+        events: &[PathBuf],
+    ) -> Result<Option<(&Path, State)>, CliError> {
+        let (Some(path), Some(out), Some(rejects)) = (&self.resume, &self.out, &self.rejects)
+        else {
+            return Ok(None);
+        };
+        let job = Job::new(&JobParts {
+            registry,
+            policy: self.policy.read()?,
+            check_graph: self.check_graph,
+            allow_external_endpoints: self.allow_external_endpoints,
+            out,
+            rejects,
+            inputs: events,
+        })?;
+        let state = State::read(path, &job)?;
+        Ok(Some((path, state.unwrap_or_else(|| State::of(job)))))
+    }
+
+    /// What is left to be read.
+    fn readers(
+        &self,
+        events: &[PathBuf],
+        at: At,
+        stop: &Stop,
+        bytes_read: &BytesRead,
+    ) -> Result<Vec<StreamInput<EventReader>>, CliError> {
+        let is_named = events.len() > 1;
+        for done in events.iter().take(at.input) {
+            bytes_read.add(done.metadata().map_or(0, |found| found.len()));
+        }
+        let left = events.iter().enumerate().skip(at.input);
+        let readers = left.map(|(index, path)| {
+            let begun = if index == at.input { at.in_input() } else { Default::default() };
+            let reader = EventReader::new(path, stop, bytes_read)?.after(begun.offset);
+            let input = StreamInput::new(reader).starting_at(begun);
+            Ok(if is_named { input.named(files::name(path)) } else { input })
+        });
+        readers.collect()
+    }
+
+    /// The error of a stream, with what it is about where it doesn't say so itself.
+    fn told(&self, events: &[PathBuf], error: StreamError) -> CliError {
+        let file = |path: &Option<PathBuf>, default: &str| {
+            path.as_deref().map_or_else(|| default.to_owned(), files::name)
+        };
+        let origin = match &error {
+            StreamError::Read { file: Some(_), .. } => None,
+            StreamError::Read { .. } => events.first().map(|path| files::name(path)),
+            StreamError::Results(_) => Some(file(&self.out, "stdout")),
+            StreamError::Rejects(_) => Some(file(&self.rejects, "stderr")),
+            _ => None,
+        };
+        CliError::Stream { origin, error }
+    }
+}
+
+/// The bundles of a directory. What isn't served is reported; if nothing is, that is an error.
+fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError> {
+    match std::fs::metadata(root) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => {
+            return Err(CliError::FileNotReadable {
+                path: root.to_owned(),
+                expected: "a directory of bundles",
+                source: io::ErrorKind::NotADirectory.into(),
+            });
+        }
+        Err(_) => files::probe(root, "a directory of bundles")?,
+    }
+    let registry = Registry::open(root, pipeline);
+    for failure in registry.failures() {
+        output::coded(failure.code(), &failure.error);
+    }
+    if registry.is_empty() {
+        return Err(CliError::NoBundles(root.to_owned()));
+    }
+    Ok(registry)
+}

@@ -1,0 +1,227 @@
+//! How a line of a stream is served, on one thread.
+
+use std::io::Write as _;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::sync::Arc;
+
+use serde::Serialize;
+use tracing::{Span, debug};
+
+use super::crew::Serve;
+use super::dispatcher::{Dispatched, Dispatcher, Served};
+use super::outputs::Output;
+use super::registry::{Registry, Route};
+use super::source::Origin;
+use crate::abi::event::EventError;
+use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::graph::spec::GraphSpec;
+use crate::graph::validate::{ValidateOptions, validate};
+use crate::json::Line;
+use crate::sandbox::RunError;
+use crate::sandbox::runner::trace_rejection;
+
+/// What all threads of a stream serve by.
+#[derive(Clone, Debug)]
+pub(super) struct ServeConfig<'r> {
+    pub(super) registry: &'r Registry,
+    /// By route: the text of a result's line between its number and the result.
+    heads: Arc<[LineHead]>,
+    pub(super) graphs: Option<Arc<Graphs>>,
+    /// Events of a batch, where a batch isn't a whole input.
+    pub(super) batch: Option<NonZeroU64>,
+}
+
+impl<'r> ServeConfig<'r> {
+    pub(super) fn new(registry: &'r Registry) -> Self {
+        let heads = registry.routes().iter().map(LineHead::new).collect();
+        Self { registry, heads, graphs: None, batch: None }
+    }
+}
+
+/// Graph specs to check results against.
+#[derive(Debug)]
+pub(super) struct Graphs {
+    /// By route.
+    pub(super) specs: Vec<Arc<GraphSpec>>,
+    pub(super) options: ValidateOptions,
+}
+
+impl Graphs {
+    /// The first thing that is wrong with a result, if anything is.
+    fn failure(&self, served: &Served<'_>) -> Option<Problem> {
+        let spec = self.specs.get(served.index)?;
+        let extraction = match served.outcome().extraction(Stage::Run) {
+            Ok(extraction) => extraction,
+            Err(problem) => return Some(problem),
+        };
+        let failure =
+            validate(spec, &extraction, self.options).into_failures().into_iter().next()?;
+        let problem = Problem::new(Stage::Graph, failure.code, failure.detail);
+        Some(problem.at(failure.path))
+    }
+}
+
+/// The text of a result's line that is the same for all events of a route.
+#[derive(Debug)]
+struct LineHead {
+    /// Up to the bundle; without the event type where the route is a prefix.
+    event_type: Vec<u8>,
+    is_prefix: bool,
+    /// From there to the result.
+    bundle: Vec<u8>,
+}
+
+impl LineHead {
+    fn new(route: &Route) -> Self {
+        let mut event_type = b",\"event_type\":".to_vec();
+        if !route.is_prefix {
+            push_text(&mut event_type, &route.event_type);
+        }
+        let bundle = format!(",\"bundle\":\"{}\",\"result\":", route.fingerprint()).into_bytes();
+        Self { event_type, is_prefix: route.is_prefix, bundle }
+    }
+
+    fn push(&self, line: &mut Vec<u8>, event_type: &str) {
+        line.extend_from_slice(&self.event_type);
+        if self.is_prefix {
+            push_text(line, event_type);
+        }
+        line.extend_from_slice(&self.bundle);
+    }
+}
+
+/// A string as the text of JSON.
+fn push_text(line: &mut Vec<u8>, text: &str) {
+    line.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
+}
+
+#[derive(Serialize)]
+struct Reject<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    line: u64,
+    code: Code,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    message: &'a str,
+}
+
+/// One thread's runners, and what becomes of a line with them.
+#[derive(Debug)]
+pub(super) struct LineServer<'r> {
+    config: ServeConfig<'r>,
+    dispatcher: Dispatcher<'r>,
+    sharers: NonZeroUsize,
+    /// Events that the batch has had.
+    in_batch: u64,
+}
+
+impl<'r> LineServer<'r> {
+    /// One of `sharers`.
+    pub(super) fn new(config: ServeConfig<'r>, sharers: NonZeroUsize) -> Self {
+        let dispatcher = Dispatcher::new(config.registry).sharing(sharers);
+        Self { config, dispatcher, sharers, in_batch: 0 }
+    }
+
+    fn begin_batch(&mut self) {
+        self.dispatcher.begin_batch();
+        self.in_batch = 0;
+    }
+
+    fn event(&mut self, origin: &Origin, number: u64, text: &[u8], output: &mut Output) {
+        let summary = &mut output.summary;
+        let served = match self.dispatcher.dispatch(text) {
+            Ok(Dispatched::Served(served)) => served,
+            Ok(Dispatched::Unrouted) => {
+                summary.unrouted += 1;
+                return;
+            }
+            Err(error) => return reject(origin, number, &error.problem(), output),
+        };
+        summary.fuel += served.outcome().fuel;
+        summary.failed_conversions += u64::from(served.outcome().failed_conversions);
+        let graphs = self.config.graphs.as_ref();
+        if let Some(failure) = graphs.and_then(|graphs| graphs.failure(&served)) {
+            debug!(code = failure.code.name, "event rejected");
+            return reject(origin, number, &failure, output);
+        }
+        if served.outcome().shape.is_empty() {
+            summary.empty += 1;
+            return;
+        }
+        summary.results += 1;
+        let line = &mut output.out;
+        line.extend_from_slice(origin.head.as_bytes());
+        push_number(line, number);
+        if let Some(head) = self.config.heads.get(served.index) {
+            head.push(line, served.event_type());
+        }
+        push_on_one_line(line, served.outcome().json);
+        line.extend_from_slice(b"}\n");
+    }
+}
+
+impl Serve for LineServer<'_> {
+    fn begin_input(&mut self) {
+        self.begin_batch();
+    }
+
+    fn serve(&mut self, origin: &Origin, line: Line<'_>, output: &mut Output) {
+        if self.config.batch.is_some_and(|batch| self.in_batch >= batch.get()) {
+            self.begin_batch();
+        }
+        self.in_batch += 1;
+        match line {
+            Line::Whole { number, text } => {
+                self.event(origin, number, text, output);
+                output.summary.bytes += text.len() as u64;
+            }
+            Line::TooLong { number, bytes } => {
+                let used = usize::try_from(bytes).unwrap_or(usize::MAX);
+                let allowed = self.config.registry.max_event_bytes();
+                let error = RunError::from(EventError::TooLarge { used, allowed });
+                trace_rejection(&Span::none(), &error);
+                reject(origin, number, &error.problem(), output);
+                output.summary.bytes += bytes;
+            }
+        }
+        output.summary.events += 1;
+    }
+
+    fn recover(&mut self, origin: &Origin, number: u64, output: &mut Output) {
+        // Whatever state the runners were left in, nothing of it counts any more.
+        self.dispatcher = Dispatcher::new(self.config.registry).sharing(self.sharers);
+        let message = "the host has panicked on this event, which is a defect of its own";
+        reject(origin, number, &Problem::new(Stage::Run, codes::HOST_PANICKED, message), output);
+        output.summary.events += 1;
+    }
+}
+
+fn reject(origin: &Origin, line: u64, problem: &Problem, output: &mut Output) {
+    *output.summary.rejects.entry(problem.code.name).or_default() += 1;
+    // The place in a result that fails its own check is in the message already.
+    let path = problem.path.as_deref().filter(|_| problem.stage == Stage::Graph);
+    let file = origin.file.as_deref();
+    let reject = Reject { file, line, code: problem.code, path, message: &problem.message };
+    let text = serde_json::to_string(&reject);
+    // Text and numbers always become JSON.
+    output.rejects.extend_from_slice(text.unwrap_or_default().as_bytes());
+    output.rejects.push(b'\n');
+}
+
+fn push_number(line: &mut Vec<u8>, number: u64) {
+    // A vector takes all that is written.
+    let _ = write!(line, "{number}");
+}
+
+/// A valid result, with line ends replaced by spaces: a string can't hold them, so all they can be is white space.
+fn push_on_one_line(line: &mut Vec<u8>, json: &[u8]) {
+    let start = line.len();
+    line.extend_from_slice(json);
+    if memchr::memchr2(b'\n', b'\r', json).is_some() {
+        for byte in line.iter_mut().skip(start).filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+    }
+}
