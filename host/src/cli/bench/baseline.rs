@@ -97,6 +97,21 @@ pub(super) fn read(path: &Path) -> Result<BenchReport, CliError> {
     })
 }
 
+/// Refuses a baseline that holds none of these bundles, given by fingerprint and function: before they are measured for nothing.
+pub(super) fn require_related(
+    origin: String,
+    was: &BenchReport,
+    bundles: &[(String, &str)],
+) -> Result<(), CliError> {
+    let is_known = |then: &BundleFigures| {
+        bundles.iter().any(|(digest, name)| then.fingerprint == *digest || then.name == *name)
+    };
+    if was.bundles.iter().any(is_known) {
+        return Ok(());
+    }
+    Err(CliError::BaselineUnrelated { origin })
+}
+
 /// Compares a run with an earlier one; `tolerated` is how many times as long something may take.
 pub(super) fn compare(
     origin: String,

@@ -75,15 +75,19 @@ impl ColdStarts {
                 }
             }
         }
-        let figures = |(times, (cached, _)): (Times, &(bool, Pipeline))| ColdStart {
-            cached: *cached,
-            load_ns: Spread::of(times.load),
-            first_event_ns: Spread::of(times.first_event),
-            total_ns: Spread::of(times.total),
+        let figures = |(times, (cached, gates)): (Times, &(bool, Pipeline))| {
+            // A directory that can't be used keeps nothing, and there is nothing to tell of what it would have kept.
+            let is_kept = gates.sandbox().cache_report().hits > 0;
+            (*cached == is_kept).then(|| ColdStart {
+                cached: *cached,
+                load_ns: Spread::of(times.load),
+                first_event_ns: Spread::of(times.first_event),
+                total_ns: Spread::of(times.total),
+            })
         };
         Ok(times
             .into_iter()
-            .map(|times| times.into_iter().zip(&self.gates).map(figures).collect())
+            .map(|times| times.into_iter().zip(&self.gates).filter_map(figures).collect())
             .collect())
     }
 }

@@ -31,7 +31,7 @@ fn trimmed(digits: &str) -> &str {
 /// Three digits, with those before the point never cut off: `7.01`, `70.1`, `7,012`.
 pub(super) fn digits(value: f64) -> String {
     match value.abs() {
-        it if it == 0.0 => "0".to_owned(),
+        0.0 => "0".to_owned(),
         it if it < 9.995 => format!("{value:.2}"),
         it if it < 99.95 => format!("{value:.1}"),
         _ => grouped(value),

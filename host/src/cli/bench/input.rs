@@ -211,7 +211,7 @@ mod tests {
             (r#"{"event_type":1}"#, &[]),
             ("{}", &[]),
         ] {
-            assert_eq!(router.route(event.as_bytes()).unwrap(), expected, "{event}");
+            assert_eq!(router.route(event.as_bytes()).ok(), Some(expected), "{event}");
         }
         assert!(router.route(br#"{"event_type":"c"} "#).is_ok());
         assert!(router.route(br#"{"event_type":"c"}}"#).is_err());

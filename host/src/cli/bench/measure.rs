@@ -13,7 +13,7 @@ use super::report::{PeerFigures, RunFigures, StepValues, rates, rounded};
 use super::steps::{StepClock, medians};
 use super::subject::{Subject, Warm};
 use super::threads::together;
-use super::turns::{MIN_ROUNDS, ROUNDS, Spread};
+use super::turns::{MIN_ROUNDS, ROUNDS, Spread, ratio};
 
 /// How long the turns of one way may take together.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -106,9 +106,10 @@ impl<'a> Lane<'a> {
 
     fn figures(self) -> Measured {
         let mean_bytes = self.mean_bytes;
+        let first = self.runs.first().map(|run| run.times.clone()).unwrap_or_default();
         Measured {
-            runs: self.runs.into_iter().map(|run| run.figures(mean_bytes)).collect(),
-            peers: self.peers.into_iter().map(|peer| peer.figures(mean_bytes)).collect(),
+            runs: self.runs.into_iter().map(|run| run.figures(mean_bytes, &first)).collect(),
+            peers: self.peers.into_iter().map(|peer| peer.figures(mean_bytes, &first)).collect(),
         }
     }
 }
@@ -210,9 +211,10 @@ impl Run {
         self.workers.iter_mut().for_each(|worker| worker.latencies = Latencies::default());
     }
 
-    fn figures(self, mean_bytes: f64) -> RunFigures {
+    fn figures(self, mean_bytes: f64, first: &[f64]) -> RunFigures {
         let mut latencies = Latencies::default();
         self.workers.iter().for_each(|worker| latencies.add(&worker.latencies));
+        let ratio = ratio(&self.times, first);
         let ns_per_event = Spread::of(self.times);
         let (events_per_s, mb_per_s) = rates(ns_per_event.median, mean_bytes);
         RunFigures {
@@ -221,6 +223,7 @@ impl Run {
             ns_per_event,
             events_per_s,
             mb_per_s,
+            ratio,
             latency_ns: latencies.figures(),
             steps: self.steps.map(|turns| medians(&turns)),
             failed: self.workers.iter().map(|worker| worker.failed).sum(),
@@ -266,14 +269,12 @@ impl Worker {
     }
 }
 
-/// What looking at the clock before and after an event takes, in nanoseconds.
+/// How long nothing takes where it is measured as an event is, in nanoseconds.
 pub(super) fn clock_ns() -> f64 {
     const LOOKS: u32 = 10_000;
-    let start = Instant::now();
-    for _ in 0..LOOKS {
-        black_box(black_box(Instant::now()).elapsed());
-    }
-    rounded(start.elapsed().as_nanos() as f64 / f64::from(LOOKS))
+    let look = |_| black_box(Instant::now()).elapsed();
+    let all: Duration = (0..LOOKS).map(look).sum();
+    rounded(all.as_nanos() as f64 / f64::from(LOOKS))
 }
 
 #[cfg(test)]

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use retort::gate::{Proof, ResetSafety};
 use retort::internal::bare::{Bare, Metering};
 use retort::internal::block::BlockWriter;
+use retort::internal::codes;
 use retort::internal::event::{Projection, Projector};
 use retort::{Bundle, Pipeline};
 
-use super::report::{MeteringFigures, fine};
-use super::turns::{MIN_ROUNDS, ROUNDS, Spread, median};
+use super::report::MeteringFigures;
+use super::turns::{MIN_ROUNDS, ROUNDS, Spread, ratio};
 use crate::cli::error::CliError;
 
 /// Events whose blocks are held, at most.
@@ -71,13 +72,17 @@ pub(super) fn measure(
         }
     }
     if failed {
-        return Ok(Vec::new());
+        let message = format!(
+            "`{}`: expected the guest to end as it did within its limits, found that it failed",
+            bundle.manifest().function_name()
+        );
+        return Err(CliError::Refused { code: codes::BENCH_EVENT_FAILED, message });
     }
     let least: Vec<f64> = guests.first().map(|(.., times)| times.clone()).unwrap_or_default();
     let figures = |(metering, _, times): (Metering, Bare, Vec<f64>)| MeteringFigures {
         fuel: metering.fuel,
         deadline: metering.deadline,
-        ratio: fine(median(times.iter().zip(&least).map(|(time, least)| time / least).collect())),
+        ratio: ratio(&times, &least),
         ns_per_event: Spread::of(times),
     };
     Ok(guests.into_iter().map(figures).collect())

@@ -125,8 +125,6 @@ pub(super) fn main(args: &BenchArgs) -> CommandResult {
     let load = |path: &PathBuf| Subject::load(path.clone(), &pipeline, &isolations);
     let subjects = args.bundles.iter().map(load).collect::<Result<Vec<_>, _>>()?;
     args.cache.report(&pipeline);
-    let html = args.html.as_deref().map(open).transpose()?;
-
     let declared: Vec<&[String]> = subjects.iter().map(Subject::event_types).collect();
     let limit = pipeline.sandbox().limits().event_bytes;
     let events = Events::read(&args.events, limit, &declared, args.runs)?;
@@ -141,6 +139,13 @@ pub(super) fn main(args: &BenchArgs) -> CommandResult {
     if measurable.is_empty() {
         return Ok(CommandVerdict::Fail);
     }
+    if let (Some(baseline), Some(path)) = (&baseline, &args.baseline) {
+        let loaded = measurable.iter().map(|(subject, _)| subject.bundle.fingerprint().to_string());
+        let names = measurable.iter().map(|(subject, _)| subject.name());
+        let known: Vec<(String, &str)> = loaded.zip(names).collect();
+        baseline::require_related(super::files::name(path), baseline, &known)?;
+    }
+    let html = args.html.as_deref().map(open).transpose()?;
     let mut report = args.report(&pipeline, &measurable, &events)?;
     if let (Some(baseline), Some(path)) = (&baseline, &args.baseline) {
         let tolerated = 1.0 + args.tolerance / 100.0;
@@ -184,10 +189,17 @@ fn tell(subjects: &[Subject], warmed: &[Warm<'_>], events: &Events) -> bool {
                 subject.name()
             );
             output::coded(codes::NO_EVENTS_OF_TYPE.name, message);
-        } else if !is_empty && warm.is_all_declined() {
-            let name = subject.name();
+            continue;
+        }
+        let name = subject.name();
+        if !is_empty && warm.is_all_declined() {
             output::note(format_args!(
                 "`{name}` declined every event: its figures are those of declining"
+            ));
+        }
+        if !subject.is_reset_safe() {
+            output::note(format_args!(
+                "`{name}` isn't proven to keep nothing: each event has a fresh instance, whatever the mode"
             ));
         }
     }
@@ -236,6 +248,7 @@ impl BenchArgs {
                 name: subject.name().to_owned(),
                 fingerprint: subject.bundle.fingerprint().to_string(),
                 event_types: subject.event_types().to_vec(),
+                reset_safe: subject.is_reset_safe(),
                 events: warm.figures(),
                 fuel: warm.fuel(),
                 runs,

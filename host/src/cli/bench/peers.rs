@@ -8,7 +8,7 @@ use retort::internal::oracle;
 use retort::plan::Plan;
 
 use super::report::{PeerFigures, rates};
-use super::turns::Spread;
+use super::turns::{Spread, ratio};
 
 /// The peers by their names in reports: the native evaluator of the plan,
 const ORACLE: &str = "oracle";
@@ -20,10 +20,13 @@ pub(super) const VALIDATION: &str = "validation";
 /// The oracle gets one event of so many.
 const ORACLE_SHARE: usize = 20;
 
+/// What is done with an event.
+type Deal<'a> = Box<dyn FnMut(&[u8]) + 'a>;
+
 /// Another way to deal with the same events, on one thread.
 pub(super) struct Peer<'a> {
     name: &'static str,
-    run: Box<dyn FnMut(&[u8]) + 'a>,
+    run: Deal<'a>,
     /// It gets one event of so many.
     share: usize,
     next: usize,
@@ -67,9 +70,10 @@ impl<'a> Peer<'a> {
         self.times.clear();
     }
 
-    pub(super) fn figures(self, mean_bytes: f64) -> PeerFigures {
+    pub(super) fn figures(self, mean_bytes: f64, first: &[f64]) -> PeerFigures {
+        let ratio = ratio(&self.times, first);
         let ns_per_event = Spread::of(self.times);
         let (events_per_s, mb_per_s) = rates(ns_per_event.median, mean_bytes);
-        PeerFigures { name: self.name.to_owned(), ns_per_event, events_per_s, mb_per_s }
+        PeerFigures { name: self.name.to_owned(), ns_per_event, events_per_s, mb_per_s, ratio }
     }
 }

@@ -80,7 +80,7 @@ pub(super) struct Settings {
     /// Events of a batch, where an instance serves for one.
     pub(super) batch: usize,
     pub(super) allocator: String,
-    /// Nanoseconds that looking at the clock before and after an event takes: it is part of each latency.
+    /// Nanoseconds that nothing takes where it is measured as an event is: they are part of each latency.
     pub(super) clock_ns: f64,
 }
 
@@ -105,6 +105,8 @@ pub(super) struct BundleFigures {
     pub(super) name: String,
     pub(super) fingerprint: String,
     pub(super) event_types: Vec<String>,
+    /// Whether an instance may serve more than one event at all, whatever the mode says.
+    pub(super) reset_safe: bool,
     pub(super) events: EventFigures,
     pub(super) fuel: Fuel,
     /// One for each mode of isolation and number of threads.
@@ -159,6 +161,8 @@ pub(super) struct RunFigures {
     pub(super) events_per_s: f64,
     /// Millions of bytes of events a second.
     pub(super) mb_per_s: f64,
+    /// How many times what the bundle's first run took in the same round, the median.
+    pub(super) ratio: f64,
     pub(super) latency_ns: Latency,
     /// By step, with the clock looked at between them; of one thread alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -231,6 +235,8 @@ pub(super) struct PeerFigures {
     pub(super) ns_per_event: Spread,
     pub(super) events_per_s: f64,
     pub(super) mb_per_s: f64,
+    /// How many times what the bundle's first run took in the same round, the median.
+    pub(super) ratio: f64,
 }
 
 impl PeerFigures {
@@ -255,7 +261,7 @@ pub(super) struct ColdStart {
 
 impl ColdStart {
     pub(super) fn what(&self) -> &'static str {
-        if self.cached { "cold start, native code kept" } else { "cold start, compiled" }
+        if self.cached { "cold start, code kept" } else { "cold start, compiled" }
     }
 }
 

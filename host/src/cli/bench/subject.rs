@@ -43,6 +43,11 @@ impl Subject {
         self.bundle.manifest().event_types()
     }
 
+    /// Whether an instance of it may serve more than one event.
+    pub(super) fn is_reset_safe(&self) -> bool {
+        self.bundle.module().extractor().is_reset_safe()
+    }
+
     pub(super) fn plan(&self) -> Option<&Plan> {
         self.bundle.module().plan()
     }

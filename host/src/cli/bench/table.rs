@@ -71,28 +71,30 @@ fn bundle_of(text: &mut String, bundle: &BundleFigures) {
 fn rates(text: &mut String, bundle: &BundleFigures) {
     line!(
         text,
-        "  {:NAME$}{:>10}{:>22}{:>14}{:>10}",
+        "  {:NAME$}{:>10}{:>22}{:>14}{:>10}{:>10}",
         "throughput",
         "an event",
         "half of the turns",
         "events/s",
-        "MB/s"
+        "MB/s",
+        "time"
     );
-    let mut row = |name: &str, spread: &Spread, events: f64, megabytes: f64| {
+    let mut row = |name: &str, spread: &Spread, (events, megabytes): (f64, f64), ratio: f64| {
         line!(
             text,
-            "  {name:NAME$}{:>10}{:>22}{:>14}{:>10}",
+            "  {name:NAME$}{:>10}{:>22}{:>14}{:>10}{:>10}",
             nanoseconds(spread.median),
             half(spread),
             grouped(events),
-            digits(megabytes)
+            digits(megabytes),
+            format!("x {}", digits(ratio))
         );
     };
     for run in &bundle.runs {
-        row(&run.what(), &run.ns_per_event, run.events_per_s, run.mb_per_s);
+        row(&run.what(), &run.ns_per_event, (run.events_per_s, run.mb_per_s), run.ratio);
     }
     for peer in &bundle.peers {
-        row(peer.what(), &peer.ns_per_event, peer.events_per_s, peer.mb_per_s);
+        row(peer.what(), &peer.ns_per_event, (peer.events_per_s, peer.mb_per_s), peer.ratio);
     }
 }
 

@@ -65,9 +65,8 @@ mod tests {
                 *worker += 1;
             });
             assert_eq!(workers, vec![1; count]);
-            let elapsed = elapsed.unwrap();
-            assert!(count == 0 || elapsed >= Duration::from_millis(50), "{elapsed:?}");
-            assert!(elapsed < Duration::from_secs(30), "{elapsed:?}");
+            let least = Duration::from_millis(if count == 0 { 0 } else { 50 });
+            assert!(elapsed.is_ok_and(|it| (least..Duration::from_secs(30)).contains(&it)));
         }
     }
 }

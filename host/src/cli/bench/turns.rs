@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::report::rounded;
+use super::report::{fine, rounded};
 
 /// How many turns each way has. A prime: what repeats in the events falls together with no turn.
 pub(super) const ROUNDS: usize = 31;
@@ -36,6 +36,11 @@ impl Spread {
     }
 }
 
+/// How many times what another way's turns took in the same rounds, the median.
+pub(super) fn ratio(turns: &[f64], first: &[f64]) -> f64 {
+    fine(median(turns.iter().zip(first).map(|(turn, first)| turn / first).collect()))
+}
+
 /// The median, as it is.
 pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -44,12 +49,14 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Spread;
+    use super::{Spread, ratio};
 
     #[test]
     fn a_spread_is_of_all_turns() {
         let spread = Spread::of(vec![5.0, 1.0, 4.04, 2.0, 3.0]);
         assert_eq!(spread, Spread { fastest: 1.0, p25: 2.0, median: 3.0, p75: 4.0, turns: 5 });
         assert_eq!(Spread::of(Vec::new()), Spread::default());
+        assert_eq!(ratio(&[2.0, 9.0, 8.0], &[1.0, 3.0, 2.0]), 3.0);
+        assert_eq!(ratio(&[1.0], &[0.0]), 0.0);
     }
 }

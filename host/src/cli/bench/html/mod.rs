@@ -36,9 +36,9 @@ pub(super) fn page(report: &BenchReport, baseline: Option<&BenchReport>) -> Stri
                 sections::comparison(markup, report);
                 sections::throughput(markup, report, baseline);
                 sections::latency(markup, report, baseline);
-                sections::steps(markup, report);
+                sections::steps(markup, report, baseline);
                 sections::threads(markup, report, baseline);
-                sections::cold_starts(markup, report);
+                sections::cold_starts(markup, report, baseline);
                 sections::metering(markup, report);
                 sections::how(markup, report);
             });

@@ -1,6 +1,6 @@
 //! What times are made of: the steps of an event, a cold start, and what limits add to a call.
 
-use super::{figure, section};
+use super::{figure, run_then, section, then};
 use crate::cli::bench::figures::{nanoseconds, round_nanoseconds};
 use crate::cli::bench::html::bars::{Axis, Bar, Group, Stack, bars, stacks};
 use crate::cli::bench::html::markup::Markup;
@@ -10,20 +10,31 @@ use crate::cli::bench::report::{
 };
 use crate::cli::bench::turns::Spread;
 
+/// What is added to the name of a row that shows how it was.
+const BASELINE: &str = ", baseline";
+
 /// Where the time of an event goes.
-pub(in super::super) fn steps(markup: &mut Markup, report: &BenchReport) {
+pub(in super::super) fn steps(
+    markup: &mut Markup,
+    report: &BenchReport,
+    baseline: Option<&BenchReport>,
+) {
     let said = "One thread, the clock being looked at after each step. Project: the event is validated, and what the plan declares is \
                 found in it. Copy in: conditions, templates and conversions are evaluated, and the guest's input is written. Instantiate: \
                 a new instance, where none is kept. Guest: the call. Check: of the result.";
-    let stack = |run: &RunFigures| {
+    let stack = |run: &RunFigures, when: &str| {
         let ns = run.steps.as_ref()?.ns_per_event;
         let all: f64 = ns.named().iter().map(|(_, step)| step).sum();
-        let name = run.isolation.as_str().to_owned();
+        let name = format!("{}{when}", run.isolation.as_str());
         Some(Stack { name, parts: ns.named().into(), said: nanoseconds(all) })
     };
-    let group = |bundle: &BundleFigures| Group {
-        name: report.name_of(bundle),
-        rows: bundle.runs.iter().filter_map(stack).collect(),
+    let group = |bundle: &BundleFigures| {
+        let before = then(baseline, bundle);
+        let rows = bundle.runs.iter().filter(|run| run.steps.is_some()).flat_map(|run| {
+            let was = run_then(before, run).and_then(|then| stack(then, BASELINE));
+            stack(run, "").into_iter().chain(was)
+        });
+        Group { name: report.name_of(bundle), rows: rows.collect() }
     };
     let groups: Vec<Group<Stack>> = report.bundles.iter().map(group).collect();
     section(markup, "Where the time goes", said, |markup| {
@@ -38,20 +49,29 @@ pub(in super::super) fn steps(markup: &mut Markup, report: &BenchReport) {
 }
 
 /// Loading and the first event, where that was measured.
-pub(in super::super) fn cold_starts(markup: &mut Markup, report: &BenchReport) {
+pub(in super::super) fn cold_starts(
+    markup: &mut Markup,
+    report: &BenchReport,
+    baseline: Option<&BenchReport>,
+) {
     if report.bundles.iter().all(|bundle| bundle.cold_starts.is_empty()) {
         return;
     }
     let said = "A bundle is read from disk, checked against its digests, inspected, compiled or taken from the cache of native code, and \
                 runs its first event; the engine is there already, and the files are in the system's memory.";
-    let stack = |start: &ColdStart| Stack {
-        name: start.what().to_owned(),
+    let stack = |start: &ColdStart, when: &str| Stack {
+        name: format!("{}{when}", start.what()),
         parts: vec![("load", start.load_ns.median), ("first event", start.first_event_ns.median)],
         said: nanoseconds(start.total_ns.median),
     };
-    let group = |bundle: &BundleFigures| Group {
-        name: report.name_of(bundle),
-        rows: bundle.cold_starts.iter().map(stack).collect(),
+    let group = |bundle: &BundleFigures| {
+        let before = then(baseline, bundle);
+        let rows = bundle.cold_starts.iter().flat_map(|start| {
+            let starts = before.into_iter().flat_map(|then| &then.cold_starts);
+            let was = starts.filter(|then| then.cached == start.cached);
+            std::iter::once(stack(start, "")).chain(was.map(|then| stack(then, BASELINE)))
+        });
+        Group { name: report.name_of(bundle), rows: rows.collect() }
     };
     let groups: Vec<Group<Stack>> = report.bundles.iter().map(group).collect();
     section(markup, "Cold start", said, |markup| {
