@@ -12,6 +12,8 @@ use retort::internal::wording::expected_first;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::figures::change;
+use super::peers::READING;
 use super::report::{BENCH_VERSION, BenchReport, BundleFigures, RunFigures, fine};
 use super::turns::Spread;
 use crate::cli::error::CliError;
@@ -209,6 +211,19 @@ impl Comparison {
         } else if was.fuel.total != is.fuel.total {
             let (was, now) = (was.fuel.total, is.fuel.total);
             self.fuel.push(FuelChange { bundle: name.clone(), was, is: now });
+        }
+        let reading = |of: &BundleFigures| {
+            let peer = of.peers.iter().find(|peer| peer.name == READING);
+            peer.map(|peer| peer.ns_per_event.median)
+        };
+        if let (Some(then), Some(now)) = (reading(was), reading(is)) {
+            let ratio = now / then;
+            if is_same_input && (ratio > self.tolerated || ratio < 1.0 / self.tolerated) {
+                let change = change(ratio);
+                self.notes.push(format!(
+                    "`{name}`: what serde_json takes to read the same events has changed by {change}, and that is the machine's doing"
+                ));
+            }
         }
         if was.fingerprint != is.fingerprint {
             let digits = |text: &str| text.chars().take(8).collect::<String>();

@@ -40,9 +40,17 @@ pub(super) struct Bar {
 /// One figure made of parts.
 pub(super) struct Stack {
     pub(super) name: String,
-    /// What each part is called, and its figure, in the order of colours.
-    pub(super) parts: Vec<(&'static str, f64)>,
+    /// In the order of colours.
+    pub(super) parts: Vec<Part>,
     /// What is written after it.
+    pub(super) said: String,
+}
+
+/// A part of a figure.
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) value: f64,
+    /// What is shown where it is pointed at.
     pub(super) said: String,
 }
 
@@ -71,20 +79,20 @@ pub(super) fn bars(markup: &mut Markup, label: &str, axis: &Axis<'_>, groups: &[
 
 /// Bars made of parts.
 pub(super) fn stacks(markup: &mut Markup, label: &str, axis: &Axis<'_>, groups: &[Group<Stack>]) {
-    let sum = |stack: &Stack| stack.parts.iter().map(|(_, part)| part).sum::<f64>();
+    let sum = |stack: &Stack| stack.parts.iter().map(|part| part.value).sum::<f64>();
     let most = groups.iter().flat_map(|group| &group.rows).map(sum).fold(0.0, f64::max);
     let scale = Scale::linear(most, ROWS_FROM, ROWS_TO);
     rows(markup, label, axis, &scale, groups, |markup, y, stack| {
         let all = sum(stack);
         let mut before = 0.0;
-        for (index, (name, part)) in stack.parts.iter().enumerate() {
-            let (from, to) = (scale.place(before), scale.place(before + part));
-            before += part;
-            if *part <= 0.0 {
+        for (index, Part { name, value, said }) in stack.parts.iter().enumerate() {
+            let (from, to) = (scale.place(before), scale.place(before + value));
+            before += value;
+            if *value <= 0.0 {
                 continue;
             }
-            let share = 100.0 * part / all;
-            let title = format!("{name}: {} ({share:.1} %)", (axis.figure)(*part));
+            let share = 100.0 * value / all;
+            let title = format!("{name}: {said} ({share:.1} %)");
             rect(markup, (from, y), (to - from - 1.0, BAR), &colour(index), &title);
             if to - from > 40.0 {
                 let middle = (from + to) / 2.0;

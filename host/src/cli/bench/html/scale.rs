@@ -18,7 +18,8 @@ impl Scale {
     pub(super) fn linear(most: f64, start: f64, end: f64) -> Self {
         let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
         let step = step(most);
-        let to = (most / step).ceil() * step;
+        // What is a hair above a round figure by rounding alone doesn't lengthen the axis.
+        let to = (most / step - 1e-3).ceil() * step;
         Self { from: 0.0, to, start, end, is_logarithmic: false }
     }
 
@@ -85,6 +86,7 @@ mod tests {
         let scale = Scale::linear(93.0, 100.0, 200.0);
         assert_eq!(scale.ticks(), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
         assert_eq!((scale.place(0.0), scale.place(50.0), scale.place(1e9)), (100.0, 150.0, 200.0));
+        assert_eq!(Scale::linear(100.01, 0.0, 1.0).ticks().last(), Some(&100.0));
         let scale = Scale::logarithmic(800.0, 120_000.0, 0.0, 100.0);
         assert_eq!(scale.ticks(), [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5]);
         assert_eq!((scale.place(0.0), scale.place(120_000.0)), (0.0, 100.0));

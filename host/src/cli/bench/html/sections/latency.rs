@@ -4,7 +4,7 @@ use super::{figure, run_then, section, table, then};
 use crate::cli::bench::figures::{nanoseconds, round_digits, round_nanoseconds};
 use crate::cli::bench::html::lines::{Kind, Range, Series, lines};
 use crate::cli::bench::html::markup::Markup;
-use crate::cli::bench::report::{BenchReport, BundleFigures, RunFigures};
+use crate::cli::bench::report::{BenchReport, BundleFigures, LatencyBin, RunFigures};
 
 /// How many runs are shown in one plot: as many as there are colours.
 const MAX_SHOWN: usize = 6;
@@ -41,17 +41,11 @@ pub(in super::super) fn latency(
 
 /// The distributions of a bundle's runs; of as many as can be told apart.
 fn latencies(markup: &mut Markup, bundle: &BundleFigures, then: Option<&BundleFigures>) {
-    let distribution = |run: &RunFigures| -> Vec<(f64, f64)> {
-        let bins = &run.latency_ns.histogram;
-        let all: u64 = bins.iter().map(|(.., count)| count).sum();
-        let part = |count: u64| 100.0 * count as f64 / all.max(1) as f64;
-        bins.iter().map(|(from, to, count)| ((from * to).sqrt(), part(*count))).collect()
-    };
     let mut series = Vec::new();
-    for (colour, run) in bundle.runs.iter().enumerate().take(MAX_SHOWN) {
-        let measured = |name, run, kind| Series {
+    for (colour, run) in shown(bundle).into_iter().enumerate() {
+        let measured = |name, run: &RunFigures, kind| Series {
             name,
-            points: distribution(run),
+            points: distribution(&run.latency_ns.histogram),
             colour,
             kind,
             has_dots: false,
@@ -79,4 +73,31 @@ fn latencies(markup: &mut Markup, bundle: &BundleFigures, then: Option<&BundleFi
         figure: &round_digits,
     };
     lines(markup, "Distribution of latencies", &x, &y, &series);
+}
+
+/// The runs whose lines are shown: of several modes one each, with the first number of threads. The table has all.
+fn shown(bundle: &BundleFigures) -> Vec<&RunFigures> {
+    let Some(first) = bundle.runs.first() else { return Vec::new() };
+    let is_one_mode = bundle.runs.iter().all(|run| run.isolation == first.isolation);
+    let is_shown = |run: &&RunFigures| is_one_mode || run.threads == first.threads;
+    bundle.runs.iter().filter(is_shown).take(MAX_SHOWN).collect()
+}
+
+/// The points of a line: each bin's middle with its part of all events in percent, and none beside bins that have no neighbour.
+fn distribution(bins: &[LatencyBin]) -> Vec<(f64, f64)> {
+    let all: u64 = bins.iter().map(|(.., count)| count).sum();
+    let part = |count: u64| 100.0 * count as f64 / all.max(1) as f64;
+    let mut points = Vec::with_capacity(bins.len() + 2);
+    for (index, (from, to, count)) in bins.iter().enumerate() {
+        let (middle, width) = ((from * to).sqrt(), to / from.max(1.0));
+        let before = index.checked_sub(1).and_then(|before| bins.get(before));
+        if before.is_none_or(|(_, end, _)| end < from) {
+            points.push((middle / width, 0.0));
+        }
+        points.push((middle, part(*count)));
+        if bins.get(index + 1).is_none_or(|(start, ..)| start > to) {
+            points.push((middle * width, 0.0));
+        }
+    }
+    points
 }

@@ -1,8 +1,8 @@
 //! What times are made of: the steps of an event, a cold start, and what limits add to a call.
 
 use super::{figure, run_then, section, then};
-use crate::cli::bench::figures::{nanoseconds, round_nanoseconds};
-use crate::cli::bench::html::bars::{Axis, Bar, Group, Stack, bars, stacks};
+use crate::cli::bench::figures::{nanoseconds, round_digits, round_nanoseconds};
+use crate::cli::bench::html::bars::{Axis, Bar, Group, Part, Stack, bars, stacks};
 use crate::cli::bench::html::markup::Markup;
 use crate::cli::bench::html::plot::{colour, legend};
 use crate::cli::bench::report::{
@@ -19,14 +19,20 @@ pub(in super::super) fn steps(
     report: &BenchReport,
     baseline: Option<&BenchReport>,
 ) {
-    let said = "One thread, the clock being looked at after each step. Project: the event is validated, and what the plan declares is \
+    let said = "One thread, the clock being looked at after each step; after each bar is what all of them take together. Project: the event is validated, and what the plan declares is \
                 found in it. Copy in: conditions, templates and conversions are evaluated, and the guest's input is written. Instantiate: \
                 a new instance, where none is kept. Guest: the call. Check: of the result.";
     let stack = |run: &RunFigures, when: &str| {
-        let ns = run.steps.as_ref()?.ns_per_event;
-        let all: f64 = ns.named().iter().map(|(_, step)| step).sum();
+        let steps = run.steps.as_ref()?;
+        let all: f64 = steps.ns_per_event.named().iter().map(|(_, ns)| ns).sum();
+        let both = steps.share.named().into_iter().zip(steps.ns_per_event.named());
+        let part = |((name, share), (_, ns)): ((&'static str, f64), (&str, f64))| Part {
+            name,
+            value: 100.0 * share,
+            said: nanoseconds(ns),
+        };
         let name = format!("{}{when}", run.isolation.as_str());
-        Some(Stack { name, parts: ns.named().into(), said: nanoseconds(all) })
+        Some(Stack { name, parts: both.map(part).collect(), said: nanoseconds(all) })
     };
     let group = |bundle: &BundleFigures| {
         let before = then(baseline, bundle);
@@ -41,9 +47,9 @@ pub(in super::super) fn steps(
         figure(markup, |markup| {
             let first = groups.iter().flat_map(|group| &group.rows).next();
             let names = first.into_iter().flat_map(|stack| stack.parts.iter().enumerate());
-            legend(markup, names.map(|(index, (name, _))| (colour(index), *name)));
-            let axis = Axis { name: "time of one event", figure: &round_nanoseconds };
-            stacks(markup, "Time of each step", &axis, &groups);
+            legend(markup, names.map(|(index, part)| (colour(index), part.name)));
+            let axis = Axis { name: "% of the time of one event", figure: &round_digits };
+            stacks(markup, "Share of each step", &axis, &groups);
         });
     });
 }
@@ -59,9 +65,13 @@ pub(in super::super) fn cold_starts(
     }
     let said = "A bundle is read from disk, checked against its digests, inspected, compiled or taken from the cache of native code, and \
                 runs its first event; the engine is there already, and the files are in the system's memory.";
+    let part = |name, value| Part { name, value, said: nanoseconds(value) };
     let stack = |start: &ColdStart, when: &str| Stack {
         name: format!("{}{when}", start.what()),
-        parts: vec![("load", start.load_ns.median), ("first event", start.first_event_ns.median)],
+        parts: vec![
+            part("load", start.load_ns.median),
+            part("first event", start.first_event_ns.median),
+        ],
         said: nanoseconds(start.total_ns.median),
     };
     let group = |bundle: &BundleFigures| {
