@@ -286,6 +286,30 @@ fn fuel_is_compared_exactly() {
 }
 
 #[test]
+fn what_only_one_of_two_runs_has_is_told() {
+    let (project, bundle) = compiled();
+    let [shipped, less] = others(&project);
+    let mut was = json_of(&bench(&project, [bundle.as_str(), &shipped, "events.ndjson"]));
+    was["bundles"][1]["name"] = json!(format!("old\u{1b}[2J{}", "x".repeat(1_000)));
+    project.write("was.json", times(&was, 1e3).to_string());
+    // Another version of the first one: it is compared with what has its function.
+    let ended = bench(&project, [less.as_str(), "events.ndjson", "--baseline", "was.json"]);
+    let comparison = &json_of(&ended)["comparison"];
+    assert_eq!((ended.code, comparison["changes"].as_array().unwrap().len()), (0, 1), "{ended:?}");
+    assert_eq!(comparison["changes"][0]["bundle"], "read_order");
+    assert!(ended.stderr.contains(".. in the baseline, "), "{ended:?}");
+    assert!(ended.stderr.contains("note: `old\\u{1b}[2Jxxx"), "{ended:?}");
+    assert!(!ended.stderr.contains(&"x".repeat(300)), "{ended:?}");
+    // Of both, each is compared with itself.
+    let both = [bundle.as_str(), &less, "events.ndjson", "--baseline", "was.json"];
+    let ended = bench(&project, both);
+    let changes = json_of(&ended)["comparison"]["changes"].as_array().unwrap().clone();
+    assert_eq!((ended.code, changes.len()), (0, 1), "{ended:?}");
+    assert!(changes[0]["bundle"].as_str().unwrap().starts_with("read_order ("), "{ended:?}");
+    assert!(ended.stderr.contains("the baseline has no `read_order ("), "{ended:?}");
+}
+
+#[test]
 fn a_baseline_that_tells_nothing_is_refused() {
     let (project, bundle) = compiled();
     let report = json_of(&bench(&project, [bundle.as_str(), "events.ndjson"]));

@@ -9,6 +9,7 @@ use std::path::Path;
 use retort::diagnostics::sanitize;
 use retort::internal::document::DocumentKind;
 use retort::internal::wording::expected_first;
+use retort::sandbox::Isolation;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -18,6 +19,9 @@ use super::report::{BENCH_VERSION, BenchReport, BundleFigures, RunFigures, fine}
 use super::turns::Spread;
 use crate::cli::error::CliError;
 use crate::cli::files;
+
+/// How much of a name in a baseline is repeated, in characters: more than any that this command writes.
+const NAME_CHARS: usize = 200;
 
 /// How a way does now, against then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -93,22 +97,45 @@ pub(super) fn read(path: &Path) -> Result<BenchReport, CliError> {
             return Err(refused("bench_version".to_owned(), message));
         }
     }
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    let mut report: BenchReport = serde_path_to_error::deserialize(value).map_err(|error| {
         let message = sanitize(&expected_first(&error.inner().to_string()), 400);
         refused(error.path().to_string(), message)
-    })
+    })?;
+    // Whoever wrote the file, these are repeated in messages.
+    let BenchReport { measured_at, retort, wasmtime, settings, bundles, .. } = &mut report;
+    let names = bundles.iter_mut().flat_map(|it| [&mut it.name, &mut it.fingerprint]);
+    for text in [measured_at, retort, wasmtime, &mut settings.allocator].into_iter().chain(names) {
+        *text = sanitize(text, NAME_CHARS);
+    }
+    Ok(report)
 }
 
-/// Refuses a baseline that holds none of these bundles, given by fingerprint and function: before they are measured for nothing.
+/// What is going to be measured.
+pub(super) struct Wanted<'a> {
+    /// By fingerprint and function.
+    pub(super) bundles: Vec<(String, String)>,
+    pub(super) isolations: &'a [Isolation],
+    pub(super) threads: &'a [usize],
+    pub(super) has_cold_starts: bool,
+}
+
+/// Refuses a baseline that holds nothing of what is going to be measured, before it is measured for nothing.
 pub(super) fn require_related(
     origin: String,
     was: &BenchReport,
-    bundles: &[(String, &str)],
+    wanted: &Wanted<'_>,
 ) -> Result<(), CliError> {
-    let is_known = |then: &BundleFigures| {
-        bundles.iter().any(|(digest, name)| then.fingerprint == *digest || then.name == *name)
+    let is_known = |then: &&BundleFigures| {
+        let mut bundles = wanted.bundles.iter();
+        bundles.any(|(digest, name)| then.fingerprint == *digest || then.name == *name)
     };
-    if was.bundles.iter().any(is_known) {
+    let is_run = |run: &RunFigures| {
+        wanted.isolations.contains(&run.isolation) && wanted.threads.contains(&run.threads)
+    };
+    let has_common = |then: &BundleFigures| {
+        then.runs.iter().any(is_run) || (wanted.has_cold_starts && !then.cold_starts.is_empty())
+    };
+    if was.bundles.iter().filter(is_known).any(has_common) {
         return Ok(());
     }
     Err(CliError::BaselineUnrelated { origin })
@@ -130,17 +157,13 @@ pub(super) fn compare(
         fuel: Vec::new(),
         notes: circumstances(was, is),
     };
-    let pairs = pairs(&was.bundles, &is.bundles);
-    for (index, bundle) in is.bundles.iter().enumerate() {
-        match pairs.iter().find(|(_, now)| *now == index) {
-            Some((then, _)) => {
-                if let Some(then) = was.bundles.get(*then) {
-                    comparison.bundle(is.name_of(bundle), then, bundle);
-                }
-            }
+    for bundle in &is.bundles {
+        match counterpart(was, is, bundle) {
+            Some(then) => comparison.bundle(is.name_of(bundle), then, bundle),
             None => comparison.notes.push(format!("the baseline has no `{}`", is.name_of(bundle))),
         }
     }
+    let pairs = pairs(&was.bundles, &is.bundles);
     for (index, bundle) in was.bundles.iter().enumerate() {
         if !pairs.iter().any(|(then, _)| *then == index) {
             comparison
@@ -201,6 +224,18 @@ fn pairs(was: &[BundleFigures], is: &[BundleFigures]) -> Vec<(usize, usize)> {
         }
     }
     pairs
+}
+
+/// What a bundle of a report is compared with.
+pub(super) fn counterpart<'a>(
+    was: &'a BenchReport,
+    is: &BenchReport,
+    bundle: &BundleFigures,
+) -> Option<&'a BundleFigures> {
+    let place = is.bundles.iter().position(|it| std::ptr::eq(it, bundle))?;
+    let pairs = pairs(&was.bundles, &is.bundles);
+    let (then, _) = pairs.iter().find(|(_, now)| *now == place)?;
+    was.bundles.get(*then)
 }
 
 impl Comparison {

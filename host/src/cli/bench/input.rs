@@ -15,8 +15,10 @@ use super::report::InputFigures;
 use crate::cli::error::CliError;
 use crate::cli::{events, files, output};
 
-/// Bytes of events that are held in memory.
+/// Bytes of events that are held in memory, with what each takes besides its text.
 const MAX_BYTES: usize = 256 << 20;
+/// What that is, about: its place in the lists, and what the allocator adds.
+const EVENT_BYTES: usize = 96;
 
 /// What is read of an event before any bundle sees it.
 const EVENT_TYPE: &str = "event_type";
@@ -81,7 +83,7 @@ impl Events {
             }
             found.unrouted += u64::from(bundles.is_empty());
             if is_wanted {
-                bytes = bytes.saturating_add(text.len());
+                bytes = bytes.saturating_add(text.len() + EVENT_BYTES);
                 found.held.push(Event { line, text: text.to_vec() });
             }
             let is_full = found.of_bundles.iter().all(|events| events.len() >= most);

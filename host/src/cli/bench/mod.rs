@@ -28,6 +28,7 @@ use retort::Pipeline;
 use retort::internal::codes;
 use retort::sandbox::{Isolation, WASMTIME_VERSION};
 
+use self::baseline::Wanted;
 use self::cold::ColdStarts;
 use self::input::Events;
 use self::measure::{Measured, Plans, measure};
@@ -140,10 +141,16 @@ pub(super) fn main(args: &BenchArgs) -> CommandResult {
         return Ok(CommandVerdict::Fail);
     }
     if let (Some(baseline), Some(path)) = (&baseline, &args.baseline) {
-        let loaded = measurable.iter().map(|(subject, _)| subject.bundle.fingerprint().to_string());
-        let names = measurable.iter().map(|(subject, _)| subject.name());
-        let known: Vec<(String, &str)> = loaded.zip(names).collect();
-        baseline::require_related(super::files::name(path), baseline, &known)?;
+        let named = |(subject, _): &(&'_ Subject, &'_ Warm<'_>)| {
+            (subject.bundle.fingerprint().to_string(), subject.name().to_owned())
+        };
+        let wanted = Wanted {
+            bundles: measurable.iter().map(named).collect(),
+            isolations: &isolations,
+            threads: &args.threads(),
+            has_cold_starts: args.cold_start,
+        };
+        baseline::require_related(super::files::name(path), baseline, &wanted)?;
     }
     let html = args.html.as_deref().map(open).transpose()?;
     let mut report = args.report(&pipeline, &measurable, &events)?;
@@ -230,6 +237,11 @@ impl BenchArgs {
         inputs.guard_stdout()
     }
 
+    /// On how many threads, each number once.
+    fn threads(&self) -> Vec<usize> {
+        distinct(&self.threads, 1).into_iter().map(usize::from).collect()
+    }
+
     /// Measures everything.
     fn report(
         &self,
@@ -237,9 +249,8 @@ impl BenchArgs {
         subjects: &[(&Subject, &Warm<'_>)],
         events: &Events,
     ) -> Result<BenchReport, CliError> {
-        let threads: Vec<usize> = self.threads.iter().copied().map(usize::from).collect();
         let batch = usize::try_from(self.batch).unwrap_or(usize::MAX);
-        let plans = Plans { events: self.runs, threads: &distinct(&threads, 1), batch };
+        let plans = Plans { events: self.runs, threads: &self.threads(), batch };
         let measured = measure(subjects, &plans).map_err(CliError::Threads)?;
         let mut bundles: Vec<BundleFigures> = subjects
             .iter()

@@ -23,7 +23,7 @@ pub(in super::super) fn latency(
     section(markup, "Latency", &said, |markup| {
         for bundle in &report.bundles {
             markup.leaf("h3", &[], report.name_of(bundle));
-            figure(markup, |markup| latencies(markup, bundle, then(baseline, bundle)));
+            figure(markup, |markup| latencies(markup, bundle, then(baseline, report, bundle)));
             let rows: Vec<Vec<String>> = bundle
                 .runs
                 .iter()
@@ -85,8 +85,8 @@ fn shown(bundle: &BundleFigures) -> Vec<&RunFigures> {
 
 /// The points of a line: each bin's middle with its part of all events in percent, and none beside bins that have no neighbour.
 fn distribution(bins: &[LatencyBin]) -> Vec<(f64, f64)> {
-    let all: u64 = bins.iter().map(|(.., count)| count).sum();
-    let part = |count: u64| 100.0 * count as f64 / all.max(1) as f64;
+    let all: f64 = bins.iter().map(|(.., count)| *count as f64).sum();
+    let part = |count: u64| 100.0 * count as f64 / all.max(1.0);
     let mut points = Vec::with_capacity(bins.len() + 2);
     for (index, (from, to, count)) in bins.iter().enumerate() {
         let (middle, width) = ((from * to).sqrt(), to / from.max(1.0));

@@ -15,6 +15,7 @@ pub(super) use threads::threads;
 pub(super) use throughput::throughput;
 
 use super::markup::Markup;
+use crate::cli::bench::baseline::counterpart;
 use crate::cli::bench::report::{BenchReport, BundleFigures, RunFigures};
 
 /// A heading with what is to be known of what comes below it.
@@ -50,11 +51,13 @@ fn table(markup: &mut Markup, heads: &[&str], rows: &[Vec<String>]) {
     });
 }
 
-/// The bundle of the baseline that one is compared with: the same, or one of the same function.
-fn then<'a>(baseline: Option<&'a BenchReport>, now: &BundleFigures) -> Option<&'a BundleFigures> {
-    let bundles = &baseline?.bundles;
-    let same = bundles.iter().find(|then| then.fingerprint == now.fingerprint);
-    same.or_else(|| bundles.iter().find(|then| then.name == now.name))
+/// The bundle of the baseline that one is compared with.
+fn then<'a>(
+    baseline: Option<&'a BenchReport>,
+    report: &BenchReport,
+    bundle: &BundleFigures,
+) -> Option<&'a BundleFigures> {
+    counterpart(baseline?, report, bundle)
 }
 
 fn run_then<'a>(then: Option<&'a BundleFigures>, now: &RunFigures) -> Option<&'a RunFigures> {

@@ -35,7 +35,7 @@ pub(in super::super) fn steps(
         Some(Stack { name, parts: both.map(part).collect(), said: nanoseconds(all) })
     };
     let group = |bundle: &BundleFigures| {
-        let before = then(baseline, bundle);
+        let before = then(baseline, report, bundle);
         let rows = bundle.runs.iter().filter(|run| run.steps.is_some()).flat_map(|run| {
             let was = run_then(before, run).and_then(|then| stack(then, BASELINE));
             stack(run, "").into_iter().chain(was)
@@ -75,7 +75,7 @@ pub(in super::super) fn cold_starts(
         said: nanoseconds(start.total_ns.median),
     };
     let group = |bundle: &BundleFigures| {
-        let before = then(baseline, bundle);
+        let before = then(baseline, report, bundle);
         let rows = bundle.cold_starts.iter().flat_map(|start| {
             let starts = before.into_iter().flat_map(|then| &then.cold_starts);
             let was = starts.filter(|then| then.cached == start.cached);

@@ -32,7 +32,7 @@ pub(in super::super) fn threads(
         for bundle in &report.bundles {
             markup.leaf("h3", &[], report.name_of(bundle));
             figure(markup, |markup| {
-                by_threads(markup, bundle, then(baseline, bundle), &counts(bundle));
+                by_threads(markup, bundle, then(baseline, report, bundle), &counts(bundle));
             });
         }
     });

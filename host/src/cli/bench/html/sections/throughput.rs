@@ -31,7 +31,7 @@ pub(in super::super) fn throughput(
             Bar { name, value, half, was: None, is_own: true, said }
         };
         let group = |bundle: &BundleFigures| {
-            let before = then(baseline, bundle);
+            let before = then(baseline, report, bundle);
             let runs = bundle.runs.iter().map(|run| {
                 let was = run_then(before, run)
                     .zip(before)
