@@ -2,6 +2,7 @@
 
 mod asked;
 mod bad_input;
+mod bench;
 mod commands;
 mod expected;
 mod host;

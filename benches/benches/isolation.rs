@@ -8,15 +8,14 @@ use std::hint::black_box;
 use retort::Runner;
 use retort::gate::Inspected;
 use retort::internal::{
+    bare::{Bare, Metering},
     block::BlockWriter,
     event::{Projection, Projector},
-    inspect::{OPERATOR_COST, features},
 };
 use retort::sandbox::{Allocator, ForeignModules, Isolation, Options, Pool, Sandbox};
 use retort_benches::dataset::Dataset;
 use retort_benches::guests;
 use retort_benches::turns::{Figures, Way, take};
-use wasmtime::{Config, Engine, Instance, Linker, Memory, Module, Store, TypedFunc, WasmFeatures};
 
 /// Events of one turn, and how many turns each way has.
 const EVENTS: usize = 300;
@@ -66,72 +65,17 @@ fn block(module: &Inspected, event: &[u8]) -> Vec<u8> {
     block.expect("nothing is limited").to_vec()
 }
 
-/// One instance in an engine of wasmtime, with no more around it than it needs.
-struct Bare {
-    store: Store<()>,
-    memory: Memory,
-    address: u32,
-    extract: TypedFunc<(u32, u32), u64>,
-    fuel: bool,
-    deadline: bool,
-}
-
-impl Bare {
-    fn new(module: &Inspected, block: &[u8], fuel: bool, deadline: bool) -> Self {
-        let mut config = Config::new();
-        config
-            .consume_fuel(fuel)
-            .epoch_interruption(deadline)
-            .wasm_features(WasmFeatures::all(), false)
-            .wasm_features(WasmFeatures::from_bits_truncate(features().bits()), true)
-            .cranelift_nan_canonicalization(true)
-            .relaxed_simd_deterministic(true)
-            .operator_cost(OPERATOR_COST);
-        let engine = Engine::new(&config).expect("an engine");
-        let compiled = Module::from_binary(&engine, module.wasm()).expect("it is valid");
-        let mut store = Store::new(&engine, ());
-        if fuel {
-            store.set_fuel(u64::MAX).expect("fuel is on");
-        }
-        if deadline {
-            store.set_epoch_deadline(1 << 40);
-        }
-        let instance: Instance =
-            Linker::new(&engine).instantiate(&mut store, &compiled).expect("it imports nothing");
-        let memory = instance.get_memory(&mut store, "memory").expect("a memory");
-        let function = module.section().function();
-        let extract = instance.get_typed_func(&mut store, function).expect("an extractor");
-        let buffer = instance
-            .get_typed_func::<u32, u32>(&mut store, "retort_buffer")
-            .expect("a function for the buffer");
-        let address = buffer.call(&mut store, block.len() as u32).expect("a buffer");
-        Self { store, memory, address, extract, fuel, deadline }
-    }
-
-    fn call(&mut self, block: &[u8]) -> u64 {
-        if self.fuel {
-            self.store.set_fuel(u64::MAX).expect("fuel is on");
-        }
-        if self.deadline {
-            self.store.set_epoch_deadline(1 << 40);
-        }
-        let start = self.address as usize;
-        self.memory.data_mut(&mut self.store)[start..start + block.len()].copy_from_slice(block);
-        let argument = (self.address, block.len() as u32);
-        self.extract.call(&mut self.store, argument).expect("it doesn't trap")
-    }
-}
-
 fn call(title: &str, module: &Inspected, block: &[u8]) {
-    let settings =
-        [("no limits", false, false), ("fuel", true, false), ("fuel and deadline", true, true)];
-    let ways = settings.map(|(name, fuel, deadline)| -> Way<'_> {
-        let mut bare = Bare::new(module, block, fuel, deadline);
-        let turn =
-            move || (0..20 * EVENTS).for_each(|_| _ = black_box(bare.call(black_box(block))));
+    let names = ["no limits", "fuel", "fuel and deadline"];
+    let settings = names.into_iter().zip(Metering::ALL);
+    let ways = settings.map(|(name, metering)| -> Way<'_> {
+        let mut bare = Bare::new(module, block.len(), metering).expect("it imports nothing");
+        let turn = move || {
+            (0..20 * EVENTS).for_each(|_| _ = black_box(bare.call(black_box(block)).is_ok()))
+        };
         (name.to_owned(), Box::new(turn))
     });
-    print(title, &take(ways.into(), ROUNDS, 20 * EVENTS));
+    print(title, &take(ways.collect(), ROUNDS, 20 * EVENTS));
 }
 
 fn runner(module: &Inspected, isolation: Isolation, allocator: Allocator) -> Runner {

@@ -77,6 +77,12 @@ pub mod fuel {
     pub use crate::plan::expr::fuel::*;
 }
 
+/// An instance without the sandbox around it, to measure what that adds.
+#[cfg(feature = "cli")]
+pub mod bare {
+    pub use crate::sandbox::bare::*;
+}
+
 /// The helper that compiles modules.
 pub mod helper {
     pub use crate::sandbox::helper::*;

@@ -185,39 +185,6 @@ fn check_says_what_a_gate_found() {
 }
 
 #[test]
-fn bench_measures_every_figure() {
-    let project = Project::new();
-    let bundle = project.compile();
-    let args = ["bench", &bundle, "events.ndjson", "--events", "300"];
-    let ended = project.retort([&args[..], &["--json"]].concat());
-    let figures = json_of(&ended);
-    let expected =
-        ["events", "bytes", "events_per_s", "mb_per_s", "latency_ns", "fuel", "share", "oracle"];
-    assert_keys(&figures, &expected);
-    assert_eq!(figures["events"], 300);
-    let figure = |pointer: &str| figures.pointer(pointer).and_then(Value::as_f64).unwrap();
-    for pointer in [
-        "/events_per_s",
-        "/mb_per_s",
-        "/latency_ns/p50",
-        "/fuel/per_event",
-        "/fuel/per_byte",
-        "/oracle/events_per_s",
-    ] {
-        assert!(figure(pointer) > 0.0, "{pointer}: {figures}");
-    }
-    assert!(figure("/latency_ns/p50") >= 100.0, "{figures}");
-    assert!(figure("/latency_ns/p50") <= figure("/latency_ns/p99"));
-    assert!(figure("/latency_ns/p99") <= figure("/latency_ns/p999"));
-    let shares = ["project", "copy_in", "guest", "check"];
-    assert_keys(&figures["share"], &shares);
-    let sum: f64 = shares.iter().map(|part| figure(&format!("/share/{part}"))).sum();
-    assert!((sum - 1.0).abs() < 1e-6, "{figures}");
-    let table = project.retort(args);
-    assert!(table.stdout.contains("latency p99.9") && table.stdout.contains("oracle"), "{table:?}");
-}
-
-#[test]
 fn plan_commands_print_plans_and_what_they_mean() {
     let project = Project::new();
     let checked = project.retort(["plan", "check", "plan.json", "--json"]);

@@ -108,7 +108,19 @@ pub(super) struct CacheArg {
 impl CacheArg {
     /// The gates, as a policy says, with the cache.
     pub(super) fn pipeline(&self, policy: &PolicyArg) -> Result<Pipeline, CliError> {
-        let cache = self.cache.as_ref().map(Cache::new);
+        Self::pipeline_with(self.cache.as_ref().map(Cache::new), policy)
+    }
+
+    /// The directory, where one was named.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.cache.as_deref()
+    }
+
+    /// The gates, as a policy says, with this cache or without one.
+    pub(super) fn pipeline_with(
+        cache: Option<Cache>,
+        policy: &PolicyArg,
+    ) -> Result<Pipeline, CliError> {
         let mut host = host_options()?;
         host.cache = cache;
         Pipeline::builder().options(host).tenant(policy.read()?).build().map_err(CliError::refused)

@@ -20,6 +20,13 @@ pub(super) enum CliError {
     /// The system doesn't let it be read.
     #[error("{}: cannot read {expected}: {source}", path.display())]
     FileNotReadable { path: PathBuf, expected: &'static str, source: io::Error },
+    /// An earlier report of a bench that isn't one.
+    #[error("{origin}: expected a report of `retort bench --json`{}: {message}", at(path))]
+    BaselineInvalid { origin: String, path: String, message: String },
+    #[error(
+        "{origin}: expected a report of these bundles in these modes, found nothing that is measured here"
+    )]
+    BaselineUnrelated { origin: String },
     /// The system doesn't let it be written.
     #[error("{}: cannot write it: {source}", path.display())]
     FileNotWritable { path: PathBuf, source: io::Error },
@@ -70,6 +77,8 @@ pub(super) enum CliError {
     NoCases { filter: String },
     #[error("the asynchronous runtime can't be started: {0}")]
     Runtime(io::Error),
+    #[error("a thread can't be started: {0}")]
+    Threads(io::Error),
     #[error("interrupted: nothing was stored")]
     Interrupted,
     /// What the library says of input that a command needs whole, or of what it can't do.
@@ -136,6 +145,8 @@ impl Coded for CliError {
             Self::NotUtf8 { .. } => codes::FILE_NOT_UTF8,
             Self::NotJson { .. } => codes::FILE_NOT_JSON,
             Self::NotResult { .. } => codes::RESULT_WRONG_SHAPE,
+            Self::BaselineInvalid { .. } => codes::BASELINE_INVALID,
+            Self::BaselineUnrelated { .. } => codes::BASELINE_UNRELATED,
             Self::ProjectInvalid { .. } => codes::PROJECT_INVALID,
             Self::ProjectIncomplete { .. } => codes::PROJECT_INCOMPLETE,
             Self::UnknownArtifact(_) => codes::UNKNOWN_ARTIFACT,
@@ -146,7 +157,7 @@ impl Coded for CliError {
             Self::NoEvents { .. } => codes::NO_EVENTS,
             Self::UnknownCode { .. } => codes::UNKNOWN_CODE,
             Self::NoCases { .. } => codes::NO_CASES,
-            Self::Runtime(_) => codes::ENGINE_FAILED,
+            Self::Runtime(_) | Self::Threads(_) => codes::ENGINE_FAILED,
             Self::Interrupted => codes::INTERRUPTED,
             Self::Refused { code, .. } => *code,
             Self::Stream { error, .. } => error.entry(),

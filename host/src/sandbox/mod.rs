@@ -6,6 +6,8 @@
 //!
 //! It knows the ABI and inspected modules, and nothing of plans, samples or bundles.
 
+#[cfg(feature = "cli")]
+pub(crate) mod bare;
 mod cache;
 mod engine;
 mod error;

@@ -1,4 +1,4 @@
-//! From an inspected module to native code. This is the one place where bytes become code that runs.
+//! From an inspected module to native code. This is the one place where bytes become code that serves events.
 
 use wasmtime::{Engine, Module};
 

@@ -3,6 +3,15 @@
 use super::{Code, CodeEntry, Stage, codes};
 
 codes! { Stage::Input;
+    BASELINE_INVALID = "baseline_invalid":
+        "The baseline of a bench is not a report that this version reads. The message gives the JSON path of the first thing that does not fit.",
+        "Name a file that `retort bench --json` has written, with this version or one that writes the same `bench_version`; else measure the baseline again.";
+    BASELINE_UNRELATED = "baseline_unrelated":
+        "The baseline of a bench holds none of the bundles in the modes and numbers of threads that are measured, so there is nothing to compare.",
+        "Name the baseline of these bundles, and measure with the same --isolation and --threads.";
+    BENCH_EVENT_FAILED = "bench_event_failed":
+        "An event that had given a result before failed while it was measured: it ran into the deadline, or there were more threads than places in the pool. The figures are in part those of failures.",
+        "Measure again on a quieter machine, with fewer threads, or with more places in the pool (`allocator` in the policy).";
     CASE_INVALID = "case_invalid":
         "A file of the hostile corpus that is built in can't be read as a case.",
         "Use a released build; in a checkout, correct the file that the message names.";
@@ -63,6 +72,9 @@ codes! { Stage::Input;
     NO_EVENTS = "no_events":
         "The file holds no events.",
         "Name a file with one JSON object a line.";
+    NO_EVENTS_OF_TYPE = "no_events_of_type":
+        "None of the events is of a type that the bundle declares, so there is nothing to measure.",
+        "Name a file with events that the bundle serves; `retort inspect` prints which they are.";
     NO_SAMPLES = "no_samples":
         "The file holds no sample events.",
         "Write at least one event of the plan's type into it, one JSON object a line.";

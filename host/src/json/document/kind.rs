@@ -32,6 +32,8 @@ pub enum DocumentKind {
     Wat,
     /// A saved report of a gate.
     Report,
+    /// The figures of an earlier bench.
+    BenchReport,
     /// A result of one event.
     Result,
     /// Sample events.
@@ -44,7 +46,7 @@ pub enum DocumentKind {
 
 impl DocumentKind {
     /// Every kind.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::ProjectFile,
         Self::Rule,
         Self::EventSchema,
@@ -57,6 +59,7 @@ impl DocumentKind {
         Self::Module,
         Self::Wat,
         Self::Report,
+        Self::BenchReport,
         Self::Result,
         Self::Samples,
         Self::Expected,
@@ -79,6 +82,7 @@ impl DocumentKind {
             Self::Module => "a module",
             Self::Wat => "a WAT file",
             Self::Report => "a report",
+            Self::BenchReport => "a report of a bench",
             Self::Result => "a result",
             Self::Samples => "a file of sample events",
             Self::Expected => "a file of expected results",
@@ -110,6 +114,8 @@ impl DocumentKind {
             Self::Wat => 8 << 20,
             // Every problem of the largest plan.
             Self::Report => 4 << 20,
+            // Some ten KB for each mode and number of threads of a bundle.
+            Self::BenchReport => 16 << 20,
             // What an extractor may give.
             Self::Result => 8 << 20,
             // Four events of the largest size; a sample run needs a few of each type.
@@ -129,7 +135,7 @@ impl DocumentKind {
             // 45 MB as a tree at most.
             Self::Rule | Self::EventSchema | Self::Report | Self::Expected => Some(200_000),
             // 230 MB as a tree at most; 10 MB of what events mostly hold.
-            Self::Result | Self::Samples => Some(1_000_000),
+            Self::Result | Self::Samples | Self::BenchReport => Some(1_000_000),
             _ => None,
         }
     }

@@ -1,0 +1,54 @@
+//! Events with the plan that reads them.
+
+use std::path::{Path, PathBuf};
+
+use retort::plan::{self, Plan};
+use retort_benches::dataset::Dataset;
+use retort_benches::hard;
+
+/// Events of a set at most: valgrind takes some fifty times as long.
+const MAX_EVENTS: usize = 40;
+
+/// A plan with events for it, of which each gives a result.
+pub(super) struct Set {
+    pub(super) name: String,
+    pub(super) plan: Plan,
+    pub(super) events: Vec<Vec<u8>>,
+}
+
+impl Set {
+    /// The short form over real events, a plan as people write them, and the hard tasks.
+    pub(super) fn all() -> Vec<Self> {
+        let short = Dataset::all()
+            .into_iter()
+            .map(|set| Self::new(set.name.to_owned(), set.plan, set.events));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let orders = Self::in_folder("shop-orders", &root.join("examples/shop-orders"));
+        let hard = hard::ALL
+            .map(|(name, _)| Self::in_folder(name, &root.join("evaluation/tasks/hard").join(name)));
+        short.chain([orders]).chain(hard).collect()
+    }
+
+    fn in_folder(name: &str, folder: &Path) -> Self {
+        let read = |file: PathBuf| std::fs::read_to_string(file).expect("a file of the project");
+        let plan = plan::parse(&read(folder.join("plan.json"))).expect("the plan is valid");
+        let text = read(folder.join("events.ndjson"));
+        Self::new(
+            name.to_owned(),
+            plan,
+            text.lines().map(|line| line.as_bytes().to_vec()).collect(),
+        )
+    }
+
+    /// With a few of the events, of the whole range.
+    fn new(name: String, plan: Plan, events: Vec<Vec<u8>>) -> Self {
+        let is_json = |event: &Vec<u8>| retort::internal::event::validate(event).is_ok();
+        let events: Vec<Vec<u8>> = events.into_iter().filter(is_json).collect();
+        let step = events.len().div_ceil(MAX_EVENTS).max(1);
+        Self { name, plan, events: events.into_iter().step_by(step).collect() }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.events.iter().map(Vec::len).sum()
+    }
+}
