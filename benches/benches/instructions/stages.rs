@@ -25,10 +25,8 @@ pub(super) enum Stage {
     CopyIn,
     /// Copying the block into the guest's memory and calling it, under fuel and deadline.
     Guest,
-    /// Checking the result.
+    /// Checking the result, and looking for what appears twice in it.
     Check,
-    /// Dealing with what appears twice in it.
-    Reduce,
     /// A whole event, on a kept instance.
     Event,
     /// A plan to a module, inspected and proven.
@@ -40,12 +38,11 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Project,
         Self::CopyIn,
         Self::Guest,
         Self::Check,
-        Self::Reduce,
         Self::Event,
         Self::Render,
         Self::Compile,
@@ -58,17 +55,11 @@ impl Stage {
             Self::CopyIn => "copy_in",
             Self::Guest => "guest",
             Self::Check => "check",
-            Self::Reduce => "reduce",
             Self::Event => "event",
             Self::Render => "render",
             Self::Compile => "compile",
             Self::Load => "load",
         }
-    }
-
-    /// Whether a plan has the stage at all.
-    pub(super) fn is_of(self, set: &Set) -> bool {
-        self != Self::Reduce || inspected(&set.plan).section().on_duplicate().is_some()
     }
 
     /// Gets everything ready, passes over the events once, and then once more, which is counted.
@@ -77,7 +68,7 @@ impl Stage {
             Self::Project => project(set),
             Self::CopyIn => copy_in(set),
             Self::Guest => guest(set),
-            Self::Check | Self::Reduce => result(set, self == Self::Reduce),
+            Self::Check => result(set),
             Self::Event => event(set),
             Self::Render => again(|| _ = black_box(inspected(black_box(&set.plan)))),
             Self::Compile => {
@@ -168,20 +159,17 @@ fn guest(set: &Set) {
     });
 }
 
-/// What guests gave, checked or reduced. Results were reduced already where they are kept, and a few have nothing twice in them before:
-/// what is counted of the reducer is its search, and seldom its work.
-fn result(set: &Set, is_reduced: bool) {
+/// What guests gave, checked. They were reduced already where they are kept: nothing is found twice in them.
+fn result(set: &Set) {
     let module = inspected(&set.plan);
     let mut runner = sandbox(None).load(&module).expect("the module loads").runner();
     let kept = |event: &Vec<u8>| runner.run(event).ok().map(|outcome| outcome.json.to_vec());
     let results: Vec<Vec<u8>> = set.events.iter().filter_map(kept).collect();
     let mut reducer = Reducer::default();
-    let checked: Vec<_> =
-        results.iter().map(|json| (json, result::check(json).expect("it is a result"))).collect();
     again(|| {
-        for (json, shape) in &checked {
-            match module.section().on_duplicate().filter(|_| is_reduced) {
-                Some(rule) => assert!(reducer.reduce(black_box(json), *shape, rule).is_ok()),
+        for json in &results {
+            match module.section().on_duplicate() {
+                Some(rule) => assert!(reducer.check(black_box(json), rule).is_ok()),
                 None => assert!(black_box(result::check(black_box(json))).is_ok()),
             }
         }

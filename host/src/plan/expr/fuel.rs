@@ -23,10 +23,10 @@ pub const VALUE: Cost = Cost::new("value", 100, 4);
 /// `truthy`, and the strings that a string is compared with. Other tests read none.
 pub const TEST: Cost = Cost::new("test", 100, 2);
 
-/// A part of an expression that is evaluated, and each element that it goes over; by the bytes that it goes over or makes.
+/// A part of an expression that is evaluated, and each element that it goes over; by the bytes that it reads or makes.
 pub const STEP: Cost = Cost::new("expression", 40, 1);
-/// Going over a list in an expression, on top of that: by the bytes of its JSON.
-pub const LIST: Cost = Cost::new("list", 40, 2);
+/// Each member of an object and element of a list that an expression looks at to find another one, on top of that.
+pub const LOOK: Cost = Cost::new("look", 4, 0);
 /// A function of an expression that reads or makes text, on top of that.
 pub const TEXT: Cost = Cost::new("text", 100, 4);
 /// `sha256` in an expression.
@@ -53,7 +53,7 @@ pub const COSTS: &[Cost] = &[
     Cost::new("length", 100, 2),
     Cost::new("parse_json", 100, 2),
     STEP,
-    LIST,
+    LOOK,
     TEXT,
     SHA256,
 ];

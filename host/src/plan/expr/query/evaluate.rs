@@ -38,8 +38,6 @@ pub(super) struct Halt;
 
 /// Bytes that a value or a member is counted as that is made.
 pub(super) const ITEM: usize = size_of::<Val>();
-/// Bytes that a look at a member of an object or an element of a list is counted as.
-const LOOK: usize = 4;
 /// How many keys of an object are compared one by one.
 const FEW_KEYS: usize = 16;
 
@@ -346,7 +344,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
 
     /// Pays for so many values that were looked at.
     fn spend_looks(&mut self, looks: usize) -> Outcome<()> {
-        self.pay(fuel::STEP.byte.saturating_mul((looks * LOOK) as u64))
+        self.pay(fuel::LOOK.step.saturating_mul(looks as u64))
     }
 
     /// Pays for what a conversion does.
