@@ -168,8 +168,8 @@ fn guest(set: &Set) {
     });
 }
 
-/// What guests gave, checked or reduced. Results were reduced already where they are kept, and a few have nothing twice in them before:
-/// what is counted of the reducer is its search, and seldom its work.
+/// What guests gave, checked or reduced. Results that are kept were reduced before, so of the reducer its search is counted, and not
+/// its rewriting, which few events need.
 fn result(set: &Set, is_reduced: bool) {
     let module = inspected(&set.plan);
     let mut runner = sandbox(None).load(&module).expect("the module loads").runner();
