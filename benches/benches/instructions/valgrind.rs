@@ -35,7 +35,8 @@ pub(super) fn count(set: &str, stage: &str) -> Result<u64, String> {
     let text = std::fs::read_to_string(&counts).map_err(|error| error.to_string())?;
     let summary = text.lines().find_map(|line| line.strip_prefix("totals:"));
     let counted = summary.and_then(|counts| counts.split_whitespace().next()?.parse().ok());
-    counted.ok_or_else(|| {
+    // None at all would mean that valgrind has not found the function.
+    counted.filter(|counted| *counted > 0).ok_or_else(|| {
         format!("{set}, {stage}: expected counts in what valgrind wrote, found none")
     })
 }

@@ -5,10 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use retort::bundle::SmokeOptions;
 use retort::graph::ValidateOptions;
 use retort::internal::document::DocumentKind;
-use retort::sandbox::{Cache, CacheReport, ForeignModules, Options};
+use retort::sandbox::{Cache, CacheReport, ForeignModules, Isolation, Options};
 use retort::{GraphSpec, Pipeline, Task, TenantPolicy};
 
 use super::error::CliError;
@@ -206,4 +207,12 @@ fn this_program() -> io::Result<PathBuf> {
 #[cfg(not(target_os = "linux"))]
 fn this_program() -> io::Result<PathBuf> {
     std::env::current_exe()
+}
+
+/// The isolation mode of a name.
+pub(super) fn isolation_modes() -> impl TypedValueParser<Value = Isolation> {
+    PossibleValuesParser::new(Isolation::ALL.map(Isolation::as_str)).map(|name| {
+        let named = Isolation::ALL.into_iter().find(|isolation| isolation.as_str() == name);
+        named.unwrap_or_default()
+    })
 }

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use retort::TenantPolicy;
 use retort::sandbox::{Allocator, Isolation, Options, Pool};
 use retort::selftest::{self, Case, CaseReport, Config, CorpusReport, SelftestError, Skipped};
 use serde::Serialize;
 
-use super::args::{PolicyArg, host_options};
+use super::args::{PolicyArg, host_options, isolation_modes};
 use super::error::CliError;
 use super::junit::{Junit, JunitCase, JunitFailure, JunitVerdict};
 use super::overwrite::Inputs;
@@ -65,14 +64,6 @@ pub(super) const NOT_STOPPED: &str = "not_stopped";
 
 /// Names the rustc that attacks in Rust are compiled with.
 const RUSTC: &str = "RETORT_RUSTC";
-
-/// The isolation mode of a name.
-fn isolation_modes() -> impl TypedValueParser<Value = Isolation> {
-    PossibleValuesParser::new(Isolation::ALL.map(Isolation::as_str)).map(|name| {
-        let named = Isolation::ALL.into_iter().find(|isolation| isolation.as_str() == name);
-        named.unwrap_or_default()
-    })
-}
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum AllocatorArg {

@@ -20,8 +20,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// How long it is tried how long an event takes.
 const TRIAL: Duration = Duration::from_millis(20);
 
-/// What is measured of each bundle.
-pub(super) struct Plans<'a> {
+/// How much is measured of each bundle.
+pub(super) struct Extent<'a> {
     /// Events of each way at least, for each thread.
     pub(super) events: u64,
     pub(super) threads: &'a [usize],
@@ -37,10 +37,10 @@ pub(super) struct Measured {
 /// Lets all ways of all bundles take turns.
 pub(super) fn measure(
     subjects: &[(&Subject, &Warm<'_>)],
-    plans: &Plans<'_>,
+    extent: &Extent<'_>,
 ) -> io::Result<Vec<Measured>> {
     let mut lanes: Vec<Lane<'_>> =
-        subjects.iter().map(|(subject, warm)| Lane::new(subject, warm, plans)).collect();
+        subjects.iter().map(|(subject, warm)| Lane::new(subject, warm, extent)).collect();
     let ways: usize = lanes.iter().map(Lane::ways).sum();
     let limit = TIME_LIMIT.saturating_mul(u32::try_from(ways).unwrap_or(u32::MAX));
     // The first turn of each is to warm up, and isn't counted.
@@ -65,16 +65,16 @@ struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    fn new(subject: &'a Subject, warm: &'a Warm<'_>, plans: &Plans<'_>) -> Self {
+    fn new(subject: &'a Subject, warm: &'a Warm<'_>, extent: &Extent<'_>) -> Self {
         let slowest = subject.modes.iter().map(|(_, mode)| trial(mode, &warm.events)).max();
         let per_turn =
             (TIME_LIMIT / ROUNDS as u32).as_nanos() / slowest.unwrap_or_default().as_nanos().max(1);
-        let asked = plans.events.div_ceil(ROUNDS as u64);
+        let asked = extent.events.div_ceil(ROUNDS as u64);
         let quota = usize::try_from(per_turn.min(u128::from(asked))).unwrap_or(usize::MAX);
         let mut runs = Vec::new();
         for (isolation, extractor) in &subject.modes {
-            for (index, threads) in plans.threads.iter().enumerate() {
-                runs.push(Run::new(*isolation, *threads, extractor, plans.batch, index == 0));
+            for (index, threads) in extent.threads.iter().enumerate() {
+                runs.push(Run::new(*isolation, *threads, extractor, extent.batch, index == 0));
             }
         }
         Self {

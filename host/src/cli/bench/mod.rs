@@ -15,6 +15,7 @@ mod steps;
 mod subject;
 mod table;
 mod threads;
+mod told;
 mod turns;
 
 use std::collections::BTreeSet;
@@ -22,7 +23,6 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::Timestamp;
 use retort::Pipeline;
 use retort::internal::codes;
@@ -31,10 +31,11 @@ use retort::sandbox::{Isolation, WASMTIME_VERSION};
 use self::baseline::Wanted;
 use self::cold::ColdStarts;
 use self::input::Events;
-use self::measure::{Measured, Plans, measure};
+use self::measure::{Extent, Measured, measure};
 use self::report::{BENCH_VERSION, BenchReport, Build, BundleFigures, Settings};
 use self::subject::{Subject, Warm};
-use super::args::{CacheArg, JsonArg, PolicyArg};
+use self::told::tell;
+use super::args::{CacheArg, JsonArg, PolicyArg, isolation_modes};
 use super::error::CliError;
 use super::overwrite::Inputs;
 use super::{CommandResult, CommandVerdict, output};
@@ -99,14 +100,6 @@ Examples:
   retort bench bundles/* events.ndjson --threads 1,2,4 --isolation warm,per-event --html bench.html
   retort bench bundles/0f3a.. events.ndjson --json > before.json
   retort bench bundles/0f3a.. events.ndjson --baseline before.json --tolerance 5";
-
-/// The isolation mode of a name.
-fn isolation_modes() -> impl TypedValueParser<Value = Isolation> {
-    PossibleValuesParser::new(Isolation::ALL.map(Isolation::as_str)).map(|name| {
-        let named = Isolation::ALL.into_iter().find(|isolation| isolation.as_str() == name);
-        named.unwrap_or_default()
-    })
-}
 
 /// A percentage, with its sign or without.
 fn percent(text: &str) -> Result<f64, String> {
@@ -179,52 +172,6 @@ fn distinct<T: Copy + Ord>(given: &[T], default: T) -> Vec<T> {
     if kept.is_empty() { vec![default] } else { kept }
 }
 
-/// Says what isn't measured, and why; whether something is measured of every bundle.
-fn tell(subjects: &[Subject], warmed: &[Warm<'_>], events: &Events) -> bool {
-    let none_at_all = warmed.iter().all(|warm| warm.events.is_empty());
-    events.rejects.tell(&events.origin, none_at_all);
-    let mut is_complete = true;
-    for (subject, warm) in subjects.iter().zip(warmed) {
-        let is_empty = warm.events.is_empty();
-        is_complete &= !is_empty;
-        warm.rejects.tell(&events.origin, is_empty);
-        if is_empty && warm.rejects.is_empty() && !events.is_all_rejected() {
-            let declared = subject.event_types().join(", ");
-            let message = format!(
-                "{}: expected events of the types that `{}` declares ({declared}), found none",
-                events.origin,
-                subject.name()
-            );
-            output::coded(codes::NO_EVENTS_OF_TYPE.name, message);
-            continue;
-        }
-        let name = subject.name();
-        if !is_empty && warm.is_all_declined() {
-            output::note(format_args!(
-                "`{name}` declined every event: its figures are those of declining"
-            ));
-        }
-        if !subject.is_reset_safe() {
-            output::note(format_args!(
-                "`{name}` isn't proven to keep nothing: each event has a fresh instance, whatever the mode"
-            ));
-        }
-    }
-    let figures = events.figures();
-    let rejected: u64 = figures.rejected.values().sum();
-    if rejected > 0 || figures.unrouted > 0 || !figures.complete {
-        let all = if figures.complete { "" } else { " (more weren't read)" };
-        output::note(format_args!(
-            "{}: of {} lines{all}, {rejected} are no event and {} of no type that is measured",
-            figures.origin, figures.lines, figures.unrouted
-        ));
-    }
-    if Build::THIS == Build::Debug {
-        output::note("this is a debug build: its figures say nothing of a release build's");
-    }
-    is_complete
-}
-
 impl BenchArgs {
     /// Refuses to write over what is read.
     fn guard(&self) -> Result<(), CliError> {
@@ -250,8 +197,8 @@ impl BenchArgs {
         events: &Events,
     ) -> Result<BenchReport, CliError> {
         let batch = usize::try_from(self.batch).unwrap_or(usize::MAX);
-        let plans = Plans { events: self.runs, threads: &self.threads(), batch };
-        let measured = measure(subjects, &plans).map_err(CliError::Threads)?;
+        let extent = Extent { events: self.runs, threads: &self.threads(), batch };
+        let measured = measure(subjects, &extent).map_err(CliError::Threads)?;
         let mut bundles: Vec<BundleFigures> = subjects
             .iter()
             .zip(measured)
