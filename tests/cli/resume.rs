@@ -147,6 +147,11 @@ fn a_signal_leaves_a_state_that_is_gone_on_from() {
     assert!(again.stderr.starts_with("note: state.json: all of it is done already\n"), "{again:?}");
     assert_eq!(counts(&again.stderr), counts(&all.stderr));
     assert_eq!(fs::metadata(project.path("r.ndjson")).unwrap().modified().unwrap(), before);
+    fs::remove_file(project.path("r.ndjson")).unwrap();
+    let lost = resume(&project);
+    assert_eq!(lost.code, 2, "{lost:?}");
+    assert!(lost.stderr.starts_with("error[state_mismatch]: state.json: "), "{lost:?}");
+    assert!(!Path::new(&project.path("r.ndjson")).exists());
 }
 
 /// A project in which a run was ended in the middle.

@@ -18,8 +18,8 @@ pub(super) struct Checkpoint {
     state: State,
     /// What the earlier run had come to, which this one counts on from.
     began: State,
-    out: File,
-    rejects: File,
+    out: (PathBuf, File),
+    rejects: (PathBuf, File),
     every: Duration,
     written: Instant,
     is_written: bool,
@@ -43,21 +43,15 @@ impl Checkpoint {
             // Not every file system has locks.
             Err(TryLockError::Error(_)) => {}
         }
-        for (output, least) in [(&out, state.out_bytes), (&rejects, state.rejects_bytes)] {
-            let found = output.length()?;
-            let needed = || CliError::ResumeNeedsFile { path: output.path().to_owned() };
-            let found = found.ok_or_else(needed)?;
-            if found < least {
-                let name = output.path().display();
-                let message = format!("expected {name} with {least} bytes or more, found {found}");
-                return Err(CliError::StateMismatch { path: path.to_owned(), message });
+        for output in [&out, &rejects] {
+            if output.length()?.is_none() {
+                return Err(CliError::ResumeNeedsFile { path: output.path().to_owned() });
             }
         }
-        let refused = |source| CliError::FileNotWritable { path: path.to_owned(), source };
         // Before the outputs are touched, so that what is cut off of them is nobody's.
-        state.write(path).map_err(refused)?;
-        let out = out.cut(state.out_bytes)?;
-        let rejects = rejects.cut(state.rejects_bytes)?;
+        state.write(path).map_err(unwritable(path))?;
+        let out = (out.path().to_owned(), out.cut(state.out_bytes)?);
+        let rejects = (rejects.path().to_owned(), rejects.cut(state.rejects_bytes)?);
         Ok(Self {
             path: path.to_owned(),
             began: state.clone(),
@@ -71,12 +65,13 @@ impl Checkpoint {
     }
 
     /// Writers to the same files.
-    pub(super) fn writers(&self) -> io::Result<(File, File)> {
-        Ok((self.out.try_clone()?, self.rejects.try_clone()?))
+    pub(super) fn writers(&self) -> Result<(File, File), CliError> {
+        let writer = |(path, file): &(PathBuf, File)| file.try_clone().map_err(unwritable(path));
+        Ok((writer(&self.out)?, writer(&self.rejects)?))
     }
 
     /// Takes down how far it is; now and then on disk as well.
-    pub(super) fn note(&mut self, progress: &Progress<'_>) -> io::Result<()> {
+    pub(super) fn note(&mut self, progress: &Progress<'_>) -> Result<(), CliError> {
         if let Some(position) = progress.position {
             self.state.at = At::of(self.began.at.input, position);
             self.state.out_bytes = self.began.out_bytes + progress.out_bytes;
@@ -93,21 +88,23 @@ impl Checkpoint {
             self.state.done = is_done;
             self.is_written = false;
         }
-        self.write().map_err(|source| self.unwritable(source))
+        self.write()
     }
 
-    pub(super) fn unwritable(&self, source: io::Error) -> CliError {
-        CliError::FileNotWritable { path: self.path.clone(), source }
-    }
-
-    fn write(&mut self) -> io::Result<()> {
+    fn write(&mut self) -> Result<(), CliError> {
         if !self.is_written {
-            self.out.sync_data()?;
-            self.rejects.sync_data()?;
-            self.state.write(&self.path)?;
+            for (path, file) in [&self.out, &self.rejects] {
+                file.sync_data().map_err(unwritable(path))?;
+            }
+            self.state.write(&self.path).map_err(unwritable(&self.path))?;
             self.is_written = true;
         }
         self.written = Instant::now();
         Ok(())
     }
+}
+
+fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError {
+    let path = path.to_owned();
+    move |source| CliError::FileNotWritable { path: path.clone(), source }
 }

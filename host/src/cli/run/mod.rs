@@ -129,8 +129,7 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
         (Some((path, state)), Some(out), Some(rejects)) => {
             let every = args.checkpoint_every;
             let checkpoint = Checkpoint::begin(path, state, out, rejects, every)?;
-            let writers = checkpoint.writers();
-            let (out, rejects) = writers.map_err(|source| checkpoint.unwritable(source))?;
+            let (out, rejects) = checkpoint.writers()?;
             (Some(checkpoint), Some(out), Some(rejects))
         }
         (_, out, rejects) => {
@@ -205,9 +204,7 @@ struct Kept {
 impl Kept {
     fn note(&mut self, progress: &Progress<'_>) -> Result<(), ()> {
         let Some(checkpoint) = &mut self.checkpoint else { return Ok(()) };
-        checkpoint.note(progress).map_err(|source| {
-            self.failure = Some(checkpoint.unwritable(source));
-        })
+        checkpoint.note(progress).map_err(|failure| self.failure = Some(failure))
     }
 
     fn end(&mut self, is_done: bool) -> Result<(), CliError> {
@@ -259,8 +256,11 @@ impl RunArgs {
             rejects,
             inputs: events,
         })?;
-        let state = State::read(path, &job)?;
-        Ok(Some((path, state.unwrap_or_else(|| State::of(job)))))
+        let Some(state) = State::read(path, &job)? else {
+            return Ok(Some((path, State::of(job))));
+        };
+        state.check_outputs(path)?;
+        Ok(Some((path, state)))
     }
 
     /// What is left to be read.

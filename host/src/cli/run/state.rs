@@ -237,6 +237,23 @@ impl State {
         Ok(Some(state))
     }
 
+    /// Refuses outputs that have lost what it counts on. `path` is the file of the state.
+    pub(super) fn check_outputs(&self, path: &Path) -> Result<(), CliError> {
+        for (output, least) in
+            [(&self.job.out, self.out_bytes), (&self.job.rejects, self.rejects_bytes)]
+        {
+            // What can't be looked at has nothing in it that could be gone on from.
+            let found = fs::metadata(output).map_or(0, |found| found.len());
+            if found < least {
+                let output = output.display();
+                let message =
+                    format!("expected {output} with {least} bytes or more, found {found}");
+                return Err(CliError::StateMismatch { path: path.to_owned(), message });
+            }
+        }
+        Ok(())
+    }
+
     /// Puts it in the place of an earlier one, or of none, in one step.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let new = Self::new_path(path);
