@@ -102,7 +102,8 @@
 //! # Crates of others
 //! Types of these appear in signatures: [`async_trait`](mod@async_trait), [`jiff`], [`json_patch`], [`secrecy`] and [`serde_json`].
 //!
-//! There is one `unsafe`: native code is made a module again, in `sandbox/native.rs`, where this host has compiled it.
+//! There are two `unsafe`: native code is made a module again, in `sandbox/native.rs`, where this host has compiled it; and the scanner of JSON
+//! calls vector instructions that every x86-64 processor has, on a value, in `json/scan.rs`.
 
 #![cfg_attr(
     not(feature = "author"),

@@ -31,8 +31,8 @@ pub(super) struct TrieNode {
 
 #[derive(Clone, Debug)]
 struct TrieEdge {
-    /// The first eight bytes of the key.
-    first: u64,
+    /// The first eight bytes of the key, and its last eight.
+    ends: (u64, u64),
     /// The whole key.
     key: Box<[u8]>,
     node: u32,
@@ -65,6 +65,24 @@ fn first_word(text: &[u8], key: &Range<usize>) -> u64 {
         0 => 0,
         length @ 1..8 => word & (u64::MAX >> (64 - 8 * length)),
         _ => word,
+    }
+}
+
+/// The first eight bytes of a key that lies in `text` and the last eight, which are all of it where it has no more than 16.
+#[inline(always)]
+fn ends(text: &[u8], key: &Range<usize>) -> (u64, u64) {
+    let first = first_word(text, key);
+    let last = match key.len() {
+        0..8 => first,
+        _ => first_word(text, &(key.end - 8..key.end)),
+    };
+    (first, last)
+}
+
+impl TrieEdge {
+    #[inline(always)]
+    fn is(&self, key: &[u8], ends: (u64, u64)) -> bool {
+        self.ends == ends && self.key.len() == key.len() && (key.len() <= 16 || *self.key == *key)
     }
 }
 
@@ -157,8 +175,8 @@ impl Trie {
         });
         // The edges of a node lie side by side, so they are laid before any child adds its own.
         for key in draft.children.keys() {
-            let first = first_word(key.as_bytes(), &(0..key.len()));
-            self.edges.push(TrieEdge { first, key: key.as_bytes().into(), node: 0 });
+            let ends = ends(key.as_bytes(), &(0..key.len()));
+            self.edges.push(TrieEdge { ends, key: key.as_bytes().into(), node: 0 });
         }
         for (offset, child) in draft.children.values().enumerate() {
             let node = self.add(child, index, next, positions);
@@ -218,10 +236,10 @@ impl Trie {
         if node.sketches >> sketch(key) & 1 == 0 {
             return None;
         }
-        let first = first_word(text, &at);
+        let ends = ends(text, &at);
         let edges = self.edges.get(node.edges.start as usize..node.edges.end as usize)?;
         let edge = if edges.len() <= FEW_EDGES {
-            edges.iter().find(|edge| edge.first == first && *edge.key == *key)?
+            edges.iter().find(|edge| edge.is(key, ends))?
         } else {
             // They are laid in the order of their keys.
             let place = edges.binary_search_by(|edge| (*edge.key).cmp(key)).ok()?;
