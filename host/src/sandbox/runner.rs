@@ -241,6 +241,7 @@ impl Runner {
         RunError::if_over(self.extractor.sandbox().deadline(self.started))?;
         let called = self.called(event, observer);
         self.writer.release();
+        self.projection.release(KEPT_BYTES);
         let GuestCall { returned: Returned { range, fuel }, block_bytes } = called?;
         observer.ended(Step::Guest);
         let is_large = block_bytes + range.len() > KEPT_BYTES;

@@ -25,6 +25,15 @@ pub struct Projection {
     tape: Tape,
 }
 
+impl Projection {
+    /// Gives up what the last event has taken beyond `kept` bytes, so that one large event isn't paid for by all that come after it.
+    pub fn release(&mut self, kept: usize) {
+        if self.tape.capacity() > kept {
+            self.tape = Tape::default();
+        }
+    }
+}
+
 /// Reads events for one list of declared inputs.
 ///
 /// ```
@@ -194,5 +203,31 @@ impl Projector {
             SlotKind::Object => Ok(()),
             other => Err(EventError::NotObject { found: other.with_article() }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_event_leaves_no_large_tape_behind() {
+        const KEPT: usize = 1 << 20;
+        let rows = br#"{"abi":1,"function":"f","event_types":["e"],"rows":[{"array":["a"]}],"inputs":[{"path":[],"level":1,"rows":0}]}"#;
+        let projector = Projector::of(&Section::parse(rows).expect("a section"));
+        let mut projection = Projection::default();
+        let mut held = |values: usize| {
+            let event = format!(r#"{{"b":[{0}1],"a":[{0}1]}}"#, "1,".repeat(values));
+            projector.project(event.as_bytes(), &mut projection).expect("an event");
+            let before = projection.tape.capacity();
+            projection.release(KEPT);
+            (before, projection.tape.capacity())
+        };
+        let (before, after) = held(100_000);
+        // What isn't gone over isn't noted.
+        assert!((KEPT..3 * KEPT).contains(&before), "{before}");
+        assert_eq!(after, 0);
+        let (before, after) = held(10);
+        assert!(before > 0 && before == after, "a small event's tape is kept");
     }
 }
