@@ -483,12 +483,17 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
             Val::Text(part) => Some(part),
             Val::Escaped(part) => {
                 self.make(part.len())?;
-                let inside = match part.document {
-                    MADE => &self.written(part).to_owned(),
-                    LITERALS => self.literals.part(part.start, part.end),
-                    level => self.event.document(level).part(part.start, part.end),
-                };
-                self.memory.arena.push_unescaped(inside)
+                match part.document {
+                    MADE => self.memory.arena.push_unescaped_part(part),
+                    LITERALS => {
+                        let inside = self.literals.part(part.start, part.end);
+                        self.memory.arena.push_unescaped(inside)
+                    }
+                    level => {
+                        let inside = self.event.document(level).part(part.start, part.end);
+                        self.memory.arena.push_unescaped(inside)
+                    }
+                }
             }
             _ => None,
         })
@@ -628,6 +633,7 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
                 let Some(mut items) = self.items(list)? else { return Ok(None) };
                 let place = self.memory.tables.begin_list(&test.key);
                 while let Some(element) = self.next(&mut items) {
+                    self.spend(0)?;
                     let text = self.field(element, &test.key)?;
                     if text.kind() == JsonType::String {
                         self.memory.tables.push(place, KeyEntry { text, element });

@@ -140,6 +140,18 @@ impl Arena {
     pub(super) fn push_unescaped(&mut self, inside: &str) -> Option<Part> {
         self.unescaped.clear();
         string::unescape_into(&mut self.unescaped, inside.as_bytes())?;
+        self.push_read()
+    }
+
+    /// The same of a part of what was made.
+    pub(super) fn push_unescaped_part(&mut self, part: Part) -> Option<Part> {
+        self.unescaped.clear();
+        let inside = self.text.get(part.start as usize..part.end as usize)?;
+        string::unescape_into(&mut self.unescaped, inside.as_bytes())?;
+        self.push_read()
+    }
+
+    fn push_read(&mut self) -> Option<Part> {
         let start = self.offset();
         self.text.push_str(simdutf8::basic::from_utf8(&self.unescaped).ok()?);
         Some(Part { document: MADE, start, end: self.offset() })
