@@ -54,6 +54,7 @@ const RUNS: &[(&str, &str)] = &[
     ("trap", TRAP),
     ("pool_exhausted", "pool: instances"),
     ("host_failed", "host: memory"),
+    ("host_panicked", "host: panic"),
     ("worker_failed", "worker: thread"),
     ("conversion_failed", "input: conversions"),
     ("duplicate_id", "result: duplicates"),

@@ -469,7 +469,7 @@ fn steps_cost_what_the_table_says() {
     let names: Vec<_> = fuel::COSTS.iter().map(|cost| cost.what).collect();
     assert_eq!(names[..2], ["value", "test"]);
     assert_eq!(&names[2..names.len() - 4], Conversion::NAMES);
-    assert_eq!(names[names.len() - 4..], ["expression", "list", "text", "sha256"]);
+    assert_eq!(names[names.len() - 4..], ["expression", "look", "text", "sha256"]);
 
     let chain = Chain::new(&steps(&json!(["trim", "lower"])));
     let price = fuel::VALUE.of(6) + Conversion::Trim.cost().of(4) + Conversion::Lower.cost().of(2);

@@ -6,11 +6,11 @@
 
 mod compile;
 mod error;
-mod evaluate;
 mod function;
 mod functions;
 mod keyed;
 mod lexer;
+mod machine;
 mod memory;
 pub(crate) mod number;
 mod parser;
@@ -24,14 +24,14 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 pub use error::QueryError;
-pub(crate) use evaluate::Stop;
 pub(crate) use function::{Function, FunctionName, Parameter};
+pub(crate) use machine::Stop;
 pub(crate) use memory::Memory;
 pub(crate) use program::{KeyRead, Step};
 pub(crate) use shared::{QueryScope, SharedParts};
 
 use error::Mistake;
-use evaluate::{Machine, Outcome};
+use machine::{Machine, Outcome};
 use program::Program;
 use tree::Node;
 use value::Val;

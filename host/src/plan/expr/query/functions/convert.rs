@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
-use super::super::evaluate::{Machine, Outcome};
 use super::super::function::FunctionName as F;
+use super::super::machine::{Machine, Outcome};
 use super::super::number::Number;
 use super::super::program::{Call, Extra, Unit};
 use super::super::tree::Operation;

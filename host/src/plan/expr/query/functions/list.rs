@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use super::super::evaluate::{ITEM, Items, Machine, Outcome};
 use super::super::function::FunctionName as F;
+use super::super::machine::{ITEM, Items, Machine, Outcome};
 use super::super::number::Number;
 use super::super::program::Op;
 use super::super::tree::Operation;

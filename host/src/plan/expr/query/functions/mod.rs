@@ -5,8 +5,8 @@ mod list;
 mod text;
 
 use super::error::FailureKind;
-use super::evaluate::{Machine, Outcome};
 use super::function::{FunctionName as F, Parameter};
+use super::machine::{Machine, Outcome};
 use super::number::Number;
 use super::program::{Call, Extra, Op};
 use super::tree::Operation;

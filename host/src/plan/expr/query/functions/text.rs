@@ -1,7 +1,7 @@
 //! Functions of strings.
 
-use super::super::evaluate::{ITEM, Machine, Outcome};
 use super::super::function::FunctionName as F;
+use super::super::machine::{ITEM, Machine, Outcome};
 use super::super::value::{Part, Val};
 use super::Arguments;
 use crate::plan::expr::Lookup;
