@@ -10,7 +10,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use wait4::Wait4;
 
 use super::project::{EVENTS, Project};
-use super::threads::{POLICY, mixed_events, written};
+use super::threads::{POLICY, RUN, mixed_events, written};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
@@ -32,18 +32,6 @@ fn project() -> Project {
     project.write("policy.yaml", POLICY);
     project
 }
-
-const RUN: [&str; 9] = [
-    "run",
-    "--bundles",
-    "out",
-    "--policy",
-    "policy.yaml",
-    "--out",
-    "r.ndjson",
-    "--rejects",
-    "j.ndjson",
-];
 
 #[test]
 fn what_is_packed_gives_what_it_gives_unpacked() {

@@ -13,19 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::project::{EVENTS, Ended, PLAN, Project};
-use super::threads::{POLICY, mixed_events, written};
-
-const RUN: [&str; 9] = [
-    "run",
-    "--bundles",
-    "out",
-    "--policy",
-    "policy.yaml",
-    "--out",
-    "r.ndjson",
-    "--rejects",
-    "j.ndjson",
-];
+use super::threads::{POLICY, RUN, mixed_events, written};
 
 /// Three inputs, of which one is packed.
 const INPUTS: [&str; 3] = ["a.ndjson", "b.ndjson.gz", "c.ndjson"];

@@ -56,7 +56,8 @@ fn counts(ended: &Ended) -> Vec<&str> {
     ended.stderr.lines().filter(|line| !rate(line)).collect()
 }
 
-const RUN: [&str; 9] = [
+/// A run of the bundles of a project under its policy, into two files.
+pub(super) const RUN: [&str; 9] = [
     "run",
     "--bundles",
     "out",
