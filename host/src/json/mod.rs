@@ -6,6 +6,7 @@
 mod chunks;
 pub(crate) mod document;
 mod fault;
+mod key;
 mod kind;
 mod lines;
 pub(crate) mod scan;
@@ -17,6 +18,7 @@ pub(crate) mod walk;
 pub use chunks::LinePosition;
 pub(crate) use chunks::{CHUNK_BYTES, Chunk, Chunks};
 pub use fault::Fault;
+pub(crate) use key::{KeyEnds, WantedKey};
 pub(crate) use kind::{JsonKind, JsonKinds};
 pub use lines::{Line, Lines};
 

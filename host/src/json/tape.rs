@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::scan::{self, Scan};
-use super::{Fault, string};
+use super::{Fault, WantedKey, string};
 
 /// The values of some arrays and objects of one text, each with all that is in it, in the order of the text.
 #[derive(Clone, Debug, Default)]
@@ -156,10 +156,11 @@ impl Tape {
         self.nodes.get(index as usize).map_or((0, 0), |node| (node.start, node.end))
     }
 
-    /// Whether a value is a string with escapes.
+    /// Where a value is in the text, and whether it is a string with escapes.
     #[inline]
-    pub(crate) fn is_escaped(&self, index: TapeIndex) -> bool {
-        self.nodes.get(index as usize).is_some_and(|node| node.next & ESCAPED != 0)
+    pub(crate) fn placed(&self, index: TapeIndex) -> (u32, u32, bool) {
+        let node = self.nodes.get(index as usize);
+        node.map_or((0, 0, false), |node| (node.start, node.end, node.next & ESCAPED != 0))
     }
 
     /// The number behind all that is in a value.
@@ -227,7 +228,7 @@ impl Tape {
         &self,
         text: &[u8],
         object: TapeIndex,
-        name: &str,
+        name: &WantedKey,
     ) -> (Option<TapeIndex>, usize) {
         let (mut found, mut seen) = (None, 0);
         let end = self.behind(object);
@@ -246,15 +247,13 @@ impl Tape {
 
 /// Whether this is the key of a member, however it is escaped.
 #[inline(always)]
-fn is_key(text: &[u8], node: TapeNode, name: &str) -> bool {
+fn is_key(text: &[u8], node: TapeNode, name: &WantedKey) -> bool {
     let at = (node.key & !ESCAPED) as usize;
     if node.key & ESCAPED != 0 {
-        return is_escaped_key(text, at, name);
+        is_escaped_key(text, at, name.text())
+    } else {
+        name.is_at(text, at)
     }
-    // A key without escapes holds no quote and no backslash, and so ends at the first quote.
-    scan::byte(text, at + name.len()) == b'"'
-        && text.get(at..at + name.len()) == Some(name.as_bytes())
-        && memchr::memchr2(b'"', b'\\', name.as_bytes()).is_none()
 }
 
 #[cold]
@@ -398,7 +397,7 @@ mod tests {
         let mut tape = Tape::default();
         tape.read(text.as_bytes(), 0, 0).unwrap();
         let find = |name: &str| {
-            let (found, seen) = tape.member(text.as_bytes(), 0, name);
+            let (found, seen) = tape.member(text.as_bytes(), 0, &WantedKey::new(name));
             assert_eq!(seen, 6);
             found.map(|index| {
                 let (start, end) = tape.range(index);

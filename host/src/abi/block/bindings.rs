@@ -26,8 +26,10 @@ impl<'a> Bindings<'a> {
         self
     }
 
+    #[inline]
     pub(super) fn slot(&self, place: ValuePlace) -> Slot {
-        place.read(self.view(place).slot(place.path))
+        let view = self.views.get(place.level);
+        place.read(view.map_or_else(Slot::default, |view| view.slot(place.path)))
     }
 
     /// What the path of a place is looked for in.
@@ -36,13 +38,15 @@ impl<'a> Bindings<'a> {
     }
 
     /// What is read at a level.
+    #[inline]
     pub(super) fn document(&self, level: usize) -> Doc<'a> {
-        self.views.get(level).copied().unwrap_or_default().doc()
+        self.views.get(level).map_or_else(Doc::default, View::doc)
     }
 
     /// The text of what the slot of a place says.
+    #[inline]
     pub(super) fn text(&self, place: ValuePlace, slot: Slot) -> &'a str {
-        self.view(place).doc().part(slot.start, slot.end)
+        self.document(place.level).part(slot.start, slot.end)
     }
 }
 
@@ -83,7 +87,8 @@ impl Lookup for BoundValues<'_> {
         }
         // Most elements are the event's own, and found there whichever level they are of.
         let event = self.bindings.document(0);
-        let is_event = std::ptr::eq(event.tape, self.bindings.view(place).doc().tape);
+        let is_event =
+            place.level == 0 || std::ptr::eq(event.tape, self.bindings.document(place.level).tape);
         // There are few levels.
         let document = if is_event { 0 } else { place.level as u8 };
         let Slot { start, end, escaped, .. } = slot;

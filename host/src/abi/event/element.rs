@@ -23,12 +23,14 @@ impl<'a> View<'a> {
     }
 
     /// Where the path with this number leads.
+    #[inline]
     pub(crate) fn slot(&self, path: usize) -> Slot {
         let slot = self.trie.and_then(|trie| self.slots.get(trie.position(path)));
         slot.copied().unwrap_or_default()
     }
 
     /// What the slots are places of.
+    #[inline]
     pub(crate) fn doc(&self) -> Doc<'a> {
         self.doc
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-use crate::json::string;
+use crate::json::{KeyEnds, WantedKey, string};
 
 /// A tree of paths. Nodes and slots are numbered in pre-order.
 #[derive(Clone, Debug)]
@@ -31,10 +31,7 @@ pub(super) struct TrieNode {
 
 #[derive(Clone, Debug)]
 struct TrieEdge {
-    /// The first eight bytes of the key, and its last eight.
-    ends: (u64, u64),
-    /// The whole key.
-    key: Box<[u8]>,
+    key: WantedKey,
     node: u32,
 }
 
@@ -47,43 +44,6 @@ fn sketch(key: &[u8]) -> u32 {
     let end = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(*byte));
     let mixed = key.len() + 7 * end(key.first()) + 11 * end(key.last());
     (mixed % 64) as u32
-}
-
-/// The first eight bytes of a key that lies in `text`, zero after its end.
-#[inline(always)]
-fn first_word(text: &[u8], key: &Range<usize>) -> u64 {
-    let word = match text.get(key.start..).and_then(|rest| rest.first_chunk()) {
-        Some(word) => u64::from_le_bytes(*word),
-        None => {
-            let mut word = [0; 8];
-            let rest = text.get(key.start..).unwrap_or_default();
-            word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            u64::from_le_bytes(word)
-        }
-    };
-    match key.len() {
-        0 => 0,
-        length @ 1..8 => word & (u64::MAX >> (64 - 8 * length)),
-        _ => word,
-    }
-}
-
-/// The first eight bytes of a key that lies in `text` and the last eight, which are all of it where it has no more than 16.
-#[inline(always)]
-fn ends(text: &[u8], key: &Range<usize>) -> (u64, u64) {
-    let first = first_word(text, key);
-    let last = match key.len() {
-        0..8 => first,
-        _ => first_word(text, &(key.end - 8..key.end)),
-    };
-    (first, last)
-}
-
-impl TrieEdge {
-    #[inline(always)]
-    fn is(&self, key: &[u8], ends: (u64, u64)) -> bool {
-        self.ends == ends && self.key.len() == key.len() && (key.len() <= 16 || *self.key == *key)
-    }
 }
 
 impl TrieNode {
@@ -175,8 +135,7 @@ impl Trie {
         });
         // The edges of a node lie side by side, so they are laid before any child adds its own.
         for key in draft.children.keys() {
-            let ends = ends(key.as_bytes(), &(0..key.len()));
-            self.edges.push(TrieEdge { ends, key: key.as_bytes().into(), node: 0 });
+            self.edges.push(TrieEdge { key: WantedKey::new(key), node: 0 });
         }
         for (offset, child) in draft.children.values().enumerate() {
             let node = self.add(child, index, next, positions);
@@ -236,13 +195,13 @@ impl Trie {
         if node.sketches >> sketch(key) & 1 == 0 {
             return None;
         }
-        let ends = ends(text, &at);
+        let ends = KeyEnds::of(text, &at);
         let edges = self.edges.get(node.edges.start as usize..node.edges.end as usize)?;
         let edge = if edges.len() <= FEW_EDGES {
-            edges.iter().find(|edge| edge.is(key, ends))?
+            edges.iter().find(|edge| edge.key.is(key, ends))?
         } else {
             // They are laid in the order of their keys.
-            let place = edges.binary_search_by(|edge| (*edge.key).cmp(key)).ok()?;
+            let place = edges.binary_search_by(|edge| edge.key.text().as_bytes().cmp(key)).ok()?;
             edges.get(place)?
         };
         self.nodes.get(edge.node as usize)

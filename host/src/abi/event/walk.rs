@@ -156,7 +156,7 @@ impl<'a> Walk<'a> {
     /// A value on a tape that inputs point to or into. Recursion is as deep as the longest declared path at most.
     fn taped_value(&mut self, node: &TrieNode, within: u32, tape: &Tape, index: TapeIndex) {
         let visit = self.visit(node, within);
-        let (start, end) = tape.range(index);
+        let (start, end, escaped) = tape.placed(index);
         let first = scan::byte(self.text, start as usize);
         if visit != 0 && first == b'{' {
             self.taped_members(node, visit, tape, index);
@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
         if let Some(slots) = self.slots.get_mut(node.own())
             && !slots.is_empty()
         {
-            let (kind, escaped) = (SlotKind::of(first), tape.is_escaped(index));
+            let kind = SlotKind::of(first);
             slots.fill(Slot { kind, escaped, start, end, taped: index + 1 });
         }
     }

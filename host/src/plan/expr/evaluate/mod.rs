@@ -135,11 +135,17 @@ impl CompiledValue {
                 fuel::spend(fuel, fuel::VALUE.of(json.len()))?;
                 self.convert(json, false, out, fuel)
             }
+            CompiledSource::Template(parts) if self.chain.is_empty() => {
+                template(parts, event, out, fuel)
+            }
             CompiledSource::Template(parts) => self.then_convert(out, fuel, |out, fuel| {
                 Ok((template(parts, event, out, fuel)?, self.withholds_nested(event)))
             }),
             CompiledSource::Coalesce(values) => {
                 self.then_convert(out, fuel, |out, fuel| first(values, event, out, fuel))
+            }
+            CompiledSource::Query(query) if self.chain.is_empty() => {
+                of_query(query, event, out, fuel)
             }
             CompiledSource::Query(query) => self.then_convert(out, fuel, |out, fuel| {
                 Ok((of_query(query, event, out, fuel)?, self.withholds_nested(event)))

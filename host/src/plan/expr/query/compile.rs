@@ -11,6 +11,7 @@ use super::tree::{Node, NodeKind, Operation};
 use crate::diagnostics::codes;
 use crate::diagnostics::nearest::nearest;
 use crate::diagnostics::untrusted::quoted;
+use crate::json::WantedKey;
 use crate::plan::expr::conversion::PatternBudget;
 use crate::plan::expr::{Conversion, Level, Reference, Zone};
 
@@ -166,9 +167,16 @@ impl Compiler<'_> {
             }
             NodeKind::Pipe(left, right) => match self.part(left, here)? {
                 Part::Path(path) => self.part(right, &Here::Path(path))?,
-                Part::Value(left, origin) => {
-                    let (right, origin) = self.op(right, &Here::Dynamic(origin))?;
-                    Part::Value(Op::Pipe(left.into(), right.into()), origin)
+                Part::Value(mut left, origin) => {
+                    let (mut right, origin) = self.op(right, &Here::Dynamic(origin))?;
+                    if left.may_end_early() && right.take_first() {
+                        left = left.first();
+                    }
+                    let whole = match right {
+                        Op::Current => left,
+                        right => Op::Pipe(left.into(), right.into()),
+                    };
+                    Part::Value(whole, origin)
                 }
             },
             NodeKind::Or(left, right) => {
@@ -210,7 +218,9 @@ impl Compiler<'_> {
             )),
             NodeKind::Index(list, index) => {
                 let (list, origin) = self.op(list, here)?;
-                Part::Value(Op::Index(list.into(), *index), origin.element())
+                let element =
+                    if *index == 0 { list.first() } else { Op::Index(list.into(), *index) };
+                Part::Value(element, origin.element())
             }
             NodeKind::Slice(list, slice) => {
                 let (list, origin) = self.op(list, here)?;
@@ -310,10 +320,12 @@ impl Compiler<'_> {
                 Part::Path(path)
             }
             Part::Value(Op::Fields(of, mut keys), _) => {
-                keys.push(key.to_owned());
+                keys.push(WantedKey::new(key));
                 Part::Value(Op::Fields(of, keys), origin)
             }
-            Part::Value(of, _) => Part::Value(Op::Fields(of.into(), vec![key.to_owned()]), origin),
+            Part::Value(of, _) => {
+                Part::Value(Op::Fields(of.into(), vec![WantedKey::new(key)]), origin)
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 use super::program::Op;
 use super::tree::Comparison;
 use super::value::{Run, Val};
+use crate::json::WantedKey;
 use crate::json::tape::TapeIndex;
 
 /// How many lists are remembered at one time. The oldest one goes first.
@@ -16,7 +17,7 @@ const KEPT_ELEMENTS: usize = 4_096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyTest {
     /// The key.
-    pub(super) key: String,
+    pub(super) key: WantedKey,
     /// Which of the conditions that all have to hold it is.
     conjunct: usize,
     /// How many of those there are.
@@ -35,7 +36,7 @@ impl KeyTest {
                 // What a value is compared with tells more of them apart than what is written out.
                 let is_value = !matches!(sought, Op::Literal(..));
                 if found.is_none() || is_value {
-                    found = Some(Self { key: key.to_owned(), conjunct, conjuncts });
+                    found = Some(Self { key: key.clone(), conjunct, conjuncts });
                 }
                 if is_value {
                     break;
@@ -80,7 +81,7 @@ fn conjuncts<'o>(op: &'o Op, all: &mut Vec<&'o Op>) {
 }
 
 /// A key of the current value, and what it is compared with for equality.
-fn compared(op: &Op) -> Option<(&str, &Op)> {
+fn compared(op: &Op) -> Option<(&WantedKey, &Op)> {
     let Op::Compare(Comparison::Equal, left, right) = op else { return None };
     let key = |op: &Op| matches!(op, Op::Fields(of, keys) if matches!(**of, Op::Current) && keys.len() == 1);
     let (field, sought) = match (key(left), key(right)) {
@@ -89,7 +90,7 @@ fn compared(op: &Op) -> Option<(&str, &Op)> {
         _ => return None,
     };
     let Op::Fields(_, keys) = &**field else { return None };
-    is_outside(sought).then_some((keys.first()?.as_str(), sought))
+    is_outside(sought).then_some((keys.first()?, sought))
 }
 
 /// Whether it is the same for all elements and can't fail.
@@ -101,16 +102,56 @@ fn is_outside(op: &Op) -> bool {
     }
 }
 
+/// Whether it fails for no value. It goes as deep as an expression nests.
 fn cannot_fail(op: &Op) -> bool {
-    let is_plain = |op: &Op| match op {
-        Op::Fields(of, _) => matches!(**of, Op::Current) || is_outside(of),
-        op => matches!(op, Op::Current) || is_outside(op),
-    };
     match op {
-        Op::Compare(Comparison::Equal | Comparison::NotEqual, left, right) => {
-            is_plain(left) && is_plain(right)
+        Op::Current | Op::Literal(..) | Op::Variable(_) | Op::Input(_) => true,
+        Op::Fields(of, _) | Op::Index(of, _) | Op::First(of) | Op::Not(of) => cannot_fail(of),
+        Op::Compare(_, left, right)
+        | Op::And(left, right)
+        | Op::Or(left, right)
+        | Op::Then(left, right)
+        | Op::Pipe(left, right) => cannot_fail(left) && cannot_fail(right),
+        _ => false,
+    }
+}
+
+impl Op {
+    /// What gives the first element of what this gives.
+    pub(super) fn first(self) -> Self {
+        if self.may_end_early() { Self::First(self.into()) } else { Self::Index(self.into(), 0) }
+    }
+
+    /// Whether the first element of what it gives is known before all are: nothing that is made of an element can fail.
+    pub(super) fn may_end_early(&self) -> bool {
+        let is_harmless = |op: &Option<Box<Self>>| op.as_deref().is_none_or(cannot_fail);
+        match self {
+            Self::Filter(_, condition, each, _) => cannot_fail(condition) && is_harmless(each),
+            Self::Project(_, each, false) => is_harmless(each),
+            _ => false,
         }
-        op => is_plain(op),
+    }
+
+    /// Takes the first element of the current value for the current value itself, where that is all that is asked of it; whether it
+    /// is.
+    pub(super) fn take_first(&mut self) -> bool {
+        match self {
+            Self::Index(of, 0) if matches!(**of, Self::Current) => {
+                *self = Self::Current;
+                true
+            }
+            Self::Fields(of, _)
+            | Self::Index(of, _)
+            | Self::First(of)
+            | Self::Slice(of, _)
+            | Self::Flatten(of)
+            | Self::Then(of, _)
+            | Self::Pipe(of, _)
+            | Self::Project(of, ..)
+            | Self::ProjectValues(of, _)
+            | Self::Not(of) => of.take_first(),
+            _ => false,
+        }
     }
 }
 
@@ -136,7 +177,7 @@ pub(crate) struct KeyTables {
 #[derive(Clone, Debug, Default)]
 struct KeyTable {
     list: Option<StableList>,
-    key: String,
+    key: Option<WantedKey>,
     entries: Vec<KeyEntry>,
 }
 
@@ -168,13 +209,15 @@ impl KeyTables {
     }
 
     /// The table of a list, where it was gone over for that key.
-    pub(super) fn known(&self, list: StableList, key: &str) -> Option<KeyTablePlace> {
+    pub(super) fn known(&self, list: StableList, key: &WantedKey) -> Option<KeyTablePlace> {
         let mut tables = self.tables.iter().take(self.used);
-        tables.position(|table| table.list == Some(list) && table.key == key).map(KeyTablePlace)
+        let is_same =
+            |table: &KeyTable| table.list == Some(list) && table.key.as_ref() == Some(key);
+        tables.position(is_same).map(KeyTablePlace)
     }
 
     /// An empty table for a list that is to be gone over; it counts when that has [ended](Self::end_list).
-    pub(super) fn begin_list(&mut self, key: &str) -> KeyTablePlace {
+    pub(super) fn begin_list(&mut self, key: &WantedKey) -> KeyTablePlace {
         let place = if self.used < LISTS {
             self.used += 1;
             self.used - 1
@@ -187,8 +230,9 @@ impl KeyTables {
         }
         if let Some(table) = self.tables.get_mut(place) {
             table.list = None;
-            table.key.clear();
-            table.key.push_str(key);
+            if table.key.as_ref() != Some(key) {
+                table.key = Some(key.clone());
+            }
             table.entries.clear();
         }
         KeyTablePlace(place)
@@ -206,13 +250,9 @@ impl KeyTables {
         }
     }
 
-    /// How many elements a table has.
-    pub(super) fn len(&self, place: KeyTablePlace) -> usize {
-        self.tables.get(place.0).map_or(0, |table| table.entries.len())
-    }
-
-    pub(super) fn entry(&self, place: KeyTablePlace, index: usize) -> Option<KeyEntry> {
-        self.tables.get(place.0)?.entries.get(index).copied()
+    /// The elements of a table.
+    pub(super) fn entries(&self, place: KeyTablePlace) -> &[KeyEntry] {
+        self.tables.get(place.0).map_or(&[], |table| &table.entries)
     }
 }
 
@@ -224,19 +264,20 @@ mod tests {
     fn the_oldest_lists_are_forgotten_first() {
         let mut tables = KeyTables::default();
         let list = |n: usize| StableList::Event(n as TapeIndex);
+        let (key, other) = (WantedKey::new("key"), WantedKey::new("other"));
         for n in 0..3 * LISTS {
-            let place = tables.begin_list("key");
-            assert!(tables.known(list(n), "key").is_none());
+            let place = tables.begin_list(&key);
+            assert!(tables.known(list(n), &key).is_none());
             tables.push(place, KeyEntry { text: Val::Null, element: Val::Small(7) });
-            assert_eq!(tables.len(place), 1);
+            assert_eq!(tables.entries(place).len(), 1);
             tables.end_list(place, list(n));
         }
         assert!(tables.tables.len() <= LISTS);
         for n in 0..3 * LISTS {
-            assert_eq!(tables.known(list(n), "key").is_some(), n >= 2 * LISTS, "{n}");
-            assert!(tables.known(list(n), "other").is_none());
+            assert_eq!(tables.known(list(n), &key).is_some(), n >= 2 * LISTS, "{n}");
+            assert!(tables.known(list(n), &other).is_none());
         }
         tables.begin();
-        assert!(tables.known(list(3 * LISTS - 1), "key").is_none());
+        assert!(tables.known(list(3 * LISTS - 1), &key).is_none());
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Arena {
     numbers: Vec<Number>,
     /// A string whose escapes are read.
     unescaped: Vec<u8>,
+    /// A text that is being put together.
+    written: String,
     /// What lists and objects are put together from.
     pub(super) stack: Vec<Val>,
     /// What `let` binds.
@@ -73,15 +75,22 @@ impl Arena {
     }
 
     /// A value that has no place in the literals of an expression itself.
+    #[inline]
     fn localized(&mut self, value: Val, literals: Doc<'_>) -> Val {
         match value {
-            Val::Text(part) if part.document == LITERALS => {
-                Val::Text(self.push_text(literals.part(part.start, part.end)))
-            }
-            Val::Digits(part) if part.document == LITERALS => {
-                Val::Digits(self.push_text(literals.part(part.start, part.end)))
-            }
-            Val::Taped { document: LITERALS, index, .. } => {
+            Val::Text(Part { document: LITERALS, .. })
+            | Val::Digits(Part { document: LITERALS, .. })
+            | Val::Taped { document: LITERALS, .. } => self.copied(value, literals),
+            value => value,
+        }
+    }
+
+    /// A value of the literals of an expression, by itself.
+    fn copied(&mut self, value: Val, literals: Doc<'_>) -> Val {
+        match value {
+            Val::Text(part) => Val::Text(self.push_text(literals.part(part.start, part.end))),
+            Val::Digits(part) => Val::Digits(self.push_text(literals.part(part.start, part.end))),
+            Val::Taped { index, .. } => {
                 let (start, end) = literals.tape.range(index);
                 self.push_json(literals.part(start, end))
             }
@@ -100,6 +109,7 @@ impl Arena {
         let values = self.values.capacity() + self.stack.capacity() + self.variables.capacity();
         self.text.capacity()
             + self.unescaped.capacity()
+            + self.written.capacity()
             + self.tape.capacity()
             + values * size_of::<Val>()
             + self.members.capacity() * size_of::<Member>()
@@ -120,6 +130,20 @@ impl Arena {
         let start = self.offset();
         self.text.push_str(text);
         Part { document: MADE, start, end: self.offset() }
+    }
+
+    /// What was [put together](Self::to_write).
+    pub(super) fn push_written(&mut self, written: String) -> Part {
+        let part = self.push_text(&written);
+        self.written = written;
+        part
+    }
+
+    /// An empty text to put another one together in, which may be of what was made before. Its memory is used again.
+    pub(super) fn to_write(&mut self) -> String {
+        let mut text = std::mem::take(&mut self.written);
+        text.clear();
+        text
     }
 
     /// A number.
@@ -162,7 +186,7 @@ impl Arena {
         let index = self.tape.next_index();
         let text = self.text.as_bytes().get(..part.end as usize)?;
         match self.tape.read(text, part.start as usize, 0) {
-            Ok(end) if end == part.end as usize => Some((index, self.tape.is_escaped(index))),
+            Ok(end) if end == part.end as usize => Some((index, self.tape.placed(index).2)),
             _ => {
                 self.tape.truncate(index);
                 None
@@ -184,7 +208,8 @@ impl Arena {
     /// A list of the values on the stack from `base` on.
     pub(super) fn list_from(&mut self, base: usize) -> Val {
         let start = self.values.len();
-        self.values.extend(self.stack.drain(base..));
+        self.values.extend_from_slice(self.stack.get(base..).unwrap_or_default());
+        self.stack.truncate(base);
         Val::List(Run { start: start as u32, count: (self.values.len() - start) as u32 })
     }
 

@@ -76,6 +76,9 @@ impl Number {
     pub(crate) fn to_json(self) -> String {
         match self {
             Self::Decimal(decimal) if decimal.is_zero() => "0".to_owned(),
+            Self::Decimal(decimal) if decimal.scale() == 0 => {
+                itoa::Buffer::new().format(decimal.mantissa()).to_owned()
+            }
             Self::Decimal(decimal) => decimal.normalize().to_string(),
             Self::Double(double) => serde_json::Number::from_f64(double)
                 .map_or_else(|| "0".to_owned(), |number| number.to_string()),

@@ -11,7 +11,7 @@ use super::shared::SharedPart;
 use super::tree::{Comparison, Operation, Slice};
 use super::value::{LITERALS, Part, Val};
 use crate::json::tape::{Doc, Tape};
-use crate::json::{JsonKind, JsonKinds};
+use crate::json::{JsonKind, JsonKinds, WantedKey};
 use crate::plan::expr::{Conversion, JsonType, Level, Reference, Zone};
 
 /// A part of an expression, made ready.
@@ -27,12 +27,15 @@ pub(crate) enum Op {
     /// A variable that nobody binds, at an offset.
     Undefined(usize),
     /// The values under these keys, one inside the other.
-    Fields(Box<Op>, Vec<String>),
+    Fields(Box<Op>, Vec<WantedKey>),
     /// The second one of what the first one gives, null where that is.
     Then(Box<Op>, Box<Op>),
     /// The same, of null as well.
     Pipe(Box<Op>, Box<Op>),
     Index(Box<Op>, i64),
+    /// The first element of the list that a filter or a projection gives, none of whose parts can fail: what comes after it isn't looked
+    /// at.
+    First(Box<Op>),
     Slice(Box<Op>, Slice),
     Flatten(Box<Op>),
     /// The second one of each element; where that is the element itself there is none. Last, whether the list may be a string.
@@ -239,6 +242,7 @@ impl Op {
             | Self::Undefined(_)
             | Self::Fields(..)
             | Self::Index(..)
+            | Self::First(_)
             | Self::Slice(..)
             | Self::Project(_, _, true) => of(&JsonKind::ALL),
         }
@@ -255,6 +259,7 @@ impl Op {
             Self::Current | Self::Literal(..) | Self::Variable(_) | Self::Undefined(_) => {}
             Self::Fields(of, _)
             | Self::Index(of, _)
+            | Self::First(of)
             | Self::Slice(of, _)
             | Self::Flatten(of)
             | Self::Project(of, None, _)

@@ -119,7 +119,9 @@ impl Op {
             | Self::ProjectValues(..)
             | Self::Filter(..) => true,
             Self::Pipe(left, _) | Self::Then(left, _) => left.is_costly(),
-            Self::Fields(of, _) | Self::Index(of, _) | Self::Slice(of, _) => of.is_costly(),
+            Self::Fields(of, _) | Self::Index(of, _) | Self::First(of) | Self::Slice(of, _) => {
+                of.is_costly()
+            }
             _ => false,
         }
     }
@@ -167,6 +169,7 @@ impl Op {
             | Self::Shared(..) => Vec::new(),
             Self::Fields(of, _)
             | Self::Index(of, _)
+            | Self::First(of)
             | Self::Slice(of, _)
             | Self::Flatten(of)
             | Self::Then(of, _)

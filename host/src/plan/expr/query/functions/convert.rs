@@ -43,6 +43,9 @@ pub(super) fn apply<'v, L: Lookup>(
             let key = match value {
                 Val::Boolean(true) => Some(Cow::Borrowed("true")),
                 Val::Boolean(false) => Some(Cow::Borrowed("false")),
+                Val::Digits(_) if let Some(digits) = integer_digits(machine, value) => {
+                    Some(Cow::Borrowed(machine.written(digits)))
+                }
                 Val::Small(_) | Val::Number(_) | Val::Digits(_) => {
                     machine.number_of(value).map(|number| Cow::Owned(number.to_json()))
                 }
@@ -129,7 +132,7 @@ fn convert<'v, L: Lookup>(
             return arguments
                 .invalid_value(machine, "a value that the conversion of that name takes");
         }
-        StepOutcome::There(Data::Object(_) | Data::Array(_)) if machine.withholds_nested => {
+        StepOutcome::There(Data::Object(_) | Data::Array(_)) if machine.withholds_nested() => {
             return Ok(Val::Null);
         }
         StepOutcome::There(Data::Boolean(truth)) => return Ok(Val::Boolean(truth)),
@@ -172,7 +175,7 @@ fn parse_json<L: Lookup>(
     match part.map(|part| machine.parsed(part)).transpose()?.flatten() {
         None => arguments.invalid_value(machine, "a value that the conversion of that name takes"),
         Some(parsed)
-            if machine.withholds_nested
+            if machine.withholds_nested()
                 && matches!(parsed.kind(), JsonType::Object | JsonType::Array) =>
         {
             Ok(Val::Null)

@@ -1,5 +1,6 @@
 //! Functions of arrays and objects.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
@@ -12,21 +13,20 @@ use super::super::value::Val;
 use super::{Arguments, key};
 use crate::plan::expr::{JsonType, Lookup};
 
+/// Elements are compared one by one with so few others.
+const FEW_ELEMENTS: usize = 8;
+
 /// What is compared where values are put into an order.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum SortKey {
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum SortKey<'m> {
     Number(Number),
-    Text(String),
+    Text(Cow<'m, str>),
 }
 
-impl SortKey {
-    fn of<L: Lookup>(machine: &Machine<'_, '_, L>, value: Val) -> Option<Self> {
-        let text = || machine.text(value).map(|text| Self::Text(text.into_owned()));
+impl<'m> SortKey<'m> {
+    fn of<L: Lookup>(machine: &'m Machine<'_, '_, L>, value: Val) -> Option<Self> {
+        let text = || machine.text(value).map(Self::Text);
         machine.number_of(value).map(Self::Number).or_else(text)
-    }
-
-    fn is_like(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 
@@ -163,73 +163,138 @@ pub(super) fn most<L: Lookup>(
     list: Val,
     wanted: Ordering,
 ) -> Outcome<Val> {
-    let mut most: Option<(SortKey, Val)> = None;
+    let base = machine.base();
     let Some(mut items) = machine.items(list)? else { return Ok(Val::Null) };
     while let Some(item) = machine.next(&mut items) {
         machine.make(item.size())?;
-        let Some(key) = SortKey::of(machine, item) else { continue };
+        machine.push(item);
+        machine.push(item);
+    }
+    Ok(most_of_pairs(machine, base, wanted))
+}
+
+/// Of the pairs of a key and an element that are on the stack from `base` on, the element whose key comes before all others, or after
+/// them.
+fn most_of_pairs<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    base: usize,
+    wanted: Ordering,
+) -> Val {
+    let mut most: Option<(SortKey<'_>, Val)> = None;
+    let (pairs, _) = machine.memory.arena.stack.get(base..).unwrap_or_default().as_chunks();
+    for [key, item] in pairs {
+        let Some(key) = SortKey::of(machine, *key) else { continue };
         if most.as_ref().is_none_or(|(most, _)| key.cmp(most) == wanted) {
-            most = Some((key, item));
+            most = Some((key, *item));
         }
     }
-    Ok(most.map_or(Val::Null, |(_, item)| item))
+    let most = most.map_or(Val::Null, |(_, item)| item);
+    machine.memory.arena.stack.truncate(base);
+    most
 }
 
 pub(super) fn sort<L: Lookup>(machine: &mut Machine<'_, '_, L>, list: Val) -> Outcome<Val> {
-    let mut keyed = Vec::new();
+    let base = machine.base();
     let Some(mut items) = machine.items(list)? else { return Ok(Val::Null) };
     while let Some(item) = machine.next(&mut items) {
-        machine.make(item.size() + size_of::<(SortKey, Val)>())?;
-        keyed.extend(SortKey::of(machine, item).map(|key| (key, item)));
+        machine.make(item.size() + size_of::<(SortKey<'_>, Val)>())?;
+        machine.push(item);
+        machine.push(item);
     }
-    sorted(machine, keyed)
+    sorted(machine, base)
 }
 
-fn sorted<L: Lookup>(
-    machine: &mut Machine<'_, '_, L>,
-    mut keyed: Vec<(SortKey, Val)>,
-) -> Outcome<Val> {
+/// The elements of the pairs of a key and an element that are on the stack from `base` on, in the order of their keys.
+fn sorted<L: Lookup>(machine: &mut Machine<'_, '_, L>, base: usize) -> Outcome<Val> {
+    let (pairs, _) = machine.memory.arena.stack.get(base..).unwrap_or_default().as_chunks();
+    let key = |[key, item]: &[Val; 2]| SortKey::of(machine, *key).map(|key| (key, *item));
+    let mut keyed: Vec<(SortKey<'_>, Val)> = pairs.iter().filter_map(key).collect();
     let rounds = (usize::BITS - keyed.len().leading_zeros()) as usize;
     let bytes = keyed.iter().map(|(key, _)| match key {
         SortKey::Number(_) => 16,
         SortKey::Text(text) => 8 + text.len(),
     });
     let bytes = bytes.fold(0_usize, usize::saturating_add);
-    machine.spend(bytes.saturating_mul(rounds))?;
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let base = machine.base();
-    keyed.into_iter().for_each(|(_, item)| machine.push(item));
+    let items: Vec<Val> = keyed.into_iter().map(|(_, item)| item).collect();
+    machine.spend(bytes.saturating_mul(rounds))?;
+    machine.memory.arena.stack.truncate(base);
+    machine.memory.arena.stack.extend(items);
     machine.list_from(base)
 }
 
-/// Elements that aren't equal to one before them. Those that are no arrays and no objects are looked up, the others compared.
+/// Elements that aren't equal to one before them.
 pub(super) fn distinct<L: Lookup>(machine: &mut Machine<'_, '_, L>, list: Val) -> Outcome<Val> {
-    let mut keys = HashSet::new();
-    let mut others: Vec<Val> = Vec::new();
-    let mut truths = HashSet::new();
     let Some(mut items) = machine.items(list)? else { return Ok(Val::Null) };
     let base = machine.base();
     while let Some(item) = machine.next(&mut items) {
         machine.make(item.size().min(1 << 20) + 2 * ITEM)?;
-        let is_new = match (SortKey::of(machine, item), item) {
-            (Some(key), _) => keys.insert(key),
-            (None, Val::Null) => truths.insert(None),
-            (None, Val::Boolean(truth)) => truths.insert(Some(truth)),
-            (None, _) => {
-                let mut is_new = true;
-                for other in &others {
-                    if machine.equal(*other, item)? {
-                        is_new = false;
-                        break;
-                    }
-                }
-                if is_new {
-                    others.push(item);
-                }
-                is_new
+        let kept = machine.base();
+        if kept - base == FEW_ELEMENTS {
+            machine.push(item);
+            return distinct_of_many(machine, items, base);
+        }
+        let mut is_new = true;
+        for index in base..kept {
+            let other = machine.memory.arena.stack.get(index).copied().unwrap_or(Val::Null);
+            if machine.equal(other, item)? {
+                is_new = false;
+                break;
             }
-        };
+        }
         if is_new {
+            machine.push(item);
+        }
+    }
+    machine.list_from(base)
+}
+
+/// The same of those on the stack from `base` on and the other items. Those that are no arrays and no objects are looked up, the others
+/// compared.
+fn distinct_of_many<L: Lookup>(
+    machine: &mut Machine<'_, '_, L>,
+    mut items: Items,
+    base: usize,
+) -> Outcome<Val> {
+    while let Some(item) = machine.next(&mut items) {
+        machine.make(item.size().min(1 << 20) + 2 * ITEM)?;
+        machine.push(item);
+    }
+    let all: Vec<Val> = machine.memory.arena.stack.drain(base..).collect();
+    let mut kept = vec![true; all.len()];
+    let mut others: Vec<usize> = Vec::new();
+    {
+        let mut keys = HashSet::new();
+        let mut truths = HashSet::new();
+        for (index, (item, is_kept)) in all.iter().zip(&mut kept).enumerate() {
+            *is_kept = match (SortKey::of(machine, *item), item) {
+                (Some(key), _) => keys.insert(key),
+                (None, Val::Null) => truths.insert(None),
+                (None, Val::Boolean(truth)) => truths.insert(Some(*truth)),
+                (None, _) => {
+                    others.push(index);
+                    true
+                }
+            };
+        }
+    }
+    let mut seen: Vec<Val> = Vec::new();
+    for index in others {
+        let (Some(item), Some(is_kept)) = (all.get(index).copied(), kept.get_mut(index)) else {
+            continue;
+        };
+        for other in &seen {
+            if machine.equal(*other, item)? {
+                *is_kept = false;
+                break;
+            }
+        }
+        if *is_kept {
+            seen.push(item);
+        }
+    }
+    for (item, is_kept) in all.into_iter().zip(kept) {
+        if is_kept {
             machine.push(item);
         }
     }
@@ -256,32 +321,27 @@ pub(super) fn by<'v, L: Lookup>(
         }
         F::GroupBy => group(machine, arguments, items, by),
         _ => {
-            let mut keyed: Vec<(SortKey, Val)> = Vec::new();
+            let base = machine.base();
+            let mut first = None;
             while let Some(item) = machine.next(&mut items) {
                 let value = key(machine, by, item)?;
-                machine.make(value.size() + size_of::<(SortKey, Val)>())?;
-                let key = SortKey::of(machine, value);
-                let first = keyed.first().map(|(key, _)| key);
-                let Some(key) = key.filter(|key| first.is_none_or(|it| it.is_like(key))) else {
+                machine.make(value.size() + size_of::<(SortKey<'_>, Val)>())?;
+                let kind = value.kind();
+                let is_key = SortKey::of(machine, value).is_some();
+                if !is_key || *first.get_or_insert(kind) != kind {
                     return arguments.invalid_type(
                         machine,
                         "an expression that gives numbers alone, or strings alone",
                     );
-                };
-                keyed.push((key, item));
-            }
-            let best = match function {
-                F::SortBy => return sorted(machine, keyed),
-                F::MaxBy => Ordering::Greater,
-                _ => Ordering::Less,
-            };
-            let mut most: Option<(SortKey, Val)> = None;
-            for (key, item) in keyed {
-                if most.as_ref().is_none_or(|(most, _)| key.cmp(most) == best) {
-                    most = Some((key, item));
                 }
+                machine.push(value);
+                machine.push(item);
             }
-            Ok(most.map_or(Val::Null, |(_, item)| item))
+            match function {
+                F::SortBy => sorted(machine, base),
+                F::MaxBy => Ok(most_of_pairs(machine, base, Ordering::Greater)),
+                _ => Ok(most_of_pairs(machine, base, Ordering::Less)),
+            }
         }
     }
 }

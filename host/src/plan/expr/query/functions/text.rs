@@ -29,13 +29,22 @@ pub(super) fn apply<L: Lookup>(
             };
             Ok(Val::Boolean(is_there))
         }
-        F::Lower => {
-            let text = machine.written(part).to_lowercase();
-            machine.make_text(&text)
-        }
-        F::Upper => {
-            let text = machine.written(part).to_uppercase();
-            machine.make_text(&text)
+        F::Lower | F::Upper => {
+            let mut changed = machine.memory.arena.to_write();
+            let text = machine.written(part);
+            match (text.is_ascii(), function == F::Lower) {
+                (true, is_lower) => {
+                    changed.push_str(text);
+                    if is_lower {
+                        changed.make_ascii_lowercase();
+                    } else {
+                        changed.make_ascii_uppercase();
+                    }
+                }
+                (false, true) => changed = text.to_lowercase(),
+                (false, false) => changed = text.to_uppercase(),
+            }
+            machine.make_written(changed)
         }
         F::FindFirst | F::FindLast => {
             let (start, end) = (arguments.integer(machine, 2)?, arguments.integer(machine, 3)?);
@@ -69,18 +78,20 @@ pub(super) fn apply<L: Lookup>(
 }
 
 fn join<L: Lookup>(machine: &mut Machine<'_, '_, L>, arguments: Arguments<'_>) -> Outcome<Val> {
-    let between = arguments.text(machine, 0);
-    let mut joined = String::new();
+    let Some(between) = machine.text_part(arguments.value(machine, 0))? else {
+        return Ok(Val::Null);
+    };
     let Some(mut items) = machine.items(arguments.value(machine, 1))? else { return Ok(Val::Null) };
+    let mut joined = machine.memory.arena.to_write();
     let mut is_first = true;
     while let Some(item) = machine.next(&mut items) {
         machine.make(item.size() + between.len())?;
         if !std::mem::take(&mut is_first) {
-            joined.push_str(&between);
+            joined.push_str(machine.written(between));
         }
         joined.push_str(&machine.text(item).unwrap_or_default());
     }
-    machine.make_text(&joined)
+    machine.make_written(joined)
 }
 
 /// The index of the first or last time that a text occurs between two indices, by characters.
@@ -138,7 +149,9 @@ fn split<L: Lookup>(
     arguments: Arguments<'_>,
     part: Part,
 ) -> Outcome<Val> {
-    let separator = arguments.text(machine, 1);
+    let Some(separator) = machine.text_part(arguments.value(machine, 1))? else {
+        return Ok(Val::Null);
+    };
     let most = arguments.count(machine, 2)?.unwrap_or(usize::MAX);
     let base = machine.base();
     let mut at = 0;
@@ -146,16 +159,16 @@ fn split<L: Lookup>(
         let rest = machine.written(part).get(at..).unwrap_or_default();
         let (end, next) = if count == most {
             (rest.len(), None)
-        } else if separator.is_empty() {
+        } else if separator.len() == 0 {
             let first = rest.chars().next().map_or(0, char::len_utf8);
             (first, (first < rest.len()).then_some(first))
         } else {
-            match rest.find(&separator) {
+            match rest.find(machine.written(separator)) {
                 Some(found) => (found, Some(found + separator.len())),
                 None => (rest.len(), None),
             }
         };
-        if separator.is_empty() && end == 0 {
+        if separator.len() == 0 && end == 0 {
             break;
         }
         machine.make(ITEM)?;

@@ -32,6 +32,20 @@ impl<L: Lookup> Machine<'_, '_, L> {
     /// Whether two values are equal, however they are written. What is inside of them waits in a list, so that no value is too
     /// deep.
     pub(in crate::plan::expr::query) fn equal(&mut self, left: Val, right: Val) -> Outcome<bool> {
+        match (left, right) {
+            (Val::Text(one), Val::Text(other)) => {
+                self.spend(one.len().min(other.len()))?;
+                Ok(one.len() == other.len() && self.written(one) == self.written(other))
+            }
+            _ if left.kind() != right.kind() => {
+                self.spend(0)?;
+                Ok(false)
+            }
+            _ => self.equal_of_a_kind(left, right),
+        }
+    }
+
+    fn equal_of_a_kind(&mut self, left: Val, right: Val) -> Outcome<bool> {
         let mut pairs: Vec<(Val, Val)> = Vec::new();
         let mut next = Some((left, right));
         while let Some((left, right)) = next {

@@ -2,21 +2,39 @@
 
 use super::super::error::FailureKind;
 use super::super::functions;
-use super::super::keyed::{KeyEntry, KeyTest, StableList};
+use super::super::keyed::{KeyEntry, KeyTablePlace, KeyTest, StableList};
 use super::super::memory::Known;
 use super::super::program::Op;
 use super::super::shared::SharedPart;
 use super::super::tree::Slice;
-use super::super::value::{Part, Run, Val};
+use super::super::value::{Part, Val};
 use super::read::Items;
 use super::read::of_text;
 use super::{Halt, Machine, Outcome, Stop};
+use crate::json::WantedKey;
 use crate::plan::expr::evaluate::Found;
 use crate::plan::expr::{JsonType, Lookup};
 
+/// A text that is sought among those that a table has.
+#[derive(Clone, Copy)]
+struct Sought {
+    place: KeyTablePlace,
+    text: Part,
+}
+
 impl<'v, L: Lookup> Machine<'v, '_, L> {
+    /// What a part gives. Most parts are leaves, which this finds where it is called.
+    #[inline(always)]
     pub(in crate::plan::expr::query) fn eval(&mut self, op: &'v Op, current: Val) -> Outcome<Val> {
         self.spend(0)?;
+        match op {
+            Op::Current => Ok(current),
+            Op::Literal(_, value) => Ok(*value),
+            op => self.eval_inner(op, current),
+        }
+    }
+
+    fn eval_inner(&mut self, op: &'v Op, current: Val) -> Outcome<Val> {
         Ok(match op {
             Op::Input(number) => self.input(*number)?,
             Op::Current => current,
@@ -46,6 +64,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
                 let list = self.eval(list, current)?;
                 self.index(list, *index)?
             }
+            Op::First(list) => self.first(list, current)?,
             Op::Slice(list, slice) => {
                 let list = self.eval(list, current)?;
                 self.slice(list, *slice)?
@@ -87,14 +106,20 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
             Op::Filter(list, condition, right, test) => {
                 let list = self.eval(list, current)?;
                 if let Some(test) = test
-                    && let Some(found) = self.keyed(list, test, condition, current)?
+                    && let Some(sought) = self.sought(list, test, condition, current)?
                 {
+                    let base = self.base();
+                    let mut next = 0;
+                    while let Some((element, behind)) = self.next_found(sought, next) {
+                        self.push(element);
+                        next = behind;
+                    }
+                    let found = self.list_from(base)?;
                     let rest = (!test.is_all()).then_some(&**condition);
-                    return match (rest, right) {
-                        (None, None) => Ok(Val::List(found)),
-                        (rest, right) => {
-                            self.project(Items::List(found, 0), rest, right.as_deref())
-                        }
+                    return match (rest, right, self.items(found)?) {
+                        (None, None, _) => Ok(found),
+                        (rest, right, Some(items)) => self.project(items, rest, right.as_deref()),
+                        (_, _, None) => Ok(Val::Null),
                     };
                 }
                 match self.items(list)? {
@@ -214,16 +239,74 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         value.map_err(|_| Halt)
     }
 
-    /// The elements of a list that have under a key what is sought there. The first time that a key is asked for all of the list is
+    /// The first element of what a filter or a projection gives. Elements behind it aren't looked at.
+    fn first(&mut self, op: &'v Op, current: Val) -> Outcome<Val> {
+        let (list, condition, right, test) = match op {
+            Op::Filter(list, condition, right, test) => (list, Some(&**condition), right, test),
+            Op::Project(list, right, false) => (list, None, right, &None),
+            op => {
+                let list = self.eval(op, current)?;
+                return self.index(list, 0);
+            }
+        };
+        self.spend(0)?;
+        let list = self.eval(list, current)?;
+        let right = right.as_deref();
+        if let (Some(test), Some(condition)) = (test, condition)
+            && let Some(sought) = self.sought(list, test, condition, current)?
+        {
+            let rest = (!test.is_all()).then_some(condition);
+            let mut next = 0;
+            while let Some((element, behind)) = self.next_found(sought, next) {
+                next = behind;
+                match self.projected(element, rest, right)? {
+                    Val::Null => {}
+                    value => return Ok(value),
+                }
+            }
+            return Ok(Val::Null);
+        }
+        let Some(mut items) = self.items(list)? else { return Ok(Val::Null) };
+        while let Some(element) = self.next(&mut items) {
+            match self.projected(element, condition, right)? {
+                Val::Null => {}
+                value => return Ok(value),
+            }
+        }
+        Ok(Val::Null)
+    }
+
+    /// What is made of an element; null where a condition isn't true for it.
+    #[inline]
+    fn projected(
+        &mut self,
+        element: Val,
+        condition: Option<&'v Op>,
+        right: Option<&'v Op>,
+    ) -> Outcome<Val> {
+        self.spend(0)?;
+        if let Some(condition) = condition {
+            let holds = self.eval(condition, element)?;
+            if !self.is_true(holds) {
+                return Ok(Val::Null);
+            }
+        }
+        match right {
+            Some(right) => self.eval(right, element),
+            None => Ok(element),
+        }
+    }
+
+    /// What is sought among what the elements of a list have under a key. The first time that a key is asked for all of the list is
     /// gone over, and each further time what was found. `None` of a list that another one may be in the place of, and where no
     /// string is sought.
-    fn keyed(
+    fn sought(
         &mut self,
         list: Val,
         test: &KeyTest,
         condition: &'v Op,
         current: Val,
-    ) -> Outcome<Option<Run>> {
+    ) -> Outcome<Option<Sought>> {
         let stable = match list {
             Val::Taped { document: 0, index, is_object: false } => StableList::Event(index),
             Val::List(run) if self.memory.arena.is_kept(run) => StableList::Kept(run),
@@ -232,7 +315,7 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
         let Some(sought) = test.sought(condition) else { return Ok(None) };
         // It is the same for every element, and so isn't of the current one.
         let sought = self.eval(sought, current)?;
-        let Some(sought) = self.text_part(sought)? else { return Ok(None) };
+        let Some(text) = self.text_part(sought)? else { return Ok(None) };
         let place = match self.memory.tables.known(stable, &test.key) {
             Some(place) => place,
             None => {
@@ -249,33 +332,29 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
                 place
             }
         };
-        let all = self.memory.tables.len(place);
-        self.spend_looks(all)?;
-        let base = self.base();
-        for index in 0..all {
-            let Some(KeyEntry { text, element }) = self.memory.tables.entry(place, index) else {
-                break;
-            };
-            let is_same = match text {
-                Val::Text(part) => self.written(part) == self.written(sought),
-                _ => self.text(text).is_some_and(|text| text == self.written(sought)),
-            };
-            if is_same {
-                self.push(element);
-            }
-        }
-        match self.list_from(base)? {
-            Val::List(run) => Ok(Some(run)),
-            _ => Ok(None),
-        }
+        self.spend_looks(self.memory.tables.entries(place).len())?;
+        Ok(Some(Sought { place, text }))
     }
 
-    pub(super) fn field(&mut self, value: Val, key: &str) -> Outcome<Val> {
-        if value.kind() != JsonType::Object {
-            return Ok(Val::Null);
-        }
-        let (found, looks) = match self.opened(value)? {
-            Val::Taped { document, index, .. } => {
+    /// The first element from the entry with that number on that has what is sought, and the number of the entry behind it.
+    fn next_found(&self, sought: Sought, from: usize) -> Option<(Val, usize)> {
+        let text = self.written(sought.text);
+        let entries = self.memory.tables.entries(sought.place);
+        let is_same = |entry: &KeyEntry| match entry.text {
+            Val::Text(part) => part.len() == text.len() && self.written(part) == text,
+            _ => self.text(entry.text).is_some_and(|found| found == text),
+        };
+        let found = entries.get(from..)?.iter().position(is_same)?;
+        Some((entries.get(from + found)?.element, from + found + 1))
+    }
+
+    pub(super) fn field(&mut self, value: Val, key: &WantedKey) -> Outcome<Val> {
+        let object = match value {
+            Val::Written { is_object: true, .. } => self.opened(value)?,
+            value => value,
+        };
+        let (found, looks) = match object {
+            Val::Taped { document, index, is_object: true } => {
                 let doc = self.document(document);
                 let (found, looks) = doc.tape.member(doc.text.as_bytes(), index, key);
                 (found.map(|member| self.taped(document, member)), looks)
@@ -284,10 +363,10 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
                 let members = self.memory.arena.members(run);
                 let found = members
                     .iter()
-                    .find(|(name, _)| self.text(*name).is_some_and(|name| name == key));
+                    .find(|(name, _)| self.text(*name).is_some_and(|name| name == key.text()));
                 (found.map(|(_, value)| *value), run.count as usize)
             }
-            _ => (None, 0),
+            _ => return Ok(Val::Null),
         };
         self.spend_looks(looks)?;
         Ok(found.unwrap_or(Val::Null))
@@ -392,19 +471,9 @@ impl<'v, L: Lookup> Machine<'v, '_, L> {
     ) -> Outcome<Val> {
         let base = self.base();
         while let Some(item) = self.next(&mut items) {
-            self.spend(0)?;
-            if let Some(condition) = condition {
-                let holds = self.eval(condition, item)?;
-                if !self.is_true(holds) {
-                    continue;
-                }
-            }
-            let value = match right {
-                Some(right) => self.eval(right, item)?,
-                None => item,
-            };
-            if !matches!(value, Val::Null) {
-                self.push(value);
+            match self.projected(item, condition, right)? {
+                Val::Null => {}
+                value => self.push(value),
             }
         }
         self.list_from(base)

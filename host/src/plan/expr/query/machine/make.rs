@@ -111,6 +111,12 @@ impl<L: Lookup> Machine<'_, '_, L> {
         Ok(self.memory.arena.push_number(number))
     }
 
+    /// A text that was put together in what [`to_write`](super::super::memory::Arena::to_write) gave.
+    pub(in crate::plan::expr::query) fn make_written(&mut self, text: String) -> Outcome<Val> {
+        self.make(text.len())?;
+        Ok(Val::Text(self.memory.arena.push_written(text)))
+    }
+
     /// A text that is made.
     pub(in crate::plan::expr::query) fn make_text(&mut self, text: &str) -> Outcome<Val> {
         self.make(text.len())?;

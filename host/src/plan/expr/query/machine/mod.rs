@@ -47,9 +47,6 @@ pub(super) struct Machine<'v, 'f, L> {
     fuel: &'f mut u64,
     /// Bytes that may still be made.
     left: usize,
-    /// Whether what a string holds as JSON is null where it is an object or an array: something that is read may hold what a
-    /// policy denies.
-    pub(super) withholds_nested: bool,
     literals: Doc<'v>,
     /// Why it has ended early, if it has.
     stopped: Option<Stop>,
@@ -67,19 +64,25 @@ impl<'v, 'f, L: Lookup> Machine<'v, 'f, L> {
         fuel: &'f mut u64,
         memory: &'f mut Memory,
     ) -> Self {
-        memory.arena.variables.resize(program.variables, Val::Null);
-        let withholds_nested = inputs.iter().any(|index| event.withholds_nested(*index));
+        if program.variables > 0 {
+            memory.arena.variables.resize(program.variables, Val::Null);
+        }
         Self {
             event,
             inputs,
             fuel,
             left: MAX_MADE_BYTES,
-            withholds_nested,
             literals: program.literals.doc(),
             stopped: None,
             memory,
             zone: program.zone.as_ref(),
         }
+    }
+
+    /// Whether what a string holds as JSON is null where it is an object or an array: something that is read may hold what a
+    /// policy denies.
+    pub(super) fn withholds_nested(&self) -> bool {
+        self.inputs.iter().any(|index| self.event.withholds_nested(*index))
     }
 
     /// Ends the evaluation: the expression fails.

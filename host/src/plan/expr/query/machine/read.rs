@@ -39,11 +39,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
     /// A value on the tape of a document.
     #[inline]
     pub(super) fn taped(&self, document: DocumentNumber, index: TapeIndex) -> Val {
-        let doc = self.document(document);
-        let (start, end) = doc.tape.range(index);
-        let first = doc.text.as_bytes().get(start as usize).copied();
-        let escaped = first == Some(b'"') && doc.tape.is_escaped(index);
-        of_text(first, Part { document, start, end }, escaped, Some(index))
+        on_tape(self.document(document), document, index)
     }
 
     /// The characters of a string.
@@ -124,17 +120,19 @@ impl<L: Lookup> Machine<'_, '_, L> {
 
     /// The elements of an array; none of anything else.
     pub(in crate::plan::expr::query) fn items(&mut self, value: Val) -> Outcome<Option<Items>> {
-        if value.kind() != JsonType::Array {
-            return Ok(None);
-        }
-        self.spend(0)?;
-        Ok(match self.opened(value)? {
-            Val::Taped { document, index, .. } => {
-                Some(Items::Taped(document, self.document(document).tape.inside(index)))
+        let list = match value {
+            Val::Written { is_object: false, .. } => self.opened(value)?,
+            value => value,
+        };
+        let items = match list {
+            Val::Taped { document, index, is_object: false } => {
+                Items::Taped(document, self.document(document).tape.inside(index))
             }
-            Val::List(run) => Some(Items::List(run, 0)),
-            _ => None,
-        })
+            Val::List(run) => Items::List(run, 0),
+            _ => return Ok(None),
+        };
+        self.spend(0)?;
+        Ok(Some(items))
     }
 
     /// The next element.
@@ -142,8 +140,9 @@ impl<L: Lookup> Machine<'_, '_, L> {
     pub(in crate::plan::expr::query) fn next(&self, items: &mut Items) -> Option<Val> {
         match items {
             Items::Taped(document, inside) => {
-                let index = inside.next(self.document(*document).tape)?;
-                Some(self.taped(*document, index))
+                let doc = self.document(*document);
+                let index = inside.next(doc.tape)?;
+                Some(on_tape(doc, *document, index))
             }
             Items::List(run, next) => {
                 *next += 1;
@@ -227,6 +226,14 @@ impl<L: Lookup> Machine<'_, '_, L> {
             Val::Object(_) => Data::Object(json.into()),
         })
     }
+}
+
+/// A value on the tape of a document with this number.
+#[inline]
+fn on_tape(doc: Doc<'_>, document: DocumentNumber, index: TapeIndex) -> Val {
+    let (start, end, escaped) = doc.tape.placed(index);
+    let first = doc.text.as_bytes().get(start as usize).copied();
+    of_text(first, Part { document, start, end }, escaped, Some(index))
 }
 
 /// The value that is written in a part, by its first byte.

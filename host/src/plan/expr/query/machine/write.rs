@@ -28,7 +28,10 @@ impl<L: Lookup> Machine<'_, '_, L> {
                 out.extend_from_slice(if truth { b"true" } else { b"false" });
             }
             Val::Digits(part) => out.extend_from_slice(self.written(part).as_bytes()),
-            Val::Small(_) | Val::Number(_) => {
+            Val::Small(small) => {
+                out.extend_from_slice(itoa::Buffer::new().format(small).as_bytes())
+            }
+            Val::Number(_) => {
                 let json = self.number_of(value).map(Number::to_json).unwrap_or_default();
                 out.extend_from_slice(json.as_bytes());
             }
