@@ -26,7 +26,7 @@ pub struct Set {
     /// The same extraction over `serde_json::Value`.
     pub by_value: Extract,
     /// The same extraction over a derived type.
-    pub by_type: Option<Extract>,
+    pub by_type: Extract,
 }
 
 macro_rules! hard {
@@ -38,13 +38,13 @@ macro_rules! hard {
             types: "",
             is_exact: false,
             by_value: by_value::$extraction,
-            by_type: None,
+            by_type: by_type::$extraction,
         }
     };
 }
 
-/// All of them.
-pub const ALL: [Set; 6] = [
+/// All of them: an example, what the corpora have, and the hard tasks of evaluation/.
+pub const ALL: [Set; 9] = [
     Set {
         name: "shop-orders",
         plan: "examples/shop-orders/plan.json",
@@ -52,7 +52,34 @@ pub const ALL: [Set; 6] = [
         types: "",
         is_exact: true,
         by_value: by_value::shop_orders,
-        by_type: Some(by_type::shop_orders),
+        by_type: by_type::shop_orders,
+    },
+    Set {
+        name: "cloudtrail",
+        plan: "tests/plans/security_logs/cloudtrail.json",
+        events: "../shared/corpora/security_logs/aws_cloudtrail.ndjson",
+        types: "AWS.CloudTrail.",
+        is_exact: false,
+        by_value: by_value::cloudtrail,
+        by_type: by_type::cloudtrail,
+    },
+    Set {
+        name: "mako-tools",
+        plan: "tests/plans/agent_telemetry/mako_tools.json",
+        events: "../shared/corpora/agent_telemetry/mako_tools.ndjson",
+        types: "",
+        is_exact: false,
+        by_value: by_value::mako_tools,
+        by_type: by_type::mako_tools,
+    },
+    Set {
+        name: "pull-requests",
+        plan: "tests/plans/github_webhooks/pull_request.json",
+        events: "../shared/corpora/github_webhooks/events.ndjson",
+        types: "pull_request.",
+        is_exact: true,
+        by_value: by_value::pull_requests,
+        by_type: by_type::pull_requests,
     },
     hard!("otlp-traces", otlp_traces),
     hard!("tool-results", tool_results),

@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 
-/// One with its offset.
+/// One with its offset, to the microsecond.
 pub(crate) fn written(text: &str) -> Option<Timestamp> {
-    text.parse().ok()
+    let time: Timestamp = text.parse().ok()?;
+    Timestamp::from_microsecond(time.as_microsecond()).ok()
 }
 
 /// Seconds, milliseconds or microseconds, by their size.

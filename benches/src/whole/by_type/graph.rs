@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::value::RawValue;
 
-/// An entity, and the properties of its key.
+/// An entity, and what stands in front of each value in its ids.
 pub(crate) struct Entity {
     pub(crate) name: &'static str,
     pub(crate) key: &'static [&'static str],
@@ -17,7 +17,7 @@ pub(crate) struct Entity {
 pub(crate) struct Id<'a> {
     session: &'a str,
     entity: &'static Entity,
-    values: [&'a str; 3],
+    values: [&'a str; 4],
 }
 
 impl<'a> Id<'a> {
@@ -26,7 +26,7 @@ impl<'a> Id<'a> {
         entity: &'static Entity,
         key: [&'a str; N],
     ) -> Self {
-        let mut values = [""; 3];
+        let mut values = [""; 4];
         for (place, value) in values.iter_mut().zip(key) {
             *place = value;
         }
@@ -47,13 +47,9 @@ impl Display for Id<'_> {
         f.write_str(self.session)?;
         f.write_str(":")?;
         f.write_str(self.entity.name)?;
-        let mut before = ":";
-        for (name, value) in self.entity.key.iter().zip(self.values) {
+        for (before, value) in self.entity.key.iter().zip(self.values) {
             f.write_str(before)?;
-            f.write_str(name)?;
-            f.write_str("=")?;
             f.write_str(value)?;
-            before = ",";
         }
         Ok(())
     }
@@ -72,6 +68,9 @@ pub(crate) enum Scalar<'a> {
     Json(&'a RawValue),
     Text(&'a str),
     Made(String),
+    /// Both, with a colon between.
+    #[serde(serialize_with = "with_colon")]
+    Of(&'a str, &'a str),
     Integer(i64),
     Double(f64),
     Boolean(bool),
@@ -81,6 +80,10 @@ pub(crate) enum Scalar<'a> {
 
 fn display<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
+}
+
+fn with_colon<S: Serializer>(first: &str, second: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{first}:{second}"))
 }
 
 #[derive(serde::Serialize)]

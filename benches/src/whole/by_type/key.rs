@@ -14,13 +14,31 @@ pub(crate) struct Key<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-impl Key<'_> {
+impl<'a> Key<'a> {
+    /// Its text, or its JSON if it has none.
+    pub(crate) fn into_text(self) -> Option<Scalar<'a>> {
+        match self.text {
+            Some(Cow::Borrowed(text)) => Some(Scalar::Text(text)),
+            Some(Cow::Owned(text)) => Some(Scalar::Made(text)),
+            None => self.json.map(|json| Scalar::Text(json.get())),
+        }
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
     pub(crate) fn json(&self) -> Option<Scalar<'_>> {
         self.json.map(Scalar::Json)
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        self.json.is_none()
+    }
+
+    /// The JSON text of it.
+    pub(crate) fn raw(&self) -> Option<&str> {
+        self.json.map(RawValue::get)
     }
 
     /// As the id of a span, which isn't empty.

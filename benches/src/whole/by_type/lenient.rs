@@ -15,8 +15,11 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 #[derive(Default)]
 pub(crate) struct Text<'a>(Option<Cow<'a, str>>);
 
-/// An object.
-pub(crate) struct Object<T>(Option<T>);
+/// An object, or whether there is a string in its place.
+pub(crate) struct Object<T> {
+    found: Option<T>,
+    is_text: bool,
+}
 
 /// The elements of an array.
 pub(crate) struct List<T>(pub(crate) Vec<T>);
@@ -33,7 +36,15 @@ impl Text<'_> {
 
 impl<T> Object<T> {
     pub(crate) fn get(&self) -> Option<&T> {
-        self.0.as_ref()
+        self.found.as_ref()
+    }
+
+    pub(crate) fn into_found(self) -> Option<T> {
+        self.found
+    }
+
+    pub(crate) fn is_text(&self) -> bool {
+        self.is_text
     }
 }
 
@@ -46,7 +57,7 @@ impl<T> List<Object<T>> {
 
 impl<T> Default for Object<T> {
     fn default() -> Self {
-        Self(None)
+        Self { found: None, is_text: false }
     }
 }
 
@@ -67,11 +78,6 @@ macro_rules! passed_by {
     (object) => {
         fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
             while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            Ok(Self::Value::default())
-        }
-    };
-    (string) => {
-        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
             Ok(Self::Value::default())
         }
     };
@@ -101,6 +107,8 @@ macro_rules! passed_by {
         }
     };
 }
+
+pub(super) use passed_by;
 
 struct TextVisitor;
 
@@ -132,11 +140,15 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     type Value = Object<T>;
 
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(entries)).map(|found| Object(Some(found)))
+        T::deserialize(MapAccessDeserializer::new(entries))
+            .map(|found| Object { found: Some(found), is_text: false })
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(Object { found: None, is_text: true })
     }
 
     passed_by!(array);
-    passed_by!(string);
     passed_by!(rest);
 }
 
@@ -159,8 +171,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
         Ok(List(found))
     }
 
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(List::default())
+    }
+
     passed_by!(object);
-    passed_by!(string);
     passed_by!(rest);
 }
 

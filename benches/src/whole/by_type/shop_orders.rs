@@ -8,10 +8,10 @@ use super::key::Key;
 use super::lenient::{List, Object, Text};
 use super::{double, is_truthy, json, text, time};
 
-static ORDER: Entity = Entity { name: "Order", key: &["order_id"] };
-static LINE: Entity = Entity { name: "Line", key: &["order_id", "line_no"] };
-static PARCEL: Entity = Entity { name: "Parcel", key: &["tracking_no"] };
-static CUSTOMER: Entity = Entity { name: "Customer", key: &["customer_id"] };
+static ORDER: Entity = Entity { name: "Order", key: &[":order_id="] };
+static LINE: Entity = Entity { name: "Line", key: &[":order_id=", ",line_no="] };
+static PARCEL: Entity = Entity { name: "Parcel", key: &[":tracking_no="] };
+static CUSTOMER: Entity = Entity { name: "Customer", key: &[":customer_id="] };
 
 #[derive(Default, Deserialize)]
 #[serde(default)]

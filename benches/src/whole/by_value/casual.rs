@@ -4,10 +4,15 @@ use serde_json::{Value, json};
 
 use crate::whole::time;
 
-pub(super) fn extract(event: &[u8], out: &mut Vec<u8>, fill: fn(&Value, &mut Graph)) -> bool {
+pub(super) fn extract(
+    event: &[u8],
+    out: &mut Vec<u8>,
+    fill: fn(&Value, &mut Graph) -> Option<()>,
+) -> bool {
     let Ok(event) = serde_json::from_slice(event) else { return false };
     let mut graph = Graph::default();
-    fill(&event, &mut graph);
+    // What isn't there where it has to be ends it: nothing more comes out then.
+    let _ = fill(&event, &mut graph);
     out.clear();
     serde_json::to_writer(out, &graph.into_value()).is_ok()
 }
@@ -22,11 +27,11 @@ pub(super) struct Graph {
 
 impl Graph {
     /// Adds a node with those properties that there are, and of two with one id the later one.
-    pub(super) fn node<const N: usize>(
+    pub(super) fn node<'a>(
         &mut self,
         id: &str,
         entity: &str,
-        properties: [(&str, Value); N],
+        properties: impl IntoIterator<Item = (&'a str, Value)>,
     ) {
         self.nodes.retain(|node| node["node_id"] != id);
         self.nodes.push(json!({
@@ -86,7 +91,7 @@ impl Graph {
     }
 }
 
-fn given<const N: usize>(properties: [(&str, Value); N]) -> Vec<Value> {
+fn given<'a>(properties: impl IntoIterator<Item = (&'a str, Value)>) -> Vec<Value> {
     let there = properties.into_iter().filter(|(_, value)| !value.is_null());
     there.map(|(name, value)| json!({"name": name, "value": value})).collect()
 }

@@ -1,9 +1,12 @@
 //! The extractions as a person would write them over `serde_json::Value`, and the graph that the hard tasks of evaluation/ fill.
 
 mod casual;
+mod cloudtrail;
 mod directory_changes;
 mod kubernetes_audit;
+mod mako_tools;
 mod otlp_traces;
+mod pull_requests;
 mod queue_batches;
 mod shop_orders;
 mod tool_results;
@@ -19,6 +22,24 @@ use serde_json::Value;
 #[must_use]
 pub fn shop_orders(event: &[u8], out: &mut Vec<u8>) -> bool {
     casual::extract(event, out, shop_orders::fill)
+}
+
+/// Calls of an API.
+#[must_use]
+pub fn cloudtrail(event: &[u8], out: &mut Vec<u8>) -> bool {
+    casual::extract(event, out, cloudtrail::fill)
+}
+
+/// What the tools of an agent that decides gave.
+#[must_use]
+pub fn mako_tools(event: &[u8], out: &mut Vec<u8>) -> bool {
+    casual::extract(event, out, mako_tools::fill)
+}
+
+/// Pull requests.
+#[must_use]
+pub fn pull_requests(event: &[u8], out: &mut Vec<u8>) -> bool {
+    casual::extract(event, out, pull_requests::fill)
 }
 
 /// Spans of services.

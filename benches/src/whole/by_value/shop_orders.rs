@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::casual::{Graph, double, in_id, is_truthy, timestamp};
 use super::list;
 
-pub(super) fn fill(event: &Value, graph: &mut Graph) {
+pub(super) fn fill(event: &Value, graph: &mut Graph) -> Option<()> {
     let order = &event["order"];
     let is_wanted = event["event_type"] == "order.placed" || event["event_type"] == "order.changed";
     if !is_wanted || is_truthy(&order["test"]) {
-        return;
+        return None;
     }
     let session = in_id(&event["till"]["session"]).unwrap_or_default();
     let order_id = in_id(&order["id"]);
@@ -70,4 +70,5 @@ pub(super) fn fill(event: &Value, graph: &mut Graph) {
         graph.edge_of("PLACED_BY", own, &to, &id, []);
     }
     graph.handled(&event["span"], is_truthy(&order["note"]));
+    Some(())
 }
