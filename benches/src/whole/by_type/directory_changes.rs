@@ -137,7 +137,7 @@ fn add<'a>(
     for one in wanted() {
         let Some(name) = one.display_name.text() else { continue };
         let (before, after) = (value(&one.old_value), value(&one.new_value));
-        let is_same = |after: &Key<'_>| before.as_ref().is_some_and(|it| it.raw() == after.raw());
+        let is_same = |after: &Key<'_>| before.as_ref().is_some_and(|it| it.is_same(after));
         let Some(after) = after.filter(|after| !is_same(after)) else { continue };
         let setting = Id::new(session, &SETTING, [change_id, own, name]);
         let of_setting = [

@@ -41,6 +41,13 @@ impl<'a> Key<'a> {
         self.json.map(RawValue::get)
     }
 
+    /// Whether both are the same JSON, however their strings are written.
+    pub(crate) fn is_same(&self, other: &Key<'_>) -> bool {
+        let is_string = |key: &Key<'_>| key.raw().is_some_and(|it| it.starts_with('"'));
+        let are_strings = is_string(self) && is_string(other);
+        self.raw() == other.raw() || (are_strings && self.text == other.text)
+    }
+
     /// As the id of a span, which isn't empty.
     pub(crate) fn span(&self) -> Option<&str> {
         self.text().filter(|text| !text.is_empty())
