@@ -1,5 +1,6 @@
 //! What an event gives, put together of `Value`s.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::whole::time;
@@ -14,15 +15,15 @@ pub(super) fn extract(
     // What isn't there where it has to be ends it: nothing more comes out then.
     let _ = fill(&event, &mut graph);
     out.clear();
-    serde_json::to_writer(out, &graph.into_value()).is_ok()
+    serde_json::to_writer(out, &graph).is_ok()
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize)]
 pub(super) struct Graph {
     nodes: Vec<Value>,
     edges: Vec<Value>,
-    fully: Vec<Value>,
-    partially: Vec<Value>,
+    fully_handled_span_ids: Vec<Value>,
+    partially_handled_span_ids: Vec<Value>,
 }
 
 impl Graph {
@@ -34,12 +35,10 @@ impl Graph {
         properties: impl IntoIterator<Item = (&'a str, Value)>,
     ) {
         self.nodes.retain(|node| node["node_id"] != id);
-        self.nodes.push(json!({
-            "node_id": id,
-            "entity_name": entity,
-            "labels": [entity],
-            "properties": given(properties),
-        }));
+        let mut node = json!({"node_id": id, "entity_name": entity, "labels": [entity]});
+        // Moved: what stands in `json!` is copied.
+        node["properties"] = given(properties);
+        self.nodes.push(node);
     }
 
     pub(super) fn edge<const N: usize>(
@@ -63,37 +62,38 @@ impl Graph {
         properties: [(&str, Value); N],
     ) {
         self.edges.retain(|edge| edge["edge_id"] != id);
-        self.edges.push(json!({
+        let mut edge = json!({
             "edge_id": id,
             "relationship_name": relationship,
             "from_node_id": from,
             "to_node_id": to,
-            "properties": given(properties),
-        }));
+        });
+        edge["properties"] = given(properties);
+        self.edges.push(edge);
     }
 
     /// The span is handled, if anything came out of the event.
     pub(super) fn handled(&mut self, span: &Value, partially: bool) {
         let is_empty = self.nodes.is_empty() && self.edges.is_empty();
         if let Some(span) = in_id(span).filter(|span| !is_empty && !span.is_empty()) {
-            let spans = if partially { &mut self.partially } else { &mut self.fully };
+            let spans = if partially {
+                &mut self.partially_handled_span_ids
+            } else {
+                &mut self.fully_handled_span_ids
+            };
             spans.push(span.into());
         }
     }
-
-    fn into_value(self) -> Value {
-        json!({
-            "nodes": self.nodes,
-            "edges": self.edges,
-            "fully_handled_span_ids": self.fully,
-            "partially_handled_span_ids": self.partially,
-        })
-    }
 }
 
-fn given<'a>(properties: impl IntoIterator<Item = (&'a str, Value)>) -> Vec<Value> {
+fn given<'a>(properties: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
     let there = properties.into_iter().filter(|(_, value)| !value.is_null());
-    there.map(|(name, value)| json!({"name": name, "value": value})).collect()
+    let property = |(name, value)| {
+        let mut property = json!({"name": name});
+        property["value"] = value;
+        property
+    };
+    there.map(property).collect()
 }
 
 /// A value as it stands in an id, if it may.
