@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{ByHand, Property, Scalar, write, write_empty};
+use super::{ByHand, Property, Scalar, Text, write, write_empty};
 
 /// The plan and its hand-written twins.
 pub const BY_HAND: ByHand = ByHand { event_type: EVENT_TYPE, plan: PLAN, by_value, by_type };
@@ -107,26 +107,26 @@ struct Event<'a> {
 #[serde(rename_all = "camelCase")]
 struct Content<'a> {
     #[serde(borrow, rename = "eventID")]
-    event_id: Option<Cow<'a, str>>,
+    event_id: Option<Text<'a>>,
     #[serde(borrow)]
-    event_name: Option<Cow<'a, str>>,
+    event_name: Option<Text<'a>>,
     #[serde(borrow)]
-    event_source: Option<Cow<'a, str>>,
+    event_source: Option<Text<'a>>,
     #[serde(borrow)]
-    aws_region: Option<Cow<'a, str>>,
+    aws_region: Option<Text<'a>>,
     #[serde(borrow)]
-    event_time: Option<Cow<'a, str>>,
+    event_time: Option<Text<'a>>,
     #[serde(borrow)]
     user_identity: Option<Identity<'a>>,
     #[serde(borrow, rename = "sourceIPAddress")]
-    source_ip_address: Option<Cow<'a, str>>,
+    source_ip_address: Option<Text<'a>>,
     read_only: Option<bool>,
 }
 
 #[derive(Deserialize)]
 struct Identity<'a> {
     #[serde(borrow)]
-    arn: Option<Cow<'a, str>>,
+    arn: Option<Text<'a>>,
 }
 
 fn by_type(event: &[u8], out: &mut Vec<u8>) -> bool {

@@ -5,7 +5,7 @@ pub mod cloud_audit;
 pub mod telemetry;
 pub mod webhook;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A plan and the same extraction by hand.
@@ -111,7 +111,7 @@ fn by_value(
 }
 
 /// A scalar that a derived type borrows.
-#[derive(Clone, Debug, serde::Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 enum Scalar<'a> {
     Text(#[serde(borrow)] std::borrow::Cow<'a, str>),
@@ -128,5 +128,19 @@ impl std::fmt::Display for Scalar<'_> {
             Self::Float(number) => number.fmt(f),
             Self::Boolean(value) => value.fmt(f),
         }
+    }
+}
+
+/// A string that is borrowed where it has no escapes: an `Option<Cow<str>>` never is, since serde asks for a borrowed one only where the
+/// field itself is a `Cow`.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+
+impl std::ops::Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
     }
 }

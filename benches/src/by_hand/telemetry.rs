@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{ByHand, Property, Scalar, write, write_empty};
+use super::{ByHand, Property, Scalar, Text, write, write_empty};
 
 /// The plan and its hand-written twins.
 pub const BY_HAND: ByHand = ByHand { event_type: EVENT_TYPE, plan: PLAN, by_value, by_type };
@@ -83,11 +83,11 @@ struct Content<'a> {
 #[derive(Deserialize)]
 struct Outcome<'a> {
     #[serde(borrow)]
-    option_id: Option<Cow<'a, str>>,
+    option_id: Option<Text<'a>>,
     #[serde(borrow)]
-    request_id: Option<Cow<'a, str>>,
+    request_id: Option<Text<'a>>,
     #[serde(borrow)]
-    option_label: Option<Cow<'a, str>>,
+    option_label: Option<Text<'a>>,
     confidence: Option<f64>,
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{ByHand, Property, Scalar, write, write_empty};
+use super::{ByHand, Property, Scalar, Text, write, write_empty};
 
 /// The plan and its hand-written twins.
 pub const BY_HAND: ByHand = ByHand { event_type: EVENT_TYPE, plan: PLAN, by_value, by_type };
@@ -126,31 +126,31 @@ struct Content<'a> {
     #[serde(borrow)]
     sender: Option<Account<'a>>,
     #[serde(borrow)]
-    action: Option<Cow<'a, str>>,
+    action: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
 struct Repository<'a> {
     id: i64,
     #[serde(borrow)]
-    full_name: Option<Cow<'a, str>>,
+    full_name: Option<Text<'a>>,
     private: Option<bool>,
     #[serde(borrow)]
     owner: Option<Account<'a>>,
     #[serde(borrow)]
-    html_url: Option<Cow<'a, str>>,
+    html_url: Option<Text<'a>>,
     #[serde(borrow)]
-    default_branch: Option<Cow<'a, str>>,
+    default_branch: Option<Text<'a>>,
     open_issues_count: Option<i64>,
 }
 
 #[derive(Deserialize)]
 struct Account<'a> {
     #[serde(borrow)]
-    login: Option<Cow<'a, str>>,
+    login: Option<Text<'a>>,
 }
 
-fn text<'a>(value: &'a Option<Cow<'a, str>>) -> Option<Scalar<'a>> {
+fn text<'a>(value: &'a Option<Text<'a>>) -> Option<Scalar<'a>> {
     value.as_deref().map(|value| Scalar::Text(Cow::Borrowed(value)))
 }
 
