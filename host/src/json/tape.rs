@@ -1,8 +1,8 @@
 //! The values in an array or object as a flat list, noted in the pass that finds them valid: what is inside, and what comes next, is
 //! then found without reading the text again.
 
+use foldhash::{HashSet, HashSetExt};
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::scan::{self, Scan};

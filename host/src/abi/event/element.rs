@@ -1,7 +1,7 @@
 //! The elements of an iteration, which lie in a text that is known to be valid, on a tape.
 
+use foldhash::{HashMap, HashMapExt};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::trie::Trie;
 use super::walk::{Visit, Walk};

@@ -1,8 +1,8 @@
 //! Functions of arrays and objects.
 
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
 
 use super::super::function::FunctionName as F;
 use super::super::machine::{ITEM, Items, Machine, Outcome};

@@ -1,7 +1,7 @@
 //! Values, compared.
 
+use foldhash::HashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::super::tree::Comparison;
 use super::super::value::Val;

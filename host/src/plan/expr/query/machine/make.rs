@@ -1,7 +1,7 @@
 //! Values, made.
 
+use foldhash::{HashMap, HashMapExt};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::super::memory::Member;
 use super::super::number::Number;
