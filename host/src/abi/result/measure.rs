@@ -43,6 +43,7 @@ impl ResultForm {
         lists: &mut [ResultList],
     ) -> Option<Measured> {
         let mut counts = [0; 4];
+        // Rows, values of a plan and bytes of a block are limited, so that no sum of their products comes near 64 bits.
         let mut bytes = 0;
         for (((form, key), count), list) in
             self.lists.iter().zip(KEYS).zip(&mut counts).zip(lists.iter_mut())
@@ -70,7 +71,7 @@ impl ResultForm {
                             list.note(start..bytes, id, item.may_repeat);
                         }
                     }
-                    row_at += item.rows.map_or(0, |rows| rows.stride);
+                    row_at = row_at.saturating_add(item.rows.map_or(0, |rows| rows.stride));
                 }
             }
             // The first comma is the bracket, or there is none.
