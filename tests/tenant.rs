@@ -115,8 +115,9 @@ fn an_empty_policy_leaves_the_host_s_options() {
         ..Options::default()
     });
     assert_eq!(tenant("{}").options(host.clone()), host);
-    let all =
-        tenant("limits: {deadline_ms: 9}\nisolation: warm\nallocator: {pooling: {instances: 5}}\ncheck_one_in: 5");
+    let all = tenant(
+        "limits: {deadline_ms: 9}\nisolation: warm\nallocator: {pooling: {instances: 5}}\ncheck_one_in: 5",
+    );
     let expected = options!(Options {
         limits: options!(Limits { deadline_ms: 9, ..Limits::default() }),
         isolation: Isolation::Warm,

@@ -5,6 +5,7 @@
 
 use super::reduce::{EDGES, FULL, NODES, PARTIAL};
 use super::{ResultCounts, check_text, compact};
+use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
 use crate::abi::slot::SlotKind;
 
 /// The result of an event that a rendered extractor declines.
@@ -16,6 +17,18 @@ pub(crate) const EMPTY: &str =
 pub(crate) struct RecordPlace {
     pub(crate) in_row: bool,
     pub(crate) at: usize,
+}
+
+impl RecordPlace {
+    /// The number of the record, among those of the block or of the row.
+    fn record(self) -> Option<usize> {
+        record_number(self.at.checked_sub(if self.in_row { 0 } else { HEADER_BYTES })?)
+    }
+}
+
+/// How many records lie in so many bytes.
+fn record_number(bytes: usize) -> Option<usize> {
+    bytes.is_multiple_of(SLOT_BYTES).then_some(bytes / SLOT_BYTES)
 }
 
 /// The lists of a result.
@@ -117,7 +130,7 @@ pub(super) const KEYS: [&str; 4] = [
 /// The form of an item, with what it has of the event apart from what it has of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ItemForm {
-    pub(super) rows: Option<RowPlaces>,
+    pub(super) rows: Option<FormRows>,
     /// Bytes of constant text.
     pub(super) fixed: usize,
     /// Bytes of constant text in the list of what may be left out, where that has brackets of its own.
@@ -132,9 +145,17 @@ pub(super) struct ItemForm {
     pub(super) may_repeat: bool,
 }
 
+/// Where rows lie, in records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FormRows {
+    pub(super) head: usize,
+    pub(super) stride: usize,
+}
+
 /// What decides about an item, and the values in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FormValues {
+    /// Records by their numbers: of the event from the first slot on, of a row from its first column on.
     pub(super) unless: Vec<Unless<usize>>,
     pub(super) required: Vec<FormValue>,
     pub(super) optional: Vec<FormOptional>,
@@ -143,7 +164,7 @@ pub(super) struct FormValues {
 /// A value, and how many times it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FormValue {
-    pub(super) at: usize,
+    pub(super) record: usize,
     /// Inside of the id, as text.
     pub(super) in_id: usize,
     /// Inside of any string, as text.
@@ -153,7 +174,7 @@ pub(super) struct FormValue {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FormOptional {
-    pub(super) at: usize,
+    pub(super) record: usize,
     /// The first kind of a value that is there.
     pub(super) first: u32,
     /// Bytes of constant text around it.
@@ -261,8 +282,15 @@ fn open(text: &mut String, first: usize) {
 
 impl ItemForm {
     fn of(outline: &ItemOutline) -> Option<Self> {
+        let rows = match outline.rows {
+            None => None,
+            Some(RowPlaces { head, stride }) => {
+                let head = RecordPlace { in_row: false, at: head }.record()?;
+                Some(FormRows { head, stride: record_number(stride)? })
+            }
+        };
         let mut form = Self {
-            rows: outline.rows,
+            rows,
             fixed: 0,
             listed: None,
             id_at: 0,
@@ -273,9 +301,9 @@ impl ItemForm {
         };
         for unless in &outline.unless {
             let (place, unless) = match *unless {
-                Unless::NotTrue(place) => (place, Unless::NotTrue(place.at)),
-                Unless::True(place) => (place, Unless::True(place.at)),
-                Unless::NotScalar(place) => (place, Unless::NotScalar(place.at)),
+                Unless::NotTrue(place) => (place, Unless::NotTrue(place.record()?)),
+                Unless::True(place) => (place, Unless::True(place.record()?)),
+                Unless::NotScalar(place) => (place, Unless::NotScalar(place.record()?)),
             };
             form.values(place)?.unless.push(unless);
         }
@@ -310,7 +338,7 @@ impl ItemForm {
             ItemPart::Optional { before, value, keeps_null, after } => {
                 let first = if *keeps_null { SlotKind::Null } else { SlotKind::Boolean };
                 let optional = FormOptional {
-                    at: value.at,
+                    record: value.record()?,
                     first: first as u32,
                     fixed: before.len() + after.len(),
                 };
@@ -330,11 +358,12 @@ impl ItemForm {
     }
 
     fn value(&mut self, place: RecordPlace) -> Option<&mut FormValue> {
+        let record = place.record()?;
         let required = &mut self.values(place)?.required;
-        let known = required.iter().position(|value| value.at == place.at);
+        let known = required.iter().position(|value| value.record == record);
         let index = known.unwrap_or(required.len());
         if known.is_none() {
-            required.push(FormValue { at: place.at, in_id: 0, as_text: 0, as_json: 0 });
+            required.push(FormValue { record, in_id: 0, as_text: 0, as_json: 0 });
         }
         required.get_mut(index)
     }

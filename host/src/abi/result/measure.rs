@@ -3,7 +3,7 @@
 use super::form::{EMPTY, FormValues, ItemForm, KEYS, ResultForm, Unless};
 use super::reduce::ResultList;
 use super::{ResultCounts, VALUE_DEPTH};
-use crate::abi::block::SLOT_BYTES;
+use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
 use crate::abi::slot::SlotKind;
 use crate::json::scan::{self, MAX_DEPTH};
 
@@ -42,6 +42,9 @@ impl ResultForm {
         notes: bool,
         lists: &mut [ResultList],
     ) -> Option<Measured> {
+        // Slots and rows lie one after another.
+        let (records, _) = block.get(HEADER_BYTES..)?.as_chunks::<SLOT_BYTES>();
+        let block = Block { block, records };
         let mut counts = [0; 4];
         // Rows, values of a plan and bytes of a block are limited, so that no sum of their products comes near 64 bits.
         let mut bytes = 0;
@@ -52,16 +55,20 @@ impl ResultForm {
             let first = bytes;
             let mut noted = (notes && form.is_compared).then_some(list);
             for item in &form.items {
-                let Some(of_event) = item.of_event.written(block, 0)? else { continue };
-                let (mut row_at, rows) = match item.rows {
-                    None => (0, 1),
+                let (mut row, stride, rows) = match item.rows {
+                    None => (0, 0, 1),
                     Some(rows) => {
-                        let [_, first, count] = record(block, rows.head)?;
-                        (first as usize, count)
+                        let head = block.record(rows.head)?;
+                        let first = (head.offset() as usize).saturating_sub(HEADER_BYTES);
+                        (first / SLOT_BYTES, rows.stride, head.length())
                     }
                 };
+                if rows == 0 {
+                    continue;
+                }
+                let Some(of_event) = item.of_event.written(block, 0)? else { continue };
                 for _ in 0..rows {
-                    if let Some(of_row) = item.of_row.written(block, row_at)? {
+                    if let Some(of_row) = item.of_row.written(block, row)? {
                         let start = bytes + 1;
                         bytes += item.bytes(of_event, of_row);
                         *count += 1;
@@ -71,7 +78,7 @@ impl ResultForm {
                             list.note(start..bytes, id, item.may_repeat);
                         }
                     }
-                    row_at = row_at.saturating_add(item.rows.map_or(0, |rows| rows.stride));
+                    row = row.saturating_add(stride);
                 }
             }
             // The first comma is the bracket, or there is none.
@@ -99,12 +106,12 @@ impl FormValues {
     /// What is written of the values whose records are counted from `base`; none in it where there is a reason to write
     /// nothing. None where that can't be said.
     #[inline(always)]
-    fn written(&self, block: &[u8], base: usize) -> Option<Option<Written>> {
+    fn written(&self, block: Block<'_>, base: usize) -> Option<Option<Written>> {
         for unless in &self.unless {
             let holds = match *unless {
-                Unless::NotTrue(at) => !is_true(record(block, base + at)?),
-                Unless::True(at) => is_true(record(block, base + at)?),
-                Unless::NotScalar(at) => !is_scalar(record(block, base + at)?),
+                Unless::NotTrue(record) => !block.record(base + record)?.is_true(),
+                Unless::True(record) => block.record(base + record)?.is_true(),
+                Unless::NotScalar(record) => !block.record(base + record)?.is_scalar(),
             };
             if holds {
                 return Some(None);
@@ -112,25 +119,21 @@ impl FormValues {
         }
         let mut written = Written::default();
         for value in &self.required {
-            let found @ [kind, _, length] = record(block, base + value.at)?;
-            let json = length as usize;
-            // What is in quotes is a string alone.
-            let text = match kind {
-                STRING => json.checked_sub(2)?,
-                _ if is_scalar(found) => json,
-                _ => 0,
-            };
-            if value.as_json > 0 {
-                shallow(block, found)?;
-            }
-            written.required += value.as_text * text + value.as_json * json;
+            let found = block.record(base + value.record)?;
+            let text = found.text_bytes();
+            written.required += value.as_text * text;
             written.id += value.in_id * text;
+            if value.as_json > 0 {
+                block.shallow(found)?;
+                written.required += value.as_json * found.length() as usize;
+            }
         }
         for optional in &self.optional {
-            let found @ [kind, _, length] = record(block, base + optional.at)?;
+            let found = block.record(base + optional.record)?;
+            let kind = found.kind();
             if kind >= optional.first && kind < DENIED {
-                shallow(block, found)?;
-                written.optional += optional.fixed + length as usize;
+                block.shallow(found)?;
+                written.optional += optional.fixed + found.length() as usize;
             }
         }
         Some(Some(written))
@@ -140,38 +143,76 @@ impl FormValues {
 const STRING: u32 = SlotKind::String as u32;
 const DENIED: u32 = SlotKind::Denied as u32;
 
-/// The record at an offset of a block: a kind, then offset and length of a text, or of rows.
-#[inline(always)]
-fn record(block: &[u8], at: usize) -> Option<[u32; 3]> {
-    let bytes = block.get(at..)?.first_chunk::<SLOT_BYTES>()?;
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
-    Some([[a, b, c, d], [e, f, g, h], [i, j, k, l]].map(u32::from_le_bytes))
+/// A block, and the records in it, of slots and of rows; after those come texts.
+#[derive(Clone, Copy)]
+struct Block<'b> {
+    block: &'b [u8],
+    records: &'b [[u8; SLOT_BYTES]],
 }
 
-/// As the guest judges it: of what the host has judged, `true` alone has four bytes.
-#[inline(always)]
-fn is_true([_, _, length]: [u32; 3]) -> bool {
-    length == 4
+/// A kind, then offset and length of a text, or of rows.
+#[derive(Clone, Copy)]
+struct FoundRecord<'b>(&'b [u8; SLOT_BYTES]);
+
+impl FoundRecord<'_> {
+    #[inline(always)]
+    fn kind(self) -> u32 {
+        let [a, b, c, d, ..] = *self.0;
+        u32::from_le_bytes([a, b, c, d])
+    }
+
+    #[inline(always)]
+    fn offset(self) -> u32 {
+        let [_, _, _, _, a, b, c, d, ..] = *self.0;
+        u32::from_le_bytes([a, b, c, d])
+    }
+
+    #[inline(always)]
+    fn length(self) -> u32 {
+        let [.., a, b, c, d] = *self.0;
+        u32::from_le_bytes([a, b, c, d])
+    }
+
+    /// As the guest judges it: of what the host has judged, `true` alone has four bytes.
+    #[inline(always)]
+    fn is_true(self) -> bool {
+        self.length() == 4
+    }
+
+    #[inline(always)]
+    fn is_scalar(self) -> bool {
+        self.kind().wrapping_sub(SlotKind::Boolean as u32) <= STRING - SlotKind::Boolean as u32
+    }
+
+    /// Bytes inside of a string: a string without its quotes, any other scalar as it is, of anything else nothing.
+    #[inline(always)]
+    fn text_bytes(self) -> usize {
+        let quotes = if self.kind() == STRING { 2 } else { 0 };
+        let bytes = (self.length() as usize).saturating_sub(quotes);
+        if self.is_scalar() { bytes } else { 0 }
+    }
 }
 
-#[inline(always)]
-fn is_scalar([kind, _, _]: [u32; 3]) -> bool {
-    (SlotKind::Boolean as u32..=STRING).contains(&kind)
+impl<'b> Block<'b> {
+    #[inline(always)]
+    fn record(self, number: usize) -> Option<FoundRecord<'b>> {
+        self.records.get(number).map(FoundRecord)
+    }
+
+    /// Nothing where a value may nest deeper than a result lets it.
+    #[inline(always)]
+    fn shallow(self, found: FoundRecord<'_>) -> Option<()> {
+        let is_nested = found.kind() > STRING && found.length() as usize >= 2 * TOO_DEEP;
+        if is_nested { nests_no_deeper(self.block, found) } else { Some(()) }
+    }
 }
 
 /// How many brackets a value takes that nests too deep for a result.
 const TOO_DEEP: usize = MAX_DEPTH - VALUE_DEPTH + 1;
 
-/// Nothing where a value may nest deeper than a result lets it.
-#[inline(always)]
-fn shallow(block: &[u8], [kind, offset, length]: [u32; 3]) -> Option<()> {
-    let is_nested = kind > STRING && length as usize >= 2 * TOO_DEEP;
-    if is_nested { nests_no_deeper(block, offset as usize, length as usize) } else { Some(()) }
-}
-
 #[inline(never)]
-fn nests_no_deeper(block: &[u8], offset: usize, length: usize) -> Option<()> {
-    let text = block.get(offset..)?.get(..length)?;
+fn nests_no_deeper(block: &[u8], found: FoundRecord<'_>) -> Option<()> {
+    let text = block.get(found.offset() as usize..)?.get(..found.length() as usize)?;
     // The two brackets that open something differ in one bit. Mostly there are too few of them, wherever they are.
     let opens = |bytes: &[u8]| bytes.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum::<u8>();
     let mut opened = 0;
