@@ -102,8 +102,8 @@ impl Reducer {
 
     fn differ(&self, json: &[u8], one: &[ResultItem], other: &[ResultItem]) -> bool {
         let mut hashes = [0; FEW];
-        let mut known = 0;
-        for item in one.iter().chain(other).filter(|item| !item.is_alone) {
+        let compared = one.iter().chain(other).filter(|item| !item.is_alone);
+        for (known, item) in compared.enumerate() {
             let (before, after) = hashes.split_at_mut(known);
             let Some(place) = after.first_mut() else { return false };
             // Ids are canonical, so that equal ones have equal bytes.
@@ -111,7 +111,6 @@ impl Reducer {
             if before.contains(place) {
                 return false;
             }
-            known += 1;
         }
         true
     }
