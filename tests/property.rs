@@ -10,6 +10,7 @@ pub(crate) mod result;
 pub(crate) mod secrets;
 
 use std::fs;
+use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -22,7 +23,7 @@ use retort::internal::{
 };
 use retort::plan::{self as plans, Plan, eval};
 use retort::render::capacities;
-use retort::sandbox::Sandbox;
+use retort::sandbox::{ResultCounts, Sandbox};
 use retort::{Coded, Limits, Runner};
 use serde_json::{Value, json};
 
@@ -47,9 +48,12 @@ impl Subject {
     fn new(plan: Plan) -> Self {
         let proven = rendered(&plan);
         let unproven = inspect(proven.wasm(), &StructuralLimits::default()).unwrap();
-        let warm = SANDBOX.load(&proven).unwrap();
+        // One result is held to both checks, the next to that of its form alone, in turns.
+        let in_turns = SANDBOX.checking_one_in(NonZeroU32::new(2).unwrap());
+        let warm = in_turns.load(&proven).unwrap();
+        assert!(warm.knows_results());
         let fresh = SANDBOX.load(&unproven).unwrap();
-        assert!(warm.is_reset_safe() && !fresh.is_reset_safe());
+        assert!(warm.is_reset_safe() && !fresh.is_reset_safe() && !fresh.knows_results());
         // The verifier finds the same proof in the binary, with the same bound.
         let verified = prove::by_verification(unproven);
         assert!(verified.unproven().is_none(), "{:?}", verified.unproven());
@@ -88,7 +92,9 @@ impl Subject {
         let expected = eval(&self.plan, event).map_err(|error| error.code());
         let block = expected.as_ref().ok().map(|_| self.block_bytes(event));
         let shrinks = self.may_shrink(event);
-        for runner in [&mut self.warm, &mut self.fresh] {
+        let (warm, fresh) = (&mut self.warm, &mut self.fresh);
+        both_checks_agree(warm, fresh, event)?;
+        for runner in [warm, fresh] {
             let outcome = match (runner.run(event.as_bytes()), &expected) {
                 (Ok(outcome), Ok(_)) => outcome,
                 (Err(error), Err(code)) => {
@@ -118,6 +124,35 @@ impl Subject {
             prop_assert!(used <= bound, "{} of {}: {}", used, bound, event);
         }
         Ok(expected)
+    }
+}
+
+/// Holds what comes of a result whose form is proven to what the full check makes of it, twice: the first time the runner of the
+/// proven extractor makes both checks, the second time that of the form alone.
+fn both_checks_agree(
+    proven: &mut Runner,
+    unproven: &mut Runner,
+    event: &str,
+) -> Result<(), TestCaseError> {
+    let whole = made(unproven, event);
+    for turn in ["both", "its form alone"] {
+        prop_assert_eq!(&made(proven, event), &whole, "{}: {}", turn, event);
+    }
+    prop_assert!(proven.extractor().knows_results(), "{}", event);
+    Ok(())
+}
+
+/// The result, what is in it and what was left out; or the code, and where in the result.
+fn made(
+    runner: &mut Runner,
+    event: &str,
+) -> Result<(String, ResultCounts, u32), (&'static str, Option<String>)> {
+    match runner.run(event.as_bytes()) {
+        Ok(outcome) => {
+            let json = String::from_utf8(outcome.json.to_vec()).unwrap();
+            Ok((json, outcome.shape, outcome.dropped_duplicates))
+        }
+        Err(error) => Err((error.code(), error.place())),
     }
 }
 
@@ -281,4 +316,16 @@ fn the_deepest_value_comes_through() {
     let deepest = format!("{}{}", "[".repeat(122), "]".repeat(122));
     let event = format!(r#"{{"event_type":"e","k":1,"v":{deepest}}}"#);
     assert_eq!(subject.check(&event).unwrap().unwrap().nodes.len(), 1);
+    // Which values are deeper is known without reading the result; those that only hold as many brackets aren't.
+    for (value, is_served) in [
+        (format!("{}{}", "[".repeat(123), "]".repeat(123)), false),
+        (format!("{}1{}", r#"{"x":["#.repeat(61), "]}".repeat(61)), true),
+        (format!("{}1{}", r#"{"x":["#.repeat(62), "]}".repeat(62)), false),
+        (format!("[{}1]", r#"[],{},"[{","#.repeat(100)), true),
+    ] {
+        let event = format!(r#"{{"event_type":"e","k":1,"v":{value}}}"#);
+        both_checks_agree(&mut subject.warm, &mut subject.fresh, &event).unwrap();
+        let code = made(&mut subject.warm, &event).err().map(|(code, _)| code);
+        assert_eq!(code, (!is_served).then_some("result_not_json"), "{value}");
+    }
 }

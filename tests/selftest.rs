@@ -66,7 +66,13 @@ fn every_way_to_fail_has_a_case() {
     let cases = corpus();
     let mut seen: BTreeSet<&str> = cases.iter().map(Case::expect).collect();
     // No guest does these: the tests of isolation and of the command line have them.
-    seen.extend(["pool_exhausted", "host_failed", "worker_failed", "host_panicked"]);
+    seen.extend([
+        "pool_exhausted",
+        "host_failed",
+        "worker_failed",
+        "host_panicked",
+        "proof_refuted",
+    ]);
     // Nor has it to do with what is read and written around it.
     seen.extend(["stream_unreadable", "stream_unwritable"]);
     let missing: Vec<&&str> = listed.difference(&seen).collect();

@@ -1,6 +1,7 @@
 //! Tenants' policies: `tenant/refused.yaml` are texts that are none.
 
 use std::fs;
+use std::num::NonZeroU32;
 
 use retort::bundle::{self, Expect};
 use retort::diagnostics::Stage;
@@ -114,12 +115,14 @@ fn an_empty_policy_leaves_the_host_s_options() {
         ..Options::default()
     });
     assert_eq!(tenant("{}").options(host.clone()), host);
-    let all =
-        tenant("limits: {deadline_ms: 9}\nisolation: warm\nallocator: {pooling: {instances: 5}}\n");
+    let all = tenant(
+        "limits: {deadline_ms: 9}\nisolation: warm\nallocator: {pooling: {instances: 5}}\ncheck_one_in: 5",
+    );
     let expected = options!(Options {
         limits: options!(Limits { deadline_ms: 9, ..Limits::default() }),
         isolation: Isolation::Warm,
         allocator: Allocator::Pooling(Pool { instances: 5, ..Pool::default() }),
+        check_one_in: NonZeroU32::new(5).unwrap(),
         ..host.clone()
     });
     assert_eq!(all.options(host.clone()), expected);
@@ -148,6 +151,10 @@ fn tenants_on_one_engine_have_limits_of_their_own() {
         assert!(host.accept(PLAN, &task).is_ok(), "the host's own limits hold for it");
     }
     // What isn't said is as the host has it, not as the tenant before.
+    let all = host.for_tenant(&tenant("check_one_in: 1")).unwrap();
+    let one_in = |gates: &Pipeline| gates.sandbox().check_one_in().get();
+    assert_eq!((one_in(&all), one_in(&host)), (1, 64));
+    assert_eq!(one_in(&all.for_tenant(&tenant("{}")).unwrap()), 1);
     let after = starved.for_tenant(&tenant("limits: {fuel_per_byte: 1000}")).unwrap();
     assert_eq!(after.sandbox().limits().fuel_base, 10);
     assert_eq!(denied.for_tenant(&tenant("{}")).unwrap().policy(), &FieldPolicy::default());

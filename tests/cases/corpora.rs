@@ -58,7 +58,7 @@ enum Engine {
 impl Engine {
     fn wasm(rule: &Rule) -> Self {
         let module = SANDBOX.load(&rendered(&rule.plan)).unwrap();
-        Self::Wasm { runner: Box::new(module.runner()), failed_conversions: 0 }
+        Self::Wasm { runner: Box::new(module.runner().checking_all()), failed_conversions: 0 }
     }
 
     fn run(&mut self, rule: &Rule, event: &str) -> Extraction {

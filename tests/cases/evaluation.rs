@@ -112,7 +112,7 @@ fn is_right(folder: &Path) {
         .accept(&plan, request)
         .unwrap_or_else(|error| panic!("{error}"));
     let plan = plan::parse(&plan).unwrap();
-    let mut runner = accepted.runner();
+    let mut runner = accepted.runner().checking_all();
 
     let facts: Vec<Facts> =
         text("facts.ndjson").lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -106,7 +106,7 @@ fn extracts(plan: &Plan, event: &str, expected: &Extraction) {
     assert_eq!(eval(plan, event).as_ref(), Ok(expected), "the oracle of {event}");
     let extractor = SANDBOX.load(&rendered(plan)).unwrap();
     assert!(extractor.is_reset_safe());
-    let mut runner = extractor.runner();
+    let mut runner = extractor.runner().checking_all();
     for _ in 0..2 {
         let outcome = runner.run(event.as_bytes()).unwrap();
         let found: Extraction = serde_json::from_slice(outcome.json).unwrap();

@@ -27,7 +27,7 @@ fn source_result_and_fuel_are_as_recorded(name: &str, plan: &Plan, event: &str) 
     let source = render::render(plan).unwrap();
     assert!(source.text().is_ascii());
     let extractor = Sandbox::new(Limits::default()).unwrap().load(&rendered(plan)).unwrap();
-    let mut runner = extractor.runner();
+    let mut runner = extractor.runner().checking_all();
     let mut runs = (0..3).map(|_| {
         let outcome = runner.run(event.as_bytes()).unwrap();
         let fuel = (outcome.fuel - outcome.conversion_fuel, outcome.conversion_fuel);

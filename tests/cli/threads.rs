@@ -90,6 +90,10 @@ fn the_same_bytes_come_out_whatever_the_number_of_threads() {
             assert!(found == expected, "{threads} threads write other bytes");
             assert_eq!(counts(&ended), counts(&single));
         }
+        // Nor does it matter which results are read in full.
+        for more in [["--check-one-in", "1"], ["--check-one-in", "1000000"]] {
+            assert!(run(&more).0 == expected, "{more:?} writes other bytes");
+        }
         let (found, ended) = run(&["--threads", "3", "--unordered"]);
         for (found, expected) in [(found.0, expected.0), (found.1, expected.1)] {
             let sorted = |text: Vec<u8>| {

@@ -5,8 +5,9 @@ use super::lower::{Lowered, lower};
 use super::text::{comment, indent, literal};
 use super::write::Writer;
 use super::{
-    Capacities, MAX_MODULE_BYTES, MAX_SECTION_BYTES, RenderError, declarable, graph, single,
+    Capacities, MAX_MODULE_BYTES, MAX_SECTION_BYTES, RenderError, declarable, graph, items, single,
 };
+use crate::abi::result::ResultForm;
 use crate::abi::section::Section;
 use crate::plan::Plan;
 use crate::plan::expr::OnDuplicate;
@@ -19,24 +20,26 @@ const PAGE: u32 = 1 << 16;
 /// Bytes of text that become one byte of code, at least.
 const CODE_TEXT_RATIO: usize = 4;
 
-/// The module's text.
-pub(super) fn module(plan: &Plan) -> Result<String, RenderError> {
+/// The module's text, and the form of its results.
+pub(super) fn module(plan: &Plan) -> Result<(String, Option<ResultForm>), RenderError> {
     declarable::check(plan)?;
     let lowered = lower(plan);
     let section = section(plan, &lowered)?;
     let output_capacity = super::capacities(&section).output;
     let mut writer = Writer::default();
+    let items = items::items(&lowered);
     let prelude = match single::form(&lowered) {
         Some((node, claim)) => {
             single::write(&mut writer, plan, &lowered, node, claim, output_capacity)?;
             retort_guest_template::PRELUDE.to_owned()
         }
         None => {
-            graph::write(&mut writer, plan, &lowered, output_capacity)?;
+            graph::write(&mut writer, plan, &lowered, &items, output_capacity)?;
             format!("{}\n{}", retort_guest_template::PRELUDE, retort_guest_template::LISTS)
         }
     };
-    assembled(plan, &section, &writer, &prelude)
+    let text = assembled(plan, &section, &writer, &prelude)?;
+    Ok((text, items::form(&lowered, &items)))
 }
 
 /// What the extractor declares.

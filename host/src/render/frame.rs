@@ -9,8 +9,7 @@ use super::write::{Constant, not_truthy};
 use crate::plan::Plan;
 
 /// The result of a declined event.
-pub(super) const EMPTY: &str =
-    r#"{"nodes":[],"edges":[],"fully_handled_span_ids":[],"partially_handled_span_ids":[]}"#;
+pub(super) use crate::abi::result::form::EMPTY;
 
 /// Gives back what was written.
 pub(super) const RETURN: &str = "\n;; the address in the high half, the length in the low half\n\

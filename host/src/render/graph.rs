@@ -8,55 +8,36 @@
 //! An item checks that it fits before its first byte is written. Where it doesn't, it gives back a negative number, and the
 //! extractor gives up.
 
-use std::collections::HashSet;
-
-use super::lower::{Claim, Lowered, LoweredEdge, LoweredNode, LoweredValue, NodeId};
-use super::parts::{NEXT_PROPERTY, ResultPart, ResultParts};
-use super::text::{comment, indent};
+use super::items::{ItemPiece, ListItem};
+use super::lower::Lowered;
+use super::parts::ResultPart;
+use super::text::indent;
 use super::write::{self, Writer, call};
 use super::{RenderError, frame};
+use crate::abi::result::form::ItemList;
 use crate::plan::Plan;
-
-/// An item of a list, or one for each row.
-struct ListItem<'i> {
-    /// The function's name.
-    name: String,
-    /// What it is, for a comment.
-    about: String,
-    rows: Option<usize>,
-    /// Each a reason to write nothing.
-    unless: Vec<String>,
-    pieces: &'i [ItemPiece<'i>],
-}
-
-/// A piece of an item.
-enum ItemPiece<'i> {
-    Parts(&'i ResultParts),
-    /// Parts that begin with a comma each, in brackets of which the closing one comes after.
-    List(&'i ResultParts),
-}
 
 /// Writes the extractor and the functions that it calls.
 pub(super) fn write(
     writer: &mut Writer,
     plan: &Plan,
     lowered: &Lowered<'_>,
+    items: &[ListItem],
     capacity: u32,
 ) -> Result<(), RenderError> {
     let empty = writer.intern(frame::EMPTY.as_bytes());
     let decline = frame::decline(empty);
-    let mut items = Items { writer, lowered, capacity };
+    let mut written = Items { writer, lowered, capacity };
     let (mut nodes, mut edges) = (String::new(), String::new());
     let (mut full, mut partial) = (String::new(), String::new());
-    for (index, node) in lowered.nodes.iter().enumerate() {
-        items.node(&mut nodes, index, node)?;
-    }
-    for (index, edge) in lowered.edges.iter().enumerate() {
-        items.edge(&mut edges, index, edge)?;
-    }
-    for (index, claim) in lowered.claims.iter().enumerate() {
-        items.claim(&mut full, index, claim, false)?;
-        items.claim(&mut partial, index, claim, true)?;
+    for item in items {
+        let calls = match item.list {
+            ItemList::Nodes => &mut nodes,
+            ItemList::Edges => &mut edges,
+            ItemList::Full => &mut full,
+            ItemList::Partial => &mut partial,
+        };
+        written.item(calls, item)?;
     }
 
     let locals = "(local $from i32) (local $first i32) (local $any i32)";
@@ -104,117 +85,9 @@ struct Items<'w, 'l, 'p> {
 }
 
 impl Items<'_, '_, '_> {
-    fn node(
-        &mut self,
-        calls: &mut String,
-        index: usize,
-        node: &LoweredNode<'_>,
-    ) -> Result<(), RenderError> {
-        let mut parts = ResultParts::default();
-        parts.constant(",");
-        frame::node_head(&mut parts, self.lowered.session, node);
-        for property in &node.properties {
-            parts.property(NEXT_PROPERTY, property, "");
-        }
-        parts.constant("}]}");
-        let mut unless: Vec<String> = node.when.map(write::not_truthy).into_iter().collect();
-        unless.extend(missing(&node.id));
-        let item = ListItem {
-            name: format!("node_{index}"),
-            about: format!("nodes[{index}]: \"{}\"", comment(node.rule.name())),
-            rows: node.rows,
-            unless,
-            pieces: &[ItemPiece::Parts(&parts)],
-        };
-        self.item(calls, &item)
-    }
-
-    fn edge(
-        &mut self,
-        calls: &mut String,
-        index: usize,
-        edge: &LoweredEdge<'_>,
-    ) -> Result<(), RenderError> {
-        let relationship = edge.rule.relationship_name();
-        let session = self.lowered.session;
-        let (mut head, mut properties, mut end) =
-            (ResultParts::default(), ResultParts::default(), ResultParts::default());
-        head.constant(r#",{"edge_id":""#);
-        match edge.edge_id {
-            Some(slot) => head.text(&LoweredValue::Slot(slot)),
-            None => {
-                head.node_id(session, &edge.from);
-                head.constant(&format!(":{relationship}:"));
-                head.node_id(session, &edge.to);
-            }
-        }
-        head.constant(&format!(r#"","relationship_name":"{relationship}","from_node_id":""#));
-        head.node_id(session, &edge.from);
-        head.constant(r#"","to_node_id":""#);
-        head.node_id(session, &edge.to);
-        head.constant(r#"","properties":"#);
-        for property in &edge.properties {
-            properties.property(",", property, "}");
-        }
-        end.constant("]}");
-        let pieces = if edge.properties.is_empty() {
-            head.constant("[]}");
-            vec![ItemPiece::Parts(&head)]
-        } else {
-            vec![ItemPiece::Parts(&head), ItemPiece::List(&properties), ItemPiece::Parts(&end)]
-        };
-        let mut unless: Vec<String> = edge.when.map(write::not_truthy).into_iter().collect();
-        unless.extend(edge.edge_id.map(write::not_scalar));
-        unless.extend(missing(&edge.from).chain(missing(&edge.to)));
-        let mut seen = HashSet::new();
-        unless.retain(|reason| seen.insert(reason.clone()));
-        let item = ListItem {
-            name: format!("edge_{index}"),
-            about: format!("edges[{index}]: \"{}\"", comment(relationship)),
-            rows: edge.rows,
-            unless,
-            pieces: &pieces,
-        };
-        self.item(calls, &item)
-    }
-
-    /// A claim on a span, in the list of those fully or partially handled.
-    fn claim(
-        &mut self,
-        calls: &mut String,
-        index: usize,
-        claim: &Claim<'_>,
-        partial: bool,
-    ) -> Result<(), RenderError> {
-        let mut unless: Vec<String> = claim.when.map(write::not_truthy).into_iter().collect();
-        match (claim.partial, partial) {
-            (None, true) => return Ok(()),
-            (None, false) => {}
-            (Some(slot), true) => unless.push(write::not_truthy(slot)),
-            (Some(slot), false) => unless.push(write::truthy(slot)),
-        }
-        unless.push(write::not_truthy(claim.truthy));
-        unless.push(write::not_scalar(claim.id));
-        let mut parts = ResultParts::default();
-        parts.constant(",\"");
-        parts.text(&LoweredValue::Slot(claim.id));
-        parts.constant("\"");
-        let how = if partial { "partially" } else { "fully" };
-        let item = ListItem {
-            name: format!("span_{index}_{how}"),
-            about: format!("span_handling[{index}]: {how} handled"),
-            rows: claim.rows,
-            unless,
-            pieces: &[ItemPiece::Parts(&parts)],
-        };
-        self.item(calls, &item)
-    }
-
     /// Writes the functions of an item, and a call to `calls`.
-    fn item(&mut self, calls: &mut String, item: &ListItem<'_>) -> Result<(), RenderError> {
-        let parts = item.pieces.iter().flat_map(|piece| match piece {
-            ItemPiece::Parts(parts) | ItemPiece::List(parts) => parts.as_slice(),
-        });
+    fn item(&mut self, calls: &mut String, item: &ListItem) -> Result<(), RenderError> {
+        let parts = item.pieces.iter().flat_map(ItemPiece::parts);
         frame::check_constant(parts, self.capacity)?;
         let in_row = item.rows.is_some();
         let mut body = String::new();
@@ -239,7 +112,7 @@ impl Items<'_, '_, '_> {
             item.about, item.name
         );
         for unless in &item.unless {
-            text.push_str(&format!("  (if {unless} (then (return (local.get $to))))\n"));
+            text.push_str(&format!("  (if {} (then (return (local.get $to))))\n", unless.code()));
         }
         text.push_str(&format!(
             "  (local.set $from (call $room (local.get $to) {}))\n  \
@@ -284,12 +157,4 @@ impl Items<'_, '_, '_> {
         indent(&mut self.writer.functions, 1, &text);
         each
     }
-}
-
-/// Conditions under which a node with this id isn't there: its key is made of scalars.
-fn missing(id: &NodeId<'_>) -> impl Iterator<Item = String> {
-    id.keys.iter().filter_map(|(_, value)| match value {
-        LoweredValue::Slot(slot) => Some(write::not_scalar(*slot)),
-        LoweredValue::Constant(_) => None,
-    })
 }

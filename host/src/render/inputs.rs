@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::abi::block::{HEADER_BYTES, SLOT_BYTES};
+use crate::abi::result::form::RecordPlace;
 use crate::abi::section::{Input, Rows};
 use crate::plan::expr::{ForEach, Iteration};
 
@@ -29,7 +30,7 @@ struct Columns {
 }
 
 /// The record of a value: of an input without rows, in the table of slots; of a column, in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct InputSlot {
     in_row: bool,
     at: u32,
@@ -104,6 +105,11 @@ impl InputSlot {
     fn of_input(place: usize) -> Self {
         // A declaration of more inputs than fit in 32 bits is refused before a record is used.
         Self { in_row: false, at: (HEADER_BYTES + SLOT_BYTES * place) as u32 }
+    }
+
+    /// Where the record is.
+    pub(super) fn place(self) -> RecordPlace {
+        RecordPlace { in_row: self.in_row, at: self.at as usize }
     }
 
     /// Code for the address of the record.

@@ -17,6 +17,7 @@ mod extractor;
 mod frame;
 mod graph;
 mod inputs;
+mod items;
 mod lower;
 mod parts;
 mod single;

@@ -1,7 +1,10 @@
 //! A plan, rendered.
 
+use std::sync::Arc;
+
 use super::RenderError;
 use super::extractor;
+use crate::abi::result::ResultForm;
 use crate::plan::Plan;
 
 /// A rendered plan. Made by [`render`] alone.
@@ -9,6 +12,7 @@ use crate::plan::Plan;
 pub struct Source {
     text: String,
     plan: Plan,
+    form: Option<Arc<ResultForm>>,
 }
 
 impl Source {
@@ -22,6 +26,11 @@ impl Source {
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// The form of all results of the module, if it is known.
+    pub(crate) fn form(&self) -> Option<&Arc<ResultForm>> {
+        self.form.as_ref()
     }
 }
 
@@ -40,5 +49,6 @@ impl Source {
 /// # Errors
 /// [`RenderError`], for plans beyond what the ABI or a result can hold.
 pub fn render(plan: &Plan) -> Result<Source, RenderError> {
-    Ok(Source { text: extractor::module(plan)?, plan: plan.clone() })
+    let (text, form) = extractor::module(plan)?;
+    Ok(Source { text, plan: plan.clone(), form: form.map(Arc::new) })
 }

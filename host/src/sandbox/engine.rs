@@ -1,5 +1,6 @@
 //! The engine: wasmtime configured for guests that nobody trusts, and the clock behind deadlines.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -47,6 +48,7 @@ struct SandboxInner {
     isolation: Isolation,
     foreign: ForeignModules,
     granted: Granted,
+    check_one_in: NonZeroU32,
 }
 
 /// What the sandboxes of several tenants have in common.
@@ -79,7 +81,7 @@ impl Sandbox {
     /// [`ModuleLoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
     /// this machine, or no thread can be started; [`ModuleLoadError::Directory`], when a directory can't be granted.
     pub fn with_options(options: Options) -> Result<Self, ModuleLoadError> {
-        let Options { limits, isolation, allocator, foreign, wasi, cache } = options;
+        let Options { limits, isolation, allocator, foreign, wasi, cache, check_one_in } = options;
         let granted = Granted::check(wasi)?;
         if limits.stack_bytes > MAX_STACK_BYTES {
             let message = format!(
@@ -99,7 +101,8 @@ impl Sandbox {
         let helpers = Slots::per_processor();
         let shared = Shared { engine, allocator, pool, cache, helpers, clock, _ticker: ticker };
         let shared = Arc::new(shared);
-        Ok(Self { inner: Arc::new(SandboxInner { shared, limits, isolation, foreign, granted }) })
+        let inner = SandboxInner { shared, limits, isolation, foreign, granted, check_one_in };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// A sandbox for another tenant, on the same engine: its guests have limits of their own and come from the same
@@ -132,6 +135,18 @@ impl Sandbox {
     pub fn with_wasi(&self, wasi: WasiGrants) -> Result<Self, ModuleLoadError> {
         let granted = Granted::check(wasi)?;
         Ok(Self { inner: Arc::new(SandboxInner { granted, ..SandboxInner::clone(&self.inner) }) })
+    }
+
+    /// The same sandbox where [so many](Options::check_one_in) results come to one that is read in full.
+    #[must_use]
+    pub fn checking_one_in(&self, check_one_in: NonZeroU32) -> Self {
+        Self { inner: Arc::new(SandboxInner { check_one_in, ..SandboxInner::clone(&self.inner) }) }
+    }
+
+    /// How many results of a known form come to one that is read in full.
+    #[must_use]
+    pub fn check_one_in(&self) -> NonZeroU32 {
+        self.inner.check_one_in
     }
 
     /// The limits of every guest in here.

@@ -310,6 +310,12 @@ pub enum RunError {
         /// The end of the log, escaped and bounded.
         log: String,
     },
+    /// The result isn't what it is proven to be, by a defect of the host: no proof of this extractor is relied on any more.
+    #[error("the result is not what it is proven to be: {found}")]
+    Refuted {
+        /// What it is instead.
+        found: String,
+    },
     /// The thread of a [`Worker`](super::Worker) is gone.
     #[error("the worker's thread is gone")]
     Worker,
@@ -330,7 +336,7 @@ impl RunError {
     pub fn is_of_host(&self) -> bool {
         match self.cause() {
             Self::Guest(error) => error.is_of_host(),
-            Self::Worker => true,
+            Self::Worker | Self::Refuted { .. } => true,
             _ => false,
         }
     }
@@ -363,6 +369,7 @@ impl Coded for RunError {
             Self::Result(error) => error.entry(),
             Self::Deadline { .. } => codes::DEADLINE_EXCEEDED,
             Self::Logged { error, .. } => error.entry(),
+            Self::Refuted { .. } => codes::PROOF_REFUTED,
             Self::Worker => codes::WORKER_FAILED,
         }
     }
@@ -383,7 +390,7 @@ impl Coded for RunError {
             Self::Result(error) => error.usage(),
             Self::Deadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
             Self::Logged { error, .. } => error.usage(),
-            Self::Worker => None,
+            Self::Refuted { .. } | Self::Worker => None,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A module made ready: native code, its declaration, and how it may be run.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use tracing::debug;
+use tracing::{debug, error};
 use wasmtime::{InstancePre, Linker};
 
 use super::exports::ExportIndexes;
@@ -13,6 +14,7 @@ use super::wasi;
 use super::{Isolation, ModuleLoadError, Sandbox};
 use crate::abi::block::{BlockLimits, Deadline};
 use crate::abi::event::Withhold;
+use crate::abi::result::ResultForm;
 use crate::abi::section::Section;
 use crate::gate::inspect::{Inspected, ResetSafety};
 use crate::render::capacities;
@@ -32,6 +34,10 @@ struct ExtractorInner {
     sandbox: Sandbox,
     section: Section,
     is_reset_safe: bool,
+    /// The form of all its results, where that is proven.
+    result_form: Option<Arc<ResultForm>>,
+    /// Whether a result has shown that what is proven of it doesn't hold.
+    is_refuted: AtomicBool,
     imports_wasi: bool,
     ready: InstancePre<StoreState>,
     exports: ExportIndexes,
@@ -68,6 +74,7 @@ impl Extractor {
         // The state of a clock or of open files is no part of any proof.
         let is_proven = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
         let is_reset_safe = is_proven && !imports_wasi;
+        let result_form = inspected.result_form().filter(|_| is_reset_safe).cloned();
         let section = inspected.section().clone();
         let exports = ExportIndexes::of(&module, section.function())?;
         debug!(function = section.function(), is_reset_safe, imports_wasi, "module loaded");
@@ -76,6 +83,8 @@ impl Extractor {
             sandbox,
             section,
             is_reset_safe,
+            result_form,
+            is_refuted: AtomicBool::new(false),
             imports_wasi,
             ready,
             exports,
@@ -108,10 +117,37 @@ impl Extractor {
         &self.inner.sandbox
     }
 
-    /// Whether one instance may serve event after event: its result is proven to depend on the event alone.
+    /// Whether one instance may serve event after event: its result is proven to depend on the event alone, and nothing was seen
+    /// that speaks against it.
     #[must_use]
     pub fn is_reset_safe(&self) -> bool {
-        self.inner.is_reset_safe
+        self.inner.is_reset_safe && !self.is_refuted()
+    }
+
+    /// Whether the form of its results is proven, since this host rendered it, so that most of them needn't be read to be checked:
+    /// their length, their counts and where their ids are follow from the block that the host wrote. One in
+    /// [so many](super::Options::check_one_in) is read all the same, and what is accepted, and given, is the same for all of
+    /// them. Should one ever be other than it is proven to be, its event fails with the code `proof_refuted`, and from then on
+    /// every result of this extractor is read and every event gets a fresh instance.
+    #[must_use]
+    pub fn knows_results(&self) -> bool {
+        self.result_form().is_some()
+    }
+
+    /// The form of all its results, where that is proven.
+    pub(super) fn result_form(&self) -> Option<&Arc<ResultForm>> {
+        self.inner.result_form.as_ref().filter(|_| !self.is_refuted())
+    }
+
+    /// Trusts no proof of this extractor from now on, in all of its runners.
+    #[cold]
+    pub(super) fn refute(&self) {
+        error!(function = self.section().function(), "what is proven of a module doesn't hold");
+        self.inner.is_refuted.store(true, Ordering::Relaxed);
+    }
+
+    fn is_refuted(&self) -> bool {
+        self.inner.is_refuted.load(Ordering::Relaxed)
     }
 
     /// Whether it imports functions of WASI.

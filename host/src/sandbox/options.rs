@@ -1,5 +1,6 @@
 //! How a sandbox is built: what is limited, what is shared between events, and who compiles what nobody vouches for.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use super::{Cache, Limits, WasiGrants};
 
 /// How a sandbox is built. The default is the strictest that costs nothing: every limit on, instances kept only where they
 /// are proven to keep nothing, and modules that this host did not render refused rather than compiled in its process.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
     /// What a guest may use.
@@ -23,6 +24,24 @@ pub struct Options {
     pub wasi: WasiGrants,
     /// Where native code is kept for the next time; by default nowhere.
     pub cache: Option<Cache>,
+    /// How many results of an extractor whose results are proven to have a known form come to one that is read in full all the
+    /// same, by each runner: the first one, and then each that is so many later. 1 reads all of them. Default 64. It is no
+    /// matter of what is accepted: see [`Extractor::knows_results`](super::Extractor::knows_results).
+    pub check_one_in: NonZeroU32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            isolation: Isolation::default(),
+            allocator: Allocator::default(),
+            foreign: ForeignModules::default(),
+            wasi: WasiGrants::default(),
+            cache: None,
+            check_one_in: NonZeroU32::MIN.saturating_add(63),
+        }
+    }
 }
 
 /// For how long one instance of an extractor may serve. It says the most that is shared: a module that isn't proven to be

@@ -1,12 +1,14 @@
 //! From an event to a checked result.
 
+use std::num::NonZeroU32;
+
 use tracing::{Span, debug, debug_span, trace};
 
 use super::guest::{Guest, Returned};
 use super::{Extractor, Isolation, Log, RunError};
 use crate::abi::block::{BlockWriter, KEPT_BYTES, Spent};
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
-use crate::abi::result::{self, Reducer, ResultCounts};
+use crate::abi::result::{FormError, Reducer, ResultCounts};
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
@@ -32,6 +34,10 @@ pub struct Runner {
     span: Span,
     /// What the sandbox's clock said when the last event came.
     started: u64,
+    /// How many results come to one that is read in full though its form is known.
+    check_one_in: NonZeroU32,
+    /// How many results of a known form are to come before the next one that is read in full.
+    before_check: u32,
     /// Whether the instance is given up before the next event: its result was refused, or the event was so large that what
     /// it has touched of the instance's memory isn't worth keeping.
     is_over: bool,
@@ -123,6 +129,7 @@ impl Runner {
         let event_type = declared.unwrap_or(projector.len());
         let projector = projector.with_max_event_bytes(extractor.sandbox().limits().event_bytes);
         let log_bytes = extractor.sandbox().limits().log_bytes;
+        let check_one_in = extractor.sandbox().check_one_in();
         Self {
             log: extractor.imports_wasi().then(|| Log::new(log_bytes)),
             span: debug_span!("extractor", function = section.function()),
@@ -133,9 +140,17 @@ impl Runner {
             reducer: Reducer::default(),
             guest: None,
             event_type,
+            check_one_in,
+            before_check: 0,
             started: 0,
             is_over: false,
         }
+    }
+
+    /// The same for a gate: every result is read in full, also where its form [is known](Extractor::knows_results), and held to it.
+    #[must_use]
+    pub fn checking_all(self) -> Self {
+        Self { check_one_in: NonZeroU32::MIN, before_check: 0, ..self }
     }
 
     /// The extractor that this runs.
@@ -240,21 +255,42 @@ impl Runner {
         }
         RunError::if_over(self.extractor.sandbox().deadline(self.started))?;
         let called = self.called(event, observer);
+        let rule = self.extractor.section().on_duplicate();
+        let mut measured = None;
+        if let Ok(call) = &called {
+            observer.ended(Step::Guest);
+            if let Some(form) = self.extractor.result_form() {
+                let (block, bytes) = (self.writer.written(), call.returned.range.len());
+                measured = self.reducer.measure(form, block, bytes, rule);
+            }
+        }
         self.writer.release();
         self.projection.release(KEPT_BYTES);
         let GuestCall { returned: Returned { range, fuel }, block_bytes } = called?;
-        observer.ended(Step::Guest);
         let is_large = block_bytes + range.len() > KEPT_BYTES;
         // Until the result is found to be one.
         self.is_over = true;
         let json = self.guest.as_ref().map_or(&[][..], |guest| guest.bytes(range));
-        let (json, shape, made) = match self.extractor.section().on_duplicate() {
-            Some(rule) => self.reducer.check(json, rule)?,
-            None => {
-                let shape = result::check(json)?;
-                (json, shape, shape)
-            }
+        let checked = match measured {
+            None => self.reducer.check_whole(json, rule).map_err(FormError::from),
+            Some(measured) => match self.before_check.checked_sub(1) {
+                Some(left) => {
+                    self.before_check = left;
+                    self.reducer.check_form(json, measured, rule)
+                }
+                None => {
+                    self.before_check = self.check_one_in.get() - 1;
+                    self.reducer.check_both(json, measured, rule)
+                }
+            },
         };
+        let (json, shape, made) = checked.map_err(|error| match error {
+            FormError::Result(error) => RunError::from(error),
+            FormError::Refuted(found) => {
+                self.extractor.refute();
+                RunError::Refuted { found }
+            }
+        })?;
         RunError::if_over(self.extractor.sandbox().deadline(self.started))?;
         self.is_over = is_large;
         observer.ended(Step::Check);
@@ -322,5 +358,7 @@ const _: () = {
     may_be_sent::<Runner>();
 };
 
+#[cfg(test)]
+mod refuted;
 #[cfg(test)]
 mod tests;

@@ -85,7 +85,7 @@ pub(super) fn serve(
 ) -> CaseAttempt {
     let deadline = extractor.sandbox().limits().deadline();
     let mut turns = Turns { deadline, faults: Vec::new() };
-    let mut runner = extractor.runner();
+    let mut runner = extractor.runner().checking_all();
     let first_good = turns.answer(&mut runner, good);
     let first_bad = turns.answer(&mut runner, bad);
     for is_first_batch in [true, false] {
@@ -98,7 +98,7 @@ pub(super) fn serve(
         }
     }
     if first_bad.is_ok() {
-        let alone = turns.answer(&mut extractor.runner(), bad);
+        let alone = turns.answer(&mut extractor.runner().checking_all(), bad);
         turns.compare(&first_bad, &alone);
     }
     let found = code(&first_good);

@@ -56,6 +56,7 @@ const RUNS: &[(&str, &str)] = &[
     ("host_failed", "host: memory"),
     ("host_panicked", "host: panic"),
     ("worker_failed", "worker: thread"),
+    ("proof_refuted", "host: proof"),
     ("conversion_failed", "input: conversions"),
     ("duplicate_id", "result: duplicates"),
 ];

@@ -71,6 +71,12 @@ impl BlockWriter {
         Ok(&self.block)
     }
 
+    /// The block that was written last, until it is [released](Self::release).
+    #[must_use]
+    pub fn written(&self) -> &[u8] {
+        &self.block
+    }
+
     /// What the last block took, also where it was given up.
     #[must_use]
     pub fn spent(&self) -> Spent {

@@ -14,12 +14,18 @@
 //! A value is any JSON. The pass builds nothing: what it is given is what may be passed on.
 
 mod compact;
+pub(crate) mod form;
+mod known;
+mod measure;
 mod reduce;
 mod thorough;
 
 use thiserror::Error;
 
-pub use self::reduce::Reducer;
+pub use self::form::ResultForm;
+pub use self::known::FormError;
+pub use self::measure::Measured;
+pub use self::reduce::{CheckedResult, Reducer};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 

@@ -18,10 +18,10 @@ use crate::plan::expr::OnDuplicate;
 #[derive(Clone, Debug, Default)]
 pub struct Reducer {
     text: Vec<u8>,
-    lists: [ResultList; LISTS.len()],
+    pub(super) lists: [ResultList; LISTS.len()],
     /// Elements by their ids.
     by_id: HashTable<ItemPlace>,
-    hasher: RandomState,
+    pub(super) hasher: RandomState,
 }
 
 /// The lists of a result, each with the key that holds the id of an element.
@@ -39,22 +39,27 @@ pub(super) const PARTIAL: usize = 3;
 
 /// One list of a result.
 #[derive(Clone, Debug, Default)]
-struct ResultList {
+pub(super) struct ResultList {
     /// What is between the brackets, where that is more than the items with commas between them.
     inside: Option<Range<usize>>,
-    items: Vec<ResultItem>,
+    pub(super) items: Vec<ResultItem>,
     /// Whether an item of it is dropped.
     is_changed: bool,
 }
 
 /// One element of a list.
 #[derive(Clone, Debug)]
-struct ResultItem {
+pub(super) struct ResultItem {
     range: Range<usize>,
     /// Where the id is, in its quotes.
-    id: Range<usize>,
+    pub(super) id: Range<usize>,
+    /// Whether no other item can have its id.
+    pub(super) is_alone: bool,
     is_dropped: bool,
 }
+
+/// A result, what is in it, and what was in it before anything was left out.
+pub type CheckedResult<'a> = (&'a [u8], ResultCounts, ResultCounts);
 
 /// An element: its list, and its index there.
 type ItemPlace = (u8, u32);
@@ -72,14 +77,14 @@ impl Reducer {
         &'a mut self,
         json: &'a [u8],
         rule: OnDuplicate,
-    ) -> Result<(&'a [u8], ResultCounts, ResultCounts), ResultError> {
+    ) -> Result<CheckedResult<'a>, ResultError> {
         self.release();
         super::check_text(json)?;
         let lists = &mut self.lists;
         lists.iter_mut().for_each(ResultList::clear);
         let read = compact::read(json, |list, range, id| {
             if let Some(list) = lists.get_mut(list) {
-                list.items.push(ResultItem { range, id, is_dropped: false });
+                list.note(range, id, true);
             }
         });
         let made = match read {
@@ -90,6 +95,31 @@ impl Reducer {
                 made
             }
         };
+        self.reduced(json, made, rule)
+    }
+
+    /// The same, where there may be no rule, and then nothing is left out.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_whole<'a>(
+        &'a mut self,
+        json: &'a [u8],
+        rule: Option<OnDuplicate>,
+    ) -> Result<CheckedResult<'a>, ResultError> {
+        match rule {
+            Some(rule) => self.check(json, rule),
+            None => super::check(json).map(|made| (json, made, made)),
+        }
+    }
+
+    /// Deals with what appears twice in a result that was found to be one, whose items are noted.
+    pub(super) fn reduced<'a>(
+        &'a mut self,
+        json: &'a [u8],
+        made: ResultCounts,
+        rule: OnDuplicate,
+    ) -> Result<CheckedResult<'a>, ResultError> {
         let spans = made.fully_handled + made.partially_handled;
         if made.nodes <= 1 && made.edges <= 1 && spans <= 1 {
             return Ok((json, made, made));
@@ -102,12 +132,13 @@ impl Reducer {
             return Ok((json, made, made));
         }
         self.rewrite(json);
-        let left = |list: usize| self.lists[list].items.iter().filter(|it| !it.is_dropped).count();
+        let dropped =
+            |list: usize| self.lists[list].items.iter().filter(|it| it.is_dropped).count();
         let left = ResultCounts {
-            nodes: left(NODES),
-            edges: left(EDGES),
-            fully_handled: left(FULL),
-            partially_handled: left(PARTIAL),
+            nodes: made.nodes - dropped(NODES),
+            edges: made.edges - dropped(EDGES),
+            fully_handled: made.fully_handled - dropped(FULL),
+            partially_handled: made.partially_handled - dropped(PARTIAL),
         };
         Ok((&self.text, left, made))
     }
@@ -145,6 +176,9 @@ impl Reducer {
     ) -> Result<(), ResultError> {
         self.by_id.clear();
         for index in 0..self.lists[list].items.len() {
+            if self.lists[list].items[index].is_alone {
+                continue;
+            }
             let Some(earlier) = self.insert(json, list, index) else { continue };
             if rule == OnDuplicate::Reject {
                 return Err(duplicate(json, list, index, &self.lists[list].items[index]));
@@ -227,14 +261,24 @@ impl ResultList {
                     Some(end)
                 })?,
             };
-            items.push(ResultItem { range: start..end, id: own, is_dropped: false });
+            items.push(ResultItem {
+                range: start..end,
+                id: own,
+                is_alone: false,
+                is_dropped: false,
+            });
             Some(end)
         })?;
         self.inside = Some(at + 1..end - 1);
         Some(end)
     }
 
-    fn clear(&mut self) {
+    /// Notes an item, and whether another one may have its id.
+    pub(super) fn note(&mut self, range: Range<usize>, id: Range<usize>, may_repeat: bool) {
+        self.items.push(ResultItem { range, id, is_alone: !may_repeat, is_dropped: false });
+    }
+
+    pub(super) fn clear(&mut self) {
         self.inside = None;
         self.items.clear();
         self.is_changed = false;

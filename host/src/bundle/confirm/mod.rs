@@ -118,7 +118,7 @@ pub(crate) fn confirm(
 ) -> Result<Confirmed, ConfirmError> {
     let entries = expected.map(Expected::entries).unwrap_or_default();
     let mut gate = Gate {
-        runner: smoked.extractor().runner(),
+        runner: smoked.extractor().runner().checking_all(),
         plan,
         graph,
         runs: Vec::new(),

@@ -9,6 +9,7 @@ mod builder;
 mod error;
 mod request;
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 pub use self::admit::{Admitted, Bundle};
@@ -180,6 +181,10 @@ impl Pipeline {
             });
         }
         let sandbox = self.sandbox.for_tenant(limits, isolation)?;
+        let sandbox = match tenant.check_one_in() {
+            Some(check_one_in) => sandbox.checking_one_in(check_one_in),
+            None => sandbox,
+        };
         Ok(Self {
             sandbox: match tenant.wasi() {
                 Some(wasi) => sandbox.with_wasi(wasi.clone())?,
@@ -188,6 +193,13 @@ impl Pipeline {
             structure: tenant.structure(&self.structure),
             policy: tenant.fields().clone(),
         })
+    }
+
+    /// The same gates, where [so many](crate::sandbox::Options::check_one_in) results of a known form come to one that is read in
+    /// full.
+    #[must_use]
+    pub fn checking_one_in(self, check_one_in: NonZeroU32) -> Self {
+        Self { sandbox: self.sandbox.checking_one_in(check_one_in), ..self }
     }
 
     /// What may be read.

@@ -176,7 +176,7 @@ pub(crate) fn smoke_until(
         given: Given::default(),
         fuel: 0,
     };
-    let mut runner = extractor.runner();
+    let mut runner = extractor.runner().checking_all();
     for sample in samples.iter().take_while(|_| !cancel.is_cancelled()) {
         if run.fuel > MAX_FUEL {
             run.out_of_fuel(sample, samples.iter().len());

@@ -99,7 +99,7 @@ pub(super) fn main(args: &LabelArgs) -> CommandResult {
         is_quiet: args.json,
         report: LabelReport { expected: files::name(&path), ..LabelReport::default() },
     };
-    let mut runner = extractor.runner();
+    let mut runner = extractor.runner().checking_all();
     for sample in chosen {
         if task.expected().and_then(|expected| expected.of_line(sample.line())).is_some() {
             labelling.report.kept.push(sample.line());

@@ -10,7 +10,7 @@ mod stop;
 mod summary;
 
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,6 +61,9 @@ pub(super) struct RunArgs {
     /// With --check-graph: let edges lead to nodes of other events
     #[arg(long, requires = "check_graph")]
     allow_external_endpoints: bool,
+    /// Read one in N results in full, where their form is proven, which changes nothing in what is written
+    #[arg(long, value_name = "N")]
+    check_one_in: Option<NonZeroU32>,
     /// Serve on N threads, which changes nothing in what is written [default: as many as run at one time here]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -89,7 +92,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn main(args: &RunArgs) -> CommandResult {
-    let pipeline = args.cache.pipeline(&args.policy)?;
+    let mut pipeline = args.cache.pipeline(&args.policy)?;
+    if let Some(check_one_in) = args.check_one_in {
+        pipeline = pipeline.checking_one_in(check_one_in);
+    }
     let registry = open_registry(&args.bundles, &pipeline)?;
     args.cache.report(&pipeline);
     let specs = if args.check_graph {

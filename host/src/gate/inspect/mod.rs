@@ -38,6 +38,7 @@ pub use prove::{Proof, ResetSafety};
 pub use verify::{Obligation, Unproven, Verified, VerifiedCounts, verify};
 pub use wasi::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 
+use crate::abi::result::ResultForm;
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, Section};
 use problem::{ModulePlace, Problems};
 use walk::ModuleWalk;
@@ -58,6 +59,8 @@ pub struct Inspected {
     reset_safety: ResetSafety,
     #[serde(skip_serializing_if = "Option::is_none")]
     unproven: Option<Unproven>,
+    #[serde(skip)]
+    result_form: Option<Arc<ResultForm>>,
 }
 
 impl Inspected {
@@ -90,6 +93,11 @@ impl Inspected {
     #[must_use]
     pub fn unproven(&self) -> Option<&Unproven> {
         self.unproven.as_ref()
+    }
+
+    /// The form that all its results are proven to have, if it is.
+    pub(crate) fn result_form(&self) -> Option<&Arc<ResultForm>> {
+        self.result_form.as_ref()
     }
 }
 
@@ -128,6 +136,7 @@ pub fn inspect_granting(
         section: section.expect("a module without a declaration has been rejected"),
         reset_safety: ResetSafety::Unproven,
         unproven: None,
+        result_form: None,
     })
 }
 

@@ -32,7 +32,7 @@ pub enum Proof {
     Verified(Verified),
 }
 
-/// Proves reset-safety, and with it the [bound on fuel](super::FuelBound), where `rendered` is, byte for byte, the module that was
+/// Proves reset-safety, and with it the [bound on fuel](super::FuelBound) and the form of all results, where `rendered` is, byte for byte, the module that was
 /// inspected; otherwise gives it back as it was.
 ///
 /// That `rendered` is what *this host* makes of a plan is in its type: only [`compile`](crate::render::compile::compile) makes one,
@@ -40,7 +40,8 @@ pub enum Proof {
 #[must_use]
 pub fn by_rendering(inspected: Inspected, rendered: &Compiled) -> Inspected {
     if inspected.wasm[..] == *rendered.module() {
-        proven(inspected, Proof::Rendered)
+        let result_form = rendered.source().form().cloned();
+        proven(Inspected { result_form, ..inspected }, Proof::Rendered)
     } else {
         inspected
     }
@@ -60,6 +61,13 @@ pub fn by_verification(mut inspected: Inspected) -> Inspected {
             inspected
         }
     }
+}
+
+/// Takes a module for proven that isn't: what a defect of the proof would do.
+#[cfg(test)]
+pub(crate) fn by_mistake(inspected: Inspected, rendered: &Compiled) -> Inspected {
+    let result_form = rendered.source().form().cloned();
+    proven(Inspected { result_form, ..inspected }, Proof::Rendered)
 }
 
 fn proven(mut inspected: Inspected, how: Proof) -> Inspected {

@@ -3,6 +3,7 @@
 mod figures;
 mod read;
 
+use std::num::NonZeroU32;
 use std::path::Path;
 
 pub use read::TenantError;
@@ -26,6 +27,7 @@ use crate::sandbox::{Allocator, Isolation, Limits, Options, WasiGrants};
 /// | `isolation` | for how long an instance serves: `per-event`, `per-batch` or `warm` | [`Isolation`] |
 /// | `wasi` | what guests may import of WASI, `grant: none`, `core` or `files`, and the `directories` that they may read, `{host, guest}` | [`WasiGrants`] |
 /// | `allocator` | where instances come from: `on-demand`, `pooling` or `{pooling: {instances, keep_resident}}` | [`Allocator`] |
+/// | `check_one_in` | how many results of a known form come to one that is read in full | [`Options::check_one_in`] |
 ///
 /// A key or a limit that isn't known is refused, and so is a figure that could not limit: a misspelt limit would be none.
 /// A policy is the host's: it may grant more than the host's own defaults. Who lets tenants write theirs compares first.
@@ -62,6 +64,7 @@ pub struct TenantPolicy {
     isolation: Option<Isolation>,
     wasi: Option<WasiGrants>,
     allocator: Option<Allocator>,
+    check_one_in: Option<NonZeroU32>,
 }
 
 impl TenantPolicy {
@@ -113,6 +116,12 @@ impl TenantPolicy {
         self.allocator
     }
 
+    /// How many results of a known form come to one that is read in full, where the policy says so.
+    #[must_use]
+    pub fn check_one_in(&self) -> Option<NonZeroU32> {
+        self.check_one_in
+    }
+
     /// How to build a sandbox for this tenant alone, where the host builds its own like that.
     #[must_use]
     pub fn options(&self, host: Options) -> Options {
@@ -121,6 +130,7 @@ impl TenantPolicy {
             isolation: self.isolation.unwrap_or(host.isolation),
             allocator: self.allocator.unwrap_or(host.allocator),
             wasi: self.wasi.clone().unwrap_or(host.wasi),
+            check_one_in: self.check_one_in.unwrap_or(host.check_one_in),
             ..host
         }
     }

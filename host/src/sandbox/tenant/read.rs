@@ -1,6 +1,7 @@
 //! Text to a tenant's policy.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use serde::de::value::MapAccessDeserializer;
@@ -145,6 +146,7 @@ impl TenantPolicy {
             isolation,
             wasi,
             allocator,
+            check_one_in,
         } = policy::read(text, origin)?;
         for figure in limits.given() {
             within(RANGES, "limits", figure, origin)?;
@@ -160,7 +162,7 @@ impl TenantPolicy {
             }
         }
         let fields = policy::Written { deny, explicit, whole_event }.policy(origin)?;
-        Ok(Self { fields, limits, structure, isolation, wasi, allocator })
+        Ok(Self { fields, limits, structure, isolation, wasi, allocator, check_one_in })
     }
 }
 
@@ -181,6 +183,7 @@ struct WrittenPolicy {
     isolation: Option<Isolation>,
     wasi: Option<WasiGrants>,
     allocator: Option<WrittenAllocator>,
+    check_one_in: Option<NonZeroU32>,
 }
 
 /// `on-demand`, `pooling`, or an object of `pooling` with its figures.
