@@ -5,6 +5,6 @@
 pub mod by_hand;
 pub mod dataset;
 pub mod guests;
-pub mod hard;
 pub mod native;
 pub mod turns;
+pub mod whole;

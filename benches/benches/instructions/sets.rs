@@ -1,10 +1,8 @@
 //! Events with the plan that reads them.
 
-use std::path::{Path, PathBuf};
-
 use retort::plan::{self, Plan};
 use retort_benches::dataset::Dataset;
-use retort_benches::hard;
+use retort_benches::whole;
 
 /// Events of a set at most: valgrind takes some fifty times as long.
 const MAX_EVENTS: usize = 40;
@@ -17,27 +15,17 @@ pub(super) struct Set {
 }
 
 impl Set {
-    /// The short form over real events, a plan as people write them, and the hard tasks.
+    /// The short form over real events, and the whole language.
     pub(super) fn all() -> Vec<Self> {
         let short = Dataset::all()
             .into_iter()
             .map(|set| Self::new(set.name.to_owned(), set.plan, set.events));
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let orders = Self::in_folder("shop-orders", &root.join("examples/shop-orders"));
-        let hard = hard::ALL
-            .map(|(name, _)| Self::in_folder(name, &root.join("evaluation/tasks/hard").join(name)));
-        short.chain([orders]).chain(hard).collect()
-    }
-
-    fn in_folder(name: &str, folder: &Path) -> Self {
-        let read = |file: PathBuf| std::fs::read_to_string(file).expect("a file of the project");
-        let plan = plan::parse(&read(folder.join("plan.json"))).expect("the plan is valid");
-        let text = read(folder.join("events.ndjson"));
-        Self::new(
-            name.to_owned(),
-            plan,
-            text.lines().map(|line| line.as_bytes().to_vec()).collect(),
-        )
+        let whole = whole::ALL.into_iter().filter_map(|set| {
+            let plan = set.plan().expect("a file of the project");
+            let plan = plan::parse(&plan).expect("the plan is valid");
+            Some(Self::new(set.name.to_owned(), plan, set.events()?))
+        });
+        short.chain(whole).collect()
     }
 
     /// With a few of the events, of the whole range.

@@ -1,9 +1,11 @@
-//! The hard tasks of evaluation/ as a person would write them over `serde_json::Value`, and the graph that they fill.
+//! The extractions as a person would write them over `serde_json::Value`, and the graph that the hard tasks of evaluation/ fill.
 
+mod casual;
 mod directory_changes;
 mod kubernetes_audit;
 mod otlp_traces;
 mod queue_batches;
+mod shop_orders;
 mod tool_results;
 
 use std::borrow::Cow;
@@ -13,17 +15,41 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The name of a task, and its extraction by hand: event in, result out; false for an event that isn't JSON.
-pub type ByHand = (&'static str, fn(&[u8], &mut Vec<u8>) -> bool);
+/// Orders with their lines and parcels.
+#[must_use]
+pub fn shop_orders(event: &[u8], out: &mut Vec<u8>) -> bool {
+    casual::extract(event, out, shop_orders::fill)
+}
 
-/// All of them.
-pub const ALL: [ByHand; 5] = [
-    ("otlp-traces", |event, out| by_hand(event, out, otlp_traces::fill)),
-    ("tool-results", |event, out| by_hand(event, out, tool_results::fill)),
-    ("kubernetes-audit", |event, out| by_hand(event, out, kubernetes_audit::fill)),
-    ("directory-changes", |event, out| by_hand(event, out, directory_changes::fill)),
-    ("queue-batches", |event, out| by_hand(event, out, queue_batches::fill)),
-];
+/// Spans of services.
+#[must_use]
+pub fn otlp_traces(event: &[u8], out: &mut Vec<u8>) -> bool {
+    by_hand(event, out, otlp_traces::fill)
+}
+
+/// What an agent's tools gave.
+#[must_use]
+pub fn tool_results(event: &[u8], out: &mut Vec<u8>) -> bool {
+    by_hand(event, out, tool_results::fill)
+}
+
+/// Workloads that were written to a cluster.
+#[must_use]
+pub fn kubernetes_audit(event: &[u8], out: &mut Vec<u8>) -> bool {
+    by_hand(event, out, kubernetes_audit::fill)
+}
+
+/// What changed in the directory.
+#[must_use]
+pub fn directory_changes(event: &[u8], out: &mut Vec<u8>) -> bool {
+    by_hand(event, out, directory_changes::fill)
+}
+
+/// Orders out of a queue.
+#[must_use]
+pub fn queue_batches(event: &[u8], out: &mut Vec<u8>) -> bool {
+    by_hand(event, out, queue_batches::fill)
+}
 
 fn by_hand(
     event: &[u8],
