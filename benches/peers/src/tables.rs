@@ -12,7 +12,9 @@ use crate::sets::Set;
 use crate::ways::{self, Way};
 
 /// Turns of each way where nothing else is said.
-pub const ROUNDS: usize = 101;
+pub const ROUNDS: usize = 41;
+/// How many times as many turns readers have, since theirs are short.
+const READER_TURNS: usize = 5;
 /// Events of a turn at least.
 const TURN: usize = 1_000;
 /// Events of a batch that a process is started for.
@@ -46,7 +48,7 @@ pub fn measure(sets: &[Set], rounds: usize) -> Result<Vec<Measured>, Box<dyn Err
         let some: Vec<Vec<u8>> = set.events.iter().cycle().take(BATCH).cloned().collect();
         Ok(Measured {
             ways: turns(ways::all(set), &set.events, repeat, rounds)?,
-            isolated: turns(ways::isolated(set), &some, 1, rounds.div_ceil(2))?,
+            isolated: turns(ways::isolated(set), &some, 1, rounds)?,
             readers: readers(set, repeat, rounds)?,
         })
     };
@@ -122,5 +124,5 @@ fn readers(set: &Set, repeat: usize, rounds: usize) -> Result<Vec<Figures>, Box<
         };
         turns.push((name.to_owned(), Box::new(turn)));
     }
-    Ok(turns::take(turns, 3 * rounds, repeat * set.events.len()))
+    Ok(turns::take(turns, READER_TURNS * rounds, repeat * set.events.len()))
 }
