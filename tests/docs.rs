@@ -277,6 +277,7 @@ fn links_lead_somewhere() {
         ("docs/evaluation.md", "docs"),
         ("docs/graph.md", "docs"),
         ("docs/limits.md", "docs"),
+        ("docs/peers.md", "docs"),
         ("docs/plan.md", "docs"),
         ("docs/policy.md", "docs"),
         ("docs/proof.md", "docs"),
