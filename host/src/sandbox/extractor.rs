@@ -3,10 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use tracing::debug;
-use wasmtime::{InstancePre, Linker};
+use wasmtime::{InstancePre, Linker, Module};
 
+use super::declared::Declared;
 use super::exports::ExportIndexes;
 use super::native;
+use super::standing::Standing;
 use super::store::StoreState;
 use super::trap::EventBudget;
 use super::wasi;
@@ -14,7 +16,7 @@ use super::{Isolation, ModuleLoadError, Sandbox};
 use crate::abi::block::{BlockLimits, Deadline};
 use crate::abi::event::Withhold;
 use crate::abi::section::Section;
-use crate::gate::inspect::{Inspected, ResetSafety};
+use crate::gate::inspect::Inspected;
 use crate::render::capacities;
 
 /// Bytes of an event that give fuel for what the host evaluates: a conversion isn't broken off for the deadline, so this is
@@ -30,7 +32,7 @@ pub struct Extractor {
 
 struct ExtractorInner {
     sandbox: Sandbox,
-    section: Section,
+    declared: Declared,
     is_reset_safe: bool,
     imports_wasi: bool,
     ready: InstancePre<StoreState>,
@@ -41,7 +43,7 @@ struct ExtractorInner {
 
 impl std::fmt::Debug for Extractor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Extractor").field("section", &self.inner.section).finish_non_exhaustive()
+        f.debug_struct("Extractor").field("declared", &self.inner.declared).finish_non_exhaustive()
     }
 }
 
@@ -51,30 +53,71 @@ impl Sandbox {
     /// # Errors
     /// [`ModuleLoadError`], when wasmtime refuses the module or it doesn't link.
     pub fn load(&self, inspected: &Inspected) -> Result<Extractor, ModuleLoadError> {
-        Extractor::load(self.clone(), inspected)
+        let module = native::compile(self, inspected)?;
+        let section = inspected.section();
+        let function = section.function().to_owned();
+        let standing = Standing::of(inspected.reset_safety());
+        let declared = Declared::read(section.clone());
+        Extractor::load(self.clone(), &module, standing, declared, &function)
+    }
+
+    /// Loads what was admitted earlier, as [`note_verdict`](Self::note_verdict) has noted: a module that passed all gates of this
+    /// build, has this standing, and exports `function`. `None` where there is no native code of it that can be used at once.
+    pub(crate) fn reload(
+        &self,
+        wasm: &Arc<[u8]>,
+        standing: Standing,
+        function: &str,
+    ) -> Option<Extractor> {
+        let module = native::kept(self, wasm, standing)?;
+        let declared = Declared::in_module(Arc::clone(wasm));
+        let extractor =
+            Extractor::load(self.clone(), &module, standing, declared, function).ok()?;
+        self.cache()?.count_readmitted();
+        Some(extractor)
+    }
+
+    /// Whether verdicts are kept.
+    pub(crate) fn keeps_verdicts(&self) -> bool {
+        self.cache().is_some()
+    }
+
+    /// What was noted of `subject`, a digest of all that the verdict depends on.
+    pub(crate) fn verdict(&self, subject: &[u8; 32]) -> Option<Standing> {
+        self.cache()?.verdict(subject).and_then(Standing::of_byte)
+    }
+
+    /// Notes that all gates have let `subject` pass, and which standing its module has.
+    pub(crate) fn note_verdict(&self, subject: &[u8; 32], standing: Standing) {
+        if let Some(cache) = self.cache() {
+            cache.put_verdict(subject, standing.byte());
+        }
     }
 }
 
 impl Extractor {
-    fn load(sandbox: Sandbox, inspected: &Inspected) -> Result<Self, ModuleLoadError> {
-        let module = native::compile(&sandbox, inspected)?;
+    fn load(
+        sandbox: Sandbox,
+        module: &Module,
+        standing: Standing,
+        declared: Declared,
+        function: &str,
+    ) -> Result<Self, ModuleLoadError> {
         let imports_wasi = module.imports().next().is_some();
         let linker = if imports_wasi {
             wasi::linker(sandbox.engine(), sandbox.wasi().grant).map_err(ModuleLoadError::link)?
         } else {
             Linker::new(sandbox.engine())
         };
-        let ready = linker.instantiate_pre(&module).map_err(ModuleLoadError::link)?;
+        let ready = linker.instantiate_pre(module).map_err(ModuleLoadError::link)?;
         // The state of a clock or of open files is no part of any proof.
-        let is_proven = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
-        let is_reset_safe = is_proven && !imports_wasi;
-        let section = inspected.section().clone();
-        let exports = ExportIndexes::of(&module, section.function())?;
-        debug!(function = section.function(), is_reset_safe, imports_wasi, "module loaded");
+        let is_reset_safe = standing != Standing::Unproven && !imports_wasi;
+        let exports = ExportIndexes::of(module, function)?;
+        debug!(function, is_reset_safe, imports_wasi, "module loaded");
         let buffer = OnceLock::new();
         let inner = ExtractorInner {
             sandbox,
-            section,
+            declared,
             is_reset_safe,
             imports_wasi,
             ready,
@@ -99,7 +142,7 @@ impl Extractor {
     /// What the module declares.
     #[must_use]
     pub fn section(&self) -> &Section {
-        &self.inner.section
+        self.inner.declared.section()
     }
 
     /// The sandbox that it was loaded into.

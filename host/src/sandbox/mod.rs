@@ -9,6 +9,7 @@
 #[cfg(feature = "cli")]
 pub(crate) mod bare;
 mod cache;
+mod declared;
 mod engine;
 mod error;
 mod exports;
@@ -21,6 +22,7 @@ mod native;
 mod options;
 mod pool;
 pub(crate) mod runner;
+pub(crate) mod standing;
 mod store;
 pub(crate) mod tenant;
 mod trap;

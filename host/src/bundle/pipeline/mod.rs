@@ -10,6 +10,7 @@ mod error;
 mod request;
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 pub use self::admit::{Admitted, Bundle};
 pub use self::builder::PipelineBuilder;
@@ -50,6 +51,8 @@ pub struct Pipeline {
     sandbox: Sandbox,
     structure: StructuralLimits,
     policy: FieldPolicy,
+    /// What tells these gates from others, once it was asked for.
+    identity: OnceLock<[u8; 32]>,
 }
 
 /// What passed every gate. Made by [`Pipeline::accept`] alone.
@@ -187,6 +190,7 @@ impl Pipeline {
             },
             structure: tenant.structure(&self.structure),
             policy: tenant.fields().clone(),
+            identity: OnceLock::new(),
         })
     }
 
@@ -406,7 +410,7 @@ impl Pipeline {
 impl From<Sandbox> for Pipeline {
     fn from(sandbox: Sandbox) -> Self {
         let (structure, policy) = (StructuralLimits::default(), FieldPolicy::default());
-        Self { sandbox, structure, policy }
+        Self { sandbox, structure, policy, identity: OnceLock::new() }
     }
 }
 
