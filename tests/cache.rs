@@ -2,6 +2,7 @@
 
 mod attacks;
 mod directory;
+mod verdicts;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -18,8 +18,12 @@ use self::guests::{Guest, guests};
 use crate::support::workspace_root;
 
 /// Few places, for all tests here together, which are made as new in twos, so that each soon serves another guest.
-const POOL: Allocator =
-    Allocator::Pooling(Pool { instances: 32, keep_resident: 16 << 10, batch: 2 });
+const POOL: Allocator = Allocator::Pooling(Pool {
+    instances: 32,
+    keep_resident: 16 << 10,
+    batch: 2,
+    without_swap: false,
+});
 
 /// What an event gave: the result with all that goes with it, or the error.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,7 +193,9 @@ fn fresh_memory_holds_nothing_of_other_guests() {
         inspect(&wat::parse_str(text).unwrap(), &StructuralLimits::default()).unwrap()
     });
     let pools = [0, 4 << 10, 16 << 10, 1 << 20].map(|keep_resident| {
-        [1, 3].map(|batch| Allocator::Pooling(Pool { instances: 4, keep_resident, batch }))
+        [(1, false), (3, false), (1, true)].map(|(batch, without_swap)| {
+            Allocator::Pooling(Pool { instances: 4, keep_resident, batch, without_swap })
+        })
     });
     let event = br#"{"event_type":"e"}"#;
     for allocator in pools.into_iter().flatten().chain([Allocator::OnDemand]) {

@@ -1,5 +1,7 @@
 //! Streams through bundles that no plan of this host was rendered to.
 
+mod lazy;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};

@@ -91,12 +91,19 @@ fn allocator_names() -> [(&'static str, Allocator); 2] {
     [("on demand", Allocator::OnDemand), ("pooling", Allocator::Pooling(Pool::default()))]
 }
 
+/// A pool of a host that has no swap.
+fn without_swap() -> Allocator {
+    Allocator::Pooling(Pool { keep_resident: 64 << 10, without_swap: true, ..Pool::default() })
+}
+
 fn isolation(dataset: &Dataset) {
     let module = dataset.inspected();
     let events: Vec<&Vec<u8>> = dataset.events.iter().cycle().take(EVENTS).collect();
     let mut ways: Vec<Way<'_>> = Vec::new();
     for isolation in Isolation::ALL.into_iter().rev() {
-        for (allocator_name, allocator) in allocator_names() {
+        let unswapped = ("pooling, no swap", without_swap());
+        let unswapped = (isolation == Isolation::PerEvent).then_some(unswapped);
+        for (allocator_name, allocator) in allocator_names().into_iter().chain(unswapped) {
             let mut runner = runner(&module, isolation, allocator);
             let events = &events;
             let turn = move || {
@@ -123,6 +130,7 @@ fn allocators(mebibytes: u32) {
         let name = format!("pooling, keep {keep_resident} KiB, batch {batch}");
         allocators.push((name, Allocator::Pooling(pool)));
     }
+    allocators.push(("pooling, keep 64 KiB, no swap".to_owned(), without_swap()));
     let ways = allocators.into_iter().map(|(name, allocator)| -> Way<'_> {
         let mut runner = runner(&module, Isolation::PerEvent, allocator);
         let turn = move || (0..EVENTS).for_each(|_| _ = black_box(runner.run(event).is_ok()));

@@ -55,6 +55,8 @@ fn main() -> Result<()> {
                 Dispatched::Served(served) if served.event_type() == "placed" => &placed,
                 Dispatched::Served(_) => &shipped,
                 Dispatched::Unrouted => &fallback,
+                // Of a registry that loads each bundle with its first event.
+                Dispatched::Refused(error) => return Err(error.clone().into()),
             };
             served.fetch_add(1, Relaxed);
         }

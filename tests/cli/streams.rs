@@ -224,3 +224,54 @@ fn results_come_while_the_input_is_still_open() {
     drop(input);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+/// Changes a byte of a bundle's module.
+fn damage(project: &Project, bundle: &str) {
+    let path = project.path(&format!("{bundle}/extractor.wasm"));
+    let mut bytes = std::fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_bundle_is_loaded_with_its_first_event_where_that_is_asked_for() {
+    let project = Project::new();
+    let bundle = project.compile();
+    let lazily = ["run", "--bundles", "out", "--load", "first-event", "--rejects", "r.ndjson"];
+    let eagerly = project.retort(["run", "--bundles", "out", "events.ndjson"]);
+    let ended = project.retort(lazily.into_iter().chain(["events.ndjson"]));
+    assert_eq!((ended.code, &ended.stdout), (0, &eagerly.stdout), "{ended:?}");
+
+    damage(&project, &bundle);
+    let ended = project.retort_on(lazily, b"{\"event_type\":\"another\"}\n");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ended:?}");
+    assert!(!ended.stderr.contains("error"), "{ended:?}");
+    let ended = project.retort(lazily.into_iter().chain(["events.ndjson"]));
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended:?}");
+    let told = format!("error[digest_mismatch]: {bundle}/extractor.wasm: ");
+    assert_eq!(ended.stderr.matches(&told).count(), 1, "{ended:?}");
+    let rejects = lines(&std::fs::read_to_string(project.path("r.ndjson")).unwrap());
+    assert!(rejects.len() > 1);
+    for reject in rejects {
+        assert_eq!(reject["code"], "digest_mismatch");
+        assert!(reject["message"].as_str().unwrap().contains("extractor.wasm"), "{reject}");
+    }
+}
+
+#[test]
+fn of_many_bundles_each_is_loaded_with_its_first_event() {
+    let project = Project::new();
+    let bundle = project.compile();
+    damage(&project, &bundle);
+    for (others, when, code) in [(63, None, 2), (64, None, 1), (64, Some("at-start"), 2)] {
+        for number in 0..others {
+            std::fs::create_dir_all(project.path(&format!("out/{number}"))).unwrap();
+        }
+        let asked = when.map(|when| ["--load", when]).into_iter().flatten();
+        let ended = project
+            .retort(["run", "--bundles", "out"].into_iter().chain(asked).chain(["events.ndjson"]));
+        assert_eq!(ended.code, code, "{others} {ended:?}");
+        let checked = project.retort(["run", "--bundles", "out", "--check-graph", "events.ndjson"]);
+        assert_eq!(checked.code, 2, "{others} {checked:?}");
+    }
+}

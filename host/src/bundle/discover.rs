@@ -1,16 +1,19 @@
 //! Loading every bundle of a directory.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileType};
 
+use super::crew::on_all_cores;
+use super::digest::Digest;
 use super::error::BundleLoadError;
-use super::load::{Expect, Loaded, ModuleGate, load_from, trace_refusal, traced};
-use super::manifest::VALUE_CHARS;
+use super::load::{Expect, Loaded, ModuleGate, load_from, outline, trace_refusal, traced};
+use super::manifest::{MANIFEST_FILE, VALUE_CHARS};
 use super::read::kind_name;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
@@ -34,6 +37,17 @@ pub struct LoadFailure {
     pub error: BundleLoadError,
     /// The event type that is not served, if it is a collision.
     pub event_type: Option<String>,
+}
+
+impl LoadFailure {
+    /// Of one of several bundles that declare an event type.
+    pub(crate) fn collision(path: &Path, event_type: &str, claimants: usize) -> Self {
+        let shown = sanitize(event_type, VALUE_CHARS);
+        let detail = format!("event type `{shown}` is declared by {claimants} bundles");
+        let error = BundleLoadError::new(codes::EVENT_TYPE_COLLISION, path, detail);
+        trace_refusal(&error);
+        Self { error, event_type: Some(event_type.to_owned()) }
+    }
 }
 
 impl Coded for LoadFailure {
@@ -71,32 +85,104 @@ pub fn discover<G: ModuleGate>(
     allowlist: Option<&[String]>,
     gate: &G,
 ) -> Discovery<G::Module> {
-    let mut found = Discovery { registry: BTreeMap::new(), loaded: vec![], failures: vec![] };
-    let opened =
-        Dir::open_ambient_dir(root, ambient_authority()).and_then(|dir| Ok((children(&dir)?, dir)));
-    let (children, dir) = match opened {
-        Ok(opened) => opened,
-        Err(error) => {
-            let detail = format!("cannot list the directory of bundles: {error}");
-            let error = BundleLoadError::new(codes::MANIFEST_MISSING, root, detail);
-            trace_refusal(&error);
-            found.failures.push(error.into());
-            return found;
-        }
-    };
-    for (name, file_type) in children {
-        let loaded = load_child(&dir, root, &name, file_type, expect, gate);
-        match traced(&root.join(&name), loaded) {
-            Ok(loaded) => found.loaded.push(Arc::new(loaded)),
-            Err(error) => found.failures.push(error.into()),
-        }
-    }
+    let mut found = Discovery::empty();
+    let Some((dir, children)) = found.children(root) else { return found };
+    let load = |(name, file_type): &Child| load_child(&dir, root, name, *file_type, expect, gate);
+    found.take(root, &children, children.iter().map(load));
     register(&mut found, allowlist);
     found
 }
 
+/// The same, on as many threads as run at one time here, for whatever is served.
+pub(crate) fn discover_on_all_cores<G>(root: &Path, gate: &G) -> Discovery<G::Module>
+where
+    G: ModuleGate<Module: Send> + Sync,
+{
+    let mut found = Discovery::empty();
+    let Some((dir, children)) = found.children(root) else { return found };
+    let expect = Expect::default();
+    let load = |(name, file_type): &Child| load_child(&dir, root, name, *file_type, &expect, gate);
+    found.take(root, &children, on_all_cores(&children, load));
+    register(&mut found, None);
+    found
+}
+/// A bundle that lies in a directory, as its manifest says; its other files weren't looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) event_types: Vec<String>,
+    pub(crate) fingerprint: Digest,
+}
+
+/// The bundles of the directory `root`, in the order of their names, by their manifests alone. What can't be one is among the
+/// failures.
+pub(crate) fn look_over(root: &Path) -> (Vec<Found>, Vec<LoadFailure>) {
+    let mut found = Discovery::<()>::empty();
+    let Some((dir, children)) = found.children(root) else { return (Vec::new(), found.failures) };
+    let outline = |(name, file_type): &Child| {
+        let path = root.join(name);
+        let manifest = outline(&open_child(&dir, &path, name, *file_type)?, &path)?;
+        let fingerprint = manifest.fingerprint().parse().map_err(|error| {
+            let detail = format!("no content has this fingerprint: {error}");
+            BundleLoadError::new(codes::FINGERPRINT_MISMATCH, &path.join(MANIFEST_FILE), detail)
+        })?;
+        Ok(Found { path, event_types: manifest.event_types().to_vec(), fingerprint })
+    };
+    let mut outlines = Vec::with_capacity(children.len());
+    for outline in on_all_cores(&children, outline) {
+        match outline {
+            Ok(outline) => outlines.push(outline),
+            Err(error) => {
+                trace_refusal(&error);
+                found.failures.push(error.into());
+            }
+        }
+    }
+    (outlines, found.failures)
+}
+
+/// What could be a bundle: its name, and what it is.
+type Child = (OsString, FileType);
+
+impl<M> Discovery<M> {
+    fn empty() -> Self {
+        Self { registry: BTreeMap::new(), loaded: vec![], failures: vec![] }
+    }
+
+    /// The directory with what could be bundles in it, by name. `None` where it can't be listed, which is noted.
+    fn children(&mut self, root: &Path) -> Option<(Dir, Vec<Child>)> {
+        let opened = Dir::open_ambient_dir(root, ambient_authority())
+            .and_then(|dir| Ok((children(&dir)?, dir)));
+        match opened {
+            Ok((children, dir)) => Some((dir, children.into_iter().collect())),
+            Err(error) => {
+                let detail = format!("cannot list the directory of bundles: {error}");
+                let error = BundleLoadError::new(codes::MANIFEST_MISSING, root, detail);
+                trace_refusal(&error);
+                self.failures.push(error.into());
+                None
+            }
+        }
+    }
+
+    /// Takes what became of each of them.
+    fn take(
+        &mut self,
+        root: &Path,
+        children: &[Child],
+        outcomes: impl IntoIterator<Item = Result<Loaded<M>, BundleLoadError>>,
+    ) {
+        for ((name, _), outcome) in children.iter().zip(outcomes) {
+            match traced(&root.join(name), outcome) {
+                Ok(loaded) => self.loaded.push(Arc::new(loaded)),
+                Err(error) => self.failures.push(error.into()),
+            }
+        }
+    }
+}
+
 /// The entries that could be bundles, by name.
-fn children(dir: &Dir) -> io::Result<BTreeMap<std::ffi::OsString, FileType>> {
+fn children(dir: &Dir) -> io::Result<BTreeMap<OsString, FileType>> {
     let mut children = BTreeMap::new();
     for entry in dir.entries()? {
         let entry = entry?;
@@ -112,20 +198,28 @@ fn children(dir: &Dir) -> io::Result<BTreeMap<std::ffi::OsString, FileType>> {
 fn load_child<G: ModuleGate>(
     dir: &Dir,
     root: &Path,
-    name: &std::ffi::OsStr,
+    name: &OsStr,
     file_type: FileType,
     expect: &Expect<'_>,
     gate: &G,
 ) -> Result<Loaded<G::Module>, BundleLoadError> {
     let path = root.join(name);
-    let missing = |detail| BundleLoadError::new(codes::MANIFEST_MISSING, &path, detail);
+    load_from(&open_child(dir, &path, name, file_type)?, &path, expect, gate)
+}
+
+/// The directory of a bundle, which messages call `path`.
+fn open_child(
+    dir: &Dir,
+    path: &Path,
+    name: &OsStr,
+    file_type: FileType,
+) -> Result<Dir, BundleLoadError> {
+    let missing = |detail| BundleLoadError::new(codes::MANIFEST_MISSING, path, detail);
     if !file_type.is_dir() {
         return Err(missing(format!("expected a directory, found {}", kind_name(file_type))));
     }
-    let child = dir
-        .open_dir(name)
-        .map_err(|error| missing(format!("cannot open the bundle's directory: {error}")))?;
-    load_from(&child, &path, expect, gate)
+    dir.open_dir(name)
+        .map_err(|error| missing(format!("cannot open the bundle's directory: {error}")))
 }
 
 /// Gives each event type to the one bundle that declares it, and to none where there are more.
@@ -144,12 +238,11 @@ fn register<M>(found: &mut Discovery<M>, allowlist: Option<&[String]>) {
             continue;
         }
         for claimant in &claimants {
-            let shown = sanitize(event_type, VALUE_CHARS);
-            let detail = format!("event type `{shown}` is declared by {} bundles", claimants.len());
-            let code = codes::EVENT_TYPE_COLLISION;
-            let error = BundleLoadError::new(code, claimant.path(), detail);
-            trace_refusal(&error);
-            found.failures.push(LoadFailure { error, event_type: Some(event_type.to_owned()) });
+            found.failures.push(LoadFailure::collision(
+                claimant.path(),
+                event_type,
+                claimants.len(),
+            ));
         }
     }
 }

@@ -78,6 +78,32 @@ pub trait ModuleGate {
         plan: &[u8],
         manifest: &Manifest,
     ) -> Result<Self::Module, ModuleRefusal>;
+
+    /// What [`admit`](Self::admit) would give, where this gate knows that it has admitted the very same bundle before: the one whose
+    /// manifest's text has this digest. `files` reads the bundle's files, and gives the module and the plan if all of them are those
+    /// that the manifest has the digests of, and nothing lies beside them. `None`, which is the default, has the bundle loaded
+    /// as one that nothing is known of.
+    fn readmit(
+        &self,
+        _text: Digest,
+        _manifest: &Manifest,
+        _files: &mut dyn FnMut() -> Option<Unaltered>,
+    ) -> Option<Self::Module> {
+        None
+    }
+
+    /// Is told that all is well with a bundle that it has admitted, and whose manifest's text has this digest: what
+    /// [`readmit`](Self::readmit) may know.
+    fn note(&self, _text: Digest, _admitted: &Self::Module) {}
+}
+
+/// What is used of the files of a bundle, none of which was altered.
+#[derive(Clone, Debug)]
+pub struct Unaltered {
+    /// The module.
+    pub module: Vec<u8>,
+    /// The plan.
+    pub plan: Vec<u8>,
 }
 
 /// How many files of others in a bundle's directory are looked at, to name the first of them.
@@ -149,6 +175,9 @@ impl<M> Loaded<M> {
 /// there is nothing in the directory but the files that the manifest names; the gate admits the
 /// module. Nothing of the module runs before the gate does.
 ///
+/// A gate may know that it has admitted a bundle with this very manifest. Then the files are held to the fingerprint alone, which
+/// covers every byte that the digests do, and the gate isn't asked again; whatever isn't as it was then is looked at as above.
+///
 /// Links inside the directory are not followed. Of the files the module and the plan are held in
 /// memory until the gate has seen them, and no other ever is.
 ///
@@ -211,6 +240,15 @@ pub(super) fn load_from<G: ModuleGate>(
         .check(&manifest)
         .map_err(|(code, detail)| BundleLoadError::new(code, &manifest_path, detail))?;
     let files = BundleFiles { dir, path, manifest: &manifest };
+    let text_digest = Digest::of(&text);
+    let known = manifest.fingerprint().parse::<Digest>().ok().and_then(|fingerprint| {
+        let admitted =
+            gate.readmit(text_digest, &manifest, &mut || files.unaltered(fingerprint))?;
+        Some((fingerprint, admitted))
+    });
+    if let Some((fingerprint, module)) = known {
+        return Ok(Loaded { path: path.to_owned(), manifest, fingerprint, module });
+    }
     let module = files.module()?;
     files.require_digest(MANIFEST_FILE, manifest.own_digest())?;
     // The digest is that of one form of the manifest: another order, a field twice or other white
@@ -230,7 +268,13 @@ pub(super) fn load_from<G: ModuleGate>(
     let module = gate
         .admit(&module, &plan, &manifest)
         .map_err(|refusal| refusal.into_error(&path.join(manifest.module_filename())))?;
+    gate.note(text_digest, &module);
     Ok(Loaded { path: path.to_owned(), manifest, fingerprint, module })
+}
+
+/// What the manifest of the bundle in an open directory says, of which nothing is known but that it has the form of one.
+pub(super) fn outline(dir: &Dir, path: &Path) -> Result<Manifest, BundleLoadError> {
+    Ok(read_manifest(dir, path)?.0)
 }
 
 /// The manifest, and its bytes.
@@ -277,6 +321,32 @@ impl BundleFiles<'_> {
         Regular::open(self.dir, name, Part::Module.max_bytes())
             .and_then(Regular::read)
             .map_err(|error| refused(&path, &error, codes::MODULE_NOT_FOUND))
+    }
+
+    /// Holds the files to a fingerprint that covers what their digests were once found to be right for.
+    fn unaltered(&self, fingerprint: Digest) -> Option<Unaltered> {
+        // All names are in the manifest and all are regular files; a name that isn't there is found to be missing when it is read.
+        for entry in self.dir.entries().ok()? {
+            let entry = entry.ok()?;
+            let name = entry.file_name();
+            let is_named = name.to_str().is_some_and(|it| self.manifest.files().contains_key(it));
+            if !is_named || !entry.file_type().ok()?.is_file() {
+                return None;
+            }
+        }
+        let mut hasher = FingerprintHasher::new();
+        let mut found = Unaltered { module: Vec::new(), plan: Vec::new() };
+        for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
+            let file = Regular::open_listed(self.dir, &self.name(part), part.max_bytes()).ok()?;
+            let bytes = file.read().ok()?;
+            hasher.part(part, &bytes);
+            match part {
+                Part::Module => found.module = bytes,
+                Part::Plan => found.plan = bytes,
+                _ => {}
+            }
+        }
+        (hasher.finish(&self.manifest.naming()) == fingerprint).then_some(found)
     }
 
     /// Holds every file to its digest. What comes back is the fingerprint of all of them, and the plan.

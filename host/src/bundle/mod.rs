@@ -24,6 +24,7 @@
 pub(crate) mod confirm;
 mod contents;
 pub(crate) mod coverage;
+mod crew;
 mod digest;
 mod discover;
 mod error;
@@ -41,10 +42,12 @@ pub use contents::{Contents, Part, Versions};
 #[cfg(feature = "author")]
 pub(crate) use coverage::left_out;
 pub use coverage::{Coverage, FailedConversion, FailedValue, LeftOut, PropertyCoverage};
+pub(crate) use crew::on_all_cores;
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
+pub(crate) use discover::{Found, discover_on_all_cores, look_over};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal};
-pub use load::{Expect, Loaded, ModuleGate, load};
+pub use load::{Expect, Loaded, ModuleGate, Unaltered, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
 pub use pipeline::{
     Accepted, Admitted, Bundle, MODULE_NAME, Pipeline, PipelineBuilder, PipelineError, Request,

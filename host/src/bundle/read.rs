@@ -4,7 +4,7 @@ use std::io::{self, Read as _};
 
 use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions, OpenOptionsExt as _};
 
-use crate::sandbox::files::no_link;
+use crate::sandbox::files::{self, no_link};
 
 /// How much of a file is read at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -41,6 +41,11 @@ impl Regular {
             _ => ReadError::Io(error),
         })?;
         require_regular(&found)?;
+        Self::open_listed(dir, name, max_bytes)
+    }
+
+    /// The same of a name that a listing of the directory says to be a regular file's.
+    pub(super) fn open_listed(dir: &Dir, name: &str, max_bytes: u64) -> Result<Self, ReadError> {
         // The name may have changed hands since: it must still not be a link, opening it must not
         // wait for a writer, and what was opened is looked at again.
         let file = dir.open_with(name, OpenOptions::new().read(true).custom_flags(no_link()))?;
@@ -61,7 +66,9 @@ impl Regular {
     /// Hands all of it out, piece by piece, so that no file is held in memory for its digest alone.
     pub(super) fn each_piece(mut self, mut take: impl FnMut(&[u8])) -> Result<(), ReadError> {
         let changed = ReadError::Changed { expected: self.bytes };
-        let mut chunk = vec![0; CHUNK_BYTES];
+        // One byte more than there should be shows that there are no more.
+        let whole = usize::try_from(self.bytes).unwrap_or(CHUNK_BYTES).saturating_add(1);
+        let mut chunk = vec![0; whole.min(CHUNK_BYTES)];
         let mut left = self.bytes;
         loop {
             let read = match self.file.read(&mut chunk) {
@@ -82,9 +89,8 @@ impl Regular {
 
     /// All of it.
     pub(super) fn read(self) -> Result<Vec<u8>, ReadError> {
-        let mut bytes = Vec::with_capacity(usize::try_from(self.bytes).unwrap_or_default());
-        self.each_piece(|piece| bytes.extend_from_slice(piece))?;
-        Ok(bytes)
+        let bytes = files::read_at_once(&self.file, self.bytes)?;
+        bytes.ok_or(ReadError::Changed { expected: self.bytes })
     }
 }
 

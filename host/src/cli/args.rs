@@ -98,10 +98,10 @@ impl PolicyArg {
     }
 }
 
-/// Where native code is kept between runs.
+/// Where native code and verdicts of the gates are kept between runs.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct CacheArg {
-    /// Keep native code between runs in this directory, which must be this user's alone
+    /// Keep native code and the gates' verdicts between runs in this directory, which must be this user's alone
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 }

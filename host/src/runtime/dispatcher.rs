@@ -9,7 +9,7 @@ use super::registry::{Registry, Route};
 use crate::abi::block::SlotKind;
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
 use crate::abi::section::Input;
-use crate::bundle::Digest;
+use crate::bundle::{BundleLoadError, Digest};
 use crate::json::{scan, string};
 use crate::sandbox::runner::trace_rejection;
 use crate::sandbox::{RunError, RunOutcome, Runner};
@@ -41,13 +41,15 @@ pub enum Dispatched<'a> {
     Unrouted,
     /// An extractor ran.
     Served(Served<'a>),
+    /// The bundle that serves its type can't be loaded, which was found out when the first event of the bundle came.
+    Refused(&'a BundleLoadError),
 }
 
 /// The result of an event, and which bundle gave it.
 #[derive(Debug)]
 pub struct Served<'a> {
     pub(super) index: usize,
-    route: &'a Route,
+    bundle: Digest,
     event_type: &'a str,
     outcome: RunOutcome<'a>,
 }
@@ -62,7 +64,7 @@ impl<'a> Served<'a> {
     /// The fingerprint of the bundle.
     #[must_use]
     pub fn bundle(&self) -> Digest {
-        self.route.fingerprint()
+        self.bundle
     }
 
     /// What the extractor gave.
@@ -103,12 +105,22 @@ impl<'r> Dispatcher<'r> {
     /// [`RunError`]. The dispatcher is as good as before.
     pub fn dispatch(&mut self, event: &[u8]) -> Result<Dispatched<'_>, RunError> {
         let registry = self.registry;
-        let Some(index) = self.project(event)? else { return Ok(Dispatched::Unrouted) };
+        let index = match self.project(event) {
+            Ok(Some(index)) => index,
+            Ok(None) => return Ok(Dispatched::Unrouted),
+            Err(Unserved::Event(error)) => return Err(error),
+            Err(Unserved::Bundle(error)) => return Ok(Dispatched::Refused(error)),
+        };
         let Some(route) = registry.routes().get(index) else { return Ok(Dispatched::Unrouted) };
         self.make_room(route);
-        let outcome = runner(&mut self.runners, route).extract(event, &mut ())?;
+        let runner = match runner(registry, &mut self.runners, route) {
+            Ok(runner) => runner,
+            Err(error) => return Ok(Dispatched::Refused(error)),
+        };
+        let outcome = runner.extract(event, &mut ())?;
         let event_type = if route.is_prefix { &self.matched } else { &route.event_type };
-        Ok(Dispatched::Served(Served { index, route, event_type, outcome }))
+        let bundle = registry.fingerprint(route);
+        Ok(Dispatched::Served(Served { index, bundle, event_type, outcome }))
     }
 
     /// Ends a batch of all runners, as [`Runner::begin_batch`] does.
@@ -119,28 +131,31 @@ impl<'r> Dispatcher<'r> {
     /// Gives the instances of other bundles up where those of this dispatcher have all places of the pool: they would keep theirs
     /// until an event of their own came.
     fn make_room(&mut self, route: &Route) {
-        let Some(places) = route.extractor().sandbox().pool_instances() else { return };
-        if runner(&mut self.runners, route).has_instance() {
+        let Some(places) = self.registry.pool_instances() else { return };
+        if self.runners.get(route.bundle).and_then(Option::as_ref).is_some_and(Runner::has_instance)
+        {
             return;
         }
         let made = self.runners.iter_mut().flatten();
         let mut holding: Vec<&mut Runner> = made.filter(|runner| runner.has_instance()).collect();
-        if holding.len() >= (places as usize / self.sharers).max(1) {
+        if holding.len() >= (places / self.sharers).max(1) {
             holding.iter_mut().for_each(|runner| runner.give_up_instance());
         }
     }
 
     /// Which route the event takes; its runner has projected the event. `None` if there is none.
-    fn project(&mut self, event: &[u8]) -> Result<Option<usize>, RunError> {
+    fn project(&mut self, event: &[u8]) -> Result<Option<usize>, Unserved<'r>> {
         if let Some(text) = self.guess(event)
             && let Some(index) = self.registry.route_of(text)
             && let Some(route) = self.registry.routes().get(index)
         {
-            let runner = runner(&mut self.runners, route);
-            runner.project(event)?;
-            if runner.is_of_type(event, text) {
-                self.keep(route, text);
-                return Ok(Some(index));
+            // Whether the bundle can be loaded matters only if the event is of its type.
+            if let Ok(runner) = runner(self.registry, &mut self.runners, route) {
+                runner.project(event)?;
+                if runner.is_of_type(event, text) {
+                    self.keep(route, text);
+                    return Ok(Some(index));
+                }
             }
         }
         let resolved = self.resolve(event);
@@ -148,7 +163,8 @@ impl<'r> Dispatcher<'r> {
         let resolved = resolved.inspect_err(|error| trace_rejection(&Span::none(), error));
         let Some(index) = resolved? else { return Ok(None) };
         let Some(route) = self.registry.routes().get(index) else { return Ok(None) };
-        runner(&mut self.runners, route).project(event)?;
+        let runner = runner(self.registry, &mut self.runners, route).map_err(Unserved::Bundle)?;
+        runner.project(event)?;
         Ok(Some(index))
     }
 
@@ -195,10 +211,30 @@ impl<'r> Dispatcher<'r> {
     }
 }
 
-/// The runner of a route's bundle.
-fn runner<'a>(runners: &'a mut Vec<Option<Runner>>, route: &Route) -> &'a mut Runner {
+/// Why an event isn't served.
+enum Unserved<'r> {
+    Event(RunError),
+    Bundle(&'r BundleLoadError),
+}
+
+impl From<RunError> for Unserved<'_> {
+    fn from(error: RunError) -> Self {
+        Self::Event(error)
+    }
+}
+
+/// The runner of a route's bundle, which is loaded if it isn't yet.
+fn runner<'a, 'r>(
+    registry: &'r Registry,
+    runners: &'a mut Vec<Option<Runner>>,
+    route: &Route,
+) -> Result<&'a mut Runner, &'r BundleLoadError> {
     if runners.len() <= route.bundle {
         runners.resize_with(route.bundle + 1, || None);
     }
-    runners[route.bundle].get_or_insert_with(|| route.extractor().runner())
+    let place = &mut runners[route.bundle];
+    match place {
+        Some(runner) => Ok(runner),
+        None => Ok(place.insert(registry.bundle(route)?.module().runner())),
+    }
 }

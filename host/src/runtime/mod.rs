@@ -1,9 +1,9 @@
 //! Bundles at work: streams of events, each routed to the extractor of its type.
 //!
-//! A [`Registry`] says which bundle serves which event type; it is shared between threads. A [`Dispatcher`] is one thread's
-//! runners for it, and [`Stream`] takes dispatchers, one for each of its threads, through lines of JSON: results to one writer,
-//! rejected events to another, and a [`Summary`] of all. One bad event never stops a stream, and memory does not grow with the
-//! number of events.
+//! A [`Registry`] says which bundle serves which event type; it is shared between threads, and loads all bundles when it is opened, or
+//! each with its first event. A [`Dispatcher`] is one thread's runners for it, and [`Stream`] takes dispatchers, one for each of its
+//! threads, through lines of JSON: results to one writer, rejected events to another, and a [`Summary`] of all. One bad event never
+//! stops a stream, and memory does not grow with the number of events.
 //!
 //! It knows bundles and the sandbox, and nothing of how plans are written.
 
@@ -13,6 +13,7 @@ mod error;
 mod outputs;
 mod registry;
 mod serve;
+mod served;
 mod source;
 mod stream;
 mod summary;

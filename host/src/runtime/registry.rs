@@ -1,22 +1,24 @@
 //! Which bundle serves which event type.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::served::{ServedBundle, Serving};
 use crate::bundle::pipeline::{Admitted, Pipeline};
-use crate::bundle::{self, BundleLoadError, Digest, Discovery, Expect, LoadFailure, Loaded, Part};
+use crate::bundle::{self, BundleLoadError, Digest, Discovery, LoadFailure, Part};
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded;
 use crate::graph::spec::{GraphSpec, GraphSpecError};
 use crate::plan::EventPattern;
-use crate::sandbox::Extractor;
 
 /// The bundles of a directory, and which event types each of them serves.
 #[derive(Debug)]
 pub struct Registry {
+    gates: Pipeline,
+    bundles: Vec<ServedBundle>,
     routes: Vec<Route>,
     /// By the event type as the text of JSON, the way `serde_json` writes it.
     by_text: HashMap<Vec<u8>, usize>,
@@ -25,8 +27,6 @@ pub struct Registry {
     /// How long these are, the longest first.
     prefix_lengths: Vec<usize>,
     failures: Vec<LoadFailure>,
-    bundles: usize,
-    max_event_bytes: usize,
 }
 
 /// One event type, or one prefix, with the bundle that serves it.
@@ -37,8 +37,6 @@ pub(super) struct Route {
     pub(super) is_prefix: bool,
     /// Which of the registry's bundles: routes of one bundle share a runner.
     pub(super) bundle: usize,
-    /// With what serving needs, and nothing else of what the gates made of its module.
-    pub(super) loaded: Arc<Loaded<Extractor>>,
 }
 
 /// Why the graph spec of a bundle can't be had.
@@ -63,58 +61,108 @@ impl Coded for GraphsError {
 }
 
 impl Registry {
-    /// Loads every bundle of the directory `root` through the gates of `pipeline`. What could not be loaded is in
-    /// [`failures`](Self::failures); the others are served.
+    /// Loads every bundle of the directory `root` through the gates of `pipeline`, on as many threads as run at one time here. What
+    /// could not be loaded is in [`failures`](Self::failures); the others are served.
     #[must_use]
     pub fn open(root: &Path, pipeline: &Pipeline) -> Self {
-        let found = bundle::discover(root, &Expect::default(), None, pipeline);
-        Self::new(found, pipeline)
+        Self::new(bundle::discover_on_all_cores(root, pipeline), pipeline)
+    }
+
+    /// Reads the manifests of the bundles in the directory `root` and nothing else of them: a bundle goes through the gates of
+    /// `pipeline` when its first event comes, whose thread loads it. Events of one that can't be loaded are
+    /// [refused](super::Dispatched::Refused), and it is in [`late_failures`](Self::late_failures).
+    ///
+    /// What claims an event type together with others is loaded right away, so that the same is served as by
+    /// [`open`](Self::open): a bundle that can't be loaded takes no type from one that can. A bundle that is exchanged for another
+    /// before its first event can't be loaded any more.
+    #[must_use]
+    pub fn open_lazily(root: &Path, pipeline: &Pipeline) -> Self {
+        let (found, failures) = bundle::look_over(root);
+        let mut registry = Self::empty(pipeline, failures);
+        registry.bundles = found.iter().map(ServedBundle::found).collect();
+        let mut claims: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (place, found) in found.iter().enumerate() {
+            found.event_types.iter().for_each(|it| claims.entry(it).or_default().push(place));
+        }
+        let contested = claims.values().filter(|places| places.len() > 1).flatten();
+        let mut contested: Vec<usize> = contested.copied().collect();
+        contested.sort_unstable();
+        contested.dedup();
+        registry.load_at_once(&contested);
+        let mut collisions = Vec::new();
+        for (event_type, mut places) in claims {
+            places.retain(|place| registry.bundles[*place].failure().is_none());
+            match places.as_slice() {
+                [] => {}
+                [only] => registry.add_route(event_type, *only),
+                several => collisions.extend(several.iter().map(|place| {
+                    LoadFailure::collision(&found[*place].path, event_type, several.len())
+                })),
+            }
+        }
+        let unfit = contested.iter().filter_map(|place| registry.bundles[*place].failure());
+        let unfit: Vec<LoadFailure> = unfit.cloned().map(LoadFailure::from).collect();
+        registry.failures.extend(unfit.into_iter().chain(collisions));
+        registry.sort_prefixes();
+        registry
     }
 
     /// The registry of what was discovered in a directory with the gates of `pipeline`.
     #[must_use]
     pub fn new(found: Discovery<Admitted>, pipeline: &Pipeline) -> Self {
-        let mut registry = Self {
-            routes: Vec::with_capacity(found.registry.len()),
-            by_text: HashMap::with_capacity(found.registry.len()),
-            by_prefix: HashMap::new(),
-            prefix_lengths: Vec::new(),
-            failures: found.failures,
-            bundles: found.loaded.len(),
-            max_event_bytes: pipeline.sandbox().limits().event_bytes,
-        };
+        let mut registry = Self::empty(pipeline, found.failures);
+        registry.bundles = found.loaded.iter().map(|bundle| ServedBundle::of(bundle)).collect();
         let places: HashMap<_, usize> =
             found.loaded.iter().enumerate().map(|(place, it)| (Arc::as_ptr(it), place)).collect();
-        let serving: Vec<Arc<Loaded<Extractor>>> = found
-            .loaded
-            .iter()
-            .map(|loaded| Arc::new(loaded.with_module(loaded.module().extractor().clone())))
-            .collect();
-        for (event_type, loaded) in found.registry {
-            let place = places.get(&Arc::as_ptr(&loaded)).copied();
-            let Some((bundle, loaded)) = place.and_then(|at| Some((at, serving.get(at)?))) else {
-                continue;
-            };
-            let loaded = Arc::clone(loaded);
-            let index = registry.routes.len();
-            let is_prefix = match EventPattern::new(&event_type) {
-                EventPattern::Exact(exact) => {
-                    registry.by_text.insert(json_text(&exact), index);
-                    false
-                }
-                EventPattern::Prefix(prefix) => {
-                    let mut text = json_text(&prefix);
-                    text.pop();
-                    registry.prefix_lengths.push(text.len());
-                    registry.by_prefix.insert(text, index);
-                    true
-                }
-            };
-            registry.routes.push(Route { event_type, is_prefix, bundle, loaded });
+        for (event_type, loaded) in &found.registry {
+            if let Some(place) = places.get(&Arc::as_ptr(loaded)) {
+                registry.add_route(event_type, *place);
+            }
         }
-        registry.prefix_lengths.sort_unstable_by(|one, other| other.cmp(one));
-        registry.prefix_lengths.dedup();
+        registry.sort_prefixes();
         registry
+    }
+
+    fn empty(pipeline: &Pipeline, failures: Vec<LoadFailure>) -> Self {
+        Self {
+            gates: pipeline.clone(),
+            bundles: Vec::new(),
+            routes: Vec::new(),
+            by_text: HashMap::new(),
+            by_prefix: HashMap::new(),
+            prefix_lengths: Vec::new(),
+            failures,
+        }
+    }
+
+    fn add_route(&mut self, event_type: &str, bundle: usize) {
+        let index = self.routes.len();
+        let is_prefix = match EventPattern::new(event_type) {
+            EventPattern::Exact(exact) => {
+                self.by_text.insert(json_text(&exact), index);
+                false
+            }
+            EventPattern::Prefix(prefix) => {
+                let mut text = json_text(&prefix);
+                text.pop();
+                self.prefix_lengths.push(text.len());
+                self.by_prefix.insert(text, index);
+                true
+            }
+        };
+        self.routes.push(Route { event_type: event_type.to_owned(), is_prefix, bundle });
+    }
+
+    fn sort_prefixes(&mut self) {
+        self.prefix_lengths.sort_unstable_by(|one, other| other.cmp(one));
+        self.prefix_lengths.dedup();
+    }
+
+    fn load_at_once(&self, places: &[usize]) {
+        bundle::on_all_cores(places, |place| {
+            // Whether it went well is asked of the bundle.
+            let _ = self.bundles[*place].load(&self.gates);
+        });
     }
 
     /// Whether no event type is served.
@@ -123,10 +171,11 @@ impl Registry {
         self.routes.is_empty()
     }
 
-    /// How many bundles were loaded, whether they serve a type or not.
+    /// How many bundles there are, whether they serve a type or not: those that were loaded or, where each is loaded with its first
+    /// event, those that have a manifest.
     #[must_use]
     pub fn bundles(&self) -> usize {
-        self.bundles
+        self.bundles.len()
     }
 
     /// The event types and prefixes that are served, as bundles declare them, in the order of code points.
@@ -135,19 +184,30 @@ impl Registry {
     }
 
     /// The event types and prefixes with the fingerprints of the bundles that serve them, in the order of
-    /// [`event_types`](Self::event_types).
+    /// [`event_types`](Self::event_types). That of a bundle which isn't loaded yet is what its manifest says: nothing else is
+    /// loaded in its place.
     pub fn served(&self) -> impl Iterator<Item = (&str, Digest)> {
-        self.routes.iter().map(|route| (route.event_type.as_str(), route.fingerprint()))
+        self.routes.iter().map(|route| (route.event_type.as_str(), self.fingerprint(route)))
     }
 
-    /// Why a bundle isn't served, or an event type of it.
+    /// Why a bundle isn't served, or an event type of it, as far as that was known when the registry was opened.
     #[must_use]
     pub fn failures(&self) -> &[LoadFailure] {
         &self.failures
     }
 
+    /// The bundles that could not be loaded when their first events came, in the order of their names, so far.
+    #[must_use]
+    pub fn late_failures(&self) -> Vec<LoadFailure> {
+        let known: HashSet<_> = self.failures.iter().map(|failure| failure.error.path()).collect();
+        let failures = self.bundles.iter().filter_map(ServedBundle::failure);
+        let late = failures.filter(|error| !known.contains(error.path()));
+        late.cloned().map(LoadFailure::from).collect()
+    }
+
     /// The graph spec of each event type's bundle, in the order of [`event_types`](Self::event_types). They are read once
-    /// more from the bundles, since most of those who serve events don't ask for them; the types of one bundle share one.
+    /// more from the bundles, since most of those who serve events don't ask for them; the types of one bundle share one. A bundle
+    /// that isn't loaded yet is.
     ///
     /// # Errors
     /// [`GraphsError`], which names the file, for a spec that was altered since, or that this version doesn't read.
@@ -157,9 +217,10 @@ impl Registry {
             if let Some(spec) = of_bundles.get(&route.bundle) {
                 return Ok(Arc::clone(spec));
             }
-            let name = Part::Graph.file_name(route.loaded.manifest().module_name());
-            let origin = route.loaded.path().join(name);
-            let graph = route.loaded.read(Part::Graph)?.unwrap_or_default();
+            let loaded = self.bundle(route).map_err(BundleLoadError::clone)?;
+            let name = Part::Graph.file_name(loaded.manifest().module_name());
+            let origin = loaded.path().join(name);
+            let graph = loaded.read(Part::Graph)?.unwrap_or_default();
             let text = String::from_utf8_lossy(&graph);
             let spec = Arc::new(GraphSpec::parse(&text, &origin.to_string_lossy())?);
             of_bundles.insert(route.bundle, Arc::clone(&spec));
@@ -183,28 +244,26 @@ impl Registry {
         self.by_text.get(text).or_else(by_prefix).copied()
     }
 
+    /// The bundle of a route, loaded.
+    pub(super) fn bundle(&self, route: &Route) -> Result<&Serving, &BundleLoadError> {
+        self.bundles[route.bundle].load(&self.gates)
+    }
+
+    pub(super) fn fingerprint(&self, route: &Route) -> Digest {
+        self.bundles[route.bundle].fingerprint()
+    }
+
     pub(super) fn max_event_bytes(&self) -> usize {
-        self.max_event_bytes
+        self.gates.sandbox().limits().event_bytes
     }
 
     /// How many instances there can be at one time, where they come from a pool.
     pub(super) fn pool_instances(&self) -> Option<usize> {
-        let places = |route: &Route| route.extractor().sandbox().pool_instances();
-        self.routes.iter().filter_map(places).min().map(|places| places as usize)
+        self.gates.sandbox().pool_instances().map(|places| places as usize)
     }
 }
 
 /// A string as the text of JSON.
 fn json_text(text: &str) -> Vec<u8> {
     serde_json::Value::from(text).to_string().into_bytes()
-}
-
-impl Route {
-    pub(super) fn extractor(&self) -> &Extractor {
-        self.loaded.module()
-    }
-
-    pub(super) fn fingerprint(&self) -> Digest {
-        self.loaded.fingerprint()
-    }
 }

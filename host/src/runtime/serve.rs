@@ -34,7 +34,7 @@ pub(super) struct ServeConfig<'r> {
 
 impl<'r> ServeConfig<'r> {
     pub(super) fn new(registry: &'r Registry) -> Self {
-        let heads = registry.routes().iter().map(LineHead::new).collect();
+        let heads = registry.routes().iter().map(|route| LineHead::new(registry, route)).collect();
         Self { registry, heads, graphs: None, batch: None }
     }
 }
@@ -73,12 +73,13 @@ struct LineHead {
 }
 
 impl LineHead {
-    fn new(route: &Route) -> Self {
+    fn new(registry: &Registry, route: &Route) -> Self {
         let mut event_type = b",\"event_type\":".to_vec();
         if !route.is_prefix {
             push_text(&mut event_type, &route.event_type);
         }
-        let bundle = format!(",\"bundle\":\"{}\",\"result\":", route.fingerprint()).into_bytes();
+        let bundle =
+            format!(",\"bundle\":\"{}\",\"result\":", registry.fingerprint(route)).into_bytes();
         Self { event_type, is_prefix: route.is_prefix, bundle }
     }
 
@@ -136,6 +137,9 @@ impl<'r> LineServer<'r> {
             Ok(Dispatched::Unrouted) => {
                 summary.unrouted += 1;
                 return;
+            }
+            Ok(Dispatched::Refused(error)) => {
+                return reject(origin, number, &error.problem(), output);
             }
             Err(error) => return reject(origin, number, &error.problem(), output),
         };

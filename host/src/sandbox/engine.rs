@@ -257,7 +257,9 @@ pub(super) fn compiler() -> Config {
         // Traps are identified by their code; a guest's frames add nothing for a reader of its plan.
         .wasm_backtrace_max_frames(None)
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
-        .generate_address_map(false);
+        .generate_address_map(false)
+        // Nothing unwinds through a guest's frames: a panic of a function of the host ends before them.
+        .native_unwind_info(false);
     config
 }
 
@@ -282,9 +284,9 @@ fn pooling(pool: Pool) -> PoolingAllocationConfig {
         .max_unused_warm_slots(pool.instances)
         .linear_memory_keep_resident(pool.keep_resident)
         .decommit_batch_size(pool.batch)
-        // Asks the kernel which pages were written. A page that was swapped out in between has been reported to be left as it
-        // is, which would show one guest's bytes to the next.
-        .pagemap_scan(Enabled::No);
+        // Asks the kernel which pages were written and are in memory. One that was swapped out in between would be left as it is, which
+        // would show one guest's bytes to the next: so it is for the host to say that there are none.
+        .pagemap_scan(if pool.without_swap { Enabled::Auto } else { Enabled::No });
     config
 }
 

@@ -4,10 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use tracing::{debug, error};
-use wasmtime::{InstancePre, Linker};
+use wasmtime::{InstancePre, Linker, Module};
 
+use super::declared::Declared;
 use super::exports::ExportIndexes;
+use super::known_form::{FormSource, KnownForm};
 use super::native;
+use super::standing::Standing;
 use super::store::StoreState;
 use super::trap::EventBudget;
 use super::wasi;
@@ -16,7 +19,7 @@ use crate::abi::block::{BlockLimits, Deadline};
 use crate::abi::event::Withhold;
 use crate::abi::result::ResultForm;
 use crate::abi::section::Section;
-use crate::gate::inspect::{Inspected, ResetSafety};
+use crate::gate::inspect::Inspected;
 use crate::render::capacities;
 
 /// Bytes of an event that give fuel for what the host evaluates: a conversion isn't broken off for the deadline, so this is
@@ -32,10 +35,10 @@ pub struct Extractor {
 
 struct ExtractorInner {
     sandbox: Sandbox,
-    section: Section,
+    declared: Declared,
     is_reset_safe: bool,
     /// The form of all its results, where that is proven.
-    result_form: Option<Arc<ResultForm>>,
+    result_form: KnownForm,
     /// Whether a result has shown that what is proven of it doesn't hold.
     is_refuted: AtomicBool,
     imports_wasi: bool,
@@ -47,7 +50,7 @@ struct ExtractorInner {
 
 impl std::fmt::Debug for Extractor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Extractor").field("section", &self.inner.section).finish_non_exhaustive()
+        f.debug_struct("Extractor").field("declared", &self.inner.declared).finish_non_exhaustive()
     }
 }
 
@@ -57,31 +60,81 @@ impl Sandbox {
     /// # Errors
     /// [`ModuleLoadError`], when wasmtime refuses the module or it doesn't link.
     pub fn load(&self, inspected: &Inspected) -> Result<Extractor, ModuleLoadError> {
-        Extractor::load(self.clone(), inspected)
+        let module = native::compile(self, inspected)?;
+        let section = inspected.section();
+        let function = section.function().to_owned();
+        let standing = Standing::of(inspected.reset_safety());
+        let declared = Declared::read(section.clone());
+        let result_form = KnownForm::known(inspected.result_form().cloned());
+        Extractor::load(self.clone(), &module, standing, declared, result_form, &function)
+    }
+
+    /// Loads what was admitted earlier, as [`note_verdict`](Self::note_verdict) has noted: a module that passed all gates of this
+    /// build, has this standing, and exports `function`; what the form of its results is, `result_form` says when it is asked for.
+    /// `None` where there is no native code of it that can be used at once.
+    pub(crate) fn reload(
+        &self,
+        wasm: &Arc<[u8]>,
+        standing: Standing,
+        function: &str,
+        result_form: FormSource,
+    ) -> Option<Extractor> {
+        let module = native::kept(self, wasm, standing)?;
+        let declared = Declared::in_module(Arc::clone(wasm));
+        let result_form = match standing {
+            Standing::Rendered => KnownForm::later(result_form),
+            Standing::Verified | Standing::Unproven => KnownForm::known(None),
+        };
+        let extractor =
+            Extractor::load(self.clone(), &module, standing, declared, result_form, function);
+        let extractor = extractor.ok()?;
+        self.cache()?.count_readmitted();
+        Some(extractor)
+    }
+
+    /// Whether verdicts are kept.
+    pub(crate) fn keeps_verdicts(&self) -> bool {
+        self.cache().is_some()
+    }
+
+    /// What was noted of `subject`, a digest of all that the verdict depends on.
+    pub(crate) fn verdict(&self, subject: &[u8; 32]) -> Option<Standing> {
+        self.cache()?.verdict(subject).and_then(Standing::of_byte)
+    }
+
+    /// Notes that all gates have let `subject` pass, and which standing its module has.
+    pub(crate) fn note_verdict(&self, subject: &[u8; 32], standing: Standing) {
+        if let Some(cache) = self.cache() {
+            cache.put_verdict(subject, standing.byte());
+        }
     }
 }
 
 impl Extractor {
-    fn load(sandbox: Sandbox, inspected: &Inspected) -> Result<Self, ModuleLoadError> {
-        let module = native::compile(&sandbox, inspected)?;
+    fn load(
+        sandbox: Sandbox,
+        module: &Module,
+        standing: Standing,
+        declared: Declared,
+        result_form: KnownForm,
+        function: &str,
+    ) -> Result<Self, ModuleLoadError> {
         let imports_wasi = module.imports().next().is_some();
         let linker = if imports_wasi {
             wasi::linker(sandbox.engine(), sandbox.wasi().grant).map_err(ModuleLoadError::link)?
         } else {
             Linker::new(sandbox.engine())
         };
-        let ready = linker.instantiate_pre(&module).map_err(ModuleLoadError::link)?;
+        let ready = linker.instantiate_pre(module).map_err(ModuleLoadError::link)?;
         // The state of a clock or of open files is no part of any proof.
-        let is_proven = matches!(inspected.reset_safety(), ResetSafety::Proven { .. });
-        let is_reset_safe = is_proven && !imports_wasi;
-        let result_form = inspected.result_form().filter(|_| is_reset_safe).cloned();
-        let section = inspected.section().clone();
-        let exports = ExportIndexes::of(&module, section.function())?;
-        debug!(function = section.function(), is_reset_safe, imports_wasi, "module loaded");
+        let is_reset_safe = standing != Standing::Unproven && !imports_wasi;
+        let result_form = if is_reset_safe { result_form } else { KnownForm::known(None) };
+        let exports = ExportIndexes::of(module, function)?;
+        debug!(function, is_reset_safe, imports_wasi, "module loaded");
         let buffer = OnceLock::new();
         let inner = ExtractorInner {
             sandbox,
-            section,
+            declared,
             is_reset_safe,
             result_form,
             is_refuted: AtomicBool::new(false),
@@ -108,7 +161,7 @@ impl Extractor {
     /// What the module declares.
     #[must_use]
     pub fn section(&self) -> &Section {
-        &self.inner.section
+        self.inner.declared.section()
     }
 
     /// The sandbox that it was loaded into.
@@ -136,7 +189,12 @@ impl Extractor {
 
     /// The form of all its results, where that is proven.
     pub(super) fn result_form(&self) -> Option<&Arc<ResultForm>> {
-        self.inner.result_form.as_ref().filter(|_| !self.is_refuted())
+        if self.is_refuted() { None } else { self.inner.result_form.get() }
+    }
+
+    /// Whether it takes no work to say whether there is such a form.
+    pub(super) fn has_form_at_hand(&self) -> bool {
+        self.inner.result_form.is_at_hand()
     }
 
     /// Trusts no proof of this extractor from now on, in all of its runners.

@@ -1,7 +1,7 @@
 //! Files in directories that others may write to as well.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
@@ -21,6 +21,28 @@ pub(crate) fn open_lock(dir: &Dir, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true).mode(mode).custom_flags(no_link());
     Ok(dir.open_with(LOCK, &options)?.into_std())
+}
+
+/// All of a regular file that had so many bytes when it was opened; `None` where it has another number of them by now.
+pub(crate) fn read_at_once(
+    mut file: &cap_std::fs::File,
+    bytes: u64,
+) -> io::Result<Option<Vec<u8>>> {
+    let Ok(expected) = usize::try_from(bytes) else { return Ok(None) };
+    // One byte more would show that there are more.
+    let mut buffer = vec![0; expected.saturating_add(1)];
+    let mut filled = 0;
+    while filled < expected {
+        match file.read(buffer.get_mut(filled..).unwrap_or_default()) {
+            Ok(0) => break,
+            // Where the file goes on, a read fills what it is given: what it left is behind the end.
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    buffer.truncate(filled);
+    Ok((filled == expected).then_some(buffer))
 }
 
 /// Removes whatever has this name, with all that is in it.

@@ -9,6 +9,7 @@
 #[cfg(feature = "cli")]
 pub(crate) mod bare;
 mod cache;
+mod declared;
 mod engine;
 mod error;
 mod exports;
@@ -16,11 +17,13 @@ mod extractor;
 pub(crate) mod files;
 mod guest;
 pub(crate) mod helper;
+mod known_form;
 mod limits;
 mod native;
 mod options;
 mod pool;
 pub(crate) mod runner;
+pub(crate) mod standing;
 mod store;
 pub(crate) mod tenant;
 mod trap;

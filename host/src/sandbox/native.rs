@@ -2,15 +2,16 @@
 
 use wasmtime::{Engine, Module};
 
+use super::standing::Standing;
 use super::{ForeignModules, ModuleLoadError, Sandbox, helper};
-use crate::gate::inspect::{Inspected, Proof, ResetSafety};
+use crate::gate::inspect::Inspected;
 
 /// Makes native code of a module: in this process if this host rendered it, and as [`ForeignModules`] says if not. What was
 /// compiled before comes from the sandbox's cache, if it has one; a module that nobody may compile doesn't come from there
 /// either.
 pub(super) fn compile(sandbox: &Sandbox, inspected: &Inspected) -> Result<Module, ModuleLoadError> {
     let (engine, wasm) = (sandbox.engine(), inspected.wasm());
-    let compiler = Compiler::of(sandbox, inspected)?;
+    let compiler = Compiler::of(sandbox, Standing::of(inspected.reset_safety()))?;
     let Some(cache) = sandbox.cache() else {
         return match compiler {
             Compiler::ThisProcess => {
@@ -28,6 +29,13 @@ pub(super) fn compile(sandbox: &Sandbox, inspected: &Inspected) -> Result<Module
     Ok(module)
 }
 
+/// The native code that there is in the sandbox's cache for a module of this standing. `None` where there is none, or nobody may
+/// compile it.
+pub(super) fn kept(sandbox: &Sandbox, wasm: &[u8], standing: Standing) -> Option<Module> {
+    Compiler::of(sandbox, standing).ok()?;
+    sandbox.cache()?.get_early(wasm, |code| deserialized(sandbox.engine(), code).ok())
+}
+
 /// Who compiles a module.
 enum Compiler<'a> {
     ThisProcess,
@@ -35,11 +43,9 @@ enum Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn of(sandbox: &'a Sandbox, inspected: &Inspected) -> Result<Self, ModuleLoadError> {
-        let is_rendered =
-            matches!(inspected.reset_safety(), ResetSafety::Proven { how: Proof::Rendered });
+    fn of(sandbox: &'a Sandbox, standing: Standing) -> Result<Self, ModuleLoadError> {
         match sandbox.foreign() {
-            _ if is_rendered => Ok(Self::ThisProcess),
+            _ if standing == Standing::Rendered => Ok(Self::ThisProcess),
             ForeignModules::InProcess => Ok(Self::ThisProcess),
             ForeignModules::Helper(program) => Ok(Self::Helper(program)),
             ForeignModules::Refuse => Err(ModuleLoadError::Foreign),

@@ -22,7 +22,7 @@ pub struct Options {
     pub foreign: ForeignModules,
     /// What guests may import of WASI, and which directories they may read.
     pub wasi: WasiGrants,
-    /// Where native code is kept for the next time; by default nowhere.
+    /// Where native code, and verdicts of the gates on bundles, are kept for the next time; by default nowhere.
     pub cache: Option<Cache>,
     /// How many results of an extractor whose results are proven to have a known form come to one that is read in full all the
     /// same, by each runner: the first one, and then each that is so many later. 1 reads all of them. Default 64. It is no
@@ -100,8 +100,9 @@ impl std::fmt::Display for Allocator {
         f.write_str(self.as_str())?;
         match self {
             Self::OnDemand => Ok(()),
-            Self::Pooling(Pool { instances, keep_resident, batch }) => {
-                write!(f, " (instances {instances}, keep_resident {keep_resident}, batch {batch})")
+            Self::Pooling(Pool { instances, keep_resident, batch, without_swap }) => {
+                write!(f, " (instances {instances}, keep_resident {keep_resident}, batch {batch}")?;
+                f.write_str(if *without_swap { ", without_swap)" } else { ")" })
             }
         }
     }
@@ -125,11 +126,17 @@ pub struct Pool {
     /// many is what makes instances cheap. Until then what a guest wrote stays where nobody can read it but this
     /// process: no memory is used again before it was given back.
     pub batch: usize,
+    /// The host's word that memory of this process is never swapped out: the machine has no swap and gets none, the process is in a
+    /// group without it, or its memory is locked. Default `false`. Then the kernel is asked which pages a guest has written, where
+    /// it can be (Linux 6.7), and up to [`keep_resident`](Self::keep_resident) bytes of these, wherever they lie, are written over
+    /// and stay: 64 KiB are a good figure. A page that was swapped out all the same would show what one guest wrote to the next one
+    /// in its place, whosever that is: this is no setting to try.
+    pub without_swap: bool,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self { instances: 64, keep_resident: 16 << 10, batch: 16 }
+        Self { instances: 64, keep_resident: 16 << 10, batch: 16, without_swap: false }
     }
 }
 

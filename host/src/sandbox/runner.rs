@@ -14,6 +14,9 @@ use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
 use crate::graph::extraction::Extraction;
 
+/// Results of a runner that are read before the form of all results is worked out, where a bundle was loaded without rendering it.
+const BEFORE_FORM: u32 = 64;
+
 /// Runs one extractor over events, on one thread.
 ///
 /// A reset-safe extractor keeps its instance from event to event, as far as the sandbox's [`Isolation`] lets it; any other
@@ -34,6 +37,8 @@ pub struct Runner {
     span: Span,
     /// What the sandbox's clock said when the last event came.
     started: u64,
+    /// How many results are to come before their form is worked out, where that isn't known from loading.
+    before_form: u32,
     /// How many results come to one that is read in full though its form is known.
     check_one_in: NonZeroU32,
     /// How many results of a known form are to come before the next one that is read in full.
@@ -142,6 +147,7 @@ impl Runner {
             event_type,
             check_one_in,
             before_check: 0,
+            before_form: BEFORE_FORM,
             started: 0,
             is_over: false,
         }
@@ -259,7 +265,10 @@ impl Runner {
         let mut measured = None;
         if let Ok(call) = &called {
             observer.ended(Step::Guest);
-            if let Some(form) = self.extractor.result_form() {
+            // To work a form out takes longer than to read some results.
+            self.before_form = self.before_form.saturating_sub(1);
+            let is_due = self.before_form == 0 || self.extractor.has_form_at_hand();
+            if is_due && let Some(form) = self.extractor.result_form() {
                 let (block, bytes) = (self.writer.written(), call.returned.range.len());
                 measured = self.reducer.measure(form, block, bytes, rule);
             }

@@ -1,13 +1,19 @@
 //! The gate that a bundle's module passes when it is loaded again.
 
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
-use super::Pipeline;
-use crate::bundle::{BundleLoadError, Expect, Loaded, Manifest, ModuleGate, ModuleRefusal, load};
+use sha2::{Digest as _, Sha256};
+
+use super::{Pipeline, json};
+use crate::bundle::{
+    BundleLoadError, Digest, Expect, Loaded, Manifest, ModuleGate, ModuleRefusal, Unaltered, load,
+};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::escaped;
 use crate::gate::inspect::{Inspected, Proof, Rejected, ResetSafety, inspect_granting, prove};
 use crate::plan::{self, Plan};
+use crate::sandbox::standing::Standing;
 use crate::sandbox::{Extractor, Runner};
 
 /// A bundle that was loaded through the gates of a [`Pipeline`], ready to run.
@@ -32,16 +38,40 @@ impl Bundle {
 /// A bundle's module, admitted.
 #[derive(Clone, Debug)]
 pub struct Admitted {
-    inspected: Inspected,
     extractor: Extractor,
+    judged: Judged,
+}
+
+/// What the gates said of a module.
+#[derive(Clone, Debug)]
+enum Judged {
+    Now(Box<Judgement>),
+    /// When it was loaded an earlier time, by the same build with the same configuration. What they said is worked out again
+    /// if it is asked for.
+    Before(Arc<Recalled>),
+}
+
+/// What the gates found of a module and its plan.
+#[derive(Clone, Debug)]
+struct Judgement {
+    inspected: Inspected,
     plan: Option<Plan>,
+}
+
+/// What a judgement is made of.
+#[derive(Debug)]
+struct Recalled {
+    gates: Pipeline,
+    module: Arc<[u8]>,
+    plan: Vec<u8>,
+    judgement: OnceLock<Judgement>,
 }
 
 impl Admitted {
     /// What the static gate found.
     #[must_use]
     pub fn inspected(&self) -> &Inspected {
-        &self.inspected
+        &self.judgement().inspected
     }
 
     /// The extractor, loaded.
@@ -53,22 +83,80 @@ impl Admitted {
     /// The bundle's plan, if this version reads it.
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
-        self.plan.as_ref()
+        self.judgement().plan.as_ref()
     }
 
     /// The bundle's plan, if this version renders it to the very module. Then the module reads what the plan does.
     pub(super) fn rendered_plan(&self) -> Option<&Plan> {
-        rendered_plan(self.plan.as_ref(), &self.inspected)
+        self.judgement().rendered_plan()
+    }
+
+    fn judgement(&self) -> &Judgement {
+        match &self.judged {
+            Judged::Now(judgement) => judgement,
+            Judged::Before(recalled) => recalled.judgement(),
+        }
     }
 }
 
-fn rendered_plan<'p>(plan: Option<&'p Plan>, inspected: &Inspected) -> Option<&'p Plan> {
-    let proof = inspected.reset_safety();
-    plan.filter(|_| matches!(proof, ResetSafety::Proven { how: Proof::Rendered }))
+impl Recalled {
+    fn judgement(&self) -> &Judgement {
+        self.judgement.get_or_init(|| {
+            self.gates.judge(&self.module, &self.plan).expect(
+                "these gates have let these bytes pass, and go by nothing else than the bytes",
+            )
+        })
+    }
+}
+
+impl Judgement {
+    fn rendered_plan(&self) -> Option<&Plan> {
+        let proof = self.inspected.reset_safety();
+        let is_rendered = matches!(proof, ResetSafety::Proven { how: Proof::Rendered });
+        self.plan.as_ref().filter(|_| is_rendered)
+    }
+}
+
+impl Pipeline {
+    /// What the static gate finds of a module, and what can be proven of it.
+    fn judge(&self, module: &[u8], plan: &[u8]) -> Result<Judgement, Rejected> {
+        let grant = self.sandbox.wasi().grant;
+        let mut inspected = inspect_granting(module, &self.structure, grant)?;
+        let plan = std::str::from_utf8(plan).ok().and_then(|text| plan::parse(text).ok());
+        if let Some(compiled) = plan.as_ref().and_then(|plan| self.build(plan).ok()) {
+            inspected = prove::by_rendering(inspected, &compiled);
+        }
+        // What another version of the renderer made may be proven all the same.
+        inspected = prove::by_verification(inspected);
+        Ok(Judgement { inspected, plan })
+    }
+
+    /// All that the gates' verdict on a bundle depends on, besides the bundle itself: of what source they are built, and how they are
+    /// configured.
+    fn identity(&self) -> &[u8; 32] {
+        self.identity.get_or_init(|| {
+            let Self { sandbox, structure, policy, identity: _ } = self;
+            let configured = json(&(structure, policy, sandbox.wasi().grant));
+            Sha256::new_with_prefix(env!("RETORT_BUILD"))
+                .chain_update([0])
+                .chain_update(configured)
+                .finalize()
+                .into()
+        })
+    }
+
+    /// What a verdict on the bundle is about whose manifest's text has this digest: the manifest has the digests of all its files.
+    fn subject(&self, text: Digest) -> [u8; 32] {
+        // Both are digests of one length, so that they can't run together.
+        Sha256::new().chain_update(self.identity()).chain_update(text.as_bytes()).finalize().into()
+    }
 }
 
 /// The gate that a bundle's module passes when it is loaded: inspected again, checked against the manifest, and kept warm only if
 /// this host renders the bundle's plan to the very same bytes, or the verifier finds a proof in the binary.
+///
+/// Where the sandbox has a cache, it is noted there that a bundle has passed. The next time it is held to its fingerprint, and
+/// what the gates make of the same bytes isn't worked out again.
 impl ModuleGate for Pipeline {
     type Module = Admitted;
 
@@ -78,10 +166,9 @@ impl ModuleGate for Pipeline {
         plan: &[u8],
         manifest: &Manifest,
     ) -> Result<Admitted, ModuleRefusal> {
-        let grant = self.sandbox.wasi().grant;
-        let mut inspected = inspect_granting(module, &self.structure, grant)
-            .map_err(|rejected| refusal(&rejected, manifest))?;
-        let section = inspected.section();
+        let judgement =
+            self.judge(module, plan).map_err(|rejected| refusal(&rejected, manifest))?;
+        let section = judgement.inspected.section();
         if section.abi() != manifest.versions().abi {
             return Err(ModuleRefusal::Rejected(format!(
                 "the manifest says version {} of the ABI, the module declares {}",
@@ -101,23 +188,56 @@ impl ModuleGate for Pipeline {
                 "the module declares other event types than the manifest".to_owned(),
             ));
         }
-        let plan = std::str::from_utf8(plan).ok().and_then(|text| plan::parse(text).ok());
-        if let Some(compiled) = plan.as_ref().and_then(|plan| self.build(plan).ok()) {
-            inspected = prove::by_rendering(inspected, &compiled);
-        }
-        // What another version of the renderer made may be proven all the same.
-        inspected = prove::by_verification(inspected);
-        let permitted = match rendered_plan(plan.as_ref(), &inspected) {
+        let permitted = match judgement.rendered_plan() {
             Some(plan) => self.policy.check_plan(plan),
-            None => self.policy.check_section(inspected.section()),
+            None => self.policy.check_section(section),
         };
         permitted.map_err(|denied| {
             ModuleRefusal::Rejected(format!("it reads what the policy denies: {denied}"))
         })?;
         let extractor = self
-            .load_withholding(&inspected)
+            .load_withholding(&judgement.inspected)
             .map_err(|error| ModuleRefusal::LoadFailed(error.to_string()))?;
-        Ok(Admitted { inspected, extractor, plan })
+        Ok(Admitted { extractor, judged: Judged::Now(Box::new(judgement)) })
+    }
+
+    fn readmit(
+        &self,
+        text: Digest,
+        manifest: &Manifest,
+        files: &mut dyn FnMut() -> Option<Unaltered>,
+    ) -> Option<Admitted> {
+        if !self.sandbox.keeps_verdicts() {
+            return None;
+        }
+        let standing = self.sandbox.verdict(&self.subject(text))?;
+        let Unaltered { module, plan } = files()?;
+        let module: Arc<[u8]> = module.into();
+        let judgement = OnceLock::new();
+        let recalled = Recalled { gates: self.clone(), module: module.clone(), plan, judgement };
+        let recalled = Arc::new(recalled);
+        let rendered = Arc::clone(&recalled);
+        let extractor = self.sandbox.reload(
+            &module,
+            standing,
+            manifest.function_name(),
+            Box::new(move || rendered.judgement().inspected.result_form().cloned()),
+        )?;
+        let is_unrestricted = self.policy.denied().is_empty() && self.policy.explicit().is_empty();
+        // The declaration needn't be read where nothing could be withheld.
+        let withheld =
+            if is_unrestricted { None } else { self.policy.withheld(extractor.section()) };
+        let extractor = extractor.withholding(withheld);
+        Some(Admitted { extractor, judged: Judged::Before(recalled) })
+    }
+
+    fn note(&self, text: Digest, admitted: &Admitted) {
+        if self.sandbox.keeps_verdicts()
+            && let Judged::Now(judgement) = &admitted.judged
+        {
+            let standing = Standing::of(judgement.inspected.reset_safety());
+            self.sandbox.note_verdict(&self.subject(text), standing);
+        }
     }
 }
 

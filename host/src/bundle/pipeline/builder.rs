@@ -1,5 +1,7 @@
 //! What a pipeline is built from.
 
+use std::sync::OnceLock;
+
 use super::Pipeline;
 use crate::gate::inspect::StructuralLimits;
 use crate::sandbox::tenant::TenantPolicy;
@@ -64,6 +66,7 @@ impl PipelineBuilder {
             sandbox: Sandbox::with_options(tenant.options(options))?,
             structure: tenant.structure(&structure),
             policy: tenant.fields().clone(),
+            identity: OnceLock::new(),
         })
     }
 }

@@ -11,6 +11,7 @@ mod request;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 pub use self::admit::{Admitted, Bundle};
 pub use self::builder::PipelineBuilder;
@@ -51,6 +52,8 @@ pub struct Pipeline {
     sandbox: Sandbox,
     structure: StructuralLimits,
     policy: FieldPolicy,
+    /// What tells these gates from others, once it was asked for.
+    identity: OnceLock<[u8; 32]>,
 }
 
 /// What passed every gate. Made by [`Pipeline::accept`] alone.
@@ -192,6 +195,7 @@ impl Pipeline {
             },
             structure: tenant.structure(&self.structure),
             policy: tenant.fields().clone(),
+            identity: OnceLock::new(),
         })
     }
 
@@ -418,7 +422,7 @@ impl Pipeline {
 impl From<Sandbox> for Pipeline {
     fn from(sandbox: Sandbox) -> Self {
         let (structure, policy) = (StructuralLimits::default(), FieldPolicy::default());
-        Self { sandbox, structure, policy }
+        Self { sandbox, structure, policy, identity: OnceLock::new() }
     }
 }
 

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use retort::runtime::{Progress, Stream, StreamEnd, StreamError, StreamInput, Summary};
 use retort::{Coded, Pipeline, Registry};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use self::checkpoint::Checkpoint;
 use self::inputs::{BytesRead, EventReader};
@@ -55,6 +56,10 @@ pub(super) struct RunArgs {
     policy: PolicyArg,
     #[command(flatten)]
     cache: CacheArg,
+    /// When bundles go through the gates: all at the start, or each with its first event, whose rejects then say what is wrong with
+    /// it [default: at-start for up to 64 bundles and with --check-graph, first-event for more]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    load: Option<LoadWhen>,
     /// Hold every result to the graph spec of its bundle
     #[arg(long)]
     check_graph: bool,
@@ -78,6 +83,16 @@ pub(super) struct RunArgs {
     checkpoint_every: Duration,
 }
 
+/// When bundles are loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LoadWhen {
+    AtStart,
+    FirstEvent,
+}
+
+/// Up to so many bundles are loaded at the start, which takes some tenths of a second where they have to be compiled.
+const LOADED_AT_START: usize = 64;
+
 const EXAMPLES: &str = "\
 Examples:
   retort run --bundles bundles events.ndjson > results.ndjson
@@ -92,11 +107,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn main(args: &RunArgs) -> CommandResult {
+    allow_open_files();
     let mut pipeline = args.cache.pipeline(&args.policy)?;
     if let Some(check_one_in) = args.check_one_in {
         pipeline = pipeline.checking_one_in(check_one_in);
     }
-    let registry = open_registry(&args.bundles, &pipeline)?;
+    let registry = args.open_registry(&pipeline)?;
     args.cache.report(&pipeline);
     let specs = if args.check_graph {
         Some(registry.graph_specs().map_err(CliError::refused)?)
@@ -184,6 +200,9 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     bar.iter().for_each(Bar::clear);
 
     let is_broken_pipe = ended.as_ref().is_err_and(StreamError::is_broken_pipe);
+    for failure in registry.late_failures() {
+        output::coded(failure.code(), &failure.error);
+    }
     if !is_broken_pipe {
         output::say(summary::describe(&summary, Some((&before, elapsed))));
     }
@@ -199,6 +218,14 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
         }
         None => Ok(is_well(&summary)),
     }
+}
+
+/// Asks the system for as many open files as this user may have: each bundle that has served an event keeps one open, and most systems
+/// start a program with a thousand.
+fn allow_open_files() {
+    let allowed = getrlimit(Resource::Nofile);
+    // Where that is refused, fewer bundles can serve.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed });
 }
 
 /// What is kept of a run on disk, and why it can't be.
@@ -305,27 +332,44 @@ impl RunArgs {
         };
         CliError::Stream { origin, error }
     }
-}
 
-/// The bundles of a directory. What isn't served is reported; if nothing is, that is an error.
-fn open_registry(root: &Path, pipeline: &Pipeline) -> Result<Registry, CliError> {
-    match std::fs::metadata(root) {
-        Ok(found) if found.is_dir() => {}
-        Ok(_) => {
-            return Err(CliError::FileNotReadable {
-                path: root.to_owned(),
-                expected: "a directory of bundles",
-                source: io::ErrorKind::NotADirectory.into(),
-            });
+    /// The bundles of the directory. What isn't served is reported; if nothing is, that is an error.
+    fn open_registry(&self, pipeline: &Pipeline) -> Result<Registry, CliError> {
+        let root = &self.bundles;
+        match std::fs::metadata(root) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => {
+                return Err(CliError::FileNotReadable {
+                    path: root.to_owned(),
+                    expected: "a directory of bundles",
+                    source: io::ErrorKind::NotADirectory.into(),
+                });
+            }
+            Err(_) => files::probe(root, "a directory of bundles")?,
         }
-        Err(_) => files::probe(root, "a directory of bundles")?,
+        let registry = match self.load_when() {
+            LoadWhen::AtStart => Registry::open(root, pipeline),
+            LoadWhen::FirstEvent => Registry::open_lazily(root, pipeline),
+        };
+        for failure in registry.failures() {
+            output::coded(failure.code(), &failure.error);
+        }
+        if registry.is_empty() {
+            return Err(CliError::NoBundles(root.to_owned()));
+        }
+        Ok(registry)
     }
-    let registry = Registry::open(root, pipeline);
-    for failure in registry.failures() {
-        output::coded(failure.code(), &failure.error);
+
+    fn load_when(&self) -> LoadWhen {
+        let are_many = || {
+            let entries = std::fs::read_dir(&self.bundles).into_iter().flatten().flatten();
+            entries.filter(|it| it.path().is_dir()).nth(LOADED_AT_START).is_some()
+        };
+        match self.load {
+            Some(when) => when,
+            // Their graph specs are read from bundles that were found to be whole.
+            None if self.check_graph || !are_many() => LoadWhen::AtStart,
+            None => LoadWhen::FirstEvent,
+        }
     }
-    if registry.is_empty() {
-        return Err(CliError::NoBundles(root.to_owned()));
-    }
-    Ok(registry)
 }

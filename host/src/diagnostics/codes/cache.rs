@@ -7,7 +7,7 @@ codes! { Stage::Load;
         "Native code could not be written to the cache: it is larger than the whole cache may be, the disk refused, or another process was writing all the time.",
         "Read the reason in the message; give the cache more room, or a directory that can be written.";
     CACHE_ENTRY_REFUSED = "cache_entry_refused":
-        "An entry of the cache of native code is not one that this host wrote for this module and engine, or was changed since. It was not used; the module was compiled and the entry replaced.",
+        "An entry of the cache of native code is not one that this host wrote for this module and engine, or was changed since; or a verdict of the gates there is not one that this host wrote for this bundle. It was not used; the module was compiled, or the bundle judged anew, and the entry replaced.",
         "Find out who else can write to the directory; one such warning after a crash of the disk is no more than that.";
     CACHE_KEY_REPLACED = "cache_key_replaced":
         "The key of the cache of native code was damaged, or open to others than its owner. There is a new one, so that everything is compiled once more.",

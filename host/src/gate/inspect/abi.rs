@@ -1,12 +1,12 @@
 //! Whether a module keeps to the ABI: one declaration, one memory, and exports of the right types.
 
-use wasmparser::{ExternalKind, ValType};
+use wasmparser::{ExternalKind, Parser, Payload, ValType};
 
 use super::problem::{Fault, ModulePlace};
 use super::signature::signature_text;
 use super::walk::ModuleWalk;
 use crate::abi::section::{
-    BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, RESERVED_PREFIX, Section,
+    BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, RESERVED_PREFIX, SECTION_NAME, Section,
 };
 
 /// Reports what isn't there, or isn't as it should be, and gives the declaration.
@@ -32,6 +32,17 @@ pub(super) fn check(walk: &mut ModuleWalk<'_>) -> Option<Section> {
     section
 }
 
+/// The declaration of a module that passed the static gate; of any other, `None` where there is none that can be read.
+pub(crate) fn declared_by(wasm: &[u8]) -> Option<Section> {
+    let contents = Parser::new(0).parse_all(wasm).find_map(|payload| match payload {
+        Ok(Payload::CustomSection(section)) if section.name() == SECTION_NAME => {
+            Some(section.data())
+        }
+        _ => None,
+    });
+    Section::parse(contents?).ok()
+}
+
 fn declaration(walk: &mut ModuleWalk<'_>) -> Option<Section> {
     match walk.declarations.as_slice() {
         [] => {
@@ -43,7 +54,7 @@ fn declaration(walk: &mut ModuleWalk<'_>) -> Option<Section> {
         [contents] => match Section::parse((*contents)?) {
             Ok(section) => Some(section),
             Err(error) => {
-                let place = ModulePlace::Section(crate::abi::section::SECTION_NAME.to_owned());
+                let place = ModulePlace::Section(SECTION_NAME.to_owned());
                 walk.problems.push(place, Fault::Section(error));
                 None
             }

@@ -28,6 +28,7 @@ pub(crate) mod verify;
 mod walk;
 mod wasi;
 
+pub(crate) use abi::declared_by;
 pub use cost::OPERATOR_COST;
 pub use facts::{ExportFact, Facts, SectionFact};
 pub use features::features;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{OpenOptions as StdOpenOptions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -82,21 +82,22 @@ impl PrivateDir {
 
     /// The bytes of a private file, at most `max_bytes` of them.
     pub(super) fn read(&self, name: &str, max_bytes: u64) -> Result<Vec<u8>, UnfitDirectory> {
-        // The type is looked at before anything is opened, and again at what was opened, without waiting for a pipe's writer.
-        require_file(&self.0.symlink_metadata(name).map_err(missing)?)?;
+        // Nobody else could have put a pipe or a device there, and one isn't waited for.
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(no_link());
-        let file = self.0.open_with(name, &options).map_err(missing)?;
+        let file = self.0.open_with(name, &options).or_else(|error| {
+            // What can't be opened is told by what it is.
+            require_file(&self.0.symlink_metadata(name).map_err(missing)?)?;
+            Err(missing(error))
+        })?;
         let found = file.metadata()?;
         require_private(&found)?;
         let too_large = |found| UnfitDirectory::TooLarge { found, allowed: max_bytes };
         if found.len() > max_bytes {
             return Err(too_large(found.len()));
         }
-        let mut bytes = Vec::new();
-        file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-        let length = bytes.len() as u64;
-        if length > max_bytes { Err(too_large(length)) } else { Ok(bytes) }
+        files::read_at_once(&file, found.len())?
+            .ok_or_else(|| UnfitDirectory::Content("it changes while it is read".to_owned()))
     }
 
     /// Waits until no other writer is at work, for a second at most.
@@ -145,19 +146,20 @@ impl Locked<'_> {
         content.iter().try_for_each(|bytes| file.write_all(bytes))
     }
 
-    /// Removes the oldest of the files whose names end so, until all but the one called `except` have at most `max_bytes`.
+    /// Removes the oldest of the files whose names end in one of these, until all but the one called `except` have at most
+    /// `max_bytes`, and says how many they have.
     pub(super) fn make_room(
         &self,
-        extension: &str,
+        extensions: &[&str],
         except: &str,
         max_bytes: u64,
-    ) -> Result<(), UnfitDirectory> {
+    ) -> Result<u64, UnfitDirectory> {
         let mut files = BTreeSet::new();
         let mut total = 0_u64;
         for entry in self.dir.entries()? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            if name.ends_with(extension) && name != except {
+            if extensions.iter().any(|extension| name.ends_with(extension)) && name != except {
                 let found = entry.metadata()?;
                 let written = found.modified().map_or(SystemTime::UNIX_EPOCH, |at| at.into_std());
                 total = total.saturating_add(found.len());
@@ -171,7 +173,7 @@ impl Locked<'_> {
             self.remove(&name)?;
             total = total.saturating_sub(bytes);
         }
-        Ok(())
+        Ok(total)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {

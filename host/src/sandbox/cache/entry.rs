@@ -16,6 +16,15 @@ const MAGIC: &[u8] = b"retort native 1\n";
 
 const HEAD_BYTES: usize = MAGIC.len() + TAG_BYTES;
 
+/// The digest of a module.
+pub(super) struct ModuleDigest([u8; 32]);
+
+impl ModuleDigest {
+    pub(super) fn of(wasm: &[u8]) -> Self {
+        Self(Sha256::digest(wasm).into())
+    }
+}
+
 /// Everything besides the module that native code depends on.
 #[derive(Debug)]
 pub(super) struct EngineIdentity {
@@ -26,6 +35,16 @@ pub(super) struct EngineIdentity {
 pub(super) struct EntryName(String);
 
 impl EntryName {
+    /// The digits of a digest, and what the names of such entries end in.
+    pub(super) fn of(digest: &[u8; 32], extension: &str) -> Self {
+        const DIGITS: [char; 16] =
+            ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+        let mut name = String::with_capacity(2 * digest.len() + extension.len());
+        let digit = |half: u8| DIGITS[usize::from(half & 0xf)];
+        digest.iter().for_each(|byte| name.extend([digit(byte >> 4), digit(*byte)]));
+        Self(name + extension)
+    }
+
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
@@ -38,22 +57,25 @@ impl EngineIdentity {
         Self { engine: hasher.0.finalize().into() }
     }
 
-    pub(super) fn name(&self, wasm: &[u8]) -> EntryName {
+    pub(super) fn name(&self, module: &ModuleDigest) -> EntryName {
         let mut hasher = Sha256::new();
         // Both are digests of one length, so that they can't run together.
         hasher.update(self.engine);
-        hasher.update(Sha256::digest(wasm));
+        hasher.update(module.0);
         hasher.update(super::super::WASMTIME_VERSION);
-        let digits = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        EntryName(digits + EXTENSION)
+        EntryName::of(&hasher.finalize().into(), EXTENSION)
     }
 }
 
 /// The bytes before the native code.
-pub(super) fn head(key: &CacheKey, identity: &EngineIdentity, wasm: &[u8], code: &[u8]) -> Vec<u8> {
-    let digest = Sha256::digest(wasm);
+pub(super) fn head(
+    key: &CacheKey,
+    identity: &EngineIdentity,
+    module: &ModuleDigest,
+    code: &[u8],
+) -> Vec<u8> {
     let mut head = MAGIC.to_vec();
-    head.extend(key.tag(&fields(identity, &digest, code)));
+    head.extend(key.tag(&fields(identity, module, code)));
     head
 }
 
@@ -62,7 +84,7 @@ pub(super) fn opened<'a>(
     bytes: &'a [u8],
     key: &CacheKey,
     identity: &EngineIdentity,
-    wasm: &[u8],
+    module: &ModuleDigest,
 ) -> Result<&'a [u8], UnfitDirectory> {
     let Some((head, code)) = bytes.split_at_checked(HEAD_BYTES) else {
         return Err(UnfitDirectory::Content(format!(
@@ -73,15 +95,19 @@ pub(super) fn opened<'a>(
     let Some(tag) = head.strip_prefix(MAGIC) else {
         return Err(UnfitDirectory::Content("it doesn't begin as an entry does".to_owned()));
     };
-    if !key.verifies(&fields(identity, &Sha256::digest(wasm), code), tag) {
+    if !key.verifies(&fields(identity, module, code), tag) {
         let reason = "its authentication code is not that of this host, engine and module";
         return Err(UnfitDirectory::Content(reason.to_owned()));
     }
     Ok(code)
 }
 
-fn fields<'a>(identity: &'a EngineIdentity, module: &'a [u8], code: &'a [u8]) -> [&'a [u8]; 5] {
-    [MAGIC, super::super::WASMTIME_VERSION.as_bytes(), &identity.engine, module, code]
+fn fields<'a>(
+    identity: &'a EngineIdentity,
+    module: &'a ModuleDigest,
+    code: &'a [u8],
+) -> [&'a [u8]; 5] {
+    [MAGIC, super::super::WASMTIME_VERSION.as_bytes(), &identity.engine, &module.0, code]
 }
 
 /// SHA-256 as a hasher: all that is hashed goes into it. Its 64 bits are never asked for.
@@ -108,7 +134,8 @@ mod tests {
     #[test]
     fn engines_that_compile_alike_have_one_identity() {
         let name = |config: &Config| {
-            EngineIdentity::of(&Engine::new(config).unwrap()).name(b"module").as_str().to_owned()
+            let identity = EngineIdentity::of(&Engine::new(config).unwrap());
+            identity.name(&ModuleDigest::of(b"module")).as_str().to_owned()
         };
         let default = name(&Config::new());
         assert_eq!(default, name(&Config::new()));
@@ -123,6 +150,7 @@ mod tests {
             assert_ne!(default, name(other), "{other:?}");
         }
         let engine = EngineIdentity::of(&Engine::default());
-        assert_ne!(engine.name(b"module").as_str(), engine.name(b"modulf").as_str());
+        let name = |module: &[u8]| engine.name(&ModuleDigest::of(module)).as_str().to_owned();
+        assert_ne!(name(b"module"), name(b"modulf"));
     }
 }

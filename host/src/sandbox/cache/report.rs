@@ -17,6 +17,8 @@ pub struct CacheReport {
     pub hits: u64,
     /// Modules that had no entry, or none fit for use, and were compiled.
     pub misses: u64,
+    /// Bundles that the gates had admitted before, byte for byte, so that they weren't judged again.
+    pub readmitted: u64,
     /// The first 32 things that were not as they should be.
     pub warnings: Vec<CacheWarning>,
     /// How many warnings there were beyond those.
@@ -60,6 +62,14 @@ pub enum CacheWarning {
         /// What was expected and what was found.
         reason: String,
     },
+    /// A verdict was not used: this host did not write it, or it was changed since. The bundle went through the gates.
+    #[error("{} was not used, the bundle was judged anew: {reason}", path.display())]
+    VerdictRefused {
+        /// The file.
+        path: PathBuf,
+        /// What was expected and what was found.
+        reason: String,
+    },
     /// What was compiled could not be kept.
     #[error("{} could not be kept: {reason}", path.display())]
     NotKept {
@@ -75,7 +85,7 @@ impl Coded for CacheWarning {
         match self {
             Self::Unusable { .. } => codes::CACHE_UNUSABLE,
             Self::KeyReplaced { .. } => codes::CACHE_KEY_REPLACED,
-            Self::EntryRefused { .. } => codes::CACHE_ENTRY_REFUSED,
+            Self::EntryRefused { .. } | Self::VerdictRefused { .. } => codes::CACHE_ENTRY_REFUSED,
             Self::NotKept { .. } => codes::CACHE_ENTRY_NOT_KEPT,
         }
     }

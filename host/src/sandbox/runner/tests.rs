@@ -34,7 +34,9 @@ fn runner(isolation: Isolation, allocator: Allocator, limits: Limits) -> Runner 
 fn pools() -> Vec<Allocator> {
     let kept = [0, 16 << 10, 1 << 20, 16 << 20];
     let pools = kept.map(|keep_resident| {
-        [1, 4].map(|batch| Allocator::Pooling(Pool { instances: 6, keep_resident, batch }))
+        [(1, false), (4, false), (4, true)].map(|(batch, without_swap)| {
+            Allocator::Pooling(Pool { instances: 6, keep_resident, batch, without_swap })
+        })
     });
     pools.into_iter().flatten().collect()
 }

@@ -26,7 +26,7 @@ use crate::sandbox::{Allocator, Isolation, Limits, Options, WasiGrants};
 /// | `structure` | how its module may be built, by name | [`StructuralLimits`] |
 /// | `isolation` | for how long an instance serves: `per-event`, `per-batch` or `warm` | [`Isolation`] |
 /// | `wasi` | what guests may import of WASI, `grant: none`, `core` or `files`, and the `directories` that they may read, `{host, guest}` | [`WasiGrants`] |
-/// | `allocator` | where instances come from: `on-demand`, `pooling` or `{pooling: {instances, keep_resident}}` | [`Allocator`] |
+/// | `allocator` | where instances come from: `on-demand`, `pooling` or `{pooling: {instances, keep_resident, batch, without_swap}}` | [`Allocator`] |
 /// | `check_one_in` | how many results of a known form come to one that is read in full | [`Options::check_one_in`] |
 ///
 /// A key or a limit that isn't known is refused, and so is a figure that could not limit: a misspelt limit would be none.

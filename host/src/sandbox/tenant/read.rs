@@ -152,7 +152,7 @@ impl TenantPolicy {
             within(RANGES, "limits", figure, origin)?;
         }
         let allocator = allocator.map(|WrittenAllocator(allocator)| allocator);
-        if let Some(Allocator::Pooling(Pool { instances, keep_resident, batch })) = allocator {
+        if let Some(Allocator::Pooling(Pool { instances, keep_resident, batch, .. })) = allocator {
             for figure in [
                 ("instances", u64::from(instances)),
                 ("keep_resident", keep_resident as u64),

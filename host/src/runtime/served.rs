@@ -1,0 +1,60 @@
+//! A bundle that serves events, loaded when it is first needed.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use crate::bundle::pipeline::{Admitted, Bundle, Pipeline};
+use crate::bundle::{BundleLoadError, Digest, Expect, Found, Loaded, load};
+use crate::sandbox::Extractor;
+
+/// With what serving needs, and nothing else of what the gates made of its module.
+pub(super) type Serving = Loaded<Extractor>;
+
+/// One of a registry's bundles.
+#[derive(Debug)]
+pub(super) struct ServedBundle {
+    path: PathBuf,
+    /// What its manifest says, which is the fingerprint of its content once it is loaded.
+    fingerprint: Digest,
+    loaded: OnceLock<Result<Serving, BundleLoadError>>,
+}
+
+impl ServedBundle {
+    /// One that is loaded already.
+    pub(super) fn of(bundle: &Bundle) -> Self {
+        Self {
+            path: bundle.path().to_owned(),
+            fingerprint: bundle.fingerprint(),
+            loaded: OnceLock::from(Ok(serving(bundle))),
+        }
+    }
+
+    /// One of which nothing is known but what its manifest says.
+    pub(super) fn found(found: &Found) -> Self {
+        Self { path: found.path.clone(), fingerprint: found.fingerprint, loaded: OnceLock::new() }
+    }
+
+    pub(super) fn fingerprint(&self) -> Digest {
+        self.fingerprint
+    }
+
+    /// The bundle, through all gates. The first who asks loads it, and others wait for that.
+    pub(super) fn load(&self, gates: &Pipeline) -> Result<&Serving, &BundleLoadError> {
+        let load = || {
+            let fingerprint = self.fingerprint.to_string();
+            // The fingerprint covers the event types.
+            let expect = Expect { fingerprint: Some(&fingerprint), event_types: None };
+            load(&self.path, &expect, gates).map(|bundle| serving(&bundle))
+        };
+        self.loaded.get_or_init(load).as_ref()
+    }
+
+    /// Why it isn't served, if it was tried to load it.
+    pub(super) fn failure(&self) -> Option<&BundleLoadError> {
+        self.loaded.get()?.as_ref().err()
+    }
+}
+
+fn serving(bundle: &Loaded<Admitted>) -> Serving {
+    bundle.with_module(bundle.module().extractor().clone())
+}
