@@ -41,14 +41,16 @@ impl ItemPiece {
     }
 }
 
-/// All items, in the order in which they are written.
+/// All items, in the order in which their functions are written: those of a list in the order of the list.
 pub(super) fn items(lowered: &Lowered<'_>) -> Vec<ListItem> {
     let nodes = lowered.nodes.iter().enumerate().map(|(index, it)| node(lowered, index, it));
     let edges = lowered.edges.iter().enumerate().map(|(index, it)| edge(lowered, index, it));
-    let claims = |list| {
-        lowered.claims.iter().enumerate().filter_map(move |(index, it)| claim(index, it, list))
-    };
-    nodes.chain(edges).chain(claims(ItemList::Full)).chain(claims(ItemList::Partial)).collect()
+    let claims = lowered.claims.iter().enumerate().flat_map(|(index, it)| {
+        [ItemList::Full, ItemList::Partial]
+            .into_iter()
+            .filter_map(move |list| claim(index, it, list))
+    });
+    nodes.chain(edges).chain(claims).collect()
 }
 
 fn node(lowered: &Lowered<'_>, index: usize, node: &LoweredNode<'_>) -> ListItem {
