@@ -119,6 +119,12 @@ fn what_was_admitted_once_is_the_same_when_it_is_loaded_again() {
         assert_eq!(again.fingerprint(), first.fingerprint());
         let (of_first, of_again) = (first.module(), again.module());
         assert!(of_again.extractor().is_reset_safe());
+        // Also after so many that their form has been worked out.
+        let mut runner = again.runner();
+        for _ in 0..70 {
+            assert_eq!(runner.run(EVENT).unwrap().json, result(&first).as_bytes());
+        }
+        assert!(of_again.extractor().knows_results());
         assert_eq!(of_again.extractor().section(), of_first.extractor().section());
         let text = |bundle: &Bundle| serde_json::to_string(bundle.module().inspected()).unwrap();
         assert_eq!(text(&again), text(&first));

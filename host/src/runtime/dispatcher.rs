@@ -28,8 +28,12 @@ pub struct Dispatcher<'r> {
     resolver: Projector,
     projection: Projection,
     finder: Finder<'static>,
+    /// The type of the last event that was looked up, as the text of JSON, and its route: mostly the next one's as well.
+    last: Option<(Vec<u8>, usize)>,
     /// The type of the last event that a prefix has matched.
     matched: String,
+    /// The same as the text of JSON.
+    matched_text: Vec<u8>,
     /// How many dispatchers share the places of a pool.
     sharers: usize,
 }
@@ -86,7 +90,9 @@ impl<'r> Dispatcher<'r> {
                 .with_max_event_bytes(registry.max_event_bytes()),
             projection: Projection::default(),
             finder: Finder::new(b"\"event_type\""),
+            last: None,
             matched: String::new(),
+            matched_text: Vec::new(),
             sharers: 1,
         }
     }
@@ -146,7 +152,7 @@ impl<'r> Dispatcher<'r> {
     /// Which route the event takes; its runner has projected the event. `None` if there is none.
     fn project(&mut self, event: &[u8]) -> Result<Option<usize>, Unserved<'r>> {
         if let Some(text) = self.guess(event)
-            && let Some(index) = self.registry.route_of(text)
+            && let Some(index) = self.route_of(text)
             && let Some(route) = self.registry.routes().get(index)
         {
             // Whether the bundle can be loaded matters only if the event is of its type.
@@ -168,9 +174,26 @@ impl<'r> Dispatcher<'r> {
         Ok(Some(index))
     }
 
+    /// The route of an event type that is given as the text of JSON.
+    fn route_of(&mut self, text: &[u8]) -> Option<usize> {
+        if let Some((last, index)) = &self.last
+            && last == text
+        {
+            return Some(*index);
+        }
+        let index = self.registry.route_of(text)?;
+        let (last, last_index) = self.last.get_or_insert_default();
+        last.clear();
+        last.extend_from_slice(text);
+        *last_index = index;
+        Some(index)
+    }
+
     /// Keeps the type of an event that goes by a prefix, given as the text of JSON.
     fn keep(&mut self, route: &Route, text: &[u8]) {
-        if route.is_prefix {
+        if route.is_prefix && self.matched_text != text {
+            self.matched_text.clear();
+            self.matched_text.extend_from_slice(text);
             // The scanner has accepted it as a string.
             self.matched = serde_json::from_slice(text).unwrap_or_default();
         }

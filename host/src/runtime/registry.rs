@@ -21,9 +21,9 @@ pub struct Registry {
     bundles: Vec<ServedBundle>,
     routes: Vec<Route>,
     /// By the event type as the text of JSON, the way `serde_json` writes it.
-    by_text: HashMap<Vec<u8>, usize>,
+    by_text: foldhash::HashMap<Vec<u8>, usize>,
     /// The same for prefixes, without the quote at the end.
-    by_prefix: HashMap<Vec<u8>, usize>,
+    by_prefix: foldhash::HashMap<Vec<u8>, usize>,
     /// How long these are, the longest first.
     prefix_lengths: Vec<usize>,
     failures: Vec<LoadFailure>,
@@ -128,8 +128,8 @@ impl Registry {
             gates: pipeline.clone(),
             bundles: Vec::new(),
             routes: Vec::new(),
-            by_text: HashMap::new(),
-            by_prefix: HashMap::new(),
+            by_text: foldhash::HashMap::default(),
+            by_prefix: foldhash::HashMap::default(),
             prefix_lengths: Vec::new(),
             failures,
         }

@@ -156,7 +156,7 @@ fn add_touched(content: &Value, session: &str, (call, call_id): (&Value, &str), 
 }
 
 /// The first that isn't null.
-fn first<'a, const N: usize>(values: [&'a Value; N]) -> &'a Value {
+fn first<const N: usize>(values: [&Value; N]) -> &Value {
     values.into_iter().find(|value| !value.is_null()).unwrap_or(&Value::Null)
 }
 

@@ -132,7 +132,7 @@ impl Arena {
         Part { document: MADE, start, end: self.offset() }
     }
 
-    /// What was [put together](Self::to_write).
+    /// What was [put together](Self::begin_text).
     pub(super) fn push_written(&mut self, written: String) -> Part {
         let part = self.push_text(&written);
         self.written = written;
@@ -140,7 +140,7 @@ impl Arena {
     }
 
     /// An empty text to put another one together in, which may be of what was made before. Its memory is used again.
-    pub(super) fn to_write(&mut self) -> String {
+    pub(super) fn begin_text(&mut self) -> String {
         let mut text = std::mem::take(&mut self.written);
         text.clear();
         text

@@ -30,7 +30,7 @@ pub(super) fn apply<L: Lookup>(
             Ok(Val::Boolean(is_there))
         }
         F::Lower | F::Upper => {
-            let mut changed = machine.memory.arena.to_write();
+            let mut changed = machine.memory.arena.begin_text();
             let text = machine.written(part);
             match (text.is_ascii(), function == F::Lower) {
                 (true, is_lower) => {
@@ -82,7 +82,7 @@ fn join<L: Lookup>(machine: &mut Machine<'_, '_, L>, arguments: Arguments<'_>) -
         return Ok(Val::Null);
     };
     let Some(mut items) = machine.items(arguments.value(machine, 1))? else { return Ok(Val::Null) };
-    let mut joined = machine.memory.arena.to_write();
+    let mut joined = machine.memory.arena.begin_text();
     let mut is_first = true;
     while let Some(item) = machine.next(&mut items) {
         machine.make(item.size() + between.len())?;

@@ -111,7 +111,7 @@ impl<L: Lookup> Machine<'_, '_, L> {
         Ok(self.memory.arena.push_number(number))
     }
 
-    /// A text that was put together in what [`to_write`](super::super::memory::Arena::to_write) gave.
+    /// A text that was put together in what [`begin_text`](super::super::memory::Arena::begin_text) gave.
     pub(in crate::plan::expr::query) fn make_written(&mut self, text: String) -> Outcome<Val> {
         self.make(text.len())?;
         Ok(Val::Text(self.memory.arena.push_written(text)))
