@@ -29,8 +29,13 @@ const SAME_SEGMENT: f64 = 0.5;
 
 /// A name without what spelling conventions differ in: letter case and separators.
 pub(crate) fn plain(name: &str) -> String {
+    plain_chars(name).collect()
+}
+
+/// The same, one after the other.
+pub(crate) fn plain_chars(name: &str) -> impl Iterator<Item = char> {
     let spelled = name.chars().take(MAX_SPELLED_CHARS);
-    spelled.filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    spelled.filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 /// The words of a name, in lower case: `authorLogin`, `author_login` and `author-login` have the same ones.

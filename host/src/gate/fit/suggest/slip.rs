@@ -96,7 +96,8 @@ impl PathSearch<'_, '_> {
     ) -> Option<Path> {
         let paths = || self.known().paths().filter(|path| *path != written);
         let words = [joined(written), joined(said)];
-        let is_same_words = |path: &&[String]| words.contains(&joined(path));
+        let [_, said_words] = &words;
+        let is_same_words = |path: &&[String]| words.iter().any(|words| says(*path, words));
         let is_wrapped_otherwise = |path: &&[String]| {
             let others = path.iter().filter(|key| !is_wrapper(key));
             let own = said.iter().filter(|key| !is_wrapper(key));
@@ -108,7 +109,7 @@ impl PathSearch<'_, '_> {
             let is_bare = said.len() < written.len();
             let wrapped = path.iter().take_while(|key| is_bare && is_wrapper(key)).count();
             let inner = path.get(wrapped..).unwrap_or_default();
-            missing_from(said, inner).is_some_and(|missing| {
+            missing_from(said_words, inner).is_some_and(|missing| {
                 let is_named = ends(path) && !ends(said);
                 is_named || self.is_read_behind(path, wrapped + missing, written, is_bare)
             })
@@ -148,7 +149,7 @@ impl PathSearch<'_, '_> {
 }
 
 fn is_wrapper(key: &str) -> bool {
-    WRAPPERS.contains(&spelling::plain(key).as_str())
+    WRAPPERS.iter().any(|wrapper| spelling::plain_chars(key).eq(wrapper.chars()))
 }
 
 /// Whether a path is another one but for a slip of spelling, or for words in it that say nothing.
@@ -181,12 +182,15 @@ fn joined(path: &[String]) -> String {
     path.iter().map(|key| spelling::plain(key)).collect()
 }
 
-/// The place of the one key of `longer` whose words `shorter` hasn't, where it has all others.
-fn missing_from(shorter: &[String], longer: &[String]) -> Option<usize> {
-    let words = joined(shorter);
-    (0..longer.len()).find(|place| {
-        let (before, after) = (longer.get(..*place), longer.get(place + 1..));
-        let rest = [before.unwrap_or_default(), after.unwrap_or_default()].concat();
-        !rest.is_empty() && joined(&rest) == words
-    })
+/// Whether these are the words of a path, however they are divided into keys.
+fn says<'p>(path: impl IntoIterator<Item = &'p String>, words: &str) -> bool {
+    path.into_iter().flat_map(|key| spelling::plain_chars(key)).eq(words.chars())
+}
+
+/// The place of the one key of a path that these words lack, where they are those of all others.
+fn missing_from(words: &str, path: &[String]) -> Option<usize> {
+    let others = |place: usize| {
+        path.iter().enumerate().filter(move |(at, _)| *at != place).map(|(_, key)| key)
+    };
+    (0..path.len()).find(|place| path.len() > 1 && says(others(*place), words))
 }
