@@ -3,6 +3,7 @@
 mod asked;
 mod bad_input;
 mod bench;
+mod code;
 mod commands;
 mod expected;
 mod host;

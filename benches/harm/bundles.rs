@@ -77,8 +77,9 @@ fn bundle(attack: Attack, pipeline: &Pipeline, number: usize, sizes: &[(Part, u6
         module_name: "extractor",
         function_name: "read_e",
         event_types: &types,
-        plan: &plan,
-        source: &source,
+        plan: Some(&plan),
+        source: Some(&source),
+        rust: None,
         module: compiled.module(),
         graph: &graph,
         limits: b"{}",
@@ -89,8 +90,8 @@ fn bundle(attack: Attack, pipeline: &Pipeline, number: usize, sizes: &[(Part, u6
     let manifest = Manifest::new(&contents, jiff::Timestamp::UNIX_EPOCH).expect("a good manifest");
     let path = |name: &str| format!("bundles/{number}/{name}");
     let attack = attack.file(&path("manifest.json"), manifest.to_json());
-    Part::ALL.into_iter().fold(attack, |attack, part| {
-        let content = contents.part(part).unwrap_or_default();
+    let parts = Part::ALL.into_iter().filter_map(|part| Some((part, contents.part(part)?)));
+    parts.fold(attack, |attack, (part, content)| {
         let end = content.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         attack.sparse(&path(&part.file_name("extractor")), &content[..end], content.len() as u64)
     })

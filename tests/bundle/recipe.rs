@@ -27,7 +27,7 @@ impl ModuleGate for TestGate {
     fn admit(
         &self,
         module: &[u8],
-        _plan: &[u8],
+        _plan: Option<&[u8]>,
         manifest: &Manifest,
     ) -> Result<usize, ModuleRefusal> {
         self.admissions.set(self.admissions.get() + 1);
@@ -89,8 +89,9 @@ impl Recipe {
             module_name: &self.module_name,
             function_name: &self.function_name,
             event_types: &self.event_types,
-            plan: b"{\"event_type\":\"order\"}\n",
-            source: b"(module)\n",
+            plan: Some(b"{\"event_type\":\"order\"}\n"),
+            source: Some(b"(module)\n"),
+            rust: None,
             module: &self.module,
             graph: b"{\"entities\":[]}\n",
             limits: b"{\"fuel\":1000}\n",

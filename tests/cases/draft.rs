@@ -73,7 +73,7 @@ fn text(file: &Path) -> String {
 fn accepted(pipeline: &Pipeline, task: &Task, plan: &Value, name: &str) -> Plan {
     let text = plan.to_string();
     let accepted = pipeline.accept(&text, task);
-    accepted.unwrap_or_else(|error| panic!("{name}: {error}\n{plan:#}")).plan().clone()
+    accepted.unwrap_or_else(|error| panic!("{name}: {error}\n{plan:#}")).plan().unwrap().clone()
 }
 
 /// The lines of a file whose event type is one of these.

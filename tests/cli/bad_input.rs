@@ -39,7 +39,7 @@ fn projects() {
         toml("graph = \"graph.yaml\"\nsamples = \"events.ndjson\"\n"),
         &["compile"],
         2,
-        &["error[project_incomplete]: expected a rule or a plan, found none", "--plan"],
+        &["error[project_incomplete]: expected a rule, a plan or code, found none", "--plan"],
     );
     refused(
         toml("plan = \"plan.json\"\nsamples = \"events.ndjson\"\nontology = \"graph.yaml\"\n"),

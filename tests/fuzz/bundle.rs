@@ -39,8 +39,9 @@ static GOOD: LazyLock<Good> = LazyLock::new(|| {
         module_name: "extractor",
         function_name: "extract",
         event_types: &["order".to_owned()],
-        plan: PLAN.as_bytes(),
-        source: compiled.source().text().as_bytes(),
+        plan: Some(PLAN.as_bytes()),
+        source: Some(compiled.source().text().as_bytes()),
+        rust: None,
         module: compiled.module(),
         graph: b"{}",
         limits: b"{}",
@@ -67,11 +68,11 @@ impl ModuleGate for Gate {
     fn admit(
         &self,
         module: &[u8],
-        plan: &[u8],
+        plan: Option<&[u8]>,
         manifest: &Manifest,
     ) -> Result<Option<Admitted>, ModuleRefusal> {
         let is_good = module == GOOD.files["extractor.wasm"]
-            && plan == GOOD.files["plan.json"]
+            && plan == GOOD.files.get("plan.json").map(Vec::as_slice)
             && manifest.function_name() == "extract"
             && manifest.event_types() == ["order"];
         if is_good { Ok(None) } else { GOOD.pipeline.admit(module, plan, manifest).map(Some) }
@@ -188,8 +189,9 @@ fn make_fit(bundle: &mut BTreeMap<String, Entry>) {
             module_name: claimed.module_name(),
             function_name: claimed.function_name(),
             event_types: claimed.event_types(),
-            plan: part(Part::Plan).unwrap_or_default(),
-            source: part(Part::Source).unwrap_or_default(),
+            plan: part(Part::Plan),
+            source: part(Part::Source),
+            rust: part(Part::Rust),
             module: part(Part::Module).unwrap_or_default(),
             graph: part(Part::Graph).unwrap_or_default(),
             limits: part(Part::Limits).unwrap_or_default(),

@@ -14,11 +14,13 @@ pub struct Contents<'a> {
     pub function_name: &'a str,
     /// The event types that the bundle serves: at least one, none twice.
     pub event_types: &'a [String],
-    /// The plan: normalised JSON.
-    pub plan: &'a [u8],
-    /// The source that the plan was rendered to.
-    pub source: &'a [u8],
-    /// The module that the source was compiled to.
+    /// The plan, if there is one: normalised JSON.
+    pub plan: Option<&'a [u8]>,
+    /// The WebAssembly text that the module was assembled from, if it was: what the plan was rendered to, or somebody's own.
+    pub source: Option<&'a [u8]>,
+    /// The Rust that the module was compiled from, if it was.
+    pub rust: Option<&'a [u8]>,
+    /// The module.
     pub module: &'a [u8],
     /// The resolved graph spec: JSON.
     pub graph: &'a [u8],
@@ -48,10 +50,12 @@ pub struct Versions<'a> {
 /// One file of a bundle besides its manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// The plan.
+    /// The plan, which is there with its rendering alone.
     Plan,
-    /// The rendered source.
+    /// The module's WebAssembly text, which may be absent where there is no plan.
     Source,
+    /// The module's source in Rust, which may be there where neither of these is.
+    Rust,
     /// The compiled module.
     Module,
     /// The graph spec.
@@ -66,9 +70,10 @@ pub enum Part {
 
 impl Part {
     /// Every part, in the order of the fingerprint.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Plan,
         Self::Source,
+        Self::Rust,
         Self::Module,
         Self::Graph,
         Self::Limits,
@@ -79,7 +84,7 @@ impl Part {
     /// Whether every bundle has this part.
     #[must_use]
     pub fn is_required(self) -> bool {
-        !matches!(self, Self::EventSchema | Self::Rule)
+        matches!(self, Self::Module | Self::Graph | Self::Limits)
     }
 
     /// The part's file name in a bundle whose module has this name.
@@ -88,6 +93,7 @@ impl Part {
         match self {
             Self::Plan => "plan.json".to_owned(),
             Self::Source => format!("{module_name}.wat"),
+            Self::Rust => format!("{module_name}.rs"),
             Self::Module => format!("{module_name}{}", super::names::MODULE_EXTENSION),
             Self::Graph => "graph.json".to_owned(),
             Self::Limits => "limits.json".to_owned(),
@@ -104,7 +110,7 @@ impl Part {
             Self::Source => MAX_SOURCE_BYTES as u64,
             Self::Graph => DocumentKind::GraphSpec.max_bytes() as u64,
             Self::EventSchema => DocumentKind::EventSchema.max_bytes() as u64,
-            Self::Plan | Self::Rule => 4 << 20,
+            Self::Plan | Self::Rust | Self::Rule => 4 << 20,
             Self::Limits => 64 << 10,
         }
     }
@@ -113,6 +119,7 @@ impl Part {
         match self {
             Self::Plan => "plan",
             Self::Source => "source",
+            Self::Rust => "rust",
             Self::Module => "module",
             Self::Graph => "graph",
             Self::Limits => "limits",
@@ -127,8 +134,9 @@ impl<'a> Contents<'a> {
     #[must_use]
     pub fn part(&self, part: Part) -> Option<&'a [u8]> {
         match part {
-            Part::Plan => Some(self.plan),
-            Part::Source => Some(self.source),
+            Part::Plan => self.plan,
+            Part::Source => self.source,
+            Part::Rust => self.rust,
             Part::Module => Some(self.module),
             Part::Graph => Some(self.graph),
             Part::Limits => Some(self.limits),
@@ -222,8 +230,9 @@ pub(super) mod tests {
             module_name: "extractor",
             function_name: "extract_order",
             event_types,
-            plan: b"{\"plan\":1}\n",
-            source: b"(module)\n",
+            plan: Some(b"{\"plan\":1}\n"),
+            source: Some(b"(module)\n"),
+            rust: None,
             module: b"\0asm\x01\0\0\0",
             graph: b"{\"entities\":[]}\n",
             limits: b"{}\n",
@@ -249,8 +258,12 @@ pub(super) mod tests {
             Contents { function_name: "other", ..base },
             Contents { event_types: &types[..1], ..base },
             Contents { event_types: &swapped, ..base },
-            Contents { plan: b"x", ..base },
-            Contents { source: b"x", ..base },
+            Contents { plan: Some(b"x"), ..base },
+            Contents { plan: None, ..base },
+            Contents { source: Some(b"x"), ..base },
+            Contents { source: None, ..base },
+            Contents { source: None, rust: base.source, ..base },
+            Contents { rust: Some(b""), ..base },
             Contents { module: b"x", ..base },
             Contents { graph: b"x", ..base },
             Contents { limits: b"x", ..base },

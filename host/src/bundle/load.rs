@@ -75,7 +75,7 @@ pub trait ModuleGate {
     fn admit(
         &self,
         module: &[u8],
-        plan: &[u8],
+        plan: Option<&[u8]>,
         manifest: &Manifest,
     ) -> Result<Self::Module, ModuleRefusal>;
 
@@ -102,8 +102,8 @@ pub trait ModuleGate {
 pub struct Unaltered {
     /// The module.
     pub module: Vec<u8>,
-    /// The plan.
-    pub plan: Vec<u8>,
+    /// The plan, if there is one.
+    pub plan: Option<Vec<u8>>,
 }
 
 /// How many files of others in a bundle's directory are looked at, to name the first of them.
@@ -266,7 +266,7 @@ pub(super) fn load_from<G: ModuleGate>(
     }
     files.require_no_others()?;
     let module = gate
-        .admit(&module, &plan, &manifest)
+        .admit(&module, plan.as_deref(), &manifest)
         .map_err(|refusal| refusal.into_error(&path.join(manifest.module_filename())))?;
     gate.note(text_digest, &module);
     Ok(Loaded { path: path.to_owned(), manifest, fingerprint, module })
@@ -335,32 +335,33 @@ impl BundleFiles<'_> {
             }
         }
         let mut hasher = FingerprintHasher::new();
-        let mut found = Unaltered { module: Vec::new(), plan: Vec::new() };
+        let mut found = Unaltered { module: Vec::new(), plan: None };
         for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
             let file = Regular::open_listed(self.dir, &self.name(part), part.max_bytes()).ok()?;
             let bytes = file.read().ok()?;
             hasher.part(part, &bytes);
             match part {
                 Part::Module => found.module = bytes,
-                Part::Plan => found.plan = bytes,
+                Part::Plan => found.plan = Some(bytes),
                 _ => {}
             }
         }
         (hasher.finish(&self.manifest.naming()) == fingerprint).then_some(found)
     }
 
-    /// Holds every file to its digest. What comes back is the fingerprint of all of them, and the plan.
-    fn check(&self, module: &[u8]) -> Result<(Digest, Vec<u8>), BundleLoadError> {
+    /// Holds every file to its digest. What comes back is the fingerprint of all of them, and the plan, if there is one.
+    fn check(&self, module: &[u8]) -> Result<(Digest, Option<Vec<u8>>), BundleLoadError> {
         self.require_digest(self.manifest.module_filename(), Digest::of(module))?;
         let mut fingerprint = FingerprintHasher::new();
-        let mut plan = Vec::new();
+        let mut plan = None;
         for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
             match part {
                 Part::Module => fingerprint.part(part, module),
                 Part::Plan => {
-                    plan = self.read(part)?;
-                    fingerprint.part(part, &plan);
-                    self.require_digest(&self.name(part), Digest::of(&plan))?;
+                    let bytes = self.read(part)?;
+                    fingerprint.part(part, &bytes);
+                    self.require_digest(&self.name(part), Digest::of(&bytes))?;
+                    plan = Some(bytes);
                 }
                 _ => {
                     let file = self.open(part)?;

@@ -314,6 +314,16 @@ fn files(value: &Value, module_name: &str) -> Result<BTreeMap<String, Digest>, M
     if let Some((missing, _)) = known().find(is_missing) {
         return Err(ManifestError::expected(FIELD, &format!("a digest of {missing}"), value));
     }
+    let has = |part: Part| entries.contains_key(&part.file_name(module_name));
+    if has(Part::Plan) && !has(Part::Source) {
+        let rendered = Part::Source.file_name(module_name);
+        return Err(ManifestError::expected(FIELD, &format!("a digest of {rendered}"), value));
+    }
+    if has(Part::Rust) && has(Part::Source) {
+        let (rust, text) = (Part::Rust, Part::Source);
+        let [rust, text] = [rust, text].map(|part| part.file_name(module_name));
+        return Err(ManifestError::expected(FIELD, &format!("either {rust} or {text}"), value));
+    }
     let mut digests = BTreeMap::new();
     for (name, digest) in entries {
         if !known().any(|(known, _)| known == name) {

@@ -1,7 +1,8 @@
-//! What commands are pointed at: a bundle, a module, its text, or a plan.
+//! What commands are pointed at: a bundle, code, or a plan.
 
 use std::path::Path;
 
+use retort::bundle::Code;
 use retort::diagnostics::{Problem, Stage};
 use retort::internal::document::DocumentKind;
 use retort::{Coded, bundle};
@@ -12,9 +13,14 @@ use super::files;
 /// What a path names, with what is in it where that is one file.
 pub(super) enum Artifact {
     Bundle,
-    Module(Vec<u8>),
-    Text(String),
+    Code(CodeFile),
     Plan(String),
+}
+
+/// What a file holds that is an extractor but no plan.
+pub(super) enum CodeFile {
+    Text(String),
+    Module(Vec<u8>),
 }
 
 impl Artifact {
@@ -23,13 +29,39 @@ impl Artifact {
             return Ok(Self::Bundle);
         }
         files::probe(path, "a bundle, a module, a WAT file or a plan")?;
-        match path.extension().and_then(|extension| extension.to_str()) {
+        if extension(path) == Some("json") {
+            return files::read_text(path, DocumentKind::Plan).map(Self::Plan);
+        }
+        let expected = "a bundle's directory, or a file that ends in .wasm, .wat or .json";
+        CodeFile::of_extension(path, expected).map(Self::Code)
+    }
+}
+
+impl CodeFile {
+    pub(super) fn read(path: &Path) -> Result<Self, CliError> {
+        files::probe(path, "a module or a WAT file")?;
+        Self::of_extension(path, "a file that ends in .wasm or .wat")
+    }
+
+    fn of_extension(path: &Path, expected: &'static str) -> Result<Self, CliError> {
+        match extension(path) {
             Some("wasm") => files::read(path, DocumentKind::Module).map(Self::Module),
             Some("wat") => files::read_text(path, DocumentKind::Wat).map(Self::Text),
-            Some("json") => files::read_text(path, DocumentKind::Plan).map(Self::Plan),
-            _ => Err(CliError::UnknownArtifact(path.to_owned())),
+            _ => Err(CliError::UnknownArtifact { path: path.to_owned(), expected }),
         }
     }
+
+    /// It, as the gates take it.
+    pub(super) fn as_code(&self) -> Code<'_> {
+        match self {
+            Self::Text(text) => Code::Text(text),
+            Self::Module(module) => Code::Module(module),
+        }
+    }
+}
+
+fn extension(path: &Path) -> Option<&str> {
+    path.extension()?.to_str()
 }
 
 /// Why a bundle isn't loaded, with the file at fault.

@@ -17,7 +17,7 @@ use retort::{Bundle, Coded, EventSchema, GraphSpec, Pipeline, PipelineError, Rul
 use serde::Serialize;
 
 use super::args::{CacheArg, EndpointsArg, GraphSource, JsonArg, PolicyArg};
-use super::artifact::{Artifact, bundle_problem};
+use super::artifact::{Artifact, CodeFile, bundle_problem};
 use super::coverage::StrictArg;
 use super::error::CliError;
 use super::junit::{Junit, JunitCase, JunitFailure};
@@ -157,8 +157,8 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
     };
     let checked = match artifact {
         Artifact::Bundle => check.bundle(&args.path),
-        Artifact::Module(module) => check.module(&module),
-        Artifact::Text(text) => check.text(&text),
+        Artifact::Code(CodeFile::Module(module)) => check.module(&module),
+        Artifact::Code(CodeFile::Text(text)) => check.text(&text),
         Artifact::Plan(text) => check.plan(&text),
     };
     args.cache.report(&check.pipeline);
@@ -265,8 +265,13 @@ impl Check {
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         self.rule = part(Part::Rule).ok().and_then(|text| Rule::parse(&text, "rule.md").ok());
-        let text = part(Part::Plan)?;
-        let plan = self.stage(Stage::Plan, |check| check.pipeline.plan(&text))?;
+        let plan = match loaded.read(Part::Plan)? {
+            Some(_) => {
+                let text = part(Part::Plan)?;
+                Some(self.stage(Stage::Plan, |check| check.pipeline.plan(&text))?)
+            }
+            None => None,
+        };
         // The loader has asked the policy what it can tell without samples.
         if *self.pipeline.policy() != FieldPolicy::default() {
             let evidence = Evidence::new(&self.samples, self.schema.as_ref());
@@ -280,7 +285,7 @@ impl Check {
             })?;
             self.graph = Some(spec);
         }
-        self.smoke(loaded.module().extractor(), Some(&plan))
+        self.smoke(loaded.module().extractor(), plan.as_ref())
     }
 
     fn plan(&mut self, text: &str) -> Checked<()> {

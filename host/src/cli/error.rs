@@ -49,8 +49,8 @@ pub(super) enum CliError {
     },
     #[error("expected {what}, found none: {hint}")]
     ProjectIncomplete { what: &'static str, hint: String },
-    #[error("{}: expected a bundle's directory, or a file that ends in .wasm, .wat or .json", .0.display())]
-    UnknownArtifact(PathBuf),
+    #[error("{}: expected {expected}", path.display())]
+    UnknownArtifact { path: PathBuf, expected: &'static str },
     #[error("{}: none of its bundles can be served", .0.display())]
     NoBundles(PathBuf),
     #[error("{path}: it is both read and written: {role} would overwrite what is read")]
@@ -149,7 +149,7 @@ impl Coded for CliError {
             Self::BaselineUnrelated { .. } => codes::BASELINE_UNRELATED,
             Self::ProjectInvalid { .. } => codes::PROJECT_INVALID,
             Self::ProjectIncomplete { .. } => codes::PROJECT_INCOMPLETE,
-            Self::UnknownArtifact(_) => codes::UNKNOWN_ARTIFACT,
+            Self::UnknownArtifact { .. } => codes::UNKNOWN_ARTIFACT,
             Self::NoBundles(_) => codes::NO_BUNDLES,
             Self::OutputIsInput { .. } | Self::OutputTwice { .. } => codes::OUTPUT_IS_INPUT,
             Self::StdinTwice { .. } => codes::STDIN_TWICE,

@@ -9,9 +9,8 @@ use retort::gate::{
     FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified, VerifiedCounts,
     verify,
 };
-use retort::render::compile_text;
 use retort::sandbox::WASMTIME_VERSION;
-use retort::{Coded, Limits, Pipeline, PipelineError};
+use retort::{Coded, Limits, Pipeline};
 use serde::Serialize;
 
 use super::args::{JsonArg, PolicyArg};
@@ -121,10 +120,7 @@ fn inspected(
                 .map(|loaded| loaded.module().inspected().clone())
                 .map_err(|error| vec![bundle_problem(&error)]));
         }
-        Artifact::Module(module) => pipeline.inspect_bytes(&module),
-        Artifact::Text(text) => compile_text(&text)
-            .map_err(PipelineError::from)
-            .and_then(|module| pipeline.inspect_bytes(&module)),
+        Artifact::Code(file) => pipeline.inspect_code(file.as_code()),
         Artifact::Plan(text) => pipeline
             .plan(&text)
             .and_then(|plan| pipeline.build(&plan))

@@ -31,6 +31,7 @@ const DEFAULT_OUTPUT: &str = "bundles";
 #[serde(deny_unknown_fields)]
 struct ProjectFile {
     plan: Option<PathBuf>,
+    source: Option<PathBuf>,
     graph: Option<PathBuf>,
     ontology: Option<PathBuf>,
     binding: Option<PathBuf>,
@@ -50,6 +51,7 @@ impl ProjectFile {
     fn empty_path(&self) -> Option<&'static str> {
         let paths = [
             ("plan", &self.plan),
+            ("source", &self.source),
             ("graph", &self.graph),
             ("ontology", &self.ontology),
             ("binding", &self.binding),
@@ -75,6 +77,9 @@ pub(super) struct ProjectArgs {
     /// Plan (JSON)
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// An extractor that is code: a file that ends in .wat or .wasm; kept in the bundle, but for a module
+    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
+    source: Option<PathBuf>,
     #[command(flatten)]
     graph: GraphSource,
     /// Sample events, one JSON object a line
@@ -104,7 +109,9 @@ pub(super) struct Project {
     /// The project file.
     origin: String,
     plan: Option<PathBuf>,
-    /// What the file says, where no flag names a plan.
+    /// Code, where it isn't a plan.
+    code: Option<PathBuf>,
+    /// What the file says, where no flag names a plan or code.
     model: Option<String>,
     graph: GraphSource,
     samples: PathBuf,
@@ -116,35 +123,44 @@ pub(super) struct Project {
     endpoints: EndpointsArg,
 }
 
-/// Where a project's plan comes from.
+/// Where a project's extractor comes from.
 #[derive(Debug)]
-pub(super) enum PlanSource {
-    /// It is there.
+pub(super) enum Origin {
+    /// A plan that is there.
     Plan(PathBuf),
+    /// Code that is there.
+    Code(PathBuf),
     /// A model writes it.
     Model(ModelSpec),
 }
 
 impl Project {
-    /// Where the plan comes from: what a flag says, else what the project file says, else a draft for its rule.
-    pub(super) fn source(&self, model_flag: Option<&str>) -> Result<PlanSource, CliError> {
-        let model = |spec: &str| spec.parse().map(PlanSource::Model);
+    /// Where the extractor comes from: what a flag says, else what the project file says, else a draft for its rule.
+    pub(super) fn source(&self, model_flag: Option<&str>) -> Result<Origin, CliError> {
+        let model = |spec: &str| spec.parse().map(Origin::Model);
         if let Some(spec) = model_flag {
             return model(spec).map_err(CliError::refused);
         }
         let origin = format!("{}: model", self.origin);
         let of_file = |spec: &str| model(spec).map_err(|it| CliError::refused_in(&origin, it));
-        match (&self.plan, &self.model, &self.rule) {
-            (Some(_), Some(_), _) => {
-                Err(invalid(&self.origin, "expected `plan` or `model`, found both"))
-            }
-            (Some(plan), None, _) => Ok(PlanSource::Plan(plan.clone())),
-            (None, Some(spec), _) => of_file(spec),
-            (None, None, Some(_)) => Ok(PlanSource::Model(ModelSpec::Draft)),
+        let both = |found: &str| {
+            Err(invalid(
+                &self.origin,
+                &format!("expected `plan`, `source` or `model`, found {found}"),
+            ))
+        };
+        match (&self.plan, &self.code, &self.model) {
+            (Some(_), Some(_), _) => both("`plan` and `source`"),
+            (Some(_), None, Some(_)) => both("`plan` and `model`"),
+            (None, Some(_), Some(_)) => both("`source` and `model`"),
+            (Some(plan), None, None) => Ok(Origin::Plan(plan.clone())),
+            (None, Some(code), None) => Ok(Origin::Code(code.clone())),
+            (None, None, Some(spec)) => of_file(spec),
+            (None, None, None) if self.rule.is_some() => Ok(Origin::Model(ModelSpec::Draft)),
             (None, None, None) => Err(CliError::ProjectIncomplete {
-                what: "a rule or a plan",
+                what: "a rule, a plan or code",
                 hint: format!(
-                    "write `rule = \"..\"` or `plan = \"..\"` into {}, or use --rule or --plan",
+                    "write `rule = \"..\"`, `plan = \"..\"` or `source = \"..\"` into {}, or use --rule, --plan or --source",
                     self.origin
                 ),
             }),
@@ -158,7 +174,7 @@ impl Project {
 
     /// The same without that of expected results, where that is written.
     pub(super) fn inputs_but_expected(&self) -> Inputs {
-        let named = [&self.plan, &self.rule, &self.schema, &self.policy.policy];
+        let named = [&self.plan, &self.code, &self.rule, &self.schema, &self.policy.policy];
         let named = named.into_iter().flatten().chain([&self.samples]).map(PathBuf::as_path);
         Inputs::default().files(named).files(self.graph.paths()).files([Path::new(&self.origin)])
     }
@@ -177,6 +193,11 @@ impl Project {
     /// The plan that it names.
     pub(super) fn plan(&self) -> Option<&Path> {
         self.plan.as_deref()
+    }
+
+    /// The code that it names.
+    pub(super) fn code(&self) -> Option<&Path> {
+        self.code.as_deref()
     }
 
     /// Where expected results are, or would be; and whether it names the file.
@@ -251,11 +272,14 @@ impl ProjectArgs {
                 }
             }
         }
-        // A plan that a flag names is the one, whatever the file says.
-        let model = file.model.filter(|_| self.plan.is_none());
+        // What a flag names is the one, whatever the file says.
+        let is_named = self.plan.is_some() || self.source.is_some();
+        let model = file.model.filter(|_| !is_named);
+        let of_file = |key: Option<PathBuf>| in_folder(key).filter(|_| !is_named);
         Ok(Project {
             graph,
-            plan: flag_or(&self.plan, file.plan),
+            plan: self.plan.clone().or_else(|| of_file(file.plan)),
+            code: self.source.clone().or_else(|| of_file(file.source)),
             model: model.map(|spec| recording_in_folder(spec, folder)),
             policy: PolicyArg::of(flag_or(&self.policy.policy, file.policy)),
             samples: flag_or(&self.samples, file.samples)

@@ -62,19 +62,16 @@ fn text(value: &Value) -> String {
 /// Gives a manifest the fingerprint of the bundle that it describes, where it describes one.
 fn fit_fingerprint(dir: &Path, value: &mut Value) {
     let Ok(manifest) = Manifest::from_json(text(value).as_bytes()) else { return };
-    let [plan, source, module, graph, limits, event_schema, rule] =
+    let [plan, source, rust, module, graph, limits, event_schema, rule] =
         Part::ALL.map(|part| fs::read(dir.join(part.file_name(manifest.module_name()))).ok());
-    let (Some(plan), Some(source), Some(module), Some(graph), Some(limits)) =
-        (&plan, &source, &module, &graph, &limits)
-    else {
-        return;
-    };
+    let (Some(module), Some(graph), Some(limits)) = (&module, &graph, &limits) else { return };
     let contents = Contents {
         module_name: manifest.module_name(),
         function_name: manifest.function_name(),
         event_types: manifest.event_types(),
-        plan,
-        source,
+        plan: plan.as_deref(),
+        source: source.as_deref(),
+        rust: rust.as_deref(),
         module,
         graph,
         limits,

@@ -63,7 +63,7 @@ struct Judgement {
 struct Recalled {
     gates: Pipeline,
     module: Arc<[u8]>,
-    plan: Vec<u8>,
+    plan: Option<Vec<u8>>,
     judgement: OnceLock<Judgement>,
 }
 
@@ -102,7 +102,7 @@ impl Admitted {
 impl Recalled {
     fn judgement(&self) -> &Judgement {
         self.judgement.get_or_init(|| {
-            self.gates.judge(&self.module, &self.plan).expect(
+            self.gates.judge(&self.module, self.plan.as_deref()).expect(
                 "these gates have let these bytes pass, and go by nothing else than the bytes",
             )
         })
@@ -119,10 +119,11 @@ impl Judgement {
 
 impl Pipeline {
     /// What the static gate finds of a module, and what can be proven of it.
-    fn judge(&self, module: &[u8], plan: &[u8]) -> Result<Judgement, Rejected> {
+    fn judge(&self, module: &[u8], plan: Option<&[u8]>) -> Result<Judgement, Rejected> {
         let grant = self.sandbox.wasi().grant;
         let mut inspected = inspect_granting(module, &self.structure, grant)?;
-        let plan = std::str::from_utf8(plan).ok().and_then(|text| plan::parse(text).ok());
+        let text = plan.and_then(|plan| std::str::from_utf8(plan).ok());
+        let plan = text.and_then(|text| plan::parse(text).ok());
         if let Some(compiled) = plan.as_ref().and_then(|plan| self.build(plan).ok()) {
             inspected = prove::by_rendering(inspected, &compiled);
         }
@@ -163,7 +164,7 @@ impl ModuleGate for Pipeline {
     fn admit(
         &self,
         module: &[u8],
-        plan: &[u8],
+        plan: Option<&[u8]>,
         manifest: &Manifest,
     ) -> Result<Admitted, ModuleRefusal> {
         let judgement =

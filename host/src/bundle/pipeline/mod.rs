@@ -4,29 +4,28 @@
 //! to the verdict, [`Accepted::store`] puts what was accepted on disk, and [`Pipeline`] is also the gate that bundles pass
 //! when they are loaded again.
 
+mod accepted;
 mod admit;
 mod builder;
+mod code;
 mod error;
 mod request;
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
+pub use self::accepted::{Accepted, Stored};
 pub use self::admit::{Admitted, Bundle};
 pub use self::builder::PipelineBuilder;
+pub use self::code::Code;
 pub use self::error::PipelineError;
 pub use self::request::{Request, StageTime};
 
+use self::code::Made;
 use crate::abi::section::ABI_VERSION;
+use crate::bundle::Versions;
 use crate::bundle::confirm::{Confirmed, confirm};
-use crate::bundle::coverage::Coverage;
-use crate::bundle::load::load_unsaid;
 use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
-use crate::bundle::{
-    BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others, Store,
-    Versions,
-};
 use crate::diagnostics::problem::Stage;
 use crate::evidence::effort::{Cancel, StepBudgets};
 use crate::evidence::{Evidence, Expected, Samples, Task};
@@ -38,7 +37,7 @@ use crate::plan::{self, EventPattern, Plan};
 use crate::render::compile::{Compiled, compile};
 use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::tenant::TenantPolicy;
-use crate::sandbox::{Extractor, ModuleLoadError, Runner, Sandbox};
+use crate::sandbox::{Extractor, ModuleLoadError, Sandbox};
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "4";
@@ -54,109 +53,6 @@ pub struct Pipeline {
     policy: FieldPolicy,
     /// What tells these gates from others, once it was asked for.
     identity: OnceLock<[u8; 32]>,
-}
-
-/// What passed every gate. Made by [`Pipeline::accept`] alone.
-#[derive(Clone, Debug)]
-pub struct Accepted {
-    compiled: Compiled,
-    inspected: Inspected,
-    confirmed: Confirmed,
-    graph: String,
-    limits: String,
-    rule: Option<String>,
-    event_schema: Option<String>,
-}
-
-impl Accepted {
-    /// The plan.
-    #[must_use]
-    pub fn plan(&self) -> &Plan {
-        self.compiled.source().plan()
-    }
-
-    /// The module with what the static gate found.
-    #[must_use]
-    pub fn inspected(&self) -> &Inspected {
-        &self.inspected
-    }
-
-    /// The extractor with the report of the sample run.
-    #[must_use]
-    pub fn smoked(&self) -> &Smoked {
-        self.confirmed.smoked()
-    }
-
-    /// The samples that something was expected of, which they give.
-    #[must_use]
-    pub fn confirmed(&self) -> &Confirmed {
-        &self.confirmed
-    }
-
-    /// What the plan makes of the samples of the task that it was accepted for, with what looks wrong about it.
-    #[must_use]
-    pub fn coverage(&self, task: &Task) -> Coverage {
-        let (samples, graph) = (task.samples(), Some(task.graph()));
-        Coverage::new(self.smoked(), Some(self.plan()), samples, graph, task.rule())
-            .knowing(self.plan(), task.evidence())
-    }
-
-    /// Something that runs the extractor over events, on one thread.
-    #[must_use]
-    pub fn runner(&self) -> Runner {
-        self.smoked().extractor().runner()
-    }
-
-    /// Puts it on disk. The same inputs make the same bundle: where it is whole already, nothing is written. It takes the place
-    /// of earlier bundles of the same extractor, as [`Store`] says.
-    ///
-    /// # Errors
-    /// [`BundleError`]; what was on disk before is still there.
-    pub fn store(&self, store: &Store, created_at: jiff::Timestamp) -> Result<Stored, BundleError> {
-        let plan = json(self.plan());
-        let section = self.inspected.section();
-        let contents = Contents {
-            module_name: MODULE_NAME,
-            function_name: section.function(),
-            event_types: section.event_types(),
-            plan: plan.as_bytes(),
-            source: self.compiled.source().text().as_bytes(),
-            module: self.compiled.module(),
-            graph: self.graph.as_bytes(),
-            limits: self.limits.as_bytes(),
-            event_schema: self.event_schema.as_deref().map(str::as_bytes),
-            rule: self.rule.as_deref().map(str::as_bytes),
-            versions: Versions::CURRENT,
-        };
-        let fingerprint = contents.fingerprint();
-        let path = store.path_of(fingerprint);
-        let text = fingerprint.to_string();
-        let expect = Expect { fingerprint: Some(&text), event_types: Some(section.event_types()) };
-        // Its module has just passed the gates, so that its bytes are the same is all there is to know.
-        let same_bytes = SameBytes(self.compiled.module());
-        let found = load_unsaid(&path, &expect, &same_bytes).ok();
-        let cache_hit = found.is_some();
-        let (manifest, others) = match found {
-            Some(found) => (found.manifest().clone(), store.retire_earlier(found.manifest())?),
-            None => store.supersede(&contents, created_at)?,
-        };
-        Ok(Stored { path, fingerprint, manifest, cache_hit, others })
-    }
-}
-
-/// A bundle on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
-    /// Its directory.
-    pub path: PathBuf,
-    /// Its fingerprint.
-    pub fingerprint: Digest,
-    /// What it says of itself.
-    pub manifest: Manifest,
-    /// Whether it was there already, whole and unaltered, so that nothing was written.
-    pub cache_hit: bool,
-    /// What it means for other bundles of the directory.
-    pub others: Others,
 }
 
 impl Pipeline {
@@ -299,6 +195,14 @@ impl Pipeline {
         Ok(prove::by_verification(inspected))
     }
 
+    /// Inspects code that isn't a plan, as [`inspect_bytes`](Self::inspect_bytes) does what it is built to.
+    ///
+    /// # Errors
+    /// [`PipelineError::Compile`] or [`PipelineError::Inspect`].
+    pub fn inspect_code(&self, code: Code<'_>) -> Result<Inspected, PipelineError> {
+        self.inspect_bytes(&code.built()?.1)
+    }
+
     /// Loads an inspected module into the sandbox. It runs with what the policy withholds.
     ///
     /// # Errors
@@ -379,7 +283,7 @@ impl Pipeline {
         request: impl Into<Request<'a>>,
     ) -> Result<Accepted, PipelineError> {
         let mut request = request.into();
-        let (task, options, cancel) = (request.task, request.smoke, request.cancel.clone());
+        let (task, cancel) = (request.task, request.cancel.clone());
         request.stage(Stage::Policy, || self.permit(plan, task.evidence()))?;
         let efforts = StepBudgets::new(&cancel);
         let fitted = request.stage(Stage::Fit, || Ok(fit_within(plan, task, &efforts)?))?;
@@ -387,17 +291,46 @@ impl Pipeline {
         let source = request.stage(Stage::Render, || Ok(render(plan)?))?;
         let compiled = request.stage(Stage::Compile, || Ok(compile(source)?))?;
         let inspected = request.stage(Stage::Inspect, || self.inspect(&compiled))?;
+        self.accept_inspected(Made::Plan(Box::new(compiled)), inspected, request)
+    }
+
+    /// Takes code that isn't a plan through all gates that there are for it.
+    ///
+    /// # Errors
+    /// As [`accept`](Self::accept).
+    pub fn accept_code<'a>(
+        &self,
+        code: Code<'_>,
+        request: impl Into<Request<'a>>,
+    ) -> Result<Accepted, PipelineError> {
+        let mut request = request.into();
+        let (made, module) = match code {
+            Code::Module(_) => code.built()?,
+            Code::Text(_) => request.stage(Stage::Compile, || code.built())?,
+        };
+        let inspected = request.stage(Stage::Inspect, || self.inspect_bytes(&module))?;
+        request.stage(Stage::Policy, || self.permit_inputs(&inspected))?;
+        self.accept_inspected(made, inspected, request)
+    }
+
+    /// The gates that run an extractor, which are the same whatever it was made from.
+    fn accept_inspected(
+        &self,
+        made: Made,
+        inspected: Inspected,
+        mut request: Request<'_>,
+    ) -> Result<Accepted, PipelineError> {
+        let (task, options, cancel) = (request.task, request.smoke, request.cancel.clone());
+        let (plan, samples, graph) = (made.plan(), task.samples(), Some(task.graph()));
         let extractor = request.stage(Stage::Load, || self.load(&inspected))?;
         let smoked = request.stage(Stage::Smoke, || {
-            covered(&extractor, Some(plan), task.samples())?;
-            let (samples, graph) = (task.samples(), Some(task.graph()));
-            let smoked = smoke_until(&extractor, Some(plan), samples, graph, options, &cancel);
+            covered(&extractor, plan, samples)?;
+            let smoked = smoke_until(&extractor, plan, samples, graph, options, &cancel);
             request::unless_cancelled(&cancel, Stage::Smoke)?;
             Ok(smoked?)
         })?;
-        let (samples, graph) = (task.samples(), Some(task.graph()));
         let confirm = |expected: Option<&Expected>| {
-            let confirmed = confirm(smoked, Some(plan), samples, graph, expected, &cancel);
+            let confirmed = confirm(smoked, plan, samples, graph, expected, &cancel);
             request::unless_cancelled(&cancel, Stage::Expected)?;
             Ok(confirmed?)
         };
@@ -407,7 +340,7 @@ impl Pipeline {
             None => confirm(None)?,
         };
         Ok(Accepted {
-            compiled,
+            made,
             inspected,
             confirmed,
             graph: json(task.graph()),
@@ -458,24 +391,4 @@ fn json<T: serde::Serialize>(value: &T) -> String {
         .expect("plans, specs and limits are strings and numbers under string keys");
     text.push('\n');
     text
-}
-
-/// Admits one module and no other.
-struct SameBytes<'a>(&'a [u8]);
-
-impl ModuleGate for SameBytes<'_> {
-    type Module = ();
-
-    fn admit(
-        &self,
-        module: &[u8],
-        _plan: &[u8],
-        _manifest: &Manifest,
-    ) -> Result<(), ModuleRefusal> {
-        if module == self.0 {
-            Ok(())
-        } else {
-            Err(ModuleRefusal::Rejected("another module".to_owned()))
-        }
-    }
 }

@@ -110,7 +110,7 @@ struct AnyModule;
 impl ModuleGate for AnyModule {
     type Module = ();
 
-    fn admit(&self, _: &[u8], _: &[u8], _: &Manifest) -> Result<(), ModuleRefusal> {
+    fn admit(&self, _: &[u8], _: Option<&[u8]>, _: &Manifest) -> Result<(), ModuleRefusal> {
         Ok(())
     }
 }
@@ -323,7 +323,7 @@ fn run_replacing(can_exchange: bool, at: usize, fault: Fault) -> Option<()> {
     let context = format!("exchange {can_exchange}, {fault:?} at {at}");
     let types = ["order".to_owned()];
     let earlier = sample(&types);
-    let later = Contents { plan: b"{\"changed\": true}\n", ..earlier };
+    let later = Contents { plan: Some(b"{\"changed\": true}\n"), ..earlier };
     let temporary = tempfile::tempdir().unwrap();
     let root = temporary.path();
     let store = Store::open(root).unwrap();
@@ -362,7 +362,7 @@ fn versions_of_one_extractor_replace_each_other_and_others_stay() {
     let at = |second| jiff::Timestamp::from_second(second).unwrap();
     let (orders, parcels) = (["order".to_owned()], ["parcel".to_owned()]);
     let first = sample(&orders);
-    let second = Contents { plan: b"{\"changed\": true}\n", ..first };
+    let second = Contents { plan: Some(b"{\"changed\": true}\n"), ..first };
     let elsewhere = Contents { event_types: &parcels, ..first };
     let named_otherwise = Contents { function_name: "of_another_name", ..first };
     let temporary = tempfile::tempdir().unwrap();

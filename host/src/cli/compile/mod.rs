@@ -1,19 +1,20 @@
-//! `retort compile`: a plan, or a rule that a model writes a plan for, through every gate, to a bundle on disk.
+//! `retort compile`: a plan, code, or a rule that a model writes a plan for, through every gate, to a bundle on disk.
 
 mod asked;
-mod planned;
+mod given;
 mod stored;
 
+use self::given::Given;
 use super::CommandResult;
 use super::args::JsonArg;
 use super::coverage::StrictArg;
 use super::model::ModelArgs;
-use super::project::{PlanSource, ProjectArgs};
+use super::project::{Origin, ProjectArgs};
 
-/// Turn a rule, or a plan, into a bundle, through every gate
+/// Turn a rule, a plan, or code, into a bundle, through every gate
 ///
-/// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, plan,
-/// policy, expected, allow_external_endpoints; paths relative to the folder). With a plan, the plan goes through the gates once. With a
+/// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, plan, source,
+/// policy, expected, allow_external_endpoints; paths relative to the folder). A plan, or code, goes through the gates once. With a
 /// rule, a model is asked for a plan, and each rejection is fed back to it until a plan passes or the attempts run out; what can
 /// be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. A new
 /// bundle takes the place of earlier ones of the same function that share an event type with it.
@@ -44,6 +45,7 @@ const EXAMPLES: &str = "\
 Examples:
   retort compile my-project
   retort compile --plan plan.json --graph graph.yaml --samples events.ndjson --out bundles
+  retort compile --source extractor.wat --graph graph.yaml --samples events.ndjson --out bundles
   retort compile my-project --model openai:gpt-5-mini --record transcript.ndjson
   retort compile --rule rule.md --graph graph.yaml --samples events.ndjson --model draft
   retort compile my-project --model 'command:./ask.sh' --max-attempts 3 --json
@@ -63,7 +65,8 @@ pub(super) fn main(args: &CompileArgs) -> CommandResult {
     let source = project.source(args.model.spec())?;
     project.check_out()?;
     match source {
-        PlanSource::Plan(plan) => planned::main(&project, &plan, args),
-        PlanSource::Model(spec) => asked::main(&project, &spec, args),
+        Origin::Plan(path) => given::main(&project, &Given::Plan(path), args),
+        Origin::Code(path) => given::main(&project, &Given::Code(path), args),
+        Origin::Model(spec) => asked::main(&project, &spec, args),
     }
 }

@@ -16,7 +16,7 @@ use retort::{Bundle, Coded, Pipeline, PipelineError, Task};
 use serde::Serialize;
 
 use self::answer::Answer;
-use super::artifact::bundle_problem;
+use super::artifact::{CodeFile, bundle_problem};
 use super::error::CliError;
 use super::project::{Project, ProjectArgs};
 use super::{CommandResult, CommandVerdict, files, output};
@@ -158,25 +158,34 @@ fn extractor(
     task: &Task,
     pipeline: &Pipeline,
 ) -> Result<Option<Extractor>, CliError> {
-    let bundle = match (&args.bundle, project.plan()) {
-        (Some(bundle), _) => bundle.clone(),
-        (None, Some(plan)) => {
+    let loaded = |path: &Path, loaded: Result<Extractor, PipelineError>| match loaded {
+        Ok(extractor) => Ok(Some(extractor)),
+        Err(error) if error.is_of_host() => Err(CliError::refused(error)),
+        Err(error) => {
+            output::problems(&files::name(path), &PipelineError::problems(&error));
+            Ok(None)
+        }
+    };
+    let bundle = match (&args.bundle, project.plan(), project.code()) {
+        (Some(bundle), _, _) => bundle.clone(),
+        (None, Some(plan), _) => {
             let text = files::read_text(plan, DocumentKind::Plan)?;
-            let loaded = pipeline.plan(&text).and_then(|plan| {
+            let extractor = pipeline.plan(&text).and_then(|plan| {
                 pipeline.permit(&plan, task.evidence())?;
                 let inspected = pipeline.inspect(&pipeline.build(&plan)?)?;
                 pipeline.load(&inspected)
             });
-            return match loaded {
-                Ok(extractor) => Ok(Some(extractor)),
-                Err(error) if error.is_of_host() => Err(CliError::refused(error)),
-                Err(error) => {
-                    output::problems(&files::name(plan), &PipelineError::problems(&error));
-                    Ok(None)
-                }
-            };
+            return loaded(plan, extractor);
         }
-        (None, None) => only_bundle(project, pipeline)?,
+        (None, None, Some(path)) => {
+            let code = CodeFile::read(path)?;
+            let extractor = pipeline.inspect_code(code.as_code()).and_then(|inspected| {
+                pipeline.permit_inputs(&inspected)?;
+                pipeline.load(&inspected)
+            });
+            return loaded(path, extractor);
+        }
+        (None, None, None) => only_bundle(project, pipeline)?,
     };
     match Bundle::open(&bundle, pipeline) {
         Ok(bundle) => Ok(Some(bundle.module().extractor().clone())),
@@ -190,9 +199,9 @@ fn extractor(
 /// The one bundle that the project was compiled to.
 fn only_bundle(project: &Project, pipeline: &Pipeline) -> Result<PathBuf, CliError> {
     let hint = |found: &str| CliError::ProjectIncomplete {
-        what: "one bundle or a plan",
+        what: "one bundle, a plan or code",
         hint: format!(
-            "{} has {found}: compile the project, or use --bundle or --plan",
+            "{} has {found}: compile the project, or use --bundle, --plan or --source",
             project.out.display()
         ),
     };

@@ -1,6 +1,6 @@
-//! A plan through every gate.
+//! A plan, or code, through every gate.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use retort::bundle::{Coverage, Request, StageTime, Stored};
 use retort::diagnostics::{Problem, Stage};
@@ -8,6 +8,7 @@ use retort::internal::document::DocumentKind;
 use retort::{Accepted, PipelineError, Task};
 use serde::Serialize;
 
+use super::super::artifact::CodeFile;
 use super::super::error::CliError;
 use super::super::project::Project;
 use super::super::{CommandResult, CommandVerdict, files, output};
@@ -16,7 +17,7 @@ use super::stored::{BundleReport, print_path, store};
 use crate::cli::stages::StageReport;
 
 #[derive(Serialize)]
-struct PlannedReport<'a> {
+struct GivenReport<'a> {
     ok: bool,
     stages: &'a [StageReport],
     problems: &'a [Problem],
@@ -28,8 +29,31 @@ struct PlannedReport<'a> {
     diagnostic: Option<String>,
 }
 
-pub(super) fn main(project: &Project, plan: &Path, args: &CompileArgs) -> CommandResult {
-    let (origin, json) = (files::name(plan), args.output.json);
+/// What is taken through the gates.
+#[derive(Debug)]
+pub(super) enum Given {
+    /// A file with a plan.
+    Plan(PathBuf),
+    /// A file with code.
+    Code(PathBuf),
+}
+
+/// The same, read.
+enum Read {
+    Plan(String),
+    Code(CodeFile),
+}
+
+impl Given {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Plan(path) | Self::Code(path) => path,
+        }
+    }
+}
+
+pub(super) fn main(project: &Project, given: &Given, args: &CompileArgs) -> CommandResult {
+    let (origin, json) = (files::name(given.path()), args.output.json);
     let mut stages = Vec::new();
     let mut watch = |time: StageTime| {
         let stage = StageReport::from(time);
@@ -39,7 +63,7 @@ pub(super) fn main(project: &Project, plan: &Path, args: &CompileArgs) -> Comman
         stages.push(stage);
     };
     let mut report = Report::default();
-    match accept(project, plan, &mut watch)? {
+    match accept(project, given, &mut watch)? {
         (task, Ok(accepted)) => {
             let coverage = accepted.coverage(&task);
             report.problems = args.strict.errors(&coverage);
@@ -65,7 +89,7 @@ pub(super) fn main(project: &Project, plan: &Path, args: &CompileArgs) -> Comman
     if json {
         let bundle = stored.as_ref().map(BundleReport::from);
         let (stages, problems) = (&*stages, &*problems);
-        output::print_json(&PlannedReport { ok, stages, problems, coverage, bundle, diagnostic })?;
+        output::print_json(&GivenReport { ok, stages, problems, coverage, bundle, diagnostic })?;
     } else if let Some(stored) = &stored {
         print_path(stored)?;
     } else {
@@ -75,7 +99,7 @@ pub(super) fn main(project: &Project, plan: &Path, args: &CompileArgs) -> Comman
     Ok(CommandVerdict::from_ok(ok))
 }
 
-/// What came of the plan.
+/// What came of it.
 #[derive(Default)]
 struct Report {
     stored: Option<Stored>,
@@ -87,16 +111,22 @@ struct Report {
 /// Reads what the project names, and takes the plan through the gates.
 fn accept(
     project: &Project,
-    plan: &Path,
+    given: &Given,
     watch: &mut dyn FnMut(StageTime),
 ) -> Result<(Task, Result<Accepted, PipelineError>), CliError> {
     let (input, time) = StageTime::of(Stage::Input, || {
-        let plan = files::read_text(plan, DocumentKind::Plan)?;
-        Ok::<_, CliError>((plan, project.task()?, project.pipeline()?))
+        let artifact = match given {
+            Given::Plan(path) => Read::Plan(files::read_text(path, DocumentKind::Plan)?),
+            Given::Code(path) => Read::Code(CodeFile::read(path)?),
+        };
+        Ok::<_, CliError>((artifact, project.task()?, project.pipeline()?))
     });
-    let (plan, task, pipeline) = input?;
+    let (read, task, pipeline) = input?;
     watch(time);
     let request = Request::new(&task).smoke(project.smoke_options()).watch(watch);
-    let verdict = pipeline.accept(&plan, request);
+    let verdict = match &read {
+        Read::Plan(text) => pipeline.accept(text, request),
+        Read::Code(file) => pipeline.accept_code(file.as_code(), request),
+    };
     Ok((task, verdict))
 }
