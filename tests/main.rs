@@ -22,6 +22,7 @@ mod inspect;
 mod isolation;
 mod limits;
 mod llm;
+mod message;
 mod pipeline_policy;
 mod plan;
 mod policy;

@@ -310,6 +310,14 @@ pub enum RunError {
         /// The end of the log, escaped and bounded.
         log: String,
     },
+    /// One of these, of a guest that had left a message for it: what an extractor in Rust says when it panics.
+    #[error("{error}: {message}")]
+    Told {
+        /// What happened.
+        error: Box<RunError>,
+        /// The message, escaped and bounded.
+        message: String,
+    },
     /// The result isn't what it is proven to be, by a defect of the host: no proof of this extractor is relied on any more.
     #[error("the result is not what it is proven to be: {found}")]
     Refuted {
@@ -341,14 +349,22 @@ impl RunError {
         }
     }
 
-    /// What happened, without what the guest wrote to its log: never [`RunError::Logged`].
+    /// What happened, without what the guest says of it: never [`RunError::Logged`] or [`RunError::Told`].
     #[must_use]
     pub fn cause(&self) -> &Self {
         let mut cause = self;
-        while let Self::Logged { error, .. } = cause {
+        while let Self::Logged { error, .. } | Self::Told { error, .. } = cause {
             cause = error;
         }
         cause
+    }
+
+    /// This error with the guest's message, where it has left one.
+    pub(super) fn with_message(self, message: Option<String>) -> Self {
+        match message {
+            Some(message) => Self::Told { error: Box::new(self), message },
+            None => self,
+        }
     }
 
     /// This error with the end of the log, where the guest has written to one.
@@ -368,7 +384,7 @@ impl Coded for RunError {
             Self::Guest(error) => error.entry(),
             Self::Result(error) => error.entry(),
             Self::Deadline { .. } => codes::DEADLINE_EXCEEDED,
-            Self::Logged { error, .. } => error.entry(),
+            Self::Logged { error, .. } | Self::Told { error, .. } => error.entry(),
             Self::Refuted { .. } => codes::PROOF_REFUTED,
             Self::Worker => codes::WORKER_FAILED,
         }
@@ -377,7 +393,7 @@ impl Coded for RunError {
     fn place(&self) -> Option<String> {
         match self {
             Self::Result(error) => error.place(),
-            Self::Logged { error, .. } => error.place(),
+            Self::Logged { error, .. } | Self::Told { error, .. } => error.place(),
             _ => None,
         }
     }
@@ -389,7 +405,7 @@ impl Coded for RunError {
             Self::Guest(error) => error.usage(),
             Self::Result(error) => error.usage(),
             Self::Deadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
-            Self::Logged { error, .. } => error.usage(),
+            Self::Logged { error, .. } | Self::Told { error, .. } => error.usage(),
             Self::Refuted { .. } | Self::Worker => None,
         }
     }

@@ -3,7 +3,7 @@
 use wasmtime::{Module, ModuleExport};
 
 use super::ModuleLoadError;
-use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT};
+use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, MESSAGE_EXPORT};
 
 /// Where a module's exports are, so that no instance has to look for them by name.
 pub(super) struct ExportIndexes {
@@ -11,6 +11,7 @@ pub(super) struct ExportIndexes {
     pub(super) buffer: ModuleExport,
     pub(super) extract: ModuleExport,
     pub(super) initialize: Option<ModuleExport>,
+    pub(super) message: Option<ModuleExport>,
 }
 
 impl ExportIndexes {
@@ -26,6 +27,7 @@ impl ExportIndexes {
             buffer: export(BUFFER_EXPORT)?,
             extract: export(function)?,
             initialize: module.get_export_index(INITIALIZE_EXPORT),
+            message: module.get_export_index(MESSAGE_EXPORT),
         })
     }
 }

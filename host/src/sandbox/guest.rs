@@ -15,6 +15,8 @@ use super::trap::{EventBudget, trapped};
 use super::wasi::{self, Log};
 use super::{Extractor, GuestError};
 use crate::abi::block::Deadline;
+use crate::abi::section::{MAX_MESSAGE_BYTES, MESSAGE_RECORD_BYTES};
+use crate::diagnostics::untrusted::bounded;
 
 /// How long it takes, more or less, until the places that another thread makes as new are free.
 const REMAKING: Duration = Duration::from_micros(50);
@@ -185,6 +187,26 @@ impl Guest {
             return Err(GuestError::BadResult { address, length, memory });
         }
         Ok(range)
+    }
+
+    /// What it has left at the place for messages, escaped and bounded, where it exports one and there is something: how it
+    /// came to the failure that has just ended its call. It may be anything.
+    pub(super) fn message(&mut self, extractor: &Extractor) -> Option<String> {
+        let export = extractor.exports().message.as_ref()?;
+        let Extern::Global(global) = self.instance.get_module_export(&mut self.store, export)?
+        else {
+            return None;
+        };
+        let record = global.get(&mut self.store).i32()?.cast_unsigned() as usize;
+        let memory = self.memory.data(&self.store);
+        let record = memory.get(record..record.checked_add(MESSAGE_RECORD_BYTES)?)?;
+        let (address, length) = record.split_first_chunk::<4>()?;
+        let (address, length) = (u32::from_le_bytes(*address), length.first_chunk::<4>()?);
+        let length = (u32::from_le_bytes(*length) as usize).min(MAX_MESSAGE_BYTES);
+        let text = memory.get(address as usize..(address as usize).checked_add(length)?)?;
+        let text = String::from_utf8_lossy(text);
+        let text = text.trim_end();
+        (!text.is_empty()).then(|| bounded(text, MAX_MESSAGE_BYTES))
     }
 
     /// The bytes at a place that [`extract`](Self::extract) returned.

@@ -342,10 +342,14 @@ impl Runner {
         let placed = guest.put(&self.extractor, block, deadline);
         observer.ended(Step::CopyIn);
         let returned = placed.and_then(|placed| guest.extract(&self.extractor, placed));
-        if returned.is_err() {
-            self.guest = None;
+        match returned {
+            Ok(returned) => Ok(GuestCall { returned, block_bytes }),
+            Err(error) => {
+                let message = guest.message(&self.extractor);
+                self.guest = None;
+                Err(RunError::from(error).with_message(message))
+            }
         }
-        Ok(GuestCall { returned: returned?, block_bytes })
     }
 }
 

@@ -43,6 +43,16 @@ pub const BUFFER_EXPORT: &str = "retort_buffer";
 /// Name of the optional exported function that is called once, before anything else.
 pub const INITIALIZE_EXPORT: &str = "_initialize";
 
+/// Name of the optional exported global that holds the address of a [`message`](MESSAGE_RECORD_BYTES): what the host tells
+/// of a call that fails.
+pub const MESSAGE_EXPORT: &str = "retort_message";
+
+/// Bytes of the record that a message is found by: its address and its length, 32 bits each, little-endian.
+pub const MESSAGE_RECORD_BYTES: usize = 8;
+
+/// Most bytes of a message that are told. Of a longer one it is the beginning.
+pub const MAX_MESSAGE_BYTES: usize = 500;
+
 /// Names that begin with this belong to the ABI.
 pub use crate::plan::RESERVED_FUNCTION_PREFIX as RESERVED_PREFIX;
 

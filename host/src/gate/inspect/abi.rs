@@ -6,7 +6,8 @@ use super::problem::{Fault, ModulePlace};
 use super::signature::signature_text;
 use super::walk::ModuleWalk;
 use crate::abi::section::{
-    BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, RESERVED_PREFIX, SECTION_NAME, Section,
+    BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, MESSAGE_EXPORT, RESERVED_PREFIX, SECTION_NAME,
+    Section,
 };
 
 /// Reports what isn't there, or isn't as it should be, and gives the declaration.
@@ -20,6 +21,7 @@ pub(super) fn check(walk: &mut ModuleWalk<'_>) -> Option<Section> {
         let check = ExpectedExports { walk, exports };
         check.reserved(&mut faults);
         check.memory(&mut faults);
+        check.message(&mut faults);
         check.function(BUFFER_EXPORT, &BUFFER, true, &mut faults);
         check.function(INITIALIZE_EXPORT, &INITIALIZE, false, &mut faults);
         if let Some(section) = &section {
@@ -107,7 +109,8 @@ impl ExpectedExports<'_, '_> {
 
     fn reserved(&self, faults: &mut Vec<(String, Fault)>) {
         for export in self.exports {
-            if export.name.starts_with(RESERVED_PREFIX) && export.name != BUFFER_EXPORT {
+            let is_known = [BUFFER_EXPORT, MESSAGE_EXPORT].contains(&export.name);
+            if export.name.starts_with(RESERVED_PREFIX) && !is_known {
                 faults.push((export.name.to_owned(), Fault::ExportReserved));
             }
         }
@@ -125,6 +128,17 @@ impl ExpectedExports<'_, '_> {
             None => return,
         };
         faults.push((MEMORY_EXPORT.to_owned(), fault));
+    }
+
+    fn message(&self, faults: &mut Vec<(String, Fault)>) {
+        let Some(export) = self.find(MESSAGE_EXPORT) else { return };
+        let found = match (export.kind, self.walk.globals.get(export.index as usize)) {
+            (ExternalKind::Global, Some(ValType::I32) | None) => return,
+            (ExternalKind::Global, Some(_)) => "global of another type",
+            (kind, _) => kind_name(kind),
+        };
+        let fault = Fault::ExportKind { expected: "a global of type i32", found };
+        faults.push((MESSAGE_EXPORT.to_owned(), fault));
     }
 
     fn function(

@@ -2,7 +2,7 @@
 
 use wasmparser::{
     CompositeInnerType, ElementItems, Export, FuncType, FuncValidatorAllocations, FunctionBody,
-    MemoryType, NameSectionReader, Parser, Payload, Result, TypeRef, Validator,
+    MemoryType, NameSectionReader, Parser, Payload, Result, TypeRef, ValType, Validator,
 };
 
 use super::body::{self, BodyShape, Code};
@@ -42,6 +42,8 @@ pub(super) struct ModuleWalk<'a> {
     /// Bodies by function index, imported functions first.
     pub(super) functions: Vec<Option<Code>>,
     pub(super) memories: Vec<MemoryType>,
+    /// The types of the globals that it defines: none may be imported.
+    pub(super) globals: Vec<ValType>,
     pub(super) tables: u64,
     pub(super) table_entries: u64,
     pub(super) exports: Option<Vec<Export<'a>>>,
@@ -70,6 +72,7 @@ impl<'a> ModuleWalk<'a> {
             granted_imports: Vec::new(),
             functions: Vec::new(),
             memories: Vec::new(),
+            globals: Vec::new(),
             tables: 0,
             table_entries: 0,
             exports: Some(Vec::new()),
@@ -144,7 +147,11 @@ impl<'a> ModuleWalk<'a> {
             Payload::MemorySection(section) => self.memories(section),
             Payload::GlobalSection(section) => {
                 let count = u64::from(section.count());
-                Ok(self.within(payload, Limit::Globals, count))
+                let within = self.within(payload, Limit::Globals, count);
+                if within {
+                    self.globals(section)?;
+                }
+                Ok(within)
             }
             Payload::ExportSection(section) => {
                 let count = u64::from(section.count());
@@ -240,6 +247,13 @@ impl<'a> ModuleWalk<'a> {
             }
         }
         Ok(within)
+    }
+
+    fn globals(&mut self, section: &wasmparser::GlobalSectionReader<'a>) -> Result<()> {
+        for global in section.clone() {
+            self.globals.push(global?.ty.content_type);
+        }
+        Ok(())
     }
 
     fn memories(&mut self, section: &wasmparser::MemorySectionReader<'a>) -> Result<bool> {
