@@ -29,6 +29,7 @@ pub const SDK: &[(&str, &str)] = &[
     sdk_file!("sdk/src/arena.rs"),
     sdk_file!("sdk/src/block.rs"),
     sdk_file!("sdk/src/declaration.rs"),
+    sdk_file!("sdk/src/float.rs"),
     sdk_file!("sdk/src/from_json.rs"),
     sdk_file!("sdk/src/graph.rs"),
     sdk_file!("sdk/src/guest.rs"),

@@ -12,6 +12,8 @@ extern crate alloc;
 
 mod block;
 mod declaration;
+#[cfg(any(not(feature = "std"), test))]
+mod float;
 mod from_json;
 mod graph;
 #[cfg(target_family = "wasm")]
@@ -47,11 +49,17 @@ pub mod prelude {
     pub use alloc::vec::Vec;
     pub use alloc::{format, vec};
 
+    #[cfg(not(feature = "std"))]
+    pub use crate::float::Float;
     pub use crate::{
         Edge, FromJson, Graph, Json, JsonError, Kind, Node, NodeId, Null, Property, Scalar, Value,
         extractor, record,
     };
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guest.md")]
+struct Guide;
 
 /// What [`extractor!`] expands to. None of it is for use by hand.
 #[doc(hidden)]
