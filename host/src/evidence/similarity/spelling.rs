@@ -80,6 +80,11 @@ impl Spelled {
         if alike < floor { 0.0 } else { alike }
     }
 
+    /// The name without separators, in lower case.
+    pub(crate) fn plain(&self) -> &str {
+        &self.plain
+    }
+
     fn is_comparable(&self) -> bool {
         !self.plain.is_empty() && self.plain.len() <= MAX_COMPARED
     }

@@ -5,9 +5,8 @@
 
 use super::path::{PathSearch, Sought, other_spellings};
 use crate::evidence::Path;
-use crate::evidence::similarity::ranking::only;
 use crate::evidence::similarity::slip::{Slip, slip};
-use crate::evidence::similarity::spelling;
+use crate::evidence::similarity::spelling::{self, Spelled};
 
 /// Words that say no more of a value than that it is one, or that it is of the event. Without separators, in lower case.
 const WRAPPERS: &[&str] = &[
@@ -30,8 +29,11 @@ const WRAPPERS: &[&str] = &[
 /// How many other values have to be read where a path leads for a key to be missing, or another one, on the way there.
 const COMPANY: usize = 2;
 
+/// A path that is known, with how its keys are spelled.
+type KnownPath<'k> = (&'k [String], &'k [Spelled]);
+
 /// Whether a path is of some class.
-type PathClass<'c> = dyn Fn(&&[String]) -> bool + 'c;
+type PathClass<'c> = dyn Fn(&KnownPath<'_>) -> bool + 'c;
 
 impl PathSearch<'_, '_> {
     /// The one path that what was written is, but for a slip.
@@ -94,31 +96,35 @@ impl PathSearch<'_, '_> {
         said: &[String],
         sought: &Sought<'_>,
     ) -> Option<Path> {
-        let paths = || self.known().paths().filter(|path| *path != written);
         let words = [joined(written), joined(said)];
         let [_, said_words] = &words;
-        let is_same_words = |path: &&[String]| words.iter().any(|words| says(*path, words));
-        let is_wrapped_otherwise = |path: &&[String]| {
-            let others = path.iter().filter(|key| !is_wrapper(key));
-            let own = said.iter().filter(|key| !is_wrapper(key));
-            others.eq(own) && self.read_beside(path) > 0
+        let own: Vec<&String> = said.iter().filter(|key| !is_wrapper(key)).collect();
+        let is_same_words = |(_, keys): &KnownPath<'_>| {
+            words.iter().any(|words| says(keys.iter().map(Spelled::plain), words))
+        };
+        let is_wrapped_otherwise = |(path, keys): &KnownPath<'_>| {
+            let told = path.iter().zip(*keys).filter(|(_, key)| !says_nothing(key));
+            told.map(|(key, _)| key).eq(own.iter().copied()) && self.read_beside(path) > 0
         };
         let ends = |path: &[String]| sought.name.is_some_and(|it| spelling::ends_in(path, it));
-        let is_cut = |path: &&[String]| {
+        let is_cut = |(path, keys): &KnownPath<'_>| {
             // What was wrapped wrongly may be wrapped rightly.
             let is_bare = said.len() < written.len();
-            let wrapped = path.iter().take_while(|key| is_bare && is_wrapper(key)).count();
-            let inner = path.get(wrapped..).unwrap_or_default();
+            let wrapped = keys.iter().take_while(|key| is_bare && says_nothing(key)).count();
+            let inner = keys.get(wrapped..).unwrap_or_default();
             missing_from(said_words, inner).is_some_and(|missing| {
                 let is_named = ends(path) && !ends(said);
                 is_named || self.is_read_behind(path, wrapped + missing, written, is_bare)
             })
         };
-        let one = |class: &PathClass<'_>| only(paths().filter(class));
         let classes: [&PathClass<'_>; 3] = [&is_same_words, &is_wrapped_otherwise, &is_cut];
         // The first class that has any decides.
-        let class = classes.into_iter().find(|class| paths().any(|path| class(&path)))?;
-        one(class).map(<[String]>::to_vec)
+        classes.into_iter().find_map(|class| {
+            let known = self.known().spelled().iter().map(|(path, keys)| (*path, keys.as_slice()));
+            let mut found = known.filter(|(path, _)| *path != written).filter(class);
+            let (first, _) = found.next()?;
+            Some(found.next().is_none().then(|| first.to_vec()))
+        })?
     }
 
     /// Whether other values are read behind the key of a path that was left out, and none beside that key or where it was looked for.
@@ -152,6 +158,11 @@ fn is_wrapper(key: &str) -> bool {
     WRAPPERS.iter().any(|wrapper| spelling::plain_chars(key).eq(wrapper.chars()))
 }
 
+/// The same of a key whose spelling is known.
+fn says_nothing(key: &Spelled) -> bool {
+    WRAPPERS.contains(&key.plain())
+}
+
 /// Whether a path is another one but for a slip of spelling, or for words in it that say nothing.
 pub(in crate::gate::fit) fn is_slip(written: &[String], path: &[String]) -> bool {
     let mut forms = other_spellings(written);
@@ -182,15 +193,24 @@ fn joined(path: &[String]) -> String {
     path.iter().map(|key| spelling::plain(key)).collect()
 }
 
-/// Whether these are the words of a path, however they are divided into keys.
-fn says<'p>(path: impl IntoIterator<Item = &'p String>, words: &str) -> bool {
-    path.into_iter().flat_map(|key| spelling::plain_chars(key)).eq(words.chars())
+/// Whether these are the words of keys, however they are divided into them.
+fn says<'k>(keys: impl IntoIterator<Item = &'k str>, words: &str) -> bool {
+    let mut left = words;
+    for key in keys {
+        let Some(rest) = left.strip_prefix(key) else { return false };
+        left = rest;
+    }
+    left.is_empty()
 }
 
 /// The place of the one key of a path that these words lack, where they are those of all others.
-fn missing_from(words: &str, path: &[String]) -> Option<usize> {
+fn missing_from(words: &str, keys: &[Spelled]) -> Option<usize> {
+    let bytes: usize = keys.iter().map(|key| key.plain().len()).sum();
+    let lacks = bytes.checked_sub(words.len())?;
     let others = |place: usize| {
-        path.iter().enumerate().filter(move |(at, _)| *at != place).map(|(_, key)| key)
+        keys.iter().enumerate().filter(move |(at, _)| *at != place).map(|(_, key)| key.plain())
     };
-    (0..path.len()).find(|place| path.len() > 1 && says(others(*place), words))
+    let is_as_long = |place: &usize| keys.get(*place).is_some_and(|key| key.plain().len() == lacks);
+    let mut places = (0..keys.len()).filter(is_as_long);
+    places.find(|place| keys.len() > 1 && says(others(*place), words))
 }
