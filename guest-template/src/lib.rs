@@ -49,3 +49,22 @@ pub const SDK: &[(&str, &str)] = &[
 
 /// The source that a new extractor in Rust begins as, with its tests.
 pub const RUST_TEMPLATE: &str = include_str!("../extractor.rs");
+
+/// The file of [`PROJECT`] in which [`PROJECT_NAME`] stands for the name of the project.
+pub const PROJECT_MANIFEST: &str = "Cargo.toml";
+
+/// What stands for the name of a project.
+pub const PROJECT_NAME: &str = "NAME";
+
+/// The files of a new project around an extractor in Rust, besides the sources of `retort-guest`, which go to the folder `sdk`:
+/// the path of each in the project's folder, and its text.
+pub const PROJECT: &[(&str, &str)] = &[
+    (".gitignore", include_str!("../project/gitignore")),
+    (PROJECT_MANIFEST, include_str!("../project/Cargo.toml")),
+    ("events.ndjson", include_str!("../project/events.ndjson")),
+    ("graph.yaml", include_str!("../project/graph.yaml")),
+    ("retort.toml", include_str!("../project/retort.toml")),
+    ("samples.ndjson", include_str!("../project/samples.ndjson")),
+    ("sdk/Cargo.toml", include_str!("../project/sdk.toml")),
+    ("src/lib.rs", RUST_TEMPLATE),
+];

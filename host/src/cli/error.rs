@@ -51,6 +51,8 @@ pub(super) enum CliError {
     ProjectIncomplete { what: &'static str, hint: String },
     #[error("{}: expected {expected}", path.display())]
     UnknownArtifact { path: PathBuf, expected: &'static str },
+    #[error("{}: expected the name of a folder that isn't there: {reason}", path.display())]
+    NotNew { path: PathBuf, reason: &'static str },
     #[error("{}: none of its bundles can be served", .0.display())]
     NoBundles(PathBuf),
     #[error("{path}: it is both read and written: {role} would overwrite what is read")]
@@ -150,6 +152,7 @@ impl Coded for CliError {
             Self::ProjectInvalid { .. } => codes::PROJECT_INVALID,
             Self::ProjectIncomplete { .. } => codes::PROJECT_INCOMPLETE,
             Self::UnknownArtifact { .. } => codes::UNKNOWN_ARTIFACT,
+            Self::NotNew { .. } => codes::PROJECT_EXISTS,
             Self::NoBundles(_) => codes::NO_BUNDLES,
             Self::OutputIsInput { .. } | Self::OutputTwice { .. } => codes::OUTPUT_IS_INPUT,
             Self::StdinTwice { .. } => codes::STDIN_TWICE,

@@ -20,6 +20,7 @@ mod inspect;
 mod junit;
 mod label;
 mod model;
+mod new;
 mod outcome;
 mod output;
 mod overwrite;
@@ -53,6 +54,7 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  retort new --rust my-extractor        A folder with an extractor in Rust, to begin with
   retort compile my-project             A rule or a plan, through every gate, to a bundle on disk
   retort run --bundles bundles e.ndjson Events in, nodes and edges out
   retort explain out_of_fuel            What a code means, and what to do
@@ -62,6 +64,7 @@ Exit codes: 0 fine, 1 what was checked has failed, 2 it could not be done: wrong
 
 #[derive(Subcommand)]
 enum Command {
+    New(new::NewArgs),
     Compile(compile::CompileArgs),
     Prompt(prompt::PromptArgs),
     Run(run::RunArgs),
@@ -82,6 +85,7 @@ enum Command {
 
 pub(crate) fn main() -> ExitCode {
     let verdict = match Cli::parse().command {
+        Command::New(args) => new::main(&args),
         Command::Compile(args) => compile::main(&args),
         Command::Prompt(args) => prompt::main(&args),
         Command::Run(args) => run::main(&args),
