@@ -9,6 +9,8 @@ pub(super) enum Arguments {
     Matches,
     /// What the SDK reads: names, literals, punctuation and brackets.
     Declaration,
+    /// Structs, whose fields may have another name behind `as`.
+    Records,
 }
 
 /// The macros of a source, each with how its arguments are read. All are of core, alloc or the SDK, and what they expand to reads
@@ -24,7 +26,7 @@ pub(super) const MACROS: &[(&str, Arguments)] = &[
     ("format", Arguments::Expressions),
     ("matches", Arguments::Matches),
     ("panic", Arguments::Expressions),
-    ("record", Arguments::Declaration),
+    ("record", Arguments::Records),
     ("todo", Arguments::Expressions),
     ("unimplemented", Arguments::Expressions),
     ("unreachable", Arguments::Expressions),

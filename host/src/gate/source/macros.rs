@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Expr, Macro, Pat, Token};
+use syn::{Attribute, Expr, Ident, LitStr, Macro, Pat, Token, Type, Visibility};
 
 use super::allowed::{Arguments, LIBRARIES, MACROS, MACROS_INSTEAD, SDK};
 use super::problem::{SourceFault, SourceProblems};
@@ -15,6 +15,8 @@ use crate::diagnostics::untrusted::escaped;
 pub(super) struct Parsed {
     pub(super) expressions: Vec<Expr>,
     pub(super) pattern: Option<Pat>,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) types: Vec<Type>,
 }
 
 /// Judges a call by its name, and reads its arguments.
@@ -43,6 +45,7 @@ pub(super) fn check(call: &Macro, problems: &mut SourceProblems) -> Parsed {
     };
     let parsed = match arguments {
         Arguments::Expressions => expressions.parse2(call.tokens.clone()),
+        Arguments::Records => records.parse2(call.tokens.clone()),
         Arguments::Matches => matching.parse2(call.tokens.clone()),
         Arguments::Declaration => {
             declaration(call.tokens.clone(), problems);
@@ -69,7 +72,7 @@ fn expressions(input: ParseStream<'_>) -> syn::Result<Parsed> {
             input.parse::<Token![,]>()?;
         }
     }
-    Ok(Parsed { expressions, pattern: None })
+    Ok(Parsed { expressions, ..Parsed::default() })
 }
 
 /// `value, pattern` or `value, pattern if condition`.
@@ -85,7 +88,34 @@ fn matching(input: ParseStream<'_>) -> syn::Result<Parsed> {
         Some(more) => Err(syn::Error::new(more.span(), "expected the end of the arguments")),
         None => Ok(()),
     })?;
-    Ok(Parsed { expressions, pattern: Some(pattern) })
+    Ok(Parsed { expressions, pattern: Some(pattern), ..Parsed::default() })
+}
+
+/// `struct Name { field as "key": Type, .. }`, any number of them.
+fn records(input: ParseStream<'_>) -> syn::Result<Parsed> {
+    let mut parsed = Parsed::default();
+    while !input.is_empty() {
+        parsed.attributes.extend(input.call(Attribute::parse_outer)?);
+        input.parse::<Visibility>()?;
+        input.parse::<Token![struct]>()?;
+        input.parse::<Ident>()?;
+        let fields;
+        syn::braced!(fields in input);
+        while !fields.is_empty() {
+            fields.parse::<Visibility>()?;
+            fields.parse::<Ident>()?;
+            if fields.peek(Token![as]) {
+                fields.parse::<Token![as]>()?;
+                fields.parse::<LitStr>()?;
+            }
+            fields.parse::<Token![:]>()?;
+            parsed.types.push(fields.parse()?);
+            if !fields.is_empty() {
+                fields.parse::<Token![,]>()?;
+            }
+        }
+    }
+    Ok(parsed)
 }
 
 /// A declaration is handed on to the SDK's macro token by token, so that nothing in it may be an attribute or another macro.

@@ -55,6 +55,13 @@ extractor! {
     },
 }
 
+record! {
+    /// As it comes.
+    #[derive(Clone, Debug)]
+    struct Item { name: String, started_at as "startedAt": Option<i64>, tags: Option<Vec<String>> }
+    pub struct Other { pub at: [u8; 2] }
+}
+
 const TOLERANCE: f64 = -0.5e-3;
 const KINDS: [(&str, Kind); 2] = [("a", Kind::Open), ("b", Kind::Closed { at: Some(3) })];
 const COUNT: usize = 16;
@@ -196,6 +203,7 @@ fn what_harms_has_its_code_in_every_spelling() {
                 "fn a() { println!(\"{}\", 1); }",
                 "#[cfg(test)] mod t { fn a() { include_str!(\"x\"); } }",
                 "fn a() { || async_macro!(); }",
+                "record! { struct A { a: include!(\"x\") } }",
                 "fn a<const N: usize>() { x::<{ include!(\"x\") }>(); }",
             ],
         ),
@@ -257,6 +265,7 @@ fn what_harms_has_its_code_in_every_spelling() {
                 "#[inline(include_str!(\"x\"))] fn a() {}",
                 "#[must_use = include_str!(\"x\")] fn a() {}",
                 "struct A { #[serde(flatten)] b: u8 }",
+                "record! { #[path = \"x\"] struct A { a: u8 } }",
                 "fn a(#[path = \"x\"] b: u8) { }",
                 "fn a() { #[rustc_dummy] let x = 1; }",
                 "enum A { #[x] B }",
@@ -291,6 +300,7 @@ fn what_harms_has_its_code_in_every_spelling() {
                 "type A = [[u8; 60000]; 60000];",
                 "struct A { a: [u8; { 3 }] }",
                 "fn a() { vec![[0; 1000000]; 1]; }",
+                "record! { struct A { a: [u8; 1000000] } }",
             ],
         ),
         (
@@ -494,4 +504,9 @@ fn as_deep_as_is_allowed_is_read() {
     let limits = SourceLimits::default();
     passes(&" ".repeat(limits.source_bytes));
     assert_eq!(first_code(&" ".repeat(limits.source_bytes + 1)), "source_too_large");
+}
+
+#[test]
+fn the_template_passes() {
+    passes(retort_guest_template::RUST_TEMPLATE);
 }

@@ -213,6 +213,12 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         for expr in &parsed.expressions {
             self.inside().visit_expr(expr);
         }
+        for attribute in &parsed.attributes {
+            attributes::check(attribute, self.problems);
+        }
+        for written in &parsed.types {
+            self.inside().visit_type(written);
+        }
         if let Some(pattern) = &parsed.pattern {
             self.inside().visit_pat(pattern);
         }
