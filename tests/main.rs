@@ -32,6 +32,7 @@ mod property;
 mod render;
 mod retry;
 mod runtime;
+mod rustc;
 mod security;
 mod selftest;
 mod smoke;

@@ -74,6 +74,21 @@ pub(crate) fn rustc() -> Option<PathBuf> {
     FOUND.get_or_init(find).clone()
 }
 
+/// The same, for a test that is of no use without one: `None`, having said so, where there is none and `RETORT_REQUIRE_RUSTC` isn't
+/// set.
+///
+/// # Panics
+/// Where one is required and there is none.
+pub(crate) fn guest_rustc() -> Option<PathBuf> {
+    let found = rustc();
+    if found.is_none() {
+        let is_required = std::env::var_os("RETORT_REQUIRE_RUSTC").is_some_and(|it| it == "1");
+        assert!(!is_required, "{MISSING_RUSTC}");
+        eprintln!("skipped: {MISSING_RUSTC}");
+    }
+    found
+}
+
 /// The bytes of a module in hexadecimal, if it is no more than that.
 pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();

@@ -9,6 +9,7 @@ mod bench;
 mod check;
 mod compile;
 mod compile_module;
+mod compile_rust;
 mod coverage;
 mod diagnose;
 mod error;
@@ -37,7 +38,7 @@ mod stages;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use retort::sandbox::COMPILE_COMMAND;
+use retort::sandbox::{COMPILE_COMMAND, RUSTC_COMMAND};
 
 use self::outcome::{CommandResult, CommandVerdict};
 
@@ -80,6 +81,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     #[command(name = COMPILE_COMMAND, hide = true)]
     CompileModule(compile_module::CompileModuleArgs),
+    #[command(name = RUSTC_COMMAND, hide = true)]
+    CompileRust(compile_rust::CompileRustArgs),
     Selftest(selftest::SelftestArgs),
 }
 
@@ -100,6 +103,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Diagnose(args) => diagnose::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::CompileModule(args) => return compile_module::main(&args),
+        Command::CompileRust(args) => return compile_rust::main(&args),
         Command::Selftest(args) => selftest::main(&args),
     };
     match verdict {

@@ -18,7 +18,9 @@ pub enum Stage {
     Fit,
     /// Plan to WAT.
     Render,
-    /// WAT to a module.
+    /// Rust source, before a compiler sees it.
+    Source,
+    /// Source to a module.
     Compile,
     /// Static inspection of the module.
     Inspect,
@@ -49,6 +51,7 @@ impl Stage {
             Self::Policy => "policy",
             Self::Fit => "fit",
             Self::Render => "render",
+            Self::Source => "source",
             Self::Compile => "compile",
             Self::Inspect => "inspect",
             Self::Load => "load",

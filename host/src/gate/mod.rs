@@ -1,12 +1,14 @@
 //! The gates that judge a candidate without running it.
 //!
 //! [`fit()`] checks a plan against what is known of its events and its graph, a [`FieldPolicy`] against what a tenant lets extractors
-//! read, and [`inspect()`] says what a module is before anything compiles it. They are siblings: none needs another. The one
+//! read, and [`inspect()`] says what a module is before anything compiles it,
+//! and [`vet_source`] what Rust source may say. They are siblings: none needs another. The one
 //! gate that runs a module, the sample run, comes after the sandbox, of which the gates know nothing.
 
 pub(crate) mod fit;
 pub(crate) mod inspect;
 pub(crate) mod policy;
+pub(crate) mod source;
 
 pub use fit::{Fitted, Unfit, fit};
 pub use inspect::{
@@ -15,3 +17,7 @@ pub use inspect::{
     VerifiedCounts, inspect, inspect_granting, verify,
 };
 pub use policy::{Denied, FieldPolicy, PolicyError, Restriction};
+pub use source::{
+    MAX_SOURCE_PROBLEMS, SourceFault, SourceLimits, SourceProblem, SourceRefused, VettedSource,
+    vet as vet_source,
+};

@@ -22,7 +22,9 @@ mod limits;
 mod native;
 mod options;
 mod pool;
+mod process;
 pub(crate) mod runner;
+pub(crate) mod rustc;
 pub(crate) mod standing;
 mod store;
 pub(crate) mod tenant;
@@ -42,6 +44,10 @@ pub use helper::{COMPILE_COMMAND, run_compile_helper};
 pub use limits::Limits;
 pub use options::{Allocator, ForeignModules, Isolation, Options, Pool};
 pub use runner::{Observer, RunOutcome, Runner, Step};
+pub use rustc::{
+    Confinement, RUSTC_COMMAND, RustModule, RustcError, RustcLimits, RustcMessage, RustcOptions,
+    Toolchain, run_rustc_helper,
+};
 pub use tenant::{TenantError, TenantPolicy};
 pub use wasi::{Directory, Log, WasiGrants};
 pub use worker::{OwnedRunOutcome, Worker};

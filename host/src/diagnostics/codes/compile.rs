@@ -13,6 +13,28 @@ codes! { Stage::Compile;
     LOAD_ERROR = "load_error":
         "The module passed the static gates, but the sandbox could not load it.",
         "Read the reason in the message; for a module that was rendered here, report it as a defect with the plan.";
+    RUSTC_CRASHED = "rustc_crashed":
+        "The Rust compiler ended without a module and without an error of the source.",
+        "Read what it said; write the part that it is about in another way.";
+    RUSTC_MEMORY = "rustc_memory_exceeded":
+        "The Rust compiler asked for more memory than it may have.",
+        "Make the source smaller: fewer and shallower generic types, and no large arrays or constants.",
+        kind(FailureKind::ReasoningError),
+        limit(LimitEntry::fixed("bytes of memory"));
+    RUSTC_MODULE_TOO_LARGE = "rustc_module_too_large":
+        "What the Rust compiler wrote is larger than a module of an extractor may be.",
+        "Make the source smaller: no large constants, and fewer copies of generic functions.",
+        kind(FailureKind::ReasoningError),
+        limit(LimitEntry::fixed("bytes of the module"));
+    RUSTC_REJECTED = "rustc_rejected":
+        "The source has errors, which the Rust compiler tells with their lines, columns and its own codes.",
+        "Correct the source where the errors point.",
+        kind(FailureKind::ReasoningError);
+    RUSTC_TIMEOUT = "rustc_timeout":
+        "The Rust compiler wasn't done in the time that it may take, and was ended.",
+        "Make the source smaller: fewer and shallower generic types, and fewer copies of generic functions.",
+        kind(FailureKind::ReasoningError),
+        limit(LimitEntry::fixed("milliseconds"));
     SMOKE_FAILURE = "smoke_failure":
         "The module ran over the sample events and its results were refused. The report lists failed runs, malformed results, too few results and failures of the graph validator.",
         "Correct the plan where the listed failures point, or the graph spec if it is wrong.",
@@ -25,6 +47,15 @@ codes! { Stage::Compile;
     SYNTAX_ERROR = "syntax_error":
         "The source is not a module in the WebAssembly text format. The message gives line and column.",
         "Correct the text there; if it was rendered from a plan, report it as a defect with the plan.";
+    TARGET_MISSING = "target_missing":
+        "The Rust compiler of this machine can't compile for WebAssembly.",
+        "Run `rustup target add wasm32-wasip1`.";
+    TOOLCHAIN_FAILED = "toolchain_failed":
+        "The Rust compiler of this machine could not be started within its limits, or could not compile the SDK.",
+        "Read the reason in the message; try the compiler by itself.";
+    TOOLCHAIN_MISSING = "toolchain_missing":
+        "There is no Rust compiler on this machine, or what is named as one is none that extractors can be compiled by.",
+        "Install Rust 1.85 or later from https://rustup.rs with the target wasm32-wasip1, or name a compiler in RETORT_RUSTC.";
     UNKNOWN = "unknown":
         "The compilation failed, and its report does not say why. The report was written by something else than this version, or edited.",
         "Compile again and use the new report.";

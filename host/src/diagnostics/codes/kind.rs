@@ -67,7 +67,7 @@ impl FailureKind {
         match stage {
             Stage::Plan => Self::SchemaInvalid,
             Stage::Policy => Self::UnsafeRequest,
-            Stage::Fit => Self::ReasoningError,
+            Stage::Fit | Stage::Source => Self::ReasoningError,
             // What runs was rendered by Retort, from a plan that can be read.
             Stage::Render | Stage::Compile | Stage::Inspect | Stage::Load | Stage::Bundle => {
                 Self::ToolError

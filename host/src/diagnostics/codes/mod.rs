@@ -21,6 +21,7 @@ mod policy;
 mod render;
 mod run;
 mod smoke;
+mod source;
 mod unknown;
 
 use std::cmp::Ordering;
@@ -34,7 +35,7 @@ use crate::diagnostics::stage::Stage;
 
 pub use self::{
     bundle::*, cache::*, compile::*, event::*, expected::*, fit::*, graph::*, input::*, inspect::*,
-    load::*, model::*, plan::*, policy::*, render::*, run::*, smoke::*,
+    load::*, model::*, plan::*, policy::*, render::*, run::*, smoke::*, source::*,
 };
 
 /// A stable code, by which all that is known of it is found.
@@ -183,6 +184,7 @@ const TABLES: &[&[Code]] = &[
     policy::TABLE,
     fit::TABLE,
     render::TABLE,
+    source::TABLE,
     compile::TABLE,
     inspect::TABLE,
     cache::TABLE,

@@ -27,7 +27,7 @@ const DIR_MODE: u32 = 0o700;
 
 /// Why a directory or a file in it can't be used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum UnfitDirectory {
+pub(in crate::sandbox) enum UnfitDirectory {
     #[error("there is no such file")]
     Missing,
     #[error("{0}")]
@@ -51,11 +51,11 @@ pub(super) enum UnfitDirectory {
 /// An open directory with this user as owner and nobody else let in. Renaming its parents changes nothing, and no name leads
 /// out of it.
 #[derive(Debug)]
-pub(super) struct PrivateDir(Dir);
+pub(in crate::sandbox) struct PrivateDir(Dir);
 
 impl PrivateDir {
     /// Opens the directory, which is created, with its parents, where it isn't there.
-    pub(super) fn open(path: &Path) -> Result<Self, UnfitDirectory> {
+    pub(in crate::sandbox) fn open(path: &Path) -> Result<Self, UnfitDirectory> {
         // Without a separator or a dot at the end, which would have a link followed.
         let path: PathBuf = path.components().collect();
         std::fs::DirBuilder::new().recursive(true).mode(DIR_MODE).create(&path).or_else(

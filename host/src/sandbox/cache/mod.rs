@@ -26,7 +26,8 @@ use std::sync::{Mutex, PoisonError};
 
 use wasmtime::Engine;
 
-use directory::{PrivateDir, UnfitDirectory};
+pub(super) use directory::PrivateDir;
+use directory::UnfitDirectory;
 use entry::{EngineIdentity, ModuleDigest};
 use key::CacheKey;
 pub use report::{CacheReport, CacheWarning};

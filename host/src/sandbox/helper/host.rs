@@ -2,26 +2,24 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use wasmtime::Engine;
 
 use super::protocol::{CompileReply, CompileRequest, REPLY_HEAD_BYTES};
 use super::{COMPILE_COMMAND, MAX_CODE_BYTES, Slots};
 use crate::diagnostics::untrusted::escaped;
+use crate::sandbox::process::ProcessGroup;
 use crate::sandbox::{Limits, ModuleLoadError};
 
 /// Bytes of a helper's stderr that are read.
 const SAID_BYTES: u64 = 4096;
-
-/// How often is looked whether a helper that broke off has ended.
-const LOOK: Duration = Duration::from_millis(1);
 
 /// What the standard library says on stderr before it aborts a process that was refused memory.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
@@ -74,7 +72,7 @@ pub(in crate::sandbox) fn compile(
         Some(CompileReply::OutOfMemory) => Err(out_of_memory()),
         Some(CompileReply::Failed(message)) => Err(failed(message)),
         None => {
-            let status = helper.ended(started, allowed).ok_or_else(late)?;
+            let status = helper.0.ended(started, allowed).ok_or_else(late)?;
             let said = String::from_utf8_lossy(&said);
             match status.signal().and_then(Signal::from_named_raw) {
                 Some(Signal::XCPU) => Err(late()),
@@ -102,8 +100,8 @@ struct Talk {
     said: Vec<u8>,
 }
 
-/// A process that is killed, with all that it started, and waited for when this is dropped.
-struct Helper(Child);
+/// A helper that works for as long as this lives.
+struct Helper(ProcessGroup);
 
 impl Helper {
     fn start(program: &Path) -> Result<Self, ModuleLoadError> {
@@ -112,16 +110,15 @@ impl Helper {
         };
         // Its directory is another one.
         let program = std::path::absolute(program).map_err(unable)?;
-        let child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .arg(COMPILE_COMMAND)
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn();
-        child.map(Self).map_err(unable)
+            .stderr(Stdio::piped());
+        ProcessGroup::start(&mut command).map(Self).map_err(unable)
     }
 
     /// Begins to write to the helper and to read from it. That goes on in a thread of its own: where the pipes are held
@@ -131,7 +128,8 @@ impl Helper {
         request: CompileRequest,
         wasm: Arc<[u8]>,
     ) -> Result<Receiver<Talk>, ModuleLoadError> {
-        let pipes = (self.0.stdin.take(), self.0.stdout.take(), self.0.stderr.take());
+        let child = &mut self.0.0;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(failed("it has no pipes"));
         };
@@ -145,34 +143,6 @@ impl Helper {
             .spawn(talk)
             .map_err(|error| failed(format!("no thread for it: {error}")))?;
         Ok(receive)
-    }
-
-    /// How it ended, if it does so in time.
-    fn ended(&mut self, started: Instant, allowed: Duration) -> Option<ExitStatus> {
-        loop {
-            if let Ok(Some(status)) = self.0.try_wait() {
-                return Some(status);
-            }
-            if started.elapsed() >= allowed {
-                return None;
-            }
-            std::thread::sleep(LOOK);
-        }
-    }
-}
-
-impl Drop for Helper {
-    fn drop(&mut self) {
-        if let Ok(None) = self.0.try_wait() {
-            let leader = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
-            // Both fail only where there is nothing left to kill.
-            if let Some(leader) = leader {
-                let _ = kill_process_group(leader, Signal::KILL);
-            }
-            let _ = self.0.kill();
-        }
-        // It was killed or has ended, so that this doesn't wait; it fails only where it was waited for already.
-        let _ = self.0.wait();
     }
 }
 

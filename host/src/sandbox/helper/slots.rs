@@ -12,7 +12,7 @@ pub(in crate::sandbox) struct Slots {
 
 /// A place that is taken until this is dropped.
 #[derive(Debug)]
-pub(super) struct HelperSlot<'a>(&'a Slots);
+pub(in crate::sandbox) struct HelperSlot<'a>(&'a Slots);
 
 impl Slots {
     /// As many places as there are processors that this process may use.
@@ -25,7 +25,7 @@ impl Slots {
     }
 
     /// Takes a place, when there is one. Whoever holds one has a deadline, so that this ends.
-    pub(super) fn take(&self) -> HelperSlot<'_> {
+    pub(in crate::sandbox) fn take(&self) -> HelperSlot<'_> {
         let mut free = self
             .freed
             .wait_while(self.free(), |free| *free == 0)

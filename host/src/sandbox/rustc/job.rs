@@ -1,0 +1,209 @@
+//! One run of the compiler: started, read, and ended at its deadline.
+
+use std::io::{Read, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::request::{READY, Request, VERSION};
+use super::{Confinement, RUSTC_COMMAND, RustcError, RustcLimits, messages};
+use crate::sandbox::process::ProcessGroup;
+
+/// Bytes of messages that are read. What the compiler says after that is about the same.
+const SAID_BYTES: u64 = 1 << 20;
+
+/// Bytes of its output that are read: the helper's line, and what the compiler was asked to print.
+const PRINTED_BYTES: u64 = 64 << 10;
+
+/// What tells that a program was refused memory, in what it says before it ends.
+const OUT_OF_MEMORY: [&str; 6] = [
+    "memory allocation of",
+    "out of memory",
+    "Cannot allocate memory",
+    "failed to allocate",
+    "bad_alloc",
+    "os error 12",
+];
+
+/// A run of the compiler.
+pub(super) struct Job<'a> {
+    pub(super) helper: &'a Path,
+    pub(super) program: &'a Path,
+    pub(super) arguments: Vec<String>,
+    /// Where it works.
+    pub(super) directory: &'a Path,
+    /// What it may read besides.
+    pub(super) read: Vec<PathBuf>,
+    pub(super) limits: &'a RustcLimits,
+}
+
+/// What came of a run that ended well.
+pub(super) struct Done {
+    pub(super) confinement: Confinement,
+    pub(super) printed: String,
+}
+
+/// What a process wrote.
+struct Wrote {
+    printed: Vec<u8>,
+    said: Vec<u8>,
+}
+
+impl Job<'_> {
+    /// Runs the compiler to its end.
+    pub(super) fn run(self) -> Result<Done, RustcError> {
+        let started = Instant::now();
+        let allowed = Duration::from_millis(self.limits.time_ms);
+        let late = || {
+            let used_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let allowed_ms = self.limits.time_ms;
+            RustcError::Timeout { used_ms: used_ms.max(allowed_ms), allowed_ms }
+        };
+        let broken = |reason: String| RustcError::ToolchainFailed(reason);
+        let mut process = self.start().map_err(|error| {
+            broken(format!("{} can't be started: {error}", self.helper.display()))
+        })?;
+        let wrote = self.talk(&mut process)?.recv_timeout(allowed).map_err(|_| late())?;
+        let status = process.ended(started, allowed).ok_or_else(late)?;
+        let printed = String::from_utf8_lossy(&wrote.printed).into_owned();
+        let (first, rest) = printed.split_once('\n').unwrap_or((&printed, ""));
+        let confinement = match first.strip_prefix(READY) {
+            Some("landlock") => Confinement::Landlock,
+            Some("none") => Confinement::None,
+            _ => return Err(broken(format!("the helper said {}", messages::shown(first, &[])))),
+        };
+        if !rest.is_empty() && !status.success() && rest.starts_with("the compiler can't") {
+            return Err(broken(messages::shown(rest, &[])));
+        }
+        if status.success() {
+            return Ok(Done { confinement, printed: rest.to_owned() });
+        }
+        if status.signal().and_then(Signal::from_named_raw) == Some(Signal::XCPU) {
+            return Err(late());
+        }
+        Err(self.failed(status, &String::from_utf8_lossy(&wrote.said)))
+    }
+
+    fn start(&self) -> std::io::Result<ProcessGroup> {
+        // Its directory is another one.
+        let mut command = Command::new(std::path::absolute(self.helper)?);
+        command
+            .arg(RUSTC_COMMAND)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        ProcessGroup::start(&mut command)
+    }
+
+    /// Hands over the request, and reads what comes back in a thread of its own: where a pipe is held open by somebody else, it is
+    /// left behind.
+    fn talk(
+        &self,
+        process: &mut ProcessGroup,
+    ) -> Result<std::sync::mpsc::Receiver<Wrote>, RustcError> {
+        let child = &mut process.0;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(RustcError::ToolchainFailed("the helper has no pipes".to_owned()));
+        };
+        let request = serde_json::to_vec(&self.request())
+            .map_err(|error| RustcError::ToolchainFailed(error.to_string()))?;
+        let (send, receive) = channel();
+        let (heard, listen) = channel();
+        let talk = move || {
+            // What fails in here shows in what is missing of the reply.
+            let _ = stdin.write_all(&request);
+            drop(stdin);
+            let printed = read(stdout, PRINTED_BYTES);
+            let said = listen.recv().unwrap_or_default();
+            // Nobody listens any more when the time was over first.
+            let _ = send.send(Wrote { printed, said });
+        };
+        let listener = move || {
+            let _ = heard.send(read(stderr, SAID_BYTES));
+        };
+        let thread = || std::thread::Builder::new().name("retort-rustc".to_owned());
+        let started = thread().spawn(listener).and_then(|_| thread().spawn(talk));
+        started
+            .map(|_| receive)
+            .map_err(|error| RustcError::ToolchainFailed(format!("no thread for it: {error}")))
+    }
+
+    fn request(&self) -> Request {
+        Request {
+            version: VERSION,
+            program: self.program.to_owned(),
+            arguments: self.arguments.clone(),
+            directory: self.directory.to_owned(),
+            read: self.read.clone(),
+            memory_bytes: self.limits.memory_bytes,
+            // For a compiler whose host is gone: the host itself is more exact, and the compiler's threads add up.
+            cpu_seconds: (self.limits.time_ms / 1_000).saturating_mul(2).saturating_add(1),
+            file_bytes: self.limits.module_bytes,
+        }
+    }
+
+    fn failed(&self, status: ExitStatus, said: &str) -> RustcError {
+        let hidden = self.hidden();
+        let (messages, omitted) = messages::errors(said, &hidden);
+        let is_refused_memory = OUT_OF_MEMORY.iter().any(|words| said.contains(words));
+        let signal = status.signal().and_then(Signal::from_named_raw);
+        if signal == Some(Signal::XFSZ) || said.contains("File too large") {
+            return RustcError::ModuleTooLarge { allowed: self.limits.module_bytes };
+        }
+        // An error of the source ends the compiler with 1; one of its own, with 101 or by a signal.
+        let is_of_source = !messages.iter().any(|it| is_of_linker(it) || is_of_library(it));
+        if status.code() == Some(1) && !messages.is_empty() && is_of_source {
+            return RustcError::Rejected { messages, omitted };
+        }
+        if is_refused_memory {
+            return RustcError::Memory { allowed: self.limits.memory_bytes };
+        }
+        let words = messages.first().map(super::RustcMessage::text).or_else(|| {
+            let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
+            Some(messages::shown(line, &hidden))
+        });
+        RustcError::Crashed(match words {
+            Some(words) => format!("it ended with {status}, and said {words}"),
+            None => format!("it ended with {status}, without a word"),
+        })
+    }
+
+    /// Directories that messages don't name.
+    fn hidden(&self) -> Vec<String> {
+        let mut paths = vec![self.directory.to_owned()];
+        paths.extend(self.read.iter().cloned());
+        let mut hidden: Vec<String> = paths
+            .iter()
+            .filter(|path| path.components().count() > 2)
+            .map(|path| format!("{}/", path.display()))
+            .collect();
+        // Whole directories before those that they are in.
+        hidden.sort_by_key(|path| std::cmp::Reverse(path.len()));
+        hidden
+    }
+}
+
+/// What the linker says isn't about the source.
+fn is_of_linker(message: &super::RustcMessage) -> bool {
+    message.code.is_none() && message.message.starts_with("linking with")
+}
+
+/// Nor is that a library can't be read, which is there.
+fn is_of_library(message: &super::RustcMessage) -> bool {
+    message.code.as_deref() == Some("E0786")
+}
+
+/// As much as may be; what follows is thrown away, so that whoever writes it doesn't wait.
+fn read(mut from: impl Read, most: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = from.by_ref().take(most).read_to_end(&mut bytes);
+    let _ = std::io::copy(&mut from, &mut std::io::sink());
+    bytes
+}
