@@ -50,8 +50,8 @@ pub use error::{BundleError, BundleLoadError, ModuleRefusal};
 pub use load::{Expect, Loaded, ModuleGate, Unaltered, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
 pub use pipeline::{
-    Accepted, Admitted, Bundle, Code, MODULE_NAME, Pipeline, PipelineBuilder, PipelineError,
-    Request, StageTime, Stored, TRANSCRIPT_VERSION,
+    Accepted, Admitted, Buildable, Built, Bundle, Code, MODULE_NAME, Pipeline, PipelineBuilder,
+    PipelineError, Request, StageTime, Stored, TRANSCRIPT_VERSION,
 };
 pub use smoke::{
     SampleFailure, SampleRun, SmokeError, SmokeFailed, SmokeOptions, SmokeReport, Smoked,

@@ -19,6 +19,7 @@ pub(super) enum Artifact {
 
 /// What a file holds that is an extractor but no plan.
 pub(super) enum CodeFile {
+    Rust(String),
     Text(String),
     Module(Vec<u8>),
 }
@@ -28,24 +29,25 @@ impl Artifact {
         if path.is_dir() {
             return Ok(Self::Bundle);
         }
-        files::probe(path, "a bundle, a module, a WAT file or a plan")?;
+        files::probe(path, "a bundle, a module, a WAT file, Rust or a plan")?;
         if extension(path) == Some("json") {
             return files::read_text(path, DocumentKind::Plan).map(Self::Plan);
         }
-        let expected = "a bundle's directory, or a file that ends in .wasm, .wat or .json";
+        let expected = "a bundle's directory, or a file that ends in .wasm, .wat, .rs or .json";
         CodeFile::of_extension(path, expected).map(Self::Code)
     }
 }
 
 impl CodeFile {
     pub(super) fn read(path: &Path) -> Result<Self, CliError> {
-        files::probe(path, "a module or a WAT file")?;
-        Self::of_extension(path, "a file that ends in .wasm or .wat")
+        files::probe(path, "a module, a WAT file or Rust")?;
+        Self::of_extension(path, "a file that ends in .wasm, .wat or .rs")
     }
 
     fn of_extension(path: &Path, expected: &'static str) -> Result<Self, CliError> {
         match extension(path) {
             Some("wasm") => files::read(path, DocumentKind::Module).map(Self::Module),
+            Some("rs") => files::read_text(path, DocumentKind::Rust).map(Self::Rust),
             Some("wat") => files::read_text(path, DocumentKind::Wat).map(Self::Text),
             _ => Err(CliError::UnknownArtifact { path: path.to_owned(), expected }),
         }
@@ -54,6 +56,7 @@ impl CodeFile {
     /// It, as the gates take it.
     pub(super) fn as_code(&self) -> Code<'_> {
         match self {
+            Self::Rust(text) => Code::Rust(text),
             Self::Text(text) => Code::Text(text),
             Self::Module(module) => Code::Module(module),
         }

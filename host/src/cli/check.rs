@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use retort::bundle::{
-    BundleLoadError, Coverage, ExpectedRun, Part, SampleFailure, SampleRun, SmokeOptions, Smoked,
-    StageTime,
+    Buildable, BundleLoadError, Coverage, ExpectedRun, Part, SampleFailure, SampleRun,
+    SmokeOptions, Smoked, StageTime,
 };
 use retort::diagnostics::{Problem, Stage};
 use retort::evidence::Evidence;
 use retort::gate::FieldPolicy;
 use retort::graph::GraphSpecError;
 use retort::plan::Plan;
-use retort::render::{compile, compile_text, render};
+use retort::render::{compile, render};
 use retort::sandbox::Extractor;
 use retort::{Bundle, Coded, EventSchema, GraphSpec, Pipeline, PipelineError, Rule, Samples, Task};
 use serde::Serialize;
@@ -157,8 +157,7 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
     };
     let checked = match artifact {
         Artifact::Bundle => check.bundle(&args.path),
-        Artifact::Code(CodeFile::Module(module)) => check.module(&module),
-        Artifact::Code(CodeFile::Text(text)) => check.text(&text),
+        Artifact::Code(file) => check.code(&file),
         Artifact::Plan(text) => check.plan(&text),
     };
     args.cache.report(&check.pipeline);
@@ -312,16 +311,24 @@ impl Check {
         self.smoke(&extractor, Some(&plan))
     }
 
-    fn text(&mut self, text: &str) -> Checked<()> {
-        let module =
-            self.stage(Stage::Compile, |_| compile_text(text).map_err(PipelineError::from))?;
-        self.module(&module)
-    }
-
-    fn module(&mut self, module: &[u8]) -> Checked<()> {
-        let inspected = self.stage(Stage::Inspect, |check| check.pipeline.inspect_bytes(module))?;
+    fn code(&mut self, file: &CodeFile) -> Checked<()> {
+        let buildable = match file {
+            CodeFile::Rust(_) => self.stage(Stage::Source, |_| Buildable::of(file.as_code()))?,
+            CodeFile::Text(_) | CodeFile::Module(_) => {
+                Buildable::of(file.as_code()).map_err(Rejection::from)?
+            }
+        };
+        let built = match file {
+            CodeFile::Rust(_) | CodeFile::Text(_) => {
+                self.stage(Stage::Compile, |check| check.pipeline.build_code(buildable))?
+            }
+            CodeFile::Module(_) => self.pipeline.build_code(buildable).map_err(Rejection::from)?,
+        };
+        let inspected =
+            self.stage(Stage::Inspect, |check| check.pipeline.inspect_bytes(built.module()))?;
         self.stage(Stage::Policy, |check| check.pipeline.permit_inputs(&inspected))?;
         let extractor = self.stage(Stage::Load, |check| check.pipeline.load(&inspected))?;
+        let extractor = self.pipeline.with_debug_information(extractor, &built);
         self.smoke(&extractor, None)
     }
 

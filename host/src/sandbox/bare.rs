@@ -3,7 +3,7 @@
 use wasmtime::{Engine, Instance, Linker, Memory, Module, Store, TypedFunc};
 
 use super::ModuleLoadError;
-use super::engine::compiler;
+use super::engine::{Traces, compiler};
 use super::exports::ExportIndexes;
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT};
 use crate::gate::inspect::Inspected;
@@ -51,7 +51,7 @@ impl Bare {
         capacity: usize,
         metering: Metering,
     ) -> Result<Self, ModuleLoadError> {
-        let mut config = compiler();
+        let mut config = compiler(Traces::Off);
         config.consume_fuel(metering.fuel).epoch_interruption(metering.deadline);
         let engine = Engine::new(&config).map_err(ModuleLoadError::engine)?;
         let module =

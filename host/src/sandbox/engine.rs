@@ -1,6 +1,6 @@
 //! The engine: wasmtime configured for guests that nobody trusts, and the clock behind deadlines.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -63,8 +63,21 @@ struct Shared {
     helpers: Slots,
     /// Milliseconds since the engine was built, as of the last tick.
     clock: Arc<AtomicU64>,
+    traces: Traces,
     _ticker: Ticker,
 }
+
+/// Whether failures of guests tell where they happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Traces {
+    /// They don't: a guest's frames add nothing for a reader of its plan, and cost whoever serves events.
+    Off,
+    /// They do, for who wrote the guest.
+    On,
+}
+
+/// Frames of a failure that are told. The innermost ones are what it is about.
+const MAX_FRAMES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
 
 impl Sandbox {
     /// An engine in which every guest has these limits, and all else is as [`Options::default`] says.
@@ -81,6 +94,10 @@ impl Sandbox {
     /// [`ModuleLoadError::Engine`], when the stack of a guest would be larger than 1 MiB, wasmtime refuses the configuration on
     /// this machine, or no thread can be started; [`ModuleLoadError::Directory`], when a directory can't be granted.
     pub fn with_options(options: Options) -> Result<Self, ModuleLoadError> {
+        Self::built(options, Traces::Off)
+    }
+
+    fn built(options: Options, traces: Traces) -> Result<Self, ModuleLoadError> {
         let Options { limits, isolation, allocator, foreign, wasi, cache, check_one_in } = options;
         let granted = Granted::check(wasi)?;
         if limits.stack_bytes > MAX_STACK_BYTES {
@@ -90,7 +107,8 @@ impl Sandbox {
             );
             return Err(ModuleLoadError::Engine(message));
         }
-        let engine = Engine::new(&config(&limits, allocator)).map_err(ModuleLoadError::engine)?;
+        let config = config(&limits, allocator, traces);
+        let engine = Engine::new(&config).map_err(ModuleLoadError::engine)?;
         let clock = Arc::new(AtomicU64::new(0));
         let ticker = Ticker::start(&engine, Arc::clone(&clock))?;
         let pool = match allocator {
@@ -99,10 +117,30 @@ impl Sandbox {
         };
         let cache = cache.map(|cache| NativeCache::open(cache, &engine));
         let helpers = Slots::per_processor();
-        let shared = Shared { engine, allocator, pool, cache, helpers, clock, _ticker: ticker };
+        let shared =
+            Shared { engine, allocator, pool, cache, helpers, clock, traces, _ticker: ticker };
         let shared = Arc::new(shared);
         let inner = SandboxInner { shared, limits, isolation, foreign, granted, check_one_in };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// A sandbox with an engine of its own in which the same guests fail in the same ways, and tell where they did.
+    pub(super) fn tracing(&self) -> Result<Self, ModuleLoadError> {
+        let options = Options {
+            limits: self.limits().clone(),
+            isolation: Isolation::PerEvent,
+            allocator: Allocator::OnDemand,
+            foreign: self.foreign().clone(),
+            wasi: self.wasi().clone(),
+            cache: None,
+            check_one_in: NonZeroU32::MIN,
+        };
+        Self::built(options, Traces::On)
+    }
+
+    /// Whether failures in here tell where they happened.
+    pub(super) fn traces(&self) -> Traces {
+        self.inner.shared.traces
     }
 
     /// A sandbox for another tenant, on the same engine: its guests have limits of their own and come from the same
@@ -227,8 +265,8 @@ pub(super) fn ticks_left(deadline: Deadline<'_>) -> u64 {
     deadline.left_ms().div_ceil(TICK_MS)
 }
 
-fn config(limits: &Limits, allocator: Allocator) -> Config {
-    let mut config = compiler();
+fn config(limits: &Limits, allocator: Allocator, traces: Traces) -> Config {
+    let mut config = compiler(traces);
     config.max_wasm_stack(limits.stack_bytes);
     if let Allocator::Pooling(pool) = allocator {
         config.allocation_strategy(pooling(pool));
@@ -238,8 +276,12 @@ fn config(limits: &Limits, allocator: Allocator) -> Config {
 
 /// What decides which native code modules become. It depends on nothing, so that an engine takes code that another process
 /// of the same build has compiled.
-pub(super) fn compiler() -> Config {
+pub(super) fn compiler(traces: Traces) -> Config {
     let mut config = Config::new();
+    let frames = match traces {
+        Traces::Off => None,
+        Traces::On => Some(MAX_FRAMES),
+    };
     config
         .consume_fuel(true)
         .epoch_interruption(true)
@@ -254,10 +296,9 @@ pub(super) fn compiler() -> Config {
         .relaxed_simd_deterministic(true)
         .operator_cost(crate::gate::inspect::OPERATOR_COST)
         .cranelift_opt_level(OptLevel::Speed)
-        // Traps are identified by their code; a guest's frames add nothing for a reader of its plan.
-        .wasm_backtrace_max_frames(None)
+        .wasm_backtrace_max_frames(frames)
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
-        .generate_address_map(false)
+        .generate_address_map(frames.is_some())
         // Nothing unwinds through a guest's frames: a panic of a function of the host ends before them.
         .native_unwind_info(false);
     config

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::trace::Trace;
 use crate::abi::block::{BlockError, Deadline};
 use crate::abi::event::EventError;
 use crate::abi::result::ResultError;
@@ -318,6 +319,16 @@ pub enum RunError {
         /// The message, escaped and bounded.
         message: String,
     },
+    /// One of these, of a guest whose source is known: where in it that was.
+    #[error("{error}; at {}", calls.join(", called from "))]
+    Traced {
+        /// What happened.
+        error: Box<RunError>,
+        /// Line and column: `12:5`.
+        place: String,
+        /// The calls that led there, the innermost one first, each with its file, place and function.
+        calls: Vec<String>,
+    },
     /// The result isn't what it is proven to be, by a defect of the host: no proof of this extractor is relied on any more.
     #[error("the result is not what it is proven to be: {found}")]
     Refuted {
@@ -349,11 +360,15 @@ impl RunError {
         }
     }
 
-    /// What happened, without what the guest says of it: never [`RunError::Logged`] or [`RunError::Told`].
+    /// What happened, without what the guest says of it: never [`RunError::Logged`], [`RunError::Told`] or
+    /// [`RunError::Traced`].
     #[must_use]
     pub fn cause(&self) -> &Self {
         let mut cause = self;
-        while let Self::Logged { error, .. } | Self::Told { error, .. } = cause {
+        while let Self::Logged { error, .. }
+        | Self::Told { error, .. }
+        | Self::Traced { error, .. } = cause
+        {
             cause = error;
         }
         cause
@@ -363,6 +378,14 @@ impl RunError {
     pub(super) fn with_message(self, message: Option<String>) -> Self {
         match message {
             Some(message) => Self::Told { error: Box::new(self), message },
+            None => self,
+        }
+    }
+
+    /// This error with where it happened in the guest's source, if that was found out.
+    pub(crate) fn with_trace(self, trace: Option<Trace>) -> Self {
+        match trace {
+            Some(Trace { place, calls }) => Self::Traced { error: Box::new(self), place, calls },
             None => self,
         }
     }
@@ -384,7 +407,9 @@ impl Coded for RunError {
             Self::Guest(error) => error.entry(),
             Self::Result(error) => error.entry(),
             Self::Deadline { .. } => codes::DEADLINE_EXCEEDED,
-            Self::Logged { error, .. } | Self::Told { error, .. } => error.entry(),
+            Self::Logged { error, .. } | Self::Told { error, .. } | Self::Traced { error, .. } => {
+                error.entry()
+            }
             Self::Refuted { .. } => codes::PROOF_REFUTED,
             Self::Worker => codes::WORKER_FAILED,
         }
@@ -394,6 +419,7 @@ impl Coded for RunError {
         match self {
             Self::Result(error) => error.place(),
             Self::Logged { error, .. } | Self::Told { error, .. } => error.place(),
+            Self::Traced { place, .. } => Some(place.clone()),
             _ => None,
         }
     }
@@ -405,7 +431,9 @@ impl Coded for RunError {
             Self::Guest(error) => error.usage(),
             Self::Result(error) => error.usage(),
             Self::Deadline { used_ms, allowed_ms } => Some((*used_ms, *allowed_ms)),
-            Self::Logged { error, .. } | Self::Told { error, .. } => error.usage(),
+            Self::Logged { error, .. } | Self::Told { error, .. } | Self::Traced { error, .. } => {
+                error.usage()
+            }
             Self::Refuted { .. } | Self::Worker => None,
         }
     }

@@ -12,6 +12,7 @@ use super::known_form::{FormSource, KnownForm};
 use super::native;
 use super::standing::Standing;
 use super::store::StoreState;
+use super::trace::{Trace, Tracer};
 use super::trap::EventBudget;
 use super::wasi;
 use super::{Isolation, ModuleLoadError, Sandbox};
@@ -31,6 +32,7 @@ const PRICED_EVENT_BYTES: usize = 1 << 20;
 pub struct Extractor {
     inner: Arc<ExtractorInner>,
     withheld: Option<Arc<dyn Withhold>>,
+    tracer: Option<Arc<Tracer>>,
 }
 
 struct ExtractorInner {
@@ -143,7 +145,7 @@ impl Extractor {
             exports,
             buffer,
         };
-        Ok(Self { inner: Arc::new(inner), withheld: None })
+        Ok(Self { inner: Arc::new(inner), withheld: None, tracer: None })
     }
 
     /// The same extractor for a host that withholds some of the values that it declares: see
@@ -151,6 +153,18 @@ impl Extractor {
     #[must_use]
     pub fn withholding(self, withheld: Option<Arc<dyn Withhold>>) -> Self {
         Self { withheld, ..self }
+    }
+
+    /// The same extractor, which can say where in its source it fails: by the same module as it was before its debug information was
+    /// taken from it.
+    pub(crate) fn with_debug_information(self, unstripped: Option<Inspected>) -> Self {
+        let tracer = unstripped.map(|module| Arc::new(Tracer::new(module)));
+        Self { tracer, ..self }
+    }
+
+    /// Where it fails for an event, if it fails and that can be found out.
+    pub(crate) fn trace(&self, event: &[u8]) -> Option<Trace> {
+        self.tracer.as_ref()?.trace(self, event)
     }
 
     /// What is withheld of the values that it declares.

@@ -11,6 +11,7 @@ use wasmtime::{
 use super::engine::ticks_left;
 use super::pool::PoolPlace;
 use super::store::StoreState;
+use super::trace::Frame;
 use super::trap::{EventBudget, trapped};
 use super::wasi::{self, Log};
 use super::{Extractor, GuestError};
@@ -31,6 +32,8 @@ pub(super) struct Guest {
     place: Option<(u32, usize)>,
     /// Fuel that making and initialising it took, until the first event has paid it.
     unpaid: u64,
+    /// Where the call was that failed, if the engine says.
+    trace: Vec<Frame>,
     /// Its place in the pool, if there is one: after the store, so that it is given back after the store is.
     _in_pool: Option<PoolPlace>,
 }
@@ -90,8 +93,16 @@ impl Guest {
             return Err(GuestError::Trap("no memory is exported".to_owned()));
         };
         let extract = function(&mut store, instance, &exports.extract).map_err(failed)?;
-        let mut guest =
-            Self { store, instance, memory, extract, place: None, unpaid, _in_pool: in_pool };
+        let mut guest = Self {
+            store,
+            instance,
+            memory,
+            extract,
+            place: None,
+            unpaid,
+            trace: Vec::new(),
+            _in_pool: in_pool,
+        };
         if extractor.is_reset_safe() {
             // A rendered extractor has one buffer for all blocks that it takes, the same in every instance: so it is asked once,
             // for the largest.
@@ -165,8 +176,11 @@ impl Guest {
         extractor: &Extractor,
         Placed { address, length, budget }: Placed<'_>,
     ) -> Result<Returned, GuestError> {
-        let failed = |error: wasmtime::Error| trapped(&error, &budget);
-        let packed = self.extract.call(&mut self.store, (address, length)).map_err(failed)?;
+        let called = self.extract.call(&mut self.store, (address, length));
+        let packed = called.map_err(|error| {
+            self.trace = Frame::all_of(&error);
+            trapped(&error, &budget)
+        })?;
         // No guest with WASI is kept for another event, but its memory is, until the next one comes.
         self.store.data_mut().end_wasi();
         let fuel = spent(&self.store, &budget)?;
@@ -187,6 +201,11 @@ impl Guest {
             return Err(GuestError::BadResult { address, length, memory });
         }
         Ok(range)
+    }
+
+    /// Where the call was that failed, the innermost frame first, in an engine that says.
+    pub(super) fn take_trace(&mut self) -> Vec<Frame> {
+        std::mem::take(&mut self.trace)
     }
 
     /// What it has left at the place for messages, escaped and bounded, where it exports one and there is something: how it

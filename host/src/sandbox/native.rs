@@ -62,6 +62,7 @@ impl<'a> Compiler<'a> {
         match self {
             Self::ThisProcess => engine.precompile_module(wasm).map_err(ModuleLoadError::module),
             Self::Helper(program) => {
+                let engine = (engine, sandbox.traces());
                 helper::compile(program, sandbox.helpers(), engine, wasm, sandbox.limits())
             }
         }

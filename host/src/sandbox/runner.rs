@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use tracing::{Span, debug, debug_span, trace};
 
 use super::guest::{Guest, Returned};
+use super::trace::Frame;
 use super::{Extractor, Isolation, Log, RunError};
 use crate::abi::block::{BlockWriter, KEPT_BYTES, Spent};
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
@@ -46,6 +47,8 @@ pub struct Runner {
     /// Whether the instance is given up before the next event: its result was refused, or the event was so large that what
     /// it has touched of the instance's memory isn't worth keeping.
     is_over: bool,
+    /// Where the guest was when its last call failed.
+    trace: Vec<Frame>,
 }
 
 /// The result of one event.
@@ -150,6 +153,7 @@ impl Runner {
             before_form: BEFORE_FORM,
             started: 0,
             is_over: false,
+            trace: Vec::new(),
         }
     }
 
@@ -170,6 +174,11 @@ impl Runner {
     #[must_use]
     pub fn log(&self) -> Vec<u8> {
         self.log.as_ref().map(Log::bytes).unwrap_or_default()
+    }
+
+    /// Where the guest was when its last call failed, the innermost frame first, in a sandbox that says.
+    pub(super) fn take_trace(&mut self) -> Vec<Frame> {
+        std::mem::take(&mut self.trace)
     }
 
     /// Ends a batch. Where an instance may serve no longer than one, the instance is given up, and the next event gets a fresh
@@ -346,6 +355,7 @@ impl Runner {
             Ok(returned) => Ok(GuestCall { returned, block_bytes }),
             Err(error) => {
                 let message = guest.message(&self.extractor);
+                self.trace = guest.take_trace();
                 self.guest = None;
                 Err(RunError::from(error).with_message(message))
             }

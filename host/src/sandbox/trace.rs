@@ -4,12 +4,13 @@
 //! a sample run is run again, in an engine of its own that keeps addresses: guests depend on nothing but the event, so it fails
 //! in the same place.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use wasmtime::WasmBacktrace;
 
 use super::places::{Place, Places};
-use super::{ModuleLoadError, Runner, Sandbox};
+use super::rustc::RUST_SOURCE;
+use super::{Extractor, Runner};
 use crate::diagnostics::untrusted::escaped;
 use crate::gate::inspect::Inspected;
 
@@ -32,57 +33,49 @@ impl Frame {
     }
 }
 
-/// Finds out where an extractor fails that was compiled from a source of one file.
-pub(crate) struct Tracer {
-    runner: Mutex<Runner>,
-    module: Vec<u8>,
-    /// The file, as the compiler names it.
-    file: String,
+/// Finds out where an extractor fails that was compiled from Rust.
+pub(super) struct Tracer {
+    /// The module with its debug information.
+    module: Inspected,
+    /// What runs it, once somebody has asked. `None` where it can't be run.
+    runner: OnceLock<Option<Mutex<Runner>>>,
 }
 
 /// Where an extractor failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
-    /// File, line and column of its source: `src/lib.rs:12:5`. What it failed in is what was called there, if that isn't its own.
+    /// Line and column of its source, `12:5`. What it failed in is what was called there, if that isn't its own.
     pub(crate) place: String,
     /// The calls that led there, the innermost one first.
     pub(crate) calls: Vec<String>,
 }
 
 impl Tracer {
-    /// For an extractor whose module was stripped of the debug information that this one has. `inspected` is the latter.
-    ///
-    /// # Errors
-    /// [`ModuleLoadError`], where it can't be loaded.
-    pub(crate) fn new(
-        sandbox: &Sandbox,
-        inspected: &Inspected,
-        file: &str,
-    ) -> Result<Self, ModuleLoadError> {
-        let extractor = sandbox.tracing()?.load(inspected)?;
-        let module = inspected.wasm().to_vec();
-        Ok(Self { runner: Mutex::new(extractor.runner()), module, file: file.to_owned() })
+    pub(super) fn new(module: Inspected) -> Self {
+        Self { module, runner: OnceLock::new() }
     }
 
-    /// Where it fails for an event, if it fails within the extractor and that was compiled with debug information.
-    pub(crate) fn trace(&self, event: &[u8]) -> Option<Trace> {
-        let mut runner = self.runner.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Where `extractor`, which is the same without debug information, fails for an event.
+    pub(super) fn trace(&self, extractor: &Extractor, event: &[u8]) -> Option<Trace> {
+        let made = || {
+            let traced = extractor.sandbox().tracing().and_then(|it| it.load(&self.module)).ok()?;
+            let traced = traced.withholding(extractor.withheld().cloned());
+            Some(Mutex::new(traced.runner()))
+        };
+        let runner = self.runner.get_or_init(made).as_ref()?;
+        let mut runner = runner.lock().unwrap_or_else(PoisonError::into_inner);
         runner.run(event).err()?;
-        let places = Places::of(&self.module)?;
+        let places = Places::of(self.module.wasm())?;
         let frames = runner.take_trace();
         let all = frames.iter().flat_map(|frame| places.of_offset(frame.offset));
-        let own: Vec<Place> = all.filter(|place| place.file == self.file).take(MAX_CALLS).collect();
+        let own: Vec<Place> =
+            all.filter(|place| place.file == RUST_SOURCE).take(MAX_CALLS).collect();
         let said = |place: &Place| {
             let function = place.function.as_deref().map(escaped);
             let function = function.map(|name| format!(" in `{name}`")).unwrap_or_default();
             format!("{place}{function}")
         };
-        Some(Trace { place: own.first()?.to_string(), calls: own.iter().map(said).collect() })
-    }
-}
-
-impl std::fmt::Debug for Tracer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tracer").field("file", &self.file).finish_non_exhaustive()
+        let Place { line, column, .. } = own.first()?;
+        Some(Trace { place: format!("{line}:{column}"), calls: own.iter().map(said).collect() })
     }
 }

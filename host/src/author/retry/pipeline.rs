@@ -110,6 +110,8 @@ fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -
         }
         PipelineError::Policy(_)
         | PipelineError::Fit(_)
+        | PipelineError::Source(_)
+        | PipelineError::Rustc(_)
         | PipelineError::Compile(_)
         | PipelineError::Inspect(_) => Category::AstFailure,
         PipelineError::Load(_) | PipelineError::Host(_) => Category::LoadError,

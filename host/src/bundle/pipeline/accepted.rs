@@ -36,6 +36,15 @@ impl Accepted {
         self.made.plan()
     }
 
+    /// The source in Rust, where it was compiled from that.
+    #[must_use]
+    pub fn rust(&self) -> Option<&str> {
+        match &self.made {
+            Made::Rust(source) => Some(source),
+            _ => None,
+        }
+    }
+
     /// The module with what the static gate found.
     #[must_use]
     pub fn inspected(&self) -> &Inspected {
@@ -86,7 +95,7 @@ impl Accepted {
             event_types: section.event_types(),
             plan: plan.as_deref().map(str::as_bytes),
             source: self.made.text().map(str::as_bytes),
-            rust: None,
+            rust: self.rust().map(str::as_bytes),
             module,
             graph: self.graph.as_bytes(),
             limits: self.limits.as_bytes(),

@@ -136,7 +136,7 @@ impl Pipeline {
     /// configured.
     fn identity(&self) -> &[u8; 32] {
         self.identity.get_or_init(|| {
-            let Self { sandbox, structure, policy, identity: _ } = self;
+            let Self { sandbox, structure, policy, rust: _, identity: _ } = self;
             let configured = json(&(structure, policy, sandbox.wasi().grant));
             Sha256::new_with_prefix(env!("RETORT_BUILD"))
                 .chain_update([0])

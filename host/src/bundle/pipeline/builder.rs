@@ -1,11 +1,12 @@
 //! What a pipeline is built from.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::Pipeline;
+use super::rust::RustCompiler;
 use crate::gate::inspect::StructuralLimits;
 use crate::sandbox::tenant::TenantPolicy;
-use crate::sandbox::{Limits, ModuleLoadError, Options, Sandbox};
+use crate::sandbox::{Limits, ModuleLoadError, Options, RustcOptions, Sandbox};
 
 /// Builds a [`Pipeline`] with an engine of its own. What isn't set has its default.
 ///
@@ -28,6 +29,7 @@ pub struct PipelineBuilder {
     options: Options,
     structure: StructuralLimits,
     tenant: TenantPolicy,
+    rust: Option<RustcOptions>,
 }
 
 impl PipelineBuilder {
@@ -40,6 +42,12 @@ impl PipelineBuilder {
     /// How the sandbox is built, limits included.
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
+        self
+    }
+
+    /// How extractors in Rust are compiled. By default with the helper that [`Options::foreign`] names, and not at all where it names none.
+    pub fn rust(mut self, options: RustcOptions) -> Self {
+        self.rust = Some(options);
         self
     }
 
@@ -61,11 +69,13 @@ impl PipelineBuilder {
     /// # Errors
     /// As [`Sandbox::with_options`].
     pub fn build(self) -> Result<Pipeline, ModuleLoadError> {
-        let Self { options, structure, tenant } = self;
+        let Self { options, structure, tenant, rust } = self;
+        let rust = RustCompiler::new(rust, &options.foreign);
         Ok(Pipeline {
             sandbox: Sandbox::with_options(tenant.options(options))?,
             structure: tenant.structure(&structure),
             policy: tenant.fields().clone(),
+            rust: Arc::new(rust),
             identity: OnceLock::new(),
         })
     }

@@ -1,9 +1,14 @@
 //! Extractors that aren't plans, and what an accepted module was made from.
 
+use retort_guest_template::SDK_VERSION;
+
 use super::PipelineError;
+use super::rust::RustCompiler;
+use crate::gate::source::{SourceLimits, VettedSource, vet};
 use crate::plan::Plan;
 use crate::render::TEMPLATE_VERSION;
 use crate::render::compile::{Compiled, compile_text};
+use crate::sandbox::RustModule;
 
 /// What the manifests of bundles say of a template that were made from none.
 const NO_TEMPLATE: &str = "none";
@@ -13,19 +18,88 @@ const NO_TEMPLATE: &str = "none";
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Code<'a> {
+    /// Source in Rust, by the SDK.
+    Rust(&'a str),
     /// A module in the WebAssembly text format.
     Text(&'a str),
     /// A module in the binary format.
     Module(&'a [u8]),
 }
 
-impl Code<'_> {
-    /// The module, and what the bundle is to say that it was made from.
-    pub(super) fn built(self) -> Result<(Made, Vec<u8>), PipelineError> {
-        match self {
-            Self::Text(text) => Ok((Made::Text(text.to_owned()), compile_text(text)?)),
-            Self::Module(module) => Ok((Made::Elsewhere, module.to_owned())),
-        }
+/// Code that may be built: source in Rust has passed its gate.
+#[derive(Clone, Debug)]
+pub struct Buildable<'a>(Passed<'a>);
+
+#[derive(Clone, Debug)]
+enum Passed<'a> {
+    Rust(VettedSource),
+    Text(&'a str),
+    Module(&'a [u8]),
+}
+
+impl<'a> Buildable<'a> {
+    /// Takes source in Rust through its gate; there is none for anything else.
+    ///
+    /// # Errors
+    /// [`PipelineError::Source`].
+    pub fn of(code: Code<'a>) -> Result<Self, PipelineError> {
+        Ok(Self(match code {
+            Code::Rust(text) => Passed::Rust(vet(text, &SourceLimits::default())?),
+            Code::Text(text) => Passed::Text(text),
+            Code::Module(module) => Passed::Module(module),
+        }))
+    }
+
+    pub(super) fn built(self, rust: &RustCompiler) -> Result<Built, PipelineError> {
+        Ok(match self.0 {
+            Passed::Rust(source) => {
+                let RustModule { module, unstripped, .. } = rust.compile(&source)?;
+                let made = Made::Rust(source.text().to_owned());
+                Built { made, module, unstripped: Some(unstripped) }
+            }
+            Passed::Text(text) => {
+                let (made, module) = (Made::Text(text.to_owned()), compile_text(text)?);
+                Built { made, module, unstripped: None }
+            }
+            Passed::Module(module) => {
+                Built { made: Made::Elsewhere, module: module.to_owned(), unstripped: None }
+            }
+        })
+    }
+}
+
+/// What code became: a module that nothing vouches for.
+#[derive(Clone, Debug)]
+pub struct Built {
+    made: Made,
+    module: Vec<u8>,
+    unstripped: Option<Vec<u8>>,
+}
+
+impl Built {
+    pub(super) fn of_plan(compiled: Compiled) -> Self {
+        let module = compiled.module().to_vec();
+        Self { made: Made::Plan(Box::new(compiled)), module, unstripped: None }
+    }
+
+    /// The module.
+    #[must_use]
+    pub fn module(&self) -> &[u8] {
+        &self.module
+    }
+
+    /// The same module with debug information, where there is some.
+    pub(super) fn unstripped(&self) -> Option<&[u8]> {
+        self.unstripped.as_deref()
+    }
+
+    /// What the bundle is to say that it was made from.
+    pub(super) fn made(&self) -> &Made {
+        &self.made
+    }
+
+    pub(super) fn into_made(self) -> Made {
+        self.made
     }
 }
 
@@ -34,6 +108,8 @@ impl Code<'_> {
 pub(super) enum Made {
     /// A plan, which was rendered.
     Plan(Box<Compiled>),
+    /// Rust, by the SDK.
+    Rust(String),
     /// Somebody's own text.
     Text(String),
     /// What isn't known here.
@@ -53,7 +129,7 @@ impl Made {
         match self {
             Self::Plan(compiled) => Some(compiled.source().text()),
             Self::Text(text) => Some(text),
-            Self::Elsewhere => None,
+            Self::Rust(_) | Self::Elsewhere => None,
         }
     }
 
@@ -61,6 +137,7 @@ impl Made {
     pub(super) fn template(&self) -> &'static str {
         match self {
             Self::Plan(_) => TEMPLATE_VERSION,
+            Self::Rust(_) => SDK_VERSION,
             Self::Text(_) | Self::Elsewhere => NO_TEMPLATE,
         }
     }

@@ -14,10 +14,11 @@ use crate::diagnostics::untrusted::escaped;
 use crate::gate::fit::Unfit;
 use crate::gate::inspect::Rejected;
 use crate::gate::policy::Denied;
+use crate::gate::source::{SourceProblem, SourceRefused};
 use crate::plan::PlanParseError;
 use crate::render::RenderError;
 use crate::render::compile::CompileError;
-use crate::sandbox::{ModuleLoadError, RunError};
+use crate::sandbox::{ModuleLoadError, RunError, RustcError, RustcMessage};
 
 /// Why a candidate was rejected.
 #[derive(Debug, Error)]
@@ -35,6 +36,12 @@ pub enum PipelineError {
     /// It can't be rendered.
     #[error(transparent)]
     Render(#[from] RenderError),
+    /// The source gate refuses source in Rust.
+    #[error(transparent)]
+    Source(#[from] SourceRefused),
+    /// The compiler made no module of source in Rust.
+    #[error(transparent)]
+    Rustc(#[from] RustcError),
     /// What was rendered doesn't compile.
     #[error(transparent)]
     Compile(#[from] CompileError),
@@ -100,7 +107,8 @@ impl PipelineError {
             Self::Plan(_) => Stage::Plan,
             Self::Policy(_) => Stage::Policy,
             Self::Render(_) => Stage::Render,
-            Self::Compile(_) => Stage::Compile,
+            Self::Source(_) => Stage::Source,
+            Self::Compile(_) | Self::Rustc(_) => Stage::Compile,
             Self::Inspect(_) => Stage::Inspect,
             Self::Load(_) => Stage::Load,
             Self::Fit(_) | Self::NoSample { .. } => Stage::Fit,
@@ -118,6 +126,8 @@ impl PipelineError {
         match self {
             Self::Plan(errors) => errors.iter().map(Coded::problem).collect(),
             Self::Policy(denied) => denied.problems().collect(),
+            Self::Source(refused) => refused.problems().iter().map(Coded::problem).collect(),
+            Self::Rustc(error) => error.problems(),
             Self::Inspect(rejected) => rejected.problems().iter().map(Coded::problem).collect(),
             Self::Fit(unfit) => unfit.findings().iter().map(Problem::from).collect(),
             Self::Smoke(failed) => failed.problems().to_vec(),
@@ -136,6 +146,7 @@ impl PipelineError {
         match self {
             Self::Host(_) => true,
             Self::Load(error) => error.is_of_host(),
+            Self::Rustc(error) => error.is_of_host(),
             _ => false,
         }
     }
@@ -169,7 +180,27 @@ impl PipelineError {
                 };
                 report.ast_report = Some(AstReport { failures: vec![failure] });
             }
-            Self::Inspect(_) | Self::Compile(_) => {
+            Self::Source(refused) => {
+                let failure = |problem: &SourceProblem| AstFailure {
+                    code: problem.code().to_owned(),
+                    detail: problem.message(),
+                    line: Some(problem.line() as u64),
+                    col: Some(problem.column() as u64),
+                };
+                let failures = refused.problems().iter().map(failure).collect();
+                report.ast_report = Some(AstReport { failures });
+            }
+            Self::Rustc(RustcError::Rejected { messages, .. }) => {
+                let failure = |message: &RustcMessage| AstFailure {
+                    code: self.code().to_owned(),
+                    detail: message.text(),
+                    line: message.at.map(|(line, _)| line as u64),
+                    col: message.at.map(|(_, column)| column as u64),
+                };
+                report.ast_report =
+                    Some(AstReport { failures: messages.iter().map(failure).collect() });
+            }
+            Self::Inspect(_) | Self::Compile(_) | Self::Rustc(_) => {
                 let failure = |problem: Problem| AstFailure {
                     code: problem.code.to_string(),
                     detail: match problem.path {
@@ -212,6 +243,10 @@ impl Coded for PipelineError {
             Self::Plan(errors) => errors.first().map_or(codes::INVALID_JSON, Coded::entry),
             Self::Policy(denied) => denied.entry(),
             Self::Render(error) => error.entry(),
+            Self::Source(refused) => {
+                refused.problems().first().map_or(codes::SOURCE_SYNTAX, Coded::entry)
+            }
+            Self::Rustc(error) => error.entry(),
             Self::Compile(error) => error.entry(),
             Self::Inspect(rejected) => {
                 rejected.problems().first().map_or(codes::INVALID_MODULE, Coded::entry)
@@ -235,6 +270,8 @@ impl Coded for PipelineError {
             Self::Compile(CompileError::Syntax { line, column, .. }) => {
                 Some(format!("{line}:{column}"))
             }
+            Self::Source(refused) => refused.problems().first().and_then(Coded::place),
+            Self::Rustc(error) => error.place(),
             Self::Host(error) => error.place(),
             _ => None,
         }
@@ -246,6 +283,8 @@ impl Coded for PipelineError {
             Self::Compile(CompileError::TooLarge { used, allowed }) => {
                 Some((*used as u64, *allowed as u64))
             }
+            Self::Source(refused) => refused.problems().first().and_then(Coded::usage),
+            Self::Rustc(error) => error.usage(),
             Self::Load(error) => error.usage(),
             Self::Host(error) => error.usage(),
             _ => None,

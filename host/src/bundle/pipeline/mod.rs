@@ -10,18 +10,19 @@ mod builder;
 mod code;
 mod error;
 mod request;
+mod rust;
 
 use std::num::NonZeroU32;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use self::accepted::{Accepted, Stored};
 pub use self::admit::{Admitted, Bundle};
 pub use self::builder::PipelineBuilder;
-pub use self::code::Code;
+pub use self::code::{Buildable, Built, Code};
 pub use self::error::PipelineError;
 pub use self::request::{Request, StageTime};
 
-use self::code::Made;
+use self::rust::RustCompiler;
 use crate::abi::section::ABI_VERSION;
 use crate::bundle::Versions;
 use crate::bundle::confirm::{Confirmed, confirm};
@@ -51,6 +52,7 @@ pub struct Pipeline {
     sandbox: Sandbox,
     structure: StructuralLimits,
     policy: FieldPolicy,
+    rust: Arc<RustCompiler>,
     /// What tells these gates from others, once it was asked for.
     identity: OnceLock<[u8; 32]>,
 }
@@ -91,6 +93,7 @@ impl Pipeline {
             },
             structure: tenant.structure(&self.structure),
             policy: tenant.fields().clone(),
+            rust: Arc::clone(&self.rust),
             identity: OnceLock::new(),
         })
     }
@@ -198,9 +201,24 @@ impl Pipeline {
     /// Inspects code that isn't a plan, as [`inspect_bytes`](Self::inspect_bytes) does what it is built to.
     ///
     /// # Errors
-    /// [`PipelineError::Compile`] or [`PipelineError::Inspect`].
+    /// [`PipelineError::Source`], [`PipelineError::Compile`], [`PipelineError::Rustc`] or [`PipelineError::Inspect`].
     pub fn inspect_code(&self, code: Code<'_>) -> Result<Inspected, PipelineError> {
-        self.inspect_bytes(&code.built()?.1)
+        self.inspect_bytes(self.build_code(Buildable::of(code)?)?.module())
+    }
+
+    /// Builds code that isn't a plan.
+    ///
+    /// # Errors
+    /// [`PipelineError::Compile`] or [`PipelineError::Rustc`].
+    pub fn build_code(&self, code: Buildable<'_>) -> Result<Built, PipelineError> {
+        code.built(&self.rust)
+    }
+
+    /// The same extractor, which says where in its source it fails in a sample run, where that is known of what was built.
+    #[must_use]
+    pub fn with_debug_information(&self, extractor: Extractor, built: &Built) -> Extractor {
+        let module = built.unstripped().and_then(|module| self.inspect_bytes(module).ok());
+        extractor.with_debug_information(module)
     }
 
     /// Loads an inspected module into the sandbox. It runs with what the policy withholds.
@@ -291,38 +309,59 @@ impl Pipeline {
         let source = request.stage(Stage::Render, || Ok(render(plan)?))?;
         let compiled = request.stage(Stage::Compile, || Ok(compile(source)?))?;
         let inspected = request.stage(Stage::Inspect, || self.inspect(&compiled))?;
-        self.accept_inspected(Made::Plan(Box::new(compiled)), inspected, request)
+        self.accept_inspected(Built::of_plan(compiled), inspected, request)
     }
 
-    /// Takes code that isn't a plan through all gates that there are for it.
+    /// Takes code that isn't a plan through all gates that there are for it. Of an extractor in Rust whose call fails in the sample run,
+    /// the problem says where in the source.
     ///
     /// # Errors
-    /// As [`accept`](Self::accept).
+    /// As [`accept`](Self::accept); and [`PipelineError::Source`] and [`PipelineError::Rustc`], of source in Rust.
     pub fn accept_code<'a>(
         &self,
         code: Code<'_>,
         request: impl Into<Request<'a>>,
     ) -> Result<Accepted, PipelineError> {
         let mut request = request.into();
-        let (made, module) = match code {
-            Code::Module(_) => code.built()?,
-            Code::Text(_) => request.stage(Stage::Compile, || code.built())?,
+        // What there is nothing to do for is no stage.
+        let buildable = match code {
+            Code::Rust(_) => request.stage(Stage::Source, || Buildable::of(code))?,
+            Code::Text(_) | Code::Module(_) => Buildable::of(code)?,
         };
-        let inspected = request.stage(Stage::Inspect, || self.inspect_bytes(&module))?;
+        let build = || self.build_code(buildable);
+        let built = match code {
+            Code::Rust(_) | Code::Text(_) => request.stage(Stage::Compile, build)?,
+            Code::Module(_) => build()?,
+        };
+        let inspected = request.stage(Stage::Inspect, || self.inspect_bytes(built.module()))?;
         request.stage(Stage::Policy, || self.permit_inputs(&inspected))?;
-        self.accept_inspected(made, inspected, request)
+        self.accept_inspected(built, inspected, request)
+    }
+
+    /// Takes an extractor in Rust through all gates that there are for it.
+    ///
+    /// # Errors
+    /// As [`accept_code`](Self::accept_code).
+    pub fn accept_rust<'a>(
+        &self,
+        source: &str,
+        request: impl Into<Request<'a>>,
+    ) -> Result<Accepted, PipelineError> {
+        self.accept_code(Code::Rust(source), request)
     }
 
     /// The gates that run an extractor, which are the same whatever it was made from.
     fn accept_inspected(
         &self,
-        made: Made,
+        built: Built,
         inspected: Inspected,
         mut request: Request<'_>,
     ) -> Result<Accepted, PipelineError> {
         let (task, options, cancel) = (request.task, request.smoke, request.cancel.clone());
-        let (plan, samples, graph) = (made.plan(), task.samples(), Some(task.graph()));
+        let (plan, samples) = (built.made().plan(), task.samples());
+        let graph = Some(task.graph());
         let extractor = request.stage(Stage::Load, || self.load(&inspected))?;
+        let extractor = self.with_debug_information(extractor, &built);
         let smoked = request.stage(Stage::Smoke, || {
             covered(&extractor, plan, samples)?;
             let smoked = smoke_until(&extractor, plan, samples, graph, options, &cancel);
@@ -340,7 +379,7 @@ impl Pipeline {
             None => confirm(None)?,
         };
         Ok(Accepted {
-            made,
+            made: built.into_made(),
             inspected,
             confirmed,
             graph: json(task.graph()),
@@ -355,7 +394,8 @@ impl Pipeline {
 impl From<Sandbox> for Pipeline {
     fn from(sandbox: Sandbox) -> Self {
         let (structure, policy) = (StructuralLimits::default(), FieldPolicy::default());
-        Self { sandbox, structure, policy, identity: OnceLock::new() }
+        let rust = Arc::new(RustCompiler::new(None, sandbox.foreign()));
+        Self { sandbox, structure, policy, rust, identity: OnceLock::new() }
     }
 }
 

@@ -36,6 +36,9 @@ const MAX_PROBLEMS: usize = 100;
 /// are known to us take a tenth of it.
 pub const MAX_FUEL: u64 = 2_000_000_000;
 
+/// Failing samples of which is found out where they fail: the others will fail in the same places.
+const MAX_TRACED: usize = 10;
+
 /// What the sample run asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -175,6 +178,7 @@ pub(crate) fn smoke_until(
         max_fuel: 0,
         given: Given::default(),
         fuel: 0,
+        traced: 0,
     };
     let mut runner = extractor.runner().checking_all();
     for sample in samples.iter().take_while(|_| !cancel.is_cancelled()) {
@@ -199,6 +203,8 @@ struct SmokeRun<'a> {
     given: Given,
     /// What all samples so far have taken, or may have where they failed.
     fuel: u64,
+    /// For how many samples it was asked where the extractor fails.
+    traced: usize,
 }
 
 impl<'a> SmokeRun<'a> {
@@ -233,6 +239,11 @@ impl<'a> SmokeRun<'a> {
                     RunError::Input(error) => {
                         let problem = self.of_inputs(runner.extractor(), error);
                         self.exception(sample, problem);
+                    }
+                    RunError::Guest(_) if self.traced < MAX_TRACED => {
+                        self.traced += 1;
+                        let trace = runner.extractor().trace(sample.text().as_bytes());
+                        self.exception(sample, error.with_trace(trace).problem());
                     }
                     _ => self.exception(sample, error.problem()),
                 }

@@ -30,6 +30,8 @@ pub enum DocumentKind {
     Module,
     /// A module in the text format.
     Wat,
+    /// The source of an extractor, in Rust.
+    Rust,
     /// A saved report of a gate.
     Report,
     /// The figures of an earlier bench.
@@ -46,7 +48,7 @@ pub enum DocumentKind {
 
 impl DocumentKind {
     /// Every kind.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::ProjectFile,
         Self::Rule,
         Self::EventSchema,
@@ -58,6 +60,7 @@ impl DocumentKind {
         Self::Value,
         Self::Module,
         Self::Wat,
+        Self::Rust,
         Self::Report,
         Self::BenchReport,
         Self::Result,
@@ -81,6 +84,7 @@ impl DocumentKind {
             Self::Value => "a JSON value",
             Self::Module => "a module",
             Self::Wat => "a WAT file",
+            Self::Rust => "Rust source",
             Self::Report => "a report",
             Self::BenchReport => "a report of a bench",
             Self::Result => "a result",
@@ -112,6 +116,7 @@ impl DocumentKind {
             Self::Module => 16 << 20,
             // Twice what is compiled, for the same reason.
             Self::Wat => 8 << 20,
+            Self::Rust => 4 << 20,
             // Every problem of the largest plan.
             Self::Report => 4 << 20,
             // Some ten KB for each mode and number of threads of a bundle.

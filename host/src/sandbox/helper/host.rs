@@ -15,6 +15,7 @@ use wasmtime::Engine;
 use super::protocol::{CompileReply, CompileRequest, REPLY_HEAD_BYTES};
 use super::{COMPILE_COMMAND, MAX_CODE_BYTES, Slots};
 use crate::diagnostics::untrusted::escaped;
+use crate::sandbox::engine::Traces;
 use crate::sandbox::process::ProcessGroup;
 use crate::sandbox::{Limits, ModuleLoadError};
 
@@ -35,7 +36,7 @@ pub(super) fn compatibility(engine: &Engine) -> u64 {
 pub(in crate::sandbox) fn compile(
     program: &Path,
     slots: &Slots,
-    engine: &Engine,
+    (engine, traces): (&Engine, Traces),
     wasm: &Arc<[u8]>,
     limits: &Limits,
 ) -> Result<Vec<u8>, ModuleLoadError> {
@@ -44,6 +45,7 @@ pub(in crate::sandbox) fn compile(
     let started = Instant::now();
     let allowed = Duration::from_millis(limits.compile_ms);
     let request = CompileRequest {
+        traces: u64::from(traces == Traces::On),
         compatibility: compatibility(engine),
         memory_bytes: limits.compile_memory_bytes as u64,
         // For a helper whose host is gone: the host itself is more exact.

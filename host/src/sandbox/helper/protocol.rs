@@ -1,10 +1,10 @@
 //! What goes through the pipes: a request before the module's bytes, and one reply.
 
 /// How a request begins, its version at the end.
-const MAGIC: &[u8; 16] = b"retort-compile-2";
+const MAGIC: &[u8; 16] = b"retort-compile-3";
 
 /// Bytes of a request.
-pub(super) const REQUEST_BYTES: usize = MAGIC.len() + 4 * 8;
+pub(super) const REQUEST_BYTES: usize = MAGIC.len() + 5 * 8;
 
 /// Bytes of a reply before its content.
 pub(super) const REPLY_HEAD_BYTES: usize = 1 + 8;
@@ -12,6 +12,8 @@ pub(super) const REPLY_HEAD_BYTES: usize = 1 + 8;
 /// What the helper has to know before it reads a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CompileRequest {
+    /// 1 where the code is to tell where it fails, 0 otherwise.
+    pub(super) traces: u64,
     /// Tells engines apart whose code isn't compatible.
     pub(super) compatibility: u64,
     /// Most bytes of address space.
@@ -24,7 +26,8 @@ pub(super) struct CompileRequest {
 
 impl CompileRequest {
     pub(super) fn to_bytes(self) -> Vec<u8> {
-        let fields = [self.compatibility, self.memory_bytes, self.cpu_seconds, self.module_bytes];
+        let Self { traces, compatibility, memory_bytes, cpu_seconds, module_bytes } = self;
+        let fields = [traces, compatibility, memory_bytes, cpu_seconds, module_bytes];
         let fields = fields.iter().flat_map(|field| field.to_le_bytes());
         MAGIC.iter().copied().chain(fields).collect()
     }
@@ -33,6 +36,7 @@ impl CompileRequest {
         let mut fields = bytes.strip_prefix(MAGIC)?.chunks_exact(8).filter_map(word);
         let mut next = || fields.next();
         Some(Self {
+            traces: next()?,
             compatibility: next()?,
             memory_bytes: next()?,
             cpu_seconds: next()?,
@@ -98,6 +102,7 @@ mod tests {
     #[test]
     fn requests_and_replies_come_back_as_they_were() {
         let request = CompileRequest {
+            traces: 1,
             compatibility: u64::MAX - 1,
             memory_bytes: 2 << 40,
             cpu_seconds: 3,
@@ -107,7 +112,7 @@ mod tests {
         let bytes: &[u8; REQUEST_BYTES] = bytes.as_slice().try_into().expect("of this length");
         assert_eq!(CompileRequest::from_bytes(bytes), Some(request));
         let mut other = *bytes;
-        other[15] = b'1';
+        other[15] = b'2';
         assert_eq!(CompileRequest::from_bytes(&other), None, "another version");
 
         for reply in [

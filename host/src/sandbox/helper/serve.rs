@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wasmtime::Engine;
 
 use super::protocol::{CompileReply, CompileRequest, REQUEST_BYTES};
-use crate::sandbox::engine::compiler;
+use crate::sandbox::engine::{Traces, compiler};
 
 /// The standard streams: no other file is opened.
 const DESCRIPTORS: u64 = 3;
@@ -64,10 +64,11 @@ fn answer(input: &mut impl Read) -> Result<CompileReply, String> {
     let mut head = [0; REQUEST_BYTES];
     input.read_exact(&mut head).map_err(|error| format!("expected a request: {error}"))?;
     let request = CompileRequest::from_bytes(&head)
-        .ok_or_else(|| "expected a request of version 2 of the protocol".to_owned())?;
+        .ok_or_else(|| "expected a request of version 3 of the protocol".to_owned())?;
     confine(&request).map_err(|error| format!("could not limit itself: {error}"))?;
     let wasm = module(input, request.module_bytes)?;
-    Ok(compile(&wasm, request.compatibility))
+    let traces = if request.traces == 0 { Traces::Off } else { Traces::On };
+    Ok(compile(&wasm, traces, request.compatibility))
 }
 
 /// Reads a module of exactly so many bytes: one that was cut off may be another module, and a valid one.
@@ -82,8 +83,8 @@ fn module(input: &mut impl Read, bytes: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-fn compile(wasm: &[u8], compatibility: u64) -> CompileReply {
-    let engine = match Engine::new(&compiler()) {
+fn compile(wasm: &[u8], traces: Traces, compatibility: u64) -> CompileReply {
+    let engine = match Engine::new(&compiler(traces)) {
         Ok(engine) => engine,
         Err(error) => return refusal(&error, CompileReply::Failed),
     };

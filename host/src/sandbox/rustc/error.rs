@@ -73,6 +73,15 @@ fn rejection(messages: &[RustcMessage], omitted: usize) -> String {
 }
 
 impl RustcError {
+    /// Whether it is the machine that can't do it, whatever the source is.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        matches!(
+            self,
+            Self::ToolchainMissing { .. } | Self::TargetMissing { .. } | Self::ToolchainFailed(_)
+        )
+    }
+
     /// Every problem: one for each error of the source, with its place.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {

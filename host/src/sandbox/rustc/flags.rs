@@ -29,7 +29,7 @@ pub(super) const EXTRACTOR: &[&str] = &[
 pub(super) const PREFIX: &str = "#![no_std]";
 
 /// The file that a source is compiled as, from the directory of the compiler.
-pub(super) const SOURCE: &str = "src/lib.rs";
+pub(crate) const SOURCE: &str = "src/lib.rs";
 
 /// The crates of the SDK: the directory of each in its sources, the crate's name, and the name that extractors know it by.
 pub(super) const CRATES: &[(&str, &str, &str)] =

@@ -26,6 +26,7 @@ use std::path::PathBuf;
 
 pub use confine::run_rustc_helper;
 pub use error::RustcError;
+pub(crate) use flags::SOURCE as RUST_SOURCE;
 pub use messages::RustcMessage;
 pub use toolchain::Toolchain;
 
