@@ -1,7 +1,14 @@
-//! What a Retort guest is made from: the hand-written part of every rendered extractor.
+//! What a Retort guest is made from: the hand-written part of every rendered extractor, and what guests in Rust are built with.
 //!
 //! The renderer puts [`PRELUDE`], and in most modules [`LISTS`] behind it, in front of the code that it generates. A change
 //! of them changes rendered modules, so it changes [`VERSION`] as well.
+
+/// A file of this folder, by its path.
+macro_rules! sdk_file {
+    ($path:literal) => {
+        ($path, include_str!(concat!("../", $path)))
+    };
+}
 
 /// The version of the text here and of the code that the renderer puts behind it. Part of every bundle's fingerprint.
 pub const VERSION: &str = "wat-2";
@@ -11,3 +18,34 @@ pub const PRELUDE: &str = include_str!("../prelude.wat");
 
 /// What extractors need that write more than one node: more fields of the same module.
 pub const LISTS: &str = include_str!("../lists.wat");
+
+/// The version of [`SDK`]: what guests in Rust are built with.
+pub const SDK_VERSION: &str = "sdk-1";
+
+/// The crates that guests in Rust are built with, `retort-guest` and `retort-guest-std`: the path of each file from this folder
+/// on, and its text. The roots are `sdk/src/lib.rs` and `std/src/lib.rs`.
+pub const SDK: &[(&str, &str)] = &[
+    sdk_file!("sdk/Cargo.toml"),
+    sdk_file!("sdk/src/arena.rs"),
+    sdk_file!("sdk/src/block.rs"),
+    sdk_file!("sdk/src/declaration.rs"),
+    sdk_file!("sdk/src/float.rs"),
+    sdk_file!("sdk/src/from_json.rs"),
+    sdk_file!("sdk/src/graph.rs"),
+    sdk_file!("sdk/src/guest.rs"),
+    sdk_file!("sdk/src/json.rs"),
+    sdk_file!("sdk/src/json_tree.rs"),
+    sdk_file!("sdk/src/lib.rs"),
+    sdk_file!("sdk/src/macros.rs"),
+    sdk_file!("sdk/src/mock.rs"),
+    sdk_file!("sdk/src/number.rs"),
+    sdk_file!("sdk/src/out.rs"),
+    sdk_file!("sdk/src/panic.rs"),
+    sdk_file!("sdk/src/property.rs"),
+    sdk_file!("sdk/src/value.rs"),
+    sdk_file!("std/Cargo.toml"),
+    sdk_file!("std/src/lib.rs"),
+];
+
+/// The source that a new extractor in Rust begins as, with its tests.
+pub const RUST_TEMPLATE: &str = include_str!("../extractor.rs");

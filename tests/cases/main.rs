@@ -21,6 +21,7 @@ mod expression;
 mod extraction;
 mod faults;
 mod graph;
+mod guest;
 mod hostile;
 mod inspect;
 mod plan;
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     trial::show_output(arguments.nocapture || arguments.show_output);
-    let trials: [fn() -> Vec<Trial>; 21] = [
+    let trials: [fn() -> Vec<Trial>; 22] = [
         answer::trials,
         bundle::trials,
         corpora::trials,
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         extraction::trials,
         faults::trials,
         graph::trials,
+        guest::trials,
         inspect::trials,
         plan::trials,
         policy::trials,

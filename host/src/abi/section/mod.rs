@@ -43,6 +43,10 @@ pub const BUFFER_EXPORT: &str = "retort_buffer";
 /// Name of the optional exported function that is called once, before anything else.
 pub const INITIALIZE_EXPORT: &str = "_initialize";
 
+/// Name of the optional exported global that holds the address of two words: address and length of what the guest says about
+/// its end, where a call ended in a trap.
+pub const MESSAGE_EXPORT: &str = "retort_message";
+
 /// Names that begin with this belong to the ABI.
 pub use crate::plan::RESERVED_FUNCTION_PREFIX as RESERVED_PREFIX;
 

@@ -6,7 +6,8 @@ use super::problem::{Fault, ModulePlace};
 use super::signature::signature_text;
 use super::walk::ModuleWalk;
 use crate::abi::section::{
-    BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, RESERVED_PREFIX, SECTION_NAME, Section,
+    BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, MESSAGE_EXPORT, RESERVED_PREFIX, SECTION_NAME,
+    Section,
 };
 
 /// Reports what isn't there, or isn't as it should be, and gives the declaration.
@@ -107,7 +108,12 @@ impl ExpectedExports<'_, '_> {
 
     fn reserved(&self, faults: &mut Vec<(String, Fault)>) {
         for export in self.exports {
-            if export.name.starts_with(RESERVED_PREFIX) && export.name != BUFFER_EXPORT {
+            let is_known = match export.name {
+                BUFFER_EXPORT => true,
+                MESSAGE_EXPORT => export.kind == ExternalKind::Global,
+                _ => false,
+            };
+            if export.name.starts_with(RESERVED_PREFIX) && !is_known {
                 faults.push((export.name.to_owned(), Fault::ExportReserved));
             }
         }

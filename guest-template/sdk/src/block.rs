@@ -1,0 +1,140 @@
+//! The input block: docs/abi.md has its form.
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use crate::declaration::Declaration;
+use crate::value::{Kind, Value};
+
+/// Bytes before the first slot.
+const HEADER: usize = 8;
+/// Bytes of a slot, and of a record in a row.
+const RECORD: usize = 12;
+/// A column: the offset is that of its first record, the length the number of rows.
+const LIST: u32 = 7;
+
+/// What [`extractor!`](crate::extractor) makes.
+pub trait Extractor {
+    /// What it declares.
+    const DECLARATION: Declaration;
+
+    /// Serves an event.
+    fn call(block: Block<'_>) -> Vec<u8>;
+}
+
+/// What is read from records that lie side by side.
+pub trait Record<'a>: Sized {
+    /// How many records.
+    const COUNT: usize;
+
+    /// The records, in order.
+    fn read(records: &mut Records<'a>) -> Self;
+}
+
+/// An input block.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Block<'a> {
+    /// A block. Whatever is wrong with it, what is read of it is some value, or an absent one.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes }
+    }
+
+    /// The slots, from the first one.
+    #[must_use]
+    pub fn records(self) -> Records<'a> {
+        Records { block: self, at: HEADER }
+    }
+
+    fn record(self, at: usize) -> Option<(u32, usize, usize)> {
+        let record: &[u8; RECORD] = self.bytes.get(at..)?.first_chunk()?;
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = *record;
+        let word = |bytes: [u8; 4]| u32::from_le_bytes(bytes);
+        let (offset, length) = (word([e, f, g, h]), word([i, j, k, l]));
+        Some((word([a, b, c, d]), offset as usize, length as usize))
+    }
+
+    fn value(self, at: usize) -> Value<'a> {
+        let Some((kind, offset, length)) = self.record(at) else { return Value::ABSENT };
+        let Some(kind) = Kind::of_record(kind) else { return Value::ABSENT };
+        let text = self.bytes.get(offset..).and_then(|rest| rest.get(..length));
+        text.map_or(Value::ABSENT, |text| Value::of_record(kind, text))
+    }
+}
+
+/// Records side by side, read from the first to the last.
+#[derive(Clone, Copy, Debug)]
+pub struct Records<'a> {
+    block: Block<'a>,
+    at: usize,
+}
+
+impl<'a> Records<'a> {
+    /// The next value.
+    #[inline]
+    #[allow(clippy::should_implement_trait, reason = "there is no end that it could tell")]
+    pub fn next(&mut self) -> Value<'a> {
+        let value = self.block.value(self.at);
+        self.at += RECORD;
+        value
+    }
+
+    /// The rows whose columns are the next few.
+    #[inline]
+    pub fn rows<T: Record<'a>>(&mut self) -> RowIter<'a, T> {
+        let head = if T::COUNT == 0 { None } else { self.block.record(self.at) };
+        self.at += RECORD * T::COUNT;
+        let (at, left) = match head {
+            Some((LIST, at, left)) => (at, left),
+            _ => (0, 0),
+        };
+        RowIter { records: Records { block: self.block, at }, left, row: PhantomData }
+    }
+}
+
+/// The rows of an iteration. It can be copied and gone over again.
+#[derive(Debug)]
+pub struct RowIter<'a, T> {
+    records: Records<'a>,
+    left: usize,
+    row: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for RowIter<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for RowIter<'_, T> {}
+
+impl<'a, T: Record<'a>> Iterator for RowIter<'a, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        Some(T::read(&mut self.records))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+
+    /// The row that many further on, without reading those between.
+    fn nth(&mut self, index: usize) -> Option<T> {
+        let Some(left) = self.left.checked_sub(index) else {
+            self.left = 0;
+            return None;
+        };
+        self.left = left;
+        self.records.at = self.records.at.saturating_add(index.saturating_mul(T::COUNT * RECORD));
+        self.next()
+    }
+}
+
+impl<'a, T: Record<'a>> ExactSizeIterator for RowIter<'a, T> {}
