@@ -4,8 +4,11 @@ use crate::diagnostics::fence;
 use crate::diagnostics::untrusted::visible;
 use crate::sandbox::Limits;
 
-/// The guide to the SDK.
-const GUIDE: &str = include_str!("guest.md");
+/// The guide to the SDK, which people read as well.
+const GUIDE: &str = include_str!("../../../../docs/guest.md");
+
+/// The part of the guide that isn't about the source of an extractor.
+const TESTS: &str = "## Tests";
 
 const TASK: &str = "\
 # Write an extractor in Rust
@@ -31,11 +34,8 @@ What the rule asks for and no extractor can do, since it takes more than one eve
 const CHECKED: &str = "
 ## What is checked
 
-- *The source.* Safe Rust of edition 2024 in one file, ASCII in names. No `unsafe`, `extern`, `static`, `mod name;`, `macro_rules!`,
-  `include!`, `env!` and the like; no attributes but `derive` and lints. `use` names only `retort_guest`, `core`, `alloc`, and of `std`
-  what computes: collections, text, numbers, iterators, formatting. There is no clock, no randomness, no file and no network.
-  `HashMap` isn't there, since its order isn't the same twice: use `BTreeMap`. Constants are literals and operators on them; arrays
-  are small.
+- *The source.* One file of safe Rust, edition 2024, with ASCII names, without tests; nothing but what the guide has. Attributes are
+  `derive` and lints. Constants are literals and operators on them; arrays are small, and data in a `Vec`.
 - *The inputs.* The extractor sees what `inputs` and `rows` name, and nothing else of an event. Declare what you use, by paths that
   the schema declares or that occur in the samples, letter by letter. Don't take whole objects where some of their fields will do.
 - *Runs.* Any input may be absent, null, or of another type than in the samples: then leave the property out, or the node if it is
@@ -81,22 +81,52 @@ pub(super) fn beyond_plans(statements: &[String]) -> String {
     format!("{BEYOND_PLANS}{}", fence::block("text", &visible(&lines.join("\n"))))
 }
 
-/// The guide without its title, its other headings a level lower.
+/// The guide as a section: without its title, its links and what it says of tests, its other headings a level lower.
 fn guide() -> String {
     let mut text = String::new();
     let mut is_code = false;
+    let mut is_left_out = false;
     for line in GUIDE.lines() {
         is_code ^= line.starts_with("```");
-        if !is_code && line.starts_with("# ") {
+        let is_heading = !is_code && line.starts_with('#');
+        if is_heading {
+            is_left_out = line == TESTS;
+        }
+        if is_left_out || (is_heading && line.starts_with("# ")) {
             continue;
         }
-        if !is_code && line.starts_with('#') {
+        if is_heading {
             text.push('#');
         }
-        text.push_str(line);
+        match is_code {
+            true => text.push_str(line),
+            false => text.push_str(&without_links(line)),
+        }
         text.push('\n');
     }
-    text.trim_start().to_owned()
+    text.trim().to_owned() + "\n"
+}
+
+/// A line in which links are their texts: nobody who reads a prompt can follow them.
+fn without_links(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, link)) = rest.split_once("](") {
+        let target = link.split_once(')').filter(|(target, _)| target.contains(".md"));
+        match (before.rsplit_once('['), target) {
+            (Some((before, name)), Some((_, after))) => {
+                text.push_str(before);
+                text.push_str(name);
+                rest = after;
+            }
+            _ => {
+                text.push_str(before);
+                text.push_str("](");
+                rest = link;
+            }
+        }
+    }
+    text + rest
 }
 
 fn bounds(limits: &Limits) -> String {
@@ -122,6 +152,16 @@ mod tests {
             assert!(is_code || !line.starts_with('#') || line.starts_with("###"), "{line}");
         }
         assert!(!is_code && guide.contains("extractor! {"));
+        // All of it but what is about tests and other pages.
+        assert!(!guide.contains(".md") && !guide.contains("cargo test"), "{guide}");
+        let headings = |text: &str| text.lines().filter(|line| line.starts_with("##")).count();
+        assert_eq!(headings(&guide), headings(GUIDE) - 1, "{guide}");
+    }
+
+    #[test]
+    fn links_become_their_texts() {
+        let line = "A [plan](plan.md), `[]` and [`a`](abi.md#b) in `x[0](y)`.";
+        assert_eq!(without_links(line), "A plan, `[]` and `a` in `x[0](y)`.");
     }
 
     #[test]
