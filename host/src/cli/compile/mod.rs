@@ -1,21 +1,24 @@
-//! `retort compile`: a plan, or a rule that a model writes a plan for, through every gate, to a bundle on disk.
+//! `retort compile`: a plan, or a rule that a model writes a plan or Rust for, through every gate, to a bundle on disk.
 
 mod asked;
 mod planned;
 mod stored;
 
+use retort::author::Backend;
+
 use super::CommandResult;
 use super::args::JsonArg;
 use super::coverage::StrictArg;
-use super::model::ModelArgs;
+use super::error::CliError;
+use super::model::{BackendArg, ModelArgs};
 use super::project::{PlanSource, ProjectArgs};
 
 /// Turn a rule, or a plan, into a bundle, through every gate
 ///
-/// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, plan,
+/// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, backend, plan,
 /// policy, expected, allow_external_endpoints; paths relative to the folder). With a plan, the plan goes through the gates once. With a
-/// rule, a model is asked for a plan, and each rejection is fed back to it until a plan passes or the attempts run out; what can
-/// be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. A new
+/// rule, a model is asked for a plan, or for Rust, and each rejection is fed back to it until an answer passes or the attempts run
+/// out; what can be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. A new
 /// bundle takes the place of earlier ones of the same function that share an event type with it.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -24,6 +27,8 @@ pub(super) struct CompileArgs {
     project: ProjectArgs,
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    backend: BackendArg,
     #[command(flatten)]
     keep: KeepArg,
     #[command(flatten)]
@@ -47,6 +52,7 @@ Examples:
   retort compile my-project --model openai:gpt-5-mini --record transcript.ndjson
   retort compile --rule rule.md --graph graph.yaml --samples events.ndjson --model draft
   retort compile my-project --model 'command:./ask.sh' --max-attempts 3 --json
+  retort compile my-project --model openai:gpt-5-mini --backend auto --max-attempts 8
   retort compile my-project --same-failure-limit 4 --escalate path_denied,out_of_fuel
 
 Models (--model, or `model` in retort.toml; draft where nothing is said):
@@ -63,6 +69,9 @@ pub(super) fn main(args: &CompileArgs) -> CommandResult {
     let source = project.source(args.model.spec())?;
     project.check_out()?;
     match source {
+        PlanSource::Plan(_) if project.backend(args.backend.given()) == Backend::Rust => {
+            Err(CliError::PlanInRust)
+        }
         PlanSource::Plan(plan) => planned::main(&project, &plan, args),
         PlanSource::Model(spec) => asked::main(&project, &spec, args),
     }
