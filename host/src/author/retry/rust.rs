@@ -8,7 +8,7 @@ use crate::diagnostics::finding::Finding;
 use crate::diagnostics::problem::{Coded, Problem};
 use crate::diagnostics::untrusted::{bounded, quotable};
 
-/// How problems name the source.
+/// How the source is named in texts.
 const FILE: &str = "src/lib.rs:";
 
 /// How many lines are quoted.
@@ -59,7 +59,8 @@ struct Place {
 fn finding(problem: &Problem) -> Finding {
     let place = places_of(problem).first().copied();
     let pointer = place.map_or_else(String::new, |at| format!("{FILE}{}:{}", at.line, at.column));
-    let other = problem.path.as_deref().filter(|path| !path.starts_with(FILE));
+    let is_other = |path: &&str| !path.starts_with(FILE) && alone(path).is_none();
+    let other = problem.path.as_deref().filter(is_other);
     let other = other.map(|path| format!("{path}: ")).unwrap_or_default();
     let observed = bounded(&format!("{other}{}", problem.message), OBSERVED_CHARS);
     Finding::new(problem.stage, problem.code, pointer, EXPECTED, observed).limited_as(problem)
@@ -67,8 +68,16 @@ fn finding(problem: &Problem) -> Finding {
 
 /// The places in the source that a problem names, its own first.
 fn places_of(problem: &Problem) -> Vec<Place> {
+    let own = problem.path.as_deref().and_then(alone);
     let texts = problem.path.iter().chain([&problem.message]);
-    texts.flat_map(|text| places_in(text)).take(MAX_LINES).collect()
+    own.into_iter().chain(texts.flat_map(|text| places_in(text))).take(MAX_LINES).collect()
+}
+
+/// A place that is a line and a column and nothing else, as compilers have it.
+fn alone(text: &str) -> Option<Place> {
+    let (line, rest) = number(text)?;
+    let (column, rest) = number(rest.strip_prefix(':')?)?;
+    rest.is_empty().then_some(Place { line, column })
 }
 
 fn places_in(text: &str) -> impl Iterator<Item = Place> {
@@ -143,6 +152,12 @@ mod tests {
         assert_eq!(found.observed, "line 3: panicked at src/lib.rs:9:5: no");
         let found = finding(&problem.at("src/lib.rs:2:1"));
         assert_eq!((found.pointer.as_str(), found.gate), ("src/lib.rs:2:1", Stage::Run));
+        let problem = Problem::new(Stage::Compile, codes::SYNTAX_ERROR, "no");
+        let found = finding(&problem.clone().at("4:13"));
+        assert_eq!((found.pointer.as_str(), found.observed.as_str()), ("src/lib.rs:4:13", "no"));
+        for path in ["4", "4:", "4:13:2", "nodes[0]", ""] {
+            assert_eq!(finding(&problem.clone().at(path)).pointer, "", "{path}");
+        }
     }
 
     #[test]
@@ -175,6 +190,11 @@ mod tests {
         });
         let rejection = rust_rejection(&error, SOURCE);
         assert_eq!((rejection.category, rejection.findings.len()), (Category::AstFailure, 1));
+        assert!(
+            rejection.diagnostic.contains("\n      4 |     let x = "),
+            "{}",
+            rejection.diagnostic
+        );
         assert!(
             rejection.diagnostic.starts_with("AST validation failed (1 issue):\n  line 4 col 13: ")
         );
