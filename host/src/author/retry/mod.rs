@@ -11,6 +11,7 @@ mod judge;
 mod outcome;
 mod phase;
 mod pipeline;
+mod records;
 mod run;
 mod rust;
 mod usage;

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use tracing::info;
 
-use super::attempt::{Attempt, AttemptKind, AttemptRecord};
+use super::attempt::AttemptKind;
 use super::conversation::{Conversation, FailedTurn};
 use super::feedback::feedback;
 use super::judge::{Failed, Passed, judge};
 use super::phase::{Phase, is_of_plans};
+use super::records::Open;
 use super::usage::{Budget, Tokens};
 use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reason, Rejection};
 use crate::author::backend::{Backend, Language};
@@ -26,9 +26,6 @@ use crate::diagnostics::problem::Coded;
 use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
 use crate::plan;
-
-/// How many findings are kept of an attempt. An answer of some megabytes may hold as many faults as it has bytes.
-const MAX_FINDINGS: usize = 100;
 
 /// What the history names where no model is asked.
 const NO_MODEL: &str = "none";
@@ -146,7 +143,8 @@ pub async fn repair_plan<G: Gates>(
     let mut run = LoopRun::new(NO_MODEL, Backend::Plan, gates, config);
     let open = run.open(AttemptKind::Given, plan.to_owned());
     match run.turn(open, &FinishReason::Stop).await {
-        Continue(Judged::Failed(Standing { open, failed, .. })) => {
+        Continue(Judged::Failed(standing)) => {
+            let Standing { open, failed, .. } = *standing;
             Ok(run.stop(Reason::NothingCertain, &open, &failed.rejection))
         }
         Continue(Judged::LeavesOut { accepted, .. }) => {
@@ -156,18 +154,18 @@ pub async fn repair_plan<G: Gates>(
     }
 }
 
-struct LoopRun<'a, 'c, G: Gates> {
-    gates: &'a G,
-    config: &'a LoopConfig<'c, G::Accepted>,
-    budget: Budget,
-    phase: Phase,
+pub(super) struct LoopRun<'a, 'c, G: Gates> {
+    pub(super) gates: &'a G,
+    pub(super) config: &'a LoopConfig<'c, G::Accepted>,
+    pub(super) budget: Budget,
+    pub(super) phase: Phase,
     /// Of this phase.
-    memory: RetryMemory,
-    history: History,
+    pub(super) memory: RetryMemory,
+    pub(super) history: History,
     /// A plan that passed and leaves something out, while Rust is asked for.
-    kept: Option<G::Accepted>,
+    pub(super) kept: Option<G::Accepted>,
     /// Of the failure that the model was asked about last.
-    last_diagnostic: Option<String>,
+    pub(super) last_diagnostic: Option<String>,
 }
 
 /// What a step gives, unless the loop ends with it.
@@ -175,7 +173,7 @@ type LoopStep<T, A> = ControlFlow<Result<LoopOutcome<A>, LoopError>, T>;
 
 /// What came of an answer that doesn't end the loop.
 enum Judged<A> {
-    Failed(Standing),
+    Failed(Box<Standing>),
     /// A plan that passed, and the model says that it leaves something out that Rust may do.
     LeavesOut {
         accepted: A,
@@ -192,12 +190,6 @@ struct Standing {
     failure: Failure,
     /// What repair has done to the answer.
     applied: Vec<Change>,
-}
-
-/// An attempt whose end isn't recorded yet.
-struct Open {
-    record: AttemptRecord,
-    began: Instant,
 }
 
 impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
@@ -279,7 +271,7 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
                 return Break(Ok(LoopOutcome::accepted_as(accepted, self.ended())));
             }
         };
-        let Standing { open, failed, failure, applied } = standing;
+        let Standing { open, failed, failure, applied } = *standing;
         match (self.end_after(&failed, &failure), following) {
             (Some(reason), Some(rust)) if is_of_plans(reason) => {
                 self.record(&open, Some(&failed.rejection), None);
@@ -392,7 +384,8 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             let answer = answer.get_or_insert(hash);
             let Some(Fixed { text, patch, changes }) = repaired else {
                 let failure = failed.rejection.failure(answer.clone());
-                return Continue(Judged::Failed(Standing { open, failed, failure, applied }));
+                let standing = Standing { open, failed, failure, applied };
+                return Continue(Judged::Failed(Box::new(standing)));
             };
             self.record(&open, Some(&failed.rejection), Some(failed.rejection.diagnostic.clone()));
             applied.extend(changes.iter().cloned());
@@ -442,72 +435,6 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             Some(RetryDecision::Retry) | None => self.budget.spent(self.history.usage),
         }
     }
-
-    /// Begins the next attempt.
-    fn open(&self, kind: AttemptKind, response: String) -> Open {
-        let number = self.history.attempts.len() + 1;
-        let record = AttemptRecord {
-            number,
-            kind,
-            backend: self.phase.language,
-            prompt: None,
-            response,
-            failure: None,
-            diagnostic: None,
-            findings: Vec::new(),
-            findings_left_out: 0,
-            cannot_express: Vec::new(),
-            patch: None,
-            changes: Vec::new(),
-            usage: Tokens::default(),
-        };
-        Open { record, began: Instant::now() }
-    }
-
-    fn record(&mut self, open: &Open, rejection: Option<&Rejection>, diagnostic: Option<String>) {
-        let mut record = AttemptRecord { diagnostic, ..open.record.clone() };
-        if let Some(rejection) = rejection {
-            record.failure = Some(rejection.record(record.backend));
-            record.findings = rejection.findings.iter().take(MAX_FINDINGS).cloned().collect();
-            record.findings_left_out = rejection.findings.len() - record.findings.len();
-        }
-        let attempt = Attempt { record, ms: millis(open.began.elapsed()) };
-        let AttemptRecord { number, kind, failure, usage, .. } = &attempt.record;
-        let code = failure.as_ref().map(|failure| failure.code.as_str());
-        info!(number, ?kind, code, tokens = usage.total(), "attempt");
-        if let Some(watch) = &self.config.watch {
-            watch(&attempt);
-        }
-        self.history.attempts.push(attempt);
-    }
-
-    /// Ends with an attempt that failed.
-    fn stop(
-        &mut self,
-        reason: Reason,
-        open: &Open,
-        rejection: &Rejection,
-    ) -> LoopOutcome<G::Accepted> {
-        self.record(open, Some(rejection), None);
-        self.last_diagnostic = Some(rejection.diagnostic.clone());
-        self.give_up(reason)
-    }
-
-    /// Ends without anything that passed, or with the plan that was kept.
-    fn give_up(&mut self, reason: Reason) -> LoopOutcome<G::Accepted> {
-        info!(reason = reason.as_str(), "nothing more passed");
-        if let Some(accepted) = self.kept.take() {
-            return LoopOutcome::accepted_as(accepted, self.ended());
-        }
-        LoopOutcome::stopped(reason, self.last_diagnostic.take(), self.ended())
-    }
-
-    /// What was done, at the end.
-    fn ended(&mut self) -> History {
-        let mut history = std::mem::take(&mut self.history);
-        history.wall_ms = millis(self.budget.elapsed());
-        history
-    }
 }
 
 /// What repair makes of an answer, unless there is nothing certain to do, or it gives a plan that failed already.
@@ -520,8 +447,4 @@ fn repaired(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Fixed> {
 /// Whether the question was read all the same, so that it was paid for though no answer came of it.
 fn was_read(error: &LlmError) -> bool {
     matches!(error, LlmError::Timeout { .. } | LlmError::Protocol { .. } | LlmError::Record { .. })
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
