@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use retort::author::{AnswerFormat, llm::FinishReason};
 use retort::diagnostics::Stage;
-use retort::internal::answer::{MAX_BYTES, MAX_PROPERTIES, read};
+use retort::internal::answer::{MAX_BYTES, MAX_PROPERTIES, read, read_rust};
 use retort::plan;
 use serde_json::{Value, json};
 
@@ -70,6 +70,13 @@ fn no_text_takes_long() {
         assert!(start.elapsed() < Duration::from_secs(5), "{piece}: {:?}", start.elapsed());
         assert!(error.diagnostic.chars().count() < 10_000, "{piece}");
     }
+    for piece in ["```\n", "```rust\n", "````\n```\n", "{\"source\":", "{\"", "`", "fn f() {}\n"] {
+        let text = piece.repeat(1_000_000 / piece.len());
+        let start = Instant::now();
+        let error = read_rust(&text, &FinishReason::Stop, AnswerFormat::Lenient).unwrap_err();
+        assert!(start.elapsed() < Duration::from_secs(5), "{piece}: {:?}", start.elapsed());
+        assert!(error.diagnostic.chars().count() < 10_000, "{piece}");
+    }
 }
 
 fn piece() -> impl Strategy<Value = String> {
@@ -83,6 +90,8 @@ fn piece() -> impl Strategy<Value = String> {
         ",",
         "\\",
         "```json\n",
+        "```rust\n",
+        "{\"source\": \"fn\"}",
         "\n```",
         "\u{feff}",
         "null",
@@ -111,6 +120,15 @@ proptest! {
                 Err(error) => {
                     let known = error.code.stage == Stage::Plan;
                     prop_assert!(known || OWN_CODES.contains(&error.code.name));
+                    prop_assert!(!error.diagnostic.contains(|c: char| c != '\n' && c.is_control()));
+                    prop_assert!(!error.findings.is_empty());
+                }
+            }
+            match read_rust(&text, &finish, format) {
+                Ok(answer) => prop_assert!(answer.source.ends_with('\n') && answer.source.trim() != ""),
+                Err(error) => {
+                    let known = OWN_CODES.contains(&error.code.name);
+                    prop_assert!(known || ["source_missing", "invalid_json"].contains(&error.code.name));
                     prop_assert!(!error.diagnostic.contains(|c: char| c != '\n' && c.is_control()));
                     prop_assert!(!error.findings.is_empty());
                 }

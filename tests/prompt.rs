@@ -13,7 +13,7 @@ use retort::internal::{
     prompt::{self, MAX_CHARS, MAX_RULE_CHARS, Turn},
     redacted,
 };
-use retort::{Coded, EventSchema, GraphSpec, Rule, Samples, Task};
+use retort::{Coded, EventSchema, GraphSpec, Limits, Rule, Samples, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -55,6 +55,43 @@ fn the_prompts_of_the_examples_are_as_recorded() {
             insta::assert_snapshot!(format!("{name}-retry"), added);
         });
     }
+}
+
+/// All that is known of events and graph is in it as it is in a prompt that asks for a plan.
+#[test]
+fn a_prompt_for_rust_is_as_recorded() {
+    let task = example("agent-decision");
+    let policy =
+        FieldPolicy::parse("deny: [{path: content.rationale, reason: private}]", "").unwrap();
+    let limits = Limits::default();
+    let original = prompt::rust_prompt_under(&task, &policy, &limits, &[]).unwrap();
+    let again = prompt::rust_prompt_under(&example("agent-decision"), &policy, &limits, &[]);
+    assert_eq!(again.as_ref(), Ok(&original));
+    let source = "use retort_guest::prelude::*;\n\nfn read_decision() {\n    let x = 1\n}\n";
+    let response = format!("Here it is:\n```rust\n{source}```\n");
+    let answer = answer::read_rust(&response, &FinishReason::Stop, AnswerFormat::Lenient).unwrap();
+    assert_eq!(answer.source, source);
+    let retry =
+        prompt::retry_rust(&original, &answer.source, "line 4 col 14: expected `;`", SECOND);
+    let added = retry.strip_prefix(&original).unwrap();
+    // The guide is a page of its own.
+    let (_, after) = original.split_once("\n## What is checked\n").unwrap();
+    let (checked, asked) = after.split_once("\n## The rule\n").unwrap();
+    let plans = prompt::resolution_prompt_under(&task, &policy).unwrap();
+    let graph = |prompt: &str| {
+        let (_, after) = prompt.split_once("\n## The graph\n").unwrap();
+        after.split_once("\n## What occurs").unwrap().0.to_owned()
+    };
+    assert_eq!(graph(asked), graph(&plans));
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("prompt");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        insta::assert_snapshot!("rust-checked", checked);
+        insta::assert_snapshot!("rust-asked", asked);
+        insta::assert_snapshot!("rust-retry", added);
+    });
 }
 
 #[test]
@@ -507,6 +544,16 @@ proptest! {
             let hidden = |c: char| c != '\n' && (c.is_control() || "\u{2028}\u{202e}\u{feff}".contains(c));
             prop_assert!(!prompt.contains(hidden));
         }
+        let in_rust = |task: &Task, policy: &FieldPolicy, source: &str| {
+            let said = [source.to_owned()];
+            let original = prompt::rust_prompt_under(task, policy, &Limits::default(), &said);
+            prompt::retry_rust(&original.unwrap(), source, source, SECOND)
+        };
+        let harmless = in_rust(&of(&plain, &plain, &plain, "e", Value::to_string), &policy("r", "k"), "x");
+        let prompt = in_rust(&task, &policy(&text, &text), &text);
+        prop_assert_eq!(outside(&prompt), outside(&harmless));
+        let hidden = |c: char| c != '\n' && (c.is_control() || "\u{2028}\u{202e}\u{feff}".contains(c));
+        prop_assert!(!prompt.contains(hidden));
     }
 }
 

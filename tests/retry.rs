@@ -1,6 +1,7 @@
 //! The loop that asks a model until a plan passes: what holds for every run. The contract's cases are in `cases/retry.rs`.
 
 mod account;
+mod backends;
 mod budgets;
 mod caching;
 mod http;

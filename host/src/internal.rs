@@ -23,6 +23,12 @@ pub mod section {
     pub use crate::abi::section::*;
 }
 
+/// What the loop makes of failures of extractors in Rust.
+#[cfg(feature = "author")]
+pub mod retry {
+    pub use crate::author::retry::rust_rejection;
+}
+
 /// The reading of answers.
 #[cfg(feature = "author")]
 pub mod answer {

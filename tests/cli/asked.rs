@@ -306,6 +306,47 @@ fn the_prompt_is_what_would_be_sent() {
     assert!(without.stderr.contains("error[rule_missing]"), "{without:?}");
 }
 
+/// What is asked for in Rust is what the flag or the project file says.
+#[test]
+fn a_prompt_asks_for_what_the_backend_says() {
+    let project = project();
+    let plans = project.retort(["prompt"]);
+    let report = record(&project.retort(["prompt", "--backend", "rust", "--json"]));
+    let prompt = report["prompt"].as_str().unwrap();
+    assert!(prompt.starts_with("# Write an extractor in Rust\n"), "{prompt}");
+    assert_eq!(report["schema"], retort::internal::answer::rust_schema());
+    assert_eq!(project.retort(["prompt", "--backend", "auto"]).stdout, plans.stdout);
+
+    let file = fs::read_to_string(project.path("retort.toml")).unwrap();
+    project.write("retort.toml", format!("{file}backend = \"rust\"\n"));
+    assert_eq!(project.retort(["prompt"]).stdout, prompt);
+    assert_eq!(project.retort(["prompt", "--backend", "plan"]).stdout, plans.stdout);
+    project.write("retort.toml", format!("{file}backend = \"java\"\n"));
+    let ended = project.retort(["prompt"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.contains("retort.toml:5:11: backend: "), "{ended:?}");
+    assert!(ended.stderr.contains("`plan`, `rust`"), "{ended:?}");
+}
+
+#[test]
+fn rust_takes_a_model_and_no_plan() {
+    let project = project();
+    project.write("plan.json", PLAN);
+    let ended = project.retort(["compile", "--plan", "plan.json", "--backend", "rust"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{ended:?}");
+    assert!(ended.stderr.contains("`retort render --backend rust` prints a plan"), "{ended:?}");
+    let ended = project.retort(["compile", "--backend", "rust"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.contains("found `draft`, which writes plans alone"), "{ended:?}");
+    // A draft is a plan, whatever could come after it.
+    assert_eq!(project.retort(["compile", "--backend", "auto"]).code, 0);
+
+    // A plan that a flag names is the one, whatever the file says.
+    let file = fs::read_to_string(project.path("retort.toml")).unwrap();
+    project.write("retort.toml", format!("{file}backend = \"rust\"\n"));
+    assert_eq!(project.retort(["compile", "--plan", "plan.json"]).code, 0);
+}
+
 #[test]
 fn plans_are_repaired() {
     let project = project();

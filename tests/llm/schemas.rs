@@ -39,9 +39,14 @@ fn sent<'a>(provider: &str, body: &'a Value) -> &'a Value {
 
 /// What a provider is sent when it is asked for a plan. It refuses nothing, and so is asked once.
 async fn asked(provider: &'static str) -> Value {
+    asked_for(provider, retort::internal::answer::schema()).await
+}
+
+/// The same for an answer of this schema.
+async fn asked_for(provider: &'static str, schema: Value) -> Value {
     let server =
         Server::restricted([saying(provider, "{}")], move |body| refused(provider, body)).await;
-    let request = LlmRequest::prompt("A plan, please.", retort::internal::answer::schema());
+    let request = LlmRequest::prompt("An answer, please.", schema);
     let client = connect(provider, &config(server.url()));
     assert_eq!(client.generate_json(request).await.unwrap().text, "{}");
     let received = server.received();
@@ -50,9 +55,11 @@ async fn asked(provider: &'static str) -> Value {
 }
 
 #[tokio::test]
-async fn no_provider_refuses_the_schema_of_plans() {
+async fn no_provider_refuses_the_schemas_of_answers() {
     for provider in PROVIDERS {
         asked(provider).await;
+        let body = asked_for(provider, retort::internal::answer::rust_schema()).await;
+        assert!(sent(provider, &body)["properties"]["source"].is_object(), "{provider}: {body}");
     }
     assert_eq!(asked("openai").await["response_format"]["json_schema"]["strict"], true);
 }

@@ -106,6 +106,7 @@ pub(crate) enum Step {
 pub(crate) struct Script {
     steps: Mutex<VecDeque<Step>>,
     judged: Mutex<Vec<Plan>>,
+    sources: Mutex<Vec<String>>,
     of_answers: Vec<Finding>,
 }
 
@@ -120,6 +121,20 @@ impl Script {
         self
     }
 
+    /// The sources that were judged.
+    pub(crate) fn sources(&self) -> Vec<String> {
+        self.sources.lock().unwrap().clone()
+    }
+
+    /// What comes of the next thing to be judged.
+    fn next(&self, accepted: Plan) -> Result<Verdict<Plan>, GateError> {
+        match self.steps.lock().unwrap().pop_front().unwrap_or(Step::Accept) {
+            Step::Accept => Ok(Verdict::Accepted(accepted)),
+            Step::Reject(rejection) => Ok(Verdict::Rejected(rejection)),
+            Step::Fail(message) => Err(GateError::new(&Broken(message))),
+        }
+    }
+
     pub(crate) fn judged(&self) -> Vec<Plan> {
         self.judged.lock().unwrap().clone()
     }
@@ -131,12 +146,13 @@ impl Gates for Script {
 
     async fn judge(&self, plan: &Plan) -> Result<Verdict<Plan>, GateError> {
         self.judged.lock().unwrap().push(plan.clone());
-        let step = self.steps.lock().unwrap().pop_front().unwrap_or(Step::Accept);
-        match step {
-            Step::Accept => Ok(Verdict::Accepted(plan.clone())),
-            Step::Reject(rejection) => Ok(Verdict::Rejected(rejection)),
-            Step::Fail(message) => Err(GateError::new(&Broken(message))),
-        }
+        self.next(plan.clone())
+    }
+
+    /// What is accepted is told from plans by its name.
+    async fn judge_rust(&self, source: &str) -> Result<Verdict<Plan>, GateError> {
+        self.sources.lock().unwrap().push(source.to_owned());
+        self.next(retort::plan::from_value(&plan("in_rust")).unwrap())
     }
 
     async fn findings_of_answer(&self, _error: &AnswerError) -> Result<Vec<Finding>, GateError> {

@@ -1,4 +1,5 @@
-//! From a task to a plan that passes: what a model is asked, what it answers, how a plan is repaired, and the loop around it.
+//! From a task to a plan that passes, or to an extractor in Rust: what a model is asked, what it answers, how a plan is repaired,
+//! and the loop around it.
 //!
 //! It knows all gates through the pipeline, and nothing of streams or of the command line.
 //!
@@ -33,6 +34,7 @@
 //! ```
 
 pub(crate) mod answer;
+mod backend;
 mod background;
 pub(crate) mod draft;
 pub mod llm;
@@ -41,6 +43,7 @@ pub(crate) mod repair;
 pub(crate) mod retry;
 
 pub use answer::{Answer, AnswerError, AnswerFormat};
+pub use backend::{Backend, Candidate, Language};
 pub use draft::{Doubt, DraftError, Mapping, Sketch, draft, draft_until};
 pub use prompt::{PromptError, resolution_prompt, resolution_prompt_under};
 pub use repair::RetryPolicy;

@@ -47,6 +47,14 @@ pub(super) enum CliError {
         origin: String,
         message: String,
     },
+    #[error(
+        "expected a rule, which a model writes Rust for, found a plan: `retort render --backend rust` prints a plan as Rust"
+    )]
+    PlanInRust,
+    #[error(
+        "expected a model that writes Rust, found `draft`, which writes plans alone: name another one by --model, or leave --backend out"
+    )]
+    DraftInRust,
     #[error("expected {what}, found none: {hint}")]
     ProjectIncomplete { what: &'static str, hint: String },
     #[error("{}: expected {expected}", path.display())]
@@ -149,7 +157,9 @@ impl Coded for CliError {
             Self::NotResult { .. } => codes::RESULT_WRONG_SHAPE,
             Self::BaselineInvalid { .. } => codes::BASELINE_INVALID,
             Self::BaselineUnrelated { .. } => codes::BASELINE_UNRELATED,
-            Self::ProjectInvalid { .. } => codes::PROJECT_INVALID,
+            Self::ProjectInvalid { .. } | Self::PlanInRust | Self::DraftInRust => {
+                codes::PROJECT_INVALID
+            }
             Self::ProjectIncomplete { .. } => codes::PROJECT_INCOMPLETE,
             Self::UnknownArtifact { .. } => codes::UNKNOWN_ARTIFACT,
             Self::NotNew { .. } => codes::PROJECT_EXISTS,

@@ -4,15 +4,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use retort::author::{DEFAULT_MAX_ATTEMPTS, RetryPolicy, RetryStrategy, llm::ClientConfig};
+use retort::author::{
+    Backend, DEFAULT_MAX_ATTEMPTS, RetryPolicy, RetryStrategy, llm::ClientConfig,
+};
 use retort::diagnostics::Code;
 
 use super::error::CliError;
 
-/// Which model writes the plan, and what it may take.
+/// Which model writes the plan or the source, and what it may take.
 #[derive(Args, Debug)]
 pub(super) struct ModelArgs {
-    /// Model that writes the plan: draft, openai:NAME, anthropic:NAME, gemini:NAME, command:CMD or replay:FILE
+    /// Model that writes the plan, or the source: draft, openai:NAME, anthropic:NAME, gemini:NAME, command:CMD or replay:FILE
     #[arg(long, value_name = "MODEL", conflicts_with = "plan")]
     model: Option<String>,
     /// Where the model's service is, in place of the provider's own address; over http a key goes to this machine alone
@@ -56,6 +58,35 @@ pub(super) struct ModelArgs {
     /// Write requests and answers down, for replay:FILE; keys are left out
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     pub(super) record: Option<PathBuf>,
+}
+
+/// What a model is asked for.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct BackendArg {
+    /// What the model writes: a plan, Rust, or a plan first and Rust where no plan can say it or plans keep failing [default: plan]
+    #[arg(long, value_enum)]
+    backend: Option<BackendName>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum BackendName {
+    /// A plan
+    Plan,
+    /// The source of an extractor in Rust
+    Rust,
+    /// A plan first, with half of the attempts
+    Auto,
+}
+
+impl BackendArg {
+    /// What was said.
+    pub(super) fn given(self) -> Option<Backend> {
+        self.backend.map(|name| match name {
+            BackendName::Plan => Backend::Plan,
+            BackendName::Rust => Backend::Rust,
+            BackendName::Auto => Backend::Auto,
+        })
+    }
 }
 
 /// What the model is shown when it is asked again.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use retort::author::Backend;
 use retort::author::llm::ModelSpec;
 use retort::bundle::SmokeOptions;
 use retort::diagnostics::sanitize;
@@ -40,6 +41,7 @@ struct ProjectFile {
     rule: Option<PathBuf>,
     schema: Option<PathBuf>,
     model: Option<String>,
+    backend: Option<Backend>,
     policy: Option<PathBuf>,
     expected: Option<PathBuf>,
     #[serde(default)]
@@ -113,6 +115,8 @@ pub(super) struct Project {
     code: Option<PathBuf>,
     /// What the file says, where no flag names a plan or code.
     model: Option<String>,
+    /// The same.
+    backend: Option<Backend>,
     graph: GraphSource,
     samples: PathBuf,
     pub(super) out: PathBuf,
@@ -165,6 +169,11 @@ impl Project {
                 ),
             }),
         }
+    }
+
+    /// What a model is asked for: what a flag says, else what the project file says, else a plan.
+    pub(super) fn backend(&self, flag: Option<Backend>) -> Backend {
+        flag.or(self.backend).unwrap_or_default()
     }
 
     /// The files that it names, and its own.
@@ -281,6 +290,7 @@ impl ProjectArgs {
             plan: self.plan.clone().or_else(|| of_file(file.plan)),
             code: self.source.clone().or_else(|| of_file(file.source)),
             model: model.map(|spec| recording_in_folder(spec, folder)),
+            backend: file.backend.filter(|_| self.plan.is_none()),
             policy: PolicyArg::of(flag_or(&self.policy.policy, file.policy)),
             samples: flag_or(&self.samples, file.samples)
                 .ok_or_else(|| missing("sample events", "samples", "--samples"))?,

@@ -1,9 +1,10 @@
-//! Why an answer is no plan.
+//! Why an answer is no plan, or no source.
 
 use serde_json::Value;
 use thiserror::Error;
 
 use super::feedback;
+use crate::author::backend::Language;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::diagnose::{self, ParseReport};
 use crate::diagnostics::fence;
@@ -28,7 +29,7 @@ const QUOTED_CHARS: usize = 200;
 /// What is expected where a problem doesn't say both what was expected and what was found.
 const A_PLAN: &str = "a valid plan";
 
-/// An answer that isn't a plan. What is quoted from it is escaped and bounded.
+/// An answer that isn't a plan, or where Rust was asked for, holds no source. What is quoted from it is escaped and bounded.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{}", diagnostic.lines().next().unwrap_or_default())]
 pub struct AnswerError {
@@ -134,16 +135,20 @@ impl AnswerError {
         )
     }
 
-    /// An object that says why it holds no plan.
-    pub(super) fn cannot_express(statements: Vec<String>) -> Self {
+    /// An object that says why it holds no plan, or no source.
+    pub(super) fn cannot_express(wanted: Language, statements: Vec<String>) -> Self {
         let code = codes::CANNOT_EXPRESS;
         let observed = statements.join("; ");
-        let message = format!("the model says that no plan can say what is asked for: {observed}");
+        let (what, expected) = match wanted {
+            Language::Plan => ("no plan can say", "a plan"),
+            Language::Rust => ("no extractor can do", "source in Rust"),
+        };
+        let message = format!("the model says that {what} what is asked for: {observed}");
         let report = ParseReport { code: code.to_string(), path: String::new(), message };
         Self {
             code,
             problems: Vec::new(),
-            findings: vec![Finding::new(Stage::Model, code, "", "a plan", observed)],
+            findings: vec![Finding::new(Stage::Model, code, "", expected, observed)],
             diagnostic: diagnose::parse(&report),
             text: None,
             cannot_express: statements.into(),
@@ -162,7 +167,7 @@ impl AnswerError {
         )
     }
 
-    fn of_answer(
+    pub(super) fn of_answer(
         code: Code,
         message: String,
         expected: &str,

@@ -1,4 +1,4 @@
-//! What a model answered, to a plan.
+//! What a model answered, to a plan, or to the [source](read_rust) that was asked for in its place.
 //!
 //! Models wrap JSON in fences and words, and are cut off. Before the [strict parser](crate::plan::parse()) comes a lenient
 //! step that [takes the one JSON object out](AnswerFormat::Lenient) of what is around it, and never guesses at meaning.
@@ -7,23 +7,26 @@
 //! fenced, if it is short: a longer one is quoted by the prompt that the diagnostic goes into.
 //!
 //! # Bounds
-//! JSON of more than [`MAX_BYTES`], and a plan of more than [`MAX_PROPERTIES`], are refused before anything else.
+//! JSON or source of more than [`MAX_BYTES`], and a plan of more than [`MAX_PROPERTIES`], are refused before anything else.
 
 mod error;
 mod feedback;
+mod rust;
 mod said;
 mod take;
 
 use serde_json::Value;
 
 pub use error::AnswerError;
+pub use rust::{RustAnswer, read_rust, rust_schema};
 pub use said::schema;
 
+use crate::author::backend::Language;
 use crate::author::llm::FinishReason;
 use crate::plan::{self, Plan};
 use take::{Taken, take};
 
-/// How long the JSON of an answer may be, in bytes.
+/// How long the JSON of an answer may be, or the source in it, in bytes.
 pub const MAX_BYTES: usize = 256 << 10;
 
 /// How many properties the plan of an answer may have, in all its nodes and edges, besides their keys.
@@ -33,10 +36,11 @@ pub const MAX_PROPERTIES: usize = 1_024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerFormat {
     /// Text that is JSON as a whole is taken as it is. Of any other, the one JSON object in it is taken, whatever fences
-    /// or words are around it; a byte order mark is dropped. Arrays and strings aren't opened.
+    /// or words are around it; a byte order mark is dropped. Arrays and strings aren't opened. Of source, the text of the
+    /// JSON object's field, the one block fenced as Rust, or the whole text.
     #[default]
     Lenient,
-    /// The text has to be the plan.
+    /// The text has to be the plan, or the source by itself or in the JSON object.
     Strict,
 }
 
@@ -112,7 +116,7 @@ fn plan_of(text: &str, json: &str) -> Result<Answer, AnswerError> {
     if let Value::Object(fields) = &mut value {
         cannot_express = said::take(fields);
         if !cannot_express.is_empty() && said::is_without_plan(fields) {
-            return Err(AnswerError::cannot_express(cannot_express));
+            return Err(AnswerError::cannot_express(Language::Plan, cannot_express));
         }
     }
     match plan::from_value(&value) {

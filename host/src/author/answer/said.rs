@@ -1,4 +1,4 @@
-//! What a model says can't be said in a plan.
+//! What a model says can't be said in a plan, or done by an extractor.
 
 use serde_json::{Map, Value, json};
 

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::lines::{FAR, NAME_CHARS, RankedLines, RuleWords, names, place, push_count};
+use crate::author::backend::Language;
 use crate::diagnostics::fence;
 use crate::evidence::effort::{Cancel, StepBudget};
 use crate::evidence::redact::{is_data, redacted, unfolded};
@@ -53,7 +54,22 @@ it, `{}` for the entries of the object: the path behind it starts there, in a `f
 before it holds as JSON: `[\"body\"] (JSON) [\"order\",\"id\"]` is what `parse_json(body).order.id` reads.
 ";
 
-pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &RuleWords) -> String {
+const FOR_RUST: &str = "
+## What occurs in the samples
+
+A line for each path: the path as an input is declared by it, the kinds of its values, in how many samples it is, how many
+different values it has, and some of them. A value in angle brackets stands for one of that shape: in it `9{6}` are six
+digits, `x{8}` eight letters and digits, and the rest is as it is there. `[]` stands for the elements of the array before
+it, `{}` for the entries of the object: the path behind it starts there, as the columns of `rows` do. `(JSON)` stands for what
+the string before it holds as JSON.
+";
+
+pub(super) fn section(
+    evidence: &Evidence,
+    policy: &FieldPolicy,
+    wanted: &RuleWords,
+    language: Language,
+) -> String {
     let (types, too_long): (Vec<_>, Vec<_>) =
         evidence.event_types().partition(|(name, _)| name.chars().count() <= NAME_CHARS);
     let mut names = RankedLines::default();
@@ -61,7 +77,11 @@ pub(super) fn section(evidence: &Evidence, policy: &FieldPolicy, wanted: &RuleWo
     let closest = types.iter().map(|(name, _)| wanted.closeness(name)).min().unwrap_or(FAR);
     let is_close = |(name, _): &(&str, &SampleEvents)| wanted.closeness(name) == closest;
     let (close, others): (Vec<_>, Vec<_>) = types.into_iter().partition(is_close);
-    let mut text = INTRODUCTION.to_owned();
+    let introduction = match language {
+        Language::Plan => INTRODUCTION,
+        Language::Rust => FOR_RUST,
+    };
+    let mut text = introduction.to_owned();
     let block = |types: &[_], max_chars| block(evidence, policy, wanted, types, max_chars);
     if closest == FAR {
         let mut left = EVENTS_CHARS;

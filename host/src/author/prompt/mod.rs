@@ -1,4 +1,4 @@
-//! What a model is asked: to write a plan, and after a failure, to fix it.
+//! What a model is asked: to write a plan, or an extractor in Rust, and after a failure, to fix it.
 //!
 //! Prompts are pure functions of their inputs: the same task gives the same bytes, in whatever order the keys of its
 //! documents were written. All that comes from elsewhere (rule, schema, graph spec, events, earlier answers) stands in
@@ -17,18 +17,21 @@ mod graph;
 mod lines;
 mod policy;
 mod retry;
+mod rust;
 mod schema;
 
 use thiserror::Error;
 
 pub use crate::plan::schema;
-pub use retry::{Turn, answer, retry};
+pub use retry::{Turn, answer, retry, retry_rust};
 
+use crate::author::backend::Language;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::fence::{self, Escape};
 use crate::diagnostics::problem::Coded;
 use crate::evidence::Task;
 use crate::gate::policy::FieldPolicy;
+use crate::sandbox::Limits;
 
 /// How long a resolution prompt may be, in characters. What is in one takes less: this is the sum of its parts' bounds.
 pub const MAX_CHARS: usize = 150_000;
@@ -102,6 +105,28 @@ pub fn resolution_prompt(task: &Task) -> Result<String, PromptError> {
 /// # Errors
 /// As [`resolution_prompt`].
 pub fn resolution_prompt_under(task: &Task, policy: &FieldPolicy) -> Result<String, PromptError> {
+    let asked = asked(task, policy, Language::Plan)?;
+    Ok([contract::opening(), asked, contract::CLOSING.to_owned()].concat())
+}
+
+/// The prompt that asks for an extractor in Rust, under a tenant's policy and within these limits. `beyond_plans` is what a model said
+/// that no plan can say, where one was asked for a plan before.
+///
+/// # Errors
+/// As [`resolution_prompt`].
+pub fn rust_prompt_under(
+    task: &Task,
+    policy: &FieldPolicy,
+    limits: &Limits,
+    beyond_plans: &[String],
+) -> Result<String, PromptError> {
+    let asked = asked(task, policy, Language::Rust)?;
+    let beyond_plans = rust::beyond_plans(beyond_plans);
+    Ok([rust::opening(limits), asked, beyond_plans, rust::CLOSING.to_owned()].concat())
+}
+
+/// What is asked for, and all that is known of events and graph: the part that is data.
+fn asked(task: &Task, policy: &FieldPolicy, language: Language) -> Result<String, PromptError> {
     let rule = task.rule().ok_or(PromptError::RuleMissing)?;
     let wanted = lines::RuleWords::new(rule.value());
     let rule = fence::pretty(&serde_json::Value::Object(rule.value().clone()), Escape::Hidden);
@@ -110,14 +135,15 @@ pub fn resolution_prompt_under(task: &Task, policy: &FieldPolicy) -> Result<Stri
         return Err(PromptError::RuleTooLong { used, allowed: MAX_RULE_CHARS });
     }
     let sections = [
-        contract::opening(),
-        contract::RULE.to_owned(),
+        match language {
+            Language::Plan => contract::RULE.to_owned(),
+            Language::Rust => rust::RULE.to_owned(),
+        },
         fence::block("json", &rule),
         schema::section(task, policy, &wanted),
         graph::section(task.graph(), &wanted),
-        events::section(task.evidence(), policy, &wanted),
-        policy::section(policy),
-        contract::CLOSING.to_owned(),
+        events::section(task.evidence(), policy, &wanted, language),
+        policy::section(policy, language),
     ];
     Ok(sections.concat())
 }

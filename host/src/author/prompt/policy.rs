@@ -1,6 +1,7 @@
-//! What a policy keeps a plan from reading.
+//! What a policy keeps a plan, or an extractor in Rust, from reading.
 
 use super::lines::{RankedLines, push_description};
+use crate::author::backend::Language;
 use crate::diagnostics::fence;
 use crate::gate::policy::FieldPolicy;
 
@@ -18,8 +19,16 @@ explicit path may be read by its own name, and not by reading an object that hol
 
 ";
 
+const FOR_RUST: &str = "
+## What may not be read
+
+An extractor whose inputs name a denied path is rejected, and so is one that names what is below it, or an object that holds
+it. An explicit path may be an input by its own name, and not by an object that holds it. `*` stands for any one key.
+
+";
+
 /// Nothing, where nothing is denied.
-pub(super) fn section(policy: &FieldPolicy) -> String {
+pub(super) fn section(policy: &FieldPolicy, language: Language) -> String {
     let mut lines = RankedLines::default();
     for (word, restrictions) in [("denied", policy.denied()), ("explicit", policy.explicit())] {
         for restriction in restrictions {
@@ -32,5 +41,9 @@ pub(super) fn section(policy: &FieldPolicy) -> String {
         return String::new();
     }
     let left_out = "Restrictions that are not shown, and hold all the same";
-    format!("{INTRODUCTION}{}", lines.block(POLICY_CHARS, left_out))
+    let introduction = match language {
+        Language::Plan => INTRODUCTION,
+        Language::Rust => FOR_RUST,
+    };
+    format!("{introduction}{}", lines.block(POLICY_CHARS, left_out))
 }

@@ -23,6 +23,8 @@ pub enum RepairAction {
     FixForm,
     /// Correct what the plan says of events or graph.
     CorrectPlan,
+    /// Correct the source of an extractor in Rust.
+    CorrectSource,
     /// Do without what may not be read.
     AvoidPath,
     /// Try something that differs from all that was tried.
@@ -60,7 +62,7 @@ pub struct RepairInstruction {
 #[must_use]
 pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
     let kind = classify_failure(failure.stage, &failure.code);
-    let place = place(&failure.path);
+    let place = place_in(&failure.path, "the plan");
     let entry = codes::lookup(&failure.code);
     let (cause, limit) = entry.map_or((None, None), |code| (code.cause, code.limit));
     let (action, minimal_next_step, advice) = match (cause, limit, kind) {
@@ -144,8 +146,9 @@ pub fn reduce_failure_to_repair(failure: &Failure) -> RepairInstruction {
     RepairInstruction { kind, action, prompt_suffix, minimal_next_step }
 }
 
-fn place(path: &str) -> String {
-    if path.is_empty() { "the plan".to_owned() } else { format!("`{}`", bounded(path, PATH_CHARS)) }
+/// A place, or the whole where none is known.
+pub(super) fn place_in(path: &str, whole: &str) -> String {
+    if path.is_empty() { whole.to_owned() } else { format!("`{}`", bounded(path, PATH_CHARS)) }
 }
 
 #[cfg(test)]

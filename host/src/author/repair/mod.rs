@@ -29,8 +29,10 @@ mod instruction;
 pub(crate) mod mechanical;
 mod memory;
 mod policy;
+mod source;
 
 pub use crate::diagnostics::codes::{FailureKind, classify_failure};
 pub use instruction::{RepairAction, RepairInstruction, reduce_failure_to_repair};
 pub use memory::{AnswerHash, Failure, RetryMemory};
 pub use policy::{RetryDecision, RetryPolicy, should_retry};
+pub use source::reduce_failure_of_source;

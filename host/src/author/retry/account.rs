@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::advice::{self, NAME_CHARS, names};
 use super::{Attempt, AttemptKind, History, LoopCause, LoopError, LoopOutcome, Reason};
+use crate::author::backend::{Backend, Language};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::Task;
@@ -35,7 +36,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Why no plan passed; `None` where one did.
+    /// Why nothing passed; `None` where something did.
     #[must_use]
     pub fn of_outcome<A>(outcome: &LoopOutcome<A>, task: &Task) -> Option<Self> {
         if outcome.ok() {
@@ -58,7 +59,12 @@ impl Account {
         let what = match error.cause() {
             LoopCause::Prompt(_) => "There was nothing to ask",
             LoopCause::Model(_) => "The model gave no answer",
-            LoopCause::Gate(_) => "The plan could not be judged",
+            LoopCause::Gate(_) => match error.history().attempts.last() {
+                Some(last) if last.record.backend == Language::Rust => {
+                    "The source could not be judged"
+                }
+                _ => "The plan could not be judged",
+            },
         };
         Self {
             asked: asked(history, task),
@@ -98,8 +104,13 @@ fn asked(history: &History, task: &Task) -> String {
     let count = task.samples().iter().count();
     let samples = if count == 1 { "1 sample".to_owned() } else { format!("{count} samples") };
     let model = sanitize(&history.model, NAME_CHARS);
+    let what = match history.backend {
+        Backend::Plan => "a plan",
+        Backend::Rust => "an extractor in Rust",
+        Backend::Auto => "a plan, or an extractor in Rust,",
+    };
     format!(
-        "a plan by {rule}, with {samples} (event types: {types}) and a graph spec (entities: {entities}), of the model {model}."
+        "{what} by {rule}, with {samples} (event types: {types}) and a graph spec (entities: {entities}), of the model {model}."
     )
 }
 
@@ -117,6 +128,7 @@ fn tried(attempts: &[Attempt]) -> Vec<String> {
 fn line(attempt: &Attempt) -> String {
     let record = &attempt.record;
     let who = match record.kind {
+        AttemptKind::Model if record.backend == Language::Rust => "the model's answer in Rust",
         AttemptKind::Model => "the model's answer",
         AttemptKind::Given => "the plan as it was given",
         AttemptKind::Mechanical => "the same, repaired without a model",
@@ -136,7 +148,7 @@ fn in_the_way(reason: Reason, history: &History) -> String {
     let about = if history.usage.estimated { "about " } else { "" };
     let seconds = history.wall_time().as_secs();
     let ended = match reason {
-        Reason::Succeeded => "A plan passed every gate".to_owned(),
+        Reason::Succeeded => "Something passed every gate".to_owned(),
         Reason::MaxAttemptsReached if asked == 1 => {
             "The one answer that was allowed failed".to_owned()
         }
@@ -150,9 +162,12 @@ fn in_the_way(reason: Reason, history: &History) -> String {
         Reason::TokenBudgetSpent => format!("The token budget is spent ({about}{used} tokens)"),
         Reason::WallBudgetSpent => format!("The time that was allowed is over (after {seconds} s)"),
         Reason::Refused => "The model declined to answer".to_owned(),
-        Reason::CannotExpress => {
-            "The model says that no plan can say what the rule asks for".to_owned()
-        }
+        Reason::CannotExpress => match history.attempts.last().map(|it| it.record.backend) {
+            Some(Language::Rust) => {
+                "The model says that no extractor can do what the rule asks for".to_owned()
+            }
+            _ => "The model says that no plan can say what the rule asks for".to_owned(),
+        },
         Reason::NothingCertain => "What is left has no one remedy".to_owned(),
         Reason::Escalated => "A failure of this kind or code is left to a person".to_owned(),
     };

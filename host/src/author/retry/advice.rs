@@ -4,8 +4,10 @@ use serde_json::Value;
 
 use super::{Attempt, Reason, Tokens};
 use crate::author::answer;
+use crate::author::backend::Language;
 use crate::diagnostics::codes::{self, Code, FailureKind};
 use crate::diagnostics::finding::Finding;
+use crate::diagnostics::problem::Stage;
 use crate::diagnostics::untrusted::sanitize;
 use crate::evidence::Task;
 
@@ -29,7 +31,8 @@ pub(super) fn after_outcome(
     task: &Task,
 ) -> Vec<String> {
     let of_last = last.map(|attempt| of_attempt(attempt, task)).unwrap_or_default();
-    bounded(of_last.into_iter().chain(of_reason(reason, usage)))
+    let language = last.map_or(Language::Plan, |attempt| attempt.record.backend);
+    bounded(of_last.into_iter().chain(of_reason(reason, language, usage)))
 }
 
 /// What could be changed where it broke off with an error of this code.
@@ -64,7 +67,7 @@ fn of_limit(code: Code, usage: Option<(u64, u64)>) -> Option<String> {
     code.limit?.advice(usage)
 }
 
-fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
+fn of_reason(reason: Reason, language: Language, usage: Tokens) -> Option<String> {
     let text = match reason {
         Reason::TokenBudgetSpent if usage.total() == 0 => {
             "Allow more tokens, or give fewer samples: a prompt costs about a token for four characters."
@@ -79,6 +82,9 @@ fn of_reason(reason: Reason, usage: Tokens) -> Option<String> {
         Reason::RepeatedFailure => {
             "Asking the same model the same again won't help: change what is named above, or use another model."
                 .to_owned()
+        }
+        Reason::CannotExpress if language.is_plan() => {
+            "Let the model write Rust where plans can't say it (`--backend auto`).".to_owned()
         }
         Reason::MaxAttemptsReached => "Allow more attempts, or use another model.".to_owned(),
         Reason::Succeeded
@@ -105,8 +111,15 @@ fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
             return advice;
         }
         let kind = finding.code.kind_at(finding.gate);
-        let subject = subject(&plan, finding);
+        let subject = match record.backend {
+            Language::Plan => subject(&plan, finding),
+            Language::Rust if finding.pointer.is_empty() => "The source".to_owned(),
+            Language::Rust => sanitize(&finding.pointer, NAME_CHARS),
+        };
         let said = format!("expected {}, found {}", finding.expected, finding.observed);
+        if record.backend == Language::Rust && is_of_the_source(finding.gate) {
+            return format!("{subject}: {said}. {OTHER_MODEL}");
+        }
         match remedy(kind, finding.code.name, task) {
             // The form of the whole answer is nobody's to change here.
             Some(remedy) if finding.pointer.is_empty() && is_of_the_answer(kind) => remedy,
@@ -123,6 +136,14 @@ fn of_attempt(attempt: &Attempt, task: &Task) -> Vec<String> {
         advice.extend(of_limit.or_else(of_kind));
     }
     advice
+}
+
+/// What can be done about source that no gate takes.
+const OTHER_MODEL: &str = "Use a model that writes better Rust, or correct the source by hand; nothing in rule, schema or samples is wrong by this.";
+
+/// Whether a gate judges an extractor in Rust without running it.
+fn is_of_the_source(gate: Stage) -> bool {
+    gate > Stage::Fit && gate < Stage::Event
 }
 
 /// Whether failures of this kind are about the answer as such, and not about what the plan says.

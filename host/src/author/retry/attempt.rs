@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::Channel;
 use super::usage::Tokens;
+use crate::author::backend::Language;
 use crate::author::repair::mechanical::Change;
 use crate::diagnostics::finding::Finding;
 
@@ -18,7 +19,7 @@ pub struct Attempt {
     pub ms: u64,
 }
 
-/// Who wrote the plan of an attempt.
+/// Who wrote the plan or the source of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptKind {
@@ -35,8 +36,11 @@ pub enum AttemptKind {
 pub struct AttemptRecord {
     /// The attempt's number, from 1, over both kinds.
     pub number: usize,
-    /// Who wrote the plan.
+    /// Who wrote it.
     pub kind: AttemptKind,
+    /// What was asked for; not serialised where it was a plan.
+    #[serde(skip_serializing_if = "Language::is_plan")]
+    pub backend: Language,
     /// What the model was asked in this attempt: the last turn of the conversation. `None` where no model was asked.
     pub prompt: Option<String>,
     /// The answer, as it came; of a mechanical attempt, the repaired text.
@@ -45,12 +49,12 @@ pub struct AttemptRecord {
     pub failure: Option<AttemptFailure>,
     /// What was fed forward to the next attempt. `None` where the attempt was accepted, and where it was the last.
     pub diagnostic: Option<String>,
-    /// What is wrong with the plan, as data: the first 100 findings.
+    /// What is wrong with it, as data: the first 100 findings.
     pub findings: Vec<Finding>,
     /// How many more findings there were; not serialised where there were none.
     #[serde(skip_serializing_if = "is_none")]
     pub findings_left_out: usize,
-    /// What the model says that no plan can say, escaped and bounded; not serialised where it says nothing of the kind.
+    /// What the model says that no plan can say, or no extractor do, escaped and bounded; not serialised where it says nothing of the kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cannot_express: Vec<String>,
     /// The patch that made this plan of the one before (RFC 6902); mechanical attempts have one.

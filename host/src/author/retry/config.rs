@@ -8,10 +8,10 @@ use thiserror::Error;
 
 use super::Attempt;
 use crate::author::answer::AnswerFormat;
+use crate::author::backend::{Backend, Candidate};
 use crate::author::repair::RetryPolicy;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
-use crate::plan::Plan;
 
 /// How many answers a model may give where nobody says otherwise.
 pub const DEFAULT_MAX_ATTEMPTS: usize = 5;
@@ -52,7 +52,7 @@ impl Coded for ArgumentError {
 }
 
 /// A caller's own say about what passed every gate; the reason, where it rejects it.
-type OnAccept<'a, A> = Box<dyn Fn(&Plan, &A) -> Result<(), String> + Send + Sync + 'a>;
+type OnAccept<'a, A> = Box<dyn Fn(Candidate<'_>, &A) -> Result<(), String> + Send + Sync + 'a>;
 
 /// Who is shown the attempts.
 type Watch<'a> = Box<dyn Fn(&Attempt) + Send + Sync + 'a>;
@@ -79,6 +79,7 @@ type Watch<'a> = Box<dyn Fn(&Attempt) + Send + Sync + 'a>;
 /// ```
 pub struct LoopConfig<'a, A> {
     pub(super) max_attempts: usize,
+    pub(super) backend: Backend,
     pub(super) strategy: RetryStrategy,
     pub(super) repetition: Option<RetryPolicy>,
     pub(super) token_budget: Option<u64>,
@@ -100,6 +101,7 @@ impl<A> Default for LoopConfig<'_, A> {
     fn default() -> Self {
         Self {
             max_attempts: DEFAULT_MAX_ATTEMPTS,
+            backend: Backend::default(),
             strategy: RetryStrategy::default(),
             repetition: Some(RetryPolicy::default()),
             token_budget: None,
@@ -116,6 +118,7 @@ impl<A> fmt::Debug for LoopConfig<'_, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LoopConfig")
             .field("max_attempts", &self.max_attempts)
+            .field("backend", &self.backend)
             .field("strategy", &self.strategy)
             .field("repetition", &self.repetition)
             .field("token_budget", &self.token_budget)
@@ -138,6 +141,13 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
     /// How many answers the model may give; 5 by default. Less than 1 is refused when the configuration is built.
     pub fn max_attempts(mut self, max_attempts: i64) -> Self {
         self.max_attempts = Some(max_attempts);
+        self
+    }
+
+    /// What the model is asked for; [`Backend::Plan`] by default. With [`Backend::Auto`] a plan that passes and leaves something
+    /// out, as the model says itself, is kept: it is accepted after all where no Rust passes in the attempts that are left.
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.config.backend = backend;
         self
     }
 
@@ -177,7 +187,7 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
         self
     }
 
-    /// Whether answers are repaired without the model where there is one thing to do; on by default, up to 4 rounds an answer.
+    /// Whether plans are repaired without the model where there is one thing to do; on by default, up to 4 rounds an answer.
     pub fn repair(mut self, on: bool) -> Self {
         self.config.mechanical_rounds = if on { DEFAULT_MECHANICAL_ROUNDS } else { 0 };
         self
@@ -189,11 +199,11 @@ impl<'a, A> LoopConfigBuilder<'a, A> {
         self
     }
 
-    /// A say about every plan that passed all gates. A reason rejects it: that is a failed attempt like any other, and
+    /// A say about everything that passed all gates. A reason rejects it: that is a failed attempt like any other, and
     /// the model is given the reason, escaped and bounded. Called on the task that runs the loop, so it shouldn't block.
     pub fn on_accept(
         mut self,
-        hook: impl Fn(&Plan, &A) -> Result<(), String> + Send + Sync + 'a,
+        hook: impl Fn(Candidate<'_>, &A) -> Result<(), String> + Send + Sync + 'a,
     ) -> Self {
         self.config.on_accept = Some(Box::new(hook));
         self

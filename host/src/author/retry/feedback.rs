@@ -1,8 +1,9 @@
 //! What a model is shown of a failure.
 
 use super::Rejection;
+use crate::author::backend::Language;
 use crate::author::repair::mechanical::Change;
-use crate::author::repair::{Failure, reduce_failure_to_repair};
+use crate::author::repair::{Failure, reduce_failure_of_source, reduce_failure_to_repair};
 use crate::bundle::LeftOut;
 use crate::diagnostics::codes;
 use crate::diagnostics::finding::{Finding, describe, shown};
@@ -21,6 +22,7 @@ What no sample shows may be right all the same. Where you know that events have 
 /// those that may be meant; then what to do next (`reduce_failure_to_repair`). A heading comes from the gate's own diagnostic,
 /// each finding's text from [`describe`].
 pub(super) fn feedback(
+    language: Language,
     rejection: &Rejection,
     applied: &[Change],
     left_out: &[LeftOut],
@@ -38,7 +40,7 @@ pub(super) fn feedback(
     }
     let is_unshown =
         |it: &Finding| matches!(it.code, codes::UNKNOWN_PATH | codes::EVENT_TYPE_WITHOUT_SAMPLE);
-    if findings.iter().any(|it| is_unshown(it) && !it.is_certain()) {
+    if language.is_plan() && findings.iter().any(|it| is_unshown(it) && !it.is_certain()) {
         text.push_str(UNSEEN);
     }
     if !applied.is_empty() {
@@ -53,7 +55,11 @@ pub(super) fn feedback(
         text.push_str("\n\nThe plan leaves out these properties of the graph; map those that the rule asks for, and no others:");
         push_list(&mut text, "  ", "", left_out.len(), left_out.iter().map(LeftOut::to_string));
     }
-    text.push_str(&format!("\n\n{}", reduce_failure_to_repair(failure).prompt_suffix));
+    let repair = match language {
+        Language::Plan => reduce_failure_to_repair(failure),
+        Language::Rust => reduce_failure_of_source(failure),
+    };
+    text.push_str(&format!("\n\n{}", repair.prompt_suffix));
     text
 }
 
@@ -87,7 +93,13 @@ mod tests {
         failure: &Failure,
     ) -> String {
         let rejection = Rejection::of_no_gate(codes::WRONG_TYPE, diagnostic.to_owned());
-        feedback(&Rejection { findings: findings.to_vec(), ..rejection }, applied, &[], failure)
+        feedback(
+            Language::Plan,
+            &Rejection { findings: findings.to_vec(), ..rejection },
+            applied,
+            &[],
+            failure,
+        )
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What judges plans, as far as the loop has to know it.
+//! What judges plans and sources, as far as the loop has to know it.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::attempt::AttemptFailure;
 use crate::author::answer::AnswerError;
+use crate::author::backend::Language;
 use crate::author::background::Interrupted;
 use crate::author::repair::{AnswerHash, Failure};
 use crate::diagnostics::codes::{self, Code};
@@ -14,20 +15,26 @@ use crate::diagnostics::problem::{Coded, Stage};
 use crate::diagnostics::untrusted::sanitize;
 use crate::gate::policy::FieldPolicy;
 use crate::plan::Plan;
+use crate::sandbox::Limits;
 
 /// How long the summary of a failure may be, in characters.
 const SUMMARY_CHARS: usize = 200;
 
-/// The gates that a plan has to pass: everything after the reading of an answer.
+/// The gates that a plan, or an extractor in Rust, has to pass: everything after the reading of an answer.
 #[async_trait]
 pub trait Gates: Send + Sync {
-    /// What a plan becomes that passed.
+    /// What it becomes when it passed.
     type Accepted: Send;
 
     /// What plans may read: the prompt says so, and shows nothing of what is denied. By default everything but the whole
     /// event.
     fn field_policy(&self) -> FieldPolicy {
         FieldPolicy::default()
+    }
+
+    /// What an extractor may use: a prompt that asks for Rust says so. By default the defaults.
+    fn limits(&self) -> Limits {
+        Limits::default()
     }
 
     /// Judges a plan, by all gates in their order.
@@ -39,6 +46,15 @@ pub trait Gates: Send + Sync {
     /// [`GateError`], when a gate can't do its work, whatever the plan is. It ends the loop.
     async fn judge(&self, plan: &Plan) -> Result<Verdict<Self::Accepted>, GateError>;
 
+    /// Judges the source of an extractor in Rust, by all gates in their order. Waited for like [`judge`](Self::judge).
+    ///
+    /// # Errors
+    /// [`GateError`], when a gate can't do its work, whatever the source is: it ends the loop. So do gates that take no code, as
+    /// they do by default.
+    async fn judge_rust(&self, _source: &str) -> Result<Verdict<Self::Accepted>, GateError> {
+        Err(GateError::new(&RustNotTaken))
+    }
+
     /// What is wrong with an answer that isn't a plan, with patches where the task shows what is meant. Where this gives
     /// nothing, the loop goes by the findings in the error itself. Waited for like [`judge`](Self::judge).
     ///
@@ -49,7 +65,7 @@ pub trait Gates: Send + Sync {
     }
 }
 
-/// What the gates say of a plan.
+/// What the gates say of a plan or a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict<A> {
     /// It passed all of them.
@@ -58,7 +74,7 @@ pub enum Verdict<A> {
     Rejected(Rejection),
 }
 
-/// Why a plan was rejected.
+/// Why a plan or a source was rejected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rejection {
     /// Through which channel the failure is reported.
@@ -102,15 +118,23 @@ impl Rejection {
     }
 
     /// The failure as records show it.
-    pub(super) fn record(&self) -> AttemptFailure {
+    pub(super) fn record(&self, language: Language) -> AttemptFailure {
         let failure_code = match self.channel {
             Channel::PlanParseError => format!("plan_parse_error:{}", self.code),
             Channel::RenderError => "render_error".to_owned(),
             Channel::CompileResult => format!("compile:{}", self.category.as_str()),
         };
         let message = match self.findings.first() {
+            // Compilers and guests say in a sentence what is wrong.
+            Some(Finding { pointer, observed, gate, .. })
+                if language == Language::Rust
+                    && !matches!(gate, Stage::Model | Stage::Expected) =>
+            {
+                let place = if pointer.is_empty() { language.whole() } else { pointer };
+                format!("{place}: {observed}")
+            }
             Some(Finding { pointer, expected, observed, .. }) => {
-                let place = if pointer.is_empty() { "the plan" } else { pointer };
+                let place = if pointer.is_empty() { language.whole() } else { pointer };
                 format!("{place}: expected {expected}, found {observed}")
             }
             None => self.diagnostic.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -128,12 +152,12 @@ impl Rejection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
-    /// The answer is not a plan.
+    /// The answer is not a plan, or holds no source.
     PlanParseError,
     /// The plan can't be rendered. The code is that of the renderer; the diagnostic names `invalid_plan`, as the contract has
     /// it for all of them.
     RenderError,
-    /// A gate rejects it: policy, fit, the compiler, the sample run, or the caller.
+    /// A gate rejects it: policy, fit, the source gate, the compiler, the sample run, or the caller.
     CompileResult,
 }
 
@@ -157,7 +181,7 @@ pub enum Category {
     InvalidIdentifier,
     /// The declared event types.
     InvalidEventTypes,
-    /// Compiling or inspecting what was rendered.
+    /// The source gate, compiling, or inspecting what was compiled.
     AstFailure,
     /// Loading the module.
     LoadError,
@@ -179,6 +203,17 @@ impl Category {
             Self::SmokeFailure => codes::SMOKE_FAILURE.name,
             Self::Unknown => codes::UNKNOWN.name,
         }
+    }
+}
+
+/// Gates that take plans alone.
+#[derive(Debug, Error)]
+#[error("expected a plan: these gates take no source")]
+struct RustNotTaken;
+
+impl Coded for RustNotTaken {
+    fn entry(&self) -> Code {
+        codes::RUST_NOT_TAKEN
     }
 }
 

@@ -1,4 +1,4 @@
-//! The loop: a model writes a plan, the gates judge it, and what they say goes back to the model.
+//! The loop: a model writes a plan, or an extractor in Rust, the gates judge it, and what they say goes back to the model.
 
 mod account;
 mod advice;
@@ -9,8 +9,11 @@ mod feedback;
 mod gates;
 mod judge;
 mod outcome;
+mod phase;
 mod pipeline;
+mod records;
 mod run;
+mod rust;
 mod usage;
 
 pub use account::Account;
@@ -22,4 +25,5 @@ pub use gates::{Category, Channel, GateError, Gates, Rejection, Verdict};
 pub use outcome::{History, LoopCause, LoopError, LoopOutcome, Reason};
 pub use pipeline::PipelineGates;
 pub use run::{compile_with_llm, repair_plan};
+pub use rust::rust_rejection;
 pub use usage::Tokens;

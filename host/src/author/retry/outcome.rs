@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::usage::Tokens;
 use super::{Attempt, GateError};
+use crate::author::backend::Backend;
 use crate::author::llm::LlmError;
 use crate::author::prompt::PromptError;
 use crate::diagnostics::codes::{self, Code};
@@ -16,7 +17,7 @@ use crate::diagnostics::problem::Coded;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// A plan passed every gate.
+    /// A plan, or an extractor in Rust, passed every gate.
     Succeeded,
     /// Every attempt failed.
     MaxAttemptsReached,
@@ -30,7 +31,7 @@ pub enum Reason {
     Refused,
     /// The policy gives failures of this kind, or of this code, to a person.
     Escalated,
-    /// The model says that no plan can say what the rule asks for, and gave none.
+    /// The model says that no plan can say what the rule asks for, or no extractor do it, and gave none.
     CannotExpress,
     /// There is no model to be asked, and nothing more that could be repaired without one.
     NothingCertain,
@@ -65,6 +66,9 @@ impl std::fmt::Display for Reason {
 pub struct History {
     /// What the model is called.
     pub model: String,
+    /// What it was asked for; not serialised where it was plans alone.
+    #[serde(skip_serializing_if = "Backend::is_plan")]
+    pub backend: Backend,
     /// Every attempt, oldest first.
     pub attempts: Vec<Attempt>,
     /// What all calls together cost, those included that gave no answer.
@@ -81,7 +85,7 @@ impl History {
     }
 }
 
-/// How a loop ended that came to its end: with a plan that passed, or without one.
+/// How a loop ended that came to its end: with something that passed, or without.
 ///
 /// Serialises to `{"ok", "reason", "last_diagnostic", "model", "attempts", "usage", "wall_ms"}`; what was accepted is left out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -109,7 +113,7 @@ impl<A> LoopOutcome<A> {
         Self { ok: false, reason, last_diagnostic, history, accepted: None }
     }
 
-    /// Whether a plan passed.
+    /// Whether anything passed.
     #[must_use]
     pub fn ok(&self) -> bool {
         self.ok
@@ -137,6 +141,13 @@ impl<A> LoopOutcome<A> {
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.history.attempts
+    }
+
+    /// The attempt that was accepted. It needn't be the last one: a plan that leaves something out is kept while Rust is tried.
+    #[must_use]
+    pub fn accepted_attempt(&self) -> Option<&Attempt> {
+        self.accepted.as_ref()?;
+        self.attempts().iter().rev().find(|attempt| attempt.record.failure.is_none())
     }
 
     /// The diagnostic of the failure that ended the loop. No record has it, since it was fed to no further attempt.

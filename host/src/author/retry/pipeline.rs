@@ -22,6 +22,7 @@ use crate::evidence::effort::StepBudgets;
 use crate::gate::policy::FieldPolicy;
 use crate::plan::Plan;
 use crate::render::RenderError;
+use crate::sandbox::Limits;
 
 /// Every gate of a [`Pipeline`], for one task.
 ///
@@ -73,6 +74,10 @@ impl Gates for PipelineGates {
         run_blocking(judging).await?
     }
 
+    fn limits(&self) -> Limits {
+        self.pipeline.sandbox().limits().clone()
+    }
+
     async fn findings_of_answer(&self, error: &AnswerError) -> Result<Vec<Finding>, GateError> {
         let Some(text) = error.text.clone() else { return Ok(Vec::new()) };
         let (problems, task) = (error.problems.clone(), Arc::clone(&self.task));
@@ -100,9 +105,9 @@ fn unrendered(error: &RenderError) -> Finding {
     }
 }
 
-/// The rejection of a plan, as the loop knows it.
-fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -> Rejection {
-    let category = match error {
+/// The part of a compilation that failed.
+pub(super) fn category(error: &PipelineError) -> Category {
+    match error {
         PipelineError::NoSample { .. } => Category::InvalidEventTypes,
         PipelineError::Smoke(failed) if failed.report().ok() => Category::InvalidEventTypes,
         PipelineError::Fit(_) if error.entry() == codes::EVENT_TYPE_WITHOUT_SAMPLE => {
@@ -120,7 +125,11 @@ fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -
         | PipelineError::Render(_)
         | PipelineError::Bundle(_)
         | PipelineError::Cancelled { .. } => Category::Unknown,
-    };
+    }
+}
+
+/// The rejection of a plan, as the loop knows it.
+fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -> Rejection {
     let channel = match error {
         PipelineError::Render(_) => Channel::RenderError,
         _ => Channel::CompileResult,
@@ -140,5 +149,5 @@ fn rejection(error: &PipelineError, plan: &Plan, task: &Task, cancel: &Cancel) -
         _ => error.diagnostic(),
     };
     let code = error.code().to_owned();
-    Rejection { channel, code, category, diagnostic, findings }
+    Rejection { channel, code, category: category(error), diagnostic, findings }
 }

@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use tracing::info;
 
-use super::attempt::{Attempt, AttemptKind, AttemptRecord};
+use super::attempt::AttemptKind;
 use super::conversation::{Conversation, FailedTurn};
 use super::feedback::feedback;
 use super::judge::{Failed, Passed, judge};
+use super::phase::{Phase, is_of_plans};
+use super::records::Open;
 use super::usage::{Budget, Tokens};
 use super::{GateError, Gates, History, LoopConfig, LoopError, LoopOutcome, Reason, Rejection};
+use crate::author::backend::{Backend, Language};
 use crate::author::background::run_blocking;
 use crate::author::llm::{Completion, FinishReason, LlmClient, LlmError, LlmRequest};
 use crate::author::prompt::{self, Turn};
@@ -25,16 +27,14 @@ use crate::evidence::Task;
 use crate::evidence::effort::Cancel;
 use crate::plan;
 
-/// How many findings are kept of an attempt. An answer of some megabytes may hold as many faults as it has bytes.
-const MAX_FINDINGS: usize = 100;
-
 /// What the history names where no model is asked.
 const NO_MODEL: &str = "none";
 
-/// Asks a model for a plan until one passes the gates, or something ends it.
+/// Asks a model for a plan, or for an extractor in Rust, until one passes the gates, or something ends it. Which of them it asks for is
+/// the configuration's to say ([`LoopConfig`]); by default it is plans.
 ///
 /// What ends it: the attempts, the tokens or the time are spent, failures repeat, or the model declines. Before the model is
-/// asked again, whatever has one plain remedy is repaired without it; such attempts are recorded like others, cost no tokens,
+/// asked again, whatever has one plain remedy in a plan is repaired without it; such attempts are recorded like others, cost no tokens,
 /// and go through the reading of answers and all gates like others.
 ///
 /// What was done is never lost: attempts, cost and time come with success, with failure ([`LoopOutcome`]) and with errors
@@ -105,27 +105,23 @@ const NO_MODEL: &str = "none";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Each request carries a copy of the plan schema of its own. Requests are the same, byte for byte, where task, answers,
+/// Each request carries a copy of the answer's schema of its own. Requests are the same, byte for byte, where task, answers,
 /// verdicts and configuration are.
 ///
 /// # Errors
 /// [`LoopError`], with all that was learned so far: the task has no rule, the model gave no answer, or a gate could not do
-/// its work. A plan that doesn't pass is no error: [`LoopOutcome::ok`] says.
+/// its work. An answer that doesn't pass is no error: [`LoopOutcome::ok`] says.
 pub async fn compile_with_llm<G: Gates>(
     client: &dyn LlmClient,
     task: &Task,
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<LoopOutcome<G::Accepted>, LoopError> {
-    let mut run = LoopRun::new(client.name(), gates, config);
-    let prompt = match prompt::resolution_prompt_under(task, &gates.field_policy()) {
-        Ok(prompt) => prompt,
-        Err(error) => return Err(LoopError::new(error, run.ended())),
+    let mut run = LoopRun::new(client.name(), config.backend, gates, config);
+    let mut conversation = match run.begin(task, &[]) {
+        Continue(conversation) => conversation,
+        Break(ended) => return ended,
     };
-    if let Some(reason) = run.budget.spent(run.history.usage) {
-        return Ok(run.give_up(reason));
-    }
-    let mut conversation = Conversation::new(config.strategy, prompt);
     loop {
         match run.ask(client, task, conversation).await {
             Continue(next) => conversation = next,
@@ -144,28 +140,46 @@ pub async fn repair_plan<G: Gates>(
     gates: &G,
     config: &LoopConfig<'_, G::Accepted>,
 ) -> Result<LoopOutcome<G::Accepted>, LoopError> {
-    let mut run = LoopRun::new(NO_MODEL, gates, config);
+    let mut run = LoopRun::new(NO_MODEL, Backend::Plan, gates, config);
     let open = run.open(AttemptKind::Given, plan.to_owned());
     match run.turn(open, &FinishReason::Stop).await {
-        Continue(Standing { open, failed, .. }) => {
+        Continue(Judged::Failed(standing)) => {
+            let Standing { open, failed, .. } = *standing;
             Ok(run.stop(Reason::NothingCertain, &open, &failed.rejection))
+        }
+        Continue(Judged::LeavesOut { accepted, .. }) => {
+            Ok(LoopOutcome::accepted_as(accepted, run.ended()))
         }
         Break(ended) => ended,
     }
 }
 
-struct LoopRun<'a, 'c, G: Gates> {
-    gates: &'a G,
-    config: &'a LoopConfig<'c, G::Accepted>,
-    budget: Budget,
-    memory: RetryMemory,
-    history: History,
+pub(super) struct LoopRun<'a, 'c, G: Gates> {
+    pub(super) gates: &'a G,
+    pub(super) config: &'a LoopConfig<'c, G::Accepted>,
+    pub(super) budget: Budget,
+    pub(super) phase: Phase,
+    /// Of this phase.
+    pub(super) memory: RetryMemory,
+    pub(super) history: History,
+    /// A plan that passed and leaves something out, while Rust is asked for.
+    pub(super) kept: Option<G::Accepted>,
     /// Of the failure that the model was asked about last.
-    last_diagnostic: Option<String>,
+    pub(super) last_diagnostic: Option<String>,
 }
 
 /// What a step gives, unless the loop ends with it.
 type LoopStep<T, A> = ControlFlow<Result<LoopOutcome<A>, LoopError>, T>;
+
+/// What came of an answer that doesn't end the loop.
+enum Judged<A> {
+    Failed(Box<Standing>),
+    /// A plan that passed, and the model says that it leaves something out that Rust may do.
+    LeavesOut {
+        accepted: A,
+        said: Vec<String>,
+    },
+}
 
 /// A failure that the model has to be asked about, after all that could be done without it.
 struct Standing {
@@ -178,22 +192,59 @@ struct Standing {
     applied: Vec<Change>,
 }
 
-/// An attempt whose end isn't recorded yet.
-struct Open {
-    record: AttemptRecord,
-    began: Instant,
-}
-
 impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
-    fn new(model: &str, gates: &'a G, config: &'a LoopConfig<'c, G::Accepted>) -> Self {
+    fn new(
+        model: &str,
+        backend: Backend,
+        gates: &'a G,
+        config: &'a LoopConfig<'c, G::Accepted>,
+    ) -> Self {
         Self {
             gates,
             config,
             budget: Budget::new(config.token_budget, config.wall_budget),
+            phase: Phase::new(backend, config.max_attempts),
             memory: RetryMemory::default(),
-            history: History { model: model.to_owned(), ..History::default() },
+            history: History { model: model.to_owned(), backend, ..History::default() },
+            kept: None,
             last_diagnostic: None,
         }
+    }
+
+    /// The first prompt of a phase. `beyond_plans` is what the model said that no plan can say.
+    fn begin(
+        &mut self,
+        task: &Task,
+        beyond_plans: &[String],
+    ) -> LoopStep<Conversation, G::Accepted> {
+        let (policy, language) = (self.gates.field_policy(), self.phase.language);
+        let prompt = match language {
+            Language::Plan => prompt::resolution_prompt_under(task, &policy),
+            Language::Rust => {
+                prompt::rust_prompt_under(task, &policy, &self.gates.limits(), beyond_plans)
+            }
+        };
+        let prompt = match prompt {
+            Ok(prompt) => prompt,
+            Err(error) => return Break(Err(LoopError::new(error, self.ended()))),
+        };
+        match self.budget.spent(self.history.usage) {
+            Some(reason) => Break(Ok(self.give_up(reason))),
+            None => Continue(Conversation::new(self.config.strategy, language, prompt)),
+        }
+    }
+
+    /// Goes over to Rust. What failed before says nothing of that.
+    fn go_over(
+        &mut self,
+        rust: Phase,
+        task: &Task,
+        beyond_plans: &[String],
+    ) -> LoopStep<Conversation, G::Accepted> {
+        info!("going over from plans to Rust");
+        self.phase = rust;
+        self.memory = RetryMemory::default();
+        self.begin(task, beyond_plans)
     }
 
     /// Asks the model once, and judges and repairs its answer: the conversation to go on with.
@@ -209,19 +260,37 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
         let Completion { text, finish_reason, .. } = completion;
         open.record.response = text.clone();
         open.record.usage = usage;
-        let Standing { open, failed, failure, applied } = self.turn(open, &finish_reason).await?;
-        if let Some(reason) = self.end_after(&failed, &failure) {
-            return Break(Ok(self.stop(reason, &open, &failed.rejection)));
+        let following = self.phase.next(self.phase.number(self.memory.attempts()));
+        let standing = match (self.turn(open, &finish_reason).await?, following) {
+            (Judged::Failed(standing), _) => standing,
+            (Judged::LeavesOut { accepted, said }, Some(rust)) => {
+                self.kept = Some(accepted);
+                return self.go_over(rust, task, &said);
+            }
+            (Judged::LeavesOut { accepted, .. }, None) => {
+                return Break(Ok(LoopOutcome::accepted_as(accepted, self.ended())));
+            }
+        };
+        let Standing { open, failed, failure, applied } = *standing;
+        match (self.end_after(&failed, &failure), following) {
+            (Some(reason), Some(rust)) if is_of_plans(reason) => {
+                self.record(&open, Some(&failed.rejection), None);
+                self.last_diagnostic = Some(failed.rejection.diagnostic.clone());
+                return self.go_over(rust, task, &failed.cannot_express);
+            }
+            (Some(reason), _) => return Break(Ok(self.stop(reason, &open, &failed.rejection))),
+            (None, _) => self.memory.remember(&failure),
         }
-        self.memory.remember(&failure);
-        let next = Turn { attempt: self.memory.attempts() + 1, of: self.config.max_attempts };
+        let attempt = self.phase.number(self.memory.attempts());
+        let next = Turn { attempt, of: self.config.max_attempts };
         let reported = Arc::clone(&failed);
+        let language = self.phase.language;
         let (graph, rule) = (task.graph().clone(), task.rule().cloned());
         let going_on = run_blocking(move |_: &Cancel| {
-            let plan = plan::parse(&reported.judged).ok();
+            let plan = language.is_plan().then(|| plan::parse(&reported.judged).ok()).flatten();
             let left_out = plan.map(|plan| left_out(&plan, &graph, rule.as_ref()));
             let left_out = left_out.unwrap_or_default();
-            let feedback = feedback(&reported.rejection, &applied, &left_out, &failure);
+            let feedback = feedback(language, &reported.rejection, &applied, &left_out, &failure);
             conversation.go_on(FailedTurn {
                 response: &text,
                 judged: &reported.judged,
@@ -276,7 +345,8 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
         &mut self,
         mut open: Open,
         mut finish: &FinishReason,
-    ) -> LoopStep<Standing, G::Accepted> {
+    ) -> LoopStep<Judged<G::Accepted>, G::Accepted> {
+        let language = open.record.backend;
         let unjudged = Rejection::of_no_gate(
             codes::GATES_INTERRUPTED,
             "The time that all of it may take was spent before this answer was judged".to_owned(),
@@ -286,11 +356,16 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
         let mut seen = BTreeSet::new();
         let mut rounds = 0;
         loop {
-            let judging = judge(&open.record.response, finish, self.gates, self.config);
+            let judging = judge(&open.record.response, finish, language, self.gates, self.config);
             let failed = match self.work(&open, &unjudged, judging).await? {
                 Ok(Passed { accepted, cannot_express }) => {
                     open.record.cannot_express = cannot_express;
                     self.record(&open, None, None);
+                    let said = open.record.cannot_express;
+                    let answers = self.phase.number(self.memory.attempts());
+                    if !said.is_empty() && self.phase.next(answers).is_some() {
+                        return Continue(Judged::LeavesOut { accepted, said });
+                    }
                     return Break(Ok(LoopOutcome::accepted_as(accepted, self.ended())));
                 }
                 Err(failed) => Arc::new(failed),
@@ -309,7 +384,8 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             let answer = answer.get_or_insert(hash);
             let Some(Fixed { text, patch, changes }) = repaired else {
                 let failure = failed.rejection.failure(answer.clone());
-                return Continue(Standing { open, failed, failure, applied });
+                let standing = Standing { open, failed, failure, applied };
+                return Continue(Judged::Failed(Box::new(standing)));
             };
             self.record(&open, Some(&failed.rejection), Some(failed.rejection.diagnostic.clone()));
             applied.extend(changes.iter().cloned());
@@ -349,7 +425,7 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
         if failed.rejection.code == codes::CANNOT_EXPRESS.name {
             return Some(Reason::CannotExpress);
         }
-        if self.memory.attempts_left(self.config.max_attempts) == 0 {
+        if self.memory.attempts_left(self.phase.attempts()) == 0 {
             return Some(Reason::MaxAttemptsReached);
         }
         let policy = self.config.repetition.as_ref();
@@ -358,68 +434,6 @@ impl<'a, 'c, G: Gates> LoopRun<'a, 'c, G> {
             Some(RetryDecision::Escalate { .. }) => Some(Reason::Escalated),
             Some(RetryDecision::Retry) | None => self.budget.spent(self.history.usage),
         }
-    }
-
-    /// Begins the next attempt.
-    fn open(&self, kind: AttemptKind, response: String) -> Open {
-        let number = self.history.attempts.len() + 1;
-        let record = AttemptRecord {
-            number,
-            kind,
-            prompt: None,
-            response,
-            failure: None,
-            diagnostic: None,
-            findings: Vec::new(),
-            findings_left_out: 0,
-            cannot_express: Vec::new(),
-            patch: None,
-            changes: Vec::new(),
-            usage: Tokens::default(),
-        };
-        Open { record, began: Instant::now() }
-    }
-
-    fn record(&mut self, open: &Open, rejection: Option<&Rejection>, diagnostic: Option<String>) {
-        let mut record = AttemptRecord { diagnostic, ..open.record.clone() };
-        if let Some(rejection) = rejection {
-            record.failure = Some(rejection.record());
-            record.findings = rejection.findings.iter().take(MAX_FINDINGS).cloned().collect();
-            record.findings_left_out = rejection.findings.len() - record.findings.len();
-        }
-        let attempt = Attempt { record, ms: millis(open.began.elapsed()) };
-        let AttemptRecord { number, kind, failure, usage, .. } = &attempt.record;
-        let code = failure.as_ref().map(|failure| failure.code.as_str());
-        info!(number, ?kind, code, tokens = usage.total(), "attempt");
-        if let Some(watch) = &self.config.watch {
-            watch(&attempt);
-        }
-        self.history.attempts.push(attempt);
-    }
-
-    /// Ends with an attempt that failed.
-    fn stop(
-        &mut self,
-        reason: Reason,
-        open: &Open,
-        rejection: &Rejection,
-    ) -> LoopOutcome<G::Accepted> {
-        self.record(open, Some(rejection), None);
-        self.last_diagnostic = Some(rejection.diagnostic.clone());
-        self.give_up(reason)
-    }
-
-    /// Ends without a plan.
-    fn give_up(&mut self, reason: Reason) -> LoopOutcome<G::Accepted> {
-        info!(reason = reason.as_str(), "no plan passed");
-        LoopOutcome::stopped(reason, self.last_diagnostic.take(), self.ended())
-    }
-
-    /// What was done, at the end.
-    fn ended(&mut self) -> History {
-        let mut history = std::mem::take(&mut self.history);
-        history.wall_ms = millis(self.budget.elapsed());
-        history
     }
 }
 
@@ -433,8 +447,4 @@ fn repaired(failed: &Failed, seen: &BTreeSet<AnswerHash>) -> Option<Fixed> {
 /// Whether the question was read all the same, so that it was paid for though no answer came of it.
 fn was_read(error: &LlmError) -> bool {
     matches!(error, LlmError::Timeout { .. } | LlmError::Protocol { .. } | LlmError::Record { .. })
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,7 +1,8 @@
-//! A rule, to a plan that a model writes, through every gate.
+//! A rule, to a plan or an extractor in Rust that a model writes, through every gate.
 
 use retort::author::{
-    Account, Attempt, AttemptKind, History, LoopConfig, LoopError, LoopOutcome, PipelineGates,
+    Account, Attempt, AttemptKind, Backend, History, Language, LoopConfig, LoopError, LoopOutcome,
+    PipelineGates,
     llm::{Draft, LlmClient, ModelSpec, Recorder, connect},
 };
 use retort::bundle::Coverage;
@@ -13,7 +14,7 @@ use serde::Serialize;
 use super::super::args::JsonArg;
 use super::super::coverage::StrictArg;
 use super::super::error::CliError;
-use super::super::model::ModelArgs;
+use super::super::model::{BackendArg, ModelArgs};
 use super::super::project::Project;
 use super::super::{CommandResult, CommandVerdict, output, runtime};
 use super::stored::{BundleReport, print_path, store};
@@ -26,7 +27,7 @@ struct AskedReport<'a> {
     /// Why it ended: a reason of the loop, or the code of the error that broke it off.
     reason: &'a str,
     bundle: Option<BundleReport>,
-    /// What came out of the samples, where a plan was accepted.
+    /// What came out of the samples, where something was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<Coverage>,
     #[serde(flatten)]
@@ -37,15 +38,18 @@ struct AskedReport<'a> {
 }
 
 pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> CommandResult {
-    let CompileArgs { model: args, keep, strict, output: JsonArg { json }, .. } = args;
+    let CompileArgs { model: args, backend: flags, keep, strict, output: JsonArg { json }, .. } =
+        args;
     let (keep, strict, json) = (*keep, *strict, *json);
     let policy = args.retry_policy()?;
+    let backend = backend(project, spec, flags)?;
     let task = project.task()?;
     let client = client(spec, args, project, &task)?;
     let pipeline = project.pipeline()?;
     let gates = PipelineGates::new(&pipeline, &task).smoke(project.smoke_options());
     let config = LoopConfig::builder()
         .max_attempts(args.max_attempts)
+        .backend(backend)
         .strategy(args.strategy())
         .repetition(policy)
         .token_budget(args.token_budget)
@@ -67,6 +71,15 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> C
         output::say(remark);
     }
     verdict
+}
+
+/// What the model is asked for. A draft is a plan, whatever may come after plans.
+fn backend(project: &Project, spec: &ModelSpec, flag: &BackendArg) -> Result<Backend, CliError> {
+    match (project.backend(flag.given()), spec) {
+        (Backend::Rust, ModelSpec::Draft) => Err(CliError::DraftInRust),
+        (Backend::Auto, ModelSpec::Draft) => Ok(Backend::Plan),
+        (backend, _) => Ok(backend),
+    }
 }
 
 fn client(
@@ -106,6 +119,7 @@ fn say(attempt: &Attempt, json: bool) {
         output::say(format_args!("repaired without asking: {change}"));
     }
     let kind = match record.kind {
+        AttemptKind::Model if record.backend == Language::Rust => "model rust",
         AttemptKind::Model => "model",
         AttemptKind::Given => "given",
         AttemptKind::Mechanical => "mechanical",
@@ -135,10 +149,10 @@ fn ended(
     json: bool,
 ) -> CommandResult {
     let mut coverage = outcome.accepted().map(|accepted| accepted.coverage(task));
-    if let (Some(coverage), Some(last)) = (&mut coverage, outcome.attempts().last())
-        && !last.record.cannot_express.is_empty()
+    if let (Some(coverage), Some(accepted)) = (&mut coverage, outcome.accepted_attempt())
+        && !accepted.record.cannot_express.is_empty()
     {
-        let said = last.record.cannot_express.join("; ");
+        let said = accepted.record.cannot_express.join("; ");
         coverage.warnings.push(Problem::new(Stage::Model, codes::PARTLY_EXPRESSED, said));
     }
     let errors = coverage.as_ref().map(|it| strict.errors(it)).unwrap_or_default();

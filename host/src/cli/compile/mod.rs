@@ -1,22 +1,25 @@
-//! `retort compile`: a plan, code, or a rule that a model writes a plan for, through every gate, to a bundle on disk.
+//! `retort compile`: a plan, code, or a rule that a model writes a plan or Rust for, through every gate, to a bundle on disk.
 
 mod asked;
 mod given;
 mod stored;
 
+use retort::author::Backend;
+
 use self::given::Given;
 use super::CommandResult;
 use super::args::JsonArg;
 use super::coverage::StrictArg;
-use super::model::ModelArgs;
+use super::error::CliError;
+use super::model::{BackendArg, ModelArgs};
 use super::project::{Origin, ProjectArgs};
 
 /// Turn a rule, a plan, or code, into a bundle, through every gate
 ///
-/// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, plan, source,
-/// policy, expected, allow_external_endpoints; paths relative to the folder). A plan, or code, goes through the gates once. With a
-/// rule, a model is asked for a plan, and each rejection is fed back to it until a plan passes or the attempts run out; what can
-/// be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. A new
+/// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, backend, plan,
+/// source, policy, expected, allow_external_endpoints; paths relative to the folder). A plan, or code, goes through the gates once. With
+/// a rule, a model is asked for a plan, or for Rust, and each rejection is fed back to it until an answer passes or the attempts run
+/// out; what can be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. A new
 /// bundle takes the place of earlier ones of the same function that share an event type with it.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -25,6 +28,8 @@ pub(super) struct CompileArgs {
     project: ProjectArgs,
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    backend: BackendArg,
     #[command(flatten)]
     keep: KeepArg,
     #[command(flatten)]
@@ -49,6 +54,7 @@ Examples:
   retort compile my-project --model openai:gpt-5-mini --record transcript.ndjson
   retort compile --rule rule.md --graph graph.yaml --samples events.ndjson --model draft
   retort compile my-project --model 'command:./ask.sh' --max-attempts 3 --json
+  retort compile my-project --model openai:gpt-5-mini --backend auto --max-attempts 8
   retort compile my-project --same-failure-limit 4 --escalate path_denied,out_of_fuel
 
 Models (--model, or `model` in retort.toml; draft where nothing is said):
@@ -65,6 +71,9 @@ pub(super) fn main(args: &CompileArgs) -> CommandResult {
     let source = project.source(args.model.spec())?;
     project.check_out()?;
     match source {
+        Origin::Plan(_) if project.backend(args.backend.given()) == Backend::Rust => {
+            Err(CliError::PlanInRust)
+        }
         Origin::Plan(path) => given::main(&project, &Given::Plan(path), args),
         Origin::Code(path) => given::main(&project, &Given::Code(path), args),
         Origin::Model(spec) => asked::main(&project, &spec, args),

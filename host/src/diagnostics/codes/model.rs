@@ -4,15 +4,15 @@ use super::{Cause, Code, CodeEntry, FailureKind, Stage, codes};
 
 codes! { Stage::Model;
     AMBIGUOUS_RESPONSE = "ambiguous_response":
-        "The model's answer holds more than one JSON object, and nothing tells which of them is the plan.",
-        "Ask for the plan alone; the loop does so by itself, with what was wrong.",
+        "The model's answer holds more than one JSON object, or block of Rust, and nothing tells which of them is meant.",
+        "Ask for the plan or the source alone; the loop does so by itself, with what was wrong.",
         kind(FailureKind::JsonInvalid);
     ANSWER_TOO_LARGE = "answer_too_large":
-        "The model's answer is more JSON, or a plan of more properties, than is read: 256 KiB, and 1,024 properties.",
+        "The model's answer is more JSON or source, or a plan of more properties, than is read: 256 KiB, and 1,024 properties.",
         "Ask for fewer properties in the rule; an entity of more than a thousand is better split in the graph spec.";
     CANNOT_EXPRESS = "cannot_express":
-        "The model says that no plan can say what the rule asks for, and gave none.",
-        "Read what it says in the message; ask in the rule for less, or for what a plan can say: docs/plan.md has the language.",
+        "The model says that no plan can say what the rule asks for, or no extractor do it, and gave none.",
+        "Read what it says in the message; ask in the rule for less, or let the model write Rust where plans can't say it (`--backend auto`).",
         kind(FailureKind::MissingContext),
         in_rule("Ask in the rule for what a plan can say, or leave out what it can't.");
     DRAFT_LIMIT = "draft_limit":
@@ -54,7 +54,7 @@ codes! { Stage::Model;
         "The file in which the calls to the model are recorded can't be written.",
         "Give --record a file in a directory that exists and may be written, on a disk that isn't full.";
     MODEL_REFUSED = "model_refused":
-        "The model, or a filter before or behind it, declined to answer, and there is no plan in what it said.",
+        "The model, or a filter before or behind it, declined to answer, and there is no plan or source in what it said.",
         "Look at the rule and the sample events for what may have caused it, or use another model.";
     MODEL_REPLAY_FAILED = "model_replay_failed":
         "The recorded transcript can't be read, or holds no answer to this request.",
@@ -97,11 +97,19 @@ codes! { Stage::Model;
         "The rule is longer than a prompt may hold. It isn't cut, since half a rule is another rule.",
         "Shorten it to what concerns this plan; what events look like belongs into the event schema.",
         kind(FailureKind::MissingContext);
+    RUST_NOT_TAKEN = "rust_not_taken":
+        "A model was asked for an extractor in Rust, and the gates that judge its answers take plans alone.",
+        "Ask for plans, or use gates that compile Rust: those of a pipeline do.",
+        kind(FailureKind::ToolError);
+    SOURCE_MISSING = "source_missing":
+        "The model was asked for an extractor in Rust, and its answer holds no source.",
+        "Ask for the source alone; the loop does so by itself, with what was wrong.",
+        kind(FailureKind::JsonInvalid);
     TOKEN_BUDGET_SPENT = "token_budget_spent":
         "The tokens that all answers together may cost are spent, or too few are left for the next request.",
         "Allow more tokens; what was learned so far is in the record.";
     TRUNCATED_RESPONSE = "truncated_response":
-        "The model's answer was cut off before the JSON object in it ended.",
+        "The model's answer was cut off before the JSON object or the source in it ended.",
         "Allow the model longer answers, or map fewer properties; the loop asks for a shorter answer by itself.",
         kind(FailureKind::JsonInvalid),
         cause(Cause::Length),

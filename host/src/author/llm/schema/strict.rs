@@ -258,8 +258,10 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_of_plans_has_a_strict_form() {
-        for schema in [crate::plan::schema(), crate::author::answer::schema()] {
+    fn the_schemas_of_answers_have_a_strict_form() {
+        use crate::author::answer::{rust_schema, schema};
+
+        for schema in [crate::plan::schema(), schema(), rust_schema()] {
             assert!(strict(&schema).is_some());
         }
     }
