@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Category, Channel, GateError, Gates, Rejection, Verdict};
+use super::{Category, Channel, GateError, Gates, Rejection, Verdict, rust_rejection};
 use crate::author::answer::AnswerError;
 use crate::author::background::run_blocking;
 use crate::author::repair::mechanical::{
@@ -70,6 +70,19 @@ impl Gates for PipelineGates {
             Ok(accepted) => Ok(Verdict::Accepted(accepted)),
             Err(error) if error.is_of_host() => Err(GateError::new(&error)),
             Err(error) => Ok(Verdict::Rejected(rejection(&error, &plan, &gates.task, cancel))),
+        };
+        run_blocking(judging).await?
+    }
+
+    async fn judge_rust(&self, source: &str) -> Result<Verdict<Accepted>, GateError> {
+        let (gates, source) = (self.clone(), source.to_owned());
+        let judging = move |cancel: &Cancel| match gates
+            .pipeline
+            .accept_rust(&source, Request::new(&gates.task).smoke(gates.smoke).cancel(cancel))
+        {
+            Ok(accepted) => Ok(Verdict::Accepted(accepted)),
+            Err(error) if error.is_of_host() => Err(GateError::new(&error)),
+            Err(error) => Ok(Verdict::Rejected(rust_rejection(&error, &source))),
         };
         run_blocking(judging).await?
     }
