@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use retort::Coded;
 use retort::gate::{SourceLimits, StructuralLimits, VettedSource, inspect, vet_source};
-use retort::sandbox::{RustcError, RustcLimits, RustcOptions, Toolchain};
+use retort::sandbox::{Confinement, RustcError, RustcLimits, RustcOptions, Toolchain};
 
 use crate::support::{guest_rustc, rustc};
 
@@ -78,9 +78,8 @@ fn a_source_becomes_a_module_that_is_the_same_each_time_and_names_nothing_of_the
     let again = toolchain().compile(&body(PLAIN)).unwrap();
     assert_eq!(made.unstripped, again.unstripped);
     let text = String::from_utf8_lossy(&made.unstripped);
-    for place in
-        [std::env::temp_dir().to_str().unwrap(), env!("CARGO_MANIFEST_DIR"), "/root", "/home"]
-    {
+    // A toolchain that was built on this machine may name directories of its own sources.
+    for place in [std::env::temp_dir().to_str().unwrap(), env!("CARGO_MANIFEST_DIR")] {
         assert!(!text.contains(place), "{place}");
     }
     assert!(text.contains("src/lib.rs"));
@@ -202,15 +201,66 @@ fn nothing_is_left_behind() {
     assert_eq!(left, 0);
 }
 
+/// A program of this text.
+fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn a_compiler_reads_and_writes_nothing_but_its_own_where_the_kernel_can_keep_it_from_that() {
+    let toolchain = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (own, host) = (toolchain.path(), elsewhere.path());
+    fs::write(own.join("libcore-1.rlib"), "").unwrap();
+    fs::write(host.join("secret"), "secret\n").unwrap();
+    // What it does in the place of compiling an extractor; it makes empty files of libraries.
+    let made = |name: &str, attack: &str| {
+        let text = format!(
+            "#!/bin/sh
+case \"$*\" in
+-vV) echo release: 1.96.0; exit;;
+--print*) echo {own}; exit;;
+*--crate-name=extractor*) {attack}
+  printf '\\000asm\\001\\000\\000\\000' > module.wasm; exit;;
+esac
+while [ \"$1\" != -o ]; do shift; done
+: > \"$2\"
+",
+            own = own.display()
+        );
+        let mut options = options(|_| {});
+        options.rustc = Some(script(own, name, &text));
+        let toolchain = Toolchain::find(options).unwrap_or_else(|error| panic!("{error}"));
+        toolchain.compile(&body(PLAIN))
+    };
+    let harmless = made("harmless", ":").unwrap_or_else(|error| panic!("{error}"));
+    if harmless.confinement != Confinement::Landlock {
+        eprintln!("skipped: this kernel has no Landlock");
+        return;
+    }
+    let path = |name: &str| host.join(name).display().to_string();
+    for (name, attack) in [
+        ("reads", format!("read line < {} && exit 3", path("secret"))),
+        ("writes", format!("echo x > {} && exit 3", path("written"))),
+        ("environment", "[ -n \"$HOME$CARGO_MANIFEST_DIR\" ] && exit 3".to_owned()),
+        ("starts", "/bin/cat /dev/null && exit 3".to_owned()),
+    ] {
+        // A shell ends where a redirection of a builtin fails only for some of them.
+        let made = made(name, &format!("({attack}); [ $? = 3 ] && exit 3"));
+        if let Err(error) = made {
+            panic!("{name}: {error}");
+        }
+    }
+    assert!(!host.join("written").exists());
+}
+
 #[test]
 fn what_is_no_toolchain_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let script = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path
-    };
+    let script = |name: &str, text: &str| script(folder.path(), name, text);
     let found = |program: &Path| {
         let mut options = options(|_| {});
         options.rustc = Some(program.to_owned());

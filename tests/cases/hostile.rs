@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::Trial;
 use retort::sandbox::{Allocator, ForeignModules, Isolation, Options, Pool};
-use retort::selftest::{self, Case, CaseKind, Config};
+use retort::selftest::{self, Case, Config};
 
 use serde_json::Value;
 
@@ -42,9 +42,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut in_table = Vec::new();
     for (name, (file, text)) in files {
         let (title, corpus) = (format!("hostile::{name}"), Arc::clone(&corpus));
-        match Case::parse(&file, &text).map(|case| case.kind()) {
-            Ok(CaseKind::Rust) => trials.push(with_rustc(title, move |_| drop(corpus.ran(&name)))),
-            Ok(_) => {
+        match Case::parse(&file, &text).map(|case| case.needs_rustc()) {
+            Ok(true) => trials.push(with_rustc(title, move |_| drop(corpus.ran(&name)))),
+            Ok(false) => {
                 in_table.push(name.clone());
                 trials.push(trial(title, move || drop(corpus.ran(&name))));
             }

@@ -3,6 +3,8 @@
 use thiserror::Error;
 
 use super::expand::expand;
+use crate::diagnostics::codes::lookup;
+use crate::diagnostics::problem::Stage;
 use crate::gate::inspect::StructuralLimits;
 use crate::sandbox::Limits;
 use crate::sandbox::tenant::Figures;
@@ -22,6 +24,8 @@ pub enum CaseKind {
     Module,
     /// A guest in Rust.
     Rust,
+    /// The source of an extractor in Rust, as a model would write it.
+    Source,
     /// A plan.
     Plan,
     /// An event.
@@ -37,10 +41,11 @@ pub enum CaseKind {
 }
 
 impl CaseKind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Wat,
         Self::Module,
         Self::Rust,
+        Self::Source,
         Self::Plan,
         Self::Event,
         Self::Result,
@@ -56,6 +61,7 @@ impl CaseKind {
             Self::Wat => "wat",
             Self::Module => "module",
             Self::Rust => "rust",
+            Self::Source => "source",
             Self::Plan => "plan",
             Self::Event => "event",
             Self::Result => "result",
@@ -163,6 +169,18 @@ impl Case {
     #[must_use]
     pub fn kind(&self) -> CaseKind {
         self.kind
+    }
+
+    /// Whether a Rust compiler is needed to try it: what the source gate stops needs none.
+    #[must_use]
+    pub fn needs_rustc(&self) -> bool {
+        match self.kind {
+            CaseKind::Rust => true,
+            CaseKind::Source => {
+                lookup(self.expect()).is_none_or(|code| code.stage != Stage::Source)
+            }
+            _ => false,
+        }
     }
 
     /// The code of the event that doesn't set it off.

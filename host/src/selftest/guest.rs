@@ -9,7 +9,8 @@ use super::attempt::CaseAttempt;
 use super::setting::Setting;
 use crate::diagnostics::problem::{Coded, Problem};
 use crate::diagnostics::untrusted::bounded;
-use crate::sandbox::{Extractor, Runner};
+use crate::gate::source::{SourceLimits, vet};
+use crate::sandbox::{Extractor, Runner, RustcLimits};
 
 /// How many times its deadline an event may take, besides five seconds: a machine may have more to do.
 const DEADLINES: u32 = 4;
@@ -54,6 +55,24 @@ pub(super) fn from_rust(setting: &Setting, case: &Case) -> Result<CaseAttempt, C
         return Err(CaseAttempt::failed(format!("rustc: {said}")));
     }
     from_bytes(setting, case, &fs::read(&module)?)
+}
+
+/// The source of an extractor, through its gate and the compiler.
+pub(super) fn from_source(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
+    let source = vet(&case.body()?, &SourceLimits::default()).map_err(|refused| {
+        let problems = refused.problems().iter().map(Coded::problem).collect();
+        CaseAttempt::stopped_by_one(problems, case)
+    })?;
+    if !case.needs_rustc() {
+        return Ok(CaseAttempt::passed());
+    }
+    let toolchain = setting.toolchain()?;
+    let mut limits = RustcLimits::default();
+    limits.time_ms = case.limits(&setting.config().options.limits).compile_ms;
+    let made = toolchain
+        .compile_within(&source, &limits)
+        .map_err(|error| CaseAttempt::stopped_by_one(error.problems(), case))?;
+    from_bytes(setting, case, &made.module)
 }
 
 /// A guest as its bytes.

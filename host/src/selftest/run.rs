@@ -71,8 +71,13 @@ pub fn run<'c>(
 /// What a case needs and the configuration doesn't have.
 fn lacking(case: &Case, config: &Config) -> Option<&'static str> {
     let in_process = config.options.foreign == ForeignModules::InProcess;
-    if case.kind() == CaseKind::Rust && config.rustc.is_none() {
+    if case.needs_rustc() && config.rustc.is_none() {
         Some("no rustc for wasm32-wasip1 is named")
+    } else if case.needs_rustc()
+        && case.kind() == CaseKind::Source
+        && !matches!(config.options.foreign, ForeignModules::Helper(_))
+    {
+        Some("there is no helper to confine the compiler")
     } else if in_process && COMPILER_CODES.contains(&case.expect()) {
         Some("modules are compiled in this process, which it would harm")
     } else {
@@ -131,6 +136,7 @@ fn attempt(setting: &Setting, case: &Case) -> CaseAttempt {
         CaseKind::Wat => guest::from_text(setting, case),
         CaseKind::Module => guest::from_hexadecimal(setting, case),
         CaseKind::Rust => guest::from_rust(setting, case),
+        CaseKind::Source => guest::from_source(setting, case),
         CaseKind::Plan => plan::attempt(setting, case),
         CaseKind::Event => event::attempt(setting, case),
         CaseKind::Result => result::attempt(setting, case),

@@ -13,7 +13,9 @@ use crate::evidence::{Samples, Task};
 use crate::gate::inspect::{Grant, Inspected, inspect_granting, prove};
 use crate::graph::GraphSpec;
 use crate::render::compile::compile_text;
-use crate::sandbox::{ModuleLoadError, Options, Sandbox, WasiGrants};
+use crate::sandbox::{
+    ForeignModules, ModuleLoadError, Options, RustcOptions, Sandbox, Toolchain, WasiGrants,
+};
 
 /// The plan of the honest tenant, which the bundles of cases are made from.
 pub(super) const PLAN: &str = include_str!("honest/plan.json");
@@ -34,6 +36,7 @@ pub(super) struct Setting {
     engine: Sandbox,
     task: Task,
     good_bundle: OnceLock<GoodBundle>,
+    toolchain: OnceLock<Result<Toolchain, String>>,
 }
 
 impl Setting {
@@ -50,7 +53,7 @@ impl Setting {
         let samples = Samples::parse(SAMPLES, "samples.ndjson")
             .expect("the corpus's samples are built in, and a test reads them");
         let task = Task::new(graph, samples);
-        Ok(Self { config, engine, task, good_bundle: OnceLock::new() })
+        Ok(Self { config, engine, task, good_bundle: OnceLock::new(), toolchain: OnceLock::new() })
     }
 
     pub(super) fn config(&self) -> &Config {
@@ -75,6 +78,19 @@ impl Setting {
     /// The gates of a case.
     pub(super) fn pipeline(&self, case: &Case) -> Result<Pipeline, ModuleLoadError> {
         Ok(Pipeline::from(self.sandbox(case)?))
+    }
+
+    /// What sources are compiled by; found when the first one is.
+    pub(super) fn toolchain(&self) -> Result<&Toolchain, CaseAttempt> {
+        let found = self.toolchain.get_or_init(|| {
+            let ForeignModules::Helper(helper) = &self.config.options.foreign else {
+                return Err("there is no helper to confine the compiler".to_owned());
+            };
+            let mut options = RustcOptions::new(helper);
+            options.rustc.clone_from(&self.config.rustc);
+            Toolchain::find(options).map_err(|error| error.to_string())
+        });
+        found.as_ref().map_err(CaseAttempt::failed)
     }
 
     /// What plans are checked against.

@@ -77,6 +77,7 @@ const GATES: &[(&str, &str)] = &[
     ("invalid_module", "inspect: validation"),
     ("malformed_module", "inspect: decoding"),
     ("not_a_module", "inspect: decoding"),
+    ("rustc_", "compile: rustc"),
     ("bad_buffer", "abi: buffer"),
     ("bad_result", "abi: range"),
     ("result_not_utf8", "abi: UTF-8"),

@@ -66,6 +66,8 @@ impl Setting {
         command.args([self.argument, self.isolation, self.allocator]);
         if let Some(rustc) = rustc() {
             command.env("RETORT_RUSTC", rustc);
+            // Where the compiled SDK is kept: not among what this user keeps.
+            command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
         }
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let piped = "both ends are piped";

@@ -16,7 +16,7 @@ codes! { Stage::Compile;
     RUSTC_CRASHED = "rustc_crashed":
         "The Rust compiler ended without a module and without an error of the source.",
         "Read what it said; write the part that it is about in another way.";
-    RUSTC_MEMORY = "rustc_memory_exceeded":
+    RUSTC_MEMORY_EXCEEDED = "rustc_memory_exceeded":
         "The Rust compiler asked for more memory than it may have.",
         "Make the source smaller: fewer and shallower generic types, and no large arrays or constants.",
         kind(FailureKind::ReasoningError),

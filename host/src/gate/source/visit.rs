@@ -72,8 +72,6 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         let span = item.span();
         match item {
-            // Told by their words.
-            Item::ExternCrate(_) | Item::ForeignMod(_) | Item::Static(_) => return,
             Item::Union(_) => self.item(span, "unions", "use an enum"),
             Item::TraitAlias(_) | Item::Verbatim(_) => self.unstable(span),
             Item::Trait(declared) if declared.auto_token.is_some() => self.unstable(span),

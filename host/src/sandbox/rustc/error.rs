@@ -104,7 +104,7 @@ impl Coded for RustcError {
             Self::ToolchainFailed(_) => codes::TOOLCHAIN_FAILED,
             Self::Rejected { .. } => codes::RUSTC_REJECTED,
             Self::Timeout { .. } => codes::RUSTC_TIMEOUT,
-            Self::Memory { .. } => codes::RUSTC_MEMORY,
+            Self::Memory { .. } => codes::RUSTC_MEMORY_EXCEEDED,
             Self::Crashed(_) => codes::RUSTC_CRASHED,
             Self::ModuleTooLarge { .. } => codes::RUSTC_MODULE_TOO_LARGE,
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::compiler::Compiler;
 use super::job::Job;
 use super::sdk::{Sdk, SdkLibraries, private_directory};
-use super::{RustModule, RustcError, RustcOptions, flags, strip};
+use super::{RustModule, RustcError, RustcLimits, RustcOptions, flags, strip};
 use crate::gate::VettedSource;
 use crate::sandbox::helper::Slots;
 
@@ -51,6 +51,18 @@ impl Toolchain {
     /// # Errors
     /// [`RustcError`]: the errors of the source, or the limit that the compiler ran into.
     pub fn compile(&self, source: &VettedSource) -> Result<RustModule, RustcError> {
+        self.compile_within(source, &self.options.limits)
+    }
+
+    /// The same within other limits than those that the toolchain was found with.
+    ///
+    /// # Errors
+    /// As [`Toolchain::compile`].
+    pub fn compile_within(
+        &self,
+        source: &VettedSource,
+        limits: &RustcLimits,
+    ) -> Result<RustModule, RustcError> {
         let _slot = self.slots.take();
         let failed = |error: std::io::Error| {
             RustcError::ToolchainFailed(format!("a directory for it: {error}"))
@@ -65,11 +77,10 @@ impl Toolchain {
         fs::write(&file, format!("{}{}", flags::PREFIX, source.text())).map_err(failed)?;
         let mut read = self.compiler.readable();
         read.extend(self.sdk.readable());
-        let limits = &self.options.limits;
         let done = Job {
             helper: &self.options.helper,
             program: &self.compiler.program,
-            arguments: self.arguments(&directory),
+            arguments: self.arguments(&directory, limits),
             directory: &directory,
             read,
             limits,
@@ -90,13 +101,13 @@ impl Toolchain {
         Ok(RustModule { module, unstripped, confinement: done.confinement })
     }
 
-    fn arguments(&self, directory: &Path) -> Vec<String> {
+    fn arguments(&self, directory: &Path, limits: &RustcLimits) -> Vec<String> {
         let mut arguments: Vec<String> =
             flags::COMMON.iter().chain(flags::EXTRACTOR).map(|it| (*it).to_owned()).collect();
         arguments.push(format!(
             "-Clink-arg=--max-memory={}",
             // Whole pages, which a linker insists on.
-            self.options.limits.guest_memory_bytes & !0xffff
+            limits.guest_memory_bytes & !0xffff
         ));
         arguments.extend(self.compiler.remap(directory));
         // Its own name for it; the SDK's library is what `std` means.
