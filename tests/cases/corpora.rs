@@ -24,7 +24,7 @@ use crate::support::{assert_sparing, rendered};
 use crate::trial::on_shared;
 
 use digest::Digest;
-use rule::Rule;
+pub(crate) use rule::Rule;
 
 /// Failures of one rule that are listed.
 const SHOWN: usize = 10;

@@ -1,6 +1,8 @@
 //! Guests in Rust: what the crates they are written with make of them.
 
 mod build;
+mod examples;
+mod rendering;
 
 use std::path::Path;
 
@@ -24,7 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("what_is_refused_by_the_compiler", what_is_refused_by_the_compiler),
     ];
     let named = checks.into_iter().map(|(name, check)| with_rustc(format!("guest::{name}"), check));
-    named.collect()
+    named.chain(examples::trials()).chain(rendering::trials()).collect()
 }
 
 const EVENT: &str = r#"{"event_type": "order.placed", "session_id": "s\u00401", "span_id": "p",

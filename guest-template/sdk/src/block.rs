@@ -58,6 +58,8 @@ impl<'a> Block<'a> {
         Some((word([a, b, c, d]), offset as usize, length as usize))
     }
 
+    /// A function of its own: it is called for each field of an event, and of each row.
+    #[inline(never)]
     fn value(self, at: usize) -> Value<'a> {
         let Some((kind, offset, length)) = self.record(at) else { return Value::ABSENT };
         let Some(kind) = Kind::of_record(kind) else { return Value::ABSENT };
@@ -138,3 +140,10 @@ impl<'a, T: Record<'a>> Iterator for RowIter<'a, T> {
 }
 
 impl<'a, T: Record<'a>> ExactSizeIterator for RowIter<'a, T> {}
+
+/// Calls a function that stays one: were it a part of its caller, each field of an event would be a local of it, and functions
+/// may have few.
+#[inline(never)]
+pub fn enter<R>(function: impl FnOnce() -> R) -> R {
+    function()
+}

@@ -115,7 +115,7 @@ pub const fn section<const N: usize>(declaration: &Declaration) -> [u8; N] {
 
 impl Declaration {
     const fn check(&self) {
-        check_function(self.function);
+        check_function(plain(self.function));
         if self.event_types.is_empty() || self.event_types.len() > MAX_EVENT_TYPES {
             refuse(&["event_types: expected 1 to 1024 of them"]);
         }
@@ -152,7 +152,7 @@ impl Declaration {
 
     const fn write<const N: usize>(&self, out: &mut Sink<N>) {
         out.text("{\"abi\":1,\"function\":");
-        out.string(self.function);
+        out.string(plain(self.function));
         out.text(",\"event_types\":");
         out.strings(self.event_types);
         out.text(",\"inputs\":[");
@@ -402,20 +402,17 @@ const fn position(inputs: &[Input], before: usize, name: &str) -> Option<usize> 
     None
 }
 
+/// A name without the `r#` that makes one of a keyword.
+const fn plain(name: &str) -> &str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
+
 /// Names that are the ABI's, or those of functions that the compiler calls.
-const RESERVED: &[&str] = &[
-    "memory",
-    "_start",
-    "_initialize",
-    "main",
-    "memcpy",
-    "memmove",
-    "memset",
-    "memcmp",
-    "bcmp",
-    "strlen",
-    "rust_begin_unwind",
-];
+const RESERVED: &[&str] =
+    &["memory", "_start", "_initialize", "main", "memcpy", "memmove", "memset", "memcmp", "bcmp"];
 
 const fn check_function(name: &str) {
     let bytes = name.as_bytes();

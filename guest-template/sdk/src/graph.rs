@@ -109,6 +109,7 @@ impl Graph {
     }
 
     /// Begins a node. It is there when its key is whole and [`add`](NodeDraft::add) is called.
+    #[inline(never)]
     pub fn node<'g>(&'g mut self, entity: &'g str) -> NodeDraft<'g> {
         self.settle();
         self.properties.clear();
@@ -126,6 +127,7 @@ impl Graph {
     }
 
     /// Begins an edge. Its id is made of those of its nodes and its name.
+    #[inline(never)]
     pub fn edge(&mut self, relationship: &str, from: NodeId, to: NodeId) -> Edge<'_> {
         self.begin_edge();
         self.put_id(from);
@@ -171,6 +173,7 @@ impl Graph {
         before
     }
 
+    #[inline(never)]
     fn edge_head(&mut self, relationship: &str, from: NodeId, to: NodeId) -> Edge<'_> {
         self.edges.raw(r#"","relationship_name":""#);
         self.edges.escaped(relationship);
@@ -203,8 +206,8 @@ impl Graph {
         }
     }
 
-    /// Adds a property to the item that is open.
-    #[inline]
+    /// Adds a property to the item that is open. One function for each type of value, so that those that call it stay small.
+    #[inline(never)]
     fn property(&mut self, name: &str, value: &impl Property) {
         let out = match self.open {
             Open::Node => &mut self.nodes,
@@ -236,6 +239,7 @@ impl Graph {
     }
 }
 
+#[inline(never)]
 fn claim(list: &mut Out, span_id: &impl Scalar) {
     let before = list.len();
     list.raw(if before == 0 { "\"" } else { ",\"" });
@@ -305,7 +309,7 @@ pub struct NodeDraft<'g> {
 
 impl<'g> NodeDraft<'g> {
     /// Adds a part of the key, which is a property too. Where it isn't a string, a number or a boolean, there will be no node.
-    #[inline]
+    #[inline(never)]
     pub fn key(mut self, name: &str, value: impl Scalar) -> Self {
         let Graph { nodes, keys, properties, .. } = &mut *self.graph;
         nodes.byte(if self.keys == 0 { b':' } else { b',' });
@@ -328,7 +332,7 @@ impl<'g> NodeDraft<'g> {
     }
 
     /// Adds the node to the result. `None` where it has no key, or a part of it isn't there.
-    #[inline]
+    #[inline(never)]
     pub fn add(self) -> Option<Node<'g>> {
         let Self { graph, entity, id, .. } = self;
         if self.missing || self.keys == 0 {
@@ -358,6 +362,7 @@ impl<'g> NodeDraft<'g> {
     }
 
     /// The id alone, of a node that other events describe: for an edge to it. `None` as for [`add`](Self::add).
+    #[inline(never)]
     pub fn reference(self) -> Option<NodeId> {
         let Self { graph, start, id, .. } = self;
         let found = (!self.missing && self.keys > 0).then(|| {

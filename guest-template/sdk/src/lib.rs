@@ -67,7 +67,7 @@ pub mod __private {
     pub use alloc::string::String;
     pub use alloc::vec::Vec;
 
-    pub use crate::block::{Block, Extractor, Record, Records, RowIter};
+    pub use crate::block::{Block, Extractor, Record, Records, RowIter, enter};
     pub use crate::declaration::{
         Declaration, Input, Rows, first, first_list, section, section_length,
     };

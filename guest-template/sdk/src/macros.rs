@@ -71,7 +71,7 @@ macro_rules! __extractor {
                 pub $name: $crate::Value<'a>,
             )*
             $($($rows: $crate::__private::RowIter<'a, rows::$rows<'a>>,)*)?
-            event: ::core::marker::PhantomData<&'a ()>,
+            __event: ::core::marker::PhantomData<&'a ()>,
         }
 
         #[allow(dead_code, reason = "not all that is declared needs to be read")]
@@ -97,7 +97,7 @@ macro_rules! __extractor {
                         #[doc = stringify!($column)]
                         pub $column: $crate::Value<'a>,
                     )*
-                    row: ::core::marker::PhantomData<&'a ()>,
+                    __row: ::core::marker::PhantomData<&'a ()>,
                 }
 
                 impl<'a> $crate::__private::Record<'a> for $rows<'a> {
@@ -109,7 +109,7 @@ macro_rules! __extractor {
                     #[inline]
                     fn read(records: &mut $crate::__private::Records<'a>) -> Self {
                         let _ = &records;
-                        Self { $($column: records.next(),)* row: ::core::marker::PhantomData }
+                        Self { $($column: records.next(),)* __row: ::core::marker::PhantomData }
                     }
                 }
             )*)?
@@ -161,7 +161,7 @@ macro_rules! __extractor {
                 let event = Event {
                     $($name: records.next(),)*
                     $($($rows: records.rows(),)*)?
-                    event: ::core::marker::PhantomData,
+                    __event: ::core::marker::PhantomData,
                 };
                 $crate::__serve! { $form $function event }
             }
@@ -213,11 +213,11 @@ macro_rules! __extractor {
 macro_rules! __serve {
     (graph $function:ident $event:ident) => {{
         let mut graph = $crate::Graph::new();
-        $function(&$event, &mut graph);
+        $crate::__private::enter(|| $function(&$event, &mut graph));
         graph.finish()
     }};
     (json $function:ident $event:ident) => {{
-        let result: $crate::__private::String = $function(&$event);
+        let result: $crate::__private::String = $crate::__private::enter(|| $function(&$event));
         result.into_bytes()
     }};
 }

@@ -276,6 +276,20 @@ impl Property for Json {
     }
 }
 
+impl Scalar for Json {
+    fn write_text(&self, out: &mut Out) -> bool {
+        match self {
+            Self::Bool(value) => value.write(out),
+            Self::Number(number) => {
+                out.raw(&number.0);
+                true
+            }
+            Self::String(text) => text.write_text(out),
+            Self::Null | Self::Array(_) | Self::Object(_) => false,
+        }
+    }
+}
+
 fn write_tree(json: &Json, out: &mut Out, levels: u32) {
     let Some(inside) = levels.checked_sub(1) else { return out.raw("null") };
     match json {

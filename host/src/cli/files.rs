@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use retort::evidence::Expected;
 use retort::internal::{document::DocumentKind, wording::json_in_text};
 use retort::plan::{self, Plan};
-use retort::render::{Source, render};
+use retort::render::{Source, render, render_rust};
 use retort::sandbox::DEFAULT_MAX_EVENT_BYTES;
 use retort::{Coded, EventSchema, GraphSpec, Limits, Rule, Samples, TenantPolicy};
 
@@ -160,5 +160,12 @@ pub(super) fn read_plan(path: &Path) -> Result<Option<Plan>, CliError> {
 pub(super) fn read_renderable(path: &Path) -> Result<Option<Source>, CliError> {
     let Some(plan) = read_plan(path)? else { return Ok(None) };
     let rendered = render(&plan);
+    Ok(rendered.inspect_err(|error| output::problem(&name(path), &error.problem())).ok())
+}
+
+/// A plan as source in Rust; `None` where a problem was reported.
+pub(super) fn read_rendered_as_rust(path: &Path) -> Result<Option<String>, CliError> {
+    let Some(plan) = read_plan(path)? else { return Ok(None) };
+    let rendered = render_rust(&plan);
     Ok(rendered.inspect_err(|error| output::problem(&name(path), &error.problem())).ok())
 }

@@ -43,7 +43,7 @@ pub(super) fn module(plan: &Plan) -> Result<(String, Option<ResultForm>), Render
 }
 
 /// What the extractor declares.
-fn section(plan: &Plan, lowered: &Lowered<'_>) -> Result<Section, RenderError> {
+pub(super) fn section(plan: &Plan, lowered: &Lowered<'_>) -> Result<Section, RenderError> {
     let patterns = plan.event_types().patterns().iter().map(ToString::to_string).collect();
     let (inputs, rows) = lowered.inputs.declared();
     let has_rows = !rows.is_empty();
@@ -111,7 +111,7 @@ fn assembled(
 }
 
 /// The first few of something, for a comment.
-fn listed(mut all: impl Iterator<Item = String>) -> String {
+pub(super) fn listed(mut all: impl Iterator<Item = String>) -> String {
     let few: Vec<String> = all.by_ref().take(4).collect();
     let more = if all.next().is_some() { ", ..." } else { "" };
     format!("{}{more}", few.join(", "))

@@ -20,6 +20,7 @@ mod inputs;
 mod items;
 mod lower;
 mod parts;
+mod rust;
 mod single;
 mod source;
 mod text;
@@ -35,6 +36,7 @@ use crate::diagnostics::problem::Coded;
 pub use compile::{CompileError, Compiled, compile, compile_text};
 /// The version of what rendering makes of a plan.
 pub use retort_guest_template::VERSION as TEMPLATE_VERSION;
+pub use rust::render_rust;
 pub use source::{Source, render};
 
 /// Bytes that the input block of a rendered extractor without rows may have: 1 MiB.

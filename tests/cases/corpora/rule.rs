@@ -17,11 +17,11 @@ use super::gold::Gold;
 const CORPORA: [&str; 3] = ["github_webhooks", "agent_telemetry", "security_logs"];
 
 /// A rule, with all that belongs to it.
-pub(super) struct Rule {
+pub(crate) struct Rule {
     corpus: &'static str,
     pub(super) name: String,
-    pub(super) plan: Plan,
-    pub(super) events: Vec<Event>,
+    pub(crate) plan: Plan,
+    pub(crate) events: Vec<Event>,
     /// What results have to equal, in the order of the events.
     pub(super) gold: Option<Vec<Gold>>,
     /// What results have to fit.
@@ -77,12 +77,12 @@ struct Declined {
 
 /// An event, with what tells it from others.
 #[derive(Deserialize)]
-pub(super) struct Event {
+pub(crate) struct Event {
     pub(super) event_type: String,
     pub(super) session_id: Option<String>,
     pub(super) span_id: Option<String>,
     #[serde(skip)]
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 impl Event {
@@ -99,7 +99,7 @@ impl Event {
 
 impl Rule {
     /// Of which corpus there is a rule of which name.
-    pub(super) fn listed() -> Vec<(&'static str, String)> {
+    pub(crate) fn listed() -> Vec<(&'static str, String)> {
         let mut listed = Vec::new();
         for corpus in CORPORA {
             let listings = listings(corpus);
@@ -109,7 +109,7 @@ impl Rule {
         listed
     }
 
-    pub(super) fn read(corpus: &'static str, name: String, corpora: &Path) -> Self {
+    pub(crate) fn read(corpus: &'static str, name: String, corpora: &Path) -> Self {
         let listing = listings(corpus).remove(&name).unwrap();
         Self::new(corpus, name, listing, &plans(corpus), &corpora.join(corpus))
     }
