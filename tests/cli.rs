@@ -14,6 +14,7 @@ mod outputs;
 mod packed;
 mod project;
 mod resume;
+mod rust;
 mod selftest;
 mod signals;
 mod sizes;

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::support::rustc;
+
 /// What a command left.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended {
@@ -27,7 +29,25 @@ pub(crate) fn retort_with<S: AsRef<OsStr>>(
     stdin: &[u8],
     folder: Option<&Path>,
 ) -> Ended {
+    run(Command::new(env!("CARGO_BIN_EXE_retort")), args, stdin, folder)
+}
+
+/// The same with the compiler for extractors in Rust that the tests have found.
+pub(crate) fn retort_with_rustc<S: AsRef<OsStr>>(
+    args: impl IntoIterator<Item = S>,
+    folder: Option<&Path>,
+) -> Ended {
     let mut command = Command::new(env!("CARGO_BIN_EXE_retort"));
+    command.envs(rustc().map(|found| ("RETORT_RUSTC", found)));
+    run(command, args, b"", folder)
+}
+
+fn run<S: AsRef<OsStr>>(
+    mut command: Command,
+    args: impl IntoIterator<Item = S>,
+    stdin: &[u8],
+    folder: Option<&Path>,
+) -> Ended {
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Some(folder) = folder {
         command.current_dir(folder);

@@ -9,6 +9,9 @@ use wasmparser::{Parser, Payload};
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
+/// How far before an offset is looked for a line that its code belongs to.
+const NEAR_BYTES: usize = 64;
+
 /// What the debug information of a module says. It is a compiler's, of a source that nobody vouches for: what can't be read of it
 /// is left out.
 pub(super) struct Places<'a> {
@@ -53,8 +56,18 @@ impl<'a> Places<'a> {
         Some(Self { context, code: code? })
     }
 
+    /// Where an offset is, or, where the compiler has given its code to no line, what is shortly before it.
+    pub(super) fn near_offset(&self, offset: usize) -> Vec<Place> {
+        let before = offset.saturating_sub(NEAR_BYTES)..=offset;
+        before
+            .rev()
+            .map(|offset| self.of_offset(offset))
+            .find(|it| !it.is_empty())
+            .unwrap_or_default()
+    }
+
     /// Where an offset is, and the places that what is there was inlined into, the innermost one first.
-    pub(super) fn of_offset(&self, offset: usize) -> Vec<Place> {
+    fn of_offset(&self, offset: usize) -> Vec<Place> {
         let mut places = Vec::new();
         let Some(address) = offset.checked_sub(self.code) else { return places };
         let Ok(mut frames) = self.context.find_frames(address as u64).skip_all_loads() else {

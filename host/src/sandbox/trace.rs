@@ -67,7 +67,7 @@ impl Tracer {
         runner.run(event).err()?;
         let places = Places::of(self.module.wasm())?;
         let frames = runner.take_trace();
-        let all = frames.iter().flat_map(|frame| places.of_offset(frame.offset));
+        let all = frames.iter().flat_map(|frame| places.near_offset(frame.offset));
         let own: Vec<Place> =
             all.filter(|place| place.file == RUST_SOURCE).take(MAX_CALLS).collect();
         let said = |place: &Place| {
