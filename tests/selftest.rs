@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use retort::Limits;
 use retort::diagnostics::{Code, Stage};
@@ -10,9 +11,10 @@ use retort::internal::codes;
 use retort::render::compile_text;
 use retort::sandbox::{ForeignModules, Options};
 use retort::selftest::{self, Case, CaseKind, Config};
+use sha2::{Digest as _, Sha256};
 use wasmtime::{Engine, Instance, Module, Store};
 
-use crate::support::workspace_root;
+use crate::support::{rustc, workspace_root};
 
 fn corpus() -> Vec<Case> {
     selftest::corpus().unwrap_or_else(|error| panic!("{error}"))
@@ -77,6 +79,63 @@ fn every_way_to_fail_has_a_case() {
     seen.extend(["stream_unreadable", "stream_unwritable"]);
     let missing: Vec<&&str> = listed.difference(&seen).collect();
     assert!(missing.is_empty(), "no case ends in {missing:?}");
+}
+
+/// The variable that has guests in Rust compiled anew, by the `rustc` that `RETORT_RUSTC` names.
+const UPDATE: &str = "RETORT_UPDATE_GUESTS";
+
+/// Beside each guest in Rust lies what it was compiled to, so that nobody needs a compiler to try it. It says of which source it was made.
+#[test]
+fn guests_in_rust_are_what_their_sources_were_compiled_to() {
+    let folder = workspace_root().join("tests/hostile/rust");
+    let mut guests = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let source = entry.unwrap().path();
+        if source.extension().is_none_or(|end| end != "rs") {
+            continue;
+        }
+        let compiled = source.with_extension("hex");
+        let digest: String = Sha256::digest(fs::read(&source).unwrap())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        if std::env::var_os(UPDATE).is_some() {
+            fs::write(&compiled, hexadecimal(&source, &digest)).unwrap();
+        }
+        let text = fs::read_to_string(&compiled).unwrap_or_default();
+        assert!(
+            text.contains(&format!("SHA-256 {digest}")),
+            "{}: of another source; {UPDATE}=1 RETORT_RUSTC=.. makes it anew",
+            compiled.display()
+        );
+        guests += 1;
+    }
+    assert!(guests > 10);
+}
+
+/// What a guest in Rust is compiled to, as its file has it.
+fn hexadecimal(source: &Path, digest: &str) -> String {
+    let rustc = rustc().expect("a rustc for wasm32-wasip1");
+    let folder = tempfile::tempdir().unwrap();
+    let module = folder.path().join("guest.wasm");
+    let output = Command::new(&rustc)
+        .args(["--edition=2024", "--crate-name=guest", "--crate-type=cdylib"])
+        .args(["--target=wasm32-wasip1", "-Copt-level=s", "-Cpanic=abort", "-Clto=fat"])
+        .args(["-Ccodegen-units=1", "-Cstrip=symbols", "-Clink-arg=--max-memory=16777216", "-o"])
+        .args([&module, source])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let version = Command::new(&rustc).arg("--version").output().unwrap().stdout;
+    let mut text = format!(
+        "# {} of a source with the SHA-256 {digest}\n",
+        String::from_utf8(version).unwrap().trim()
+    );
+    for line in fs::read(&module).unwrap().chunks(64) {
+        text.extend(line.iter().map(|byte| format!("{byte:02x}")));
+        text.push('\n');
+    }
+    text
 }
 
 /// Two calls of one instance with the block of the bad event: the bytes of both results.

@@ -79,6 +79,7 @@ pub(crate) fn rustc() -> Option<PathBuf> {
 ///
 /// # Panics
 /// Where one is required and there is none.
+#[allow(clippy::print_stderr, reason = "a test says what it skips")]
 pub(crate) fn guest_rustc() -> Option<PathBuf> {
     let found = rustc();
     if found.is_none() {

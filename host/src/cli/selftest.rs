@@ -23,7 +23,8 @@ use super::{CommandResult, CommandVerdict, output};
 /// how much, and how long it took. Exits with 1 if any wasn't stopped.
 ///
 /// Under limits of a policy other than the defaults an attack may run into another limit first; any code stops it then.
-/// Attacks in Rust need a rustc for wasm32-wasip1, which $RETORT_RUSTC names; otherwise they are skipped, and that is said.
+/// Sources in Rust that a compiler has to stop, or that are run, need a rustc for wasm32-wasip1, which $RETORT_RUSTC names; otherwise
+/// they are skipped, and that is said.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SelftestArgs {

@@ -22,7 +22,7 @@ pub enum CaseKind {
     Wat,
     /// The bytes of a module, in hexadecimal.
     Module,
-    /// A guest in Rust.
+    /// A guest in Rust, which was compiled when it was added.
     Rust,
     /// The source of an extractor in Rust, as a model would write it.
     Source,
@@ -94,6 +94,7 @@ pub struct Case {
     kind: CaseKind,
     head: CaseHead,
     body: String,
+    compiled: Option<String>,
 }
 
 /// The head of a case.
@@ -144,7 +145,20 @@ impl Case {
             _ if extension == "wat" => text,
             _ => body,
         };
-        Ok(Self { name: name.to_owned(), kind, head, body: body.to_owned() })
+        Ok(Self { name: name.to_owned(), kind, head, body: body.to_owned(), compiled: None })
+    }
+
+    /// A guest in Rust, with the text of the file beside it, `.hex`: its module in hexadecimal, behind lines that begin with `#`.
+    #[must_use]
+    pub fn compiled(self, text: &str) -> Self {
+        Self { compiled: Some(text.to_owned()), ..self }
+    }
+
+    /// The digits of the module that a guest in Rust was compiled to.
+    pub(super) fn digits(&self) -> Option<String> {
+        let text = self.compiled.as_deref()?;
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        Some(lines.flat_map(str::split_whitespace).collect())
     }
 
     /// Its folder and its name: `stall/loop`.
@@ -174,13 +188,8 @@ impl Case {
     /// Whether a Rust compiler is needed to try it: what the source gate stops needs none.
     #[must_use]
     pub fn needs_rustc(&self) -> bool {
-        match self.kind {
-            CaseKind::Rust => true,
-            CaseKind::Source => {
-                lookup(self.expect()).is_none_or(|code| code.stage != Stage::Source)
-            }
-            _ => false,
-        }
+        let is_of_gate = || lookup(self.expect()).is_some_and(|code| code.stage == Stage::Source);
+        self.kind == CaseKind::Source && !is_of_gate()
     }
 
     /// The code of the event that doesn't set it off.

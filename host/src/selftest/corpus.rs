@@ -36,5 +36,10 @@ fn read(file: &include_dir::File<'_>) -> Result<Option<Case>, CaseError> {
     let text = file
         .contents_utf8()
         .ok_or_else(|| CaseError { file: name.clone(), message: "expected UTF-8".to_owned() })?;
-    Case::parse(&name, text).map(Some)
+    let case = Case::parse(&name, text)?;
+    let compiled = FILES.get_file(path.with_extension("hex")).and_then(|it| it.contents_utf8());
+    Ok(Some(match compiled {
+        Some(compiled) => case.compiled(compiled),
+        None => case,
+    }))
 }

@@ -1,22 +1,16 @@
 //! Cases that are guests: through the static gate, into the sandbox, and over events.
 
-use std::fs;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::Case;
 use super::attempt::CaseAttempt;
 use super::setting::Setting;
 use crate::diagnostics::problem::{Coded, Problem};
-use crate::diagnostics::untrusted::bounded;
 use crate::gate::source::{SourceLimits, vet};
 use crate::sandbox::{Extractor, Runner, RustcLimits};
 
 /// How many times its deadline an event may take, besides five seconds: a machine may have more to do.
 const DEADLINES: u32 = 4;
-
-/// Much of what `rustc` says is enough to know what it wants.
-const COMPILER_CHARS: usize = 2_000;
 
 /// A guest in the text format.
 pub(super) fn from_text(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
@@ -25,7 +19,17 @@ pub(super) fn from_text(setting: &Setting, case: &Case) -> Result<CaseAttempt, C
 
 /// A guest as the digits of its bytes.
 pub(super) fn from_hexadecimal(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
-    let digits: String = case.body()?.split_whitespace().collect();
+    from_digits(setting, case, &case.body()?.split_whitespace().collect::<String>())
+}
+
+/// A guest in Rust, which was compiled when it was added: so it is the same everywhere, and needs no compiler.
+pub(super) fn from_rust(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
+    let digits = case.digits();
+    let digits = digits.ok_or_else(|| CaseAttempt::failed("there is no `.hex` beside it"))?;
+    from_digits(setting, case, &digits)
+}
+
+fn from_digits(setting: &Setting, case: &Case, digits: &str) -> Result<CaseAttempt, CaseAttempt> {
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
     let odd = !digits.len().is_multiple_of(2);
@@ -33,28 +37,6 @@ pub(super) fn from_hexadecimal(setting: &Setting, case: &Case) -> Result<CaseAtt
         Some(bytes) => from_bytes(setting, case, &bytes),
         None => Err(CaseAttempt::failed("the body isn't pairs of hexadecimal digits")),
     }
-}
-
-/// A guest in Rust.
-pub(super) fn from_rust(setting: &Setting, case: &Case) -> Result<CaseAttempt, CaseAttempt> {
-    let Some(rustc) = &setting.config().rustc else {
-        return Err(CaseAttempt::failed("no rustc is named"));
-    };
-    let folder = tempfile::tempdir()?;
-    let (source, module) = (folder.path().join("guest.rs"), folder.path().join("guest.wasm"));
-    fs::write(&source, case.body()?)?;
-    let output = Command::new(rustc)
-        .args(["--edition", "2024", "--crate-name", "guest", "--crate-type", "cdylib"])
-        .args(["--target", "wasm32-wasip1", "-C", "opt-level=s", "-C", "panic=abort"])
-        .args(["-C", "strip=debuginfo", "-C", "link-arg=--max-memory=16777216", "-o"])
-        .arg(&module)
-        .arg(&source)
-        .output()?;
-    if !output.status.success() {
-        let said = bounded(&String::from_utf8_lossy(&output.stderr), COMPILER_CHARS);
-        return Err(CaseAttempt::failed(format!("rustc: {said}")));
-    }
-    from_bytes(setting, case, &fs::read(&module)?)
 }
 
 /// The source of an extractor, through its gate and the compiler.

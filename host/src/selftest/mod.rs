@@ -70,7 +70,7 @@ pub struct Config {
     pub structure: StructuralLimits,
     /// Runs only cases whose name or attack contains this text. Default all.
     pub filter: Option<String>,
-    /// A `rustc` with the target `wasm32-wasip1`. Without one the cases in Rust are skipped.
+    /// A `rustc` with the target `wasm32-wasip1`. Without one, sources of extractors that the source gate lets pass are skipped.
     pub rustc: Option<PathBuf>,
     /// Whether the resident memory of this process is checked against what it was before. For a process that does nothing else at
     /// the time; where the system doesn't say, nothing is checked against anything. Default no.

@@ -73,10 +73,7 @@ fn lacking(case: &Case, config: &Config) -> Option<&'static str> {
     let in_process = config.options.foreign == ForeignModules::InProcess;
     if case.needs_rustc() && config.rustc.is_none() {
         Some("no rustc for wasm32-wasip1 is named")
-    } else if case.needs_rustc()
-        && case.kind() == CaseKind::Source
-        && !matches!(config.options.foreign, ForeignModules::Helper(_))
-    {
+    } else if case.needs_rustc() && !matches!(config.options.foreign, ForeignModules::Helper(_)) {
         Some("there is no helper to confine the compiler")
     } else if in_process && COMPILER_CODES.contains(&case.expect()) {
         Some("modules are compiled in this process, which it would harm")

@@ -9,6 +9,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("memory_exceeded", "memory_bytes"),
     ("compile_deadline_exceeded", "compile_ms"),
     ("compile_memory_exceeded", "compile_memory_bytes"),
+    ("rustc_timeout", "compile_ms"),
     ("table_exceeded", "table_elements"),
     ("stack_overflow", "stack_bytes"),
     ("input_too_large", "input_bytes"),

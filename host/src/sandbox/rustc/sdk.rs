@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
@@ -18,6 +19,10 @@ const LINKER: &str = "linker";
 
 /// How long the compiler may take for each of the SDK's crates, on a machine with much else to do.
 const BUILD_MS: u64 = 120_000;
+
+/// How the names of directories begin that the SDK is being compiled in, and how old one is that nobody compiles in any more.
+const BUILDING: &str = ".building-";
+const ABANDONED: Duration = Duration::from_secs(3_600);
 
 /// The sources of the SDK.
 pub(super) struct Sdk {
@@ -58,8 +63,11 @@ impl SdkLibraries {
         if let Some(found) = entry.as_deref().and_then(Self::kept) {
             return Ok(found);
         }
+        if let Some(root) = &kept {
+            remove_abandoned(root);
+        }
         let root = kept.unwrap_or_else(std::env::temp_dir);
-        let building = private_directory(".building-", &root).map_err(failed)?;
+        let building = private_directory(BUILDING, &root).map_err(failed)?;
         build(sdk, options, compiler, building.path())?;
         if let Some(entry) = entry {
             // Another process may have been first: its entry is as good.
@@ -128,6 +136,20 @@ fn library(name: &str) -> String {
 fn linker_of(entry: &Path) -> Option<PathBuf> {
     let written = fs::read_to_string(entry.join(LINKER)).ok()?;
     fs::canonicalize(written).ok()
+}
+
+/// Removes what was left by processes that were killed while they built.
+fn remove_abandoned(root: &Path) {
+    let Ok(entries) = fs::read_dir(root) else { return };
+    for entry in entries.flatten() {
+        let is_building = entry.file_name().to_str().is_some_and(|name| name.starts_with(BUILDING));
+        let written = entry.metadata().and_then(|found| found.modified()).ok();
+        let age = written.and_then(|written| written.elapsed().ok());
+        if is_building && age.is_some_and(|age| age > ABANDONED) {
+            // What can't be removed takes room and does no harm.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// A new directory that nobody else is let into, removed when this is dropped.
