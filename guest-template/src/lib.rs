@@ -42,6 +42,7 @@ pub const SDK: &[(&str, &str)] = &[
     sdk_file!("sdk/src/out.rs"),
     sdk_file!("sdk/src/panic.rs"),
     sdk_file!("sdk/src/property.rs"),
+    sdk_file!("sdk/src/scan.rs"),
     sdk_file!("sdk/src/value.rs"),
     sdk_file!("std/Cargo.toml"),
     sdk_file!("std/src/lib.rs"),

@@ -14,11 +14,11 @@ use retort_guest_template::RUST_TEMPLATE;
 use wasmparser::{ExternalKind, Parser, Payload};
 use wasmtime::{Config, Engine, Instance, Memory, Module, Store, TypedFunc, Val};
 
-use crate::trial::with_rustc;
+use crate::trial::{CorpusCheck, with_rustc};
 use build::Sdk;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn(&Path)); 5] = [
+    let checks: [CorpusCheck; 5] = [
         ("what_is_exported", what_is_exported),
         ("it_runs_in_the_sandbox", it_runs_in_the_sandbox),
         ("calls_cost_the_same_however_many_there_were", calls_cost_the_same),

@@ -59,10 +59,9 @@ fn accounts(text: &str) -> Vec<String> {
         let begins_word = !before.is_alphanumeric() && character.is_ascii_alphabetic();
         before = character;
         let rest = text.get(at..).unwrap_or_default();
-        if let Some(iban) = begins_word.then(|| account(rest)).flatten() {
-            if !found.contains(&iban) {
-                found.push(iban);
-            }
+        match begins_word.then(|| account(rest)).flatten() {
+            Some(iban) if !found.contains(&iban) => found.push(iban),
+            _ => {}
         }
     }
     found

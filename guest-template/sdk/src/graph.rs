@@ -5,7 +5,7 @@
 use alloc::vec::Vec;
 
 use crate::out::Out;
-use crate::property::{Property, Scalar};
+use crate::property::{Property, Quoted, Scalar};
 
 /// The result of an event that gives neither a node nor an edge.
 const EMPTY: &str =
@@ -21,9 +21,10 @@ pub struct Graph {
     edges: Out,
     full: Out,
     partial: Out,
-    /// Ids of nodes that aren't made here, and properties and labels of a node whose key isn't whole.
+    /// Ids of nodes that aren't made here.
     ids: Out,
-    keys: Out,
+    /// The key and the labels of the node that is begun.
+    keys: Vec<Key>,
     labels: Out,
     open: Open,
     properties: Properties,
@@ -37,6 +38,16 @@ enum Open {
     Draft(usize),
     Node,
     Edge,
+}
+
+/// A part of a key, by its places in the id.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    name: usize,
+    /// Where the value begins, behind the equals sign.
+    value: usize,
+    end: usize,
+    quoted: Quoted,
 }
 
 /// The properties of the item that is open.
@@ -56,9 +67,8 @@ impl Properties {
         (self.keys, self.names) = (0, 0);
     }
 
-    /// Notes a name; `false` where it can't have been there before.
-    fn note(&mut self, name: &str) -> bool {
-        let bytes = name.as_bytes();
+    /// Notes a name, as it is written; `false` where it can't have been there before.
+    fn note(&mut self, bytes: &[u8]) -> bool {
         let byte = |byte: Option<&u8>| usize::from(byte.copied().unwrap_or_default());
         let hash = bytes.len() + byte(bytes.last()) + 7 * byte(bytes.get(bytes.len() / 2));
         let bit = 1 << (hash % 64);
@@ -86,26 +96,28 @@ impl Graph {
     #[must_use]
     #[allow(clippy::new_without_default, reason = "extractors are given one")]
     pub fn new() -> Self {
-        let mut nodes = Out::with_capacity(1024);
+        // Room for small results: a buffer that grows while another one lies behind it is copied.
+        let mut nodes = Out::with_capacity(2048);
         nodes.raw(NODES);
         Self {
             session: Out::default(),
             nodes,
-            edges: Out::default(),
+            edges: Out::with_capacity(1024),
             full: Out::default(),
             partial: Out::default(),
-            ids: Out::default(),
-            keys: Out::default(),
+            ids: Out::with_capacity(256),
+            keys: Vec::with_capacity(4),
             labels: Out::default(),
             open: Open::Nothing,
-            properties: Properties::default(),
+            properties: Properties { all: Vec::with_capacity(16), ..Properties::default() },
         }
     }
 
     /// Says what ids of nodes begin with. What isn't a string, a number or a boolean is as the empty text.
     pub fn session(&mut self, session: impl Scalar) {
         self.session.clear();
-        session.write_text(&mut self.session);
+        // What has no text leaves the empty one.
+        let _ = session.write_text(&mut self.session);
     }
 
     /// Begins a node. It is there when its key is whole and [`add`](NodeDraft::add) is called.
@@ -147,7 +159,7 @@ impl Graph {
         to: NodeId,
     ) -> Option<Edge<'_>> {
         let before = self.begin_edge();
-        if !edge_id.write_text(&mut self.edges) {
+        if edge_id.write_text(&mut self.edges).is_none() {
             self.edges.truncate(before);
             self.open = Open::Nothing;
             return None;
@@ -206,6 +218,43 @@ impl Graph {
         }
     }
 
+    /// Writes the properties of a key; of the same name the first one counts.
+    fn put_keys(&mut self) {
+        let Self { nodes, keys, labels, properties, .. } = self;
+        for (index, key) in keys.iter().enumerate() {
+            let name = |key: &Key| (key.name, key.value.saturating_sub(1));
+            let (begin, end) = name(key);
+            let is_same = |other: &Key| {
+                let (from, to) = name(other);
+                to - from == end - begin && nodes.piece(from, to) == nodes.piece(begin, end)
+            };
+            if keys.iter().take(index).any(is_same) {
+                continue;
+            }
+            let is_first = properties.all.is_empty();
+            let from = nodes.len() + usize::from(!is_first);
+            nodes.raw(if is_first { r#"{"name":""# } else { r#",{"name":""# });
+            nodes.repeat(begin, end);
+            match key.quoted {
+                Quoted::Yes => {
+                    nodes.raw(r#"","value":""#);
+                    nodes.repeat(key.value, key.end);
+                    nodes.raw("\"}");
+                }
+                Quoted::No => {
+                    nodes.raw(r#"","value":"#);
+                    nodes.repeat(key.value, key.end);
+                    nodes.byte(b'}');
+                }
+            }
+            properties.note(nodes.piece(begin, end));
+            properties.all.push((from, nodes.len()));
+        }
+        properties.keys = properties.all.len();
+        keys.clear();
+        labels.clear();
+    }
+
     /// Adds a property to the item that is open. One function for each type of value, so that those that call it stay small.
     #[inline(never)]
     fn property(&mut self, name: &str, value: &impl Property) {
@@ -244,7 +293,7 @@ fn claim(list: &mut Out, span_id: &impl Scalar) {
     let before = list.len();
     list.raw(if before == 0 { "\"" } else { ",\"" });
     let begin = list.len();
-    if span_id.write_text(list) && list.len() > begin {
+    if span_id.write_text(list).is_some() && list.len() > begin {
         list.byte(b'"');
     } else {
         list.truncate(before);
@@ -254,11 +303,9 @@ fn claim(list: &mut Out, span_id: &impl Scalar) {
 /// Writes a property behind those that there are. Of the same name the last one counts, but for those of a key.
 fn put_property(out: &mut Out, properties: &mut Properties, name: &str, value: &impl Property) {
     let before = out.len();
-    if !properties.all.is_empty() {
-        out.byte(b',');
-    }
-    let from = out.len();
-    out.raw(r#"{"name":""#);
+    let is_first = properties.all.is_empty();
+    out.raw(if is_first { r#"{"name":""# } else { r#",{"name":""# });
+    let from = before + usize::from(!is_first);
     out.escaped(name);
     out.raw(r#"","value":"#);
     let head = out.len();
@@ -268,6 +315,8 @@ fn put_property(out: &mut Out, properties: &mut Properties, name: &str, value: &
     }
     out.byte(b'}');
     let to = out.len();
+    // Without the brace and the quotes around it.
+    let name = out.piece(from + r#"{"name":""#.len(), head - r#"","value":"#.len());
     if properties.note(name)
         && let Some(index) = properties.find(out, out.piece(from, head))
     {
@@ -311,15 +360,18 @@ impl<'g> NodeDraft<'g> {
     /// Adds a part of the key, which is a property too. Where it isn't a string, a number or a boolean, there will be no node.
     #[inline(never)]
     pub fn key(mut self, name: &str, value: impl Scalar) -> Self {
-        let Graph { nodes, keys, properties, .. } = &mut *self.graph;
+        let Graph { nodes, keys, .. } = &mut *self.graph;
         nodes.byte(if self.keys == 0 { b':' } else { b',' });
+        let name_at = nodes.len();
         nodes.escaped(name);
         nodes.byte(b'=');
-        if !value.write_text(nodes) {
-            self.missing = true;
+        let value_at = nodes.len();
+        match value.write_text(nodes) {
+            Some(quoted) => {
+                keys.push(Key { name: name_at, value: value_at, end: nodes.len(), quoted });
+            }
+            None => self.missing = true,
         }
-        properties.keys = usize::MAX;
-        put_property(keys, properties, name, &value);
         self.keys += 1;
         self
     }
@@ -348,14 +400,7 @@ impl<'g> NodeDraft<'g> {
         nodes.byte(b'"');
         nodes.append(graph.labels.as_slice());
         nodes.raw(r#"],"properties":["#);
-        let shift = nodes.len();
-        nodes.append(graph.keys.as_slice());
-        graph.keys.clear();
-        graph.labels.clear();
-        for (from, to) in &mut graph.properties.all {
-            (*from, *to) = (*from + shift, *to + shift);
-        }
-        graph.properties.keys = graph.properties.all.len();
+        graph.put_keys();
         graph.open = Open::Node;
         let id = NodeId { made_here: true, from: id, to: end };
         Some(Node { graph, id })

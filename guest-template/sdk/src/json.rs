@@ -5,6 +5,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::from_json::FromJson;
+use crate::scan;
 
 /// How deep values may nest.
 const MAX_DEPTH: u32 = 128;
@@ -191,21 +192,20 @@ impl<'a> Reader<'a> {
     fn quoted(&mut self) -> Result<&'a str, JsonError> {
         self.take(b'"', "a string")?;
         let rest = self.rest();
-        let mut bytes = rest.bytes().enumerate();
-        while let Some((at, byte)) = bytes.next() {
-            match byte {
-                b'"' => {
+        let mut at = 0;
+        loop {
+            at += scan::plain(rest.as_bytes().get(at..).unwrap_or_default());
+            match rest.as_bytes().get(at) {
+                Some(b'"') => {
                     self.at += at + 1;
                     return Ok(rest.get(..at).unwrap_or_default());
                 }
-                b'\\' => {
-                    bytes.next();
-                }
-                0..=0x1f => {
+                Some(b'\\') => at += 2,
+                Some(_) => {
                     self.at += at;
                     return Err(self.expected("a string without control characters"));
                 }
-                _ => {}
+                None => break,
             }
         }
         self.at = self.text.len();

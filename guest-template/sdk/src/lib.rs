@@ -26,6 +26,7 @@ pub mod mock;
 mod number;
 mod out;
 mod property;
+mod scan;
 mod value;
 
 #[cfg(any(target_family = "wasm", test))]

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::number;
+use crate::{number, scan};
 
 /// A buffer that is only written to with whole pieces of JSON.
 #[derive(Clone, Debug, Default)]
@@ -32,32 +32,33 @@ impl Out {
 
     /// Text inside a string, escaped as the host writes it.
     pub(crate) fn escaped(&mut self, text: &str) {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
-        let bytes = text.as_bytes();
-        let mut written = 0;
-        for (at, byte) in bytes.iter().enumerate() {
-            if !matches!(byte, b'"' | b'\\' | 0..=0x1f) {
-                continue;
-            }
-            self.append(bytes.get(written..at).unwrap_or_default());
-            written = at + 1;
-            let short = match byte {
-                8 => b'b',
-                9 => b't',
-                10 => b'n',
-                12 => b'f',
-                13 => b'r',
-                b'"' | b'\\' => *byte,
-                _ => {
-                    self.raw("\\u00");
-                    self.byte(HEX[usize::from(byte >> 4)]);
-                    self.byte(HEX[usize::from(byte & 15)]);
-                    continue;
-                }
-            };
-            self.append(&[b'\\', short]);
+        let mut rest = text.as_bytes();
+        loop {
+            let (plain, after) = rest.split_at_checked(scan::plain(rest)).unwrap_or((rest, &[]));
+            self.append(plain);
+            let Some((special, after)) = after.split_first() else { return };
+            self.escape(*special);
+            rest = after;
         }
-        self.append(bytes.get(written..).unwrap_or_default());
+    }
+
+    #[cold]
+    fn escape(&mut self, byte: u8) {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let short = match byte {
+            8 => b'b',
+            9 => b't',
+            10 => b'n',
+            12 => b'f',
+            13 => b'r',
+            b'"' | b'\\' => byte,
+            _ => {
+                self.raw("\\u00");
+                self.byte(HEX[usize::from(byte >> 4)]);
+                return self.byte(HEX[usize::from(byte & 15)]);
+            }
+        };
+        self.append(&[b'\\', short]);
     }
 
     pub(crate) fn string(&mut self, text: &str) {
@@ -106,6 +107,13 @@ impl Out {
     /// A piece of what was written; empty where there is no such piece.
     pub(crate) fn piece(&self, from: usize, to: usize) -> &[u8] {
         self.bytes.get(from..to).unwrap_or_default()
+    }
+
+    /// Copies a piece of what was written to the end.
+    pub(crate) fn repeat(&mut self, from: usize, to: usize) {
+        if from <= to && to <= self.bytes.len() {
+            self.bytes.extend_from_within(from..to);
+        }
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {

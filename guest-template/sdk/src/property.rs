@@ -20,9 +20,19 @@ pub trait Property {
 
 /// A value that has a text: part of an id.
 pub trait Scalar: Property {
-    /// Writes its text, inside a string. `false` where it isn't a string, a number or a boolean; then nothing is written.
+    /// Writes its text, inside a string, and tells what has one. `None` where it isn't a string, a number or a boolean; then nothing
+    /// is written.
     #[doc(hidden)]
-    fn write_text(&self, out: &mut Out) -> bool;
+    fn write_text(&self, out: &mut Out) -> Option<Quoted>;
+}
+
+/// Whether a text is JSON in quotes, or as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quoted {
+    /// The text of a string.
+    Yes,
+    /// That of a number or a boolean.
+    No,
 }
 
 /// Null as a value that is written.
@@ -55,15 +65,19 @@ impl Property for Value<'_> {
 
 impl Scalar for Value<'_> {
     #[inline]
-    fn write_text(&self, out: &mut Out) -> bool {
-        let text = self.raw();
+    fn write_text(&self, out: &mut Out) -> Option<Quoted> {
         match self.kind() {
-            Kind::Bool | Kind::Number => out.raw(text),
+            Kind::Bool | Kind::Number => {
+                out.raw(self.raw());
+                Some(Quoted::No)
+            }
             // What is between the quotes can stand in another string.
-            Kind::String => out.raw(text.get(1..text.len() - 1).unwrap_or_default()),
-            _ => return false,
+            Kind::String => {
+                out.raw(self.quoted());
+                Some(Quoted::Yes)
+            }
+            _ => None,
         }
-        true
     }
 }
 
@@ -93,8 +107,8 @@ impl Property for bool {
 }
 
 impl Scalar for bool {
-    fn write_text(&self, out: &mut Out) -> bool {
-        self.write(out)
+    fn write_text(&self, out: &mut Out) -> Option<Quoted> {
+        self.write(out).then_some(Quoted::No)
     }
 }
 
@@ -109,8 +123,8 @@ macro_rules! whole {
         }
 
         impl Scalar for $type {
-            fn write_text(&self, out: &mut Out) -> bool {
-                self.write(out)
+            fn write_text(&self, out: &mut Out) -> Option<Quoted> {
+                self.write(out).then_some(Quoted::No)
             }
         }
     )*};
@@ -128,8 +142,8 @@ impl Property for f64 {
 }
 
 impl Scalar for f64 {
-    fn write_text(&self, out: &mut Out) -> bool {
-        self.write(out)
+    fn write_text(&self, out: &mut Out) -> Option<Quoted> {
+        self.write(out).then_some(Quoted::No)
     }
 }
 
@@ -140,8 +154,8 @@ impl Property for f32 {
 }
 
 impl Scalar for f32 {
-    fn write_text(&self, out: &mut Out) -> bool {
-        self.write(out)
+    fn write_text(&self, out: &mut Out) -> Option<Quoted> {
+        self.write(out).then_some(Quoted::No)
     }
 }
 
@@ -153,9 +167,9 @@ impl Property for str {
 }
 
 impl Scalar for str {
-    fn write_text(&self, out: &mut Out) -> bool {
+    fn write_text(&self, out: &mut Out) -> Option<Quoted> {
         out.escaped(self);
-        true
+        Some(Quoted::Yes)
     }
 }
 
@@ -166,7 +180,7 @@ impl Property for char {
 }
 
 impl Scalar for char {
-    fn write_text(&self, out: &mut Out) -> bool {
+    fn write_text(&self, out: &mut Out) -> Option<Quoted> {
         self.encode_utf8(&mut [0; 4]).write_text(out)
     }
 }
@@ -183,7 +197,7 @@ macro_rules! through {
 
         impl<$($scalar)*> Scalar for $type {
             #[inline]
-            fn write_text(&self, out: &mut Out) -> bool {
+            fn write_text(&self, out: &mut Out) -> Option<Quoted> {
                 (**self).write_text(out)
             }
         }
@@ -204,8 +218,8 @@ impl<T: Property> Property for Option<T> {
 }
 
 impl<T: Scalar> Scalar for Option<T> {
-    fn write_text(&self, out: &mut Out) -> bool {
-        self.as_ref().is_some_and(|value| value.write_text(out))
+    fn write_text(&self, out: &mut Out) -> Option<Quoted> {
+        self.as_ref()?.write_text(out)
     }
 }
 
@@ -277,15 +291,15 @@ impl Property for Json {
 }
 
 impl Scalar for Json {
-    fn write_text(&self, out: &mut Out) -> bool {
+    fn write_text(&self, out: &mut Out) -> Option<Quoted> {
         match self {
-            Self::Bool(value) => value.write(out),
+            Self::Bool(value) => value.write_text(out),
             Self::Number(number) => {
                 out.raw(&number.0);
-                true
+                Some(Quoted::No)
             }
             Self::String(text) => text.write_text(out),
-            Self::Null | Self::Array(_) | Self::Object(_) => false,
+            Self::Null | Self::Array(_) | Self::Object(_) => None,
         }
     }
 }

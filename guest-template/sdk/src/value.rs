@@ -7,6 +7,7 @@ use crate::from_json::FromJson;
 use crate::json::{JsonError, Reader};
 use crate::json_tree::Json;
 use crate::number;
+use crate::scan;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,11 +137,20 @@ impl<'a> Value<'a> {
         self.text
     }
 
+    /// What is between a string's quotes.
+    pub(crate) fn quoted(self) -> &'a str {
+        self.text.get(1..self.text.len().wrapping_sub(1)).unwrap_or_default()
+    }
+
     /// A string's content.
     #[must_use]
     pub fn str(self) -> Option<Cow<'a, str>> {
         if self.kind != Kind::String {
             return None;
+        }
+        let quoted = self.quoted();
+        if scan::plain(quoted.as_bytes()) == quoted.len() {
+            return Some(Cow::Borrowed(quoted));
         }
         Reader::new(self.text).string().ok()
     }
@@ -270,7 +280,18 @@ impl fmt::Debug for Value<'_> {
 /// Whether it is this string.
 impl PartialEq<str> for Value<'_> {
     fn eq(&self, other: &str) -> bool {
-        self.str().is_some_and(|text| text == other)
+        if self.kind != Kind::String {
+            return false;
+        }
+        let quoted = self.quoted();
+        // Without an escape, the same text is the same bytes.
+        if quoted.len() < other.len() {
+            return false;
+        }
+        match scan::plain(quoted.as_bytes()) == quoted.len() {
+            true => quoted == other,
+            false => self.str().is_some_and(|text| text == other),
+        }
     }
 }
 

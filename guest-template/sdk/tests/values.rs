@@ -1,5 +1,7 @@
 //! What extractors read and write.
 
+#![allow(clippy::unwrap_used, reason = "a test that can't go on should say where")]
+
 use std::collections::BTreeMap;
 
 use retort_guest::mock::{self, MockResult};

@@ -94,8 +94,8 @@ fn free(wish: &str, is_free: impl Fn(&str) -> bool) -> String {
     if is_free(wish) {
         return wish.to_owned();
     }
-    let numbered = (2_u32..).map(|number| format!("{wish}_{number}"));
-    numbered.filter(|name| is_free(name)).next().unwrap_or_default()
+    let mut numbered = (2_u32..).map(|number| format!("{wish}_{number}"));
+    numbered.find(|name| is_free(name)).unwrap_or_default()
 }
 
 /// A key as an identifier in snake case.

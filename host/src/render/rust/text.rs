@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_digits() {
-        let of = |text: &str| scalar(&serde_json::from_str(text).unwrap());
+        let of = |text: &str| scalar(&serde_json::from_str(text).expect("JSON"));
         assert_eq!(of("-7"), "-7_i64");
         assert_eq!(of("18446744073709551615"), "18446744073709551615_u64");
         assert_eq!(of("0.00001"), "Json::parse(\"0.00001\").unwrap_or_default()");
