@@ -117,11 +117,12 @@ fn what_is_wrong_with_a_source_has_its_line_and_column() {
     assert!(message.contains("panicked at src/lib.rs:24:5: so 7"), "{message}");
     assert!(message.contains("at src/lib.rs:24:5 in `read_order`"), "{message}");
 
-    let endless =
-        first("    let mut n = 1_u64;\n    while n != 0 {\n        n = n * 3 + 1;\n    }\n");
+    let endless = first(
+        "    let mut sum = 0;\n    while sum != 7 {\n        sum = event.lines().filter(|line| line.sku.is_some()).count();\n    }\n",
+    );
     assert_eq!(endless["code"], "out_of_fuel");
     let line = endless["path"].as_str().unwrap().split(':').next().unwrap();
-    assert!(["25", "26"].contains(&line), "{endless}");
+    assert!(["25", "26", "27"].contains(&line), "{endless}");
 }
 
 #[test]

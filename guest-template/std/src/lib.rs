@@ -4,6 +4,10 @@
 //! There are no files, no network, no time, no threads and no environment, and no `HashMap`, whose order isn't the same
 //! twice. Nothing else of the standard library can be named in a guest, because it isn't linked to it.
 
+#![allow(
+    clippy::legacy_numeric_constants,
+    reason = "a module of the standard library has the name of each type of numbers"
+)]
 #![no_std]
 
 extern crate alloc;

@@ -9,8 +9,8 @@ use wasmparser::{Parser, Payload};
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// How far before an offset is looked for a line that its code belongs to.
-const NEAR_BYTES: usize = 64;
+/// How far before an offset is looked for a line, in bytes.
+const MAX_BEFORE: usize = 4 << 10;
 
 /// What the debug information of a module says. It is a compiler's, of a source that nobody vouches for: what can't be read of it
 /// is left out.
@@ -56,14 +56,12 @@ impl<'a> Places<'a> {
         Some(Self { context, code: code? })
     }
 
-    /// Where an offset is, or, where the compiler has given its code to no line, what is shortly before it.
-    pub(super) fn near_offset(&self, offset: usize) -> Vec<Place> {
-        let before = offset.saturating_sub(NEAR_BYTES)..=offset;
-        before
-            .rev()
-            .map(|offset| self.of_offset(offset))
-            .find(|it| !it.is_empty())
-            .unwrap_or_default()
+    /// Where an offset is, or, where the compiler has given its code to no line, what is before it in the function, which begins
+    /// `within` bytes earlier: of a loop without an end nothing may be left but a jump.
+    pub(super) fn up_to(&self, offset: usize, within: usize) -> Vec<Place> {
+        let before = offset.saturating_sub(within.min(MAX_BEFORE))..=offset;
+        let mut places = before.rev().map(|offset| self.of_offset(offset));
+        places.find(|places| !places.is_empty()).unwrap_or_default()
     }
 
     /// Where an offset is, and the places that what is there was inlined into, the innermost one first.

@@ -22,6 +22,8 @@ const MAX_CALLS: usize = 6;
 pub(super) struct Frame {
     /// Where it was, in bytes from the beginning of the module.
     offset: usize,
+    /// The same from the beginning of the function.
+    within: usize,
 }
 
 impl Frame {
@@ -29,7 +31,10 @@ impl Frame {
     pub(super) fn all_of(error: &wasmtime::Error) -> Vec<Self> {
         let trace = error.downcast_ref::<WasmBacktrace>();
         let frames = trace.into_iter().flat_map(WasmBacktrace::frames);
-        frames.filter_map(|frame| Some(Self { offset: frame.module_offset()? })).collect()
+        let known = |frame: &wasmtime::FrameInfo| {
+            Some(Self { offset: frame.module_offset()?, within: frame.func_offset()? })
+        };
+        frames.filter_map(known).collect()
     }
 }
 
@@ -67,7 +72,7 @@ impl Tracer {
         runner.run(event).err()?;
         let places = Places::of(self.module.wasm())?;
         let frames = runner.take_trace();
-        let all = frames.iter().flat_map(|frame| places.near_offset(frame.offset));
+        let all = frames.iter().flat_map(|frame| places.up_to(frame.offset, frame.within));
         let own: Vec<Place> =
             all.filter(|place| place.file == RUST_SOURCE).take(MAX_CALLS).collect();
         let said = |place: &Place| {
