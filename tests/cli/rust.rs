@@ -57,8 +57,14 @@ fn a_new_folder_is_written_once_and_holds_what_is_needed() {
     }
     let manifest = fs::read_to_string(extractor.path("mine/Cargo.toml")).unwrap();
     assert!(manifest.contains("name = \"mine\""), "{manifest}");
+    fs::write(extractor.path("mine/src/lib.rs"), "// mine\n").unwrap();
+    let again = extractor.retort(["new", "--rust", "mine"]);
+    assert_eq!((again.code, again.stdout.trim()), (0, "mine"), "{again:?}");
+    assert!(again.stderr.contains("nothing was written"), "{again:?}");
+    assert_eq!(fs::read_to_string(extractor.path("mine/src/lib.rs")).unwrap(), "// mine\n");
+    fs::create_dir(extractor.path("theirs")).unwrap();
     for (name, expected) in
-        [("mine", "there is something already"), ("7th", "begins with a letter")]
+        [("theirs", "there is something already"), ("7th", "begins with a letter")]
     {
         let ended = extractor.retort(["new", "--rust", name]);
         assert_eq!(ended.code, 2, "{ended:?}");

@@ -15,14 +15,15 @@ const SDK_FOLDER: &str = "sdk/";
 /// Make a folder with an extractor to begin with
 ///
 /// Writes retort.toml, src/lib.rs with its tests, a graph spec, samples and events into a new folder, and beside them what
-/// `cargo test` needs to run the tests natively, with no other crate. `retort compile` takes it as it is.
+/// `cargo test` needs to run the tests natively, with no other crate. `retort compile` takes it as it is. Where such a folder is
+/// there already, it stays as it is.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct NewArgs {
     /// An extractor in Rust; rules that plans can say need none
     #[arg(long, required = true)]
     rust: bool,
-    /// The folder, which must not be there yet
+    /// The folder
     #[arg(value_name = "NAME")]
     path: PathBuf,
 }
@@ -47,7 +48,12 @@ pub(super) fn main(args: &NewArgs) -> CommandResult {
     match fs::create_dir(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            return Err(refused("there is something already"));
+            if !PROJECT.iter().all(|(file, _)| path.join(file).is_file()) {
+                return Err(refused("there is something already"));
+            }
+            output::note("the project was there already: nothing was written");
+            output::print_line(format_args!("{}", path.display()))?;
+            return Ok(CommandVerdict::Pass);
         }
         Err(source) => return Err(unwritten(path, source)),
     }

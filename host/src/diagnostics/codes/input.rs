@@ -85,7 +85,7 @@ codes! { Stage::Input;
         "A file would be overwritten that is read, or written twice, in the same run.",
         "Name another file for the output.";
     PROJECT_EXISTS = "project_exists":
-        "A new project was to be written where something is already, or under a name that no project can have.",
+        "A new project was to be written where something else is already, or under a name that no project can have.",
         "Name a folder that isn't there. Its name may have letters, digits, hyphens and underscores, and begins with a letter.";
     PROJECT_INCOMPLETE = "project_incomplete":
         "Neither the project file nor a flag says where something is that is needed.",
