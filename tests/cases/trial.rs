@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use libtest_mimic::{Completion, Trial};
 use serde::de::DeserializeOwned;
 
-use crate::support::{MISSING_RUSTC, rustc, shared, workspace_root};
+use crate::support::{MISSING_RUSTC, guest_rustc, shared, workspace_root};
 
 /// A trial that fails by a panic.
 pub(crate) fn trial(name: impl Into<String>, run: impl FnOnce() + Send + 'static) -> Trial {
@@ -44,12 +44,12 @@ pub(crate) fn on_corpora(kind: &str, checks: &[CorpusCheck]) -> Vec<Trial> {
     checks.iter().map(trial_of).collect()
 }
 
-/// One that is ignored where there is no `rustc` for guests.
+/// One that is ignored where there is no `rustc` for guests, unless there has to be one.
 pub(crate) fn with_rustc(
     name: impl Into<String>,
     run: impl FnOnce(&Path) + Send + 'static,
 ) -> Trial {
-    Trial::ignorable_test(name, move || match rustc() {
+    Trial::ignorable_test(name, move || match guest_rustc() {
         Some(rustc) => {
             run(&rustc);
             Ok(Completion::Completed)

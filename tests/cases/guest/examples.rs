@@ -9,7 +9,7 @@ use retort::gate::{StructuralLimits, inspect};
 use retort::graph::{Extraction, ValidateOptions, validate};
 use serde_json::Value;
 
-use super::build::Sdk;
+use super::build::build;
 use super::sandbox;
 use crate::support::workspace_root;
 use crate::trial::with_rustc;
@@ -31,7 +31,7 @@ pub(super) fn trials() -> Vec<Trial> {
 /// The results are those beside the events, in their order; an event of another type isn't for the extractor.
 fn gives_its_results(rustc: &Path, folder: &Path) {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    let wasm = Sdk::of(rustc).build(rustc, &read("src/lib.rs"));
+    let wasm = build(rustc, &read("src/lib.rs"));
     let wasm = wasm.unwrap_or_else(|error| panic!("{error}"));
     let inspected = inspect(&wasm, &StructuralLimits::default());
     let inspected = inspected.unwrap_or_else(|rejected| panic!("{rejected}"));

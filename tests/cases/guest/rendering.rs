@@ -11,7 +11,7 @@ use retort::sandbox::Sandbox;
 use retort::{Coded, Limits, Runner};
 use serde_json::Value;
 
-use super::build::Sdk;
+use super::build::build;
 use super::sandbox;
 use crate::corpora::Rule;
 use crate::support::{rendered, rustc, shared, workspace_root};
@@ -93,7 +93,7 @@ fn outcome(runner: &mut Runner, event: &str) -> Result<(String, u32), &'static s
 fn same<'e>(rustc: &Path, plan: &Plan, events: impl IntoIterator<Item = &'e str>) {
     let source = render_rust(plan).unwrap();
     is_formatted(&source);
-    let built = Sdk::of(rustc).build(rustc, &source);
+    let built = build(rustc, &source);
     let wasm = built.unwrap_or_else(|error| panic!("{error}\n{source}"));
     let inspected = retort::gate::inspect(&wasm, &Default::default());
     let inspected = inspected.unwrap_or_else(|rejected| panic!("{rejected}"));
