@@ -3,17 +3,14 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what this prints")]
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use retort::Limits;
-use retort::graph::Extraction;
 use retort::plan;
 use retort::sandbox::{Extractor, Runner, Sandbox};
 use retort_benches::dataset::inspected;
 use retort_benches::turns::{self, Way};
-use retort_benches::whole::{ALL, Extract, Set};
-use serde_json::Value;
+use retort_benches::whole::{ALL, Extract, Set, is_same};
 
 /// Events that each way reads at least.
 const EVENTS: usize = 40_000;
@@ -65,13 +62,8 @@ fn compare(set: &Set, extractor: &Extractor, events: &[Vec<u8>]) -> u64 {
         fuel = fuel.max(outcome.fuel);
         for (way, by_hand) in ways(set) {
             assert!(by_hand(event, &mut out), "{}, {way}", set.name);
-            let is_same = if set.is_exact {
-                json(&out) == json(outcome.json)
-            } else {
-                facts(&out) == facts(outcome.json)
-            };
             assert!(
-                is_same,
+                is_same(set.is_exact, &out, outcome.json),
                 "{}, {way}: {}\ngives {}\nand not {}",
                 set.name,
                 String::from_utf8_lossy(event),
@@ -123,37 +115,4 @@ fn measure(set: &Set, extractor: &Extractor, events: &[Vec<u8>], fuel: u64) {
         print!("{:>8.0} ns,{:>6.2}", way.median, way.ratio);
     }
     println!("{fuel:>24}");
-}
-
-fn json(result: &[u8]) -> Value {
-    serde_json::from_slice(result).expect("a result")
-}
-
-/// Nodes and edges with their properties, in no order. Numbers are doubles, and JSON in a text is what it says: `Value` keeps neither
-/// digits nor the order of keys.
-fn facts(result: &[u8]) -> BTreeMap<Vec<String>, Value> {
-    let result: Extraction = serde_json::from_slice(result).expect("a result");
-    let mut facts = BTreeMap::new();
-    let value = |value: Value| match &value {
-        Value::Number(number) => number.as_f64().map_or(value, Value::from),
-        Value::String(text) if text.starts_with(['{', '[']) => {
-            serde_json::from_str(text).unwrap_or(value)
-        }
-        _ => value,
-    };
-    for node in result.nodes {
-        facts.insert(vec![node.node_id.clone()], node.entity_name.into());
-        for property in node.properties {
-            facts.insert(vec![node.node_id.clone(), property.name], value(property.value));
-        }
-    }
-    for edge in result.edges {
-        facts.insert(vec![edge.edge_id.clone()], edge.relationship_name.into());
-        for property in edge.properties {
-            facts.insert(vec![edge.edge_id.clone(), property.name], value(property.value));
-        }
-    }
-    facts.insert(vec!["fully".to_owned()], result.fully_handled_span_ids.into());
-    facts.insert(vec!["partially".to_owned()], result.partially_handled_span_ids.into());
-    facts
 }

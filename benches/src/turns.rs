@@ -45,7 +45,9 @@ pub fn take(mut ways: Vec<Way<'_>>, rounds: usize, events: usize) -> Vec<Figures
     ways.into_iter().zip(times).map(figures).collect()
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// The median; NaN of nothing.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -3,9 +3,12 @@
 
 pub mod by_type;
 pub mod by_value;
+mod same;
 mod time;
 
 use std::path::{Path, PathBuf};
+
+pub use same::is_same;
 
 /// An extraction by hand: event in, result out; false for an event that isn't JSON.
 pub type Extract = fn(&[u8], &mut Vec<u8>) -> bool;

@@ -36,6 +36,7 @@ pub struct Bare {
     store: Store<()>,
     memory: Memory,
     extract: TypedFunc<(u32, u32), u64>,
+    buffer: TypedFunc<u32, u32>,
     address: u32,
     capacity: usize,
     metering: Metering,
@@ -83,7 +84,18 @@ impl Bare {
         let extract = instance.get_typed_func(&mut store, function)?;
         let buffer = instance.get_typed_func::<u32, u32>(&mut store, BUFFER_EXPORT)?;
         let address = buffer.call(&mut store, u32::try_from(capacity).unwrap_or(u32::MAX))?;
-        Ok(Self { store, memory, extract, address, capacity, metering })
+        Ok(Self { store, memory, extract, buffer, address, capacity, metering })
+    }
+
+    /// Asks for the place of blocks again, as a guest has to be before each block that begins its memory anew then.
+    ///
+    /// # Errors
+    /// What ended the guest.
+    pub fn begin(&mut self) -> wasmtime::Result<()> {
+        allow(&mut self.store, self.metering)?;
+        let capacity = u32::try_from(self.capacity).unwrap_or(u32::MAX);
+        self.address = self.buffer.call(&mut self.store, capacity)?;
+        Ok(())
     }
 
     /// Copies a block in and calls the extractor; where its result is, and how long.
