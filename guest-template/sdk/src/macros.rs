@@ -170,6 +170,7 @@ macro_rules! __extractor {
         #[doc(hidden)]
         const _: () = {
             // So that a mistake in the declaration ends native builds too.
+            #[allow(long_running_const_eval, reason = "a long declaration takes long to check")]
             const _: usize = $crate::__private::section_length(
                 &<Extractor as $crate::__private::Extractor>::DECLARATION,
             );

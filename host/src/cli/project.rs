@@ -79,7 +79,7 @@ pub(super) struct ProjectArgs {
     /// Plan (JSON)
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// An extractor that is code: a file that ends in .wat or .wasm; kept in the bundle, but for a module
+    /// An extractor that is code: a file that ends in .rs, .wat or .wasm; kept in the bundle, but for a module
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     source: Option<PathBuf>,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::expand::expand;
-use crate::diagnostics::codes::lookup;
+use crate::diagnostics::codes::{self, lookup};
 use crate::diagnostics::problem::Stage;
 use crate::gate::inspect::StructuralLimits;
 use crate::sandbox::Limits;
@@ -188,7 +188,11 @@ impl Case {
     /// Whether a Rust compiler is needed to try it: what the source gate stops needs none.
     #[must_use]
     pub fn needs_rustc(&self) -> bool {
-        let is_of_gate = || lookup(self.expect()).is_some_and(|code| code.stage == Stage::Source);
+        // That a source is too large is said by the gate first.
+        let is_of_gate = || {
+            lookup(self.expect())
+                .is_some_and(|code| code.stage == Stage::Source || *code == codes::SOURCE_TOO_LARGE)
+        };
         self.kind == CaseKind::Source && !is_of_gate()
     }
 

@@ -9,6 +9,7 @@ mod feedback;
 mod gates;
 mod judge;
 mod outcome;
+mod panics;
 mod phase;
 mod pipeline;
 mod records;

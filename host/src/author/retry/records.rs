@@ -7,7 +7,8 @@ use tracing::info;
 use super::attempt::{Attempt, AttemptKind, AttemptRecord};
 use super::run::LoopRun;
 use super::usage::Tokens;
-use super::{Gates, History, LoopOutcome, Reason, Rejection};
+use super::{Gates, History, LoopError, LoopOutcome, Reason, Rejection};
+use crate::diagnostics::problem::Coded as _;
 
 /// How many findings are kept of an attempt. An answer of some megabytes may hold as many faults as it has bytes.
 const MAX_FINDINGS: usize = 100;
@@ -81,6 +82,20 @@ impl<G: Gates> LoopRun<'_, '_, G> {
             return LoopOutcome::accepted_as(accepted, self.ended());
         }
         LoopOutcome::stopped(reason, self.last_diagnostic.take(), self.ended())
+    }
+
+    /// The plan that was kept, where what came after it could not be done.
+    pub(super) fn or_kept(
+        &mut self,
+        ended: Result<LoopOutcome<G::Accepted>, LoopError>,
+    ) -> Result<LoopOutcome<G::Accepted>, LoopError> {
+        match (ended, self.kept.take()) {
+            (Err(error), Some(accepted)) => {
+                info!(code = error.code(), "nothing more could be tried");
+                Ok(LoopOutcome::accepted_as(accepted, error.history().clone()))
+            }
+            (ended, _) => ended,
+        }
     }
 
     /// What was done, at the end.

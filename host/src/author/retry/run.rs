@@ -125,7 +125,7 @@ pub async fn compile_with_llm<G: Gates>(
     loop {
         match run.ask(client, task, conversation).await {
             Continue(next) => conversation = next,
-            Break(ended) => return ended,
+            Break(ended) => return run.or_kept(ended),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The rejection of an extractor in Rust, with the lines that it is about.
 
+use super::panics::without_texts;
 use super::pipeline::category;
 use super::{Channel, Rejection};
 use crate::bundle::PipelineError;
@@ -26,12 +27,16 @@ const OBSERVED_CHARS: usize = 2_000;
 /// What a source is expected to be where a problem says only what is wrong with it.
 const EXPECTED: &str = "an extractor that this gate lets pass";
 
-/// The rejection of an extractor in Rust: the diagnostic of the stage that refused it, unaltered, and below it each line of the
+/// The rejection of an extractor in Rust: the diagnostic of the stage that refused it, without texts that the extractor itself has made
+/// of events, and below it each line of the
 /// source that its problems name, whether they have it as their place or in their text, as a backtrace does.
 #[must_use]
 pub fn rust_rejection(error: &PipelineError, source: &str) -> Rejection {
-    let problems = error.problems();
-    let mut diagnostic = error.diagnostic();
+    let mut problems = error.problems();
+    for problem in &mut problems {
+        problem.message = without_texts(&problem.message).into_owned();
+    }
+    let mut diagnostic = without_texts(&error.diagnostic()).into_owned();
     let places: Vec<Place> = problems.iter().flat_map(places_of).collect();
     quote(source, &places, &mut diagnostic);
     Rejection {

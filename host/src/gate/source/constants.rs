@@ -56,7 +56,9 @@ fn number(literal: &Lit) -> Option<u64> {
 /// What in the initialiser of a constant the compiler would have to run, if there is something.
 pub(super) fn evaluated(expr: &Expr) -> Option<&Expr> {
     match expr {
-        Expr::Lit(_) | Expr::Path(_) => None,
+        Expr::Lit(_) => None,
+        // A constant of a type with arguments is worked out for each of these.
+        Expr::Path(path) if path.qself.is_none() && !has_arguments(&path.path) => None,
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_) | UnOp::Not(_)) => {
             evaluated(&unary.expr)
         }
@@ -76,6 +78,10 @@ pub(super) fn evaluated(expr: &Expr) -> Option<&Expr> {
         Expr::Call(call) if is_value(call) => call.args.iter().find_map(evaluated),
         other => Some(other),
     }
+}
+
+fn has_arguments(path: &syn::Path) -> bool {
+    path.segments.iter().any(|segment| !segment.arguments.is_none())
 }
 
 /// Whether a call makes a value of its arguments and does nothing else: `Some(3)`, `Kind::Of("a")`, and an empty `Vec::new()`.

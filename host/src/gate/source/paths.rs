@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use syn::{Ident, Path, UseTree};
 
-use super::allowed::{LIBRARIES, MODULES, MODULES_INSTEAD, NOT_IN_MODULES, SDK};
+use super::allowed::{LIBRARIES, MACROS, MODULES, MODULES_INSTEAD, NOT_IN_MODULES, SDK};
 use super::problem::{SourceFault, SourceProblems};
 use crate::diagnostics::untrusted::escaped;
 
@@ -40,6 +40,13 @@ pub(super) fn check_use(tree: &UseTree, before: &mut Vec<String>, problems: &mut
             push_unless_self(before, &rename.ident);
             judge(before, Whole::Name, rename.ident.span(), problems);
             declared(&rename.rename, problems);
+            // How the arguments of a macro are judged goes by its name.
+            for ident in [&rename.ident, &rename.rename] {
+                let name = ident.to_string();
+                if MACROS.iter().any(|(known, _)| *known == name) {
+                    problems.push(ident.span(), SourceFault::Name(name));
+                }
+            }
         }
         UseTree::Glob(glob) => judge(before, Whole::Glob, glob.star_token.span, problems),
         UseTree::Group(group) => {

@@ -111,7 +111,7 @@ pub enum SourceFault {
     },
     /// A name that may pose as another.
     #[error(
-        "expected a name of ASCII letters, digits and `_`, without `r#`, that doesn't begin with `__` and isn't a crate's, found `{0}`"
+        "expected a name of ASCII letters, digits and `_`, without `r#`, that doesn't begin with `__` and isn't a crate's or a macro's, found `{0}`"
     )]
     Name(String),
 }

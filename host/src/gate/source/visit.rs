@@ -5,8 +5,8 @@ use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, ConstParam, Expr, ExprConst, ExprRepeat, File, ForeignItem, GenericArgument,
-    ImplItem, ImplItemConst, Item, ItemConst, ItemMod, ItemUse, Macro, Pat, Path, Signature,
-    TraitItem, TraitItemConst, TraitItemType, Type, TypeArray, Variant,
+    ImplItem, ImplItemConst, Item, ItemConst, ItemImpl, ItemMod, ItemUse, Lit, Macro, Pat, Path,
+    Signature, TraitItem, TraitItemConst, TraitItemType, Type, TypeArray, Variant,
 };
 
 use super::problem::{SourceFault, SourceProblems};
@@ -101,6 +101,18 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         visit::visit_item_const(self, constant);
     }
 
+    fn visit_item_impl(&mut self, of: &'ast ItemImpl) {
+        if of.generics.type_params().next().is_some() {
+            for item in &of.items {
+                if let ImplItem::Const(constant) = item {
+                    let instead = "put the constant beside the type";
+                    self.item(constant.span(), "constants of generic types", instead);
+                }
+            }
+        }
+        visit::visit_item_impl(self, of);
+    }
+
     fn visit_impl_item_const(&mut self, constant: &'ast ImplItemConst) {
         self.constant(&constant.expr);
         visit::visit_impl_item_const(self, constant);
@@ -143,7 +155,9 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         if let GenericArgument::Const(expr) = argument {
             let is_known =
                 self.numbers.length(expr).is_some_and(|it| it <= self.limits.array_elements);
-            if !is_known && !matches!(expr, Expr::Lit(_)) {
+            let is_no_number =
+                matches!(expr, Expr::Lit(literal) if !matches!(literal.lit, Lit::Int(_)));
+            if !is_known && !is_no_number {
                 let fault = SourceFault::ConstEval(constants::kind(expr).to_owned());
                 self.problems.push(expr.span(), fault);
             }

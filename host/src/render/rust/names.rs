@@ -16,6 +16,9 @@ const KEYWORDS: &[&str] = &[
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
+/// Names of crates and types, which mean these to the source gate or in what declarations become.
+const TAKEN: &[&str] = &["alloc", "core", "retort_guest", "std", "str", "usize"];
+
 /// Longest name that is made of a key.
 const MAX_NAME: usize = 40;
 
@@ -125,7 +128,8 @@ fn identifier(key: &str, otherwise: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) {
         return format!("{otherwise}_{name}");
     }
-    if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() }
+    let is_taken = KEYWORDS.contains(&name) || TAKEN.contains(&name);
+    if is_taken { format!("{name}_") } else { name.to_owned() }
 }
 
 /// What inputs are for, by their place.
