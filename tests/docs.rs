@@ -19,7 +19,7 @@ use retort::plan::Conversion;
 use retort::{GraphSpec, Limits, Pipeline, TenantPolicy};
 use serde_json::Value;
 
-use crate::support::workspace_root;
+use crate::support::{guest_rustc, workspace_root};
 
 fn document(path: &str) -> String {
     fs::read_to_string(workspace_root().join(path)).unwrap()

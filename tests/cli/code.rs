@@ -111,5 +111,8 @@ fn what_a_gate_refuses_of_code_is_reported_with_its_place() {
     assert_eq!(report["problems"][0]["path"], "2:10");
     let unknown = project.retort(["compile", "--source", "plan.json"]);
     assert_eq!(unknown.code, 2, "{unknown:?}");
-    assert!(unknown.stderr.contains("expected a file that ends in .wasm or .wat"), "{unknown:?}");
+    assert!(
+        unknown.stderr.contains("expected a file that ends in .wasm, .wat or .rs"),
+        "{unknown:?}"
+    );
 }
