@@ -17,7 +17,7 @@ use crate::gate::inspect::Inspected;
 use crate::plan::Plan;
 use crate::sandbox::Runner;
 
-/// What passed every gate. Made by [`Pipeline::accept`] and [`Pipeline::accept_code`] alone.
+/// What passed every gate. Made by [`accept`](super::Pipeline::accept) and [`accept_code`](super::Pipeline::accept_code) of the pipeline alone.
 #[derive(Clone, Debug)]
 pub struct Accepted {
     pub(super) made: Made,

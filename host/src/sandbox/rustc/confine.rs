@@ -20,7 +20,7 @@ const REQUEST_BYTES: u64 = 1 << 20;
 /// The [toolchain](super::Toolchain) starts the program that [`RustcOptions::helper`](super::RustcOptions::helper) names with
 /// [`RUSTC_COMMAND`](super::RUSTC_COMMAND) as its only argument and an empty environment. It limits its address space, its
 /// processor time, the size of files and their number, and has no core dumps; where the kernel has Landlock, it gives up every
-/// file but the toolchain's, the system's libraries and one directory to work in, and every connection. What it gave up stays given
+/// file but the toolchain's, the system's libraries and one directory to work in, and, from Linux 6.7 on, every TCP connection. What it gave up stays given
 /// up in the compiler, and in the linker that this starts. `retort` starts itself, and a program that embeds the library can do the same.
 ///
 /// ```no_run

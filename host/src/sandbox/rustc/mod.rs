@@ -94,7 +94,8 @@ impl Default for RustcLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confinement {
-    /// By Landlock: it could read the toolchain and the system's libraries, write in its own directory, and open no connections.
+    /// By Landlock, as far as this kernel has it: it could read the toolchain and the system's libraries, and write in its own directory.
+    /// TCP is closed to it from Linux 6.7 on; of other protocols Landlock knows nothing.
     Landlock,
     /// By nothing but what the source gate refuses: this kernel has no Landlock.
     None,
