@@ -76,11 +76,11 @@ struct Event<'a> {
 
 #[derive(Deserialize)]
 struct Content<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     result: Outcome<'a>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Outcome<'a> {
     #[serde(borrow)]
     option_id: Option<Text<'a>>,
