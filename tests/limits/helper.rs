@@ -199,7 +199,7 @@ fn a_helper_takes_no_request_of_another_version() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("expected a request of version 2"), "{said:?}");
+    assert!(said.contains("expected a request of version 3"), "{said:?}");
 }
 
 /// Not a test of speed: it shows what a process of its own costs.
