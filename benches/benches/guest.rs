@@ -254,25 +254,41 @@ fn allocators() -> [(&'static str, Allocator); 3] {
     ]
 }
 
+/// What a runner has left of an instance for the next event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Serving {
+    Kept,
+    Fresh,
+}
+
 /// An event to a checked result.
 fn events(subject: &Subject, guests: &Guests) {
     let events: Vec<&Vec<u8>> = subject.events.iter().cycle().take(EVENTS).collect();
     let events = &events;
-    let sandboxed = |name: String, extractor: Extractor| -> Way<'_> {
+    let sandboxed = |name: String, extractor: Extractor, instance: Serving| -> Way<'_> {
         let mut runner = extractor.runner();
         let turn = move || {
             for event in events {
+                if instance == Serving::Fresh {
+                    runner.begin_batch();
+                }
                 black_box(runner.run(black_box(event)).is_ok());
             }
         };
         (name, Box::new(turn))
     };
-    let warm = loaded(&guests.wat, Isolation::Warm, Allocator::Pooling(Pool::default()));
-    let mut ways = vec![sandboxed("WAT, one instance".to_owned(), warm)];
+    let pool = Allocator::Pooling(Pool::default());
+    let warm = loaded(&guests.wat, Isolation::Warm, pool);
+    let mut ways = vec![sandboxed("WAT, one instance".to_owned(), warm, Serving::Kept)];
+    for (name, module) in guests.named() {
+        let extractor = loaded(module, Isolation::PerEvent, pool);
+        ways.push(sandboxed(format!("{name}, put back"), extractor, Serving::Kept));
+    }
     for (allocator_name, allocator) in allocators() {
         for (name, module) in guests.named() {
             let extractor = loaded(module, Isolation::PerEvent, allocator);
-            ways.push(sandboxed(format!("{name}, fresh, {allocator_name}"), extractor));
+            let name = format!("{name}, fresh, {allocator_name}");
+            ways.push(sandboxed(name, extractor, Serving::Fresh));
         }
     }
     for (name, by_hand) in subject.by_hand {
@@ -308,18 +324,29 @@ impl Observer for Clock {
     }
 }
 
-/// Where the time of a fresh instance goes: to make it, and to call it, which brings in the pages that it writes.
+/// Where the time of an instance as new goes: to make it or put it back, and to call it, which brings in the pages that it writes.
 fn steps(subject: &Subject, guests: &Guests) {
-    println!("  {:36}{:>12}{:>10}", "a fresh instance, ns", "to make it", "the call");
+    println!("  {:36}{:>12}{:>10}", "an instance as new, ns", "to make it", "the call");
+    let print = |name: String, module: &Inspected, allocator: Allocator, instance: Serving| {
+        let mut runner = loaded(module, Isolation::PerEvent, allocator).runner();
+        let mut clock = Clock::default();
+        for event in subject.events.iter().cycle().take(EVENTS * 10) {
+            if instance == Serving::Fresh {
+                runner.begin_batch();
+            }
+            black_box(runner.run_observed(event, &mut clock).is_ok());
+        }
+        let (make, call) = (median(clock.instantiate), median(clock.guest));
+        println!("    {name:34}{make:>12.0}{call:>10.0}");
+    };
+    for (name, module) in guests.named() {
+        let pool = Allocator::Pooling(Pool::default());
+        print(format!("{name}, put back"), module, pool, Serving::Kept);
+    }
     for (allocator_name, allocator) in allocators() {
         for (name, module) in guests.named() {
-            let mut runner = loaded(module, Isolation::PerEvent, allocator).runner();
-            let mut clock = Clock::default();
-            for event in subject.events.iter().cycle().take(EVENTS * 10) {
-                black_box(runner.run_observed(event, &mut clock).is_ok());
-            }
-            let (make, call) = (median(clock.instantiate), median(clock.guest));
-            println!("    {:34}{make:>12.0}{call:>10.0}", format!("{name}, {allocator_name}"));
+            let name = format!("{name}, fresh, {allocator_name}");
+            print(name, module, allocator, Serving::Fresh);
         }
     }
 }

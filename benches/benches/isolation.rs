@@ -1,5 +1,5 @@
-//! What limits and isolation cost, in one run: no limits, fuel, fuel and deadline; an instance kept, for a batch, for an event;
-//! instances from the system and from a pool.
+//! What limits and isolation cost, in one run: no limits, fuel, fuel and deadline; an instance kept, kept for a batch, put back after each
+//! event, made anew for each; instances from the system and from a pool.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this prints")]
 
@@ -100,22 +100,29 @@ fn isolation(dataset: &Dataset) {
     let module = dataset.inspected();
     let events: Vec<&Vec<u8>> = dataset.events.iter().cycle().take(EVENTS).collect();
     let mut ways: Vec<Way<'_>> = Vec::new();
-    for isolation in Isolation::ALL.into_iter().rev() {
-        let unswapped = ("pooling, no swap", without_swap());
-        let unswapped = (isolation == Isolation::PerEvent).then_some(unswapped);
-        for (allocator_name, allocator) in allocator_names().into_iter().chain(unswapped) {
-            let mut runner = runner(&module, isolation, allocator);
-            let events = &events;
-            let turn = move || {
-                for (index, event) in events.iter().enumerate() {
-                    if index % BATCH == 0 {
-                        runner.begin_batch();
-                    }
-                    black_box(runner.run(black_box(event)).is_ok());
+    let mut add = |name: String, isolation, allocator, batch| {
+        let mut runner = runner(&module, isolation, allocator);
+        let events = &events;
+        let turn = move || {
+            for (index, event) in events.iter().enumerate() {
+                if index % batch == 0 {
+                    runner.begin_batch();
                 }
-            };
-            ways.push((format!("{}, {allocator_name}", isolation.as_str()), Box::new(turn)));
+                black_box(runner.run(black_box(event)).is_ok());
+            }
+        };
+        ways.push((name, Box::new(turn)));
+    };
+    for isolation in Isolation::ALL.into_iter().rev() {
+        for (name, allocator) in allocator_names() {
+            add(format!("{}, {name}", isolation.as_str()), isolation, allocator, BATCH);
         }
+    }
+    // A batch of one event leaves no instance to be put back.
+    for (name, allocator) in
+        allocator_names().into_iter().chain([("pooling, no swap", without_swap())])
+    {
+        add(format!("fresh, {name}"), Isolation::PerEvent, allocator, 1);
     }
     print(dataset.name, &take(ways, ROUNDS, EVENTS));
 }
@@ -133,7 +140,12 @@ fn allocators(mebibytes: u32) {
     allocators.push(("pooling, keep 64 KiB, no swap".to_owned(), without_swap()));
     let ways = allocators.into_iter().map(|(name, allocator)| -> Way<'_> {
         let mut runner = runner(&module, Isolation::PerEvent, allocator);
-        let turn = move || (0..EVENTS).for_each(|_| _ = black_box(runner.run(event).is_ok()));
+        let turn = move || {
+            for _ in 0..EVENTS {
+                runner.begin_batch();
+                black_box(runner.run(event).is_ok());
+            }
+        };
         (name, Box::new(turn))
     });
     print(&format!("{mebibytes} MiB of memory"), &take(ways.collect(), ROUNDS, EVENTS));

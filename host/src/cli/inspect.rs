@@ -146,6 +146,12 @@ fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::
     writeln!(text, "abi          {}", section.abi())?;
     let proof = summary(inspected.reset_safety());
     writeln!(text, "proof        {proof}")?;
+    match inspected.unrestorable() {
+        None => writeln!(text, "instances    can be put back as they were after an event")?,
+        Some(reason) => {
+            writeln!(text, "instances    can't be put back as they were after an event: {reason}")?
+        }
+    }
     writeln!(text, "fuel bound   {}", fuel_bound(facts.fuel_bound.as_ref()))?;
     let (base, each) = (limits.fuel_base, limits.fuel_per_byte);
     writeln!(text, "fuel allowed {base} + {each} for each byte of input block")?;
@@ -191,7 +197,7 @@ fn summary(safety: ResetSafety) -> &'static str {
         ResetSafety::Proven { how: Proof::Verified(_) } => {
             "reset-safe: verified in the binary; instances are kept warm"
         }
-        ResetSafety::Unproven => "none: every event gets a fresh instance",
+        ResetSafety::Unproven => "none: every event gets an instance as new",
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) mod source;
 pub use fit::{Fitted, Unfit, fit};
 pub use inspect::{
     ExportFact, Facts, Fault, FuelBound, Grant, InspectProblem, Inspected, Limit, Obligation,
-    Proof, Rejected, ResetSafety, SectionFact, StructuralLimits, Unproven, Verified,
+    Proof, Rejected, ResetSafety, SectionFact, StructuralLimits, Unproven, Unrestorable, Verified,
     VerifiedCounts, inspect, inspect_granting, verify,
 };
 pub use policy::{Denied, FieldPolicy, PolicyError, Restriction};

@@ -12,6 +12,7 @@ use wasmtime::{Config, Enabled, Engine, OptLevel, PoolingAllocationConfig, WasmB
 use super::cache::NativeCache;
 use super::helper::Slots;
 use super::pool::{PoolPlace, PoolPlaces};
+use super::restore::PageMap;
 use super::wasi::Granted;
 use super::{
     Allocator, CacheReport, ForeignModules, GuestError, Isolation, Limits, ModuleLoadError,
@@ -59,6 +60,8 @@ struct Shared {
     /// The places of the pool that instances come from, where there is one.
     pool: Option<PoolPlaces>,
     cache: Option<NativeCache>,
+    /// Tells which pages guests have written, where the system does.
+    pages: Option<PageMap>,
     /// Bounds how many modules are compiled by helpers at one time.
     helpers: Slots,
     /// Milliseconds since the engine was built, as of the last tick.
@@ -117,9 +120,17 @@ impl Sandbox {
         };
         let cache = cache.map(|cache| NativeCache::open(cache, &engine));
         let helpers = Slots::per_processor();
-        let shared =
-            Shared { engine, allocator, pool, cache, helpers, clock, traces, _ticker: ticker };
-        let shared = Arc::new(shared);
+        let shared = Arc::new(Shared {
+            engine,
+            allocator,
+            pool,
+            cache,
+            pages: PageMap::open(),
+            helpers,
+            clock,
+            traces,
+            _ticker: ticker,
+        });
         let inner = SandboxInner { shared, limits, isolation, foreign, granted, check_one_in };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -229,6 +240,10 @@ impl Sandbox {
 
     pub(super) fn cache(&self) -> Option<&NativeCache> {
         self.inner.shared.cache.as_ref()
+    }
+
+    pub(super) fn pages(&self) -> Option<&PageMap> {
+        self.inner.shared.pages.as_ref()
     }
 
     pub(super) fn helpers(&self) -> &Slots {

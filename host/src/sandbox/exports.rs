@@ -1,6 +1,6 @@
 //! What a module exports.
 
-use wasmtime::{Module, ModuleExport};
+use wasmtime::{Module, ModuleExport, Mutability};
 
 use super::ModuleLoadError;
 use crate::abi::section::{BUFFER_EXPORT, INITIALIZE_EXPORT, MEMORY_EXPORT, MESSAGE_EXPORT};
@@ -12,6 +12,8 @@ pub(super) struct ExportIndexes {
     pub(super) extract: ModuleExport,
     pub(super) initialize: Option<ModuleExport>,
     pub(super) message: Option<ModuleExport>,
+    /// Those of its globals that can change.
+    pub(super) globals: Box<[ModuleExport]>,
 }
 
 impl ExportIndexes {
@@ -22,7 +24,12 @@ impl ExportIndexes {
             let missing = || ModuleLoadError::Link(format!("no `{name}` is exported"));
             module.get_export_index(name).ok_or_else(missing)
         };
+        let is_mutable = |ty: &wasmtime::ExternType| {
+            ty.global().is_some_and(|global| global.mutability() == Mutability::Var)
+        };
+        let globals = module.exports().filter(|export| is_mutable(&export.ty()));
         Ok(Self {
+            globals: globals.filter_map(|global| module.get_export_index(global.name())).collect(),
             memory: export(MEMORY_EXPORT)?,
             buffer: export(BUFFER_EXPORT)?,
             extract: export(function)?,

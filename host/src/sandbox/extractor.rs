@@ -10,7 +10,8 @@ use super::declared::Declared;
 use super::exports::ExportIndexes;
 use super::known_form::{FormSource, KnownForm};
 use super::native;
-use super::standing::Standing;
+use super::restore::Image;
+use super::standing::{Standing, Verdict};
 use super::store::StoreState;
 use super::trace::{Trace, Tracer};
 use super::trap::EventBudget;
@@ -39,6 +40,7 @@ struct ExtractorInner {
     sandbox: Sandbox,
     declared: Declared,
     is_reset_safe: bool,
+    is_restorable: bool,
     /// The form of all its results, where that is proven.
     result_form: KnownForm,
     /// Whether a result has shown that what is proven of it doesn't hold.
@@ -48,6 +50,8 @@ struct ExtractorInner {
     exports: ExportIndexes,
     /// Where the blocks of a reset-safe module go, once an instance has said so.
     buffer: OnceLock<u32>,
+    /// What a new instance is like, once that was looked at.
+    image: OnceLock<Image>,
 }
 
 impl std::fmt::Debug for Extractor {
@@ -65,30 +69,30 @@ impl Sandbox {
         let module = native::compile(self, inspected)?;
         let section = inspected.section();
         let function = section.function().to_owned();
-        let standing = Standing::of(inspected.reset_safety());
+        let verdict = Verdict::of(inspected);
         let declared = Declared::read(section.clone());
         let result_form = KnownForm::known(inspected.result_form().cloned());
-        Extractor::load(self.clone(), &module, standing, declared, result_form, &function)
+        Extractor::load(self.clone(), &module, verdict, declared, result_form, &function)
     }
 
     /// Loads what was admitted earlier, as [`note_verdict`](Self::note_verdict) has noted: a module that passed all gates of this
-    /// build, has this standing, and exports `function`; what the form of its results is, `result_form` says when it is asked for.
+    /// build, of which they found this, and which exports `function`; what the form of its results is, `result_form` says when it is asked for.
     /// `None` where there is no native code of it that can be used at once.
     pub(crate) fn reload(
         &self,
         wasm: &Arc<[u8]>,
-        standing: Standing,
+        verdict: Verdict,
         function: &str,
         result_form: FormSource,
     ) -> Option<Extractor> {
-        let module = native::kept(self, wasm, standing)?;
+        let module = native::kept(self, wasm, verdict.standing)?;
         let declared = Declared::in_module(Arc::clone(wasm));
-        let result_form = match standing {
+        let result_form = match verdict.standing {
             Standing::Rendered => KnownForm::later(result_form),
             Standing::Verified | Standing::Unproven => KnownForm::known(None),
         };
         let extractor =
-            Extractor::load(self.clone(), &module, standing, declared, result_form, function);
+            Extractor::load(self.clone(), &module, verdict, declared, result_form, function);
         let extractor = extractor.ok()?;
         self.cache()?.count_readmitted();
         Some(extractor)
@@ -100,14 +104,14 @@ impl Sandbox {
     }
 
     /// What was noted of `subject`, a digest of all that the verdict depends on.
-    pub(crate) fn verdict(&self, subject: &[u8; 32]) -> Option<Standing> {
-        self.cache()?.verdict(subject).and_then(Standing::of_byte)
+    pub(crate) fn verdict(&self, subject: &[u8; 32]) -> Option<Verdict> {
+        self.cache()?.verdict(subject).and_then(Verdict::of_byte)
     }
 
-    /// Notes that all gates have let `subject` pass, and which standing its module has.
-    pub(crate) fn note_verdict(&self, subject: &[u8; 32], standing: Standing) {
+    /// Notes that all gates have let `subject` pass, and what they found of its module.
+    pub(crate) fn note_verdict(&self, subject: &[u8; 32], verdict: Verdict) {
         if let Some(cache) = self.cache() {
-            cache.put_verdict(subject, standing.byte());
+            cache.put_verdict(subject, verdict.byte());
         }
     }
 }
@@ -116,7 +120,7 @@ impl Extractor {
     fn load(
         sandbox: Sandbox,
         module: &Module,
-        standing: Standing,
+        Verdict { standing, is_restorable }: Verdict,
         declared: Declared,
         result_form: KnownForm,
         function: &str,
@@ -133,17 +137,19 @@ impl Extractor {
         let result_form = if is_reset_safe { result_form } else { KnownForm::known(None) };
         let exports = ExportIndexes::of(module, function)?;
         debug!(function, is_reset_safe, imports_wasi, "module loaded");
-        let buffer = OnceLock::new();
+        let (buffer, image) = (OnceLock::new(), OnceLock::new());
         let inner = ExtractorInner {
             sandbox,
             declared,
             is_reset_safe,
+            is_restorable: is_restorable && !imports_wasi,
             result_form,
             is_refuted: AtomicBool::new(false),
             imports_wasi,
             ready,
             exports,
             buffer,
+            image,
         };
         Ok(Self { inner: Arc::new(inner), withheld: None, tracer: None })
     }
@@ -195,7 +201,7 @@ impl Extractor {
     /// their length, their counts and where their ids are follow from the block that the host wrote. One in
     /// [so many](super::Options::check_one_in) is read all the same, and what is accepted, and given, is the same for all of
     /// them. Should one ever be other than it is proven to be, its event fails with the code `proof_refuted`, and from then on
-    /// every result of this extractor is read and every event gets a fresh instance.
+    /// every result of this extractor is read and every event gets a new instance.
     #[must_use]
     pub fn knows_results(&self) -> bool {
         self.result_form().is_some()
@@ -228,9 +234,22 @@ impl Extractor {
         self.inner.imports_wasi
     }
 
-    /// Whether its runners keep an instance from event to event.
+    /// Whether its runners keep an instance from event to event as it is.
     pub(super) fn keeps_instances(&self) -> bool {
         self.is_reset_safe() && self.sandbox().isolation() != Isolation::PerEvent
+    }
+
+    /// Whether an instance that has served an event can be put back as it was when it was new, here and now: a module's state has to be
+    /// within the host's reach ([`Inspected::unrestorable`]), and the system has to tell which pages were written (Linux since 6.7).
+    /// Of a module that was seen to do what it can't, nothing is taken for granted.
+    #[must_use]
+    pub fn restores_instances(&self) -> bool {
+        self.inner.is_restorable && !self.is_refuted() && self.sandbox().pages().is_some()
+    }
+
+    /// What a new instance is like, if that was looked at.
+    pub(super) fn image(&self) -> &OnceLock<Image> {
+        &self.inner.image
     }
 
     /// What the block of an event of `bytes` bytes may take.

@@ -10,6 +10,7 @@ use wasmtime::{
 
 use super::engine::ticks_left;
 use super::pool::PoolPlace;
+use super::restore::{Image, Pages};
 use super::store::StoreState;
 use super::trace::Frame;
 use super::trap::{EventBudget, trapped};
@@ -34,6 +35,8 @@ pub(super) struct Guest {
     unpaid: u64,
     /// Where the call was that failed, if the engine says.
     trace: Vec<Frame>,
+    /// The ranges of memory that were put back last.
+    written: Vec<Range<usize>>,
     /// Its place in the pool, if there is one: after the store, so that it is given back after the store is.
     _in_pool: Option<PoolPlace>,
 }
@@ -52,9 +55,68 @@ pub(super) struct Returned {
 }
 
 impl Guest {
+    /// An instance as new for an event with a block of `bytes` bytes: `used` as it was when it was new, or a fresh one.
+    pub(super) fn renewed(
+        used: Option<Self>,
+        extractor: &Extractor,
+        log: Option<&Log>,
+        bytes: usize,
+        deadline: Deadline<'_>,
+    ) -> Result<Self, GuestError> {
+        let fresh = || Self::new(extractor, log, bytes, deadline);
+        let Some(used) = used else { return fresh() };
+        // Where it isn't put back it goes before another one comes, which may take its place in the pool.
+        if !extractor.restores_instances() {
+            drop(used);
+        } else if let Some(image) = extractor.image().get() {
+            if let Some(restored) = used.restored(extractor, image) {
+                return Ok(restored);
+            }
+        } else {
+            // An image is worth its cost from the second event on, and looking at an instance brings all of its memory in.
+            drop(used);
+            if let Some(image) = fresh()?.image(extractor) {
+                extractor.image().get_or_init(|| image);
+            }
+        }
+        fresh()
+    }
+
+    /// What it is like before its first event.
+    fn image(mut self, extractor: &Extractor) -> Option<Image> {
+        let globals = extractor.exports().globals.iter().map(|export| {
+            let global = self.instance.get_module_export(&mut self.store, export)?.into_global()?;
+            Some(global.get(&mut self.store))
+        });
+        let globals = globals.collect::<Option<_>>()?;
+        let pages = Pages::of(self.memory.data(&self.store));
+        Some(Image { pages, globals, fuel: self.unpaid })
+    }
+
+    /// The same instance as it was when it was new; `None`, and the instance is gone, where that can't be done.
+    fn restored(mut self, extractor: &Extractor, image: &Image) -> Option<Self> {
+        let bytes = image.pages.bytes();
+        // A memory that has grown stays so.
+        if self.memory.data_size(&self.store) != bytes || self.store.data().memory_used() != bytes {
+            return None;
+        }
+        let pages = extractor.sandbox().pages()?;
+        let memory = self.memory.data_mut(&mut self.store);
+        if !pages.written(memory, &mut self.written) {
+            return None;
+        }
+        image.pages.put_back(memory, &self.written);
+        for (export, value) in extractor.exports().globals.iter().zip(&image.globals) {
+            let global = self.instance.get_module_export(&mut self.store, export)?.into_global()?;
+            global.set(&mut self.store, *value).ok()?;
+        }
+        self.unpaid = image.fuel;
+        Some(self)
+    }
+
     /// A fresh instance, initialised, for an event with a block of `bytes` bytes: out of that event's fuel, and within its
     /// deadline. `log` takes what it writes.
-    pub(super) fn new(
+    fn new(
         extractor: &Extractor,
         log: Option<&Log>,
         bytes: usize,
@@ -101,6 +163,7 @@ impl Guest {
             place: None,
             unpaid,
             trace: Vec::new(),
+            written: Vec::new(),
             _in_pool: in_pool,
         };
         if extractor.is_reset_safe() {
@@ -117,6 +180,12 @@ impl Guest {
             guest.place = Some((address, most));
         }
         Ok(guest)
+    }
+
+    /// Whether it has served an event and was put back since.
+    #[cfg(test)]
+    pub(super) fn was_put_back(&self) -> bool {
+        !self.written.is_empty()
     }
 
     /// Its whole memory, for tests to leave something in.

@@ -24,6 +24,7 @@ mod options;
 mod places;
 mod pool;
 mod process;
+mod restore;
 pub(crate) mod runner;
 pub(crate) mod rustc;
 pub(crate) mod standing;

@@ -45,14 +45,15 @@ impl Default for Options {
 }
 
 /// For how long one instance of an extractor may serve. It says the most that is shared: a module that isn't proven to be
-/// reset-safe gets a fresh instance for every event, whatever this says, so the result of an event never depends on those
+/// reset-safe gets an instance as new for every event, whatever this says, so the result of an event never depends on those
 /// before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// A fresh instance for every event.
+    /// An instance as new for every event: the one that served the last event with its memory and its globals put back as they were, where
+    /// [nothing else of it can change](super::Extractor::restores_instances) and little of it did, and a new one otherwise.
     PerEvent,
-    /// A fresh instance for every batch, as [`Runner::begin_batch`](super::Runner::begin_batch) marks them.
+    /// A new instance for every batch, as [`Runner::begin_batch`](super::Runner::begin_batch) marks them.
     PerBatch,
     /// One instance for as long as its runner lives and no call fails. The default.
     #[default]

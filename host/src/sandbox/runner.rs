@@ -21,7 +21,7 @@ const BEFORE_FORM: u32 = 64;
 /// Runs one extractor over events, on one thread.
 ///
 /// A reset-safe extractor keeps its instance from event to event, as far as the sandbox's [`Isolation`] lets it; any other
-/// gets a fresh one for each. After a call that failed the instance is thrown away in any case.
+/// gets one as new for each. After a call that failed the instance is thrown away in any case.
 #[derive(Debug)]
 pub struct Runner {
     extractor: Extractor,
@@ -60,7 +60,7 @@ pub struct RunOutcome<'a> {
     pub json: &'a [u8],
     /// How much is in it.
     pub shape: ResultCounts,
-    /// The fuel that it took, that for conversions, rows and a fresh instance's initialisation included.
+    /// The fuel that it took, that for conversions, rows and the initialisation of an instance as new included.
     pub fuel: u64,
     /// The part of it that values, conversions and rows took before the guest was called.
     pub conversion_fuel: u64,
@@ -181,12 +181,12 @@ impl Runner {
         std::mem::take(&mut self.trace)
     }
 
-    /// Ends a batch. Where an instance may serve no longer than one, the instance is given up, and the next event gets a fresh
-    /// one; a warm instance stays.
+    /// Ends a batch. Where an instance may serve no longer than one, the instance is given up, and the next event gets a new
+    /// one; a warm instance stays, and so does one that is put back after each event.
     pub fn begin_batch(&mut self) {
-        let outlives_batches = self.extractor.keeps_instances()
-            && self.extractor.sandbox().isolation() == Isolation::Warm;
-        if !outlives_batches {
+        let extractor = &self.extractor;
+        let serves_on = extractor.keeps_instances() || extractor.restores_instances();
+        if !serves_on || extractor.sandbox().isolation() != Isolation::Warm {
             self.guest = None;
         }
     }
@@ -341,10 +341,8 @@ impl Runner {
         let guest = match &mut self.guest {
             Some(guest) if keeps => guest,
             place => {
-                // The old instance goes first: the new one may take its place in the pool.
-                *place = None;
-                let log = self.log.as_ref();
-                place.insert(Guest::new(&self.extractor, log, block_bytes, deadline)?)
+                let (used, log) = (place.take(), self.log.as_ref());
+                place.insert(Guest::renewed(used, &self.extractor, log, block_bytes, deadline)?)
             }
         };
         observer.ended(Step::Instantiate);
@@ -383,5 +381,7 @@ const _: () = {
 
 #[cfg(test)]
 mod refuted;
+#[cfg(test)]
+mod restored;
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,11 @@ impl StoreState {
         self.wasi.as_deref_mut()
     }
 
+    /// Bytes that the memory has, or was to have where the system refused to let it grow.
+    pub(super) fn memory_used(&self) -> usize {
+        self.limiter.memory.used
+    }
+
     /// Closes whatever the guest has open.
     pub(super) fn end_wasi(&mut self) {
         self.wasi = None;

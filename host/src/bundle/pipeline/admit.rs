@@ -13,7 +13,7 @@ use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::escaped;
 use crate::gate::inspect::{Inspected, Proof, Rejected, ResetSafety, inspect_granting, prove};
 use crate::plan::{self, Plan};
-use crate::sandbox::standing::Standing;
+use crate::sandbox::standing::Verdict;
 use crate::sandbox::{Extractor, Runner};
 
 /// A bundle that was loaded through the gates of a [`Pipeline`], ready to run.
@@ -211,7 +211,7 @@ impl ModuleGate for Pipeline {
         if !self.sandbox.keeps_verdicts() {
             return None;
         }
-        let standing = self.sandbox.verdict(&self.subject(text))?;
+        let verdict = self.sandbox.verdict(&self.subject(text))?;
         let Unaltered { module, plan } = files()?;
         let module: Arc<[u8]> = module.into();
         let judgement = OnceLock::new();
@@ -220,7 +220,7 @@ impl ModuleGate for Pipeline {
         let rendered = Arc::clone(&recalled);
         let extractor = self.sandbox.reload(
             &module,
-            standing,
+            verdict,
             manifest.function_name(),
             Box::new(move || rendered.judgement().inspected.result_form().cloned()),
         )?;
@@ -236,8 +236,8 @@ impl ModuleGate for Pipeline {
         if self.sandbox.keeps_verdicts()
             && let Judged::Now(judgement) = &admitted.judged
         {
-            let standing = Standing::of(judgement.inspected.reset_safety());
-            self.sandbox.note_verdict(&self.subject(text), standing);
+            let verdict = Verdict::of(&judgement.inspected);
+            self.sandbox.note_verdict(&self.subject(text), verdict);
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn tell(subjects: &[Subject], warmed: &[Warm<'_>], events: &Events) -
         }
         if !subject.is_reset_safe() {
             output::note(format_args!(
-                "`{name}` isn't proven to keep nothing: each event has a fresh instance, whatever the mode"
+                "`{name}` isn't proven to keep nothing: each event has an instance as new, whatever the mode"
             ));
         }
     }

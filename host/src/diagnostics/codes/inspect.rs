@@ -4,7 +4,7 @@ use super::{Code, CodeEntry, FailureKind, LimitEntry, Stage, codes};
 
 const LIMIT: &str = "Make the module smaller in that dimension. The limit is the host's; `retort inspect --json` prints all limits of a module that is within them.";
 
-const UNPROVEN: &str = "Nothing has to be done: an unproven module gets a fresh instance for each event. To have instances kept, render the plan again with this version.";
+const UNPROVEN: &str = "Nothing has to be done: an unproven module gets an instance as new for each event. To have instances kept, render the plan again with this version.";
 
 codes! { Stage::Inspect;
     BODY_TOO_LARGE = "body_too_large":

@@ -132,7 +132,8 @@ impl ExpectedExports<'_, '_> {
 
     fn message(&self, faults: &mut Vec<(String, Fault)>) {
         let Some(export) = self.find(MESSAGE_EXPORT) else { return };
-        let found = match (export.kind, self.walk.globals.get(export.index as usize)) {
+        let global = self.walk.globals.get(export.index as usize);
+        let found = match (export.kind, global.map(|global| global.content_type)) {
             (ExternalKind::Global, Some(ValType::I32) | None) => return,
             (ExternalKind::Global, Some(_)) => "global of another type",
             (kind, _) => kind_name(kind),

@@ -41,6 +41,8 @@ pub(super) struct Code {
     pub(super) calls: BTreeMap<u32, u64>,
     pub(super) calls_indirectly: bool,
     pub(super) grows_memory: bool,
+    /// An operator that changes the table or drops a segment, if there is one.
+    pub(super) lasting: Option<&'static str>,
 }
 
 /// Reads a body, in time and space linear in its size; `None` when it has a problem.
@@ -92,6 +94,21 @@ pub(super) fn validate(
     Ok(u64::from(highest))
 }
 
+/// The name of an operator that changes the table or drops a segment.
+fn lasting(operator: &Operator<'_>) -> Option<&'static str> {
+    match operator {
+        Operator::DataDrop { .. } => Some("data.drop"),
+        Operator::ElemDrop { .. } => Some("elem.drop"),
+        Operator::TableCopy { .. } => Some("table.copy"),
+        Operator::TableInit { .. } => Some("table.init"),
+        // No guest may use those of reference types today.
+        Operator::TableFill { .. } => Some("table.fill"),
+        Operator::TableGrow { .. } => Some("table.grow"),
+        Operator::TableSet { .. } => Some("table.set"),
+        _ => None,
+    }
+}
+
 struct BodyReader<'a> {
     costs: &'a OperatorCost,
     code: Code,
@@ -114,6 +131,7 @@ impl<'a> BodyReader<'a> {
             calls: BTreeMap::new(),
             calls_indirectly: false,
             grows_memory: false,
+            lasting: None,
         };
         let row_loop = Matcher::default();
         Self { costs, code, open: Vec::new(), open_loops: 0, constant: None, row_loop }
@@ -178,6 +196,9 @@ impl<'a> BodyReader<'a> {
             Operator::TableCopy { .. } => self.bulk(self.costs.variable.table_copy_per_element),
             Operator::TableInit { .. } => self.bulk(self.costs.variable.table_init_per_element),
             _ => {}
+        }
+        if let Some(operator) = lasting(operator) {
+            self.code.lasting = Some(operator);
         }
         self.constant = match operator {
             Operator::I32Const { value } => Some(*value),

@@ -22,6 +22,7 @@ mod imports;
 mod limits;
 mod problem;
 pub(crate) mod prove;
+mod restorable;
 mod rows;
 mod signature;
 pub(crate) mod verify;
@@ -36,6 +37,7 @@ pub use fuel::FuelBound;
 pub use limits::{Limit, StructuralLimits};
 pub use problem::{Fault, InspectProblem, MAX_PROBLEMS, Rejected};
 pub use prove::{Proof, ResetSafety};
+pub use restorable::Unrestorable;
 pub use verify::{Obligation, Unproven, Verified, VerifiedCounts, verify};
 pub use wasi::{Grant, WASI_FUNCTIONS, WASI_MODULE, WasiFunction};
 
@@ -60,6 +62,8 @@ pub struct Inspected {
     reset_safety: ResetSafety,
     #[serde(skip_serializing_if = "Option::is_none")]
     unproven: Option<Unproven>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unrestorable: Option<Unrestorable>,
     #[serde(skip)]
     result_form: Option<Arc<ResultForm>>,
 }
@@ -96,6 +100,12 @@ impl Inspected {
         self.unproven.as_ref()
     }
 
+    /// Why an instance that has served an event can't be put back as it was when it was new; `None` where it can.
+    #[must_use]
+    pub fn unrestorable(&self) -> Option<&Unrestorable> {
+        self.unrestorable.as_ref()
+    }
+
     /// The form that all its results are proven to have, if it is.
     pub(crate) fn result_form(&self) -> Option<&Arc<ResultForm>> {
         self.result_form.as_ref()
@@ -127,6 +137,7 @@ pub fn inspect_granting(
     walk.totals();
     walk.problems.rejection(|function| walk.function_name(function))?;
     let mut facts = facts(wasm, &walk, section.as_ref());
+    let unrestorable = restorable::obstacle(&walk);
     // Nothing says yet that what a loop counts is rows.
     let bound_if_proven = facts.fuel_bound;
     facts.fuel_bound = bound_if_proven.filter(|bound| bound.per_block_byte() == 0);
@@ -137,6 +148,7 @@ pub fn inspect_granting(
         section: section.expect("a module without a declaration has been rejected"),
         reset_safety: ResetSafety::Unproven,
         unproven: None,
+        unrestorable,
         result_form: None,
     })
 }

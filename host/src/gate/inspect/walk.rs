@@ -2,7 +2,7 @@
 
 use wasmparser::{
     CompositeInnerType, ElementItems, Export, FuncType, FuncValidatorAllocations, FunctionBody,
-    MemoryType, NameSectionReader, Parser, Payload, Result, TypeRef, ValType, Validator,
+    GlobalType, MemoryType, NameSectionReader, Parser, Payload, Result, TypeRef, Validator,
 };
 
 use super::body::{self, BodyShape, Code};
@@ -43,7 +43,7 @@ pub(super) struct ModuleWalk<'a> {
     pub(super) functions: Vec<Option<Code>>,
     pub(super) memories: Vec<MemoryType>,
     /// The types of the globals that it defines: none may be imported.
-    pub(super) globals: Vec<ValType>,
+    pub(super) globals: Vec<GlobalType>,
     pub(super) tables: u64,
     pub(super) table_entries: u64,
     pub(super) exports: Option<Vec<Export<'a>>>,
@@ -251,7 +251,7 @@ impl<'a> ModuleWalk<'a> {
 
     fn globals(&mut self, section: &wasmparser::GlobalSectionReader<'a>) -> Result<()> {
         for global in section.clone() {
-            self.globals.push(global?.ty.content_type);
+            self.globals.push(global?.ty);
         }
         Ok(())
     }

@@ -135,6 +135,22 @@ fn a_place_in_a_pool_is_as_new_for_every_instance() {
 }
 
 #[test]
+fn an_instance_that_is_put_back_is_as_new() {
+    for allocator in allocators() {
+        let mut runner = runner(Isolation::PerEvent, allocator, Limits::default());
+        let json = runner.run(EVENT).unwrap().json.to_vec();
+        let expected = runner.guest.as_mut().unwrap().memory().to_vec();
+        for page in (0..expected.len() / 4096).step_by(7).take(60) {
+            assert_eq!(runner.run(EVENT).unwrap().json, json, "{allocator:?}");
+            let memory = runner.guest.as_mut().unwrap().memory();
+            assert!(memory == expected, "page {page} of {allocator:?}");
+            // One page after another, so that those before stay the process's own.
+            memory[page * 4096..][..4096].fill(0xa5);
+        }
+    }
+}
+
+#[test]
 fn a_full_pool_is_told_and_recovers() {
     let pool = Allocator::Pooling(Pool { instances: 1, ..Pool::default() });
     for isolation in Isolation::ALL {

@@ -21,6 +21,8 @@ pub(super) const EXTRACTOR: &[&str] = &[
     "-Clto=fat",
     "-Ccodegen-units=1",
     "-Cdebuginfo=line-tables-only",
+    // The one global that changes: where the host can reach it, it can put an instance back as it was.
+    "-Clink-arg=--export=__stack_pointer",
     "-Funsafe_code",
 ];
 
