@@ -19,6 +19,7 @@ mod evaluation;
 mod event;
 mod expression;
 mod extraction;
+mod fallback;
 mod faults;
 mod graph;
 mod guest;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     trial::show_output(arguments.nocapture || arguments.show_output);
-    let trials: [fn() -> Vec<Trial>; 22] = [
+    let trials: [fn() -> Vec<Trial>; 23] = [
         answer::trials,
         bundle::trials,
         corpora::trials,
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         event::trials,
         expression::trials,
         extraction::trials,
+        fallback::trials,
         faults::trials,
         graph::trials,
         guest::trials,

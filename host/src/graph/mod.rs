@@ -4,11 +4,13 @@
 
 mod described;
 pub(crate) mod extraction;
+mod salvage;
 pub(crate) mod spec;
 pub(crate) mod validate;
 
 pub(crate) use described::described;
 pub use extraction::{Edge, Extraction, Node, Property};
+pub use salvage::{Dropped, DroppedProperty, Salvage, salvage};
 pub use spec::{
     EndpointColumn, Entity, GraphSpec, GraphSpecError, Properties, PropertySpec, PropertyType,
     Relationship, SpecProblem,

@@ -5,11 +5,15 @@
 //! threads, through lines of JSON: results to one writer, rejected events to another, and a [`Summary`] of all. One bad event never
 //! stops a stream, and memory does not grow with the number of events.
 //!
-//! It knows bundles and the sandbox, and nothing of how plans are written.
+//! [`run_with_fallback`] holds an event's result to a graph spec, drops what is wrong with it, and asks another extractor where
+//! nothing is left.
+//!
+//! It knows bundles, graphs and the sandbox, and nothing of how plans are written.
 
 mod crew;
 mod dispatcher;
 mod error;
+mod fallback;
 mod outputs;
 mod registry;
 mod serve;
@@ -21,6 +25,7 @@ mod summary;
 pub use crate::json::{Line, LinePosition, Lines};
 pub use dispatcher::{Dispatched, Dispatcher, Served};
 pub use error::StreamError;
+pub use fallback::{Claims, Decided, Decision, Extract, ExtractError, run_with_fallback};
 pub use outputs::Progress;
 pub use registry::{GraphsError, Registry};
 pub use source::{StreamInput, StreamPosition};

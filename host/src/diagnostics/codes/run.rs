@@ -25,6 +25,9 @@ codes! { Stage::Run;
     EXIT = "exit":
         "The extractor ended itself through WASI's `proc_exit`, as a program would, so that there is no result.",
         "Return a result instead of exiting; return an empty one to decline an event.";
+    EXTRACTOR_RAISED = "extractor_raised":
+        "An extractor of the embedding program, no bundle, has failed on the event.",
+        "Look at what it says of that; it is code of the program that embeds Retort.";
     HOST_FAILED = "host_failed":
         "The host has no memory or no address space for an instance or its code. Nothing is wrong with the event, the plan or the module.",
         "Give the process more memory, or a higher limit on its address space (`ulimit -v`): an instance reserves some 4 GiB of it. Or serve fewer instances at a time.";

@@ -16,7 +16,7 @@ struct End<'a> {
 impl<'a> Validator<'a> {
     pub(super) fn edge(&mut self, i: usize, edge: &Edge) {
         let id = SharedId::new(&edge.edge_id);
-        let subject = ReportedIds { node: None, edge: Some(&id) };
+        let subject = ReportedIds { edge: Some(&id), ..ReportedIds::default() };
         let Some(relationship) = self.spec.relationship(&edge.relationship_name) else {
             self.fail(
                 (FailureScope::Edge, codes::UNKNOWN_RELATIONSHIP),
@@ -35,8 +35,8 @@ impl<'a> Validator<'a> {
         self.properties(
             || format!("edges[{i}]"),
             || format!("the relationship {}", quoted(&relationship.name)),
-            &edge.properties,
-            &subject,
+            (i, &edge.properties),
+            subject,
             |name| relationship.property(name),
         );
     }
@@ -88,7 +88,7 @@ impl<'a> Validator<'a> {
             if !present {
                 self.fail(
                     (FailureScope::Edge, codes::MISSING_ENDPOINT_KEY),
-                    &ReportedIds { node: Some(&id), edge: subject.edge },
+                    &ReportedIds { node: Some(&id), ..*subject },
                     format!("{path}.<key:{}>", column.key()),
                     format!("the key {} in the endpoint's id", quoted(column.key())),
                     format!("none in {}", quoted(node_id)),

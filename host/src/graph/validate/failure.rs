@@ -57,6 +57,9 @@ pub struct Failure {
     /// The id of the edge, where there is one that isn't empty.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared_text")]
     pub edge_id: Option<Arc<str>>,
+    /// The property that it is about, where it is one of the result: which node or edge, and which property of that.
+    #[serde(skip)]
+    pub property: Option<(usize, usize)>,
     /// What was expected and what was found. Text of the result is escaped and cut in it.
     pub detail: String,
     /// What was expected, as it is in the detail.

@@ -111,11 +111,12 @@ struct Indexed<'a> {
     canonical: Option<&'a Entity>,
 }
 
-/// The ids that a failure is reported under.
-#[derive(Default)]
+/// What a failure is reported of.
+#[derive(Clone, Copy, Default)]
 struct ReportedIds<'a> {
     node: Option<&'a SharedId<'a>>,
     edge: Option<&'a SharedId<'a>>,
+    property: Option<(usize, usize)>,
 }
 
 /// An id whose text is copied once at most, so that many failures of a node with a long id
@@ -151,6 +152,7 @@ impl<'a> Validator<'a> {
             path,
             node_id: subject.node.and_then(SharedId::get),
             edge_id: subject.edge.and_then(SharedId::get),
+            property: subject.property,
             detail: format!("expected {expected}, found {observed}"),
             expected,
             observed,
@@ -167,7 +169,7 @@ impl<'a> Validator<'a> {
             let id = SharedId::new(&node.node_id);
             self.fail(
                 (FailureScope::Node, codes::DUPLICATE_NODE_ID),
-                &ReportedIds { node: Some(&id), edge: None },
+                &ReportedIds { node: Some(&id), ..ReportedIds::default() },
                 format!("nodes[{index}].node_id"),
                 "an id of its own",
                 format!("{} again", quoted(&node.node_id)),
@@ -179,11 +181,12 @@ impl<'a> Validator<'a> {
         &mut self,
         path: impl Fn() -> String,
         owner: impl Fn() -> String,
-        properties: &[extraction::Property],
-        subject: &ReportedIds<'_>,
+        (item, properties): (usize, &[extraction::Property]),
+        subject: ReportedIds<'_>,
         find: impl Fn(&str) -> Option<&'s spec::PropertySpec>,
     ) {
         for (j, given) in properties.iter().enumerate() {
+            let subject = &ReportedIds { property: Some((item, j)), ..subject };
             let Some(property) = find(&given.name) else {
                 self.fail(
                     (FailureScope::Field, codes::UNKNOWN_PROPERTY),

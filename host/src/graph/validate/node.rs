@@ -26,7 +26,7 @@ impl<'a> Validator<'a> {
     /// Checks a node. The entity comes back if the node's id is canonical.
     pub(super) fn node(&mut self, i: usize, node: &'a Node) -> Option<&'a Entity> {
         let id = SharedId::new(&node.node_id);
-        let subject = ReportedIds { node: Some(&id), edge: None };
+        let subject = ReportedIds { node: Some(&id), ..ReportedIds::default() };
         let Some(entity) = self.spec.entity(&node.entity_name) else {
             self.fail(
                 (FailureScope::Node, codes::UNKNOWN_ENTITY),
@@ -50,8 +50,8 @@ impl<'a> Validator<'a> {
         self.properties(
             || format!("nodes[{i}]"),
             || format!("the entity {}", quoted(&entity.name)),
-            &node.properties,
-            &subject,
+            (i, &node.properties),
+            subject,
             |name| entity.property(name),
         );
         canonical.then_some(entity)
