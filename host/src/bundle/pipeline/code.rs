@@ -4,6 +4,7 @@ use retort_guest_template::SDK_VERSION;
 
 use super::PipelineError;
 use super::rust::RustCompiler;
+use crate::evidence::effort::Cancel;
 use crate::gate::source::{SourceLimits, VettedSource, vet};
 use crate::plan::Plan;
 use crate::render::TEMPLATE_VERSION;
@@ -50,10 +51,14 @@ impl<'a> Buildable<'a> {
         }))
     }
 
-    pub(super) fn built(self, rust: &RustCompiler) -> Result<Built, PipelineError> {
+    pub(super) fn built(
+        self,
+        rust: &RustCompiler,
+        cancel: &Cancel,
+    ) -> Result<Built, PipelineError> {
         Ok(match self.0 {
             Passed::Rust(source) => {
-                let RustModule { module, unstripped, .. } = rust.compile(&source)?;
+                let RustModule { module, unstripped, .. } = rust.compile(&source, cancel)?;
                 let made = Made::Rust(source.text().to_owned());
                 Built { made, module, unstripped: Some(unstripped) }
             }

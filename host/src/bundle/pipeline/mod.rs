@@ -211,7 +211,7 @@ impl Pipeline {
     /// # Errors
     /// [`PipelineError::Compile`] or [`PipelineError::Rustc`].
     pub fn build_code(&self, code: Buildable<'_>) -> Result<Built, PipelineError> {
-        code.built(&self.rust)
+        code.built(&self.rust, &Cancel::default())
     }
 
     /// The same extractor, which says where in its source it fails in a sample run, where that is known of what was built.
@@ -328,7 +328,12 @@ impl Pipeline {
             Code::Rust(_) => request.stage(Stage::Source, || Buildable::of(code))?,
             Code::Text(_) | Code::Module(_) => Buildable::of(code)?,
         };
-        let build = || self.build_code(buildable);
+        let cancel = request.cancel.clone();
+        let build = || {
+            let built = buildable.built(&self.rust, &cancel);
+            request::unless_cancelled(&cancel, Stage::Compile)?;
+            built
+        };
         let built = match code {
             Code::Rust(_) | Code::Text(_) => request.stage(Stage::Compile, build)?,
             Code::Module(_) => build()?,

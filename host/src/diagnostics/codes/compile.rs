@@ -30,11 +30,17 @@ codes! { Stage::Compile;
         "The source has errors, which the Rust compiler tells with their lines, columns and its own codes.",
         "Correct the source where the errors point.",
         kind(FailureKind::ReasoningError);
+    RUSTC_STARVED = "rustc_starved":
+        "The Rust compiler was waited for longer than it may take, and in that time got so little of a processor that nothing is known about the source.",
+        "Try again when the machine has less to do, or compile fewer extractors at a time.";
     RUSTC_TIMEOUT = "rustc_timeout":
         "The Rust compiler wasn't done in the time that it may take, and was ended.",
         "Make the source smaller: fewer and shallower generic types, and fewer copies of generic functions.",
         kind(FailureKind::ReasoningError),
         limit(LimitEntry::fixed("milliseconds"));
+    SDK_UNUSABLE = "sdk_unusable":
+        "The Rust compiler can't use the compiled libraries of the SDK, though they were compiled anew when that was found.",
+        "Remove the directory `retort/sdk` in the user's cache directory; if it stays so, install the target wasm32-wasip1 of this compiler again.";
     SMOKE_FAILURE = "smoke_failure":
         "The module ran over the sample events and its results were refused. The report lists failed runs, malformed results, too few results and failures of the graph validator.",
         "Correct the plan where the listed failures point, or the graph spec if it is wrong.",

@@ -27,6 +27,22 @@ pub enum RustcError {
     /// The SDK can't be compiled, or the helper that confines the compiler fails.
     #[error("the toolchain can't be used: {0}")]
     ToolchainFailed(String),
+    /// The compiler can't use the libraries of the SDK, though they were compiled anew.
+    #[error("the compiled SDK can't be used, though it was compiled anew: {0}")]
+    SdkUnusable(String),
+    /// The compiler got so little of a processor that it wasn't done.
+    #[error(
+        "the compiler had {used_ms} ms of a processor in {waited_ms} ms, which says nothing about the source: the machine is too busy"
+    )]
+    Starved {
+        /// How long it was waited for, in milliseconds.
+        waited_ms: u64,
+        /// How long it was at work, in milliseconds.
+        used_ms: u64,
+    },
+    /// Nobody waits for the module any longer.
+    #[error("the compiling was cancelled")]
+    Cancelled,
     /// The source has errors.
     #[error("{}", rejection(messages, *omitted))]
     Rejected {
@@ -78,8 +94,23 @@ impl RustcError {
     pub fn is_of_host(&self) -> bool {
         matches!(
             self,
-            Self::ToolchainMissing { .. } | Self::TargetMissing { .. } | Self::ToolchainFailed(_)
+            Self::ToolchainMissing { .. }
+                | Self::TargetMissing { .. }
+                | Self::ToolchainFailed(_)
+                | Self::SdkUnusable(_)
+                | Self::Starved { .. }
+                | Self::Cancelled
         )
+    }
+
+    /// Whether it may be the fault of the compiler, or of what it was given beside the source: then a source that is known to be
+    /// good tells.
+    pub(super) fn is_doubtful(&self) -> bool {
+        match self {
+            Self::Crashed(_) | Self::SdkUnusable(_) => true,
+            Self::Rejected { messages, .. } => messages.iter().any(RustcMessage::is_doubtful),
+            _ => false,
+        }
     }
 
     /// Every problem: one for each error of the source, with its place.
@@ -102,6 +133,9 @@ impl Coded for RustcError {
             Self::ToolchainMissing { .. } => codes::TOOLCHAIN_MISSING,
             Self::TargetMissing { .. } => codes::TARGET_MISSING,
             Self::ToolchainFailed(_) => codes::TOOLCHAIN_FAILED,
+            Self::SdkUnusable(_) => codes::SDK_UNUSABLE,
+            Self::Starved { .. } => codes::RUSTC_STARVED,
+            Self::Cancelled => codes::GATES_INTERRUPTED,
             Self::Rejected { .. } => codes::RUSTC_REJECTED,
             Self::Timeout { .. } => codes::RUSTC_TIMEOUT,
             Self::Memory { .. } => codes::RUSTC_MEMORY_EXCEEDED,

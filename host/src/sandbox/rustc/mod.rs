@@ -8,19 +8,22 @@
 //! file but the toolchain's, the system's libraries and that directory. At its deadline it is killed with all that it
 //! started.
 //!
-//! The SDK is compiled once for a toolchain, into a directory that belongs to this user alone. The same source gives the same bytes,
+//! The SDK is compiled once for a toolchain, into a directory that belongs to this user alone. Where the compiler fails in a way that may
+//! not be the source's fault, a source that is known to be good tells, and the SDK is compiled anew if that fails too. The same source gives the same bytes,
 //! whatever the directories are called.
 
 mod compiler;
 mod confine;
 mod error;
 mod flags;
+mod group;
 mod job;
 mod messages;
 mod request;
 mod sdk;
 mod strip;
 mod toolchain;
+mod watch;
 
 use std::path::PathBuf;
 

@@ -3,23 +3,31 @@
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::compiler::Compiler;
 use super::job::Job;
 use super::sdk::{Sdk, SdkLibraries, private_directory};
 use super::{RustModule, RustcError, RustcLimits, RustcOptions, flags, strip};
+use crate::evidence::effort::Cancel;
 use crate::gate::VettedSource;
 use crate::sandbox::helper::Slots;
 
 /// The file that the module is written to.
 const MODULE: &str = "module.wasm";
 
+/// A source that has no errors. Where it doesn't compile either, it isn't for another source to blame.
+const KNOWN_TO_BE_GOOD: &str = "use retort_guest::prelude::*;
+extractor! { function: known, event_types: [\"e\"], inputs: { id: [\"id\"] } }
+fn known(event: &Event<'_>, graph: &mut Graph) { graph.node(\"A\").key(\"id\", event.id).add(); }
+";
+
 /// A compiler that can make modules of vetted source, with the SDK compiled by it.
 #[derive(Debug)]
 pub struct Toolchain {
     options: RustcOptions,
     compiler: Compiler,
-    sdk: SdkLibraries,
+    sdk: Mutex<Arc<SdkLibraries>>,
     slots: Slots,
 }
 
@@ -30,7 +38,8 @@ impl Toolchain {
     /// [`RustcError`], where there is no compiler for the target of extractors, or it can't compile the SDK.
     pub fn find(options: RustcOptions) -> Result<Self, RustcError> {
         let compiler = Compiler::find(&options)?;
-        let sdk = SdkLibraries::of(&Sdk::default(), &options, &compiler)?;
+        let sdk = SdkLibraries::of(&Sdk::default(), &options, &compiler, &Cancel::default())?;
+        let sdk = Mutex::new(Arc::new(sdk));
         Ok(Self { options, compiler, sdk, slots: Slots::per_processor() })
     }
 
@@ -48,8 +57,12 @@ impl Toolchain {
 
     /// Compiles a source that was vetted. As many are compiled at a time as there are processors; waiting isn't counted.
     ///
+    /// What may be the compiler's fault, or that of the SDK's libraries, isn't put down to the source: a source that is known to be good
+    /// tells. Where that fails as well, the SDK is compiled anew, once.
+    ///
     /// # Errors
-    /// [`RustcError`]: the errors of the source, or the limit that the compiler ran into.
+    /// [`RustcError`]: the errors of the source, the limit that the compiler ran into, or what the machine
+    /// [can't do](RustcError::is_of_host).
     pub fn compile(&self, source: &VettedSource) -> Result<RustModule, RustcError> {
         self.compile_within(source, &self.options.limits)
     }
@@ -63,7 +76,94 @@ impl Toolchain {
         source: &VettedSource,
         limits: &RustcLimits,
     ) -> Result<RustModule, RustcError> {
-        let _slot = self.slots.take();
+        self.made(source.text(), limits, &Cancel::default())
+    }
+
+    /// The same as [`Toolchain::compile`], as long as somebody waits for it.
+    ///
+    /// # Errors
+    /// As [`Toolchain::compile`], and [`RustcError::Cancelled`].
+    pub fn compile_unless(
+        &self,
+        source: &VettedSource,
+        cancel: &Cancel,
+    ) -> Result<RustModule, RustcError> {
+        self.made(source.text(), &self.options.limits, cancel)
+    }
+
+    fn made(
+        &self,
+        text: &str,
+        limits: &RustcLimits,
+        cancel: &Cancel,
+    ) -> Result<RustModule, RustcError> {
+        let _slot = self.slots.take_unless(cancel).ok_or(RustcError::Cancelled)?;
+        let mut sdk = Arc::clone(&self.sdk());
+        let first = self.run(text, limits, &sdk, cancel);
+        match &first {
+            Err(error) if error.is_doubtful() => {}
+            _ => return first,
+        }
+        if self.fault(&sdk, cancel)?.is_some() {
+            sdk = self.mended(&sdk, cancel)?;
+            if let Some(fault) = self.fault(&sdk, cancel)? {
+                return Err(fault);
+            }
+        } else if let Err(RustcError::Rejected { .. }) = first {
+            return first;
+        }
+        // The libraries are others now, or the machine was short of something for a moment.
+        self.run(text, limits, &sdk, cancel).map_err(|error| match error {
+            // Not those that the good source needs.
+            RustcError::SdkUnusable(said) => RustcError::Crashed(said),
+            error => error,
+        })
+    }
+
+    /// The libraries that sources are compiled with now.
+    fn sdk(&self) -> MutexGuard<'_, Arc<SdkLibraries>> {
+        // It is exchanged as a whole, whoever panicked elsewhere.
+        self.sdk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Other libraries than these, which are made once for all who find them at fault.
+    fn mended(
+        &self,
+        broken: &Arc<SdkLibraries>,
+        cancel: &Cancel,
+    ) -> Result<Arc<SdkLibraries>, RustcError> {
+        let mut sdk = self.sdk();
+        if Arc::ptr_eq(&sdk, broken) {
+            let (options, compiler) = (&self.options, &self.compiler);
+            let others =
+                SdkLibraries::instead_of(broken, &Sdk::default(), options, compiler, cancel)?;
+            *sdk = Arc::new(others);
+        }
+        Ok(Arc::clone(&sdk))
+    }
+
+    /// What keeps the compiler from compiling a source that is known to be good, if something does.
+    ///
+    /// # Errors
+    /// What keeps it from compiling anything, whatever libraries there are.
+    fn fault(&self, sdk: &SdkLibraries, cancel: &Cancel) -> Result<Option<RustcError>, RustcError> {
+        match self.run(KNOWN_TO_BE_GOOD, &RustcLimits::default(), sdk, cancel) {
+            Ok(_) => Ok(None),
+            Err(error @ RustcError::SdkUnusable(_)) => Ok(Some(error)),
+            Err(error) if error.is_of_host() => Err(error),
+            Err(error) => Ok(Some(RustcError::ToolchainFailed(format!(
+                "it can't compile what is known to be good: {error}"
+            )))),
+        }
+    }
+
+    fn run(
+        &self,
+        text: &str,
+        limits: &RustcLimits,
+        sdk: &SdkLibraries,
+        cancel: &Cancel,
+    ) -> Result<RustModule, RustcError> {
         let failed = |error: std::io::Error| {
             RustcError::ToolchainFailed(format!("a directory for it: {error}"))
         };
@@ -74,16 +174,17 @@ impl Toolchain {
         if let Some(parent) = file.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
-        fs::write(&file, format!("{}{}", flags::PREFIX, source.text())).map_err(failed)?;
+        fs::write(&file, format!("{}{text}", flags::PREFIX)).map_err(failed)?;
         let mut read = self.compiler.readable();
-        read.extend(self.sdk.readable());
+        read.extend(sdk.readable());
         let done = Job {
             helper: &self.options.helper,
             program: &self.compiler.program,
-            arguments: self.arguments(&directory, limits),
+            arguments: self.arguments(&directory, limits, sdk),
             directory: &directory,
             read,
             limits,
+            cancel,
         }
         .run()?;
         let too_large = RustcError::ModuleTooLarge { allowed: limits.module_bytes };
@@ -101,7 +202,7 @@ impl Toolchain {
         Ok(RustModule { module, unstripped, confinement: done.confinement })
     }
 
-    fn arguments(&self, directory: &Path, limits: &RustcLimits) -> Vec<String> {
+    fn arguments(&self, directory: &Path, limits: &RustcLimits, sdk: &SdkLibraries) -> Vec<String> {
         let mut arguments: Vec<String> =
             flags::COMMON.iter().chain(flags::EXTRACTOR).map(|it| (*it).to_owned()).collect();
         arguments.push(format!(
@@ -112,7 +213,7 @@ impl Toolchain {
         arguments.extend(self.compiler.remap(directory));
         // Its own name for it; the SDK's library is what `std` means.
         arguments.push("--extern=alloc".to_owned());
-        arguments.extend(self.sdk.arguments());
+        arguments.extend(sdk.arguments());
         arguments.extend(["-o".to_owned(), MODULE.to_owned(), flags::SOURCE.to_owned()]);
         arguments
     }
