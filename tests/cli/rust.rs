@@ -94,7 +94,20 @@ fn a_new_extractor_compiles_checks_and_runs_as_it_is() {
     for checked in [&source[..], &["check", bundle]] {
         let ended = extractor.retort(checked.iter().chain(&samples).copied());
         assert_eq!(ended.code, 0, "{ended:?}");
+        assert!(ended.stderr.contains("compiled by rustc 1."), "{ended:?}");
+        let json = checked.iter().chain(&samples).chain(&["--json"]).copied();
+        let report: Value = serde_json::from_str(&extractor.retort(json).stdout).unwrap();
+        assert!(report["rust"]["compiler"].as_str().unwrap().starts_with("rustc 1."), "{report}");
     }
+    let inspected = extractor.retort(["inspect", bundle]);
+    assert!(inspected.stdout.contains("compiler     rustc 1."), "{inspected:?}");
+    let inspected = extractor.retort(["inspect", bundle, "--json"]);
+    let inspected: Value = serde_json::from_str(&inspected.stdout).unwrap();
+    let manifest = fs::read_to_string(extractor.path(&format!("{bundle}/manifest.json"))).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["rust"]["source"], manifest["files"]["extractor.rs"]);
+    assert_eq!(manifest["rust"]["compiler"], inspected["rust"]["compiler"]);
+    assert_eq!(manifest["rust"]["sdk"], inspected["rust"]["sdk"]);
     for told in [
         &["inspect", bundle][..],
         &["inspect", "mine/src/lib.rs"],

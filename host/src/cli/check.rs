@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use retort::bundle::{
-    Buildable, BundleLoadError, Coverage, ExpectedRun, Part, SampleFailure, SampleRun,
-    SmokeOptions, Smoked, StageTime,
+    Buildable, BundleLoadError, Coverage, Digest, ExpectedRun, Part, RustVersions, SampleFailure,
+    SampleRun, SmokeOptions, Smoked, StageTime,
 };
 use retort::diagnostics::{Problem, Stage};
 use retort::evidence::Evidence;
@@ -73,9 +73,25 @@ struct CheckReport {
     ok: bool,
     stages: Vec<StageReport>,
     problems: Vec<Problem>,
+    /// What compiled source in Rust.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rust: Option<RustReport>,
     /// What came out of the samples, where the sample run went well.
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<Coverage>,
+}
+
+/// What compiled source in Rust, now or when the bundle was made.
+#[derive(Serialize)]
+struct RustReport {
+    compiler: String,
+    sdk: Digest,
+}
+
+impl RustReport {
+    fn of(versions: RustVersions<'_>) -> Self {
+        Self { compiler: versions.compiler.to_owned(), sdk: versions.sdk }
+    }
 }
 
 impl CheckReport {
@@ -153,6 +169,7 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
         sample_runs: Vec::new(),
         expected_runs: Vec::new(),
         coverage: None,
+        rust: None,
         is_verbose: !args.output.json,
     };
     let checked = match artifact {
@@ -167,14 +184,14 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
         Err(Rejection::CannotCheck(error)) => return Err(error),
         Err(Rejection::Problems(problems)) => problems,
     };
-    let (ok, coverage) = (problems.is_empty(), check.coverage);
-    let report = CheckReport { ok, stages: check.stages, problems, coverage };
+    let Check { stages, rust, coverage, sample_runs, expected_runs, .. } = check;
+    let report = CheckReport { ok: problems.is_empty(), stages, problems, rust, coverage };
     let origin = files::name(&args.path);
     if let Some(coverage) = report.coverage.as_ref().filter(|_| !args.output.json) {
         args.strict.say(&origin, coverage, args.expected.is_some());
     }
     if let Some(path) = &args.junit {
-        report.junit(&origin, &check.sample_runs, &check.expected_runs).write(path)?;
+        report.junit(&origin, &sample_runs, &expected_runs).write(path)?;
     }
     if args.output.json {
         output::print_json(&report)?;
@@ -204,6 +221,7 @@ struct Check {
     expected: Option<PathBuf>,
     expected_runs: Vec<ExpectedRun>,
     coverage: Option<Coverage>,
+    rust: Option<RustReport>,
     is_verbose: bool,
 }
 
@@ -259,6 +277,7 @@ impl Check {
 
     fn bundle(&mut self, path: &Path) -> Checked<()> {
         let loaded = self.stage(Stage::Bundle, |check| Bundle::open(path, &check.pipeline))?;
+        self.compiled_by(loaded.manifest().versions().rust);
         let part = |part| -> Checked<String> {
             let bytes = loaded.read(part)?.unwrap_or_default();
             Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -285,6 +304,14 @@ impl Check {
             self.graph = Some(spec);
         }
         self.smoke(loaded.module().extractor(), plan.as_ref())
+    }
+
+    /// Notes what compiled the source in Rust, where there is one.
+    fn compiled_by(&mut self, versions: Option<RustVersions<'_>>) {
+        self.rust = versions.map(RustReport::of);
+        if let Some(rust) = self.rust.as_ref().filter(|_| self.is_verbose) {
+            output::note(format_args!("compiled by {}", rust.compiler.escape_debug()));
+        }
     }
 
     fn plan(&mut self, text: &str) -> Checked<()> {
@@ -324,6 +351,7 @@ impl Check {
             }
             CodeFile::Module(_) => self.pipeline.build_code(buildable).map_err(Rejection::from)?,
         };
+        self.compiled_by(built.rust());
         let inspected =
             self.stage(Stage::Inspect, |check| check.pipeline.inspect_bytes(built.module()))?;
         self.stage(Stage::Policy, |check| check.pipeline.permit_inputs(&inspected))?;

@@ -411,6 +411,7 @@ impl Versions<'static> {
         compiler_package: concat!("retort ", env!("CARGO_PKG_VERSION")),
         template: TEMPLATE_VERSION,
         transcript_builder: TRANSCRIPT_VERSION,
+        rust: None,
     };
 }
 

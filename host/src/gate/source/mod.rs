@@ -30,6 +30,9 @@ use problem::SourceProblems;
 /// isn't touched takes no memory.
 const STACK_BYTES: usize = 256 << 20;
 
+/// Bytes that a source in Rust may have, and that are read of one wherever it lies.
+pub(crate) const MAX_RUST_BYTES: usize = 256 << 10;
+
 /// How large a source may be. The defaults are far above what an extractor takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -47,7 +50,7 @@ pub struct SourceLimits {
 
 impl Default for SourceLimits {
     fn default() -> Self {
-        Self { source_bytes: 256 << 10, nesting: 64, run: 2_048, array_elements: 65_536 }
+        Self { source_bytes: MAX_RUST_BYTES, nesting: 64, run: 2_048, array_elements: 65_536 }
     }
 }
 

@@ -69,6 +69,11 @@ impl Compiler {
         Ok(Self { program, identity, version, toolchain, sysroot })
     }
 
+    /// What it says of itself in one line.
+    pub(super) fn name(&self) -> String {
+        escaped(self.identity.lines().next().unwrap_or_default())
+    }
+
     /// What it and its linker may read.
     pub(super) fn readable(&self) -> Vec<PathBuf> {
         let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();

@@ -125,4 +125,8 @@ pub struct RustModule {
     pub unstripped: Vec<u8>,
     /// How the compiler was confined.
     pub confinement: Confinement,
+    /// What the compiler says of itself in one line: its name, version, commit and date.
+    pub compiler: String,
+    /// The SHA-256 digest of the SDK's source.
+    pub sdk: [u8; 32],
 }

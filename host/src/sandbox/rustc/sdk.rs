@@ -42,6 +42,28 @@ impl Default for Sdk {
     }
 }
 
+impl Sdk {
+    /// The digest of its version and all its files.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        update(&mut digest, self.parts());
+        digest.finalize().into()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        let files = self.files.iter().flat_map(|(path, text)| [*path, *text]);
+        [self.version].into_iter().chain(files)
+    }
+}
+
+/// Parts, each after its length.
+fn update<'a>(digest: &mut Sha256, parts: impl Iterator<Item = &'a str>) {
+    for part in parts {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part.as_bytes());
+    }
+}
+
 /// The libraries that extractors are compiled with.
 #[derive(Debug)]
 pub(super) struct SdkLibraries {
@@ -191,12 +213,8 @@ pub(super) fn private_directory(prefix: &str, root: &Path) -> io::Result<TempDir
 fn digest(sdk: &Sdk, compiler: &Compiler) -> String {
     let mut digest = Sha256::new();
     let flags = flags::COMMON.iter().chain(flags::LIBRARY).copied();
-    let parts = [sdk.version].into_iter().chain(compiler.toolchain.iter().map(String::as_str));
-    let files = sdk.files.iter().flat_map(|(path, text)| [*path, *text]);
-    for part in parts.chain(flags).chain(files) {
-        digest.update((part.len() as u64).to_le_bytes());
-        digest.update(part.as_bytes());
-    }
+    let toolchain = compiler.toolchain.iter().map(String::as_str);
+    update(&mut digest, sdk.parts().chain(toolchain).chain(flags));
     hex(&digest.finalize()[..16])
 }
 

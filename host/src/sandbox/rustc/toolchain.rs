@@ -199,7 +199,13 @@ impl Toolchain {
         }
         let module = strip::without_debug(&unstripped)
             .ok_or_else(|| RustcError::Crashed("what it wrote is no module".to_owned()))?;
-        Ok(RustModule { module, unstripped, confinement: done.confinement })
+        Ok(RustModule {
+            module,
+            unstripped,
+            confinement: done.confinement,
+            compiler: self.compiler.name(),
+            sdk: Sdk::default().digest(),
+        })
     }
 
     fn arguments(&self, directory: &Path, limits: &RustcLimits, sdk: &SdkLibraries) -> Vec<String> {
