@@ -1,5 +1,7 @@
 //! Rust source to modules: the compiler's limits, its confinement, and what it says.
 
+mod amount;
+mod confined;
 mod fault;
 
 use std::fs;

@@ -12,7 +12,7 @@ use retort::gate::FieldPolicy;
 use retort::graph::GraphSpecError;
 use retort::plan::Plan;
 use retort::render::{compile, render};
-use retort::sandbox::Extractor;
+use retort::sandbox::{Confinement, Extractor};
 use retort::{Bundle, Coded, EventSchema, GraphSpec, Pipeline, PipelineError, Rule, Samples, Task};
 use serde::Serialize;
 
@@ -86,12 +86,9 @@ struct CheckReport {
 struct RustReport {
     compiler: String,
     sdk: Digest,
-}
-
-impl RustReport {
-    fn of(versions: RustVersions<'_>) -> Self {
-        Self { compiler: versions.compiler.to_owned(), sdk: versions.sdk }
-    }
+    /// How the compiler was confined, where it was now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confinement: Option<Confinement>,
 }
 
 impl CheckReport {
@@ -178,6 +175,7 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
         Artifact::Plan(text) => check.plan(&text),
     };
     args.cache.report(&check.pipeline);
+    output::confinement(check.pipeline.confinement());
     let strict = |coverage: &Coverage| args.strict.errors(coverage);
     let problems = match checked {
         Ok(()) => check.coverage.as_ref().map(strict).unwrap_or_default(),
@@ -308,7 +306,12 @@ impl Check {
 
     /// Notes what compiled the source in Rust, where there is one.
     fn compiled_by(&mut self, versions: Option<RustVersions<'_>>) {
-        self.rust = versions.map(RustReport::of);
+        let confinement = self.pipeline.confinement();
+        self.rust = versions.map(|RustVersions { compiler, sdk }| RustReport {
+            compiler: compiler.to_owned(),
+            sdk,
+            confinement,
+        });
         if let Some(rust) = self.rust.as_ref().filter(|_| self.is_verbose) {
             output::note(format_args!("compiled by {}", rust.compiler.escape_debug()));
         }

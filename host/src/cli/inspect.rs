@@ -89,7 +89,9 @@ struct RefusedModule<'a> {
 pub(super) fn main(args: &InspectArgs) -> CommandResult {
     let pipeline = args.policy.pipeline()?;
     let json = args.output.json;
-    let (inspected, manifest) = match inspected(&args.path, &pipeline)? {
+    let found = inspected(&args.path, &pipeline)?;
+    output::confinement(pipeline.confinement());
+    let (inspected, manifest) = match found {
         Ok(found) => found,
         Err(problems) => {
             if json {

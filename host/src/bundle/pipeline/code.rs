@@ -55,12 +55,13 @@ impl<'a> Buildable<'a> {
     pub(super) fn built(
         self,
         rust: &RustCompiler,
+        require_confinement: bool,
         cancel: &Cancel,
     ) -> Result<Built, PipelineError> {
         Ok(match self.0 {
             Passed::Rust(source) => {
                 let RustModule { module, unstripped, compiler, sdk, .. } =
-                    rust.compile(&source, cancel)?;
+                    rust.compile(&source, require_confinement, cancel)?;
                 let source = source.text().to_owned();
                 let made = Made::Rust { source, compiler, sdk: Digest::of_sha256(sdk) };
                 Built { made, module, unstripped: Some(unstripped) }

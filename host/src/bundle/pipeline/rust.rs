@@ -4,7 +4,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::evidence::effort::Cancel;
 use crate::gate::source::VettedSource;
-use crate::sandbox::{ForeignModules, RustModule, RustcError, RustcOptions, Toolchain};
+use crate::sandbox::{
+    Confinement, ForeignModules, RustModule, RustcError, RustcOptions, Toolchain,
+};
 
 /// A compiler that is looked for when something is to be compiled, until one was found.
 #[derive(Debug, Default)]
@@ -46,8 +48,14 @@ impl RustCompiler {
     pub(super) fn compile(
         &self,
         source: &VettedSource,
+        require_confinement: bool,
         cancel: &Cancel,
     ) -> Result<RustModule, RustcError> {
-        self.toolchain()?.compile_unless(source, cancel)
+        self.toolchain()?.compile_requiring(source, require_confinement, cancel)
+    }
+
+    /// How the compiler was confined, where it was given a source.
+    pub(super) fn confinement(&self) -> Option<Confinement> {
+        self.toolchain.get()?.confinement()
     }
 }

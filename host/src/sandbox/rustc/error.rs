@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{RustcMessage, TARGET};
+use super::{Confinement, RustcMessage, TARGET};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 
@@ -40,6 +40,14 @@ pub enum RustcError {
         /// How long it was at work, in milliseconds.
         used_ms: u64,
     },
+    /// The kernel can't confine the compiler as it has to be.
+    #[error(
+        "the compiler would be confined by {}, and all of Landlock is required, which Linux has from 6.12 on", found.as_str()
+    )]
+    Unconfined {
+        /// How it would be.
+        found: Confinement,
+    },
     /// Nobody waits for the module any longer.
     #[error("the compiling was cancelled")]
     Cancelled,
@@ -67,6 +75,22 @@ pub enum RustcError {
     )]
     Memory {
         /// How much it may have.
+        allowed: u64,
+    },
+    /// There are too many processes of the compiler's.
+    #[error("the compiler started more than {allowed} processes")]
+    Processes {
+        /// How many there are.
+        used: u64,
+        /// How many there may be.
+        allowed: u64,
+    },
+    /// The compiler has written too much.
+    #[error("the compiler wrote more than {allowed} bytes")]
+    Written {
+        /// How much it has written until then.
+        used: u64,
+        /// How much it may write.
         allowed: u64,
     },
     /// The compiler ended by itself without an error of the source.
@@ -99,6 +123,7 @@ impl RustcError {
                 | Self::ToolchainFailed(_)
                 | Self::SdkUnusable(_)
                 | Self::Starved { .. }
+                | Self::Unconfined { .. }
                 | Self::Cancelled
         )
     }
@@ -135,10 +160,13 @@ impl Coded for RustcError {
             Self::ToolchainFailed(_) => codes::TOOLCHAIN_FAILED,
             Self::SdkUnusable(_) => codes::SDK_UNUSABLE,
             Self::Starved { .. } => codes::RUSTC_STARVED,
+            Self::Unconfined { .. } => codes::RUSTC_UNCONFINED,
             Self::Cancelled => codes::GATES_INTERRUPTED,
             Self::Rejected { .. } => codes::RUSTC_REJECTED,
             Self::Timeout { .. } => codes::RUSTC_TIMEOUT,
             Self::Memory { .. } => codes::RUSTC_MEMORY_EXCEEDED,
+            Self::Processes { .. } => codes::RUSTC_PROCESSES_EXCEEDED,
+            Self::Written { .. } => codes::RUSTC_WRITTEN_EXCEEDED,
             Self::Crashed(_) => codes::RUSTC_CRASHED,
             Self::ModuleTooLarge { .. } => codes::RUSTC_MODULE_TOO_LARGE,
         }
@@ -154,6 +182,9 @@ impl Coded for RustcError {
     fn usage(&self) -> Option<(u64, u64)> {
         match *self {
             Self::Timeout { used_ms, allowed_ms } => Some((used_ms, allowed_ms)),
+            Self::Processes { used, allowed } | Self::Written { used, allowed } => {
+                Some((used, allowed))
+            }
             // How much more it would have been isn't known.
             Self::Memory { allowed } | Self::ModuleTooLarge { allowed } => Some((allowed, allowed)),
             _ => None,

@@ -1,6 +1,7 @@
 //! What the processes of a group use, as the system tells it.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
 /// A group of processes.
@@ -13,6 +14,8 @@ pub(super) struct Group {
 pub(super) struct Usage {
     /// The time of processors that it had, that of processes which have ended included.
     pub(super) processor_time: Duration,
+    /// How many processes there are.
+    pub(super) processes: u64,
 }
 
 impl Group {
@@ -23,7 +26,7 @@ impl Group {
     /// What it uses now; `None` where the system doesn't tell, as only Linux does.
     pub(super) fn usage(&self) -> Option<Usage> {
         let processes = fs::read_dir("/proc").ok()?;
-        let mut ticks = 0_u64;
+        let (mut ticks, mut count) = (0_u64, 0);
         for process in processes.flatten() {
             let name = process.file_name();
             if !name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit) {
@@ -33,12 +36,25 @@ impl Group {
             let Ok(told) = fs::read_to_string(process.path().join("stat")) else { continue };
             if let Some(found) = of_process(&told).filter(|found| found.group == self.leader) {
                 ticks = ticks.saturating_add(found.ticks);
+                count += 1;
             }
         }
         let a_second = rustix::param::clock_ticks_per_second().max(1);
         let milliseconds = ticks.saturating_mul(1_000) / a_second;
-        Some(Usage { processor_time: Duration::from_millis(milliseconds) })
+        Some(Usage { processor_time: Duration::from_millis(milliseconds), processes: count })
     }
+}
+
+/// How many processes and threads the user has that this process runs as; 0 where the system doesn't tell.
+pub(super) fn tasks_of_this_user() -> u64 {
+    let Ok(processes) = fs::read_dir("/proc") else { return 0 };
+    let user = rustix::process::getuid().as_raw();
+    let tasks_of = |process: fs::DirEntry| {
+        let is_of_user = process.metadata().is_ok_and(|found| found.uid() == user);
+        let told = is_of_user.then(|| fs::read_to_string(process.path().join("stat")).ok())??;
+        of_process(&told).map(|found| found.threads)
+    };
+    processes.flatten().filter_map(tasks_of).sum()
 }
 
 /// What the system says of one process.
@@ -46,6 +62,7 @@ impl Group {
 struct OfProcess {
     group: u32,
     ticks: u64,
+    threads: u64,
 }
 
 /// In the text of `/proc/PID/stat`, by the numbers of the fields in its manual.
@@ -56,7 +73,8 @@ fn of_process(told: &str) -> Option<OfProcess> {
     // The first one behind the name is the third.
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     let ticks = [14, 15, 16, 17].map(field).into_iter().sum::<Option<u64>>()?;
-    Some(OfProcess { group: u32::try_from(field(5)?).ok()?, ticks })
+    let group = u32::try_from(field(5)?).ok()?;
+    Some(OfProcess { group, ticks, threads: field(20)? })
 }
 
 #[cfg(test)]
@@ -66,7 +84,7 @@ mod tests {
     #[test]
     fn a_process_is_read_whatever_its_program_is_called() {
         let told = "4242 (a) b ( c) R 1 77 4242 0 -1 4194560 100 0 0 0 7 5 3 1 20 0 9 0 100 0 0\n";
-        assert_eq!(of_process(told), Some(OfProcess { group: 77, ticks: 16 }));
+        assert_eq!(of_process(told), Some(OfProcess { group: 77, ticks: 16, threads: 9 }));
         assert_eq!(of_process("1 (a) R 1"), None);
         assert_eq!(of_process(""), None);
     }

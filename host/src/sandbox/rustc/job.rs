@@ -4,8 +4,9 @@ use std::io::{Read, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::process::Signal;
 
@@ -20,6 +21,9 @@ const SAID_BYTES: u64 = 1 << 20;
 
 /// Bytes of its output that are read: the helper's line, and what the compiler was asked to print.
 const PRINTED_BYTES: u64 = 64 << 10;
+
+/// Threads of each process, on a machine of many processors.
+const TASKS_OF_A_PROCESS: u64 = 32;
 
 /// What tells that a program was refused memory, in what it says before it ends.
 const OUT_OF_MEMORY: [&str; 6] = [
@@ -41,6 +45,9 @@ pub(super) struct Job<'a> {
     /// What it may read besides.
     pub(super) read: Vec<PathBuf>,
     pub(super) limits: &'a RustcLimits,
+    /// Whether it ends where it can't be confined in full; and where it is noted how it was.
+    pub(super) require_confinement: bool,
+    pub(super) confined: &'a OnceLock<Confinement>,
     /// Who may end it.
     pub(super) cancel: &'a Cancel,
 }
@@ -60,12 +67,11 @@ struct Wrote {
 impl Job<'_> {
     /// Runs the compiler to its end.
     pub(super) fn run(self) -> Result<Done, RustcError> {
-        let allowed = Duration::from_millis(self.limits.time_ms);
         let broken = |reason: String| RustcError::ToolchainFailed(reason);
         let mut process = self.start().map_err(|error| {
             broken(format!("{} can't be started: {error}", self.helper.display()))
         })?;
-        let watch = Watch::new(process.0.id(), allowed, self.cancel);
+        let watch = Watch::new(process.0.id(), self.directory, self.limits, self.cancel);
         let written = self.talk(&mut process)?;
         let wrote = loop {
             match written.recv_timeout(LOOK) {
@@ -82,13 +88,17 @@ impl Job<'_> {
                 None => watch.look()?,
             }
         };
+        // What it wrote at last.
+        watch.look_at_files()?;
         let printed = String::from_utf8_lossy(&wrote.printed).into_owned();
         let (first, rest) = printed.split_once('\n').unwrap_or((&printed, ""));
-        let confinement = match first.strip_prefix(READY) {
-            Some("landlock") => Confinement::Landlock,
-            Some("none") => Confinement::None,
-            _ => return Err(broken(format!("the helper said {}", messages::shown(first, &[])))),
-        };
+        let confinement = first.strip_prefix(READY).and_then(Confinement::named);
+        let confinement = confinement
+            .ok_or_else(|| broken(format!("the helper said {}", messages::shown(first, &[]))))?;
+        if self.require_confinement && !confinement.is_full() {
+            return Err(RustcError::Unconfined { found: confinement });
+        }
+        let _ = self.confined.set(confinement);
         if !rest.is_empty() && !status.success() && rest.starts_with("the compiler can't") {
             return Err(broken(messages::shown(rest, &[])));
         }
@@ -159,6 +169,8 @@ impl Job<'_> {
             // For a compiler whose host is gone: the host itself is more exact, and the compiler's threads add up.
             cpu_seconds: (self.limits.time_ms / 1_000).saturating_mul(2).saturating_add(1),
             file_bytes: self.limits.module_bytes,
+            require_confinement: self.require_confinement,
+            tasks: self.limits.processes.saturating_mul(TASKS_OF_A_PROCESS),
         }
     }
 

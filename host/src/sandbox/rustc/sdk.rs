@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
@@ -280,6 +281,9 @@ fn build(
             directory,
             read,
             limits: &limits,
+            // It is our own source.
+            require_confinement: false,
+            confined: &OnceLock::new(),
             cancel,
         };
         // There is no source but ours to blame.

@@ -3,12 +3,12 @@
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::compiler::Compiler;
 use super::job::Job;
 use super::sdk::{Sdk, SdkLibraries, private_directory};
-use super::{RustModule, RustcError, RustcLimits, RustcOptions, flags, strip};
+use super::{Confinement, RustModule, RustcError, RustcLimits, RustcOptions, flags, strip};
 use crate::evidence::effort::Cancel;
 use crate::gate::VettedSource;
 use crate::sandbox::helper::Slots;
@@ -29,6 +29,16 @@ pub struct Toolchain {
     compiler: Compiler,
     sdk: Mutex<Arc<SdkLibraries>>,
     slots: Slots,
+    /// How the compiler was confined, once a source was given to it: it is the same on one kernel.
+    confined: OnceLock<Confinement>,
+}
+
+/// Who asks for a module, and how.
+#[derive(Clone, Copy)]
+struct How<'a> {
+    limits: &'a RustcLimits,
+    require_confinement: bool,
+    cancel: &'a Cancel,
 }
 
 impl Toolchain {
@@ -40,7 +50,13 @@ impl Toolchain {
         let compiler = Compiler::find(&options)?;
         let sdk = SdkLibraries::of(&Sdk::default(), &options, &compiler, &Cancel::default())?;
         let sdk = Mutex::new(Arc::new(sdk));
-        Ok(Self { options, compiler, sdk, slots: Slots::per_processor() })
+        Ok(Self {
+            options,
+            compiler,
+            sdk,
+            slots: Slots::per_processor(),
+            confined: OnceLock::new(),
+        })
     }
 
     /// The program that compiles.
@@ -76,7 +92,8 @@ impl Toolchain {
         source: &VettedSource,
         limits: &RustcLimits,
     ) -> Result<RustModule, RustcError> {
-        self.made(source.text(), limits, &Cancel::default())
+        let require_confinement = self.options.require_confinement;
+        self.made(source.text(), How { limits, require_confinement, cancel: &Cancel::default() })
     }
 
     /// The same as [`Toolchain::compile`], as long as somebody waits for it.
@@ -88,32 +105,45 @@ impl Toolchain {
         source: &VettedSource,
         cancel: &Cancel,
     ) -> Result<RustModule, RustcError> {
-        self.made(source.text(), &self.options.limits, cancel)
+        self.compile_requiring(source, self.options.require_confinement, cancel)
     }
 
-    fn made(
+    /// The same for somebody who may require that the compiler is confined in full.
+    pub(crate) fn compile_requiring(
         &self,
-        text: &str,
-        limits: &RustcLimits,
+        source: &VettedSource,
+        require_confinement: bool,
         cancel: &Cancel,
     ) -> Result<RustModule, RustcError> {
-        let _slot = self.slots.take_unless(cancel).ok_or(RustcError::Cancelled)?;
+        let limits = &self.options.limits;
+        let require_confinement = require_confinement || self.options.require_confinement;
+        self.made(source.text(), How { limits, require_confinement, cancel })
+    }
+
+    /// How the compiler was confined the last time that it was given a source; `None` where it wasn't given one yet.
+    #[must_use]
+    pub fn confinement(&self) -> Option<Confinement> {
+        self.confined.get().copied()
+    }
+
+    fn made(&self, text: &str, how: How<'_>) -> Result<RustModule, RustcError> {
+        let _slot = self.slots.take_unless(how.cancel).ok_or(RustcError::Cancelled)?;
         let mut sdk = Arc::clone(&self.sdk());
-        let first = self.run(text, limits, &sdk, cancel);
+        let first = self.run(text, how, &sdk);
         match &first {
             Err(error) if error.is_doubtful() => {}
             _ => return first,
         }
-        if self.fault(&sdk, cancel)?.is_some() {
-            sdk = self.mended(&sdk, cancel)?;
-            if let Some(fault) = self.fault(&sdk, cancel)? {
+        if self.fault(&sdk, how)?.is_some() {
+            sdk = self.mended(&sdk, how.cancel)?;
+            if let Some(fault) = self.fault(&sdk, how)? {
                 return Err(fault);
             }
         } else if let Err(RustcError::Rejected { .. }) = first {
             return first;
         }
         // The libraries are others now, or the machine was short of something for a moment.
-        self.run(text, limits, &sdk, cancel).map_err(|error| match error {
+        self.run(text, how, &sdk).map_err(|error| match error {
             // Not those that the good source needs.
             RustcError::SdkUnusable(said) => RustcError::Crashed(said),
             error => error,
@@ -146,8 +176,9 @@ impl Toolchain {
     ///
     /// # Errors
     /// What keeps it from compiling anything, whatever libraries there are.
-    fn fault(&self, sdk: &SdkLibraries, cancel: &Cancel) -> Result<Option<RustcError>, RustcError> {
-        match self.run(KNOWN_TO_BE_GOOD, &RustcLimits::default(), sdk, cancel) {
+    fn fault(&self, sdk: &SdkLibraries, how: How<'_>) -> Result<Option<RustcError>, RustcError> {
+        let how = How { limits: &RustcLimits::default(), ..how };
+        match self.run(KNOWN_TO_BE_GOOD, how, sdk) {
             Ok(_) => Ok(None),
             Err(error @ RustcError::SdkUnusable(_)) => Ok(Some(error)),
             Err(error) if error.is_of_host() => Err(error),
@@ -157,13 +188,8 @@ impl Toolchain {
         }
     }
 
-    fn run(
-        &self,
-        text: &str,
-        limits: &RustcLimits,
-        sdk: &SdkLibraries,
-        cancel: &Cancel,
-    ) -> Result<RustModule, RustcError> {
+    fn run(&self, text: &str, how: How<'_>, sdk: &SdkLibraries) -> Result<RustModule, RustcError> {
+        let limits = how.limits;
         let failed = |error: std::io::Error| {
             RustcError::ToolchainFailed(format!("a directory for it: {error}"))
         };
@@ -184,7 +210,9 @@ impl Toolchain {
             directory: &directory,
             read,
             limits,
-            cancel,
+            require_confinement: how.require_confinement,
+            confined: &self.confined,
+            cancel: how.cancel,
         }
         .run()?;
         let too_large = RustcError::ModuleTooLarge { allowed: limits.module_bytes };
