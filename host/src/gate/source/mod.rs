@@ -44,7 +44,8 @@ pub struct SourceLimits {
     /// Tokens since the last separator, those around the brackets that a token is in included: so deep may a parser have to
     /// recurse. Default 2,048.
     pub run: usize,
-    /// Elements of an array, those of arrays in arrays multiplied. Default 65,536.
+    /// Elements of an array, those of arrays in arrays multiplied as far as they are written in each other: what an array has of a type
+    /// or value that is named the compiler's limits bound. Default 65,536.
     pub array_elements: u64,
 }
 
