@@ -98,8 +98,8 @@ impl FunctionName {
 
 fn is_of_compilers(name: &str) -> bool {
     let is_with_numbers = || {
-        let base = |of_type: &&str| name.strip_suffix(*of_type);
-        OF_TYPES.iter().filter_map(|it| base(&it)).any(|it| CALLED_WITH_NUMBERS.contains(&it))
+        let mut bases = OF_TYPES.iter().filter_map(|of_type| name.strip_suffix(of_type));
+        bases.any(|base| CALLED_WITH_NUMBERS.contains(&base))
     };
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         || CALLED.contains(&name)

@@ -114,7 +114,7 @@ fn limit_tasks(more: u64) -> io::Result<()> {
     let maximum = before.maximum.map_or(most, |given| given.min(most));
     let within = before.current.map_or(maximum, |given| given.min(maximum));
     let limit = Rlimit { current: Some(within), maximum: before.maximum };
-    setrlimit(Resource::Nproc, limit.clone())?;
+    setrlimit(Resource::Nproc, limit)?;
     // Tasks of this user may be where this process can't see them, in other containers: then it has too few left.
     let started = std::thread::Builder::new().spawn(|| {});
     let limit = match started.map(std::thread::JoinHandle::join) {
