@@ -5,6 +5,7 @@
 pub(crate) mod choices;
 mod event;
 mod expression;
+mod function;
 mod plan;
 pub(crate) mod result;
 pub(crate) mod secrets;

@@ -1,5 +1,9 @@
 //! Rust source to modules: the compiler's limits, its confinement, and what it says.
 
+mod amount;
+mod confined;
+mod fault;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -31,16 +35,19 @@ fn vetted(text: &str) -> VettedSource {
 fn options(change: impl FnOnce(&mut RustcLimits)) -> RustcOptions {
     /// One cache for all tests of this process.
     static CACHE: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let cache = CACHE.get_or_init(|| {
-        let made = tempfile::tempdir().unwrap();
-        fs::set_permissions(made.path(), fs::Permissions::from_mode(0o700)).unwrap();
-        made
-    });
+    let cache = CACHE.get_or_init(private_cache);
     let mut options = RustcOptions::new(env!("CARGO_BIN_EXE_retort"));
     options.rustc = rustc();
     options.cache = Some(cache.path().to_owned());
     change(&mut options.limits);
     options
+}
+
+/// A directory that nobody else is let into.
+fn private_cache() -> tempfile::TempDir {
+    let made = tempfile::tempdir().unwrap();
+    fs::set_permissions(made.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    made
 }
 
 fn limited(change: impl FnOnce(&mut RustcLimits)) -> Toolchain {
@@ -209,32 +216,37 @@ fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-#[test]
-fn a_compiler_reads_and_writes_nothing_but_its_own_where_the_kernel_can_keep_it_from_that() {
-    let toolchain = tempfile::tempdir().unwrap();
-    let elsewhere = tempfile::tempdir().unwrap();
-    let (own, host) = (toolchain.path(), elsewhere.path());
-    fs::write(own.join("libcore-1.rlib"), "").unwrap();
-    fs::write(host.join("secret"), "secret\n").unwrap();
-    // What it does in the place of compiling an extractor; it makes empty files of libraries.
-    let made = |name: &str, attack: &str| {
-        let text = format!(
-            "#!/bin/sh
+/// A compiler in this folder that makes empty files of libraries, and of an extractor a module without anything in it, once it did
+/// this.
+fn fake(folder: &Path, name: &str, does: &str) -> RustcOptions {
+    fs::write(folder.join("libcore-1.rlib"), "").unwrap();
+    let text = format!(
+        "#!/bin/sh
 case \"$*\" in
 -vV) echo release: 1.96.0; exit;;
---print*) echo {own}; exit;;
-*--crate-name=extractor*) {attack}
+--print*) echo {folder}; exit;;
+*--crate-name=extractor*) {does}
   printf '\\000asm\\001\\000\\000\\000' > module.wasm; exit;;
 esac
 while [ \"$1\" != -o ]; do shift; done
 : > \"$2\"
 ",
-            own = own.display()
-        );
-        let mut options = options(|_| {});
-        options.rustc = Some(script(own, name, &text));
-        let toolchain = Toolchain::find(options).unwrap_or_else(|error| panic!("{error}"));
-        toolchain.compile(&body(PLAIN))
+        folder = folder.display()
+    );
+    let mut options = options(|_| {});
+    options.rustc = Some(script(folder, name, &text));
+    options
+}
+
+#[test]
+fn a_compiler_reads_and_writes_nothing_but_its_own_where_the_kernel_can_keep_it_from_that() {
+    let toolchain = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (own, host) = (toolchain.path(), elsewhere.path());
+    fs::write(host.join("secret"), "secret\n").unwrap();
+    let made = |name: &str, attack: &str| {
+        let toolchain = Toolchain::find(fake(own, name, attack));
+        toolchain.unwrap_or_else(|error| panic!("{error}")).compile(&body(PLAIN))
     };
     let harmless = made("harmless", ":").unwrap_or_else(|error| panic!("{error}"));
     if harmless.confinement != Confinement::Landlock {

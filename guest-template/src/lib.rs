@@ -20,7 +20,7 @@ pub const PRELUDE: &str = include_str!("../prelude.wat");
 pub const LISTS: &str = include_str!("../lists.wat");
 
 /// The version of [`SDK`]: what guests in Rust are built with.
-pub const SDK_VERSION: &str = "sdk-1";
+pub const SDK_VERSION: &str = "sdk-2";
 
 /// The crates that guests in Rust are built with, `retort-guest` and `retort-guest-std`: the path of each file from this folder
 /// on, and its text. The roots are `sdk/src/lib.rs` and `std/src/lib.rs`.

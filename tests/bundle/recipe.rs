@@ -102,6 +102,7 @@ impl Recipe {
                 compiler_package: "0.1.0",
                 template: "v1",
                 transcript_builder: "tb-1",
+                rust: None,
             },
         }
     }

@@ -3,16 +3,16 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use retort::Coded;
-use retort::bundle::{Manifest, Part};
+use retort::bundle::{Contents, Expect, Manifest, Part, load};
 use retort::diagnostics::Code;
 use retort::internal::codes::{
     DIGEST_MISMATCH, FINGERPRINT_MISMATCH, LOAD_FAILED, MANIFEST_MISSING, MANIFEST_UNREADABLE,
     MODULE_NOT_FOUND,
 };
+use retort::{Coded, Store};
 use serde_json::json;
 
-use super::{Recipe, Stored};
+use super::{Recipe, Stored, TestGate};
 
 const FILES: [&str; 6] =
     ["plan.json", "extractor.wat", "extractor.wasm", "graph.json", "limits.json", "rule.md"];
@@ -287,4 +287,28 @@ fn what_a_manifest_says_cannot_disguise_a_message() {
     let message = stored.load().unwrap_err().to_string();
     assert!(!message.contains(['\u{1b}', '\n']), "{message}");
     assert!(message.chars().count() < 1000, "{}", message.len());
+}
+
+#[test]
+fn text_that_no_plan_was_rendered_to_is_that_of_the_module() {
+    let recipe = Recipe::default();
+    let text = "(module (func (export \"extract\") (param i32 i32) (result i64) i64.const 0))";
+    let other = text.replace("i64.const 0", "i64.const 1");
+    for (text, code) in [
+        (text, None),
+        (other.as_str(), Some("module_not_of_source")),
+        ("(module", Some("module_not_of_source")),
+        ("\u{0}", Some("module_not_of_source")),
+    ] {
+        let contents = Contents { plan: None, source: Some(text.as_bytes()), ..recipe.contents() };
+        let root = tempfile::tempdir().unwrap();
+        let stored = Store::open(root.path()).unwrap().put(&contents, jiff::Timestamp::UNIX_EPOCH);
+        let gate = TestGate::default();
+        let loaded = load(&stored.unwrap(), &Expect::default(), &gate);
+        assert_eq!(loaded.as_ref().err().map(Coded::code), code, "{text}");
+        assert_eq!(gate.admissions.get(), usize::from(code.is_none()));
+        if let Err(error) = loaded {
+            assert!(error.path().ends_with("extractor.wat"), "{error}");
+        }
+    }
 }

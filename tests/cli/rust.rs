@@ -82,6 +82,10 @@ fn a_new_extractor_compiles_checks_and_runs_as_it_is() {
     let compiled = extractor.retort(["compile", "mine"]);
     assert_eq!(compiled.code, 0, "{compiled:?}");
     let bundle = compiled.stdout.trim();
+    let again = extractor.retort(["compile", "mine", "--json"]);
+    let again: Value = serde_json::from_str(&again.stdout).unwrap();
+    let confinement = again["confinement"].as_str().unwrap();
+    assert!(["landlock", "partial", "none"].contains(&confinement), "{again}");
     let names: Vec<_> = fs::read_dir(extractor.path(bundle)).unwrap().collect();
     assert_eq!(names.len(), 5, "source, module, graph, limits and manifest: {names:?}");
     let source = fs::read_to_string(extractor.path(&format!("{bundle}/extractor.rs"))).unwrap();
@@ -94,7 +98,30 @@ fn a_new_extractor_compiles_checks_and_runs_as_it_is() {
     for checked in [&source[..], &["check", bundle]] {
         let ended = extractor.retort(checked.iter().chain(&samples).copied());
         assert_eq!(ended.code, 0, "{ended:?}");
+        assert!(ended.stderr.contains("compiled by rustc 1."), "{ended:?}");
+        let json = checked.iter().chain(&samples).chain(&["--json"]).copied();
+        let report: Value = serde_json::from_str(&extractor.retort(json).stdout).unwrap();
+        assert!(report["rust"]["compiler"].as_str().unwrap().starts_with("rustc 1."), "{report}");
+        // How the compiler was confined is known of what was compiled now, and warned of where it could do more than it has to.
+        let confined = report["rust"]["confinement"].as_str();
+        assert_eq!(confined.is_some(), checked[1].ends_with(".rs"), "{report}");
+        let is_less = confined.is_some_and(|it| it != "landlock");
+        assert_eq!(ended.stderr.contains("warning[rustc_unconfined]"), is_less, "{ended:?}");
+        fs::write(extractor.path("policy.yaml"), "require_confinement: true").unwrap();
+        let policy = ["--policy", "policy.yaml"];
+        let required = checked.iter().chain(&samples).chain(&policy).copied();
+        let required = extractor.retort(required);
+        assert_eq!(required.code == 0, !is_less, "{required:?}");
     }
+    let inspected = extractor.retort(["inspect", bundle]);
+    assert!(inspected.stdout.contains("compiler     rustc 1."), "{inspected:?}");
+    let inspected = extractor.retort(["inspect", bundle, "--json"]);
+    let inspected: Value = serde_json::from_str(&inspected.stdout).unwrap();
+    let manifest = fs::read_to_string(extractor.path(&format!("{bundle}/manifest.json"))).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["rust"]["source"], manifest["files"]["extractor.rs"]);
+    assert_eq!(manifest["rust"]["compiler"], inspected["rust"]["compiler"]);
+    assert_eq!(manifest["rust"]["sdk"], inspected["rust"]["sdk"]);
     for told in [
         &["inspect", bundle][..],
         &["inspect", "mine/src/lib.rs"],

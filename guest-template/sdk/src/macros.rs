@@ -1,6 +1,7 @@
 //! The macros that extractors are written with.
 
 /// Declares what an extractor sees, and makes a module of it. docs/guest.md has all that can be said.
+/// What can't be the name of a function here is said behind `as`: `function: extractor as "Extractor"`.
 ///
 /// It makes a struct `Event` with a field for each input and a method for each iteration, a struct in `rows` for the rows of
 /// each, and `Extractor`, which [`mock`](crate::mock) takes. For WebAssembly it makes the exports and the section that
@@ -32,11 +33,11 @@
 /// ```
 #[macro_export]
 macro_rules! extractor {
-    (function: $function:ident -> String, $($rest:tt)*) => {
-        $crate::__extractor! { json $function $($rest)* }
+    (function: $function:ident $(as $known:literal)? -> String, $($rest:tt)*) => {
+        $crate::__extractor! { json $function ($($known)?) $($rest)* }
     };
-    (function: $function:ident, $($rest:tt)*) => {
-        $crate::__extractor! { graph $function $($rest)* }
+    (function: $function:ident $(as $known:literal)?, $($rest:tt)*) => {
+        $crate::__extractor! { graph $function ($($known)?) $($rest)* }
     };
 }
 
@@ -44,7 +45,7 @@ macro_rules! extractor {
 #[macro_export]
 macro_rules! __extractor {
     (
-        $form:ident $function:ident
+        $form:ident $function:ident ($($known:literal)?)
         event_types: [$($event_type:literal),+ $(,)?],
         $(on_duplicate: $on_duplicate:literal,)?
         $(empty: $empty:literal,)?
@@ -121,7 +122,7 @@ macro_rules! __extractor {
 
         impl $crate::__private::Extractor for Extractor {
             const DECLARATION: $crate::__private::Declaration = $crate::__private::Declaration {
-                function: stringify!($function),
+                function: $crate::__key!($function $($known)?),
                 event_types: &[$($event_type),+],
                 on_duplicate: $crate::__private::first(&[$($on_duplicate)?]),
                 empty: $crate::__private::first(&[$($empty)?]),
@@ -201,10 +202,27 @@ macro_rules! __extractor {
                 $crate::__private::initialize();
             }
 
+            $crate::__export! { $function $($known)? }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __export {
+    ($function:ident) => {
+        // Beside nothing else that could have its name.
+        mod exported {
             #[unsafe(no_mangle)]
             pub extern "C" fn $function(block: u32, length: u32) -> u64 {
-                $crate::__private::serve::<super::Extractor>(block, length)
+                $crate::__private::serve::<super::super::Extractor>(block, length)
             }
+        }
+    };
+    ($function:ident $known:literal) => {
+        #[unsafe(export_name = $known)]
+        pub extern "C" fn exported(block: u32, length: u32) -> u64 {
+            $crate::__private::serve::<super::Extractor>(block, length)
         }
     };
 }

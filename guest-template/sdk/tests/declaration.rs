@@ -81,6 +81,24 @@ fn all_that_a_section_can_say_is_said() {
     assert_eq!(std::str::from_utf8(&SECTION), Ok(expected));
 }
 
+mod known_otherwise {
+    use super::*;
+
+    extractor! { function: read as "Extractor", event_types: ["a"], inputs: { id: ["id"] } }
+
+    fn read(event: &Event<'_>, graph: &mut Graph) {
+        graph.session(event.id);
+        graph.node("A").key("id", event.id).add();
+    }
+}
+
+#[test]
+fn a_function_may_be_known_by_a_name_that_it_could_not_have() {
+    assert_eq!(known_otherwise::Extractor::DECLARATION.function, "Extractor");
+    let result = retort_guest::mock::event::<known_otherwise::Extractor>(r#"{"id":1}"#).run();
+    assert_eq!(result.node("A").id, "1:A:id=1");
+}
+
 mod minimal {
     use super::*;
 

@@ -1,6 +1,9 @@
 //! What a bundle holds, apart from its manifest.
 
+use serde::Serialize;
+
 use super::digest::{Digest, FieldHasher};
+use crate::gate::source::MAX_RUST_BYTES;
 use crate::json::document::DocumentKind;
 use crate::render::compile::MAX_SOURCE_BYTES;
 
@@ -45,6 +48,17 @@ pub struct Versions<'a> {
     pub template: &'a str,
     /// The wording of prompts and diagnostics.
     pub transcript_builder: &'a str,
+    /// What compiled source in Rust; absent where nothing of it was compiled, and in bundles from before it was noted.
+    pub rust: Option<RustVersions<'a>>,
+}
+
+/// What compiled source in Rust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RustVersions<'a> {
+    /// The compiler, by what it says of itself: its name, version, commit and date.
+    pub compiler: &'a str,
+    /// The digest of the SDK's source.
+    pub sdk: Digest,
 }
 
 /// One file of a bundle besides its manifest.
@@ -110,7 +124,8 @@ impl Part {
             Self::Source => MAX_SOURCE_BYTES as u64,
             Self::Graph => DocumentKind::GraphSpec.max_bytes() as u64,
             Self::EventSchema => DocumentKind::EventSchema.max_bytes() as u64,
-            Self::Plan | Self::Rust | Self::Rule => 4 << 20,
+            Self::Plan | Self::Rule => 4 << 20,
+            Self::Rust => MAX_RUST_BYTES as u64,
             Self::Limits => 64 << 10,
         }
     }
@@ -204,11 +219,16 @@ impl FingerprintHasher {
 
     pub(super) fn finish(self, naming: &Naming<'_>) -> Digest {
         let mut hasher = self.0;
-        let Versions { abi, compiler_package, template, transcript_builder } = naming.versions;
+        let Versions { abi, compiler_package, template, transcript_builder, rust } =
+            naming.versions;
         hasher.field("abi_version", &abi.to_le_bytes());
         hasher.field("template_version", template.as_bytes());
         hasher.field("compiler_package_version", compiler_package.as_bytes());
         hasher.field("transcript_builder_version", transcript_builder.as_bytes());
+        if let Some(RustVersions { compiler, sdk }) = rust {
+            hasher.field("rust_compiler", compiler.as_bytes());
+            hasher.field("rust_sdk", sdk.as_bytes());
+        }
         hasher.field("module_name", naming.module.as_bytes());
         hasher.field("function_name", naming.function.as_bytes());
         for event_type in naming.event_types {
@@ -243,6 +263,7 @@ pub(super) mod tests {
                 compiler_package: "0.1.0",
                 template: "1",
                 transcript_builder: "1",
+                rust: None,
             },
         }
     }
@@ -253,6 +274,10 @@ pub(super) mod tests {
         let swapped = ["b".to_owned(), "a".to_owned()];
         let base = sample(&types);
         let versions = base.versions;
+        let by = |compiler, sdk: &[u8]| {
+            let rust = Some(RustVersions { compiler, sdk: Digest::of(sdk) });
+            Contents { versions: Versions { rust, ..versions }, ..base }
+        };
         let others = [
             Contents { module_name: "other", ..base },
             Contents { function_name: "other", ..base },
@@ -276,6 +301,9 @@ pub(super) mod tests {
             Contents { versions: Versions { compiler_package: "2", ..versions }, ..base },
             Contents { versions: Versions { template: "2", ..versions }, ..base },
             Contents { versions: Versions { transcript_builder: "2", ..versions }, ..base },
+            by("rustc 1", b""),
+            by("rustc 2", b""),
+            by("rustc 1", b"x"),
         ];
         let distinct: BTreeSet<_> =
             others.iter().chain([&base]).map(Contents::fingerprint).collect();

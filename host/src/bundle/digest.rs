@@ -17,6 +17,11 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// One that was computed already.
+    pub(super) fn of_sha256(digest: [u8; 32]) -> Self {
+        Self(digest)
+    }
+
     pub(super) fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -16,6 +16,7 @@ use super::read::{ReadError, Regular, kind_name};
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
+use crate::render::compile::compile_text;
 
 /// What the caller expects of a bundle.
 #[derive(Clone, Copy, Debug, Default)]
@@ -172,7 +173,8 @@ impl<M> Loaded<M> {
 /// In this order, the first failure being reported: the manifest is there and well-formed; it
 /// claims what is expected; its module is a regular file of the directory; every file, the
 /// manifest included, has the manifest's digest; the content has the manifest's fingerprint;
-/// there is nothing in the directory but the files that the manifest names; the gate admits the
+/// there is nothing in the directory but the files that the manifest names; text that no plan was rendered to
+/// is assembled to the module; the gate admits the
 /// module. Nothing of the module runs before the gate does.
 ///
 /// A gate may know that it has admitted a bundle with this very manifest. Then the files are held to the fingerprint alone, which
@@ -265,6 +267,9 @@ pub(super) fn load_from<G: ModuleGate>(
         return Err(BundleLoadError::new(codes::FINGERPRINT_MISMATCH, &manifest_path, detail));
     }
     files.require_no_others()?;
+    if plan.is_none() {
+        files.require_module_of_text(&module)?;
+    }
     let module = gate
         .admit(&module, plan.as_deref(), &manifest)
         .map_err(|refusal| refusal.into_error(&path.join(manifest.module_filename())))?;
@@ -377,6 +382,26 @@ impl BundleFiles<'_> {
             }
         }
         Ok((fingerprint.finish(&self.manifest.naming()), plan))
+    }
+
+    /// Assembles the module's text once more, where there is one that nobody rendered from a plan: that is what a person reads to
+    /// know what the module does. Of what was rendered the gate knows whether the plan gives the same module.
+    fn require_module_of_text(&self, module: &[u8]) -> Result<(), BundleLoadError> {
+        if !self.has(Part::Source) {
+            return Ok(());
+        }
+        let text = self.read(Part::Source)?;
+        let assembled = match std::str::from_utf8(&text) {
+            Ok(text) => compile_text(text).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let detail = match assembled {
+            Ok(assembled) if assembled == module => return Ok(()),
+            Ok(_) => "expected what the module was assembled from, found the text of another one",
+            Err(error) => &format!("expected what the module was assembled from: {error}"),
+        };
+        let path = self.path.join(self.name(Part::Source));
+        Err(BundleLoadError::new(codes::MODULE_NOT_OF_SOURCE, &path, detail))
     }
 
     fn open(&self, part: Part) -> Result<Regular, BundleLoadError> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::contents::{Contents, Naming, Part, Versions};
+use super::contents::{Contents, Naming, Part, RustVersions, Versions};
 use super::digest::Digest;
 use super::names::{MODULE_EXTENSION, is_function_name, is_module_name};
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
@@ -37,8 +37,21 @@ pub struct Manifest {
     fingerprint: String,
     function_name: String,
     module_filename: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rust: Option<FromRust>,
     template_version: String,
     transcript_builder_version: String,
+}
+
+/// Longest text by which a compiler is known, in bytes.
+const MAX_COMPILER_BYTES: usize = 2048;
+
+/// What a module was compiled from, and by what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct FromRust {
+    compiler: String,
+    sdk: Digest,
+    source: Digest,
 }
 
 /// Why a manifest is not one.
@@ -77,6 +90,8 @@ struct ManifestFields {
     created_at: Value,
     event_types: Value,
     module_filename: Value,
+    #[serde(default)]
+    rust: Option<Value>,
     function_name: Value,
     abi_version: Value,
     files: Value,
@@ -130,8 +145,17 @@ impl Manifest {
             )?,
             abi_version: version("abi_version", &fields.abi_version)?,
             files: BTreeMap::new(),
+            rust: fields.rust.as_ref().map(from_rust).transpose()?,
         };
         manifest.files = files(&fields.files, manifest.module_name())?;
+        if let Some(rust) = &manifest.rust {
+            let name = Part::Rust.file_name(manifest.module_name());
+            if manifest.files.get(&name) != Some(&rust.source) {
+                let found = Value::String(rust.source.to_string());
+                let expected = format!("the digest of {name}");
+                return Err(ManifestError::expected("rust.source", &expected, &found));
+            }
+        }
         Ok(manifest)
     }
 
@@ -143,7 +167,13 @@ impl Manifest {
         contents: &Contents<'_>,
         created_at: jiff::Timestamp,
     ) -> Result<Self, ManifestError> {
-        let Versions { abi, compiler_package, template, transcript_builder } = contents.versions;
+        let Versions { abi, compiler_package, template, transcript_builder, rust } =
+            contents.versions;
+        let rust = rust.map(|RustVersions { compiler, sdk }| FromRust {
+            compiler: compiler.to_owned(),
+            sdk,
+            source: Digest::of(contents.rust.unwrap_or_default()),
+        });
         let mut manifest = Self {
             abi_version: abi,
             compiler_package_version: compiler_package.to_owned(),
@@ -153,6 +183,7 @@ impl Manifest {
             fingerprint: contents.fingerprint().to_string(),
             function_name: contents.function_name.to_owned(),
             module_filename: Part::Module.file_name(contents.module_name),
+            rust,
             template_version: template.to_owned(),
             transcript_builder_version: transcript_builder.to_owned(),
         };
@@ -229,6 +260,10 @@ impl Manifest {
             compiler_package: &self.compiler_package_version,
             template: &self.template_version,
             transcript_builder: &self.transcript_builder_version,
+            rust: self
+                .rust
+                .as_ref()
+                .map(|FromRust { compiler, sdk, .. }| RustVersions { compiler, sdk: *sdk }),
         }
     }
 
@@ -266,6 +301,29 @@ fn named(
 ) -> Result<String, ManifestError> {
     let name = text_field(path, value)?;
     if is_name(&name) { Ok(name) } else { Err(ManifestError::expected(path, expected, value)) }
+}
+
+fn from_rust(value: &Value) -> Result<FromRust, ManifestError> {
+    const FIELD: &str = "rust";
+    let fields = value.as_object().filter(|fields| fields.len() == 3);
+    let field = |name: &str| {
+        let found = fields.and_then(|fields| fields.get(name));
+        let expected = "an object of `compiler`, `sdk` and `source`";
+        found.ok_or_else(|| ManifestError::expected(FIELD, expected, value))
+    };
+    let digest = |name: &str| digest(format!("{FIELD}.{name}"), field(name)?);
+    let is_short = |text: &str| text.len() <= MAX_COMPILER_BYTES;
+    let expected = format!("at most {MAX_COMPILER_BYTES} bytes");
+    Ok(FromRust {
+        compiler: named("rust.compiler", field("compiler")?, is_short, &expected)?,
+        sdk: digest("sdk")?,
+        source: digest("source")?,
+    })
+}
+
+fn digest(path: String, value: &Value) -> Result<Digest, ManifestError> {
+    let digest = value.as_str().and_then(|text| text.parse().ok());
+    digest.ok_or_else(|| ManifestError::expected(path, "64 lowercase hexadecimal digits", value))
 }
 
 fn version(path: &str, value: &Value) -> Result<u32, ManifestError> {
@@ -325,16 +383,12 @@ fn files(value: &Value, module_name: &str) -> Result<BTreeMap<String, Digest>, M
         return Err(ManifestError::expected(FIELD, &format!("either {rust} or {text}"), value));
     }
     let mut digests = BTreeMap::new();
-    for (name, digest) in entries {
+    for (name, found) in entries {
         if !known().any(|(known, _)| known == name) {
             let name = Value::String(name.clone());
             return Err(ManifestError::expected(FIELD, "only files of a bundle", &name));
         }
-        let parsed = digest.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
-            let path = format!("{FIELD}.{name}");
-            ManifestError::expected(path, "64 lowercase hexadecimal digits", digest)
-        })?;
-        digests.insert(name.clone(), parsed);
+        digests.insert(name.clone(), digest(format!("{FIELD}.{name}"), found)?);
     }
     Ok(digests)
 }
@@ -386,6 +440,44 @@ mod tests {
         assert_eq!(refuse("/files/plan.json", "AB".into()).path(), "files.plan.json");
         assert_eq!(refuse("/files", serde_json::json!({})).path(), "files");
         assert_eq!(refuse("/function_name", "retort_buffer".into()).path(), "function_name");
+    }
+
+    #[test]
+    fn what_compiled_rust_is_said_with_the_source_that_it_compiled() {
+        let types = ["order".to_owned()];
+        let base = sample(&types);
+        let by = |compiler| {
+            let rust = Some(RustVersions { compiler, sdk: Digest::of(b"sdk") });
+            let versions = Versions { rust, ..base.versions };
+            Contents { plan: None, source: None, rust: Some(b"fn f() {}"), versions, ..base }
+        };
+        let made = |contents: &Contents<'_>| Manifest::new(contents, jiff::Timestamp::UNIX_EPOCH);
+        let manifest = made(&by("rustc 1.96.0")).unwrap();
+        assert_eq!(manifest.versions(), by("rustc 1.96.0").versions);
+        let good: Value = serde_json::from_str(&manifest.to_json()).unwrap();
+        assert_eq!(good["rust"]["source"], good["files"]["extractor.rs"]);
+        // One from before it was said.
+        let mut before = good.clone();
+        before.as_object_mut().unwrap().remove("rust");
+        let before = Manifest::from_json(before.to_string().as_bytes()).unwrap();
+        assert_eq!(before.versions().rust, None);
+
+        for (pointer, value, path) in [
+            ("/rust/source", Digest::of(b"another").to_string().into(), "rust.source"),
+            ("/rust/source", "AB".into(), "rust.source"),
+            ("/rust/sdk", 7.into(), "rust.sdk"),
+            ("/rust/compiler", "".into(), "rust.compiler"),
+            ("/rust", serde_json::json!({"compiler": "rustc"}), "rust"),
+            ("/rust", "rustc".into(), "rust"),
+        ] {
+            let mut bad = good.clone();
+            *bad.pointer_mut(pointer).unwrap() = value;
+            let error = Manifest::from_json(bad.to_string().as_bytes()).unwrap_err();
+            assert_eq!(error.path(), path);
+        }
+        // Of what wasn't compiled from Rust nothing compiled it.
+        assert!(made(&Contents { rust: None, ..by("rustc 1.96.0") }).is_err());
+        assert!(made(&by(&"x".repeat(MAX_COMPILER_BYTES + 1))).is_err());
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) mod smoke;
 mod store;
 
 pub use confirm::{Confirmed, Difference, ExpectedRun, Told, Unconfirmed};
-pub use contents::{Contents, Part, Versions};
+pub use contents::{Contents, Part, RustVersions, Versions};
 #[cfg(feature = "author")]
 pub(crate) use coverage::left_out;
 pub use coverage::{Coverage, FailedConversion, FailedValue, LeftOut, PropertyCoverage};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use retort::bundle::{
-    Buildable, BundleLoadError, Coverage, ExpectedRun, Part, SampleFailure, SampleRun,
-    SmokeOptions, Smoked, StageTime,
+    Buildable, BundleLoadError, Coverage, Digest, ExpectedRun, Part, RustVersions, SampleFailure,
+    SampleRun, SmokeOptions, Smoked, StageTime,
 };
 use retort::diagnostics::{Problem, Stage};
 use retort::evidence::Evidence;
@@ -12,7 +12,7 @@ use retort::gate::FieldPolicy;
 use retort::graph::GraphSpecError;
 use retort::plan::Plan;
 use retort::render::{compile, render};
-use retort::sandbox::Extractor;
+use retort::sandbox::{Confinement, Extractor};
 use retort::{Bundle, Coded, EventSchema, GraphSpec, Pipeline, PipelineError, Rule, Samples, Task};
 use serde::Serialize;
 
@@ -73,9 +73,22 @@ struct CheckReport {
     ok: bool,
     stages: Vec<StageReport>,
     problems: Vec<Problem>,
+    /// What compiled source in Rust.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rust: Option<RustReport>,
     /// What came out of the samples, where the sample run went well.
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<Coverage>,
+}
+
+/// What compiled source in Rust, now or when the bundle was made.
+#[derive(Serialize)]
+struct RustReport {
+    compiler: String,
+    sdk: Digest,
+    /// How the compiler was confined, where it was now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confinement: Option<Confinement>,
 }
 
 impl CheckReport {
@@ -153,6 +166,7 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
         sample_runs: Vec::new(),
         expected_runs: Vec::new(),
         coverage: None,
+        rust: None,
         is_verbose: !args.output.json,
     };
     let checked = match artifact {
@@ -161,20 +175,21 @@ pub(super) fn main(args: &CheckArgs) -> CommandResult {
         Artifact::Plan(text) => check.plan(&text),
     };
     args.cache.report(&check.pipeline);
+    output::confinement(check.pipeline.confinement());
     let strict = |coverage: &Coverage| args.strict.errors(coverage);
     let problems = match checked {
         Ok(()) => check.coverage.as_ref().map(strict).unwrap_or_default(),
         Err(Rejection::CannotCheck(error)) => return Err(error),
         Err(Rejection::Problems(problems)) => problems,
     };
-    let (ok, coverage) = (problems.is_empty(), check.coverage);
-    let report = CheckReport { ok, stages: check.stages, problems, coverage };
+    let Check { stages, rust, coverage, sample_runs, expected_runs, .. } = check;
+    let report = CheckReport { ok: problems.is_empty(), stages, problems, rust, coverage };
     let origin = files::name(&args.path);
     if let Some(coverage) = report.coverage.as_ref().filter(|_| !args.output.json) {
         args.strict.say(&origin, coverage, args.expected.is_some());
     }
     if let Some(path) = &args.junit {
-        report.junit(&origin, &check.sample_runs, &check.expected_runs).write(path)?;
+        report.junit(&origin, &sample_runs, &expected_runs).write(path)?;
     }
     if args.output.json {
         output::print_json(&report)?;
@@ -204,6 +219,7 @@ struct Check {
     expected: Option<PathBuf>,
     expected_runs: Vec<ExpectedRun>,
     coverage: Option<Coverage>,
+    rust: Option<RustReport>,
     is_verbose: bool,
 }
 
@@ -259,6 +275,7 @@ impl Check {
 
     fn bundle(&mut self, path: &Path) -> Checked<()> {
         let loaded = self.stage(Stage::Bundle, |check| Bundle::open(path, &check.pipeline))?;
+        self.compiled_by(loaded.manifest().versions().rust);
         let part = |part| -> Checked<String> {
             let bytes = loaded.read(part)?.unwrap_or_default();
             Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -285,6 +302,19 @@ impl Check {
             self.graph = Some(spec);
         }
         self.smoke(loaded.module().extractor(), plan.as_ref())
+    }
+
+    /// Notes what compiled the source in Rust, where there is one.
+    fn compiled_by(&mut self, versions: Option<RustVersions<'_>>) {
+        let confinement = self.pipeline.confinement();
+        self.rust = versions.map(|RustVersions { compiler, sdk }| RustReport {
+            compiler: compiler.to_owned(),
+            sdk,
+            confinement,
+        });
+        if let Some(rust) = self.rust.as_ref().filter(|_| self.is_verbose) {
+            output::note(format_args!("compiled by {}", rust.compiler.escape_debug()));
+        }
     }
 
     fn plan(&mut self, text: &str) -> Checked<()> {
@@ -324,6 +354,7 @@ impl Check {
             }
             CodeFile::Module(_) => self.pipeline.build_code(buildable).map_err(Rejection::from)?,
         };
+        self.compiled_by(built.rust());
         let inspected =
             self.stage(Stage::Inspect, |check| check.pipeline.inspect_bytes(built.module()))?;
         self.stage(Stage::Policy, |check| check.pipeline.permit_inputs(&inspected))?;

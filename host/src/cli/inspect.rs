@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 
-use retort::bundle::{self, Expect};
+use retort::bundle::{self, Expect, Manifest, RustVersions};
 use retort::diagnostics::Problem;
 use retort::gate::{
     FuelBound, Inspected, Proof, ResetSafety, StructuralLimits, Unproven, Verified, VerifiedCounts,
@@ -48,6 +48,9 @@ struct InspectedModule<'a> {
     ok: bool,
     #[serde(flatten)]
     inspected: &'a Inspected,
+    /// What compiled the source in Rust, of a bundle that says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rust: Option<RustVersions<'a>>,
     limits: AllLimits<'a>,
     /// What counts the fuel that the bound and the limits are about.
     wasmtime: &'static str,
@@ -86,8 +89,10 @@ struct RefusedModule<'a> {
 pub(super) fn main(args: &InspectArgs) -> CommandResult {
     let pipeline = args.policy.pipeline()?;
     let json = args.output.json;
-    let inspected = match inspected(&args.path, &pipeline)? {
-        Ok(inspected) => inspected,
+    let found = inspected(&args.path, &pipeline)?;
+    output::confinement(pipeline.confinement());
+    let (inspected, manifest) = match found {
+        Ok(found) => found,
         Err(problems) => {
             if json {
                 output::print_json(&RefusedModule { ok: false, problems: &problems })?;
@@ -104,20 +109,21 @@ pub(super) fn main(args: &InspectArgs) -> CommandResult {
         let (run, structure) = (pipeline.sandbox().limits(), pipeline.structure());
         let limits = AllLimits { run, structure };
         let wasmtime = WASMTIME_VERSION;
-        let module = InspectedModule { ok: true, inspected: &inspected, limits, wasmtime };
-        output::print_as(json, &module, || describe(&inspected, run))?;
+        let rust = manifest.as_ref().and_then(|manifest| manifest.versions().rust);
+        let module = InspectedModule { ok: true, inspected: &inspected, rust, limits, wasmtime };
+        output::print_as(json, &module, || describe(&inspected, rust, run))?;
     }
     Ok(CommandVerdict::Pass)
 }
 
-fn inspected(
-    path: &Path,
-    pipeline: &Pipeline,
-) -> Result<Result<Inspected, Vec<Problem>>, CliError> {
+/// A module, with its manifest if it is a bundle's.
+type Found = (Inspected, Option<Manifest>);
+
+fn inspected(path: &Path, pipeline: &Pipeline) -> Result<Result<Found, Vec<Problem>>, CliError> {
     let inspected = match Artifact::read(path)? {
         Artifact::Bundle => {
             return Ok(bundle::load(path, &Expect::default(), pipeline)
-                .map(|loaded| loaded.module().inspected().clone())
+                .map(|it| (it.module().inspected().clone(), Some(it.manifest().clone())))
                 .map_err(|error| vec![bundle_problem(&error)]));
         }
         Artifact::Code(file) => pipeline.inspect_code(file.as_code()),
@@ -126,24 +132,33 @@ fn inspected(
             .and_then(|plan| pipeline.build(&plan))
             .and_then(|compiled| pipeline.inspect(&compiled)),
     };
-    Ok(inspected.map_err(|error| error.problems()))
+    Ok(inspected.map(|inspected| (inspected, None)).map_err(|error| error.problems()))
 }
 
 /// All of it for a person.
-fn describe(inspected: &Inspected, limits: &Limits) -> String {
+fn describe(inspected: &Inspected, rust: Option<RustVersions<'_>>, limits: &Limits) -> String {
     let mut text = String::new();
     // Writing to a string can't fail.
-    let _ = write_all(&mut text, inspected, limits);
+    let _ = write_all(&mut text, inspected, rust, limits);
     text
 }
 
-fn write_all(text: &mut String, inspected: &Inspected, limits: &Limits) -> std::fmt::Result {
+fn write_all(
+    text: &mut String,
+    inspected: &Inspected,
+    rust: Option<RustVersions<'_>>,
+    limits: &Limits,
+) -> std::fmt::Result {
     let (section, facts) = (inspected.section(), inspected.facts());
     let quoted = |name: &str| serde_json::Value::from(name).to_string();
     writeln!(text, "function     {}", section.function())?;
     let types: Vec<String> = section.event_types().iter().map(|name| quoted(name)).collect();
     writeln!(text, "event types  {}", types.join(", "))?;
     writeln!(text, "abi          {}", section.abi())?;
+    if let Some(RustVersions { compiler, sdk }) = rust {
+        writeln!(text, "compiler     {}", compiler.escape_debug())?;
+        writeln!(text, "sdk          {sdk}")?;
+    }
     let proof = summary(inspected.reset_safety());
     writeln!(text, "proof        {proof}")?;
     match inspected.unrestorable() {

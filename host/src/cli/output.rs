@@ -10,7 +10,9 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Style};
 use retort::Coded;
 use retort::diagnostics::{Problem, sanitize, visible};
+use retort::internal::codes::RUSTC_UNCONFINED;
 use retort::internal::diagnose::visible_json;
+use retort::sandbox::Confinement;
 use serde::Serialize;
 
 use super::error::CliError;
@@ -47,6 +49,25 @@ pub(super) fn error(error: &impl Coded) {
 /// Something that isn't as it should be and stops nothing, with its code.
 pub(super) fn warning(warning: &impl Coded) {
     headed(WARNING, format_args!("warning[{}]", warning.code()), warning);
+}
+
+/// That a compiler that was given source could do more than it has to, where it could.
+pub(super) fn confinement(found: Option<Confinement>) {
+    if let Some(text) = found.and_then(less_than_full) {
+        headed(WARNING, format_args!("warning[{}]", RUSTC_UNCONFINED.name), text);
+    }
+}
+
+fn less_than_full(found: Confinement) -> Option<&'static str> {
+    match found {
+        Confinement::Landlock => None,
+        Confinement::None => Some(
+            "this kernel has no Landlock, so that nothing but the source gate kept the Rust compiler from the files of this machine",
+        ),
+        _ => Some(
+            "this kernel has a part of Landlock, so that the Rust compiler was kept from files, and not from all else that it doesn't need",
+        ),
+    }
 }
 
 /// What looks wrong, and may be right.
@@ -128,4 +149,17 @@ fn write_json(text: serde_json::Result<String>) -> Result<(), CliError> {
 /// A duration in milliseconds, with microseconds.
 pub(super) fn milliseconds(elapsed: Duration) -> f64 {
     elapsed.as_micros() as f64 / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_that_is_confined_in_full_is_nothing_to_warn_of() {
+        assert_eq!(less_than_full(Confinement::Landlock), None);
+        for less in [Confinement::Partial, Confinement::None] {
+            assert!(less_than_full(less).is_some_and(|it| it.contains("Landlock")), "{less:?}");
+        }
+    }
 }

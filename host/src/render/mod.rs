@@ -97,6 +97,14 @@ pub enum RenderError {
     /// The plan's declaration breaks another bound of the ABI.
     #[error("the plan can't be declared: {0}")]
     Declaration(SectionError),
+    /// A module that a compiler makes has or calls another function by the name of the plan's.
+    #[error(
+        "expected a name for the function that compilers have no function of their own by, found \"{name}\""
+    )]
+    FunctionName {
+        /// The name.
+        name: String,
+    },
     /// The names in the plan are so long that no result could hold them.
     #[error("the plan's own text takes at least {used} bytes of the result, {allowed} are allowed")]
     TooLarge {
@@ -139,7 +147,9 @@ impl From<&RenderError> for RenderReport {
 impl Coded for RenderError {
     fn entry(&self) -> Code {
         match self {
-            Self::Part { .. } | Self::Declaration(_) => codes::PLAN_NOT_DECLARABLE,
+            Self::Part { .. } | Self::Declaration(_) | Self::FunctionName { .. } => {
+                codes::PLAN_NOT_DECLARABLE
+            }
             Self::TooLarge { .. } | Self::Module { .. } => codes::PLAN_TOO_LARGE,
         }
     }
@@ -147,6 +157,7 @@ impl Coded for RenderError {
     fn place(&self) -> Option<String> {
         match self {
             Self::Part { pointer, .. } => Some(pointer.to_string()),
+            Self::FunctionName { .. } => Some("/function_name".to_owned()),
             Self::TooLarge { .. } | Self::Module { .. } | Self::Declaration(_) => None,
         }
     }
@@ -157,7 +168,7 @@ impl Coded for RenderError {
             Self::TooLarge { used, allowed } | Self::Module { used, allowed, .. } => {
                 Some((*used as u64, *allowed as u64))
             }
-            Self::Declaration(_) => None,
+            Self::Declaration(_) | Self::FunctionName { .. } => None,
         }
     }
 }

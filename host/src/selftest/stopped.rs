@@ -60,6 +60,7 @@ const RUNS: &[(&str, &str)] = &[
     ("proof_refuted", "host: proof"),
     ("conversion_failed", "input: conversions"),
     ("duplicate_id", "result: duplicates"),
+    ("extractor_raised", "fallback: extractor"),
 ];
 
 /// WebAssembly's own end of a call.

@@ -9,13 +9,38 @@ use retort::plan::{self, Plan, eval};
 use retort::render::render_rust;
 use retort::sandbox::Sandbox;
 use retort::{Coded, Limits, Runner};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::build::build;
 use super::sandbox;
 use crate::corpora::Rule;
 use crate::support::{rendered, rustc, shared, workspace_root};
 use crate::trial::{files, json_of, stem, with_rustc};
+
+/// Names of functions that mean something else in a source, or to what compiles it.
+const NAMES: &[&str] = &[
+    "_",
+    "Err",
+    "Event",
+    "Extractor",
+    "LENGTH",
+    "Null",
+    "SECTION",
+    "Some",
+    "alloc",
+    "core",
+    "event",
+    "exit",
+    "exported",
+    "extractor",
+    "format",
+    "graph",
+    "malloc",
+    "record",
+    "rows",
+    "str",
+    "union",
+];
 
 /// One sandbox for what is rendered to WebAssembly text, one for guests in Rust.
 static SANDBOXES: LazyLock<[Sandbox; 2]> =
@@ -35,6 +60,18 @@ pub(super) fn trials() -> Vec<Trial> {
             let plan = plan::from_value(&json_of(&folder.join("plan.json"))).unwrap();
             let events = std::fs::read_to_string(folder.join(events)).unwrap();
             same(rustc, &plan, events.lines());
+        }));
+    }
+    for name in NAMES {
+        trials.push(with_rustc(format!("guest::rendered/function/{name}"), move |rustc| {
+            let plan = json!({
+                "event_type": "e", "target_entity_name": "Some", "function_name": name,
+                "key_field": {"property_name": "None", "source_path": ["Extractor"]},
+                "property_fields": [{"property_name": "self", "source_path": ["Self"]}],
+            });
+            let plan = plan::from_value(&plan).unwrap();
+            let events = [r#"{"event_type":"e","session_id":"s","Extractor":1,"Self":2}"#];
+            same(rustc, &plan, events);
         }));
     }
     for path in files("tests/render", "json") {

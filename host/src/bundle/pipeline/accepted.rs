@@ -10,7 +10,6 @@ use crate::bundle::load::load_unsaid;
 use crate::bundle::smoke::Smoked;
 use crate::bundle::{
     BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others, Store,
-    Versions,
 };
 use crate::evidence::Task;
 use crate::gate::inspect::Inspected;
@@ -40,7 +39,7 @@ impl Accepted {
     #[must_use]
     pub fn rust(&self) -> Option<&str> {
         match &self.made {
-            Made::Rust(source) => Some(source),
+            Made::Rust { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -101,7 +100,7 @@ impl Accepted {
             limits: self.limits.as_bytes(),
             event_schema: self.event_schema.as_deref().map(str::as_bytes),
             rule: self.rule.as_deref().map(str::as_bytes),
-            versions: Versions { template: self.made.template(), ..Versions::CURRENT },
+            versions: self.made.versions(),
         };
         let fingerprint = contents.fingerprint();
         let path = store.path_of(fingerprint);

@@ -136,7 +136,9 @@ impl Pipeline {
     /// configured.
     fn identity(&self) -> &[u8; 32] {
         self.identity.get_or_init(|| {
-            let Self { sandbox, structure, policy, rust: _, identity: _ } = self;
+            // How source is compiled is of no account to what was compiled.
+            let Self { sandbox, structure, policy, rust: _, require_confinement: _, identity: _ } =
+                self;
             let configured = json(&(structure, policy, sandbox.wasi().grant));
             Sha256::new_with_prefix(env!("RETORT_BUILD"))
                 .chain_update([0])

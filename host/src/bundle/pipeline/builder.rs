@@ -76,6 +76,7 @@ impl PipelineBuilder {
             structure: tenant.structure(&structure),
             policy: tenant.fields().clone(),
             rust: Arc::new(rust),
+            require_confinement: tenant.require_confinement(),
             identity: OnceLock::new(),
         })
     }

@@ -4,6 +4,8 @@ use retort_guest_template::SDK_VERSION;
 
 use super::PipelineError;
 use super::rust::RustCompiler;
+use crate::bundle::{Digest, RustVersions, Versions};
+use crate::evidence::effort::Cancel;
 use crate::gate::source::{SourceLimits, VettedSource, vet};
 use crate::plan::Plan;
 use crate::render::TEMPLATE_VERSION;
@@ -50,11 +52,18 @@ impl<'a> Buildable<'a> {
         }))
     }
 
-    pub(super) fn built(self, rust: &RustCompiler) -> Result<Built, PipelineError> {
+    pub(super) fn built(
+        self,
+        rust: &RustCompiler,
+        require_confinement: bool,
+        cancel: &Cancel,
+    ) -> Result<Built, PipelineError> {
         Ok(match self.0 {
             Passed::Rust(source) => {
-                let RustModule { module, unstripped, .. } = rust.compile(&source)?;
-                let made = Made::Rust(source.text().to_owned());
+                let RustModule { module, unstripped, compiler, sdk, .. } =
+                    rust.compile(&source, require_confinement, cancel)?;
+                let source = source.text().to_owned();
+                let made = Made::Rust { source, compiler, sdk: Digest::of_sha256(sdk) };
                 Built { made, module, unstripped: Some(unstripped) }
             }
             Passed::Text(text) => {
@@ -88,6 +97,12 @@ impl Built {
         &self.module
     }
 
+    /// What compiled it, where it was source in Rust.
+    #[must_use]
+    pub fn rust(&self) -> Option<RustVersions<'_>> {
+        self.made.rust()
+    }
+
     /// The same module with debug information, where there is some.
     pub(super) fn unstripped(&self) -> Option<&[u8]> {
         self.unstripped.as_deref()
@@ -108,8 +123,8 @@ impl Built {
 pub(super) enum Made {
     /// A plan, which was rendered.
     Plan(Box<Compiled>),
-    /// Rust, by the SDK.
-    Rust(String),
+    /// Rust, by the SDK and this compiler.
+    Rust { source: String, compiler: String, sdk: Digest },
     /// Somebody's own text.
     Text(String),
     /// What isn't known here.
@@ -129,15 +144,27 @@ impl Made {
         match self {
             Self::Plan(compiled) => Some(compiled.source().text()),
             Self::Text(text) => Some(text),
-            Self::Rust(_) | Self::Elsewhere => None,
+            Self::Rust { .. } | Self::Elsewhere => None,
+        }
+    }
+
+    /// The versions of all that it was made by.
+    pub(super) fn versions(&self) -> Versions<'_> {
+        Versions { template: self.template(), rust: self.rust(), ..Versions::CURRENT }
+    }
+
+    fn rust(&self) -> Option<RustVersions<'_>> {
+        match self {
+            Self::Rust { compiler, sdk, .. } => Some(RustVersions { compiler, sdk: *sdk }),
+            Self::Plan(_) | Self::Text(_) | Self::Elsewhere => None,
         }
     }
 
     /// The version of the template that it was made from.
-    pub(super) fn template(&self) -> &'static str {
+    fn template(&self) -> &'static str {
         match self {
             Self::Plan(_) => TEMPLATE_VERSION,
-            Self::Rust(_) => SDK_VERSION,
+            Self::Rust { .. } => SDK_VERSION,
             Self::Text(_) | Self::Elsewhere => NO_TEMPLATE,
         }
     }

@@ -38,7 +38,7 @@ use crate::plan::{self, EventPattern, Plan};
 use crate::render::compile::{Compiled, compile};
 use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::tenant::TenantPolicy;
-use crate::sandbox::{Extractor, ModuleLoadError, Sandbox};
+use crate::sandbox::{Confinement, Extractor, ModuleLoadError, Sandbox};
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "4";
@@ -53,6 +53,8 @@ pub struct Pipeline {
     structure: StructuralLimits,
     policy: FieldPolicy,
     rust: Arc<RustCompiler>,
+    /// Whether source in Rust is compiled only by a compiler that is confined in full.
+    require_confinement: bool,
     /// What tells these gates from others, once it was asked for.
     identity: OnceLock<[u8; 32]>,
 }
@@ -94,6 +96,7 @@ impl Pipeline {
             structure: tenant.structure(&self.structure),
             policy: tenant.fields().clone(),
             rust: Arc::clone(&self.rust),
+            require_confinement: tenant.require_confinement(),
             identity: OnceLock::new(),
         })
     }
@@ -211,7 +214,17 @@ impl Pipeline {
     /// # Errors
     /// [`PipelineError::Compile`] or [`PipelineError::Rustc`].
     pub fn build_code(&self, code: Buildable<'_>) -> Result<Built, PipelineError> {
-        code.built(&self.rust)
+        self.built(code, &Cancel::default())
+    }
+
+    fn built(&self, code: Buildable<'_>, cancel: &Cancel) -> Result<Built, PipelineError> {
+        code.built(&self.rust, self.require_confinement, cancel)
+    }
+
+    /// How the compiler was confined when source in Rust was last given to it; `None` where none was.
+    #[must_use]
+    pub fn confinement(&self) -> Option<Confinement> {
+        self.rust.confinement()
     }
 
     /// The same extractor, which says where in its source it fails in a sample run, where that is known of what was built.
@@ -328,7 +341,12 @@ impl Pipeline {
             Code::Rust(_) => request.stage(Stage::Source, || Buildable::of(code))?,
             Code::Text(_) | Code::Module(_) => Buildable::of(code)?,
         };
-        let build = || self.build_code(buildable);
+        let cancel = request.cancel.clone();
+        let build = || {
+            let built = self.built(buildable, &cancel);
+            request::unless_cancelled(&cancel, Stage::Compile)?;
+            built
+        };
         let built = match code {
             Code::Rust(_) | Code::Text(_) => request.stage(Stage::Compile, build)?,
             Code::Module(_) => build()?,
@@ -395,7 +413,14 @@ impl From<Sandbox> for Pipeline {
     fn from(sandbox: Sandbox) -> Self {
         let (structure, policy) = (StructuralLimits::default(), FieldPolicy::default());
         let rust = Arc::new(RustCompiler::new(None, sandbox.foreign()));
-        Self { sandbox, structure, policy, rust, identity: OnceLock::new() }
+        Self {
+            sandbox,
+            structure,
+            policy,
+            rust,
+            require_confinement: false,
+            identity: OnceLock::new(),
+        }
     }
 }
 
@@ -406,6 +431,7 @@ impl Versions<'static> {
         compiler_package: concat!("retort ", env!("CARGO_PKG_VERSION")),
         template: TEMPLATE_VERSION,
         transcript_builder: TRANSCRIPT_VERSION,
+        rust: None,
     };
 }
 

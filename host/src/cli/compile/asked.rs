@@ -8,6 +8,7 @@ use retort::author::{
 use retort::bundle::Coverage;
 use retort::diagnostics::{Problem, Stage};
 use retort::internal::codes;
+use retort::sandbox::Confinement;
 use retort::{Accepted, Coded, Task, compile_with_llm};
 use serde::Serialize;
 
@@ -27,6 +28,9 @@ struct AskedReport<'a> {
     /// Why it ended: a reason of the loop, or the code of the error that broke it off.
     reason: &'a str,
     bundle: Option<BundleReport>,
+    /// How the Rust compiler was confined, where it was given source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confinement: Option<Confinement>,
     /// What came out of the samples, where something was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<Coverage>,
@@ -63,9 +67,14 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> C
         .build()
         .map_err(CliError::refused)?;
     let outcome = runtime::block_on(compile_with_llm(client.as_ref(), &task, &gates, &config))?;
+    let confinement = pipeline.confinement();
+    output::confinement(confinement);
     let verdict = match outcome {
-        Ok(outcome) => ended(project, (keep, strict), &task, outcome, json),
-        Err(error) => broken_off(&task, error, json),
+        Ok(outcome) => {
+            let judged = Judged { project, task: &task, confinement };
+            ended(judged, (keep, strict), outcome, json)
+        }
+        Err(error) => broken_off(&task, error, confinement, json),
     };
     if let Some(remark) = client.remark() {
         output::say(remark);
@@ -140,11 +149,17 @@ fn say(attempt: &Attempt, json: bool) {
     }
 }
 
+/// What was compiled, and how what compiled it was confined.
+struct Judged<'a> {
+    project: &'a Project,
+    task: &'a Task,
+    confinement: Option<Confinement>,
+}
+
 /// The loop came to its end.
 fn ended(
-    project: &Project,
+    Judged { project, task, confinement }: Judged<'_>,
     (keep, strict): (KeepArg, StrictArg),
-    task: &Task,
     outcome: LoopOutcome<Accepted>,
     json: bool,
 ) -> CommandResult {
@@ -167,6 +182,7 @@ fn ended(
             ok: stored.is_some(),
             reason,
             bundle: stored.as_ref().map(BundleReport::from),
+            confinement,
             coverage,
             history: outcome.history(),
             last_diagnostic: outcome.last_diagnostic(),
@@ -187,13 +203,19 @@ fn ended(
 }
 
 /// The loop broke off: what was learned so far is reported all the same.
-fn broken_off(task: &Task, error: LoopError, json: bool) -> CommandResult {
+fn broken_off(
+    task: &Task,
+    error: LoopError,
+    confinement: Option<Confinement>,
+    json: bool,
+) -> CommandResult {
     let account = Account::of_error(&error, task);
     if json {
         output::print_json(&AskedReport {
             ok: false,
             reason: error.code(),
             bundle: None,
+            confinement,
             coverage: None,
             history: error.history(),
             last_diagnostic: None,

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use retort::bundle::{Coverage, Request, StageTime, Stored};
 use retort::diagnostics::{Problem, Stage};
 use retort::internal::document::DocumentKind;
-use retort::{Accepted, PipelineError, Task};
+use retort::sandbox::Confinement;
+use retort::{Accepted, Pipeline, PipelineError, Task};
 use serde::Serialize;
 
 use super::super::artifact::CodeFile;
@@ -23,6 +24,9 @@ struct GivenReport<'a> {
     problems: &'a [Problem],
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<Coverage>,
+    /// How the Rust compiler was confined, where it was given source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confinement: Option<Confinement>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bundle: Option<BundleReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,8 +67,11 @@ pub(super) fn main(project: &Project, given: &Given, args: &CompileArgs) -> Comm
         stages.push(stage);
     };
     let mut report = Report::default();
-    match accept(project, given, &mut watch)? {
-        (task, Ok(accepted)) => {
+    let (task, pipeline, verdict) = accept(project, given, &mut watch)?;
+    report.confinement = pipeline.confinement();
+    output::confinement(report.confinement);
+    match verdict {
+        Ok(accepted) => {
             let coverage = accepted.coverage(&task);
             report.problems = args.strict.errors(&coverage);
             if report.problems.is_empty() {
@@ -78,18 +85,26 @@ pub(super) fn main(project: &Project, given: &Given, args: &CompileArgs) -> Comm
             }
             report.coverage = Some(coverage);
         }
-        (_, Err(error)) if error.is_of_host() => return Err(CliError::refused(error)),
-        (_, Err(error)) => {
+        Err(error) if error.is_of_host() => return Err(CliError::refused(error)),
+        Err(error) => {
             report.problems = error.problems();
             report.diagnostic = Some(error.diagnostic());
         }
     }
-    let Report { stored, problems, coverage, diagnostic } = report;
+    let Report { stored, problems, coverage, confinement, diagnostic } = report;
     let ok = stored.is_some();
     if json {
         let bundle = stored.as_ref().map(BundleReport::from);
         let (stages, problems) = (&*stages, &*problems);
-        output::print_json(&GivenReport { ok, stages, problems, coverage, bundle, diagnostic })?;
+        output::print_json(&GivenReport {
+            ok,
+            stages,
+            problems,
+            coverage,
+            confinement,
+            bundle,
+            diagnostic,
+        })?;
     } else if let Some(stored) = &stored {
         print_path(stored)?;
     } else {
@@ -105,15 +120,19 @@ struct Report {
     stored: Option<Stored>,
     problems: Vec<Problem>,
     coverage: Option<Coverage>,
+    confinement: Option<Confinement>,
     diagnostic: Option<String>,
 }
+
+/// What a plan, or code, was judged for, by which gates, and how.
+type Judged = (Task, Pipeline, Result<Accepted, PipelineError>);
 
 /// Reads what the project names, and takes the plan through the gates.
 fn accept(
     project: &Project,
     given: &Given,
     watch: &mut dyn FnMut(StageTime),
-) -> Result<(Task, Result<Accepted, PipelineError>), CliError> {
+) -> Result<Judged, CliError> {
     let (input, time) = StageTime::of(Stage::Input, || {
         let artifact = match given {
             Given::Plan(path) => Read::Plan(files::read_text(path, DocumentKind::Plan)?),
@@ -128,5 +147,5 @@ fn accept(
         Read::Plan(text) => pipeline.accept(text, request),
         Read::Code(file) => pipeline.accept_code(file.as_code(), request),
     };
-    Ok((task, verdict))
+    Ok((task, pipeline, verdict))
 }

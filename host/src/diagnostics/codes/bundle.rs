@@ -44,6 +44,9 @@ codes! { Stage::Bundle;
     MODULE_NOT_FOUND = "module_not_found":
         "The module that the manifest names is not a regular file of the bundle.",
         REBUILD;
+    MODULE_NOT_OF_SOURCE = "module_not_of_source":
+        "The bundle has WebAssembly text without a plan, and this version assembles it to another module than the bundle's. They were put together from two extractors, or another version assembled the module.",
+        REBUILD;
     MODULE_REJECTED = "module_rejected":
         "The module is the one that was stored, and the static gates refuse it, or this host's field policy denies what it reads, whatever accepted it before. The message says which.",
         "Compile the plan again with this version and policy; if the module came from somewhere else, do not trust it.";

@@ -26,15 +26,33 @@ codes! { Stage::Compile;
         "Make the source smaller: no large constants, and fewer copies of generic functions.",
         kind(FailureKind::ReasoningError),
         limit(LimitEntry::fixed("bytes of the module"));
+    RUSTC_PROCESSES_EXCEEDED = "rustc_processes_exceeded":
+        "The Rust compiler had more processes at one time than it may have, and was ended with all of them.",
+        "Write the source in another way; nothing that it may say takes more than a compiler and a linker.",
+        limit(LimitEntry::fixed("processes"));
     RUSTC_REJECTED = "rustc_rejected":
         "The source has errors, which the Rust compiler tells with their lines, columns and its own codes.",
         "Correct the source where the errors point.",
         kind(FailureKind::ReasoningError);
+    RUSTC_STARVED = "rustc_starved":
+        "The Rust compiler was waited for longer than it may take, and in that time got so little of a processor that nothing is known about the source.",
+        "Try again when the machine has less to do, or compile fewer extractors at a time.";
     RUSTC_TIMEOUT = "rustc_timeout":
         "The Rust compiler wasn't done in the time that it may take, and was ended.",
         "Make the source smaller: fewer and shallower generic types, and fewer copies of generic functions.",
         kind(FailureKind::ReasoningError),
         limit(LimitEntry::fixed("milliseconds"));
+    RUSTC_UNCONFINED = "rustc_unconfined":
+        "The kernel of this machine can't keep the Rust compiler from files and connections, or not from all of them.",
+        "Compile on a machine with Linux 6.12 or later and Landlock turned on; or, of sources that you trust, don't require it in the policy.";
+    RUSTC_WRITTEN_EXCEEDED = "rustc_written_exceeded":
+        "The files that the Rust compiler wrote take more room than they may, and it was ended.",
+        "Make the source smaller: no large constants, and fewer copies of generic functions.",
+        kind(FailureKind::ReasoningError),
+        limit(LimitEntry::fixed("bytes of files"));
+    SDK_UNUSABLE = "sdk_unusable":
+        "The Rust compiler can't use the compiled libraries of the SDK, though they were compiled anew when that was found.",
+        "Remove the directory `retort/sdk` in the user's cache directory; if it stays so, install the target wasm32-wasip1 of this compiler again.";
     SMOKE_FAILURE = "smoke_failure":
         "The module ran over the sample events and its results were refused. The report lists failed runs, malformed results, too few results and failures of the graph validator.",
         "Correct the plan where the listed failures point, or the graph spec if it is wrong.",

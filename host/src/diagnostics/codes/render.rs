@@ -4,8 +4,8 @@ use super::{Code, CodeEntry, FailureKind, LimitEntry, Stage, codes};
 
 codes! { Stage::Render;
     PLAN_NOT_DECLARABLE = "plan_not_declarable":
-        "The plan is valid, but no extractor can declare what it reads: too many values, too long a path or a template, or a name that belongs to the binary interface.",
-        "Read fewer fields, by shorter paths and templates, as the message says; split the plan if it needs more.",
+        "The plan is valid, but no extractor can declare what it reads: too many values, too long a path or a template, or a name that belongs to the binary interface or, in Rust, to compilers.",
+        "Read fewer fields, by shorter paths and templates, or name the function otherwise, as the message says; split the plan if it needs more.",
         kind(FailureKind::SchemaInvalid),
         limit(LimitEntry::fixed("parts of a plan"));
     PLAN_TOO_LARGE = "plan_too_large":

@@ -2,11 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use syn::ext::IdentExt as _;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprCall, File, ItemConst, Lit, UnOp};
+use syn::{Expr, ExprCall, File, Ident, ItemConst, Lit, Macro, UnOp, UseName, UseRename};
+
+use super::macros;
+use super::problem::SourceProblems;
 
 /// The constants of a file that are numbers, by their names; the largest where a name is given twice, and none where one of them
-/// isn't a number.
+/// isn't a number, or where the name is imported: what it means then isn't told by the name.
+///
+/// What an array has in itself is multiplied as far as it is written there. Of elements that are a name, by `type`, a struct, a parameter
+/// or a value, nothing is known here, and nothing can be: `let b = [a; 65_536];` takes no word of how large `a` is. So
+/// what bounds these is the compiler's memory, and that no type may be larger than the target's memory: `tests/hostile/source/array_*`.
 #[derive(Default)]
 pub(super) struct Numbers(BTreeMap<String, Option<u64>>);
 
@@ -25,8 +33,9 @@ impl Numbers {
             Expr::Group(inner) => self.length(&inner.expr),
             // Of a longer path, the last name may be that of another constant.
             Expr::Path(path) if path.qself.is_none() => {
-                let name = path.path.get_ident()?.to_string();
-                self.0.get(&name).copied().flatten()
+                let name = name(path.path.get_ident()?);
+                // Compilers take letters for the same that are written in several ways.
+                self.0.get(&name).copied().flatten().filter(|_| name.is_ascii())
             }
             _ => None,
         }
@@ -39,10 +48,31 @@ impl Visit<'_> for Numbers {
             Expr::Lit(literal) => number(&literal.lit),
             _ => None,
         };
-        let known = self.0.entry(constant.ident.to_string()).or_insert(found);
+        let known = self.0.entry(name(&constant.ident)).or_insert(found);
         *known = known.zip(found).map(|(known, found)| known.max(found));
         visit::visit_item_const(self, constant);
     }
+
+    fn visit_use_name(&mut self, import: &UseName) {
+        self.0.insert(name(&import.ident), None);
+    }
+
+    fn visit_use_rename(&mut self, import: &UseRename) {
+        self.0.insert(name(&import.rename), None);
+    }
+
+    fn visit_macro(&mut self, call: &Macro) {
+        // What is wrong with it is told by who judges it.
+        let parsed = macros::check(call, &mut SourceProblems::default());
+        parsed.expressions.iter().for_each(|expr| self.visit_expr(expr));
+        parsed.types.iter().for_each(|written| self.visit_type(written));
+        parsed.pattern.iter().for_each(|pattern| self.visit_pat(pattern));
+    }
+}
+
+/// A name as it is without `r#`.
+fn name(ident: &Ident) -> String {
+    ident.unraw().to_string()
 }
 
 fn number(literal: &Lit) -> Option<u64> {

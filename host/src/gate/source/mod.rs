@@ -30,6 +30,9 @@ use problem::SourceProblems;
 /// isn't touched takes no memory.
 const STACK_BYTES: usize = 256 << 20;
 
+/// Bytes that a source in Rust may have, and that are read of one wherever it lies.
+pub(crate) const MAX_RUST_BYTES: usize = 256 << 10;
+
 /// How large a source may be. The defaults are far above what an extractor takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,13 +44,14 @@ pub struct SourceLimits {
     /// Tokens since the last separator, those around the brackets that a token is in included: so deep may a parser have to
     /// recurse. Default 2,048.
     pub run: usize,
-    /// Elements of an array, those of arrays in arrays multiplied. Default 65,536.
+    /// Elements of an array, those of arrays in arrays multiplied as far as they are written in each other: what an array has of a type
+    /// or value that is named the compiler's limits bound. Default 65,536.
     pub array_elements: u64,
 }
 
 impl Default for SourceLimits {
     fn default() -> Self {
-        Self { source_bytes: 256 << 10, nesting: 64, run: 2_048, array_elements: 65_536 }
+        Self { source_bytes: MAX_RUST_BYTES, nesting: 64, run: 2_048, array_elements: 65_536 }
     }
 }
 

@@ -1,18 +1,23 @@
 //! The function: what is made of an event, item by item in the order of the plan.
 
-use super::names::{Names, function};
+use super::function::FunctionName;
+use super::names::Names;
 use super::text::{Lines, literal, scalar};
-use crate::plan::{Nulls, Plan};
+use crate::plan::Nulls;
 use crate::render::inputs::InputSlot;
 use crate::render::lower::{
     Claim, EventFilter, Lowered, LoweredEdge, LoweredNode, LoweredProperty, LoweredValue, NodeId,
 };
 use crate::render::text::comment;
 
-pub(super) fn write(out: &mut String, plan: &Plan, lowered: &Lowered<'_>, names: &Names) {
+pub(super) fn write(
+    out: &mut String,
+    function: &FunctionName,
+    lowered: &Lowered<'_>,
+    names: &Names,
+) {
     let mut body = Body { lines: Lines::new(out), names };
-    let head =
-        format!("fn {}(event: &Event<'_>, graph: &mut Graph) {{", function(plan.function_name()));
+    let head = format!("fn {}(event: &Event<'_>, graph: &mut Graph) {{", function.local);
     body.lines.open(&head);
     match &lowered.filter {
         EventFilter::Type(event_type, slot) => {

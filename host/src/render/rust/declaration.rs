@@ -2,16 +2,17 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::names::{Names, function};
+use super::function::FunctionName;
+use super::names::Names;
 use super::text::{Lines, json, list, literal};
 use crate::abi::section::{Input, InputKind, Rows, Section};
 use crate::plan::expr::OnError;
 
-pub(super) fn write(out: &mut String, section: &Section, names: &Names) {
+pub(super) fn write(out: &mut String, function: &FunctionName, section: &Section, names: &Names) {
     let all = object(section);
     let mut lines = Lines::new(out);
     lines.open("extractor! {");
-    lines.line(&format!("function: {},", function(section.function())));
+    lines.line(&format!("function: {},", function.declared()));
     match section.event_types() {
         [one] => lines.line(&format!("event_types: [{}],", literal(one))),
         several => {

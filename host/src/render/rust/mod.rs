@@ -5,6 +5,7 @@
 
 mod body;
 mod declaration;
+mod function;
 mod names;
 mod text;
 
@@ -26,9 +27,10 @@ use crate::plan::Plan;
 /// ```
 ///
 /// # Errors
-/// [`RenderError`], for plans beyond what the ABI can hold.
+/// [`RenderError`], for plans beyond what the ABI can hold, and those whose function has a name that compilers use for their own.
 pub fn render_rust(plan: &Plan) -> Result<String, RenderError> {
     declarable::check(plan)?;
+    let function = function::FunctionName::of(plan.function_name())?;
     let lowered = lower(plan);
     let section = extractor::section(plan, &lowered)?;
     let names = names::Names::of(&lowered, &section);
@@ -40,8 +42,8 @@ pub fn render_rust(plan: &Plan) -> Result<String, RenderError> {
         types = extractor::listed(types),
         entities = extractor::listed(plan.nodes().iter().map(|node| comment(node.entity_name()))),
     );
-    declaration::write(&mut out, &section, &names);
+    declaration::write(&mut out, &function, &section, &names);
     out.push('\n');
-    body::write(&mut out, plan, &lowered, &names);
+    body::write(&mut out, &function, &lowered, &names);
     Ok(out)
 }

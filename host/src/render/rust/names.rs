@@ -8,7 +8,7 @@ use crate::render::inputs::InputSlot;
 use crate::render::lower::{EventFilter, Lowered, LoweredProperty, LoweredValue, NodeId};
 
 /// Words that can't be names.
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
     "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
     "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
@@ -17,15 +17,10 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Names of crates and types, which mean these to the source gate or in what declarations become.
-const TAKEN: &[&str] = &["alloc", "core", "retort_guest", "std", "str", "usize"];
+pub(super) const TAKEN: &[&str] = &["alloc", "core", "retort_guest", "std", "str", "usize"];
 
 /// Longest name that is made of a key.
 const MAX_NAME: usize = 40;
-
-/// The name of a function, which may be a keyword.
-pub(super) fn function(name: &str) -> String {
-    if KEYWORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
-}
 
 /// The names of a declaration.
 pub(super) struct Names {
@@ -102,7 +97,7 @@ fn free(wish: &str, is_free: impl Fn(&str) -> bool) -> String {
 }
 
 /// A key as an identifier in snake case.
-fn identifier(key: &str, otherwise: &str) -> String {
+pub(super) fn identifier(key: &str, otherwise: &str) -> String {
     let mut name = String::new();
     let mut before = '_';
     for character in key.chars().take(MAX_NAME) {

@@ -2,6 +2,12 @@
 
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::evidence::effort::Cancel;
+
+/// How often somebody who waits looks whether anybody still waits for what comes of it.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Places for the helpers of one engine, as many as there are processors: more would only take each other's time, and memory.
 #[derive(Debug)]
@@ -32,6 +38,22 @@ impl Slots {
             .unwrap_or_else(PoisonError::into_inner);
         *free -= 1;
         HelperSlot(self)
+    }
+
+    /// The same, as long as it isn't cancelled.
+    pub(in crate::sandbox) fn take_unless(&self, cancel: &Cancel) -> Option<HelperSlot<'_>> {
+        let mut free = self.free();
+        while !cancel.is_cancelled() {
+            if *free > 0 {
+                *free -= 1;
+                return Some(HelperSlot(self));
+            }
+            let waited = self.freed.wait_timeout(free, LOOK);
+            (free, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        // The word that one is free may have come here, and not to who still waits.
+        self.freed.notify_one();
+        None
     }
 
     /// A number that is always right, whoever panicked elsewhere.
@@ -72,5 +94,21 @@ mod tests {
         });
         assert_eq!((most.into_inner(), served.into_inner()), (3, 12));
         assert_eq!(*slots.free(), 3);
+    }
+
+    #[test]
+    fn who_is_cancelled_waits_no_longer() {
+        let slots = Slots::new(NonZeroUsize::MIN);
+        let cancel = Cancel::default();
+        let held = slots.take_unless(&cancel);
+        assert!(held.is_some());
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| slots.take_unless(&cancel).is_none());
+            cancel.cancel();
+            assert!(waiting.join().expect("it doesn't panic"));
+        });
+        drop(held);
+        assert!(slots.take_unless(&cancel).is_none());
+        assert!(slots.take_unless(&Cancel::default()).is_some());
     }
 }

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use super::{RUSTC_VARIABLE, RustcError, RustcOptions, TARGET};
 use crate::diagnostics::untrusted::escaped;
@@ -41,9 +41,11 @@ const SYSTEM: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Compiler {
     pub(super) program: PathBuf,
-    /// All that it says of itself.
+    /// All that it says of itself: version, commit, host.
     pub(super) identity: String,
     pub(super) version: String,
+    /// What tells it from any other, and its target's libraries from others that the same compiler may have later.
+    pub(super) toolchain: Vec<String>,
     sysroot: PathBuf,
 }
 
@@ -59,10 +61,17 @@ impl Compiler {
         let program = itself(named, &sysroot, &identity);
         let target = format!("--target={TARGET}");
         let libraries = ask(&program, &["--print", "target-libdir", &target], true);
-        if !libraries.is_ok_and(|directory| has_core(Path::new(&directory))) {
+        let Some(libraries) = libraries.ok().and_then(|it| libraries_in(Path::new(&it))) else {
             return Err(RustcError::TargetMissing { rustc: program });
-        }
-        Ok(Self { program, identity, version, sysroot })
+        };
+        let places = [&program, &sysroot].map(|path| path.to_string_lossy().into_owned());
+        let toolchain = places.into_iter().chain([identity.clone()]).chain(libraries).collect();
+        Ok(Self { program, identity, version, toolchain, sysroot })
+    }
+
+    /// What it says of itself in one line.
+    pub(super) fn name(&self) -> String {
+        escaped(self.identity.lines().next().unwrap_or_default())
     }
 
     /// What it and its linker may read.
@@ -121,12 +130,20 @@ fn itself(named: PathBuf, sysroot: &Path, identity: &str) -> PathBuf {
     if !is_script && program.is_file() && is_same() { program } else { named }
 }
 
-fn has_core(directory: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(directory) else { return false };
-    let mut names = entries.flatten().map(|entry| entry.file_name());
-    names.any(|name| {
-        name.to_str().is_some_and(|it| it.starts_with("libcore-") && it.ends_with(".rlib"))
-    })
+/// The libraries of a target, with what changes when they are installed anew; `None` where `core` isn't among them.
+fn libraries_in(directory: &Path) -> Option<Vec<String>> {
+    let mut libraries = Vec::new();
+    for entry in fs::read_dir(directory).ok()?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.ends_with(".rlib") {
+            continue;
+        }
+        let Ok(found) = fs::metadata(entry.path()) else { continue };
+        let written = found.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        libraries.push(format!("{name} {} {}", found.len(), written.as_nanos()));
+    }
+    libraries.sort();
+    libraries.iter().any(|it| it.starts_with("libcore-")).then_some(libraries)
 }
 
 /// The version in what a compiler says of itself.

@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::Confinement;
 use super::request::{READY, Request, VERSION};
+use super::{Confinement, group};
 
 /// Files that a compiler and its linker have open at a time, and many more.
 const DESCRIPTORS: u64 = 256;
@@ -68,6 +68,10 @@ fn prepared() -> Result<Command, String> {
     let mut out = io::stdout().lock();
     let told = writeln!(out, "{READY}{}", confinement.as_str()).and_then(|()| out.flush());
     told.map_err(|error| format!("could not say so: {error}"))?;
+    drop(out);
+    if request.require_confinement && !confinement.is_full() {
+        return Err("it isn't confined as it has to be".to_owned());
+    }
     let mut command = Command::new(&request.program);
     command
         .args(&request.arguments)
@@ -99,6 +103,25 @@ fn limit(request: &Request) -> io::Result<()> {
         let above = most.saturating_add(u64::from(resource == Resource::Cpu));
         setrlimit(resource, Rlimit { current: within(most), maximum: within(above) })?;
     }
+    limit_tasks(request.tasks)
+}
+
+/// Limits how many processes and threads this user may have, as far as the system counts them: it doesn't for root. The host counts the
+/// compiler's own besides, but only every now and then.
+fn limit_tasks(more: u64) -> io::Result<()> {
+    let before = getrlimit(Resource::Nproc);
+    let most = group::tasks_of_this_user().saturating_add(more);
+    let maximum = before.maximum.map_or(most, |given| given.min(most));
+    let within = before.current.map_or(maximum, |given| given.min(maximum));
+    let limit = Rlimit { current: Some(within), maximum: before.maximum };
+    setrlimit(Resource::Nproc, limit)?;
+    // Tasks of this user may be where this process can't see them, in other containers: then it has too few left.
+    let started = std::thread::Builder::new().spawn(|| {});
+    let limit = match started.map(std::thread::JoinHandle::join) {
+        Ok(_) => Rlimit { maximum: Some(maximum), ..limit },
+        Err(_) => before,
+    };
+    setrlimit(Resource::Nproc, limit)?;
     Ok(())
 }
 
@@ -124,7 +147,8 @@ fn confine(request: &Request) -> Result<Confinement, landlock::RulesetError> {
         .add_rules(path_beneath_rules([&request.directory], write))?
         .restrict_self()?;
     Ok(match status.ruleset {
-        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Confinement::Landlock,
+        RulesetStatus::FullyEnforced => Confinement::Landlock,
+        RulesetStatus::PartiallyEnforced => Confinement::Partial,
         RulesetStatus::NotEnforced => Confinement::None,
     })
 }

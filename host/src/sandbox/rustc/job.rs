@@ -4,13 +4,16 @@ use std::io::{Read, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::sync::OnceLock;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Instant;
 
 use rustix::process::Signal;
 
 use super::request::{READY, Request, VERSION};
-use super::{Confinement, RUSTC_COMMAND, RustcError, RustcLimits, messages};
+use super::watch::{LOOK, Watch};
+use super::{Confinement, RUSTC_COMMAND, RustcError, RustcLimits, RustcMessage, messages};
+use crate::evidence::effort::Cancel;
 use crate::sandbox::process::ProcessGroup;
 
 /// Bytes of messages that are read. What the compiler says after that is about the same.
@@ -18,6 +21,9 @@ const SAID_BYTES: u64 = 1 << 20;
 
 /// Bytes of its output that are read: the helper's line, and what the compiler was asked to print.
 const PRINTED_BYTES: u64 = 64 << 10;
+
+/// Threads of each process, on a machine of many processors.
+const TASKS_OF_A_PROCESS: u64 = 32;
 
 /// What tells that a program was refused memory, in what it says before it ends.
 const OUT_OF_MEMORY: [&str; 6] = [
@@ -39,6 +45,11 @@ pub(super) struct Job<'a> {
     /// What it may read besides.
     pub(super) read: Vec<PathBuf>,
     pub(super) limits: &'a RustcLimits,
+    /// Whether it ends where it can't be confined in full; and where it is noted how it was.
+    pub(super) require_confinement: bool,
+    pub(super) confined: &'a OnceLock<Confinement>,
+    /// Who may end it.
+    pub(super) cancel: &'a Cancel,
 }
 
 /// What came of a run that ended well.
@@ -56,26 +67,38 @@ struct Wrote {
 impl Job<'_> {
     /// Runs the compiler to its end.
     pub(super) fn run(self) -> Result<Done, RustcError> {
-        let started = Instant::now();
-        let allowed = Duration::from_millis(self.limits.time_ms);
-        let late = || {
-            let used_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let allowed_ms = self.limits.time_ms;
-            RustcError::Timeout { used_ms: used_ms.max(allowed_ms), allowed_ms }
-        };
         let broken = |reason: String| RustcError::ToolchainFailed(reason);
         let mut process = self.start().map_err(|error| {
             broken(format!("{} can't be started: {error}", self.helper.display()))
         })?;
-        let wrote = self.talk(&mut process)?.recv_timeout(allowed).map_err(|_| late())?;
-        let status = process.ended(started, allowed).ok_or_else(late)?;
+        let watch = Watch::new(process.0.id(), self.directory, self.limits, self.cancel);
+        let written = self.talk(&mut process)?;
+        let wrote = loop {
+            match written.recv_timeout(LOOK) {
+                Ok(wrote) => break wrote,
+                Err(RecvTimeoutError::Timeout) => watch.look()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(broken("what reads its output has ended".to_owned()));
+                }
+            }
+        };
+        let status = loop {
+            match process.ended(Instant::now(), LOOK) {
+                Some(status) => break status,
+                None => watch.look()?,
+            }
+        };
+        // What it wrote at last.
+        watch.look_at_files()?;
         let printed = String::from_utf8_lossy(&wrote.printed).into_owned();
         let (first, rest) = printed.split_once('\n').unwrap_or((&printed, ""));
-        let confinement = match first.strip_prefix(READY) {
-            Some("landlock") => Confinement::Landlock,
-            Some("none") => Confinement::None,
-            _ => return Err(broken(format!("the helper said {}", messages::shown(first, &[])))),
-        };
+        let confinement = first.strip_prefix(READY).and_then(Confinement::named);
+        let confinement = confinement
+            .ok_or_else(|| broken(format!("the helper said {}", messages::shown(first, &[]))))?;
+        if self.require_confinement && !confinement.is_full() {
+            return Err(RustcError::Unconfined { found: confinement });
+        }
+        let _ = self.confined.set(confinement);
         if !rest.is_empty() && !status.success() && rest.starts_with("the compiler can't") {
             return Err(broken(messages::shown(rest, &[])));
         }
@@ -83,7 +106,7 @@ impl Job<'_> {
             return Ok(Done { confinement, printed: rest.to_owned() });
         }
         if status.signal().and_then(Signal::from_named_raw) == Some(Signal::XCPU) {
-            return Err(late());
+            return Err(watch.late());
         }
         Err(self.failed(status, &String::from_utf8_lossy(&wrote.said)))
     }
@@ -146,6 +169,8 @@ impl Job<'_> {
             // For a compiler whose host is gone: the host itself is more exact, and the compiler's threads add up.
             cpu_seconds: (self.limits.time_ms / 1_000).saturating_mul(2).saturating_add(1),
             file_bytes: self.limits.module_bytes,
+            require_confinement: self.require_confinement,
+            tasks: self.limits.processes.saturating_mul(TASKS_OF_A_PROCESS),
         }
     }
 
@@ -158,21 +183,32 @@ impl Job<'_> {
             return RustcError::ModuleTooLarge { allowed: self.limits.module_bytes };
         }
         // An error of the source ends the compiler with 1; one of its own, with 101 or by a signal.
-        let is_of_source = !messages.iter().any(|it| is_of_linker(it) || is_of_library(it));
+        let is_of_source = !messages.iter().any(RustcMessage::is_of_toolchain);
         if status.code() == Some(1) && !messages.is_empty() && is_of_source {
             return RustcError::Rejected { messages, omitted };
         }
         if is_refused_memory {
             return RustcError::Memory { allowed: self.limits.memory_bytes };
         }
-        let words = messages.first().map(super::RustcMessage::text).or_else(|| {
+        // It never does that by itself, nor does any of its limits: processor time that is used up has a signal of its own.
+        if signal == Some(Signal::KILL) {
+            return RustcError::ToolchainFailed(
+                "the compiler was killed from outside, as by a system that has no memory left"
+                    .to_owned(),
+            );
+        }
+        let words = messages.first().map(RustcMessage::text).or_else(|| {
             let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
             Some(messages::shown(line, &hidden))
         });
-        RustcError::Crashed(match words {
+        let ended = match words {
             Some(words) => format!("it ended with {status}, and said {words}"),
             None => format!("it ended with {status}, without a word"),
-        })
+        };
+        if messages.iter().any(RustcMessage::is_of_library) {
+            return RustcError::SdkUnusable(ended);
+        }
+        RustcError::Crashed(ended)
     }
 
     /// Directories that messages don't name.
@@ -188,16 +224,6 @@ impl Job<'_> {
         hidden.sort_by_key(|path| std::cmp::Reverse(path.len()));
         hidden
     }
-}
-
-/// What the linker says isn't about the source.
-fn is_of_linker(message: &super::RustcMessage) -> bool {
-    message.code.is_none() && message.message.starts_with("linking with")
-}
-
-/// Nor is that a library can't be read, which is there.
-fn is_of_library(message: &super::RustcMessage) -> bool {
-    message.code.as_deref() == Some("E0786")
 }
 
 /// As much as may be; what follows is thrown away, so that whoever writes it doesn't wait.

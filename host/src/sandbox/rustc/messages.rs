@@ -16,6 +16,17 @@ const CHARS: usize = 500;
 /// Most hints of one error.
 const HELPS: usize = 3;
 
+/// Errors of libraries that can't be found or read, or are another compiler's. Their place is where the source uses them.
+const OF_LIBRARIES: [&str; 9] =
+    ["E0457", "E0460", "E0461", "E0462", "E0463", "E0464", "E0514", "E0519", "E0786"];
+
+/// How the error begins by which the compiler says that nothing handles panics: nothing uses the SDK.
+const UNLINKED: &str = "`#[panic_handler]`";
+
+/// What is said in its place.
+const USE_OF_SDK: &str =
+    "expected `use retort_guest::prelude::*;` and `extractor! { .. }`, found no use of the SDK";
+
 /// One error of the compiler's. Its texts are escaped and bounded, and name no file of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,6 +48,29 @@ impl RustcMessage {
     #[must_use]
     pub fn place(&self) -> Option<String> {
         self.at.map(|(line, column)| format!("{line}:{column}"))
+    }
+
+    /// Whether it is about a library, and not about the source.
+    pub(super) fn is_of_library(&self) -> bool {
+        match &self.code {
+            Some(code) => OF_LIBRARIES.contains(&code.as_str()),
+            None => self.message.starts_with("extern location for"),
+        }
+    }
+
+    /// Whether it is about a library or the linker, and not about the source.
+    pub(super) fn is_of_toolchain(&self) -> bool {
+        self.is_of_library() || (self.code.is_none() && self.message.starts_with("linking with"))
+    }
+
+    /// Whether it may be about something else than the source: what is wrong with that mostly has a place in it.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.is_of_toolchain() || (self.at.is_none() && !self.is_unlinked())
+    }
+
+    /// Whether it says that the SDK isn't used.
+    fn is_unlinked(&self) -> bool {
+        self.message.starts_with(UNLINKED) || self.message == USE_OF_SDK
     }
 
     /// All of it but the place, on one line.
@@ -91,13 +125,11 @@ pub(super) fn errors(said: &str, hidden: &[String]) -> (Vec<RustcMessage>, usize
 /// The SDK has what handles panics, and is linked where it is used: that it isn't is told in terms of the source, and only where
 /// nothing else is wrong.
 fn without_consequences(messages: &mut Vec<RustcMessage>) {
-    let is_unlinked = |message: &RustcMessage| message.message.starts_with("`#[panic_handler]`");
-    if messages.iter().any(|message| !is_unlinked(message)) {
-        messages.retain(|message| !is_unlinked(message));
+    if messages.iter().any(|message| !message.is_unlinked()) {
+        messages.retain(|message| !message.is_unlinked());
     }
-    for message in messages.iter_mut().filter(|message| is_unlinked(message)) {
-        let expected = "expected `use retort_guest::prelude::*;` and `extractor! { .. }`";
-        message.message = format!("{expected}, found no use of the SDK");
+    for message in messages.iter_mut().filter(|message| message.is_unlinked()) {
+        USE_OF_SDK.clone_into(&mut message.message);
     }
 }
 

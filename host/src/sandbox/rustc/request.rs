@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The version of this protocol, which both sides have to be of.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The first line of a helper's output begins so, before the compiler takes its place; then how it is confined.
 pub(super) const READY: &str = "retort-rustc ";
@@ -25,4 +25,8 @@ pub(super) struct Request {
     pub(super) memory_bytes: u64,
     pub(super) cpu_seconds: u64,
     pub(super) file_bytes: u64,
+    /// Processes and threads that this user may have beside those that there are.
+    pub(super) tasks: u64,
+    /// Whether it doesn't become the compiler where it can't confine itself in full.
+    pub(super) require_confinement: bool,
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
@@ -12,10 +13,14 @@ use tempfile::TempDir;
 use super::compiler::Compiler;
 use super::job::{Done, Job};
 use super::{RustcError, RustcLimits, RustcOptions, flags};
+use crate::evidence::effort::Cancel;
 use crate::sandbox::cache::PrivateDir;
 
 /// Where in an entry it stands which linker the compiler starts.
 const LINKER: &str = "linker";
+
+/// Where in an entry the digests of its libraries stand. It is written last, so that an entry which has it is whole.
+const DIGESTS: &str = "digests";
 
 /// How long the compiler may take for each of the SDK's crates, on a machine with much else to do.
 const BUILD_MS: u64 = 120_000;
@@ -38,6 +43,28 @@ impl Default for Sdk {
     }
 }
 
+impl Sdk {
+    /// The digest of its version and all its files.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        update(&mut digest, self.parts());
+        digest.finalize().into()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        let files = self.files.iter().flat_map(|(path, text)| [*path, *text]);
+        [self.version].into_iter().chain(files)
+    }
+}
+
+/// Parts, each after its length.
+fn update<'a>(digest: &mut Sha256, parts: impl Iterator<Item = &'a str>) {
+    for part in parts {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part.as_bytes());
+    }
+}
+
 /// The libraries that extractors are compiled with.
 #[derive(Debug)]
 pub(super) struct SdkLibraries {
@@ -48,11 +75,26 @@ pub(super) struct SdkLibraries {
 }
 
 impl SdkLibraries {
+    /// Others in the place of these, which the compiler can't use.
+    pub(super) fn instead_of(
+        broken: &Self,
+        sdk: &Sdk,
+        options: &RustcOptions,
+        compiler: &Compiler,
+        cancel: &Cancel,
+    ) -> Result<Self, RustcError> {
+        if broken.is_kept() {
+            discard(&broken.directory);
+        }
+        Self::of(sdk, options, compiler, cancel)
+    }
+
     /// Those that were compiled before, or new ones.
     pub(super) fn of(
         sdk: &Sdk,
         options: &RustcOptions,
         compiler: &Compiler,
+        cancel: &Cancel,
     ) -> Result<Self, RustcError> {
         let failed = |error: io::Error| {
             RustcError::ToolchainFailed(format!("a directory for the SDK: {error}"))
@@ -68,8 +110,12 @@ impl SdkLibraries {
         }
         let root = kept.unwrap_or_else(std::env::temp_dir);
         let building = private_directory(BUILDING, &root).map_err(failed)?;
-        build(sdk, options, compiler, building.path())?;
+        build(sdk, options, compiler, building.path(), cancel)?;
         if let Some(entry) = entry {
+            // One that isn't whole is in the way.
+            if entry.symlink_metadata().is_ok() && Self::kept(&entry).is_none() {
+                discard(&entry);
+            }
             // Another process may have been first: its entry is as good.
             if fs::rename(building.path(), &entry).is_ok() {
                 // It has another name now.
@@ -80,10 +126,15 @@ impl SdkLibraries {
             }
             let temporary =
                 private_directory("retort-sdk-", &std::env::temp_dir()).map_err(failed)?;
-            build(sdk, options, compiler, temporary.path())?;
+            build(sdk, options, compiler, temporary.path(), cancel)?;
             return Ok(Self::temporary(temporary));
         }
         Ok(Self::temporary(building))
+    }
+
+    /// Whether they are in a cache.
+    fn is_kept(&self) -> bool {
+        self._temporary.is_none()
     }
 
     /// A whole entry in a directory of this user's.
@@ -91,7 +142,8 @@ impl SdkLibraries {
         // Opening a private directory creates one.
         entry.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
         PrivateDir::open(entry).ok()?;
-        let is_whole = flags::CRATES.iter().all(|(_, name, _)| entry.join(library(name)).is_file());
+        let noted = fs::read_to_string(entry.join(DIGESTS)).ok()?;
+        let is_whole = digests(entry).is_ok_and(|found| found == noted);
         is_whole.then(|| Self {
             directory: entry.to_owned(),
             linker: linker_of(entry),
@@ -161,16 +213,34 @@ pub(super) fn private_directory(prefix: &str, root: &Path) -> io::Result<TempDir
 /// What an entry depends on.
 fn digest(sdk: &Sdk, compiler: &Compiler) -> String {
     let mut digest = Sha256::new();
-    let program = compiler.program.to_string_lossy();
     let flags = flags::COMMON.iter().chain(flags::LIBRARY).copied();
-    let parts = [sdk.version, &program, &compiler.identity].into_iter().chain(flags);
-    let files = sdk.files.iter().flat_map(|(path, text)| [*path, *text]);
-    for part in parts.chain(files) {
-        digest.update((part.len() as u64).to_le_bytes());
-        digest.update(part.as_bytes());
+    let toolchain = compiler.toolchain.iter().map(String::as_str);
+    update(&mut digest, sdk.parts().chain(toolchain).chain(flags));
+    hex(&digest.finalize()[..16])
+}
+
+/// The digests of the libraries in an entry, one a line.
+fn digests(entry: &Path) -> io::Result<String> {
+    let mut lines = String::new();
+    for (_, name, _) in flags::CRATES {
+        let library = library(name);
+        let digest = hex(&Sha256::digest(fs::read(entry.join(&library))?));
+        lines += &format!("{digest} {library}\n");
     }
-    let digest = digest.finalize();
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    Ok(lines)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Takes an entry out of the way, whole or not at all: whoever still reads it goes on with what is open.
+fn discard(entry: &Path) {
+    let Some(root) = entry.parent() else { return };
+    // What can't be moved stays, and then the SDK is compiled into a directory that isn't kept.
+    if let Ok(aside) = private_directory(BUILDING, root) {
+        let _ = fs::rename(entry, aside.path().join("discarded"));
+    }
 }
 
 /// `$XDG_CACHE_HOME/retort/sdk`, or the same in the user's home.
@@ -188,6 +258,7 @@ fn build(
     options: &RustcOptions,
     compiler: &Compiler,
     directory: &Path,
+    cancel: &Cancel,
 ) -> Result<(), RustcError> {
     let failed =
         |error: io::Error| RustcError::ToolchainFailed(format!("a directory for the SDK: {error}"));
@@ -210,12 +281,15 @@ fn build(
             directory,
             read,
             limits: &limits,
+            // It is our own source.
+            require_confinement: false,
+            confined: &OnceLock::new(),
+            cancel,
         };
+        // There is no source but ours to blame.
         job.run().map_err(|error| match error {
-            RustcError::Rejected { .. } => {
-                RustcError::ToolchainFailed(format!("it refuses the SDK: {error}"))
-            }
-            other => other,
+            error if error.is_of_host() => error,
+            error => RustcError::ToolchainFailed(format!("it can't compile the SDK: {error}")),
         })
     };
     let remap = compiler.remap(directory);
@@ -243,7 +317,8 @@ fn build(
     if let Some(linker) = linker_in(&printed) {
         fs::write(directory.join(LINKER), linker).map_err(failed)?;
     }
-    Ok(())
+    let digests = digests(directory).map_err(failed)?;
+    fs::write(directory.join(DIGESTS), digests).map_err(failed)
 }
 
 /// The linker's path in what a compiler prints of its call: the first word behind the variables that it sets. One that is found by

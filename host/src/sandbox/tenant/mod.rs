@@ -24,6 +24,7 @@ use crate::sandbox::{Allocator, Isolation, Limits, Options, WasiGrants};
 /// | `deny`, `explicit`, `whole_event` | what may be read of events | [`FieldPolicy`] |
 /// | `limits` | what an extractor may use, by name | [`Limits`] |
 /// | `structure` | how its module may be built, by name | [`StructuralLimits`] |
+/// | `require_confinement` | whether source in Rust is compiled only where the kernel confines the compiler by all of Landlock | [`Confinement`](crate::sandbox::Confinement) |
 /// | `isolation` | for how long an instance serves: `per-event`, `per-batch` or `warm` | [`Isolation`] |
 /// | `wasi` | what guests may import of WASI, `grant: none`, `core` or `files`, and the `directories` that they may read, `{host, guest}` | [`WasiGrants`] |
 /// | `allocator` | where instances come from: `on-demand`, `pooling` or `{pooling: {instances, keep_resident, batch, without_swap}}` | [`Allocator`] |
@@ -65,6 +66,7 @@ pub struct TenantPolicy {
     wasi: Option<WasiGrants>,
     allocator: Option<Allocator>,
     check_one_in: Option<NonZeroU32>,
+    require_confinement: bool,
 }
 
 impl TenantPolicy {
@@ -120,6 +122,12 @@ impl TenantPolicy {
     #[must_use]
     pub fn check_one_in(&self) -> Option<NonZeroU32> {
         self.check_one_in
+    }
+
+    /// Whether source of this tenant's is compiled only where the compiler is confined by all of Landlock.
+    #[must_use]
+    pub fn require_confinement(&self) -> bool {
+        self.require_confinement
     }
 
     /// How to build a sandbox for this tenant alone, where the host builds its own like that.

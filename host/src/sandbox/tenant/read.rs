@@ -147,6 +147,7 @@ impl TenantPolicy {
             wasi,
             allocator,
             check_one_in,
+            require_confinement,
         } = policy::read(text, origin)?;
         for figure in limits.given() {
             within(RANGES, "limits", figure, origin)?;
@@ -162,7 +163,16 @@ impl TenantPolicy {
             }
         }
         let fields = policy::Written { deny, explicit, whole_event }.policy(origin)?;
-        Ok(Self { fields, limits, structure, isolation, wasi, allocator, check_one_in })
+        Ok(Self {
+            fields,
+            limits,
+            structure,
+            isolation,
+            wasi,
+            allocator,
+            check_one_in,
+            require_confinement,
+        })
     }
 }
 
@@ -184,6 +194,8 @@ struct WrittenPolicy {
     wasi: Option<WasiGrants>,
     allocator: Option<WrittenAllocator>,
     check_one_in: Option<NonZeroU32>,
+    #[serde(default)]
+    require_confinement: bool,
 }
 
 /// `on-demand`, `pooling`, or an object of `pooling` with its figures.
