@@ -29,6 +29,9 @@ use given::Owner;
 pub struct Coverage {
     /// Samples that were run.
     pub samples: u64,
+    /// Samples that weren't, because the extractor doesn't declare their event types.
+    #[serde(skip_serializing_if = "is_none")]
+    pub skipped: u64,
     /// Those that gave a node or an edge.
     pub nonempty: u64,
     /// The properties of the plan, in its order; or, of a module without one, those that came out.
@@ -89,6 +92,7 @@ impl Coverage {
         let is_same = given.texts.len() > 1 && given.results.len() == 1;
         let mut coverage = Self {
             samples: given.samples,
+            skipped: smoked.skipped() as u64,
             nonempty: given.nonempty,
             properties: match plan {
                 Some(plan) => of_plan(plan, given),
@@ -218,6 +222,10 @@ fn decides(place: &str, mapping: &str) -> bool {
         || is_in(mapping, place)
         || is_in(place, "/when")
         || guards.iter().any(|guard| is_in(place, guard))
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 fn counted(count: u64, what: &str) -> String {

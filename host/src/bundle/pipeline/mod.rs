@@ -214,10 +214,14 @@ impl Pipeline {
         code.built(&self.rust)
     }
 
-    /// The same extractor, which says where in its source it fails in a sample run, where that is known of what was built.
+    /// The same extractor, which says where in its source it fails in a sample run, where that is known of what was built, and
+    /// otherwise in which functions, where these have names.
     #[must_use]
     pub fn with_debug_information(&self, extractor: Extractor, built: &Built) -> Extractor {
-        let module = built.unstripped().and_then(|module| self.inspect_bytes(module).ok());
+        // What is rendered from a plan is about the plan, and not about functions.
+        let own = built.made().plan().is_none().then(|| built.module());
+        let module = built.unstripped().or(own);
+        let module = module.and_then(|module| self.inspect_bytes(module).ok());
         extractor.with_debug_information(module)
     }
 
