@@ -17,10 +17,12 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
 use crate::evidence::{Evidence, Rule, Samples};
-use crate::gate::fit::unseen_warnings;
+use crate::gate::fit::{declared_warnings, unseen_warnings};
+use crate::gate::source::{SourceDeclaration, VettedSource};
 use crate::graph::spec::{GraphSpec, Properties};
 use crate::plan::oracle::Alternatives;
 use crate::plan::{FieldMapping, Plan};
+use crate::sandbox::Extractor;
 use given::Owner;
 
 /// What a plan makes of the samples. Its `Display` is a table of a few lines.
@@ -152,6 +154,21 @@ impl Coverage {
             warning.code != codes::PROPERTY_NEVER_GIVEN || !follows
         });
         self.warnings.splice(0..0, unseen);
+        self
+    }
+
+    /// The same of code, with what is to be said of the inputs that it declares and no sample shows: of source in Rust that is what it
+    /// says `unseen` of, of a module without any all of it.
+    #[must_use]
+    pub fn knowing_code(
+        mut self,
+        extractor: &Extractor,
+        source: Option<&VettedSource>,
+        evidence: &Evidence,
+    ) -> Self {
+        let section = extractor.section();
+        let source = source.and_then(|source| SourceDeclaration::of(source, section));
+        self.warnings.splice(0..0, declared_warnings(section, source, evidence));
         self
     }
 

@@ -14,6 +14,7 @@ use crate::bundle::{
 };
 use crate::evidence::Task;
 use crate::gate::inspect::Inspected;
+use crate::gate::source::VettedSource;
 use crate::plan::Plan;
 use crate::sandbox::Runner;
 
@@ -21,6 +22,8 @@ use crate::sandbox::Runner;
 #[derive(Clone, Debug)]
 pub struct Accepted {
     pub(super) made: Made,
+    /// What it was compiled from, if it is Rust.
+    pub(super) source: Option<VettedSource>,
     pub(super) inspected: Inspected,
     pub(super) confirmed: Confirmed,
     pub(super) graph: String,
@@ -70,7 +73,10 @@ impl Accepted {
         let coverage = Coverage::new(self.smoked(), plan, samples, graph, task.rule());
         match plan {
             Some(plan) => coverage.knowing(plan, task.evidence()),
-            None => coverage,
+            None => {
+                let extractor = self.smoked().extractor();
+                coverage.knowing_code(extractor, self.source.as_ref(), task.evidence())
+            }
         }
     }
 

@@ -55,14 +55,15 @@ impl<'a> Buildable<'a> {
             Passed::Rust(source) => {
                 let RustModule { module, unstripped, .. } = rust.compile(&source)?;
                 let made = Made::Rust(source.text().to_owned());
-                Built { made, module, unstripped: Some(unstripped) }
+                Built { made, module, unstripped: Some(unstripped), source: Some(source) }
             }
             Passed::Text(text) => {
                 let (made, module) = (Made::Text(text.to_owned()), compile_text(text)?);
-                Built { made, module, unstripped: None }
+                Built { made, module, unstripped: None, source: None }
             }
             Passed::Module(module) => {
-                Built { made: Made::Elsewhere, module: module.to_owned(), unstripped: None }
+                let (made, module) = (Made::Elsewhere, module.to_owned());
+                Built { made, module, unstripped: None, source: None }
             }
         })
     }
@@ -74,18 +75,25 @@ pub struct Built {
     made: Made,
     module: Vec<u8>,
     unstripped: Option<Vec<u8>>,
+    source: Option<VettedSource>,
 }
 
 impl Built {
     pub(super) fn of_plan(compiled: Compiled) -> Self {
         let module = compiled.module().to_vec();
-        Self { made: Made::Plan(Box::new(compiled)), module, unstripped: None }
+        Self { made: Made::Plan(Box::new(compiled)), module, unstripped: None, source: None }
     }
 
     /// The module.
     #[must_use]
     pub fn module(&self) -> &[u8] {
         &self.module
+    }
+
+    /// The source in Rust, where it was compiled from that.
+    #[must_use]
+    pub fn source(&self) -> Option<&VettedSource> {
+        self.source.as_ref()
     }
 
     /// The same module with debug information, where there is some.
@@ -98,8 +106,8 @@ impl Built {
         &self.made
     }
 
-    pub(super) fn into_made(self) -> Made {
-        self.made
+    pub(super) fn into_made(self) -> (Made, Option<VettedSource>) {
+        (self.made, self.source)
     }
 }
 

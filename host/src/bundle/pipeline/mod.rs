@@ -30,9 +30,10 @@ use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
 use crate::diagnostics::problem::Stage;
 use crate::evidence::effort::{Cancel, StepBudgets};
 use crate::evidence::{Evidence, Expected, Samples, Task};
-use crate::gate::fit::{Fitted, fit, fit_within};
+use crate::gate::fit::{Fitted, fit, fit_declared, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
 use crate::gate::policy::FieldPolicy;
+use crate::gate::source::SourceDeclaration;
 use crate::graph::spec::GraphSpec;
 use crate::plan::{self, EventPattern, Plan};
 use crate::render::compile::{Compiled, compile};
@@ -170,6 +171,20 @@ impl Pipeline {
     /// [`PipelineError::Fit`].
     pub fn fit(&self, plan: &Plan, task: &Task) -> Result<Fitted, PipelineError> {
         Ok(fit(plan, task)?)
+    }
+
+    /// Checks what an extractor in Rust declares against what is known of events. Of other code nothing is asked: who made it
+    /// can't be told in their own words, so that what there is to say is a [warning](crate::bundle::Coverage::knowing_code).
+    ///
+    /// # Errors
+    /// [`PipelineError::Fit`], with the lines of the source that declare what no event has.
+    pub fn fit_code(
+        &self,
+        built: &Built,
+        inspected: &Inspected,
+        evidence: &Evidence,
+    ) -> Result<(), PipelineError> {
+        fit_code(built, inspected, evidence, &Cancel::default())
     }
 
     /// Renders and compiles a plan.
@@ -339,6 +354,11 @@ impl Pipeline {
         };
         let inspected = request.stage(Stage::Inspect, || self.inspect_bytes(built.module()))?;
         request.stage(Stage::Policy, || self.permit_inputs(&inspected))?;
+        if built.source().is_some() {
+            let (task, cancel) = (request.task, request.cancel.clone());
+            let fit = || fit_code(&built, &inspected, task.evidence(), &cancel);
+            request.stage(Stage::Fit, fit)?;
+        }
         self.accept_inspected(built, inspected, request)
     }
 
@@ -382,8 +402,10 @@ impl Pipeline {
             Some(expected) => request.stage(Stage::Expected, || confirm(Some(expected)))?,
             None => confirm(None)?,
         };
+        let (made, source) = built.into_made();
         Ok(Accepted {
-            made: built.into_made(),
+            made,
+            source,
             inspected,
             confirmed,
             graph: json(task.graph()),
@@ -411,6 +433,21 @@ impl Versions<'static> {
         template: TEMPLATE_VERSION,
         transcript_builder: TRANSCRIPT_VERSION,
     };
+}
+
+/// [`Pipeline::fit_code`], as long as nobody cancels it.
+fn fit_code(
+    built: &Built,
+    inspected: &Inspected,
+    evidence: &Evidence,
+    cancel: &Cancel,
+) -> Result<(), PipelineError> {
+    let section = inspected.section();
+    let declaration = built.source().and_then(|source| SourceDeclaration::of(source, section));
+    match declaration {
+        Some(declaration) => Ok(fit_declared(section, declaration, evidence, cancel)?),
+        None => Ok(()),
+    }
 }
 
 /// Whether there is a sample of each event type that an extractor declares, but for those that its plan says are unseen.

@@ -40,7 +40,7 @@ pub fn render_rust(plan: &Plan) -> Result<String, RenderError> {
         types = extractor::listed(types),
         entities = extractor::listed(plan.nodes().iter().map(|node| comment(node.entity_name()))),
     );
-    declaration::write(&mut out, &section, &names);
+    declaration::write(&mut out, plan, &section, &names);
     out.push('\n');
     body::write(&mut out, plan, &lowered, &names);
     Ok(out)
