@@ -37,3 +37,20 @@ fn a_module_that_is_none_has_no_report() {
     let rejected = inspect(b"\0asm\x01\0\0\0\x01", &StructuralLimits::default()).unwrap_err();
     assert_eq!(rejected.problems()[0].code(), "malformed_module");
 }
+
+/// The host gives an extractor no event of a type that it doesn't declare, so that it need not look.
+#[test]
+fn samples_of_other_event_types_are_not_run() {
+    let extractor =
+        load(&guest(&[Does::Traps("unreachable")], &BTreeSet::from(["a"])), Limits::default());
+    let samples = "{\"event_type\":\"a\",\"outcome\":0}\n{\"event_type\":\"b\",\"outcome\":0}\n";
+    let samples = Samples::parse(&format!("{samples}{samples}"), "events").unwrap();
+    let failed = smoke(&extractor, None, &samples, None, SmokeOptions::default());
+    let Err(SmokeError::Failed(failed)) = failed else { panic!("{failed:?}") };
+    assert_eq!(failed.report().events_processed, 2);
+    let lines: Vec<usize> = failed.samples().iter().map(|run| run.line).collect();
+    assert_eq!(lines, [1, 3]);
+    // The third one is about all samples.
+    assert_eq!(failed.lines(), [Some(1), Some(3), None]);
+    assert_eq!(failed.problems().len(), 3);
+}

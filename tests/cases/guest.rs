@@ -1,6 +1,7 @@
 //! Guests in Rust: what the crates they are written with make of them.
 
 mod build;
+mod corpora;
 mod examples;
 mod rendering;
 
@@ -26,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("what_is_refused_before_it_is_a_module", what_is_refused_before_it_is_a_module),
     ];
     let named = checks.into_iter().map(|(name, check)| with_rustc(format!("guest::{name}"), check));
-    named.chain(examples::trials()).chain(rendering::trials()).collect()
+    named.chain(examples::trials()).chain(corpora::trials()).chain(rendering::trials()).collect()
 }
 
 const EVENT: &str = r#"{"event_type": "order.placed", "session_id": "s\u00401", "span_id": "p",

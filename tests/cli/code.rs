@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::project::{Ended, Project};
 
@@ -115,4 +115,30 @@ fn what_a_gate_refuses_of_code_is_reported_with_its_place() {
         unknown.stderr.contains("expected a file that ends in .wasm, .wat or .rs"),
         "{unknown:?}"
     );
+}
+
+/// Text has no lines of a source, but functions have names.
+#[test]
+fn where_code_fails_without_a_source_is_said_by_function() {
+    let project = Project::new();
+    let section = r#"{\"abi\":1,\"function\":\"read\",\"event_types\":[\"a\"],\"inputs\":[]}"#;
+    project.write(
+        "mine.wat",
+        format!(
+            r#"(module
+                (memory (export "memory") 1 1)
+                (func (export "retort_buffer") (param i32) (result i32) (i32.const 8))
+                (func $spin (result i64) (loop $again (br $again)) unreachable)
+                (func $read (export "read") (param i32 i32) (result i64) (call $spin))
+                (@custom "retort" "{section}"))"#
+        ),
+    );
+    project.write("mine.ndjson", "{\"event_type\": \"a\"}\n{\"event_type\": \"b\"}\n");
+    let refused = project.retort(["check", "mine.wat", "--samples", "mine.ndjson", "--json"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    let report: Value = serde_json::from_str(&refused.stdout).unwrap();
+    let first = &report["problems"][0];
+    assert_eq!((&first["code"], &first["path"]), (&json!("out_of_fuel"), &Value::Null));
+    let message = first["message"].as_str().unwrap();
+    assert!(message.ends_with("; in `spin`, called from `read`"), "{message}");
 }

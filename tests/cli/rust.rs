@@ -176,7 +176,7 @@ fn a_model_that_writes_rust_is_told_of_each_gate_until_it_passes() {
     let [project, out] = [&project, &out].map(|it| it.to_str().unwrap());
     let model = format!("replay:{}", replay.display());
     let args =
-        ["compile", project, "--model", &model, "--out", out, "--max-attempts", "7", "--json"];
+        ["compile", project, "--model", &model, "--out", out, "--max-attempts", "8", "--json"];
     let ended = retort_with_rustc(args, None);
     assert_eq!(ended.code, 0, "{ended:?}");
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();

@@ -53,12 +53,15 @@ macro_rules! __extractor {
         inputs: {$(
             $name:ident: $($kind:ident)? $([$($key:literal),* $(,)?])? $($text:literal)?
                 $(as [$($step:literal),* $(,)?])? $(if $guard:ident)? $(or $on_error:ident)?
+                $(unseen)?
         ),* $(,)?}
         $(, rows: {$(
             $rows:ident: each $($over:ident)? $([$($row_key:literal),* $(,)?])? $($row_text:literal)?
-                $(within $within:ident)? $(where $condition:literal)? $(if $row_guard:ident)? {$(
+                $(within $within:ident)? $(where $condition:literal)? $(if $row_guard:ident)?
+                $(unseen)? {$(
                 $column:ident: $($c_kind:ident)? $([$($c_key:literal),* $(,)?])? $($c_text:literal)?
                     $(as [$($c_step:literal),* $(,)?])? $(if $c_guard:ident)? $(or $c_on_error:ident)?
+                    $(unseen)?
             ),* $(,)?}
         ),* $(,)?})?
         $(,)?

@@ -20,7 +20,7 @@ mod everything {
             test: when r#"{"path": ["a"], "equals": "}"}"# if paid,
             note: expression "a[?b == '\"'].c | [0]" if test,
             total: ["total"] as ["to_double", r#"{"split": {"separator": "/", "index": -1}}"#] or reject,
-            either: json r#"{"coalesce": [{"path": ["a"]}, {"path": ["b"]}]}"# as ["trim",] if test,
+            either: json r#"{"coalesce": [{"path": ["a"]}, {"path": ["b"]}]}"# as ["trim",] if test unseen,
         },
         rows: {
             lines: each ["lines"] if test {
@@ -28,9 +28,9 @@ mod everything {
                 gift: truthy ["gift"],
                 total: event ["total"],
                 text: ["text"] as ["lower"] if gift,
-                other: ["other"] if paid,
+                other: ["other"] if paid unseen,
             },
-            tags: each entries ["tags"] within lines where r#"{"path": ["key"], "level": 2, "exists": true}"# {
+            tags: each entries ["tags"] within lines where r#"{"path": ["key"], "level": 2, "exists": true}"# unseen {
                 line: parent ["sku"],
                 event_id: parent2 ["id"],
                 key: ["key"],

@@ -8,7 +8,7 @@ use retort::bundle::{
 };
 use retort::diagnostics::{Problem, Stage};
 use retort::evidence::Evidence;
-use retort::gate::FieldPolicy;
+use retort::gate::{FieldPolicy, SourceLimits, VettedSource, vet_source};
 use retort::graph::GraphSpecError;
 use retort::plan::Plan;
 use retort::render::{compile, render};
@@ -44,7 +44,7 @@ pub(super) struct CheckArgs {
     policy: PolicyArg,
     #[command(flatten)]
     cache: CacheArg,
-    /// Of a plan: what the events look like (JSON), beside what the samples show
+    /// What the events look like (JSON), beside what the samples show
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
     /// What samples are expected to give, one JSON object a line
@@ -301,7 +301,12 @@ impl Check {
             })?;
             self.graph = Some(spec);
         }
-        self.smoke(loaded.module().extractor(), plan.as_ref())
+        // What doesn't pass its gate any longer says nothing of what the module declares.
+        let source = match loaded.read(Part::Rust)? {
+            Some(_) => vet_source(&part(Part::Rust)?, &SourceLimits::default()).ok(),
+            None => None,
+        };
+        self.smoke(loaded.module().extractor(), plan.as_ref(), source.as_ref())
     }
 
     /// Notes what compiled the source in Rust, where there is one.
@@ -338,7 +343,7 @@ impl Check {
             self.stage(Stage::Compile, |_| compile(source).map_err(PipelineError::from))?;
         let inspected = self.stage(Stage::Inspect, |check| check.pipeline.inspect(&compiled))?;
         let extractor = self.stage(Stage::Load, |check| check.pipeline.load(&inspected))?;
-        self.smoke(&extractor, Some(&plan))
+        self.smoke(&extractor, Some(&plan), None)
     }
 
     fn code(&mut self, file: &CodeFile) -> Checked<()> {
@@ -358,12 +363,22 @@ impl Check {
         let inspected =
             self.stage(Stage::Inspect, |check| check.pipeline.inspect_bytes(built.module()))?;
         self.stage(Stage::Policy, |check| check.pipeline.permit_inputs(&inspected))?;
+        if built.source().is_some() {
+            let evidence = Evidence::new(&self.samples, self.schema.as_ref());
+            let fit = |check: &Self| check.pipeline.fit_code(&built, &inspected, &evidence);
+            self.stage(Stage::Fit, fit)?;
+        }
         let extractor = self.stage(Stage::Load, |check| check.pipeline.load(&inspected))?;
         let extractor = self.pipeline.with_debug_information(extractor, &built);
-        self.smoke(&extractor, None)
+        self.smoke(&extractor, None, built.source())
     }
 
-    fn smoke(&mut self, extractor: &Extractor, plan: Option<&Plan>) -> Checked<()> {
+    fn smoke(
+        &mut self,
+        extractor: &Extractor,
+        plan: Option<&Plan>,
+        source: Option<&VettedSource>,
+    ) -> Checked<()> {
         let mut runs = Vec::new();
         let smoked = self.stage(Stage::Smoke, |check| {
             let (samples, graph) = (&check.samples, check.graph.as_ref());
@@ -379,12 +394,10 @@ impl Check {
         let smoked = smoked?;
         let (samples, graph) = (&self.samples, self.graph.as_ref());
         let coverage = Coverage::new(&smoked, plan, samples, graph, self.rule.as_ref());
+        let evidence = Evidence::new(samples, self.schema.as_ref());
         self.coverage = Some(match plan {
-            Some(plan) => {
-                let evidence = Evidence::new(samples, self.schema.as_ref());
-                coverage.knowing(plan, &evidence)
-            }
-            None => coverage,
+            Some(plan) => coverage.knowing(plan, &evidence),
+            None => coverage.knowing_code(extractor, source, &evidence),
         });
         self.confirm(smoked, plan)
     }

@@ -2,7 +2,8 @@
 //!
 //! [`fit()`] checks a plan against what is known of its events and its graph, a [`FieldPolicy`] against what a tenant lets extractors
 //! read, and [`inspect()`] says what a module is before anything compiles it,
-//! and [`vet_source`] what Rust source may say. They are siblings: none needs another. The one
+//! and [`vet_source`] what Rust source may say. They are siblings: none needs another's verdict, though a source that was vetted tells
+//! the first one where it declares what. The one
 //! gate that runs a module, the sample run, comes after the sandbox, of which the gates know nothing.
 
 pub(crate) mod fit;

@@ -56,6 +56,7 @@ pub(crate) use names::RESERVED_EXPORTS;
 pub use names::{RESERVED_FUNCTION_PREFIX, is_identifier, is_reserved, reserved_function_names};
 pub use oracle::{OracleError, eval};
 pub use parse::{from_value, parse, problems, problems_of_value};
+pub(crate) use reads::default_ids;
 pub use reads::{Read, Role};
 pub use schema::{schema, schema_text};
 

@@ -49,6 +49,12 @@ impl Read<'_> {
     }
 }
 
+/// The paths at which session id and span ids are where a plan doesn't say it.
+pub(crate) fn default_ids() -> Vec<Vec<String>> {
+    let fields = [(ObjectKind::Plan, "session_id_path"), (ObjectKind::Span, "span_id_path")];
+    fields.iter().filter_map(|(kind, field)| kind.field(field)?.default_path()).collect()
+}
+
 /// What a path is read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {

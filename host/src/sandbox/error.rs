@@ -319,14 +319,14 @@ pub enum RunError {
         /// The message, escaped and bounded.
         message: String,
     },
-    /// One of these, of a guest whose source is known: where in it that was.
-    #[error("{error}; at {}", calls.join(", called from "))]
+    /// One of these, of a guest whose source, or the names of whose functions, are known: where in it that was.
+    #[error("{error}; {} {}", if place.is_some() { "at" } else { "in" }, calls.join(", called from "))]
     Traced {
         /// What happened.
         error: Box<RunError>,
-        /// Line and column: `12:5`.
-        place: String,
-        /// The calls that led there, the innermost one first, each with its file, place and function.
+        /// Line and column, `12:5`, where they are known.
+        place: Option<String>,
+        /// The calls that led there, the innermost one first, each with its file, place and function, or with its function alone.
         calls: Vec<String>,
     },
     /// The result isn't what it is proven to be, by a defect of the host: no proof of this extractor is relied on any more.
@@ -419,7 +419,7 @@ impl Coded for RunError {
         match self {
             Self::Result(error) => error.place(),
             Self::Logged { error, .. } | Self::Told { error, .. } => error.place(),
-            Self::Traced { place, .. } => Some(place.clone()),
+            Self::Traced { place, .. } => place.clone(),
             _ => None,
         }
     }

@@ -17,6 +17,10 @@ use crate::gate::inspect::Inspected;
 /// Calls that are told of a failure, the innermost one included.
 const MAX_CALLS: usize = 6;
 
+/// What names of functions begin with that are the source's own, and that are the SDK's.
+const CRATE_NAMES: &str = "extractor::";
+const SDK_NAMES: &str = "retort_guest::";
+
 /// A function of a guest that was at work.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
@@ -24,6 +28,8 @@ pub(super) struct Frame {
     offset: usize,
     /// The same from the beginning of the function.
     within: usize,
+    /// What the module calls the function, if it says.
+    function: Option<String>,
 }
 
 impl Frame {
@@ -32,15 +38,16 @@ impl Frame {
         let trace = error.downcast_ref::<WasmBacktrace>();
         let frames = trace.into_iter().flat_map(WasmBacktrace::frames);
         let known = |frame: &wasmtime::FrameInfo| {
-            Some(Self { offset: frame.module_offset()?, within: frame.func_offset()? })
+            let function = frame.func_name().map(str::to_owned);
+            Some(Self { offset: frame.module_offset()?, within: frame.func_offset()?, function })
         };
         frames.filter_map(known).collect()
     }
 }
 
-/// Finds out where an extractor fails that was compiled from Rust.
+/// Finds out where an extractor fails that isn't rendered from a plan.
 pub(super) struct Tracer {
-    /// The module with its debug information.
+    /// The module, with its debug information where there is some.
     module: Inspected,
     /// What runs it, once somebody has asked. `None` where it can't be run.
     runner: OnceLock<Option<Mutex<Runner>>>,
@@ -49,9 +56,9 @@ pub(super) struct Tracer {
 /// Where an extractor failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
-    /// Line and column of its source, `12:5`. What it failed in is what was called there, if that isn't its own.
-    pub(crate) place: String,
-    /// The calls that led there, the innermost one first.
+    /// Line and column of its source, `12:5`, where they are known. What it failed in is what was called there, if that isn't its own.
+    pub(crate) place: Option<String>,
+    /// The calls that led there, the innermost one first; without lines, the functions alone.
     pub(crate) calls: Vec<String>,
 }
 
@@ -70,17 +77,34 @@ impl Tracer {
         let runner = self.runner.get_or_init(made).as_ref()?;
         let mut runner = runner.lock().unwrap_or_else(PoisonError::into_inner);
         runner.run(event).err()?;
-        let places = Places::of(self.module.wasm())?;
         let frames = runner.take_trace();
-        let all = frames.iter().flat_map(|frame| places.up_to(frame.offset, frame.within));
-        let own: Vec<Place> =
-            all.filter(|place| place.file == RUST_SOURCE).take(MAX_CALLS).collect();
-        let said = |place: &Place| {
-            let function = place.function.as_deref().map(escaped);
-            let function = function.map(|name| format!(" in `{name}`")).unwrap_or_default();
-            format!("{place}{function}")
-        };
-        let Place { line, column, .. } = own.first()?;
-        Some(Trace { place: format!("{line}:{column}"), calls: own.iter().map(said).collect() })
+        by_lines(self.module.wasm(), &frames).or_else(|| by_names(&frames))
     }
+}
+
+/// The calls by the debug information of the module.
+fn by_lines(module: &[u8], frames: &[Frame]) -> Option<Trace> {
+    let places = Places::of(module)?;
+    let all = frames.iter().flat_map(|frame| places.up_to(frame.offset, frame.within));
+    let own: Vec<Place> = all.filter(|place| place.file == RUST_SOURCE).take(MAX_CALLS).collect();
+    let said = |place: &Place| {
+        let function = place.function.as_deref().map(escaped);
+        let function = function.map(|name| format!(" in `{name}`")).unwrap_or_default();
+        format!("{place}{function}")
+    };
+    let Place { line, column, .. } = own.first()?;
+    let place = Some(format!("{line}:{column}"));
+    Some(Trace { place, calls: own.iter().map(said).collect() })
+}
+
+/// The calls by what the module calls its functions: of a loop in which nothing is left but a jump, no line is known.
+fn by_names(frames: &[Frame]) -> Option<Trace> {
+    let names = frames.iter().filter_map(|frame| frame.function.as_deref());
+    // Names of Rust as its author writes them, without those of the SDK.
+    let names = names.map(|name| format!("{:#}", rustc_demangle::demangle(name)));
+    let own = names.filter(|name| !name.starts_with(SDK_NAMES));
+    let said =
+        |name: String| format!("`{}`", escaped(name.strip_prefix(CRATE_NAMES).unwrap_or(&name)));
+    let calls: Vec<String> = own.take(MAX_CALLS).map(said).collect();
+    (!calls.is_empty()).then_some(Trace { place: None, calls })
 }

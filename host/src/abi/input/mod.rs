@@ -110,6 +110,12 @@ impl Input {
         matches!(self.what, InputKind::Truthy(_) | InputKind::When(_))
     }
 
+    /// Whether it is a value without conversions.
+    #[must_use]
+    pub fn is_as_it_is(&self) -> bool {
+        matches!(&self.what, InputKind::Value(value) if value.convert.is_empty())
+    }
+
     /// The path, where it is what is at a path of the event, as it is.
     #[must_use]
     pub fn plain_path(&self) -> Option<&[String]> {

@@ -18,6 +18,12 @@ const UNSEEN: &str = "
 What no sample shows may be right all the same. Where you know that events have such a path, keep it and write \
 `\"unseen\": true` beside it; an event type is written as `{\"type\": \"...\", \"unseen\": true}` then.";
 
+/// The same where Rust is asked for.
+const UNSEEN_INPUT: &str = "
+
+What no sample shows may be right all the same. Where you know that events have such a path, keep it and write `unseen` at \
+the end of its input, or in front of the columns of its iteration.";
+
 /// The gate's diagnostic, unaltered; then what it doesn't say, the patches that were applied already and
 /// those that may be meant; then what to do next (`reduce_failure_to_repair`). A heading comes from the gate's own diagnostic,
 /// each finding's text from [`describe`].
@@ -40,8 +46,15 @@ pub(super) fn feedback(
     }
     let is_unshown =
         |it: &Finding| matches!(it.code, codes::UNKNOWN_PATH | codes::EVENT_TYPE_WITHOUT_SAMPLE);
-    if language.is_plan() && findings.iter().any(|it| is_unshown(it) && !it.is_certain()) {
-        text.push_str(UNSEEN);
+    if findings.iter().any(|it| is_unshown(it) && !it.is_certain()) {
+        match language {
+            Language::Plan => text.push_str(UNSEEN),
+            // Of event types there have to be samples.
+            Language::Rust if findings.iter().any(|it| it.code == codes::UNKNOWN_PATH) => {
+                text.push_str(UNSEEN_INPUT);
+            }
+            Language::Rust => {}
+        }
     }
     if !applied.is_empty() {
         text.push_str("\n\nYour answer was repaired before it was judged, and the diagnostic is about the repaired plan. ");

@@ -82,7 +82,7 @@ impl Gates for PipelineGates {
         {
             Ok(accepted) => Ok(Verdict::Accepted(accepted)),
             Err(error) if error.is_of_host() => Err(GateError::new(&error)),
-            Err(error) => Ok(Verdict::Rejected(rust_rejection(&error, &source))),
+            Err(error) => Ok(Verdict::Rejected(rust_rejection(&error, &source, &gates.task))),
         };
         run_blocking(judging).await?
     }

@@ -5,9 +5,12 @@ use super::pipeline::category;
 use super::{Channel, Rejection};
 use crate::bundle::PipelineError;
 use crate::bundle::confirm::Difference;
-use crate::diagnostics::finding::Finding;
+use crate::bundle::smoke::SmokeFailed;
+use crate::diagnostics::finding::{FailingEvent, Finding};
 use crate::diagnostics::problem::{Coded, Problem};
 use crate::diagnostics::untrusted::{bounded, quotable};
+use crate::evidence::{Seen, Task};
+use crate::gate::fit::smallest;
 
 /// How the source is named in texts.
 const FILE: &str = "src/lib.rs:";
@@ -24,14 +27,19 @@ const BEFORE_CHARS: usize = 60;
 /// How much of a problem's text a finding repeats, in characters.
 const OBSERVED_CHARS: usize = 2_000;
 
+/// How many samples are shown, and how much of each, in characters.
+const MAX_SAMPLES: usize = 3;
+const SAMPLE_CHARS: usize = 1_000;
+
 /// What a source is expected to be where a problem says only what is wrong with it.
 const EXPECTED: &str = "an extractor that this gate lets pass";
 
 /// The rejection of an extractor in Rust: the diagnostic of the stage that refused it, without texts that the extractor itself has made
 /// of events, and below it each line of the
-/// source that its problems name, whether they have it as their place or in their text, as a backtrace does.
+/// source that its problems name, whether they have it as their place or in their text, as a backtrace does. Of a sample run it shows the
+/// smallest sample for each thing that is wrong, as prompts show samples.
 #[must_use]
-pub fn rust_rejection(error: &PipelineError, source: &str) -> Rejection {
+pub fn rust_rejection(error: &PipelineError, source: &str, task: &Task) -> Rejection {
     let mut problems = error.problems();
     for problem in &mut problems {
         problem.message = without_texts(&problem.message).into_owned();
@@ -39,18 +47,77 @@ pub fn rust_rejection(error: &PipelineError, source: &str) -> Rejection {
     let mut diagnostic = without_texts(&error.diagnostic()).into_owned();
     let places: Vec<Place> = problems.iter().flat_map(places_of).collect();
     quote(source, &places, &mut diagnostic);
+    let findings = match error {
+        // What it shows of values goes by the rules by which samples are shown.
+        PipelineError::Unconfirmed(error) => {
+            error.differences().iter().map(Difference::shown).collect()
+        }
+        PipelineError::Smoke(failed) => of_samples(&problems, failed, task),
+        _ => problems.iter().map(finding).collect(),
+    };
+    show_samples(&findings, &mut diagnostic);
     Rejection {
         channel: Channel::CompileResult,
         code: error.code().to_owned(),
         category: category(error),
         diagnostic,
-        findings: match error {
-            // What it shows of values goes by the rules by which samples are shown.
-            PipelineError::Unconfirmed(error) => {
-                error.differences().iter().map(Difference::shown).collect()
-            }
-            _ => problems.iter().map(finding).collect(),
-        },
+        findings,
+    }
+}
+
+/// One finding for each place and code, however many samples show it, with the smallest of them.
+fn of_samples(problems: &[Problem], failed: &SmokeFailed, task: &Task) -> Vec<Finding> {
+    let mut found: Vec<(Finding, Vec<&Seen>)> = Vec::new();
+    for (problem, line) in problems.iter().zip(failed.lines()) {
+        let finding = finding(problem);
+        let samples = match line {
+            Some(line) => of_lines(task, |it| it == *line),
+            None => of_lines(task, |line| gave_nothing(failed, line)),
+        };
+        let same = found.iter_mut().find(|(it, _)| {
+            line.is_some() && (it.code, &it.pointer) == (finding.code, &finding.pointer)
+        });
+        match same {
+            Some((_, shown_by)) => shown_by.extend(samples),
+            None => found.push((finding, samples)),
+        }
+    }
+    let shown = |(finding, samples): (Finding, Vec<&Seen>)| {
+        let event = smallest(samples.into_iter());
+        Finding { event, ..finding }
+    };
+    found.into_iter().map(shown).collect()
+}
+
+/// The samples on these lines.
+fn of_lines(task: &Task, is_meant: impl Fn(usize) -> bool) -> Vec<&Seen> {
+    let samples = task.evidence().event_types().flat_map(|(_, events)| events.samples());
+    samples.filter(|seen| is_meant(seen.line())).collect()
+}
+
+/// Whether the sample on a line was run, and is of a type of which none gave anything.
+fn gave_nothing(failed: &SmokeFailed, line: usize) -> bool {
+    let run = failed.samples().iter().find(|run| run.line == line);
+    run.is_some_and(|run| !failed.report().nonempty_event_types.contains(&run.event_type))
+}
+
+/// Shows the samples of findings below the diagnostic, each once.
+fn show_samples(findings: &[Finding], diagnostic: &mut String) {
+    let mut shown: Vec<&FailingEvent> = Vec::new();
+    for event in findings.iter().filter_map(|finding| finding.event.as_ref()) {
+        if shown.len() < MAX_SAMPLES && !shown.contains(&event) {
+            shown.push(event);
+        }
+    }
+    for (index, event) in shown.iter().enumerate() {
+        if index == 0 {
+            diagnostic.push_str("\n\nThe smallest samples that show it:");
+        }
+        diagnostic.push_str(&format!(
+            "\n  line {}: {}",
+            event.line,
+            quotable(&event.text, SAMPLE_CHARS)
+        ));
     }
 }
 
@@ -138,9 +205,20 @@ mod tests {
     use crate::author::retry::Category;
     use crate::diagnostics::codes;
     use crate::diagnostics::problem::Stage;
+    use crate::evidence::Samples;
+    use crate::graph::GraphSpec;
     use crate::render::compile::CompileError;
 
     const SOURCE: &str = "use a;\n\nfn read() {\n    let x = ```````;\n}\n";
+
+    fn task() -> Task {
+        let graph = GraphSpec::parse(
+            "entities: [{name: A, keys: {primary: [id]}, properties: [{name: id, type: string}]}]",
+            "graph.yaml",
+        );
+        let samples = Samples::parse(r#"{"event_type": "a"}"#, "samples");
+        Task::new(graph.expect("a graph"), samples.expect("samples"))
+    }
 
     fn at(line: usize, column: usize) -> Place {
         Place { line, column }
@@ -193,7 +271,7 @@ mod tests {
             column: 13,
             message: "unknown start of token".to_owned(),
         });
-        let rejection = rust_rejection(&error, SOURCE);
+        let rejection = rust_rejection(&error, SOURCE, &task());
         assert_eq!((rejection.category, rejection.findings.len()), (Category::AstFailure, 1));
         assert!(
             rejection.diagnostic.contains("\n      4 |     let x = "),

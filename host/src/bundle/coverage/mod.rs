@@ -17,10 +17,12 @@ use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
 use crate::evidence::{Evidence, Rule, Samples};
-use crate::gate::fit::unseen_warnings;
+use crate::gate::fit::{declared_warnings, unseen_warnings};
+use crate::gate::source::{SourceDeclaration, VettedSource};
 use crate::graph::spec::{GraphSpec, Properties};
 use crate::plan::oracle::Alternatives;
 use crate::plan::{FieldMapping, Plan};
+use crate::sandbox::Extractor;
 use given::Owner;
 
 /// What a plan makes of the samples. Its `Display` is a table of a few lines.
@@ -29,6 +31,9 @@ use given::Owner;
 pub struct Coverage {
     /// Samples that were run.
     pub samples: u64,
+    /// Samples that weren't, because the extractor doesn't declare their event types.
+    #[serde(skip_serializing_if = "is_none")]
+    pub skipped: u64,
     /// Those that gave a node or an edge.
     pub nonempty: u64,
     /// The properties of the plan, in its order; or, of a module without one, those that came out.
@@ -89,6 +94,7 @@ impl Coverage {
         let is_same = given.texts.len() > 1 && given.results.len() == 1;
         let mut coverage = Self {
             samples: given.samples,
+            skipped: smoked.skipped() as u64,
             nonempty: given.nonempty,
             properties: match plan {
                 Some(plan) => of_plan(plan, given),
@@ -148,6 +154,21 @@ impl Coverage {
             warning.code != codes::PROPERTY_NEVER_GIVEN || !follows
         });
         self.warnings.splice(0..0, unseen);
+        self
+    }
+
+    /// The same of code, with what is to be said of the inputs that it declares and no sample shows: of source in Rust that is what it
+    /// says `unseen` of, of a module without any all of it.
+    #[must_use]
+    pub fn knowing_code(
+        mut self,
+        extractor: &Extractor,
+        source: Option<&VettedSource>,
+        evidence: &Evidence,
+    ) -> Self {
+        let section = extractor.section();
+        let source = source.and_then(|source| SourceDeclaration::of(source, section));
+        self.warnings.splice(0..0, declared_warnings(section, source, evidence));
         self
     }
 
@@ -218,6 +239,10 @@ fn decides(place: &str, mapping: &str) -> bool {
         || is_in(mapping, place)
         || is_in(place, "/when")
         || guards.iter().any(|guard| is_in(place, guard))
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 fn counted(count: u64, what: &str) -> String {

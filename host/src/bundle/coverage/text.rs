@@ -24,7 +24,12 @@ impl fmt::Display for LeftOut {
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { samples, nonempty, properties, left_out, failed_conversions, .. } = self;
-        write!(f, "what came out of {samples} samples, of which {nonempty} gave something:")?;
+        write!(f, "what came out of {samples} samples, of which {nonempty} gave something")?;
+        if self.skipped > 0 {
+            let skipped = self.skipped;
+            write!(f, " ({skipped} of event types that aren't declared weren't run)")?;
+        }
+        f.write_str(":")?;
         let named =
             |it: &super::PropertyCoverage| format!("{}.{}", escaped(&it.of), escaped(&it.property));
         let width = properties.iter().map(|it| named(it).chars().count()).max().unwrap_or(0);

@@ -13,6 +13,7 @@ use crate::bundle::{
 };
 use crate::evidence::Task;
 use crate::gate::inspect::Inspected;
+use crate::gate::source::VettedSource;
 use crate::plan::Plan;
 use crate::sandbox::Runner;
 
@@ -38,10 +39,7 @@ impl Accepted {
     /// The source in Rust, where it was compiled from that.
     #[must_use]
     pub fn rust(&self) -> Option<&str> {
-        match &self.made {
-            Made::Rust { source, .. } => Some(source),
-            _ => None,
-        }
+        self.made.source().map(VettedSource::text)
     }
 
     /// The module with what the static gate found.
@@ -69,7 +67,10 @@ impl Accepted {
         let coverage = Coverage::new(self.smoked(), plan, samples, graph, task.rule());
         match plan {
             Some(plan) => coverage.knowing(plan, task.evidence()),
-            None => coverage,
+            None => {
+                let extractor = self.smoked().extractor();
+                coverage.knowing_code(extractor, self.made.source(), task.evidence())
+            }
         }
     }
 

@@ -62,7 +62,6 @@ impl<'a> Buildable<'a> {
             Passed::Rust(source) => {
                 let RustModule { module, unstripped, compiler, sdk, .. } =
                     rust.compile(&source, require_confinement, cancel)?;
-                let source = source.text().to_owned();
                 let made = Made::Rust { source, compiler, sdk: Digest::of_sha256(sdk) };
                 Built { made, module, unstripped: Some(unstripped) }
             }
@@ -71,7 +70,8 @@ impl<'a> Buildable<'a> {
                 Built { made, module, unstripped: None }
             }
             Passed::Module(module) => {
-                Built { made: Made::Elsewhere, module: module.to_owned(), unstripped: None }
+                let (made, module) = (Made::Elsewhere, module.to_owned());
+                Built { made, module, unstripped: None }
             }
         })
     }
@@ -103,6 +103,12 @@ impl Built {
         self.made.rust()
     }
 
+    /// The source in Rust, where it was compiled from that.
+    #[must_use]
+    pub fn source(&self) -> Option<&VettedSource> {
+        self.made.source()
+    }
+
     /// The same module with debug information, where there is some.
     pub(super) fn unstripped(&self) -> Option<&[u8]> {
         self.unstripped.as_deref()
@@ -124,7 +130,7 @@ pub(super) enum Made {
     /// A plan, which was rendered.
     Plan(Box<Compiled>),
     /// Rust, by the SDK and this compiler.
-    Rust { source: String, compiler: String, sdk: Digest },
+    Rust { source: VettedSource, compiler: String, sdk: Digest },
     /// Somebody's own text.
     Text(String),
     /// What isn't known here.
@@ -136,6 +142,14 @@ impl Made {
         match self {
             Self::Plan(compiled) => Some(compiled.source().plan()),
             _ => None,
+        }
+    }
+
+    /// The source in Rust.
+    pub(super) fn source(&self) -> Option<&VettedSource> {
+        match self {
+            Self::Rust { source, .. } => Some(source),
+            Self::Plan(_) | Self::Text(_) | Self::Elsewhere => None,
         }
     }
 

@@ -30,9 +30,10 @@ use crate::bundle::smoke::{SmokeOptions, Smoked, smoke, smoke_until};
 use crate::diagnostics::problem::Stage;
 use crate::evidence::effort::{Cancel, StepBudgets};
 use crate::evidence::{Evidence, Expected, Samples, Task};
-use crate::gate::fit::{Fitted, fit, fit_within};
+use crate::gate::fit::{Fitted, fit, fit_declared, fit_within};
 use crate::gate::inspect::{Inspected, StructuralLimits, inspect, inspect_granting, prove};
 use crate::gate::policy::FieldPolicy;
+use crate::gate::source::SourceDeclaration;
 use crate::graph::spec::GraphSpec;
 use crate::plan::{self, EventPattern, Plan};
 use crate::render::compile::{Compiled, compile};
@@ -175,6 +176,20 @@ impl Pipeline {
         Ok(fit(plan, task)?)
     }
 
+    /// Checks what an extractor in Rust declares against what is known of events. Of other code nothing is asked: who made it
+    /// can't be told in their own words, so that what there is to say is a [warning](crate::bundle::Coverage::knowing_code).
+    ///
+    /// # Errors
+    /// [`PipelineError::Fit`], with the lines of the source that declare what no event has.
+    pub fn fit_code(
+        &self,
+        built: &Built,
+        inspected: &Inspected,
+        evidence: &Evidence,
+    ) -> Result<(), PipelineError> {
+        fit_code(built, inspected, evidence, &Cancel::default())
+    }
+
     /// Renders and compiles a plan.
     ///
     /// # Errors
@@ -227,10 +242,14 @@ impl Pipeline {
         self.rust.confinement()
     }
 
-    /// The same extractor, which says where in its source it fails in a sample run, where that is known of what was built.
+    /// The same extractor, which says where in its source it fails in a sample run, where that is known of what was built, and
+    /// otherwise in which functions, where these have names.
     #[must_use]
     pub fn with_debug_information(&self, extractor: Extractor, built: &Built) -> Extractor {
-        let module = built.unstripped().and_then(|module| self.inspect_bytes(module).ok());
+        // What is rendered from a plan is about the plan, and not about functions.
+        let own = built.made().plan().is_none().then(|| built.module());
+        let module = built.unstripped().or(own);
+        let module = module.and_then(|module| self.inspect_bytes(module).ok());
         extractor.with_debug_information(module)
     }
 
@@ -353,6 +372,11 @@ impl Pipeline {
         };
         let inspected = request.stage(Stage::Inspect, || self.inspect_bytes(built.module()))?;
         request.stage(Stage::Policy, || self.permit_inputs(&inspected))?;
+        if built.source().is_some() {
+            let (task, cancel) = (request.task, request.cancel.clone());
+            let fit = || fit_code(&built, &inspected, task.evidence(), &cancel);
+            request.stage(Stage::Fit, fit)?;
+        }
         self.accept_inspected(built, inspected, request)
     }
 
@@ -433,6 +457,21 @@ impl Versions<'static> {
         transcript_builder: TRANSCRIPT_VERSION,
         rust: None,
     };
+}
+
+/// [`Pipeline::fit_code`], as long as nobody cancels it.
+fn fit_code(
+    built: &Built,
+    inspected: &Inspected,
+    evidence: &Evidence,
+    cancel: &Cancel,
+) -> Result<(), PipelineError> {
+    let section = inspected.section();
+    let declaration = built.source().and_then(|source| SourceDeclaration::of(source, section));
+    match declaration {
+        Some(declaration) => Ok(fit_declared(section, declaration, evidence, cancel)?),
+        None => Ok(()),
+    }
 }
 
 /// Whether there is a sample of each event type that an extractor declares, but for those that its plan says are unseen.

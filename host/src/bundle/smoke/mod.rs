@@ -61,6 +61,7 @@ pub struct Smoked {
     extractor: Extractor,
     report: SmokeReport,
     samples: Vec<SampleRun>,
+    skipped: usize,
     max_fuel: u64,
     given: Given,
 }
@@ -78,10 +79,17 @@ impl Smoked {
         &self.report
     }
 
-    /// How each sample went, in their order.
+    /// How each sample went that was run, in their order.
     #[must_use]
     pub fn samples(&self) -> &[SampleRun] {
         &self.samples
+    }
+
+    /// How many samples weren't run, because they are of event types that the extractor doesn't declare. None of them where there is a
+    /// plan: it says itself which events it is for, and is held to it.
+    #[must_use]
+    pub fn skipped(&self) -> usize {
+        self.skipped
     }
 
     /// What the samples gave, as far as it was noted.
@@ -105,6 +113,7 @@ pub struct SmokeFailed {
     report: Box<SmokeReport>,
     samples: Vec<SampleRun>,
     problems: Vec<Problem>,
+    lines: Vec<Option<usize>>,
 }
 
 impl SmokeFailed {
@@ -114,7 +123,7 @@ impl SmokeFailed {
         &self.report
     }
 
-    /// How each sample went, in their order.
+    /// How each sample went that was run, in their order.
     #[must_use]
     pub fn samples(&self) -> &[SampleRun] {
         &self.samples
@@ -124,6 +133,12 @@ impl SmokeFailed {
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// The line of the sample that each of these problems is of; `None` where it is of none by itself.
+    #[must_use]
+    pub fn lines(&self) -> &[Option<usize>] {
+        &self.lines
     }
 }
 
@@ -140,7 +155,8 @@ pub enum SmokeError {
 }
 
 /// Runs `extractor` over `samples`. With a plan, every result is compared with what the plan means; with a graph spec,
-/// every result is validated.
+/// every result is validated. Without a plan, samples of event types that the extractor doesn't declare aren't run: it is given no such
+/// event, and need not look at what it is given.
 ///
 /// # Errors
 /// [`SmokeFailed`], when a sample failed, a result didn't fit, too few samples (or, of a declared event type, no sample) gave
@@ -173,7 +189,9 @@ pub(crate) fn smoke_until(
             ..SmokeReport::default()
         },
         samples: Vec::new(),
+        skipped: 0,
         problems: Vec::new(),
+        lines: Vec::new(),
         nonempty: BTreeSet::new(),
         max_fuel: 0,
         given: Given::default(),
@@ -181,7 +199,16 @@ pub(crate) fn smoke_until(
         traced: 0,
     };
     let mut runner = extractor.runner().checking_all();
+    let declared: Vec<EventPattern> =
+        extractor.section().event_types().iter().map(|it| EventPattern::new(it)).collect();
+    let is_served = |sample: &Sample| {
+        plan.is_some() || declared.iter().any(|it| it.matches(sample.event_type()))
+    };
     for sample in samples.iter().take_while(|_| !cancel.is_cancelled()) {
+        if !is_served(sample) {
+            run.skipped += 1;
+            continue;
+        }
         if run.fuel > MAX_FUEL {
             run.out_of_fuel(sample, samples.iter().len());
             break;
@@ -197,7 +224,10 @@ struct SmokeRun<'a> {
     options: SmokeOptions,
     report: SmokeReport,
     samples: Vec<SampleRun>,
+    skipped: usize,
     problems: Vec<Problem>,
+    /// The lines of the samples that they are of.
+    lines: Vec<Option<usize>>,
     nonempty: BTreeSet<&'a str>,
     max_fuel: u64,
     given: Given,
@@ -341,6 +371,7 @@ impl<'a> SmokeRun<'a> {
         if is_kept {
             problem.message = format!("sample on line {}: {}", sample.line(), problem.message);
             self.problems.push(problem);
+            self.lines.push(Some(sample.line()));
         }
     }
 
@@ -379,12 +410,14 @@ impl<'a> SmokeRun<'a> {
                 extractor: extractor.clone(),
                 report: self.report,
                 samples: self.samples,
+                skipped: self.skipped,
                 max_fuel: self.max_fuel,
                 given: self.given,
             })
         } else {
-            let Self { report, samples, problems, .. } = self;
-            Err(SmokeFailed { report: Box::new(report), samples, problems })
+            let Self { report, samples, problems, mut lines, .. } = self;
+            lines.resize(problems.len(), None);
+            Err(SmokeFailed { report: Box::new(report), samples, problems, lines })
         }
     }
 }

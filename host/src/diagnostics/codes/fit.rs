@@ -37,7 +37,7 @@ codes! { Stage::Fit;
         "Two properties read the same path; it has the name of one, and right beside it is one with the other's name.",
         "Read each property from the path that has its name, or leave one of them out.";
     SUPERFLUOUS_UNSEEN = "superfluous_unseen":
-        "A plan says `unseen` of something that samples show.",
+        "A plan, or an extractor in Rust, says `unseen` of something that samples show.",
         "Take the `unseen` away: what samples show is tried by them.";
     TYPE_MISMATCH = "type_mismatch":
         "A property's value is not of the type that the graph spec gives it, or is out of that type's range.",
@@ -48,8 +48,8 @@ codes! { Stage::Fit;
         "Use an entity name of the graph spec, spelt exactly as there, or add the entity to it.",
         in_rule("Declare it in the graph spec, or ask in the rule only for what the spec declares (entities: {entities}).");
     UNKNOWN_PATH = "unknown_path":
-        "A plan reads a path that no sample of its event type has, and that the event schema doesn't declare.",
-        "Correct the path. If such events exist, add one to the samples, declare the path in the event schema, or say `\"unseen\": true` beside it in the plan.";
+        "A plan, or an extractor in Rust, reads a path that no sample of its event type has, and that the event schema doesn't declare.",
+        "Correct the path. If such events exist, add one to the samples, declare the path in the event schema, or say `\"unseen\": true` beside it in the plan, and `unseen` behind it in Rust.";
     UNKNOWN_PROPERTY = "unknown_property":
         "A plan, a node or an edge has a property that its entity or relationship does not declare.",
         "Use a property name or column of the graph spec, or add the property to it.",

@@ -1,6 +1,7 @@
 //! The plan against what is known of events and graph, before anything is rendered or run.
 
 mod check;
+mod declared;
 mod mapping;
 mod scope;
 pub(crate) mod suggest;
@@ -19,6 +20,7 @@ use crate::evidence::effort::{Cancel, SEARCH_STEPS, StepBudgets, VALUE_STEPS};
 use crate::evidence::{Seen, Task};
 use crate::plan::{EdgeRule, Endpoint, Plan};
 use check::Checks;
+pub(crate) use declared::{declared_warnings, fit_declared};
 pub(crate) use scope::{Elements, Scopes};
 pub(crate) use unseen::warnings as unseen_warnings;
 
@@ -46,15 +48,24 @@ impl Fitted {
     }
 }
 
-/// A plan that doesn't fit what is known: at least one finding.
+/// A plan, or what other code declares, that doesn't fit what is known: at least one finding.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the plan doesn't fit: {}", .findings.first().map_or_else(String::new, |it| format!(
+#[error("{} doesn't fit: {}", if *.is_code { "the declaration" } else { "the plan" }, .findings.first().map_or_else(String::new, |it| format!(
     "{}: expected {}, found {}", it.pointer, it.expected, it.observed)))]
 pub struct Unfit {
     findings: Vec<Finding>,
+    is_code: bool,
 }
 
 impl Unfit {
+    fn of_plan(findings: Vec<Finding>) -> Self {
+        Self { findings, is_code: false }
+    }
+
+    fn of_code(findings: Vec<Finding>) -> Self {
+        Self { findings, is_code: true }
+    }
+
     /// What is wrong, in the order: event types, each node with its entity, key and properties, edges, what each `for_each`
     /// goes over, conditions, session, spans. Of more than a thousand faults, the first ones. Where that is so, or what would
     /// fix them could not be looked for to the end, the second finding says so, with the code `fit_limit`.
@@ -67,7 +78,11 @@ impl Unfit {
     /// shows it and the patch that may fix it; ten at most, the remainder counted.
     #[must_use]
     pub fn diagnostic(&self) -> String {
-        finding::describe("Plan does not fit events and graph", &self.findings)
+        let heading = match self.is_code {
+            false => "Plan does not fit events and graph",
+            true => "The extractor declares what events do not have",
+        };
+        finding::describe(heading, &self.findings)
     }
 }
 
@@ -155,7 +170,7 @@ pub(crate) fn fit_within(plan: &Plan, task: &Task, efforts: &StepBudgets) -> Res
     if let Some(limited) = limited(left_out > 0, efforts) {
         findings.insert(1, limited);
     }
-    Err(Unfit { findings })
+    Err(Unfit::of_plan(findings))
 }
 
 /// Whether a finding says no more than that no sample shows what the plan says no sample shows.

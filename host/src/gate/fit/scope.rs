@@ -149,6 +149,13 @@ impl<'t> Scopes<'t> {
         Self { empty, time_zone, elements, values, conditions, ..self }
     }
 
+    /// The same without the elements of which nothing is known: none were seen, and none are declared.
+    pub(super) fn where_something_is_known(self) -> Self {
+        let mut elements = self.elements;
+        elements.retain(|(_, known)| known.paths().len() > 0);
+        Self { elements, ..self }
+    }
+
     /// The paths at a level that the plan reads for its properties.
     pub(super) fn paths_read(
         &self,

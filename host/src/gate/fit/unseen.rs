@@ -7,6 +7,7 @@ use crate::evidence::effort::{Cancel, StepBudgets};
 use crate::evidence::{Evidence, PathIndex, dotted};
 use crate::gate::fit::check::unseen_keys;
 use crate::gate::fit::scope::{Elements, Scopes};
+use crate::plan::expr::{ForEach, Query};
 use crate::plan::{EventPattern, Plan, Read, Role};
 
 /// How many paths a message names.
@@ -33,29 +34,55 @@ pub(crate) fn warnings(plan: &Plan, evidence: &Evidence) -> Vec<Problem> {
             return Some(of_event_type(at, pattern, evidence));
         }
         let own = reads.iter().filter(|read| plan.unseen_at(&read.pointer) == Some(at));
-        let (mut unseen, mut declared) = (Vec::new(), false);
+        let mut shown = Shown::default();
         for read in own {
-            let scope = scopes.at(read.for_each, read.reference.level);
             match expressions.iter().find(|(pointer, _)| *pointer == read.pointer) {
                 // An expression is looked at as a whole.
-                Some((_, query)) => {
-                    unseen.extend(unseen_keys(query, read.for_each, &scopes));
-                }
-                None => match known(read, scope) {
-                    Known::Seen => {}
-                    Known::Declared => declared = true,
-                    Known::Neither => unseen.push(dotted(&read.reference.path)),
-                },
+                Some((_, query)) => shown.expression(query, read.for_each, &scopes),
+                None => shown.path(read, &scopes),
             }
         }
-        unseen.dedup();
-        match (unseen.is_empty(), declared) {
-            (false, _) => Some(of_paths(at, &unseen)),
+        shown.warning(at)
+    };
+    plan.unseen().filter_map(warning).collect()
+}
+
+/// What samples show of something that is said to be unseen.
+#[derive(Default)]
+pub(super) struct Shown {
+    unseen: Vec<String>,
+    is_declared: bool,
+}
+
+impl Shown {
+    /// Of one path.
+    pub(super) fn path(&mut self, read: &Read<'_>, scopes: &Scopes<'_>) {
+        match known(read, scopes.at(read.for_each, read.reference.level)) {
+            Known::Seen => {}
+            Known::Declared => self.is_declared = true,
+            Known::Neither => self.unseen.push(dotted(&read.reference.path)),
+        }
+    }
+
+    /// Of an expression as a whole.
+    pub(super) fn expression(
+        &mut self,
+        query: &Query,
+        for_each: Option<&ForEach>,
+        scopes: &Scopes<'_>,
+    ) {
+        self.unseen.extend(unseen_keys(query, for_each, scopes));
+    }
+
+    /// What is to be said of all of it.
+    pub(super) fn warning(mut self, at: &str) -> Option<Problem> {
+        self.unseen.dedup();
+        match (self.unseen.is_empty(), self.is_declared) {
+            (false, _) => Some(of_paths(at, &self.unseen)),
             (true, false) => Some(superfluous(at, "samples show all that it reads")),
             (true, true) => None,
         }
-    };
-    plan.unseen().filter_map(warning).collect()
+    }
 }
 
 /// By what a path is known.

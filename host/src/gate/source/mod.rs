@@ -14,6 +14,7 @@ mod allowed;
 mod attributes;
 mod characters;
 mod constants;
+mod declaration;
 mod macros;
 mod paths;
 mod problem;
@@ -22,6 +23,7 @@ mod visit;
 
 use proc_macro2::TokenStream;
 
+pub(crate) use declaration::{Declared, SourceDeclaration};
 pub use problem::{MAX_SOURCE_PROBLEMS, SourceFault, SourceProblem, SourceRefused};
 
 use problem::SourceProblems;
@@ -59,6 +61,7 @@ impl Default for SourceLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VettedSource {
     text: String,
+    declarations: Vec<SourceDeclaration>,
 }
 
 impl VettedSource {
@@ -102,7 +105,10 @@ pub fn vet(text: &str, limits: &SourceLimits) -> Result<VettedSource, SourceRefu
             .map(std::thread::ScopedJoinHandle::join)
     });
     let fault = match judged {
-        Ok(Ok(verdict)) => return verdict.map(|()| VettedSource { text: text.to_owned() }),
+        Ok(Ok(verdict)) => {
+            let text = text.to_owned();
+            return verdict.map(|declarations| VettedSource { text, declarations });
+        }
         // A defect of the parser's is no reason to compile what it couldn't read.
         Ok(Err(_)) => SourceFault::Syntax("the parser failed on this source".to_owned()),
         Err(error) => SourceFault::Syntax(format!("there is no thread to parse on: {error}")),
@@ -110,12 +116,14 @@ pub fn vet(text: &str, limits: &SourceLimits) -> Result<VettedSource, SourceRefu
     Err(SourceRefused::of(start, fault))
 }
 
-fn judge(text: &str, limits: &SourceLimits) -> Result<(), SourceRefused> {
+fn judge(text: &str, limits: &SourceLimits) -> Result<Vec<SourceDeclaration>, SourceRefused> {
     let mut problems = SourceProblems::default();
+    let mut declarations = Vec::new();
     match text.parse::<TokenStream>() {
         Ok(tokens) => {
             // What is nested too deeply isn't parsed.
             if tokens::check(tokens.clone(), limits, &mut problems) {
+                declarations = declaration::declarations(tokens.clone());
                 parse(tokens, limits, &mut problems);
             }
         }
@@ -125,7 +133,7 @@ fn judge(text: &str, limits: &SourceLimits) -> Result<(), SourceRefused> {
             problems.push(error.span(), SourceFault::Syntax(message.to_owned()));
         }
     }
-    problems.refusal()
+    problems.refusal().map(|()| declarations)
 }
 
 fn parse(tokens: TokenStream, limits: &SourceLimits, problems: &mut SourceProblems) {

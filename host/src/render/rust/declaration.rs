@@ -6,9 +6,17 @@ use super::function::FunctionName;
 use super::names::Names;
 use super::text::{Lines, json, list, literal};
 use crate::abi::section::{Input, InputKind, Rows, Section};
-use crate::plan::expr::OnError;
+use crate::plan::expr::{ForEach, OnError, Query, Reference};
+use crate::plan::{Plan, Read, innermost};
 
-pub(super) fn write(out: &mut String, function: &FunctionName, section: &Section, names: &Names) {
+pub(super) fn write(
+    out: &mut String,
+    plan: &Plan,
+    function: &FunctionName,
+    section: &Section,
+    names: &Names,
+) {
+    let unseen = Unseen::of(plan);
     let all = object(section);
     let mut lines = Lines::new(out);
     lines.open("extractor! {");
@@ -27,18 +35,58 @@ pub(super) fn write(out: &mut String, function: &FunctionName, section: &Section
         }
     }
     lines.open("inputs: {");
-    inputs(&mut lines, section, names, None);
+    inputs(&mut lines, section, names, &unseen, None);
     lines.close("},");
     if !section.rows().is_empty() {
         lines.open("rows: {");
         for (index, rows) in section.rows().iter().enumerate() {
-            lines.open(&format!("{}: {} {{", names.rows[index], over(section, rows, names)));
-            inputs(&mut lines, section, names, Some(index));
+            let mut line = format!("{}: {}", names.rows[index], over(section, rows, names));
+            if unseen.has_rows(section, index) {
+                line.push_str(" unseen");
+            }
+            lines.open(&format!("{line} {{"));
+            inputs(&mut lines, section, names, &unseen, Some(index));
             lines.close("},");
         }
         lines.close("},");
     }
     lines.close("}");
+}
+
+/// What a plan says that no sample shows.
+struct Unseen<'p>(Vec<Read<'p>>);
+
+impl<'p> Unseen<'p> {
+    fn of(plan: &'p Plan) -> Self {
+        let mut reads = plan.reads();
+        reads.retain(|read| plan.unseen_at(&read.pointer).is_some());
+        Self(reads)
+    }
+
+    fn has_input(&self, section: &Section, input: &Input) -> bool {
+        let around = input.rows.and_then(|rows| Rows::for_each(section.rows(), rows));
+        input.references().into_iter().any(|reference| self.has(reference, around.as_ref()))
+    }
+
+    fn has_rows(&self, section: &Section, index: usize) -> bool {
+        let Some(own) = Rows::for_each(section.rows(), index) else { return false };
+        let level = innermost(own.outer());
+        let paths = own.innermost().paths().iter().cloned();
+        let places = paths.map(|path| Reference { path, level });
+        let made_of = own.innermost().query().into_iter().flat_map(Query::references).cloned();
+        places.chain(made_of).any(|reference| self.has(&reference, own.outer()))
+    }
+
+    fn has(&self, reference: &Reference, around: Option<&ForEach>) -> bool {
+        let start = |it: Option<&'_ ForEach>| it.and_then(|it| it.at(reference.level)).cloned();
+        self.0.iter().any(|read| {
+            let is_same = match (start(read.for_each), start(around)) {
+                (Some(one), Some(other)) => one.goes_over_what(&other),
+                _ => reference.level.is_event(),
+            };
+            read.reference == *reference && is_same
+        })
+    }
 }
 
 /// What it is as JSON; the order of members is of no account here.
@@ -58,7 +106,13 @@ fn depth(section: &Section, rows: Option<usize>) -> u64 {
     rows.map_or(0, |rows| Rows::around(section.rows(), rows).len() as u64)
 }
 
-fn inputs(lines: &mut Lines<'_>, section: &Section, names: &Names, rows: Option<usize>) {
+fn inputs(
+    lines: &mut Lines<'_>,
+    section: &Section,
+    names: &Names,
+    unseen: &Unseen<'_>,
+    rows: Option<usize>,
+) {
     let depth = depth(section, rows);
     for (place, input) in section.inputs().iter().enumerate() {
         if input.rows != rows {
@@ -70,6 +124,9 @@ fn inputs(lines: &mut Lines<'_>, section: &Section, names: &Names, rows: Option<
         }
         if input.on_error == OnError::Reject {
             line.push_str(" or reject");
+        }
+        if unseen.has_input(section, input) {
+            line.push_str(" unseen");
         }
         line.push(',');
         lines.line(&line);

@@ -42,7 +42,7 @@ pub fn render_rust(plan: &Plan) -> Result<String, RenderError> {
         types = extractor::listed(types),
         entities = extractor::listed(plan.nodes().iter().map(|node| comment(node.entity_name()))),
     );
-    declaration::write(&mut out, &function, &section, &names);
+    declaration::write(&mut out, plan, &function, &section, &names);
     out.push('\n');
     body::write(&mut out, &function, &lowered, &names);
     Ok(out)

@@ -20,7 +20,7 @@ use crate::plan::expr::query::{KeyRead, Step};
 use crate::plan::expr::{ForEach, Query, Reference};
 
 /// What is wrong with the keys of an expression, the first of each chain of them.
-pub(super) fn keys(
+pub(in crate::gate::fit) fn keys(
     pointer: &str,
     query: &Query,
     name: Option<&str>,

@@ -23,14 +23,21 @@ const MAX_LISTED: usize = 6;
 
 /// Everything that the plan goes over has to be there in some event, and be an array or an object.
 pub(in crate::gate::fit) fn check(plan: &Plan, scopes: &Scopes<'_>) -> Vec<Finding> {
-    let reads = plan.reads();
-    let mut expressions = plan.expressions();
+    check_reads(&plan.reads(), plan.expressions(), scopes)
+}
+
+/// The same of whatever reads this.
+pub(in crate::gate::fit) fn check_reads(
+    reads: &[Read<'_>],
+    mut expressions: Vec<(String, &Query)>,
+    scopes: &Scopes<'_>,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for read in reads.iter().filter(|read| read.role == Role::ForEach) {
         if read.is_gone_over() {
-            findings.extend(match alternatives(read, &reads) {
+            findings.extend(match alternatives(read, reads) {
                 Some(all) => alternative(read, &all, scopes),
-                None => iteration(read, &reads, scopes),
+                None => iteration(read, reads, scopes),
             });
         } else if let Some(at) = expressions.iter().position(|(at, _)| *at == read.pointer) {
             // An expression is looked at as a whole, where the first of its paths is.

@@ -16,7 +16,7 @@ mod types;
 mod values;
 pub(super) mod wrong_iteration;
 
-pub(super) use expression::unseen_keys;
+pub(super) use expression::{keys, unseen_keys};
 
 use serde_json::Value;
 

@@ -19,38 +19,46 @@ use crate::plan::expr::{ForEach, Iteration, Reference, Template};
 use crate::plan::{Plan, Read, Role, innermost};
 
 /// A path that a plan reads, and where.
-pub(super) struct PathUse<'p> {
+pub(in crate::gate::fit) struct PathUse<'p> {
     /// Pointer to what says it.
-    pub(super) pointer: String,
-    pub(super) reference: &'p Reference,
-    pub(super) for_each: Option<&'p ForEach>,
+    pub(in crate::gate::fit) pointer: String,
+    pub(in crate::gate::fit) reference: &'p Reference,
+    pub(in crate::gate::fit) for_each: Option<&'p ForEach>,
     /// The template that it is written in.
-    pub(super) template: Option<&'p Template>,
+    pub(in crate::gate::fit) template: Option<&'p Template>,
     /// Whether conversions may follow, and whether there are any.
-    pub(super) has_chain: Option<bool>,
+    pub(in crate::gate::fit) has_chain: Option<bool>,
 }
 
 /// What is wanted of a path.
 #[derive(Default)]
-pub(super) struct WantedAtPath<'p> {
+pub(in crate::gate::fit) struct WantedAtPath<'p> {
     /// What the value is called.
-    pub(super) name: Option<&'p str>,
+    pub(in crate::gate::fit) name: Option<&'p str>,
     /// The property that it is for.
-    pub(super) property: Option<&'p PropertySpec>,
-    pub(super) is_key: bool,
+    pub(in crate::gate::fit) property: Option<&'p PropertySpec>,
+    pub(in crate::gate::fit) is_key: bool,
     /// What is removed from the plan to be rid of the path, where it can be.
-    pub(super) removable: Option<String>,
+    pub(in crate::gate::fit) removable: Option<String>,
     /// Whether events always have what is looked for, so that few samples are enough to tell.
-    pub(super) is_always_there: bool,
+    pub(in crate::gate::fit) is_always_there: bool,
     /// The paths of which it is one alternative. An alternative may occur only in events of which there is no sample, so it is
     /// reported only if it is clearly a misspelt path that no other alternative reads.
-    pub(super) alternatives: &'p [&'p Reference],
+    pub(in crate::gate::fit) alternatives: &'p [&'p Reference],
 }
 
 /// An unknown path, and what it leads through where that is an array.
 pub(super) struct UnknownPath {
     pub(super) finding: Finding,
     pub(super) through: Option<(Iteration, Path)>,
+}
+
+/// A path that isn't there, and what was meant by it.
+pub(in crate::gate::fit) struct Missing {
+    pub(in crate::gate::fit) finding: Finding,
+    pub(in crate::gate::fit) meant: Option<Likely<Meant>>,
+    /// Whether what was meant is the very path, somewhere else.
+    is_there: bool,
 }
 
 impl PathUse<'_> {
@@ -61,6 +69,32 @@ impl PathUse<'_> {
         search: &PathSearch<'_, '_>,
         scopes: &Scopes<'_>,
     ) -> Option<UnknownPath> {
+        let Missing { finding, meant, is_there } = self.missing(wanted, search, scopes)?;
+        let (meant, sure) = match meant {
+            Some(Likely { item: Meant::Element { iteration, rest }, .. }) => {
+                let finding = through(&self.pointer, &iteration, &rest);
+                return Some(UnknownPath { finding, through: Some((iteration, rest)) });
+            }
+            Some(Likely { item, applicability }) => (Some(item), Some(applicability)),
+            None => (None, None),
+        };
+        let item = meant.and_then(|meant| self.moved(meant));
+        let replaced = item.zip(sure).map(|(item, applicability)| Likely { item, applicability });
+        // An unfinished search that found nothing proves nothing.
+        let is_removable = !is_there && !search.effort().is_over();
+        let removable = wanted.removable.as_ref().filter(|_| is_removable);
+        let removed = || removable.map(|at| Likely::new(patch::remove(at), false));
+        let finding = finding.suggesting(replaced.or_else(removed));
+        Some(UnknownPath { finding, through: None })
+    }
+
+    /// The same, with what was meant in the place of what would fix a plan.
+    pub(in crate::gate::fit) fn missing(
+        &self,
+        wanted: &WantedAtPath<'_>,
+        search: &PathSearch<'_, '_>,
+        scopes: &Scopes<'_>,
+    ) -> Option<Missing> {
         let Self { pointer, reference, for_each, .. } = self;
         let known = scopes.at(*for_each, reference.level)?;
         let path = &reference.path;
@@ -71,45 +105,34 @@ impl PathUse<'_> {
         // Where little is known, one key may well be in several objects.
         let is_telling = !known.is_thin() || path.len() > 1;
         let is_alternative = wanted.alternatives.len() > 1;
-        let meant = relocate(reference, *for_each, scopes).filter(|meant| match meant {
+        let there = relocate(reference, *for_each, scopes).filter(|meant| match meant {
             Meant::Reference(new) | Meant::InElement(new) => {
                 is_telling && !wanted.alternatives.contains(&new)
             }
             Meant::Element { .. } | Meant::Json { .. } => is_telling && !is_alternative,
         });
-        if let Some(Meant::Element { iteration, rest }) = meant {
-            let finding = through(pointer, &iteration, &rest);
-            return Some(UnknownPath { finding, through: Some((iteration, rest)) });
+        if let Some(meant) = there {
+            let is_certain = match &meant {
+                Meant::Reference(new) => self.may_be_meant(new, wanted, scopes),
+                // What is there shows that nothing can be where it was looked for.
+                Meant::InElement(_) | Meant::Element { .. } | Meant::Json { .. } => true,
+            };
+            let meant = Some(Likely::new(meant, is_certain));
+            return Some(Missing { finding, meant, is_there: true });
         }
-        let suggestion = match meant {
-            Some(meant) => {
-                let is_certain = match &meant {
-                    Meant::Reference(new) => self.may_be_meant(new, wanted, scopes),
-                    // What is there shows that nothing can be where it was looked for.
-                    Meant::InElement(_) | Meant::Element { .. } | Meant::Json { .. } => true,
-                };
-                self.moved(meant).map(|patch| Likely::new(patch, is_certain))
-            }
-            None => {
-                let nearest = self.nearest(wanted, search);
-                let is_typo = nearest.as_ref().is_some_and(NearestPath::is_clear_typo);
-                let is_sure = wanted.is_always_there || !known.is_thin() || known.is_blocked(path);
-                if !is_typo && (!is_sure || is_alternative) {
-                    return None;
-                }
-                let replaced = nearest.and_then(|nearest| {
-                    let (path, level) = (nearest.path.item.clone(), self.reference.level);
-                    let new = Reference { path, level };
-                    let is_free = self.may_be_meant(&new, wanted, scopes);
-                    self.replaced(nearest.path.only_if(is_free))
-                });
-                // An unfinished search that found nothing proves nothing.
-                let removable = wanted.removable.as_ref().filter(|_| !search.effort().is_over());
-                let removed = || removable.map(|at| Likely::new(patch::remove(at), false));
-                replaced.or_else(removed)
-            }
-        };
-        Some(UnknownPath { finding: finding.suggesting(suggestion), through: None })
+        let nearest = self.nearest(wanted, search);
+        let is_typo = nearest.as_ref().is_some_and(NearestPath::is_clear_typo);
+        let is_sure = wanted.is_always_there || !known.is_thin() || known.is_blocked(path);
+        if !is_typo && (!is_sure || is_alternative) {
+            return None;
+        }
+        let meant = nearest.map(|nearest| {
+            let (path, level) = (nearest.path.item.clone(), self.reference.level);
+            let new = Reference { path, level };
+            let is_free = self.may_be_meant(&new, wanted, scopes);
+            nearest.path.only_if(is_free).map(|_| Meant::Reference(new))
+        });
+        Some(Missing { finding, meant, is_there: false })
     }
 
     /// Whether nothing speaks against another path's being the one that was meant: no other value reads it, and the name of the
@@ -170,12 +193,6 @@ impl PathUse<'_> {
             search.nearest(&sought)?
         };
         (!alternatives.any(|it| it.path == nearest.path.item)).then_some(nearest)
-    }
-
-    fn replaced(&self, nearest: Likely<Path>) -> Option<Likely<Patch>> {
-        let Likely { item: path, applicability } = nearest;
-        let item = self.rewritten(&Reference { path, level: self.reference.level })?;
-        Some(Likely { item, applicability })
     }
 }
 

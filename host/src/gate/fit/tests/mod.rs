@@ -1,5 +1,6 @@
 //! The gate by itself; what it makes of faults at large is measured in `tests/cases/faults`.
 
+mod declared;
 mod expression;
 mod language;
 mod limits;
