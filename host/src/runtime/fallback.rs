@@ -229,8 +229,9 @@ fn span_of(event: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::gate::inspect::{self, StructuralLimits};
+    use crate::plan;
+    use crate::render;
     use crate::sandbox::{Limits, Sandbox};
-    use crate::{plan, render};
 
     /// Orders whose span is where this plan says, and no event has another.
     fn orders() -> Runner {
