@@ -1,7 +1,8 @@
-//! The function: what is made of an event, item by item in the order of the plan.
+//! The function: what is made of an event, nodes and edges each in the order of the plan.
 
 use super::function::FunctionName;
 use super::names::Names;
+use super::places::{End, Places};
 use super::text::{Lines, literal, scalar};
 use crate::plan::Nulls;
 use crate::render::inputs::InputSlot;
@@ -16,7 +17,7 @@ pub(super) fn write(
     lowered: &Lowered<'_>,
     names: &Names,
 ) {
-    let mut body = Body { lines: Lines::new(out), names };
+    let mut body = Body { lines: Lines::new(out), names, lowered, places: Places::of(lowered) };
     let head = format!("fn {}(event: &Event<'_>, graph: &mut Graph) {{", function.local);
     body.lines.open(&head);
     match &lowered.filter {
@@ -34,13 +35,13 @@ pub(super) fn write(
     for (index, node) in lowered.nodes.iter().enumerate() {
         body.lines.line("");
         body.lines.line(&format!("// nodes[{index}]: \"{}\"", comment(node.rule.name())));
-        body.each_row(node.rows, node.when, |body| body.node(node));
+        body.each_row(node.rows, node.when, |body| body.node(index, node));
     }
-    for (index, edge) in lowered.edges.iter().enumerate() {
-        let name = comment(edge.rule.relationship_name());
+    for index in body.places.behind.clone() {
+        let edge = &lowered.edges[index];
         body.lines.line("");
-        body.lines.line(&format!("// edges[{index}]: \"{name}\""));
-        body.each_row(edge.rows, edge.when, |body| body.edge(edge));
+        body.edge_comment(index, edge);
+        body.each_row(edge.rows, edge.when, |body| body.edge(edge, None));
     }
     for (index, claim) in lowered.claims.iter().enumerate() {
         body.lines.line("");
@@ -53,9 +54,16 @@ pub(super) fn write(
 struct Body<'a, 'n> {
     lines: Lines<'a>,
     names: &'n Names,
+    lowered: &'n Lowered<'n>,
+    places: Places,
 }
 
 impl Body<'_, '_> {
+    fn edge_comment(&mut self, index: usize, edge: &LoweredEdge<'_>) {
+        let name = comment(edge.rule.relationship_name());
+        self.lines.line(&format!("// edges[{index}]: \"{name}\""));
+    }
+
     fn leave(&mut self, head: &str, how: &str) {
         self.lines.open(head);
         self.lines.line(how);
@@ -114,13 +122,37 @@ impl Body<'_, '_> {
         self.lines.chain(name, &calls);
     }
 
-    fn node(&mut self, node: &LoweredNode<'_>) {
+    fn node(&mut self, index: usize, node: &LoweredNode<'_>) {
         self.begin("draft", node.rows, &node.id, "");
-        if node.properties.is_empty() {
-            return self.lines.line("draft.add();");
+        let edges = self.places.with_node[index].clone();
+        let variable = self.places.variable(index).map(str::to_owned);
+        let has_properties = !node.properties.is_empty();
+        match &variable {
+            None if !has_properties && edges.is_empty() => return self.lines.line("draft.add();"),
+            Some(name) if !has_properties && edges.is_empty() => {
+                return self
+                    .lines
+                    .line(&format!("let {name} = draft.add().map(|node| node.id());"));
+            }
+            Some(name) => self.lines.line(&format!("let mut {name} = None;")),
+            None => {}
         }
-        self.lines.open("if let Some(mut node) = draft.add() {");
+        let pattern = if has_properties { "mut node" } else { "node" };
+        self.lines.open(&format!("if let Some({pattern}) = draft.add() {{"));
         self.properties("node", node.rows, &node.properties);
+        let mut id = "node.id()";
+        if !edges.is_empty() {
+            self.lines.line("let id = node.id();");
+            id = "id";
+        }
+        if let Some(name) = variable {
+            self.lines.line(&format!("{name} = Some({id});"));
+        }
+        for edge_index in edges {
+            let edge = &self.lowered.edges[edge_index];
+            self.edge_comment(edge_index, edge);
+            self.edge(edge, Some(index));
+        }
         self.lines.close("}");
     }
 
@@ -136,16 +168,55 @@ impl Body<'_, '_> {
         }
     }
 
-    fn edge(&mut self, edge: &LoweredEdge<'_>) {
-        self.begin("from", edge.rows, &edge.from, ".reference()");
-        self.begin("to", edge.rows, &edge.to, ".reference()");
-        self.lines.open("if let (Some(from), Some(to)) = (from, to) {");
+    /// An edge, which stands with a node or behind all.
+    fn edge(&mut self, edge: &LoweredEdge<'_>, with: Option<usize>) {
+        let mut names: Vec<String> = Vec::new();
+        // What may not be there.
+        let mut optional: Vec<String> = Vec::new();
+        for (name, id, end) in
+            [("from", &edge.from, edge.rule.from()), ("to", &edge.to, edge.rule.to())]
+        {
+            let name = match self.places.end(end, with) {
+                End::Own => {
+                    names.push("id".to_owned());
+                    continue;
+                }
+                End::Variable(variable) => variable.to_owned(),
+                End::Reference => {
+                    self.begin(name, edge.rows, id, ".reference()");
+                    name.to_owned()
+                }
+            };
+            if !optional.contains(&name) {
+                optional.push(name.clone());
+            }
+            names.push(name);
+        }
+        match optional.as_slice() {
+            [] => {}
+            [one] => self.lines.open(&format!("if let Some({one}) = {one} {{")),
+            several => {
+                let patterns: Vec<String> =
+                    several.iter().map(|name| format!("Some({name})")).collect();
+                let (patterns, values) = (patterns.join(", "), several.join(", "));
+                self.lines.open(&format!("if let ({patterns}) = ({values}) {{"));
+            }
+        }
+        self.edge_between(edge, &names);
+        if !optional.is_empty() {
+            self.lines.close("}");
+        }
+    }
+
+    /// An edge between nodes of these names.
+    fn edge_between(&mut self, edge: &LoweredEdge<'_>, names: &[String]) {
+        let [from, to] = names else { return };
         let relationship = literal(edge.rule.relationship_name());
         let has_properties = !edge.properties.is_empty();
         match edge.edge_id {
             Some(edge_id) => {
                 let edge_id = self.names.value(edge.rows, edge_id);
-                let arguments = [edge_id.as_str(), &relationship, "from", "to"];
+                let arguments = [edge_id.as_str(), &relationship, from, to];
                 if has_properties {
                     self.lines.chain("edge", &[format!(".edge_with_id({})", arguments.join(", "))]);
                     self.lines.open("if let Some(mut edge) = edge {");
@@ -156,12 +227,11 @@ impl Body<'_, '_> {
                 }
             }
             None if has_properties => {
-                self.lines.chain("mut edge", &[format!(".edge({relationship}, from, to)")]);
+                self.lines.chain("mut edge", &[format!(".edge({relationship}, {from}, {to})")]);
                 self.properties("edge", edge.rows, &edge.properties);
             }
-            None => self.lines.call("graph", "edge", &[&relationship, "from", "to"]),
+            None => self.lines.call("graph", "edge", &[&relationship, from, to]),
         }
-        self.lines.close("}");
     }
 
     fn claim(&mut self, claim: &Claim<'_>) {

@@ -7,6 +7,7 @@ mod body;
 mod declaration;
 mod function;
 mod names;
+mod places;
 mod text;
 
 use super::lower::lower;

@@ -88,7 +88,7 @@ impl Names {
 }
 
 /// A name that isn't taken: the one that is wished for, or with a number behind it.
-fn free(wish: &str, is_free: impl Fn(&str) -> bool) -> String {
+pub(super) fn free(wish: &str, is_free: impl Fn(&str) -> bool) -> String {
     if is_free(wish) {
         return wish.to_owned();
     }
