@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use crate::declaration::Declaration;
-use crate::value::{Kind, Value};
+use crate::value::Value;
 
 /// Bytes before the first slot.
 const HEADER: usize = 8;
@@ -12,6 +12,9 @@ const HEADER: usize = 8;
 const RECORD: usize = 12;
 /// A column: the offset is that of its first record, the length the number of rows.
 const LIST: u32 = 7;
+
+/// Most records side by side that are read where they are asked for: each is some locals there, and functions may have few.
+const MAX_LOCAL: usize = 16;
 
 /// What [`extractor!`](crate::extractor) makes.
 pub trait Extractor {
@@ -50,21 +53,38 @@ impl<'a> Block<'a> {
         Records { block: self, at: HEADER }
     }
 
+    #[inline]
     fn record(self, at: usize) -> Option<(u32, usize, usize)> {
-        let record: &[u8; RECORD] = self.bytes.get(at..)?.first_chunk()?;
+        let record = self.piece(at, RECORD)?.first_chunk::<RECORD>()?;
         let [a, b, c, d, e, f, g, h, i, j, k, l] = *record;
         let word = |bytes: [u8; 4]| u32::from_le_bytes(bytes);
         let (offset, length) = (word([e, f, g, h]), word([i, j, k, l]));
         Some((word([a, b, c, d]), offset as usize, length as usize))
     }
 
-    /// A function of its own: it is called for each field of an event, and of each row.
-    #[inline(never)]
+    #[inline]
     fn value(self, at: usize) -> Value<'a> {
         let Some((kind, offset, length)) = self.record(at) else { return Value::ABSENT };
-        let Some(kind) = Kind::of_record(kind) else { return Value::ABSENT };
-        let text = self.bytes.get(offset..).and_then(|rest| rest.get(..length));
-        text.map_or(Value::ABSENT, |text| Value::of_record(kind, text))
+        self.piece(offset, length).map_or(Value::ABSENT, |text| Value::of_record(kind, text))
+    }
+
+    /// A piece of the block; `None` where it isn't inside.
+    #[cfg(not(target_family = "wasm"))]
+    fn piece(self, from: usize, length: usize) -> Option<&'a [u8]> {
+        self.bytes.get(from..)?.get(..length)
+    }
+
+    /// A piece of the block.
+    #[cfg(target_family = "wasm")]
+    #[inline]
+    #[allow(
+        unsafe_code,
+        reason = "half of what it takes to read a value would be looking whether it lies in the block"
+    )]
+    fn piece(self, from: usize, length: usize) -> Option<&'a [u8]> {
+        // SAFETY: the host vouches for the block: it has a record for each input that is declared and for each column of each row,
+        // and these, like the texts that they name, lie inside it.
+        Some(unsafe { self.bytes.get_unchecked(from..from.unchecked_add(length)) })
     }
 }
 
@@ -76,13 +96,13 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The next value.
-    #[inline]
-    #[allow(clippy::should_implement_trait, reason = "there is no end that it could tell")]
-    pub fn next(&mut self) -> Value<'a> {
-        let value = self.block.value(self.at);
+    /// The next value, of so many that are read.
+    #[inline(always)]
+    pub fn next_of(&mut self, count: usize) -> Value<'a> {
+        let block = self.block;
+        let at = self.at;
         self.at += RECORD;
-        value
+        if count <= MAX_LOCAL { block.value(at) } else { enter(|| block.value(at)) }
     }
 
     /// The rows whose columns are the next few.
@@ -120,7 +140,11 @@ impl<'a, T: Record<'a>> Iterator for RowIter<'a, T> {
     #[inline]
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
-        Some(T::read(&mut self.records))
+        Some(if T::COUNT <= MAX_LOCAL {
+            T::read(&mut self.records)
+        } else {
+            enter(|| T::read(&mut self.records))
+        })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -12,6 +12,7 @@ extern crate alloc;
 
 mod block;
 mod declaration;
+mod draft;
 #[cfg(any(not(feature = "std"), test))]
 mod float;
 mod from_json;
@@ -20,11 +21,13 @@ mod graph;
 mod guest;
 mod json;
 mod json_tree;
+mod list;
 mod macros;
 #[cfg(not(target_family = "wasm"))]
 pub mod mock;
 mod number;
 mod out;
+mod piece;
 mod property;
 mod scan;
 mod value;

@@ -110,10 +110,13 @@ macro_rules! __extractor {
                         columns.len()
                     };
 
-                    #[inline]
+                    #[inline(always)]
                     fn read(records: &mut $crate::__private::Records<'a>) -> Self {
                         let _ = &records;
-                        Self { $($column: records.next(),)* __row: ::core::marker::PhantomData }
+                        Self {
+                            $($column: records.next_of(<Self as $crate::__private::Record<'a>>::COUNT),)*
+                            __row: ::core::marker::PhantomData,
+                        }
                     }
                 }
             )*)?
@@ -160,10 +163,12 @@ macro_rules! __extractor {
             };
 
             fn call(block: $crate::__private::Block<'_>) -> $crate::__private::Vec<u8> {
+                const COUNT: usize =
+                    <Extractor as $crate::__private::Extractor>::DECLARATION.inputs.len();
                 let mut records = block.records();
                 let _ = &mut records;
                 let event = Event {
-                    $($name: records.next(),)*
+                    $($name: records.next_of(COUNT),)*
                     $($($rows: records.rows(),)*)?
                     __event: ::core::marker::PhantomData,
                 };
@@ -188,7 +193,6 @@ macro_rules! __extractor {
                 &<super::Extractor as $crate::__private::Extractor>::DECLARATION,
             );
 
-            #[used]
             #[allow(long_running_const_eval, reason = "a long declaration takes long to write")]
             #[unsafe(link_section = "retort")]
             static SECTION: [u8; LENGTH] = $crate::__private::section(
@@ -233,11 +237,9 @@ macro_rules! __export {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __serve {
-    (graph $function:ident $event:ident) => {{
-        let mut graph = $crate::Graph::new();
-        $crate::__private::enter(|| $function(&$event, &mut graph));
-        graph.finish()
-    }};
+    (graph $function:ident $event:ident) => {
+        $crate::Graph::of(|graph| $function(&$event, graph))
+    };
     (json $function:ident $event:ident) => {{
         let result: $crate::__private::String = $crate::__private::enter(|| $function(&$event));
         result.into_bytes()

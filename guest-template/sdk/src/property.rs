@@ -7,7 +7,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
+use crate::draft::KeyHead;
 use crate::json_tree::Json;
+use crate::list::Head;
 use crate::out::Out;
 use crate::value::{Kind, Value};
 
@@ -16,6 +18,13 @@ pub trait Property {
     /// Writes it as JSON. `false` where there is no value, so that there is no property; then nothing is written.
     #[doc(hidden)]
     fn write(&self, out: &mut Out) -> bool;
+
+    /// Ends a property with it.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn put(&self, head: Head<'_>) {
+        head.value(self);
+    }
 }
 
 /// A value that has a text: part of an id.
@@ -24,6 +33,13 @@ pub trait Scalar: Property {
     /// is written.
     #[doc(hidden)]
     fn write_text(&self, out: &mut Out) -> Option<Quoted>;
+
+    /// Ends a part of a key with it.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn put_key(&self, head: KeyHead<'_>) {
+        head.value(self);
+    }
 }
 
 /// Whether a text is JSON in quotes, or as it is.
@@ -58,12 +74,29 @@ impl Property for Value<'_> {
         if !self.is_some() {
             return false;
         }
-        out.raw(self.raw());
+        write_value(*self, out);
         true
+    }
+
+    #[inline(always)]
+    fn put(&self, head: Head<'_>) {
+        head.record(self.record_kind(), self.raw());
+    }
+}
+
+fn write_value(value: Value<'_>, out: &mut Out) {
+    match value.kind() {
+        Kind::Array | Kind::Object => out.nested(value.raw()),
+        _ => out.raw(value.raw()),
     }
 }
 
 impl Scalar for Value<'_> {
+    #[inline(always)]
+    fn put_key(&self, head: KeyHead<'_>) {
+        head.record(self.record_kind(), self.raw());
+    }
+
     #[inline]
     fn write_text(&self, out: &mut Out) -> Option<Quoted> {
         match self.kind() {
@@ -87,7 +120,7 @@ impl Property for KeepNull<'_> {
         if self.0.is_absent() {
             return false;
         }
-        out.raw(self.0.raw());
+        write_value(self.0, out);
         true
     }
 }
@@ -193,12 +226,22 @@ macro_rules! through {
             fn write(&self, out: &mut Out) -> bool {
                 (**self).write(out)
             }
+
+            #[inline(always)]
+            fn put(&self, head: Head<'_>) {
+                (**self).put(head);
+            }
         }
 
         impl<$($scalar)*> Scalar for $type {
             #[inline]
             fn write_text(&self, out: &mut Out) -> Option<Quoted> {
                 (**self).write_text(out)
+            }
+
+            #[inline(always)]
+            fn put_key(&self, head: KeyHead<'_>) {
+                (**self).put_key(head);
             }
         }
     )*};
@@ -226,7 +269,7 @@ impl<T: Scalar> Scalar for Option<T> {
 /// An element that is no value is null.
 impl<T: Property> Property for [T] {
     fn write(&self, out: &mut Out) -> bool {
-        out.byte(b'[');
+        out.open(b'[');
         for (index, item) in self.iter().enumerate() {
             if index > 0 {
                 out.byte(b',');
@@ -235,7 +278,7 @@ impl<T: Property> Property for [T] {
                 out.raw("null");
             }
         }
-        out.byte(b']');
+        out.close(b']');
         true
     }
 }
@@ -261,7 +304,7 @@ impl<K: AsRef<str>, T: Property> Property for BTreeMap<K, T> {
 }
 
 fn members<'a, T: Property + 'a>(out: &mut Out, members: impl Iterator<Item = (&'a str, &'a T)>) {
-    out.byte(b'{');
+    out.open(b'{');
     let mut comma = false;
     for (key, value) in members {
         let before = out.len();
@@ -276,16 +319,12 @@ fn members<'a, T: Property + 'a>(out: &mut Out, members: impl Iterator<Item = (&
             out.truncate(before);
         }
     }
-    out.byte(b'}');
+    out.close(b'}');
 }
 
-/// How deep a tree is written: a result has room for no more.
-const MAX_DEPTH: u32 = 122;
-
-/// What nests deeper than results may is null.
 impl Property for Json {
     fn write(&self, out: &mut Out) -> bool {
-        write_tree(self, out, MAX_DEPTH);
+        write_tree(self, out);
         true
     }
 }
@@ -304,34 +343,33 @@ impl Scalar for Json {
     }
 }
 
-fn write_tree(json: &Json, out: &mut Out, levels: u32) {
-    let Some(inside) = levels.checked_sub(1) else { return out.raw("null") };
+fn write_tree(json: &Json, out: &mut Out) {
     match json {
         Json::Null => out.raw("null"),
         Json::Bool(value) => out.raw(if *value { "true" } else { "false" }),
         Json::Number(number) => out.raw(&number.0),
         Json::String(text) => out.string(text),
         Json::Array(items) => {
-            out.byte(b'[');
+            out.open(b'[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
                     out.byte(b',');
                 }
-                write_tree(item, out, inside);
+                write_tree(item, out);
             }
-            out.byte(b']');
+            out.close(b']');
         }
         Json::Object(entries) => {
-            out.byte(b'{');
+            out.open(b'{');
             for (index, (key, value)) in entries.iter().enumerate() {
                 if index > 0 {
                     out.byte(b',');
                 }
                 out.string(key);
                 out.byte(b':');
-                write_tree(value, out, inside);
+                write_tree(value, out);
             }
-            out.byte(b'}');
+            out.close(b'}');
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::scan;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
 pub enum Kind {
     /// There is none: the event hasn't it, a conversion failed, or its `if` doesn't hold.
     Absent,
@@ -27,14 +28,14 @@ pub enum Kind {
     /// An array.
     Array,
     /// An object or array that a policy withholds. To be treated as absent.
-    Denied,
+    Denied = 8,
 }
 
 impl Kind {
     /// The kind that a record of the block has; a column has none.
-    pub(crate) fn of_record(kind: u32) -> Option<Self> {
-        Some(match kind {
-            0 => Self::Absent,
+    #[inline]
+    pub(crate) const fn of_record(kind: u32) -> Self {
+        match kind {
             1 => Self::Null,
             2 => Self::Bool,
             3 => Self::Number,
@@ -42,8 +43,8 @@ impl Kind {
             5 => Self::Object,
             6 => Self::Array,
             8 => Self::Denied,
-            _ => return None,
-        })
+            _ => Self::Absent,
+        }
     }
 
     /// The kind of a value of JSON, by its first byte.
@@ -60,22 +61,31 @@ impl Kind {
     }
 }
 
+/// Whether a record of this kind has a value that isn't null.
+#[inline]
+pub(crate) fn is_some(kind: u32) -> bool {
+    const SOME: core::ops::RangeInclusive<u32> = Kind::Bool as u32..=Kind::Array as u32;
+    SOME.contains(&kind)
+}
+
 /// A value of an event: an input, or something within one. It is a piece of text, and copied at no cost.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
-    kind: Kind,
+    /// As a record of the block has it: most values are handed on without a look at it.
+    kind: u32,
     text: &'a str,
 }
 
 impl<'a> Value<'a> {
     /// No value.
-    pub const ABSENT: Self = Self { kind: Kind::Absent, text: "" };
+    pub const ABSENT: Self = Self { kind: Kind::Absent as u32, text: "" };
 
     #[cfg_attr(
         target_family = "wasm",
         allow(unsafe_code, reason = "the host vouches for the text")
     )]
-    pub(crate) fn of_record(kind: Kind, text: &'a [u8]) -> Self {
+    #[inline]
+    pub(crate) fn of_record(kind: u32, text: &'a [u8]) -> Self {
         #[cfg(target_family = "wasm")]
         // SAFETY: texts of a block are JSON in UTF-8: the host has validated the event they come from.
         let text = unsafe { core::str::from_utf8_unchecked(text) };
@@ -86,58 +96,74 @@ impl<'a> Value<'a> {
 
     /// A value of a text that is JSON, without white space around it.
     pub(crate) fn of_text(text: &'a str) -> Self {
-        Self { kind: Kind::of_text(text), text }
+        Self { kind: Kind::of_text(text) as u32, text }
     }
 
     /// What it is.
     #[must_use]
+    #[inline]
     pub fn kind(self) -> Kind {
+        Kind::of_record(self.kind)
+    }
+
+    /// What it is, as a record of the block has it.
+    #[inline]
+    pub(crate) fn record_kind(self) -> u32 {
         self.kind
+    }
+
+    #[inline]
+    fn is(self, kind: Kind) -> bool {
+        self.kind == kind as u32
     }
 
     /// Whether there is no such value, be it that a policy withholds it.
     #[must_use]
     pub fn is_absent(self) -> bool {
-        matches!(self.kind, Kind::Absent | Kind::Denied)
+        matches!(self.kind(), Kind::Absent | Kind::Denied)
     }
 
     /// Whether it is null.
     #[must_use]
     pub fn is_null(self) -> bool {
-        self.kind == Kind::Null
+        self.is(Kind::Null)
     }
 
     /// Whether a policy withholds it.
     #[must_use]
     pub fn is_denied(self) -> bool {
-        self.kind == Kind::Denied
+        self.is(Kind::Denied)
     }
 
     /// Whether it is there and not null.
     #[must_use]
+    #[inline]
     pub fn is_some(self) -> bool {
-        !matches!(self.kind, Kind::Absent | Kind::Null | Kind::Denied)
+        is_some(self.kind)
     }
 
     /// Whether it is a string, a number or a boolean.
     #[must_use]
     pub fn is_scalar(self) -> bool {
-        matches!(self.kind, Kind::Bool | Kind::Number | Kind::String)
+        matches!(self.kind(), Kind::Bool | Kind::Number | Kind::String)
     }
 
     /// Whether it is `true`: what an input `truthy` or `when` is where that holds.
     #[must_use]
+    #[inline]
     pub fn is_true(self) -> bool {
-        self.kind == Kind::Bool && self.text.len() == "true".len()
+        self.is(Kind::Bool) && self.text.len() == "true".len()
     }
 
     /// It as JSON, as the event has it; empty where there is none.
     #[must_use]
+    #[inline]
     pub fn raw(self) -> &'a str {
         self.text
     }
 
     /// What is between a string's quotes.
+    #[inline]
     pub(crate) fn quoted(self) -> &'a str {
         self.text.get(1..self.text.len().wrapping_sub(1)).unwrap_or_default()
     }
@@ -145,7 +171,7 @@ impl<'a> Value<'a> {
     /// A string's content.
     #[must_use]
     pub fn str(self) -> Option<Cow<'a, str>> {
-        if self.kind != Kind::String {
+        if !self.is(Kind::String) {
             return None;
         }
         let quoted = self.quoted();
@@ -158,7 +184,7 @@ impl<'a> Value<'a> {
     /// The text of a string, a number or a boolean.
     #[must_use]
     pub fn text(self) -> Option<Cow<'a, str>> {
-        match self.kind {
+        match self.kind() {
             Kind::String => self.str(),
             Kind::Number | Kind::Bool => Some(Cow::Borrowed(self.text)),
             _ => None,
@@ -168,7 +194,7 @@ impl<'a> Value<'a> {
     /// A boolean.
     #[must_use]
     pub fn bool(self) -> Option<bool> {
-        (self.kind == Kind::Bool).then(|| self.is_true())
+        self.is(Kind::Bool).then(|| self.is_true())
     }
 
     /// A number that is whole and in this range. `1.0` and `1e3` are whole.
@@ -192,7 +218,7 @@ impl<'a> Value<'a> {
     /// A number, in the digits of the event.
     #[must_use]
     pub fn number(self) -> Option<&'a str> {
-        (self.kind == Kind::Number).then_some(self.text)
+        self.is(Kind::Number).then_some(self.text)
     }
 
     /// The value as any type that can be read from JSON. An absent value is an error, but for an `Option`.
@@ -235,7 +261,7 @@ impl<'a> Value<'a> {
 
     /// The elements of an array; of anything else, none.
     pub fn items(self) -> impl Iterator<Item = Value<'a>> + Clone + use<'a> {
-        let mut reader = (self.kind == Kind::Array).then(|| Reader::new(self.text));
+        let mut reader = self.is(Kind::Array).then(|| Reader::new(self.text));
         let mut first = true;
         core::iter::from_fn(move || {
             let reader = reader.as_mut()?;
@@ -248,7 +274,7 @@ impl<'a> Value<'a> {
 
     /// The keys and values of an object, in its order; of anything else, none.
     pub fn entries(self) -> impl Iterator<Item = (Cow<'a, str>, Value<'a>)> + Clone + use<'a> {
-        let mut reader = (self.kind == Kind::Object).then(|| Reader::new(self.text));
+        let mut reader = self.is(Kind::Object).then(|| Reader::new(self.text));
         let mut first = true;
         core::iter::from_fn(move || {
             let reader = reader.as_mut()?;
@@ -269,7 +295,7 @@ impl Default for Value<'_> {
 
 impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
+        match self.kind() {
             Kind::Absent => f.write_str("absent"),
             Kind::Denied => f.write_str("denied"),
             _ => f.write_str(self.text),
@@ -277,25 +303,38 @@ impl fmt::Debug for Value<'_> {
     }
 }
 
+impl Value<'_> {
+    /// Whether it is this string, in which there is nothing to escape.
+    #[inline]
+    fn is_plain(self, other: &str) -> bool {
+        if !self.is(Kind::String) {
+            return false;
+        }
+        let length = self.text.len().wrapping_sub(2);
+        if length == other.len() {
+            return self.quoted() == other;
+        }
+        // What is escaped is longer than what it stands for.
+        length > other.len() && self.is_escaped(other)
+    }
+
+    #[inline(never)]
+    fn is_escaped(self, other: &str) -> bool {
+        self.str().is_some_and(|text| text == other)
+    }
+}
+
 /// Whether it is this string.
 impl PartialEq<str> for Value<'_> {
+    #[inline(always)]
     fn eq(&self, other: &str) -> bool {
-        if self.kind != Kind::String {
-            return false;
-        }
-        let quoted = self.quoted();
-        // Without an escape, the same text is the same bytes.
-        if quoted.len() < other.len() {
-            return false;
-        }
-        match scan::plain(quoted.as_bytes()) == quoted.len() {
-            true => quoted == other,
-            false => self.str().is_some_and(|text| text == other),
-        }
+        // Of a literal it is known whether there is anything to escape.
+        if scan::is_plain_name(other) { self.is_plain(other) } else { self.is_escaped(other) }
     }
 }
 
 impl PartialEq<&str> for Value<'_> {
+    #[inline(always)]
     fn eq(&self, other: &&str) -> bool {
         *self == **other
     }

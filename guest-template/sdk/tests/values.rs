@@ -233,6 +233,54 @@ fn a_graph_is_well_formed_whatever_is_done_with_it() {
 }
 
 #[test]
+fn of_the_same_name_the_last_property_counts_but_for_keys() {
+    let result = with("{}", |_, graph| {
+        let mut node = graph.node("A").key("a1", 1).key("a2", 2).key("a1", 3).add().unwrap();
+        node.set("a2", "key");
+        let names: Vec<String> = (0..40).map(|number| format!("name {number}")).collect();
+        // Values with all that could be taken for the end of a property, and names that are longer than most.
+        let long = "long \"},{\"name\":\" ".repeat(10);
+        for round in 0..3 {
+            for name in &names {
+                node.set(name, vec![long.as_str(), "\\"]).set(name, round);
+            }
+            node.set(&long, round);
+        }
+        let node = node.id();
+        let mut edge = graph.edge("E", node, node);
+        edge.set("n", 1).set("n", BTreeMap::from([("}", 1)])).set("n", None::<&str>).set("n", 2);
+    });
+    let node = result.node("A");
+    assert_eq!(node.id, ":A:a1=1,a2=2,a1=3");
+    assert_eq!(node.properties.len(), 2 + 40 + 1);
+    assert_eq!(node.property("a2").i64(), Some(2));
+    assert!((0..40).all(|it| node.property(&format!("name {it}")).i64() == Some(2)));
+    assert_eq!(result.edges[0].properties.len(), 1);
+}
+
+#[test]
+fn a_property_that_nests_too_deep_ends_the_call() {
+    fn nested(levels: usize) -> String {
+        format!("{{\"x\": {}1{}}}", "[".repeat(levels), "]".repeat(levels))
+    }
+    fn set(event: &Event<'_>, graph: &mut Graph) {
+        let mut node = graph.node("A").key("a", 1).add().unwrap();
+        node.set("tree", BTreeMap::from([("a", vec![event.x.json()])]));
+        node.set("value", [[event.x]]);
+    }
+    assert!(with(&nested(120), set).json.contains("[[1]]"));
+    let ended = std::panic::catch_unwind(|| with(&nested(121), set)).unwrap_err();
+    let message = ended.downcast_ref::<String>().unwrap();
+    assert_eq!(message, "a property nests more than 122 levels, and a result has no room for that");
+    let ended = std::panic::catch_unwind(|| {
+        with(&nested(121), |event, graph| {
+            graph.node("A").key("a", 1).add().unwrap().set("value", [[event.x]]);
+        })
+    });
+    assert!(ended.is_err());
+}
+
+#[test]
 fn an_event_without_nodes_and_edges_is_declined() {
     let result = with("{}", |_, graph| graph.fully_handled("p"));
     assert!(result.is_empty());
