@@ -1,6 +1,6 @@
 //! The input block: docs/abi.md has its form.
 
-use alloc::vec::Vec;
+use alloc::borrow::Cow;
 use core::marker::PhantomData;
 
 use crate::declaration::Declaration;
@@ -22,7 +22,7 @@ pub trait Extractor {
     const DECLARATION: Declaration;
 
     /// Serves an event.
-    fn call(block: Block<'_>) -> Vec<u8>;
+    fn call(block: Block<'_>) -> Cow<'static, [u8]>;
 }
 
 /// What is read from records that lie side by side.

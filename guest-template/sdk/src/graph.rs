@@ -1,6 +1,6 @@
 //! The result: nodes, edges and the spans that are handled, written as they come.
 
-use alloc::vec::Vec;
+use alloc::borrow::Cow;
 use core::mem::ManuallyDrop;
 
 use crate::block::enter;
@@ -121,7 +121,7 @@ impl Graph {
     /// The result of what this makes of an event.
     #[doc(hidden)]
     #[inline]
-    pub fn of(function: impl FnOnce(&mut Self)) -> Vec<u8> {
+    pub fn of(function: impl FnOnce(&mut Self)) -> Cow<'static, [u8]> {
         let mut graph = ManuallyDrop::new(Self::new());
         enter(|| function(&mut graph));
         let result = graph.finish();
@@ -132,11 +132,15 @@ impl Graph {
         result
     }
 
-    fn finish(&mut self) -> Vec<u8> {
+    fn finish(&mut self) -> Cow<'static, [u8]> {
         if self.nodes.is_empty() && self.edges.is_empty() {
-            return EMPTY.into();
+            return Cow::Borrowed(EMPTY.as_bytes());
         }
-        self.nodes.finish(&mut self.edges, self.full.as_slice(), self.partial.as_slice())
+        Cow::Owned(self.nodes.finish(
+            &mut self.edges,
+            self.full.as_slice(),
+            self.partial.as_slice(),
+        ))
     }
 }
 

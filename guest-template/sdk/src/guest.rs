@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "the ABI is made of addresses")]
 
+use alloc::borrow::Cow;
 use core::alloc::{GlobalAlloc, Layout};
 use core::arch::wasm32::{memory_grow, memory_size};
 use core::cell::UnsafeCell;
@@ -115,7 +116,10 @@ pub fn initialize() {
 pub fn serve<T: Extractor>(block: u32, length: u32) -> u64 {
     // SAFETY: the host has put a block of that length there, as `buffer` told it to, and writes nothing while this runs.
     let bytes = unsafe { core::slice::from_raw_parts(block as *const u8, length as usize) };
-    let result = T::call(Block::new(bytes)).leak();
+    let result = match T::call(Block::new(bytes)) {
+        Cow::Borrowed(result) => result,
+        Cow::Owned(result) => result.leak(),
+    };
     (result.as_ptr() as u64) << 32 | result.len() as u64
 }
 

@@ -68,6 +68,7 @@ struct Guide;
 /// What [`extractor!`] expands to. None of it is for use by hand.
 #[doc(hidden)]
 pub mod __private {
+    pub use alloc::borrow::Cow;
     pub use alloc::string::String;
     pub use alloc::vec::Vec;
 

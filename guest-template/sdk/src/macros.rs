@@ -162,7 +162,7 @@ macro_rules! __extractor {
                 }),*)?],
             };
 
-            fn call(block: $crate::__private::Block<'_>) -> $crate::__private::Vec<u8> {
+            fn call(block: $crate::__private::Block<'_>) -> $crate::__private::Cow<'static, [u8]> {
                 const COUNT: usize =
                     <Extractor as $crate::__private::Extractor>::DECLARATION.inputs.len();
                 let mut records = block.records();
@@ -242,7 +242,7 @@ macro_rules! __serve {
     };
     (json $function:ident $event:ident) => {{
         let result: $crate::__private::String = $crate::__private::enter(|| $function(&$event));
-        result.into_bytes()
+        $crate::__private::Cow::Owned(result.into_bytes())
     }};
 }
 

@@ -247,7 +247,7 @@ impl<T: Extractor> MockEvent<T> {
     pub fn run(&self) -> MockResult {
         let block = self.block();
         let json = T::call(Block::new(&block));
-        let json = String::from_utf8(json).expect("the result is UTF-8");
+        let json = String::from_utf8(json.into_owned()).expect("the result is UTF-8");
         MockResult::parse(json)
     }
 }
