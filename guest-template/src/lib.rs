@@ -40,6 +40,7 @@ pub const SDK: &[(&str, &str)] = &[
     sdk_file!("sdk/src/lib.rs"),
     sdk_file!("sdk/src/macros.rs"),
     sdk_file!("sdk/src/mock.rs"),
+    sdk_file!("sdk/src/names.rs"),
     sdk_file!("sdk/src/number.rs"),
     sdk_file!("sdk/src/out.rs"),
     sdk_file!("sdk/src/panic.rs"),

@@ -3,9 +3,12 @@
 //! All of it is `const`, so that a mistake ends the build. What only the host can judge (expressions, conditions) passes here,
 //! and the gates look at it.
 
+use crate::names::first_twice;
+
 /// Most bytes of the section.
 const MAX_SECTION: usize = 256 << 10;
-const MAX_EVENT_TYPES: usize = 1024;
+/// Most event types.
+pub(crate) const MAX_EVENT_TYPES: usize = 1024;
 const MAX_EVENT_TYPE: usize = 1024;
 const MAX_INPUTS: usize = 1024;
 const MAX_ROWS: usize = 16;
@@ -125,14 +128,10 @@ impl Declaration {
             if event_type.is_empty() || event_type.len() > MAX_EVENT_TYPE {
                 refuse(&["event_types: expected 1 to 1024 bytes in each"]);
             }
-            let mut earlier = 0;
-            while earlier < index {
-                if same(self.event_types[earlier], event_type) {
-                    refuse(&["event_types: expected each once, found \"", event_type, "\" twice"]);
-                }
-                earlier += 1;
-            }
             index += 1;
+        }
+        if let Some(event_type) = first_twice(self.event_types) {
+            refuse(&["event_types: expected each once, found \"", event_type, "\" twice"]);
         }
         check_word("on_duplicate", self.on_duplicate, &["last", "reject"]);
         check_word("empty", self.empty, &["value", "absent"]);

@@ -25,6 +25,7 @@ mod list;
 mod macros;
 #[cfg(not(target_family = "wasm"))]
 pub mod mock;
+mod names;
 mod number;
 mod out;
 mod piece;
