@@ -56,12 +56,16 @@ impl<'a> Places<'a> {
         Some(Self { context, code: code? })
     }
 
-    /// Where an offset is, or, where the compiler has given its code to no line, what is before it in the function, which begins
-    /// `within` bytes earlier: of a loop without an end nothing may be left but a jump.
-    pub(super) fn up_to(&self, offset: usize, within: usize) -> Vec<Place> {
-        let before = offset.saturating_sub(within.min(MAX_BEFORE))..=offset;
+    /// Where an offset is, or, where the compiler has given its code to no line, what of this file is before it in the function, which
+    /// begins `within` bytes earlier: of a loop without an end nothing may be left but a jump.
+    pub(super) fn up_to(&self, offset: usize, within: usize, file: &str) -> Vec<Place> {
+        let places = self.of_offset(offset);
+        if !places.is_empty() {
+            return places;
+        }
+        let before = offset.saturating_sub(within.min(MAX_BEFORE))..offset;
         let mut places = before.rev().map(|offset| self.of_offset(offset));
-        places.find(|places| !places.is_empty()).unwrap_or_default()
+        places.find(|places| places.iter().any(|place| place.file == file)).unwrap_or_default()
     }
 
     /// Where an offset is, and the places that what is there was inlined into, the innermost one first.
@@ -72,13 +76,14 @@ impl<'a> Places<'a> {
             return places;
         };
         while let Ok(Some(frame)) = frames.next() {
-            let Some(location) = frame.location else { continue };
-            let (Some(file), Some(line)) = (location.file, location.line) else { continue };
+            let location = frame.location.and_then(|it| Some((it.file?, it.line?, it.column)));
+            // What the innermost one was inlined into says nothing of where in it that is.
+            let Some((file, line, column)) = location else { return places };
             let function = frame.function.as_ref().and_then(|name| name.raw_name().ok());
             places.push(Place {
                 file: file.trim_start_matches("./").trim_start_matches('/').to_owned(),
                 line,
-                column: location.column.unwrap_or(0),
+                column: column.unwrap_or(0),
                 function: function.map(Cow::into_owned),
             });
         }

@@ -85,7 +85,7 @@ impl Tracer {
 /// The calls by the debug information of the module.
 fn by_lines(module: &[u8], frames: &[Frame]) -> Option<Trace> {
     let places = Places::of(module)?;
-    let all = frames.iter().flat_map(|frame| places.up_to(frame.offset, frame.within));
+    let all = frames.iter().flat_map(|frame| places.up_to(frame.offset, frame.within, RUST_SOURCE));
     let own: Vec<Place> = all.filter(|place| place.file == RUST_SOURCE).take(MAX_CALLS).collect();
     let said = |place: &Place| {
         let function = place.function.as_deref().map(escaped);
