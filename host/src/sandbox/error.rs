@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::blame::Blame;
 use super::trace::Trace;
 use crate::abi::block::{BlockError, Deadline};
 use crate::abi::event::EventError;
@@ -350,14 +351,10 @@ impl RunError {
         Ok(())
     }
 
-    /// Whether it is the host that could not serve the event, so that nothing is known about the extractor.
+    /// Whether it is the host that could not serve the event, so that nothing is known about the extractor: its [blame](Self::blame).
     #[must_use]
     pub fn is_of_host(&self) -> bool {
-        match self.cause() {
-            Self::Guest(error) => error.is_of_host(),
-            Self::Worker | Self::Refuted { .. } => true,
-            _ => false,
-        }
+        self.blame() == Blame::Host
     }
 
     /// What happened, without what the guest says of it: never [`RunError::Logged`], [`RunError::Told`] or

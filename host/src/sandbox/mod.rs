@@ -8,6 +8,7 @@
 
 #[cfg(feature = "cli")]
 pub(crate) mod bare;
+mod blame;
 mod cache;
 mod declared;
 mod engine;
@@ -38,6 +39,7 @@ mod worker;
 pub use crate::abi::block::BlockError;
 pub use crate::abi::event::{DEFAULT_MAX_EVENT_BYTES, EventError, MAX_DEPTH};
 pub use crate::abi::result::{ResultCounts, ResultError};
+pub use blame::Blame;
 pub use cache::{Cache, CacheReport, CacheWarning};
 pub(crate) use engine::MAX_STACK_BYTES;
 pub use engine::Sandbox;
