@@ -72,7 +72,9 @@ fn a_tenants_policy_may_require_it() {
         gates.build_code(Buildable::of(Code::Rust(source.text())).unwrap()).map(|_| ())
     };
     assert_eq!(host.confinement(), None);
-    for gates in [&tenant, &of_its_own] {
+    // What one tenant requires, no other one can give up.
+    let of_another = of_its_own.for_tenant(&TenantPolicy::default()).unwrap();
+    for gates in [&tenant, &of_its_own, &of_another] {
         let error = built(gates).expect_err("it isn't confined");
         assert!(matches!(&error, PipelineError::Rustc(RustcError::Unconfined { .. })), "{error}");
         assert!(error.is_of_host());

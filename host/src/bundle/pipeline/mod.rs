@@ -97,7 +97,7 @@ impl Pipeline {
             structure: tenant.structure(&self.structure),
             policy: tenant.fields().clone(),
             rust: Arc::clone(&self.rust),
-            require_confinement: tenant.require_confinement(),
+            require_confinement: self.require_confinement || tenant.require_confinement(),
             identity: OnceLock::new(),
         })
     }
