@@ -196,8 +196,9 @@ impl Runner {
         self.guest.is_some()
     }
 
-    /// Gives the instance up, whatever could be kept of it.
-    pub(crate) fn give_up_instance(&mut self) {
+    /// Gives the instance up, whatever could be kept of it, and with it its place in the pool if there is one: for a runner that will
+    /// have nothing to do. The next event gets a new one.
+    pub fn give_up_instance(&mut self) {
         self.guest = None;
     }
 

@@ -63,7 +63,7 @@ codes! { Stage::Run;
         limit(LimitEntry::of_run(&["output_bytes"], "bytes of result"));
     POOL_EXHAUSTED = "pool_exhausted":
         "All instances of the pool were in use when the event came, so that there was none for its extractor. Nothing is wrong with the event or the extractor.",
-        "Reserve more instances than there are runners at one time, or end a runner's batch when it has nothing to do.";
+        "Reserve more instances than there are runners at one time, or have a runner that has nothing to do give up its instance (`Runner::give_up_instance`).";
     PROOF_REFUTED = "proof_refuted":
         "A result isn't what the extractor's results are proven to be, by a defect of the host. That event was not served; from then on every event of the extractor gets a new instance, and every result is read in full.",
         "Report it as SECURITY.md says, with the plan and the event: it should not be possible.",

@@ -163,7 +163,7 @@ fn a_full_pool_is_told_and_recovers() {
         one.begin_batch();
         let served = other.run(EVENT).map(|outcome| outcome.json.to_vec());
         assert_eq!(served.ok(), (isolation != Isolation::Warm).then(|| json.clone()));
-        drop(one);
+        one.give_up_instance();
         assert_eq!(other.run(EVENT).unwrap().json, json);
     }
 }
