@@ -52,3 +52,19 @@ fn bundles_that_are_kept_collide_and_are_said_to() {
     assert_eq!(project.compile(), first);
     assert_eq!((bundles(&project), run(&project).code), (1, 0));
 }
+
+#[test]
+fn a_name_in_the_project_file_is_the_extractors() {
+    let project = Project::new();
+    let unnamed = project.compile();
+    let settings = fs::read_to_string(project.path("retort.toml")).unwrap();
+    project.write("retort.toml", format!("name = \"shop.orders\"\n{settings}"));
+    let named = project.compile();
+    assert_ne!(unnamed, named, "a name is part of what a bundle is");
+    let manifest = project.path(&format!("{named}/manifest.json"));
+    assert!(fs::read_to_string(manifest).unwrap().contains(r#""name": "shop.orders""#));
+    project.write("retort.toml", format!("name = \"../orders\"\n{settings}"));
+    let ended = project.retort(["compile"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.starts_with("error[name_invalid]: retort.toml: name: "), "{ended:?}");
+}

@@ -30,12 +30,14 @@ mod discover;
 mod error;
 mod load;
 mod manifest;
+mod name;
 mod names;
 pub(crate) mod origin;
 pub(crate) mod pipeline;
 mod read;
 pub(crate) mod smoke;
 mod store;
+mod storing;
 
 pub use confirm::{Confirmed, Difference, ExpectedRun, Told, Unconfirmed};
 pub use contents::{Contents, Part, RustVersions, Versions};
@@ -49,6 +51,7 @@ pub(crate) use discover::{Found, discover_on_all_cores, look_over};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal};
 pub use load::{Expect, Loaded, ModuleGate, Unaltered, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
+pub use name::{ExtractorName, InvalidName};
 pub use pipeline::{
     Accepted, Admitted, Buildable, Built, Bundle, Code, MODULE_NAME, Pipeline, PipelineBuilder,
     PipelineError, Request, StageTime, Stored, TRANSCRIPT_VERSION,
@@ -58,3 +61,4 @@ pub use smoke::{
     ValidationFailure,
 };
 pub use store::{Others, Store};
+pub use storing::Storing;

@@ -189,9 +189,9 @@ fn share_an_event_type(one: &Manifest, other: &Manifest) -> bool {
     one.event_types().iter().any(|it| other.event_types().contains(it))
 }
 
-/// Whether one bundle is another version of the other: of the same function, and for some of the same events.
+/// Whether one bundle is another version of the other: of the same name, and for some of the same events.
 fn is_same_extractor(one: &Manifest, other: &Manifest) -> bool {
-    one.function_name() == other.function_name() && share_an_event_type(one, other)
+    one.name() == other.name() && share_an_event_type(one, other)
 }
 
 /// Creates a directory with its parents, and flushes to disk that they are there.

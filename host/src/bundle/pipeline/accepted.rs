@@ -10,6 +10,7 @@ use crate::bundle::load::load_unsaid;
 use crate::bundle::smoke::Smoked;
 use crate::bundle::{
     BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others, Store,
+    Storing,
 };
 use crate::evidence::Task;
 use crate::gate::inspect::Inspected;
@@ -85,12 +86,14 @@ impl Accepted {
     ///
     /// # Errors
     /// [`BundleError`]; what was on disk before is still there.
-    pub fn store(&self, store: &Store, created_at: jiff::Timestamp) -> Result<Stored, BundleError> {
+    pub fn store(&self, store: &Store, storing: impl Into<Storing>) -> Result<Stored, BundleError> {
+        let storing = storing.into();
         let plan = self.plan().map(json);
         let module = self.inspected.wasm();
         let section = self.inspected.section();
         let contents = Contents {
             module_name: MODULE_NAME,
+            name: storing.name.as_ref(),
             function_name: section.function(),
             event_types: section.event_types(),
             plan: plan.as_deref().map(str::as_bytes),
@@ -113,7 +116,7 @@ impl Accepted {
         let cache_hit = found.is_some();
         let (manifest, others) = match found {
             Some(found) => (found.manifest().clone(), store.retire_earlier(found.manifest())?),
-            None => store.supersede(&contents, created_at)?,
+            None => store.supersede(&contents, storing.at)?,
         };
         Ok(Stored { path, fingerprint, manifest, cache_hit, others })
     }

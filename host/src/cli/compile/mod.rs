@@ -16,7 +16,7 @@ use super::project::{Origin, ProjectArgs};
 
 /// Turn a rule, a plan, or code, into a bundle, through every gate
 ///
-/// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, backend, plan,
+/// Reads retort.toml in the project's folder (keys: name, rule, schema, graph or ontology and binding, samples, output, model, backend, plan,
 /// source, policy, expected, allow_external_endpoints; paths relative to the folder). A plan, or code, goes through the gates once. With
 /// a rule, a model is asked for a plan, or for Rust, and each rejection is fed back to it until an answer passes or the attempts run
 /// out; what can be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. A new

@@ -1,6 +1,6 @@
 //! The bundle that a compilation ends with.
 
-use retort::bundle::Stored;
+use retort::bundle::{Stored, Storing};
 use retort::{Accepted, Store};
 use serde::Serialize;
 
@@ -45,7 +45,8 @@ pub(super) fn store(
     if keep.keep {
         store = store.keeping_earlier();
     }
-    accepted.store(&store, jiff::Timestamp::now()).map_err(CliError::refused)
+    let storing = Storing::at(jiff::Timestamp::now()).name(project.name().cloned());
+    accepted.store(&store, storing).map_err(CliError::refused)
 }
 
 /// The bundle's path on stdout, for people and shells.

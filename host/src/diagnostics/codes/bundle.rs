@@ -50,4 +50,7 @@ codes! { Stage::Bundle;
     MODULE_REJECTED = "module_rejected":
         "The module is the one that was stored, and the static gates refuse it, or this host's field policy denies what it reads, whatever accepted it before. The message says which.",
         "Compile the plan again with this version and policy; if the module came from somewhere else, do not trust it.";
+    NAME_INVALID = "name_invalid":
+        "The name of an extractor is not one: it may have 200 letters, digits, `_`, `.` and `-` of ASCII, of which it begins with none of the last two.",
+        "Choose another name in retort.toml, or leave it out there, so that the extractor is named by its function.";
 }
