@@ -258,6 +258,11 @@ impl Manifest {
         self.name.clone().unwrap_or_else(|| ExtractorName::of_function(&self.function_name))
     }
 
+    /// Whether it was given a name, which then isn't the function's by chance.
+    pub(super) fn has_own_name(&self) -> bool {
+        self.name.is_some()
+    }
+
     /// When the bundle was made: in bundles of [`Store`](super::Store), RFC 3339 in UTC with
     /// microseconds. Nothing depends on it.
     #[must_use]
