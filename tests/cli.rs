@@ -9,6 +9,7 @@ mod expected;
 mod host;
 mod hostile_text;
 mod junit;
+mod kills;
 mod label;
 mod outputs;
 mod packed;

@@ -32,6 +32,7 @@ fn store_foreign(store: &Store, types: &[String]) {
     );
     let contents = Contents {
         module_name: "extractor",
+        name: None,
         function_name: "extract",
         event_types: types,
         plan: Some(b"{}"),

@@ -75,6 +75,7 @@ fn bundle(attack: Attack, pipeline: &Pipeline, number: usize, sizes: &[(Part, u6
     let types = [format!("e{number}")];
     let contents = Contents {
         module_name: "extractor",
+        name: None,
         function_name: "read_e",
         event_types: &types,
         plan: Some(&plan),

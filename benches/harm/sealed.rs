@@ -24,6 +24,7 @@ pub(crate) fn bundle(section: &str, types: &[String], graph: &str) -> Vec<(Strin
     let text = module(section);
     let contents = Contents {
         module_name: "extractor",
+        name: None,
         function_name: "extract",
         event_types: types,
         plan: Some(b"{}"),

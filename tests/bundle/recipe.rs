@@ -87,6 +87,7 @@ impl Recipe {
     pub(crate) fn contents(&self) -> Contents<'_> {
         Contents {
             module_name: &self.module_name,
+            name: None,
             function_name: &self.function_name,
             event_types: &self.event_types,
             plan: Some(b"{\"event_type\":\"order\"}\n"),

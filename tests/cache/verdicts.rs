@@ -89,6 +89,7 @@ fn put(
 ) -> PathBuf {
     let contents = Contents {
         module_name: "extractor",
+        name: None,
         function_name: function,
         event_types: &[event_type.to_owned()],
         plan: Some(plan.as_bytes()),

@@ -1,8 +1,12 @@
 //! Bundles of one extractor that come after each other in one directory.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 
-use super::project::{Ended, PLAN, Project};
+use serde_json::Value;
+
+use super::project::{EVENTS, Ended, PLAN, Project};
 
 const CHANGED: &str = "changed.json";
 
@@ -25,30 +29,194 @@ fn bundles(project: &Project) -> usize {
     entries.filter(|it| it.as_ref().unwrap().path().is_dir()).count()
 }
 
+fn report(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"))
+}
+
+/// The fingerprint of the bundle that serves the first event.
+fn serving(project: &Project) -> String {
+    let ran = run(project);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let first: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    first["bundle"].as_str().unwrap().to_owned()
+}
+
+fn version(path: &str) -> &str {
+    path.strip_prefix("out/").unwrap()
+}
+
 #[test]
 fn a_bundle_of_a_changed_plan_takes_the_place_of_the_earlier_one() {
     let (project, first) = compiled();
     let ended = project.retort(["compile", "--plan", CHANGED]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains(&format!("it takes the place of {first}")), "{ended:?}");
-    assert_eq!((bundles(&project), run(&project).code), (1, 0));
+    assert_eq!(serving(&project), version(ended.stdout.trim()));
+    assert_eq!(bundles(&project), 2, "the earlier one stays");
     // And back, which the JSON says as well.
     let ended = project.retort(["compile", "--json"]);
-    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let report = report(&ended);
     assert_eq!(report["bundle"]["path"], first);
+    assert_eq!(report["bundle"]["active"], true);
+    assert_eq!(report["bundle"]["cached"], true);
     assert_eq!(report["bundle"]["replaced"].as_array().map(Vec::len), Some(1), "{ended:?}");
-    assert_eq!((bundles(&project), run(&project).code), (1, 0));
+    assert_eq!((bundles(&project), serving(&project).as_str()), (2, version(&first)));
 }
 
 #[test]
-fn bundles_that_are_kept_collide_and_are_said_to() {
+fn a_bundle_that_is_not_activated_is_stored_and_nothing_else() {
     let (project, first) = compiled();
-    let ended = project.retort(["compile", "--plan", CHANGED, "--keep"]);
+    let ended = project.retort(["compile", "--plan", CHANGED, "--no-activate", "--json"]);
+    let second = report(&ended)["bundle"].clone();
+    assert_eq!((ended.code, &second["active"]), (0, &false.into()), "{ended:?}");
+    assert_eq!(serving(&project), version(&first));
+    let second = second["fingerprint"].as_str().unwrap();
+    let wanted = format!("read_order@{}", &second[..8]);
+    let ended = project.retort(["bundles", "activate", "out", &wanted, "--json"]);
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.stderr.contains(&format!("{first} declares an event type of it as well")));
+    assert_eq!(report(&ended)["before"][0], version(&first));
+    assert_eq!(serving(&project), second);
+}
+
+#[test]
+fn what_another_extractor_serves_is_not_taken_from_it() {
+    let (project, first) = compiled();
+    project.write("other.json", PLAN.replace("read_order", "read_otherwise"));
+    let ended = project.retort(["compile", "--plan", "other.json"]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(ended.stderr.contains("error[event_type_taken]: "), "{ended:?}");
+    assert_eq!(serving(&project), version(&first));
+    let ended = project.retort(["compile", "--plan", "other.json", "--json"]);
+    let (code, said) = (ended.code, report(&ended));
+    assert_eq!((code, &said["ok"], &said["bundle"]["active"]), (1, &false.into(), &false.into()));
+    // Once the other one is retired, it may.
+    let other = format!("read_otherwise@{}", said["bundle"]["fingerprint"].as_str().unwrap());
+    assert_eq!(project.retort(["bundles", "activate", "out", &other]).code, 2);
+    assert_eq!(project.retort(["bundles", "retire", "out", "read_order"]).code, 0);
+    assert_eq!(run(&project).code, 2, "nothing is served");
+    assert_eq!(project.retort(["bundles", "activate", "out", &other]).code, 0);
+    assert_ne!(serving(&project), version(&first));
+}
+
+#[test]
+fn versions_are_listed_shown_rolled_back_and_removed() {
+    let (project, first) = compiled();
+    let second = project.retort(["compile", "--plan", CHANGED]).stdout;
+    let (first, second) = (version(&first), version(second.trim()));
+    let states = || {
+        let listed = report(&project.retort(["bundles", "list", "out", "--json"]));
+        let versions = listed["extractors"][0]["versions"].as_array().unwrap();
+        let state =
+            |it: &Value| [&it["version"], &it["state"]].map(|it| it.as_str().unwrap().to_owned());
+        versions.iter().map(state).collect::<Vec<_>>()
+    };
+    let pair = |version: &str, state: &str| [version.to_owned(), state.to_owned()];
+    assert_eq!(states(), [pair(second, "active"), pair(first, "earlier")]);
+    let listed = project.retort(["bundles", "list", "out"]).stdout;
+    let line = format!("read_order@{}  active   ", &second[..12]);
+    assert!(listed.starts_with(&line) && listed.lines().count() == 2, "{listed}");
+
+    let ended = project.retort(["bundles", "rollback", "out", "read_order"]);
+    assert_eq!(ended.stdout, format!("read_order: {} -> {}\n", &second[..12], &first[..12]));
+    assert_eq!(
+        (serving(&project).as_str(), states()),
+        (first, vec![pair(first, "active"), pair(second, "stored")])
+    );
+    let ended = project.retort(["bundles", "rollback", "out", "read_order"]);
+    assert!(
+        ended.code == 2 && ended.stderr.starts_with("error[no_earlier_version]: "),
+        "{ended:?}"
+    );
+    let shown = project.retort(["bundles", "show", "out", "read_order"]).stdout;
+    assert!(shown.contains("  retort bundles rollback\n"), "{shown}");
+
+    let ended = project.retort(["bundles", "gc", "out", "--dry-run"]);
+    let said = format!("would remove out/{second}\nwould remove 1 versions, 1 left\n");
+    assert_eq!((ended.code, ended.stdout, bundles(&project)), (0, said, 2));
+    assert_eq!(project.retort(["bundles", "gc", "out"]).code, 0);
+    assert_eq!((bundles(&project), serving(&project).as_str()), (1, first));
+    // What is active and gone is said.
+    fs::remove_dir_all(project.path(&format!("out/{first}"))).unwrap();
+    let ended = project.retort(["bundles", "list", "out"]);
+    assert!(ended.code == 1 && ended.stdout.contains("not there"), "{ended:?}");
     let ran = run(&project);
-    assert!(bundles(&project) == 2 && ran.stderr.contains("event_type_collision"), "{ran:?}");
-    // The next one that isn't told to keep them leaves one.
-    assert_eq!(project.compile(), first);
-    assert_eq!((bundles(&project), run(&project).code), (1, 0));
+    assert!(ran.code == 2 && ran.stderr.contains("error[manifest_missing]"), "{ran:?}");
+}
+
+#[test]
+fn what_is_asked_of_versions_and_cannot_be_done_is_said_with_a_code() {
+    let (project, _) = compiled();
+    for (args, code) in [
+        (&["list", "nowhere"][..], "file_not_found"),
+        (&["list", "plan.json"], "file_not_readable"),
+        (&["show", "out", "nobody"], "name_unknown"),
+        (&["show", "out", "../x"], "name_invalid"),
+        (&["retire", "out", "nobody"], "name_unknown"),
+        (&["rollback", "nowhere", "read_order"], "file_not_found"),
+        (&["activate", "out", "read_order"], "version_unknown"),
+        (&["activate", "out", "read_order@abcdefgh"], "version_unknown"),
+        (&["gc", "nowhere"], "file_not_found"),
+    ] {
+        let ended = project.retort([&["bundles"], args].concat());
+        assert_eq!(ended.code, 2, "{args:?} {ended:?}");
+        assert!(ended.stderr.starts_with(&format!("error[{code}]: ")), "{args:?} {ended:?}");
+    }
+    project.write("out/.active.json", "{}");
+    for args in [
+        &["bundles", "list", "out"][..],
+        &["bundles", "gc", "out"],
+        &["run", "--bundles", "out", "events.ndjson"],
+        &["compile"],
+    ] {
+        let ended = project.retort(args.iter().copied());
+        assert_eq!(ended.code, 2, "{args:?} {ended:?}");
+        assert!(ended.stderr.contains("error[activation_record_invalid]: "), "{args:?} {ended:?}");
+    }
+}
+
+#[test]
+fn nothing_is_removed_while_a_run_has_the_directory_open() {
+    let (project, first) = compiled();
+    project.retort(["compile", "--plan", CHANGED, "--no-activate"]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_retort"))
+        .args(["run", "--bundles", "out", "--load", "first-event"])
+        .current_dir(project.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut ask = || {
+        writeln!(input, "{}", EVENTS.lines().next().unwrap()).unwrap();
+        lines.next().unwrap().unwrap()
+    };
+    assert!(ask().contains(version(&first)));
+    let ended = project.retort(["bundles", "gc", "out"]);
+    assert!(ended.code == 2 && ended.stderr.starts_with("error[bundles_in_use]: "), "{ended:?}");
+    // What is served meanwhile is the affair of those who come later.
+    assert_eq!(project.retort(["bundles", "retire", "out", "read_order"]).code, 0);
+    assert!(ask().contains(version(&first)));
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(project.retort(["bundles", "gc", "out"]).code, 0);
+    assert_eq!(bundles(&project), 1);
+}
+
+#[test]
+fn a_name_in_the_project_file_is_the_extractors() {
+    let project = Project::new();
+    let unnamed = project.compile();
+    let settings = fs::read_to_string(project.path("retort.toml")).unwrap();
+    project.write("retort.toml", format!("name = \"shop.orders\"\n{settings}"));
+    let named = project.compile();
+    assert_ne!(unnamed, named, "a name is part of what a bundle is");
+    assert_eq!(serving(&project), version(&named), "it takes over from what had no name");
+    let manifest = project.path(&format!("{named}/manifest.json"));
+    assert!(fs::read_to_string(manifest).unwrap().contains(r#""name": "shop.orders""#));
+    project.write("retort.toml", format!("name = \"../orders\"\n{settings}"));
+    let ended = project.retort(["compile"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.starts_with("error[name_invalid]: retort.toml: name: "), "{ended:?}");
 }

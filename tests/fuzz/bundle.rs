@@ -37,6 +37,7 @@ static GOOD: LazyLock<Good> = LazyLock::new(|| {
     let compiled = pipeline.build(&plan::parse(PLAN).unwrap()).unwrap();
     let contents = Contents {
         module_name: "extractor",
+        name: None,
         function_name: "extract",
         event_types: &["order".to_owned()],
         plan: Some(PLAN.as_bytes()),
@@ -187,6 +188,7 @@ fn make_fit(bundle: &mut BTreeMap<String, Entry>) {
         };
         let contents = Contents {
             module_name: claimed.module_name(),
+            name: None,
             function_name: claimed.function_name(),
             event_types: claimed.event_types(),
             plan: part(Part::Plan),

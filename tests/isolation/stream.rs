@@ -23,6 +23,7 @@ fn store_rendered(root: &Path, event_type: &str) {
     let compiled = compile(source).unwrap();
     let contents = Contents {
         module_name: "extractor",
+        name: None,
         function_name: "read",
         event_types: &[event_type.to_owned()],
         plan: Some(text.as_bytes()),

@@ -74,6 +74,7 @@ impl Example {
         let text = serde_json::to_string_pretty(&plan).expect("it is JSON");
         let contents = Contents {
             module_name: "extractor",
+            name: None,
             function_name: plan.function_name(),
             event_types: &[event_type(number)],
             plan: Some(text.as_bytes()),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::digest::{Digest, FieldHasher};
+use super::name::ExtractorName;
 use crate::gate::source::MAX_RUST_BYTES;
 use crate::json::document::DocumentKind;
 use crate::render::compile::MAX_SOURCE_BYTES;
@@ -13,6 +14,8 @@ use crate::render::compile::MAX_SOURCE_BYTES;
 pub struct Contents<'a> {
     /// Name of the module and of its source, without extension: an identifier.
     pub module_name: &'a str,
+    /// The extractor's name, if it was given one.
+    pub name: Option<&'a ExtractorName>,
     /// The extractor function that the module exports.
     pub function_name: &'a str,
     /// The event types that the bundle serves: at least one, none twice.
@@ -179,6 +182,7 @@ impl<'a> Contents<'a> {
         }
         hasher.finish(&Naming {
             module: self.module_name,
+            name: self.name,
             function: self.function_name,
             event_types: self.event_types,
             versions: self.versions,
@@ -189,6 +193,7 @@ impl<'a> Contents<'a> {
 /// What a fingerprint covers besides the parts.
 pub(super) struct Naming<'a> {
     pub(super) module: &'a str,
+    pub(super) name: Option<&'a ExtractorName>,
     pub(super) function: &'a str,
     pub(super) event_types: &'a [String],
     pub(super) versions: Versions<'a>,
@@ -230,6 +235,9 @@ impl FingerprintHasher {
             hasher.field("rust_sdk", sdk.as_bytes());
         }
         hasher.field("module_name", naming.module.as_bytes());
+        if let Some(name) = naming.name {
+            hasher.field("name", name.as_str().as_bytes());
+        }
         hasher.field("function_name", naming.function.as_bytes());
         for event_type in naming.event_types {
             hasher.field("event_type", event_type.as_bytes());
@@ -248,6 +256,7 @@ pub(super) mod tests {
     pub(in crate::bundle) fn sample(event_types: &[String]) -> Contents<'_> {
         Contents {
             module_name: "extractor",
+            name: None,
             function_name: "extract_order",
             event_types,
             plan: Some(b"{\"plan\":1}\n"),
@@ -271,6 +280,7 @@ pub(super) mod tests {
     #[test]
     fn every_field_changes_the_fingerprint() {
         let types = ["a".to_owned(), "b".to_owned()];
+        let name = ExtractorName::of_function("extract_order");
         let swapped = ["b".to_owned(), "a".to_owned()];
         let base = sample(&types);
         let versions = base.versions;
@@ -280,6 +290,7 @@ pub(super) mod tests {
         };
         let others = [
             Contents { module_name: "other", ..base },
+            Contents { name: Some(&name), ..base },
             Contents { function_name: "other", ..base },
             Contents { event_types: &types[..1], ..base },
             Contents { event_types: &swapped, ..base },

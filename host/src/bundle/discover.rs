@@ -15,6 +15,7 @@ use super::error::BundleLoadError;
 use super::load::{Expect, Loaded, ModuleGate, load_from, outline, trace_refusal, traced};
 use super::manifest::{MANIFEST_FILE, VALUE_CHARS};
 use super::read::kind_name;
+use super::record::Record;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
@@ -70,7 +71,8 @@ impl From<BundleLoadError> for LoadFailure {
 
 /// Loads every bundle of the directory `root`, in the order of their names.
 ///
-/// Each directory in it is a bundle; files and names that begin with a dot are skipped; links are
+/// Where the directory has a [record](super::RECORD_FILE), what is named as a version is a bundle if it is active. Otherwise each
+/// directory in it is one; files and names that begin with a dot are skipped; links are
 /// not followed, which is reported. One bundle's failure doesn't touch the others. An event type
 /// that two loaded bundles declare is served by neither. A prefix (`order.*`) counts as it is
 /// written: it collides with the same prefix alone, and where a type lies under several of those
@@ -151,13 +153,9 @@ impl<M> Discovery<M> {
 
     /// The directory with what could be bundles in it, by name. `None` where it can't be listed, which is noted.
     fn children(&mut self, root: &Path) -> Option<(Dir, Vec<Child>)> {
-        let opened = Dir::open_ambient_dir(root, ambient_authority())
-            .and_then(|dir| Ok((children(&dir)?, dir)));
-        match opened {
-            Ok((children, dir)) => Some((dir, children.into_iter().collect())),
+        match active_children(root) {
+            Ok((dir, children)) => Some((dir, children.into_iter().collect())),
             Err(error) => {
-                let detail = format!("cannot list the directory of bundles: {error}");
-                let error = BundleLoadError::new(codes::MANIFEST_MISSING, root, detail);
                 trace_refusal(&error);
                 self.failures.push(error.into());
                 None
@@ -179,6 +177,29 @@ impl<M> Discovery<M> {
             }
         }
     }
+}
+
+/// The directory, with what is served of it where its record says that: the active versions, and what isn't named as a version.
+fn active_children(root: &Path) -> Result<(Dir, BTreeMap<OsString, FileType>), BundleLoadError> {
+    let unlisted = |error: io::Error| {
+        let detail = format!("cannot list the directory of bundles: {error}");
+        BundleLoadError::new(codes::MANIFEST_MISSING, root, detail)
+    };
+    let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(unlisted)?;
+    let record = Record::read(&dir, root).map_err(|error| {
+        let detail = format!("expected an activation record: {}", error.message);
+        BundleLoadError::new(error.entry(), &error.path, detail)
+    })?;
+    let mut children = children(&dir).map_err(unlisted)?;
+    if let Some(active) = record.map(|record| record.active()) {
+        let version = |name: &OsString| name.to_str().and_then(|name| name.parse::<Digest>().ok());
+        children.retain(|name, _| version(name).is_none_or(|version| active.contains(&version)));
+        for version in active {
+            // One that isn't there is found to be missing when it is opened.
+            children.entry(version.to_string().into()).or_insert_with(FileType::dir);
+        }
+    }
+    Ok((dir, children))
 }
 
 /// The entries that could be bundles, by name.

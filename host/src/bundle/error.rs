@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::contents::Part;
+use super::name::ExtractorName;
+use super::record::RecordError;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::Coded;
 use crate::diagnostics::untrusted::sanitize;
@@ -33,6 +35,12 @@ pub enum BundleError {
         /// The largest size that a loader reads.
         allowed: u64,
     },
+    /// The directory's activation record isn't one.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// What is asked of a version can't be done.
+    #[error(transparent)]
+    Version(#[from] VersionError),
     /// The manifest of these contents would be refused on loading.
     #[error("the bundle's manifest would be refused: {0}")]
     Invalid(#[from] super::ManifestError),
@@ -43,7 +51,102 @@ impl Coded for BundleError {
         match self {
             Self::Write { .. } => codes::BUNDLE_WRITE_FAILED,
             Self::TooLarge { .. } => codes::BUNDLE_TOO_LARGE,
+            Self::Record(error) => error.entry(),
+            Self::Version(error) => error.entry(),
             Self::Invalid(_) => codes::BUNDLE_INVALID,
+        }
+    }
+}
+
+/// Why what is asked of a version can't be done. The same is served as before.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VersionError {
+    /// No bundle of the directory is of this name.
+    #[error("{}: expected the name of an extractor ({known}), found `{name}`", root.display())]
+    NameUnknown {
+        /// The directory.
+        root: PathBuf,
+        /// The name.
+        name: ExtractorName,
+        /// The names that there are, the first ten of them.
+        known: String,
+    },
+    /// No version of that name begins so, or several do.
+    #[error(
+        "{}: expected four or more digits that one version of `{name}` begins with, found `{}`, which {found} of them do",
+        root.display(), sanitize(version, 80)
+    )]
+    VersionUnknown {
+        /// The directory.
+        root: PathBuf,
+        /// The name.
+        name: ExtractorName,
+        /// What was asked for.
+        version: String,
+        /// How many versions are meant by it.
+        found: usize,
+    },
+    /// Nothing was served of an extractor before.
+    #[error("{}: expected a version of `{name}` that was active before, found none", root.display())]
+    NothingBefore {
+        /// The directory.
+        root: PathBuf,
+        /// The name.
+        name: ExtractorName,
+    },
+    /// The record names a version that can't be read.
+    #[error("{}: expected a version that was active before, found no bundle that can be read", path.display())]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// Another extractor serves an event type of it.
+    #[error(
+        "{}: event type `{}` is served by `{name}`, and neither would be served then",
+        path.display(), sanitize(event_type, 120)
+    )]
+    Taken {
+        /// The other's bundle.
+        path: PathBuf,
+        /// The other's name.
+        name: ExtractorName,
+        /// The event type.
+        event_type: String,
+    },
+    /// Somebody reads the directory.
+    #[error("{}: expected a directory of bundles that nobody reads, found one that is in use", root.display())]
+    InUse {
+        /// The directory.
+        root: PathBuf,
+    },
+}
+
+impl VersionError {
+    /// How many names are told.
+    const MAX_TOLD: usize = 10;
+
+    /// That there is no such name among those that are known.
+    pub(super) fn unknown<'a>(
+        root: &Path,
+        name: &ExtractorName,
+        known: impl Iterator<Item = &'a ExtractorName>,
+    ) -> Self {
+        let known: Vec<&str> = known.map(ExtractorName::as_str).take(Self::MAX_TOLD).collect();
+        let known = if known.is_empty() { "there is none".to_owned() } else { known.join(", ") };
+        Self::NameUnknown { root: root.to_owned(), name: name.clone(), known }
+    }
+}
+
+impl Coded for VersionError {
+    fn entry(&self) -> Code {
+        match self {
+            Self::NameUnknown { .. } => codes::NAME_UNKNOWN,
+            Self::VersionUnknown { .. } => codes::VERSION_UNKNOWN,
+            Self::NothingBefore { .. } => codes::NO_EARLIER_VERSION,
+            Self::Missing { .. } => codes::VERSION_MISSING,
+            Self::Taken { .. } => codes::EVENT_TYPE_TAKEN,
+            Self::InUse { .. } => codes::BUNDLES_IN_USE,
         }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::contents::{Contents, Naming, Part, RustVersions, Versions};
 use super::digest::Digest;
+use super::name::ExtractorName;
 use super::names::{MODULE_EXTENSION, is_function_name, is_module_name};
 use crate::abi::event::MAX_EVENT_TYPE_BYTES;
 use crate::abi::section::MAX_EVENT_TYPES;
@@ -37,6 +38,8 @@ pub struct Manifest {
     fingerprint: String,
     function_name: String,
     module_filename: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<ExtractorName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rust: Option<FromRust>,
     template_version: String,
@@ -90,6 +93,8 @@ struct ManifestFields {
     created_at: Value,
     event_types: Value,
     module_filename: Value,
+    #[serde(default)]
+    name: Option<Value>,
     #[serde(default)]
     rust: Option<Value>,
     function_name: Value,
@@ -145,6 +150,7 @@ impl Manifest {
             )?,
             abi_version: version("abi_version", &fields.abi_version)?,
             files: BTreeMap::new(),
+            name: fields.name.as_ref().map(extractor_name).transpose()?,
             rust: fields.rust.as_ref().map(from_rust).transpose()?,
         };
         manifest.files = files(&fields.files, manifest.module_name())?;
@@ -177,12 +183,13 @@ impl Manifest {
         let mut manifest = Self {
             abi_version: abi,
             compiler_package_version: compiler_package.to_owned(),
-            created_at: created_at.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00").to_string(),
+            created_at: written(created_at),
             event_types: contents.event_types.to_vec(),
             files: contents.files().map(|(_, name, bytes)| (name, Digest::of(bytes))).collect(),
             fingerprint: contents.fingerprint().to_string(),
             function_name: contents.function_name.to_owned(),
             module_filename: Part::Module.file_name(contents.module_name),
+            name: contents.name.cloned(),
             rust,
             template_version: template.to_owned(),
             transcript_builder_version: transcript_builder.to_owned(),
@@ -245,6 +252,17 @@ impl Manifest {
         &self.function_name
     }
 
+    /// The name of the extractor that the bundle is a version of: the one that it was given, else the function's.
+    #[must_use]
+    pub fn name(&self) -> ExtractorName {
+        self.name.clone().unwrap_or_else(|| ExtractorName::of_function(&self.function_name))
+    }
+
+    /// Whether it was given a name, which then isn't the function's by chance.
+    pub(super) fn has_own_name(&self) -> bool {
+        self.name.is_some()
+    }
+
     /// When the bundle was made: in bundles of [`Store`](super::Store), RFC 3339 in UTC with
     /// microseconds. Nothing depends on it.
     #[must_use]
@@ -271,6 +289,7 @@ impl Manifest {
     pub(super) fn naming(&self) -> Naming<'_> {
         Naming {
             module: self.module_name(),
+            name: self.name.as_ref(),
             function: &self.function_name,
             event_types: &self.event_types,
             versions: self.versions(),
@@ -283,6 +302,11 @@ impl Manifest {
     pub fn files(&self) -> &BTreeMap<String, Digest> {
         &self.files
     }
+}
+
+/// A time as manifests have it.
+pub(super) fn written(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00").to_string()
 }
 
 fn text_field(path: &str, value: &Value) -> Result<String, ManifestError> {
@@ -301,6 +325,11 @@ fn named(
 ) -> Result<String, ManifestError> {
     let name = text_field(path, value)?;
     if is_name(&name) { Ok(name) } else { Err(ManifestError::expected(path, expected, value)) }
+}
+
+fn extractor_name(value: &Value) -> Result<ExtractorName, ManifestError> {
+    let name = value.as_str().and_then(|name| name.parse().ok());
+    name.ok_or_else(|| ManifestError::expected("name", "the name of an extractor", value))
 }
 
 fn from_rust(value: &Value) -> Result<FromRust, ManifestError> {

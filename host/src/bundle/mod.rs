@@ -18,7 +18,8 @@
 //!
 //! The [fingerprint](Contents::fingerprint) covers all of it but the time of creation, so that
 //! the same fingerprint means the same behaviour. There is nothing else in the directory, and the
-//! manifest has one form. [`Store`] writes bundles, [`load`] reads one,
+//! manifest has one form. Beside the bundles of a directory lies its [record](RECORD_FILE), which says which of them are served.
+//! [`Store`] writes bundles, [`load`] reads one,
 //! [`discover`] all of a directory.
 
 pub(crate) mod confirm;
@@ -30,12 +31,15 @@ mod discover;
 mod error;
 mod load;
 mod manifest;
+mod name;
 mod names;
 pub(crate) mod origin;
 pub(crate) mod pipeline;
 mod read;
+mod record;
 pub(crate) mod smoke;
 mod store;
+mod storing;
 
 pub use confirm::{Confirmed, Difference, ExpectedRun, Told, Unconfirmed};
 pub use contents::{Contents, Part, RustVersions, Versions};
@@ -46,15 +50,19 @@ pub(crate) use crew::on_all_cores;
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
 pub(crate) use discover::{Found, discover_on_all_cores, look_over};
-pub use error::{BundleError, BundleLoadError, ModuleRefusal};
+pub use error::{BundleError, BundleLoadError, ModuleRefusal, VersionError};
 pub use load::{Expect, Loaded, ModuleGate, Unaltered, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};
+pub use name::{ExtractorName, InvalidName};
 pub use pipeline::{
     Accepted, Admitted, Buildable, Built, Bundle, Code, MODULE_NAME, Pipeline, PipelineBuilder,
     PipelineError, Request, StageTime, Stored, TRANSCRIPT_VERSION,
 };
+pub use record::{Activation, MAX_ACTIVATIONS, RECORD_FILE, RecordError};
 pub use smoke::{
     SampleFailure, SampleRun, SmokeError, SmokeFailed, SmokeOptions, SmokeReport, Smoked,
     ValidationFailure,
 };
-pub use store::{Others, Store};
+pub(crate) use store::Reading;
+pub use store::{Catalog, CatalogEntry, Collected, Others, Store, Switched, Version, VersionState};
+pub use storing::Storing;

@@ -6,7 +6,7 @@ use crate::plan::{is_identifier, is_reserved};
 pub(super) const MODULE_EXTENSION: &str = ".wasm";
 
 /// The longest name without its extension, in bytes: file systems take 255 with the extension.
-const MAX_NAME_BYTES: usize = 200;
+pub(super) const MAX_NAME_BYTES: usize = 200;
 
 /// Whether a module may be named so: an identifier of any script that isn't reserved. Such a name
 /// has no separator, no dot and no control character, so it lies in the bundle's own directory.

@@ -1,8 +1,17 @@
 //! Writing bundles, so that a crash at any point leaves the old one or the new one.
 
+mod catalog;
+mod collect;
 mod disk;
+mod switch;
 #[cfg(test)]
 mod tests;
+
+pub use self::catalog::{Catalog, CatalogEntry, Version, VersionState};
+pub use self::collect::Collected;
+pub(crate) use self::collect::Reading;
+pub(super) use self::switch::Added;
+pub use self::switch::{Others, Switched};
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,23 +39,13 @@ const OLD: &str = ".old-";
 /// Readers take no lock. They see the old bundle or the new one; on a file system that cannot
 /// exchange two names, they may for an instant see neither while one replaces the other.
 ///
-/// A bundle of a changed rule has another fingerprint. So that the two don't claim the same events, of which neither would
-/// serve any, [`Accepted::store`](super::Accepted::store) puts the new one in the place of earlier ones: those of the
-/// same function that share an event type with it. [`keeping_earlier`](Self::keeping_earlier) leaves them where they are.
+/// A bundle of a changed rule has another fingerprint: it is another version of its extractor. Which versions are served is said by
+/// the [record](super::RECORD_FILE) of the directory, which is put in place in one rename as well. A directory without one, as it was
+/// written by hand or by an earlier Retort, serves all that is in it; its record begins with that.
 #[derive(Debug)]
 pub struct Store {
     root: PathBuf,
     disk: CapDisk,
-    keeps_earlier: bool,
-}
-
-/// What a new bundle means for the others of its directory, each by its path.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Others {
-    /// Earlier bundles of the same extractor, which are gone.
-    pub replaced: Vec<PathBuf>,
-    /// Bundles that declare an event type of the new one as well, which neither of them serves.
-    pub colliding: Vec<PathBuf>,
 }
 
 impl Store {
@@ -62,13 +61,7 @@ impl Store {
         if let Some(_lock) = disk.try_lock().map_err(fail("lock the directory of bundles"))? {
             recover(&disk).map_err(fail("clear away what a crashed writer left"))?;
         }
-        Ok(Self { root: root.to_owned(), disk, keeps_earlier: false })
-    }
-
-    /// The same directory, with earlier bundles of an extractor left beside the new one.
-    #[must_use]
-    pub fn keeping_earlier(self) -> Self {
-        Self { keeps_earlier: true, ..self }
+        Ok(Self { root: root.to_owned(), disk })
     }
 
     /// The directory.
@@ -84,7 +77,7 @@ impl Store {
     }
 
     /// Stores a bundle under its fingerprint and returns its directory. What was under that name
-    /// before is replaced.
+    /// before is replaced. Nothing is activated: where the directory has a record, the bundle isn't served by that.
     ///
     /// Waits for other writers of the same directory. When it returns, the bundle is on disk.
     ///
@@ -100,65 +93,8 @@ impl Store {
     ) -> Result<PathBuf, BundleError> {
         let manifest = manifest_of(contents, created_at)?;
         let _lock = self.lock()?;
-        self.put_locked(contents, &manifest, &[])?;
+        put(&self.disk, contents, &manifest).map_err(|failure| self.write_failed(failure))?;
         Ok(self.root.join(manifest.fingerprint()))
-    }
-
-    /// Stores a bundle in the place of earlier ones of the same extractor, unless the store keeps those.
-    pub(super) fn supersede(
-        &self,
-        contents: &Contents<'_>,
-        created_at: jiff::Timestamp,
-    ) -> Result<(Manifest, Others), BundleError> {
-        let manifest = manifest_of(contents, created_at)?;
-        let _lock = self.lock()?;
-        let (earlier, colliding) = self.others(&manifest)?;
-        self.put_locked(contents, &manifest, &earlier)?;
-        Ok((manifest, self.others_at(earlier, colliding)))
-    }
-
-    /// Takes earlier bundles of the same extractor away, unless the store keeps those, in favour of one that is there already.
-    pub(super) fn retire_earlier(&self, manifest: &Manifest) -> Result<Others, BundleError> {
-        let _lock = self.lock()?;
-        let (earlier, colliding) = self.others(manifest)?;
-        retire(&self.disk, &earlier).map_err(|failure| self.write_failed(failure))?;
-        Ok(self.others_at(earlier, colliding))
-    }
-
-    /// The names of bundles that share an event type with this one: those that it replaces, and those that it collides with.
-    fn others(&self, manifest: &Manifest) -> Result<(Vec<String>, Vec<String>), BundleError> {
-        let mut names = self
-            .disk
-            .names()
-            .map_err(|source| write_error(&self.root, "list the directory of bundles", source))?;
-        names.sort();
-        let mut others = (Vec::new(), Vec::new());
-        for name in names {
-            if name.starts_with('.') || name == manifest.fingerprint() {
-                continue;
-            }
-            let Some(other) = self.disk.manifest(&name) else { continue };
-            if !self.keeps_earlier && is_fingerprint(&name) && is_same_extractor(&other, manifest) {
-                others.0.push(name);
-            } else if share_an_event_type(&other, manifest) {
-                others.1.push(name);
-            }
-        }
-        Ok(others)
-    }
-
-    fn others_at(&self, replaced: Vec<String>, colliding: Vec<String>) -> Others {
-        let paths = |names: Vec<String>| names.iter().map(|name| self.root.join(name)).collect();
-        Others { replaced: paths(replaced), colliding: paths(colliding) }
-    }
-
-    fn put_locked(
-        &self,
-        contents: &Contents<'_>,
-        manifest: &Manifest,
-        earlier: &[String],
-    ) -> Result<(), BundleError> {
-        put(&self.disk, contents, manifest, earlier).map_err(|failure| self.write_failed(failure))
     }
 
     fn lock(&self) -> Result<std::fs::File, BundleError> {
@@ -183,15 +119,6 @@ fn manifest_of(
         }
     }
     Ok(Manifest::new(contents, created_at)?)
-}
-
-fn share_an_event_type(one: &Manifest, other: &Manifest) -> bool {
-    one.event_types().iter().any(|it| other.event_types().contains(it))
-}
-
-/// Whether one bundle is another version of the other: of the same function, and for some of the same events.
-fn is_same_extractor(one: &Manifest, other: &Manifest) -> bool {
-    one.function_name() == other.function_name() && share_an_event_type(one, other)
 }
 
 /// Creates a directory with its parents, and flushes to disk that they are there.
@@ -224,23 +151,14 @@ fn failed(name: &str, action: &'static str) -> impl FnOnce(io::Error) -> StoreFa
     move |source| StoreFailure { name, action, source }
 }
 
-/// Stores a bundle in the place of earlier ones. The caller holds the lock.
-fn put(
-    disk: &impl Disk,
-    contents: &Contents<'_>,
-    manifest: &Manifest,
-    earlier: &[String],
-) -> Result<(), StoreFailure> {
+/// Stores a bundle. The caller holds the lock.
+fn put(disk: &impl Disk, contents: &Contents<'_>, manifest: &Manifest) -> Result<(), StoreFailure> {
     recover(disk).map_err(failed("", "clear away what a crashed writer left"))?;
     let target = manifest.fingerprint();
     let staging = format!("{STAGING}{target}");
-    // Without a bundle under the fingerprint, the first of the earlier ones is what the new one is exchanged with.
-    let place = match disk.exists(target).map_err(failed(target, "look for an earlier bundle"))? {
-        true => Some(target),
-        false => earlier.first().map(String::as_str),
-    };
+    let is_there = disk.exists(target).map_err(failed(target, "look for an earlier bundle"))?;
     let replaced = stage(disk, &staging, contents, manifest)
-        .and_then(|()| replace(disk, &staging, place, target));
+        .and_then(|()| replace(disk, &staging, is_there, target));
     let aside = replaced.inspect_err(|_| {
         // The failure at hand is the one to report; what can't be removed now is removed by the
         // next writer.
@@ -251,23 +169,7 @@ fn put(
         // The new bundle is stored whether or not this succeeds.
         let _ = disk.remove(&name);
     }
-    let rest: Vec<String> =
-        earlier.iter().filter(|name| Some(name.as_str()) != place).cloned().collect();
-    retire(disk, &rest)
-}
-
-/// Takes bundles away, each in one step for readers. The caller holds the lock.
-fn retire(disk: &impl Disk, names: &[String]) -> Result<(), StoreFailure> {
-    for name in names {
-        let gone = format!("{STAGING}{name}");
-        disk.rename(name, &gone).map_err(failed(name, "take the earlier bundle away"))?;
-        // What can't be removed now is removed by the next writer.
-        let _ = disk.remove(&gone);
-    }
-    match names {
-        [] => Ok(()),
-        _ => disk.sync_root().map_err(failed("", "flush the directory of bundles")),
-    }
+    Ok(())
 }
 
 /// Writes all files into a new staging directory, and flushes them and it to disk.
@@ -291,34 +193,26 @@ fn stage(
     disk.sync_dir(staging).map_err(failed(staging, "flush the staging directory"))
 }
 
-/// Puts the staged bundle in the place of one that is there under the target's name or another, and names it as the target.
-/// Says where what was there before is now.
+/// Puts the staged bundle in its place, where there is one already or isn't. Says where what was there before is now.
 fn replace(
     disk: &impl Disk,
     staging: &str,
-    place: Option<&str>,
+    is_there: bool,
     target: &str,
 ) -> Result<Option<String>, StoreFailure> {
     let renaming = "put the bundle in its place";
-    let Some(place) = place else {
+    if !is_there {
         disk.rename(staging, target).map_err(failed(target, renaming))?;
         return Ok(None);
-    };
-    if disk.exchange(staging, place).map_err(failed(target, renaming))? {
-        // A reader finds the new bundle from now on, by whatever name.
-        if place != target
-            && let Err(source) = disk.rename(place, target)
-        {
-            let _ = disk.exchange(staging, place);
-            return Err(failed(target, renaming)(source));
-        }
+    }
+    if disk.exchange(staging, target).map_err(failed(target, renaming))? {
         return Ok(Some(staging.to_owned()));
     }
-    let old = format!("{OLD}{place}");
-    disk.rename(place, &old).map_err(failed(place, "set the earlier bundle aside"))?;
+    let old = format!("{OLD}{target}");
+    disk.rename(target, &old).map_err(failed(target, "set the earlier bundle aside"))?;
     if let Err(source) = disk.rename(staging, target) {
         // If this fails too, the next writer does it.
-        let _ = disk.rename(&old, place);
+        let _ = disk.rename(&old, target);
         return Err(failed(target, renaming)(source));
     }
     Ok(Some(old))
@@ -326,27 +220,18 @@ fn replace(
 
 /// Finishes what crashed writers began. The caller holds the lock, so no writer is alive.
 fn recover(disk: &impl Disk) -> io::Result<()> {
-    let names = disk.names()?;
-    for name in &names {
+    for name in &disk.names()? {
         if name.starts_with(STAGING) {
             disk.remove(name)?;
         } else if let Some(place) = name.strip_prefix(OLD).filter(|name| is_fingerprint(name)) {
             // The writer died before its bundle was in place, or before it removed the old one.
-            if disk.exists(place)? || has_successor(disk, name, &names) {
-                disk.remove(name)?;
-            } else {
-                disk.rename(name, place)?;
+            match disk.exists(place)? {
+                true => disk.remove(name)?,
+                false => disk.rename(name, place)?,
             }
         }
     }
     Ok(())
-}
-
-/// Whether there is another version of a bundle that was set aside.
-fn has_successor(disk: &impl Disk, old: &str, names: &[String]) -> bool {
-    let Some(old) = disk.manifest(old) else { return false };
-    let bundles = names.iter().filter(|name| is_fingerprint(name));
-    bundles.filter_map(|name| disk.manifest(name)).any(|it| is_same_extractor(&it, &old))
 }
 
 fn is_fingerprint(name: &str) -> bool {

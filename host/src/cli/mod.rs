@@ -6,6 +6,7 @@
 mod args;
 mod artifact;
 mod bench;
+mod bundles;
 mod check;
 mod compile;
 mod compile_module;
@@ -58,6 +59,7 @@ Examples:
   retort new --rust my-extractor        A folder with an extractor in Rust, to begin with
   retort compile my-project             A rule or a plan, through every gate, to a bundle on disk
   retort run --bundles bundles e.ndjson Events in, nodes and edges out
+  retort bundles list bundles           Versions of extractors, and which are served
   retort explain out_of_fuel            What a code means, and what to do
   retort selftest --all                 What attacks do to this machine and configuration
 
@@ -69,6 +71,7 @@ enum Command {
     Compile(compile::CompileArgs),
     Prompt(prompt::PromptArgs),
     Run(run::RunArgs),
+    Bundles(bundles::BundlesArgs),
     Check(check::CheckArgs),
     Label(label::LabelArgs),
     Bench(bench::BenchArgs),
@@ -92,6 +95,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Compile(args) => compile::main(&args),
         Command::Prompt(args) => prompt::main(&args),
         Command::Run(args) => run::main(&args),
+        Command::Bundles(args) => bundles::main(&args),
         Command::Check(args) => check::main(&args),
         Command::Label(args) => label::main(&args),
         Command::Bench(args) => bench::main(&args),

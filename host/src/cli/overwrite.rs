@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use retort::bundle::{Digest, MANIFEST_FILE, MODULE_NAME, Part};
+use retort::bundle::{Digest, MANIFEST_FILE, MODULE_NAME, Part, RECORD_FILE};
 
 use super::error::CliError;
 use super::files;
@@ -61,9 +61,10 @@ impl Inputs {
         self.files([path])
     }
 
-    /// With all bundles of a directory.
+    /// With all bundles of a directory, and its record.
     pub(super) fn bundles(mut self, root: &Path) -> Self {
         self.folders.push((root.to_owned(), 1));
+        self.files.push(root.join(RECORD_FILE));
         self
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use retort::author::Backend;
 use retort::author::llm::ModelSpec;
-use retort::bundle::SmokeOptions;
+use retort::bundle::{ExtractorName, SmokeOptions};
 use retort::diagnostics::sanitize;
 use retort::gate::FieldPolicy;
 use retort::internal::{document::DocumentKind, wording::expected_first};
@@ -31,6 +31,7 @@ const DEFAULT_OUTPUT: &str = "bundles";
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProjectFile {
+    name: Option<String>,
     plan: Option<PathBuf>,
     source: Option<PathBuf>,
     graph: Option<PathBuf>,
@@ -110,6 +111,7 @@ pub(super) struct ProjectArgs {
 pub(super) struct Project {
     /// The project file.
     origin: String,
+    name: Option<ExtractorName>,
     plan: Option<PathBuf>,
     /// Code, where it isn't a plan.
     code: Option<PathBuf>,
@@ -199,6 +201,11 @@ impl Project {
         read_task(&self.graph, &self.samples, rule, schema, expected, &self.policy)
     }
 
+    /// The name of its extractor, where the file says it.
+    pub(super) fn name(&self) -> Option<&ExtractorName> {
+        self.name.as_ref()
+    }
+
     /// The plan that it names.
     pub(super) fn plan(&self) -> Option<&Path> {
         self.plan.as_deref()
@@ -285,7 +292,9 @@ impl ProjectArgs {
         let is_named = self.plan.is_some() || self.source.is_some();
         let model = file.model.filter(|_| !is_named);
         let of_file = |key: Option<PathBuf>| in_folder(key).filter(|_| !is_named);
+        let name = file.name.map(ExtractorName::try_from).transpose();
         Ok(Project {
+            name: name.map_err(|error| CliError::refused_in(&format!("{origin}: name"), error))?,
             graph,
             plan: self.plan.clone().or_else(|| of_file(file.plan)),
             code: self.source.clone().or_else(|| of_file(file.source)),

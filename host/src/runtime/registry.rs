@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::served::{ServedBundle, Serving};
 use crate::bundle::pipeline::{Admitted, Pipeline};
-use crate::bundle::{self, BundleLoadError, Digest, Discovery, LoadFailure, Part};
+use crate::bundle::{self, BundleLoadError, Digest, Discovery, LoadFailure, Part, Reading};
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded;
 use crate::graph::spec::{GraphSpec, GraphSpecError};
@@ -27,6 +27,8 @@ pub struct Registry {
     /// How long these are, the longest first.
     prefix_lengths: Vec<usize>,
     failures: Vec<LoadFailure>,
+    /// For as long as it may read bundles, none is removed.
+    _reading: Option<Reading>,
 }
 
 /// One event type, or one prefix, with the bundle that serves it.
@@ -65,7 +67,9 @@ impl Registry {
     /// could not be loaded is in [`failures`](Self::failures); the others are served.
     #[must_use]
     pub fn open(root: &Path, pipeline: &Pipeline) -> Self {
-        Self::new(bundle::discover_on_all_cores(root, pipeline), pipeline)
+        let reading = Reading::begin(root);
+        let registry = Self::new(bundle::discover_on_all_cores(root, pipeline), pipeline);
+        Self { _reading: Some(reading), ..registry }
     }
 
     /// Reads the manifests of the bundles in the directory `root` and nothing else of them: a bundle goes through the gates of
@@ -77,8 +81,9 @@ impl Registry {
     /// before its first event can't be loaded any more.
     #[must_use]
     pub fn open_lazily(root: &Path, pipeline: &Pipeline) -> Self {
+        let reading = Reading::begin(root);
         let (found, failures) = bundle::look_over(root);
-        let mut registry = Self::empty(pipeline, failures);
+        let mut registry = Self { _reading: Some(reading), ..Self::empty(pipeline, failures) };
         registry.bundles = found.iter().map(ServedBundle::found).collect();
         let mut claims: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (place, found) in found.iter().enumerate() {
@@ -132,6 +137,7 @@ impl Registry {
             by_prefix: foldhash::HashMap::default(),
             prefix_lengths: Vec::new(),
             failures,
+            _reading: None,
         }
     }
 

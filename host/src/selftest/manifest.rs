@@ -67,6 +67,7 @@ fn fit_fingerprint(dir: &Path, value: &mut Value) {
     let (Some(module), Some(graph), Some(limits)) = (&module, &graph, &limits) else { return };
     let contents = Contents {
         module_name: manifest.module_name(),
+        name: None,
         function_name: manifest.function_name(),
         event_types: manifest.event_types(),
         plan: plan.as_deref(),

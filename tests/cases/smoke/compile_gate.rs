@@ -83,6 +83,7 @@ fn module_name_code(name: &str) -> String {
 fn contents<'a>(module_name: &'a str, event_types: &'a [String]) -> Contents<'a> {
     Contents {
         module_name,
+        name: None,
         function_name: "extract",
         event_types,
         plan: Some(b"{}"),

@@ -8,8 +8,10 @@ use crate::bundle::confirm::Confirmed;
 use crate::bundle::coverage::Coverage;
 use crate::bundle::load::load_unsaid;
 use crate::bundle::smoke::Smoked;
+use crate::bundle::store::Added;
 use crate::bundle::{
     BundleError, Contents, Digest, Expect, Manifest, ModuleGate, ModuleRefusal, Others, Store,
+    Storing,
 };
 use crate::evidence::Task;
 use crate::gate::inspect::Inspected;
@@ -80,17 +82,21 @@ impl Accepted {
         self.smoked().extractor().runner()
     }
 
-    /// Puts it on disk. The same inputs make the same bundle: where it is whole already, nothing is written. It takes the place
-    /// of earlier bundles of the same extractor, as [`Store`] says.
+    /// Puts it on disk. The same inputs make the same bundle: where it is whole already, it isn't written again. It is another
+    /// version of its extractor, and is served from then on in the place of the one before, which stays; unless it is told not to
+    /// be, or an event type of it is served by another extractor. What is served changes in one step for those who read the
+    /// directory.
     ///
     /// # Errors
     /// [`BundleError`]; what was on disk before is still there.
-    pub fn store(&self, store: &Store, created_at: jiff::Timestamp) -> Result<Stored, BundleError> {
+    pub fn store(&self, store: &Store, storing: impl Into<Storing>) -> Result<Stored, BundleError> {
+        let storing = storing.into();
         let plan = self.plan().map(json);
         let module = self.inspected.wasm();
         let section = self.inspected.section();
         let contents = Contents {
             module_name: MODULE_NAME,
+            name: storing.name.as_ref(),
             function_name: section.function(),
             event_types: section.event_types(),
             plan: plan.as_deref().map(str::as_bytes),
@@ -109,13 +115,13 @@ impl Accepted {
         let expect = Expect { fingerprint: Some(&text), event_types: Some(section.event_types()) };
         // Its module has just passed the gates, so that its bytes are the same is all there is to know.
         let same_bytes = SameBytes(module);
-        let found = load_unsaid(&path, &expect, &same_bytes).ok();
-        let cache_hit = found.is_some();
-        let (manifest, others) = match found {
-            Some(found) => (found.manifest().clone(), store.retire_earlier(found.manifest())?),
-            None => store.supersede(&contents, created_at)?,
+        let whole = || {
+            let found = load_unsaid(&path, &expect, &same_bytes).ok()?;
+            Some(found.manifest().clone())
         };
-        Ok(Stored { path, fingerprint, manifest, cache_hit, others })
+        let Added { manifest, was_there, is_active, others } =
+            store.add(&contents, &storing, whole)?;
+        Ok(Stored { path, fingerprint, manifest, cache_hit: was_there, is_active, others })
     }
 }
 
@@ -130,6 +136,8 @@ pub struct Stored {
     pub manifest: Manifest,
     /// Whether it was there already, whole and unaltered, so that nothing was written.
     pub cache_hit: bool,
+    /// Whether it is served.
+    pub is_active: bool,
     /// What it means for other bundles of the directory.
     pub others: Others,
 }

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use crate::bundle::manifest::{self, MANIFEST_FILE, Manifest};
 use crate::bundle::read::Regular;
+use crate::bundle::record::{Record, RecordError};
 use crate::sandbox::files::{self, open_lock};
 
 /// What storing does to the directory of bundles. A trait, so that tests can fail or stop each
@@ -34,7 +35,7 @@ pub(super) trait Disk {
     /// Whether there is anything by this name, be it a dangling link.
     fn exists(&self, name: &str) -> io::Result<bool>;
 
-    /// Renames to a name that nothing has.
+    /// Renames to a name that nothing has, or a file to that of another one, which it replaces.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Exchanges two names in one step; `false`, with nothing done, if the file system can't.
@@ -77,6 +78,13 @@ impl CapDisk {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+}
+
+impl CapDisk {
+    /// The activation record, if there is one.
+    pub(super) fn record(&self, root: &Path) -> Result<Option<Record>, RecordError> {
+        Record::read(&self.0, root)
     }
 }
 

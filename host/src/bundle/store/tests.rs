@@ -5,7 +5,10 @@ use std::cell::{Cell, RefCell};
 
 use super::*;
 use crate::bundle::contents::tests::sample;
-use crate::bundle::{BundleLoadError, Expect, ModuleGate, ModuleRefusal, load};
+use crate::bundle::{
+    BundleLoadError, Expect, ExtractorName, ModuleGate, ModuleRefusal, RECORD_FILE, Storing,
+    discover, load,
+};
 use crate::diagnostics::problem::Coded as _;
 use crate::sandbox::files::LOCK;
 
@@ -160,13 +163,13 @@ fn run(before: Before, can_exchange: bool, at: usize, fault: Fault) -> Option<()
         Before::Nothing => {}
         Before::Bundle => {
             let disk = FaultyDisk::new(&store.disk, true, None);
-            put(&disk, &contents, &manifest(&contents, OLD_TIME), &[]).unwrap();
+            put(&disk, &contents, &manifest(&contents, OLD_TIME)).unwrap();
         }
         Before::File => std::fs::write(store.path_of(fingerprint), "x").unwrap(),
     }
 
     let disk = FaultyDisk::new(&store.disk, can_exchange, Some((at, fault)));
-    let result = put(&disk, &contents, &manifest(&contents, NEW_TIME), &[]);
+    let result = put(&disk, &contents, &manifest(&contents, NEW_TIME));
     if disk.count.get() <= at {
         assert!(result.is_ok(), "{context}: {result:?}");
         return None;
@@ -217,7 +220,7 @@ fn everything_is_flushed_before_the_rename_and_the_rename_after_it() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::open(root.path()).unwrap();
     let disk = FaultyDisk::new(&store.disk, true, None);
-    put(&disk, &contents, &manifest(&contents, NEW_TIME), &[]).unwrap();
+    put(&disk, &contents, &manifest(&contents, NEW_TIME)).unwrap();
     let log = disk.log.into_inner();
     let position = |start: &str| log.iter().rposition(|line| line.starts_with(start)).unwrap();
     for start in ["write_file", "sync_file"] {
@@ -307,83 +310,199 @@ fn what_no_loader_would_read_is_not_stored() {
     }
 }
 
-/// The bundles that a reader finds, each by when it was made.
-fn visible(root: &Path) -> Vec<String> {
-    let names = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name());
-    let bundles = names.filter(|name| name.to_str().unwrap().parse::<Digest>().is_ok());
-    let created = |name| {
-        let loaded = load(&root.join(name), &Expect::default(), &AnyModule).unwrap();
-        loaded.manifest().created_at().to_owned()
-    };
-    bundles.map(created).collect()
-}
-
-/// Puts another version of a bundle in its place, with a fault; `None` if that has no such operation.
-fn run_replacing(can_exchange: bool, at: usize, fault: Fault) -> Option<()> {
-    let context = format!("exchange {can_exchange}, {fault:?} at {at}");
-    let types = ["order".to_owned()];
-    let earlier = sample(&types);
-    let later = Contents { plan: Some(b"{\"changed\": true}\n"), ..earlier };
-    let temporary = tempfile::tempdir().unwrap();
-    let root = temporary.path();
-    let store = Store::open(root).unwrap();
-    put(&store.disk, &earlier, &manifest(&earlier, OLD_TIME), &[]).unwrap();
-
-    let disk = FaultyDisk::new(&store.disk, can_exchange, Some((at, fault)));
-    let names = [earlier.fingerprint().to_string()];
-    let result = put(&disk, &later, &manifest(&later, NEW_TIME), &names);
+/// Writes another record, with a fault; `None` if that has no such operation.
+fn run_recording(at: usize, fault: Fault) -> Option<()> {
+    let context = format!("{fault:?} at {at}");
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(root.path()).unwrap();
+    switch::write(&store.disk, "old").unwrap();
+    let disk = FaultyDisk::new(&store.disk, true, Some((at, fault)));
+    let result = switch::write(&disk, "new");
     if disk.count.get() <= at {
         assert!(result.is_ok(), "{context}: {result:?}");
-        assert!(store.path_of(later.fingerprint()).is_dir(), "{context}");
         return None;
     }
-    if can_exchange {
-        assert_eq!(visible(root).len(), 1, "{context}: at each instant there is one");
-    }
-    drop(Store::open(root).unwrap());
-    let found = visible(root);
-    assert!(found == [time(OLD_TIME)] || found == [time(NEW_TIME)], "{context}: {found:?}");
-    assert!(found == [time(NEW_TIME)] || result.is_err(), "{context}: reported as stored");
+    drop(Store::open(root.path()).unwrap());
+    let found = std::fs::read_to_string(root.path().join(RECORD_FILE)).unwrap();
+    assert!(["old", "new"].contains(&found.as_str()), "{context}: {found}");
+    assert!(found == "new" || result.is_err(), "{context}: reported as written");
+    let names = std::fs::read_dir(root.path()).unwrap().count();
+    assert_eq!(names, 2, "{context}: the lock and the record");
     Some(())
 }
 
 #[test]
-fn another_version_takes_the_place_of_the_earlier_one_whatever_fails() {
-    for can_exchange in [true, false] {
-        for fault in [Fault::Fails, Fault::Dies] {
-            let runs = (0..).take_while(|at| run_replacing(can_exchange, *at, fault).is_some());
-            assert!(runs.count() >= 19, "{can_exchange} {fault:?}");
-        }
+fn a_record_is_the_old_one_or_the_new_one_whatever_fails() {
+    for fault in [Fault::Fails, Fault::Dies] {
+        let runs = (0..).take_while(|at| run_recording(*at, fault).is_some());
+        assert!(runs.count() >= 7, "names, create, write, flush, rename, remove, flush");
     }
 }
 
+/// Adds a bundle as a compilation does.
+fn add(store: &Store, contents: &Contents<'_>, storing: Storing) -> switch::Added {
+    store.add(contents, &storing, || None).unwrap()
+}
+
+fn at(second: i64) -> jiff::Timestamp {
+    jiff::Timestamp::from_second(second).unwrap()
+}
+
+/// The versions that are served, as a reader finds them.
+fn served(root: &Path) -> Vec<Digest> {
+    let found = discover(root, &Expect::default(), None, &AnyModule);
+    assert_eq!(found.failures, []);
+    found.loaded.iter().map(|loaded| loaded.fingerprint()).collect()
+}
+
+fn sorted(versions: &[Digest]) -> Vec<Digest> {
+    let mut versions = versions.to_vec();
+    versions.sort_unstable();
+    versions
+}
+
 #[test]
-fn versions_of_one_extractor_replace_each_other_and_others_stay() {
-    let at = |second| jiff::Timestamp::from_second(second).unwrap();
+fn one_version_of_an_extractor_is_served_and_earlier_ones_stay() {
     let (orders, parcels) = (["order".to_owned()], ["parcel".to_owned()]);
     let first = sample(&orders);
     let second = Contents { plan: Some(b"{\"changed\": true}\n"), ..first };
     let elsewhere = Contents { event_types: &parcels, ..first };
     let named_otherwise = Contents { function_name: "of_another_name", ..first };
-    let temporary = tempfile::tempdir().unwrap();
-    let root = temporary.path();
-    let store = Store::open(root).unwrap();
-    let paths = |contents: &[&Contents<'_>]| -> Vec<PathBuf> {
-        contents.iter().map(|it| store.path_of(it.fingerprint())).collect()
-    };
-    let supersede = |store: &Store, contents| store.supersede(contents, at(1)).unwrap().1;
+    let [one, two, three, other] =
+        [&first, &second, &elsewhere, &named_otherwise].map(Contents::fingerprint);
+    let name: ExtractorName = "extract_order".parse().unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(root.path()).unwrap();
 
-    assert_eq!(supersede(&store, &first), Others::default());
-    assert_eq!(supersede(&store, &elsewhere), Others::default());
-    assert_eq!(supersede(&store, &second).replaced, paths(&[&first]));
-    let others = supersede(&store, &named_otherwise);
-    assert_eq!((others.replaced, others.colliding), (vec![], paths(&[&second])));
+    assert!(add(&store, &first, at(1).into()).is_active);
+    let added = add(&store, &second, at(2).into());
+    assert_eq!(added.others.replaced, [store.path_of(one)]);
+    assert_eq!(served(root.path()), [two]);
+    // Of the same function's name alone, and of other events.
+    add(&store, &elsewhere, at(3).into());
+    assert_eq!(served(root.path()), sorted(&[two, three]));
+    // What would take events from another extractor isn't activated.
+    let added = add(&store, &named_otherwise, at(4).into());
+    assert!(!added.is_active && added.others.colliding == [store.path_of(two)], "{added:?}");
+    assert_eq!(served(root.path()), sorted(&[two, three]));
+    let activated =
+        store.activate(&"of_another_name".parse().unwrap(), &other.to_string(), at(5), "test");
+    assert_eq!(activated.unwrap_err().code(), "event_type_taken");
 
-    let keeping = Store::open(root).unwrap().keeping_earlier();
-    let kept = supersede(&keeping, &first);
-    assert_eq!((kept.replaced.len(), kept.colliding.len()), (0, 2));
-    assert_eq!(visible(root).len(), 4);
-    let found = manifest(&first, 1);
-    assert_eq!(store.retire_earlier(&found).unwrap().replaced, paths(&[&second]));
-    assert_eq!(visible(root).len(), 3);
+    let after = store.roll_back(&name, at(6), "test").unwrap().after;
+    assert_eq!((after, served(root.path())), (vec![two], vec![two]));
+    store.roll_back(&name, at(6), "test").unwrap();
+    assert_eq!(served(root.path()), [one]);
+    let error = store.roll_back(&name, at(7), "test").unwrap_err();
+    assert_eq!(error.code(), "no_earlier_version");
+    store.activate(&name, &two.to_string()[..12], at(8), "test").unwrap();
+    store.retire(&name, at(9), "test").unwrap();
+    assert_eq!(served(root.path()), []);
+    store.activate(&"of_another_name".parse().unwrap(), &other.to_string(), at(5), "test").unwrap();
+    assert_eq!(served(root.path()), [other]);
+    assert_eq!(store.roll_back(&name, at(9), "test").unwrap_err().code(), "event_type_taken");
+    for (version, code) in
+        [("abc", "version_unknown"), ("", "version_unknown"), ("zzzz", "version_unknown")]
+    {
+        assert_eq!(store.activate(&name, version, at(9), "test").unwrap_err().code(), code);
+    }
+    let unknown = "nobody".parse().unwrap();
+    assert_eq!(store.retire(&unknown, at(9), "test").unwrap_err().code(), "name_unknown");
+    assert_eq!(store.roll_back(&unknown, at(9), "test").unwrap_err().code(), "name_unknown");
+}
+
+#[test]
+fn what_was_given_a_name_is_that_extractor_whatever_its_events() {
+    let (orders, parcels) = (["order".to_owned()], ["parcel".to_owned()]);
+    let name: ExtractorName = "shop".parse().unwrap();
+    let first = Contents { name: Some(&name), ..sample(&orders) };
+    let second = Contents { event_types: &parcels, function_name: "read_parcel", ..first };
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(root.path()).unwrap();
+    add(&store, &first, at(1).into());
+    add(&store, &second, at(2).into());
+    assert_eq!(served(root.path()), [second.fingerprint()]);
+}
+
+#[test]
+fn a_directory_without_a_record_goes_on_serving_what_is_in_it() {
+    let (orders, parcels) = (["order".to_owned()], ["parcel".to_owned()]);
+    let (first, other) =
+        (sample(&orders), Contents { function_name: "of_parcels", ..sample(&parcels) });
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(root.path()).unwrap();
+    for contents in [&first, &other] {
+        store.put(contents, at(1)).unwrap();
+    }
+    // What isn't named as a version is nobody's version.
+    let types = ["letter".to_owned()];
+    let copied = Contents { event_types: &types, ..first };
+    std::fs::rename(store.put(&copied, at(1)).unwrap(), root.path().join("copied")).unwrap();
+    let all = sorted(&[first.fingerprint(), other.fingerprint(), copied.fingerprint()]);
+    assert_eq!(sorted(&served(root.path())), all);
+    let inactive = Contents { plan: Some(b"{\"changed\": true}\n"), ..first };
+    assert!(!add(&store, &inactive, Storing::at(at(2)).activate(false)).is_active);
+    assert_eq!(sorted(&served(root.path())), all);
+    let catalog = Catalog::read(root.path()).unwrap();
+    let states: Vec<_> = catalog.extractors[0].versions.iter().map(|it| it.state).collect();
+    assert_eq!(states, [VersionState::Active, VersionState::Stored]);
+    assert!(catalog.has_record && catalog.unreadable.is_empty());
+}
+
+#[test]
+fn what_nobody_goes_back_to_is_removed() {
+    let types = ["order".to_owned()];
+    let plans: Vec<String> = (0..5).map(|it| format!("{{\"plan\": {it}}}\n")).collect();
+    let versions: Vec<Contents<'_>> = plans
+        .iter()
+        .map(|plan| Contents { plan: Some(plan.as_bytes()), ..sample(&types) })
+        .collect();
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(root.path()).unwrap();
+    for contents in &versions {
+        store.put(contents, at(1)).unwrap();
+    }
+    assert_eq!(store.collect(Some(0), false).unwrap().removed.len(), 0, "all of it is served");
+    for contents in &versions {
+        std::fs::remove_dir_all(store.path_of(contents.fingerprint())).unwrap();
+    }
+    for contents in &versions[..4] {
+        add(&store, contents, at(2).into());
+    }
+    add(&store, &versions[4], Storing::at(at(3)).activate(false));
+
+    let would = store.collect(None, true).unwrap();
+    assert_eq!(would.removed, [store.path_of(versions[4].fingerprint())]);
+    let reading = Reading::begin(root.path());
+    assert_eq!(store.collect(None, false).unwrap_err().code(), "bundles_in_use");
+    drop(reading);
+    assert_eq!(store.collect(None, false).unwrap(), would);
+    let collected = store.collect(Some(1), false).unwrap();
+    assert_eq!((collected.removed.len(), collected.left), (2, 2));
+    let name = "extract_order".parse().unwrap();
+    store.roll_back(&name, at(4), "test").unwrap();
+    assert_eq!(served(root.path()), [versions[2].fingerprint()]);
+    assert_eq!(store.collect(Some(0), false).unwrap().left, 1);
+}
+
+#[test]
+fn a_record_that_is_none_stops_writers_and_readers() {
+    let types = ["order".to_owned()];
+    let root = tempfile::tempdir().unwrap();
+    let store = Store::open(root.path()).unwrap();
+    add(&store, &sample(&types), at(1).into());
+    std::fs::write(root.path().join(RECORD_FILE), "{").unwrap();
+    let found = discover(root.path(), &Expect::default(), None, &AnyModule);
+    assert_eq!((found.loaded.len(), found.failures.len()), (0, 1));
+    assert_eq!(found.failures[0].code(), "activation_record_invalid");
+    let name = "extract_order".parse().unwrap();
+    for error in [
+        store.add(&sample(&types), &at(2).into(), || None).unwrap_err(),
+        store.retire(&name, at(2), "test").unwrap_err(),
+        store.collect(None, false).unwrap_err(),
+        Catalog::read(root.path()).unwrap_err(),
+    ] {
+        assert_eq!(error.code(), "activation_record_invalid");
+    }
+    assert_eq!(std::fs::read(root.path().join(RECORD_FILE)).unwrap(), b"{");
 }

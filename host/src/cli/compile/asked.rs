@@ -18,8 +18,8 @@ use super::super::error::CliError;
 use super::super::model::{BackendArg, ModelArgs};
 use super::super::project::Project;
 use super::super::{CommandResult, CommandVerdict, output, runtime};
-use super::stored::{BundleReport, print_path, store};
-use super::{CompileArgs, KeepArg};
+use super::stored::{BundleReport, is_as_asked, print_path, store};
+use super::{ActivationArg, CompileArgs};
 
 /// The whole record of a compilation.
 #[derive(Serialize)]
@@ -42,9 +42,15 @@ struct AskedReport<'a> {
 }
 
 pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> CommandResult {
-    let CompileArgs { model: args, backend: flags, keep, strict, output: JsonArg { json }, .. } =
-        args;
-    let (keep, strict, json) = (*keep, *strict, *json);
+    let CompileArgs {
+        model: args,
+        backend: flags,
+        activation,
+        strict,
+        output: JsonArg { json },
+        ..
+    } = args;
+    let (activation, strict, json) = (*activation, *strict, *json);
     let policy = args.retry_policy()?;
     let backend = backend(project, spec, flags)?;
     let task = project.task()?;
@@ -72,7 +78,7 @@ pub(super) fn main(project: &Project, spec: &ModelSpec, args: &CompileArgs) -> C
     let verdict = match outcome {
         Ok(outcome) => {
             let judged = Judged { project, task: &task, confinement };
-            ended(judged, (keep, strict), outcome, json)
+            ended(judged, (activation, strict), outcome, json)
         }
         Err(error) => broken_off(&task, error, confinement, json),
     };
@@ -159,7 +165,7 @@ struct Judged<'a> {
 /// The loop came to its end.
 fn ended(
     Judged { project, task, confinement }: Judged<'_>,
-    (keep, strict): (KeepArg, StrictArg),
+    (activation, strict): (ActivationArg, StrictArg),
     outcome: LoopOutcome<Accepted>,
     json: bool,
 ) -> CommandResult {
@@ -172,14 +178,19 @@ fn ended(
     }
     let errors = coverage.as_ref().map(|it| strict.errors(it)).unwrap_or_default();
     let stored = match outcome.accepted().filter(|_| errors.is_empty()) {
-        Some(accepted) => Some(store(project, keep, accepted)?),
+        Some(accepted) => Some(store(project, activation, accepted)?),
         None => None,
     };
     let account = Account::of_outcome(&outcome, task);
-    let reason = errors.first().map_or(outcome.reason().as_str(), |error| error.code.name);
+    let ok = stored.as_ref().is_some_and(is_as_asked);
+    let reason = match (errors.first(), &stored) {
+        (Some(error), _) => error.code.name,
+        (None, Some(_)) if !ok => codes::EVENT_TYPE_TAKEN.name,
+        _ => outcome.reason().as_str(),
+    };
     if json {
         output::print_json(&AskedReport {
-            ok: stored.is_some(),
+            ok,
             reason,
             bundle: stored.as_ref().map(BundleReport::from),
             confinement,
@@ -188,7 +199,7 @@ fn ended(
             last_diagnostic: outcome.last_diagnostic(),
             account: account.as_ref(),
         })?;
-        return Ok(CommandVerdict::from_ok(stored.is_some()));
+        return Ok(CommandVerdict::from_ok(ok));
     }
     if let Some(coverage) = &coverage {
         strict.say("the plan", coverage, task.expected().is_some());
@@ -199,7 +210,7 @@ fn ended(
     } else if let Some(account) = &account {
         output::say(account);
     }
-    Ok(CommandVerdict::from_ok(stored.is_some()))
+    Ok(CommandVerdict::from_ok(ok))
 }
 
 /// The loop broke off: what was learned so far is reported all the same.

@@ -14,7 +14,7 @@ use super::super::error::CliError;
 use super::super::project::Project;
 use super::super::{CommandResult, CommandVerdict, files, output};
 use super::CompileArgs;
-use super::stored::{BundleReport, print_path, store};
+use super::stored::{BundleReport, is_as_asked, print_path, store};
 use crate::cli::stages::StageReport;
 
 #[derive(Serialize)]
@@ -75,7 +75,7 @@ pub(super) fn main(project: &Project, given: &Given, args: &CompileArgs) -> Comm
             let coverage = accepted.coverage(&task);
             report.problems = args.strict.errors(&coverage);
             if report.problems.is_empty() {
-                let store = || store(project, args.keep, &accepted);
+                let store = || store(project, args.activation, &accepted);
                 let (stored, time) = StageTime::of(Stage::Bundle, store);
                 watch(time);
                 report.stored = Some(stored?);
@@ -92,7 +92,7 @@ pub(super) fn main(project: &Project, given: &Given, args: &CompileArgs) -> Comm
         }
     }
     let Report { stored, problems, coverage, confinement, diagnostic } = report;
-    let ok = stored.is_some();
+    let ok = stored.as_ref().is_some_and(is_as_asked);
     if json {
         let bundle = stored.as_ref().map(BundleReport::from);
         let (stages, problems) = (&*stages, &*problems);

@@ -16,11 +16,12 @@ use super::project::{Origin, ProjectArgs};
 
 /// Turn a rule, a plan, or code, into a bundle, through every gate
 ///
-/// Reads retort.toml in the project's folder (keys: rule, schema, graph or ontology and binding, samples, output, model, backend, plan,
+/// Reads retort.toml in the project's folder (keys: name, rule, schema, graph or ontology and binding, samples, output, model, backend, plan,
 /// source, policy, expected, allow_external_endpoints; paths relative to the folder). A plan, or code, goes through the gates once. With
 /// a rule, a model is asked for a plan, or for Rust, and each rejection is fed back to it until an answer passes or the attempts run
-/// out; what can be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. A new
-/// bundle takes the place of earlier ones of the same function that share an event type with it.
+/// out; what can be fixed without the model is. Progress goes to stderr, the bundle's path to stdout. If nothing passes, nothing is written. The
+/// bundle is a version of the extractor that `name` in retort.toml, else its function, names, and is served from then on in the place of the
+/// version before, which stays: see `retort bundles`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompileArgs {
@@ -31,24 +32,25 @@ pub(super) struct CompileArgs {
     #[command(flatten)]
     backend: BackendArg,
     #[command(flatten)]
-    keep: KeepArg,
+    activation: ActivationArg,
     #[command(flatten)]
     strict: StrictArg,
     #[command(flatten)]
     output: JsonArg,
 }
 
-/// What becomes of earlier bundles.
+/// Whether the bundle is served.
 #[derive(clap::Args, Clone, Copy)]
-struct KeepArg {
-    /// Keep earlier bundles of the same function and event types beside the new one; of two, neither is served
+struct ActivationArg {
+    /// Store the bundle, and go on serving the version before; `retort bundles activate` serves it
     #[arg(long)]
-    keep: bool,
+    no_activate: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   retort compile my-project
+  retort compile my-project --no-activate
   retort compile --plan plan.json --graph graph.yaml --samples events.ndjson --out bundles
   retort compile --source extractor.wat --graph graph.yaml --samples events.ndjson --out bundles
   retort compile my-project --model openai:gpt-5-mini --record transcript.ndjson

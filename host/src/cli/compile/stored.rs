@@ -1,10 +1,11 @@
 //! The bundle that a compilation ends with.
 
-use retort::bundle::Stored;
+use retort::bundle::{Stored, Storing};
+use retort::internal::codes::EVENT_TYPE_TAKEN;
 use retort::{Accepted, Store};
 use serde::Serialize;
 
-use super::KeepArg;
+use super::ActivationArg;
 use crate::cli::error::CliError;
 use crate::cli::files;
 use crate::cli::output;
@@ -16,6 +17,8 @@ pub(super) struct BundleReport {
     path: String,
     fingerprint: String,
     cached: bool,
+    name: String,
+    active: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     replaced: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -28,6 +31,8 @@ impl From<&Stored> for BundleReport {
             path: stored.path.display().to_string(),
             fingerprint: stored.fingerprint.to_string(),
             cached: stored.cache_hit,
+            name: stored.manifest.name().to_string(),
+            active: stored.is_active,
             replaced: stored.others.replaced.iter().map(|path| files::name(path)).collect(),
             colliding: stored.others.colliding.iter().map(|path| files::name(path)).collect(),
         }
@@ -37,15 +42,21 @@ impl From<&Stored> for BundleReport {
 /// Puts the bundle on disk. A directory that can't be written says nothing about the plan: it is wrong input.
 pub(super) fn store(
     project: &Project,
-    keep: KeepArg,
+    activation: ActivationArg,
     accepted: &Accepted,
 ) -> Result<Stored, CliError> {
     project.inputs().guard_store(&project.out)?;
-    let mut store = Store::open(&project.out).map_err(CliError::refused)?;
-    if keep.keep {
-        store = store.keeping_earlier();
-    }
-    accepted.store(&store, jiff::Timestamp::now()).map_err(CliError::refused)
+    let store = Store::open(&project.out).map_err(CliError::refused)?;
+    let storing = Storing::at(jiff::Timestamp::now())
+        .name(project.name().cloned())
+        .activate(!activation.no_activate)
+        .by("retort compile");
+    accepted.store(&store, storing).map_err(CliError::refused)
+}
+
+/// Whether the bundle is served, if it was to be.
+pub(super) fn is_as_asked(stored: &Stored) -> bool {
+    stored.others.colliding.is_empty()
 }
 
 /// The bundle's path on stdout, for people and shells.
@@ -58,9 +69,12 @@ pub(super) fn print_path(stored: &Stored) -> Result<(), CliError> {
     }
     for path in &stored.others.colliding {
         let path = files::name(path);
-        output::note(format_args!(
-            "{path} declares an event type of it as well, which neither of them will serve: remove one, or give both plans the same function_name"
-        ));
+        output::coded(
+            EVENT_TYPE_TAKEN.name,
+            format_args!(
+                "{path} serves an event type of it, and neither would be served then: the bundle is stored, and isn't active. Give both the same name, or retire the other one"
+            ),
+        );
     }
     output::write(&format!("{}\n", stored.path.display()))
 }

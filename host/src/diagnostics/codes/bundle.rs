@@ -5,6 +5,9 @@ use super::{Code, CodeEntry, Stage, codes};
 const REBUILD: &str = "Compile the bundle again, or restore it from a copy that nobody edited.";
 
 codes! { Stage::Bundle;
+    ACTIVATION_RECORD_INVALID = "activation_record_invalid":
+        "The file .active.json of a directory of bundles, which says which versions are served, is not what Retort wrote: it was damaged or edited. Nothing of the directory is served.",
+        "Restore the file from a copy. Without the file all bundles of the directory are served, and of several versions of one extractor none.";
     BUNDLE_INVALID = "bundle_invalid":
         "A bundle made of these parts would be refused on loading: a name, a version or the list of event types is not what a manifest may hold.",
         "Correct the part that the message names and store it again.";
@@ -14,12 +17,18 @@ codes! { Stage::Bundle;
     BUNDLE_WRITE_FAILED = "bundle_write_failed":
         "The bundle could not be written. What was there before is untouched and nothing half-written is left.",
         "Check that the directory named in the message exists, can be written and has room.";
+    BUNDLES_IN_USE = "bundles_in_use":
+        "Versions were to be removed while a registry is open on the directory of bundles, which may load any of them with the next event.",
+        "Remove them when no `retort run` or other reader has the directory open.";
     DIGEST_MISMATCH = "digest_mismatch":
         "A file of the bundle is missing, is not a plain file, or is not the one whose digest the manifest holds; or something lies in the bundle's directory that the manifest has no digest of, or the manifest is written in another form than manifests are. It was damaged or edited after the bundle was made.",
         REBUILD;
     EVENT_TYPE_COLLISION = "event_type_collision":
         "Two bundles of one directory declare the same event type. None of them serves that type, since it is not known which should.",
         "Remove all bundles but one for that event type, or restrict which types are served.";
+    EVENT_TYPE_TAKEN = "event_type_taken":
+        "A version was to be activated that declares an event type which another extractor of the directory serves. Neither would be served then, so the version stays as it is and nothing changes.",
+        "Give both the same `name` in retort.toml and compile again, so that the one is a version of the other; or retire the other one with `retort bundles retire`.";
     EVENT_TYPES_MISMATCH = "event_types_mismatch":
         "The bundle does not declare an event type that was expected of it.",
         "Load the bundle that declares the type, or correct what is expected.";
@@ -50,4 +59,19 @@ codes! { Stage::Bundle;
     MODULE_REJECTED = "module_rejected":
         "The module is the one that was stored, and the static gates refuse it, or this host's field policy denies what it reads, whatever accepted it before. The message says which.",
         "Compile the plan again with this version and policy; if the module came from somewhere else, do not trust it.";
+    NAME_INVALID = "name_invalid":
+        "The name of an extractor is not one: it may have 200 letters, digits, `_`, `.` and `-` of ASCII, of which it begins with none of the last two.",
+        "Choose another name in retort.toml, or leave it out there, so that the extractor is named by its function.";
+    NAME_UNKNOWN = "name_unknown":
+        "No bundle of the directory is a version of an extractor of this name.",
+        "Look up the names with `retort bundles list`.";
+    NO_EARLIER_VERSION = "no_earlier_version":
+        "The directory's record knows of no version of the extractor that was active before the one that is.",
+        "Look up its versions with `retort bundles show`, and activate one of them.";
+    VERSION_MISSING = "version_missing":
+        "A version that was active before is not there any more, or its manifest can't be read.",
+        "Restore the bundle from a copy or compile it again; or activate another version.";
+    VERSION_UNKNOWN = "version_unknown":
+        "No version of the extractor begins with the digits that were given, more than one does, or there are fewer than four digits.",
+        "Look up its versions with `retort bundles show`.";
 }

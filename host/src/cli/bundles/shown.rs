@@ -1,0 +1,184 @@
+//! What `retort bundles` prints.
+
+use std::path::PathBuf;
+
+use retort::bundle::{
+    Activation, Catalog, CatalogEntry, Collected, Digest, ExtractorName, Manifest, Switched,
+    Version, VersionState,
+};
+use serde::Serialize;
+
+use super::super::files;
+
+/// How many digits of a version are shown to people.
+const SHOWN_DIGITS: usize = 12;
+
+/// All extractors of a directory.
+#[derive(Serialize)]
+pub(super) struct Listed<'a> {
+    /// Whether all that is active can be read.
+    pub(super) ok: bool,
+    /// Whether there is a record of what is active; without one all is.
+    record: bool,
+    extractors: Vec<ShownExtractor<'a>>,
+    /// What is in the place of a version and can't be read.
+    unreadable: Vec<String>,
+}
+
+/// An extractor with its versions.
+#[derive(Serialize)]
+pub(super) struct ShownExtractor<'a> {
+    #[serde(skip)]
+    pub(super) ok: bool,
+    name: &'a ExtractorName,
+    versions: Vec<ShownVersion<'a>>,
+    /// What was active, the last of it now.
+    activations: &'a [Activation],
+}
+
+#[derive(Serialize)]
+struct ShownVersion<'a> {
+    version: Digest,
+    path: String,
+    state: VersionState,
+    /// Whether it is there, with a manifest that can be read.
+    readable: bool,
+    created_at: Option<&'a str>,
+    function_name: Option<&'a str>,
+    event_types: &'a [String],
+}
+
+impl<'a> Listed<'a> {
+    pub(super) fn of(catalog: &'a Catalog) -> Self {
+        let extractors: Vec<_> = catalog.extractors.iter().map(ShownExtractor::of).collect();
+        Self {
+            ok: extractors.iter().all(|it| it.ok),
+            record: catalog.has_record,
+            extractors,
+            unreadable: paths(&catalog.unreadable),
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text: String = self.extractors.iter().map(ShownExtractor::lines).collect();
+        for path in &self.unreadable {
+            text.push_str(&format!("{path}: unreadable\n"));
+        }
+        if self.extractors.is_empty() {
+            text.push_str("no bundles\n");
+        }
+        text
+    }
+}
+
+impl<'a> ShownExtractor<'a> {
+    pub(super) fn of(found: &'a CatalogEntry) -> Self {
+        let is_whole = |it: &Version| it.state != VersionState::Active || it.manifest.is_some();
+        Self {
+            ok: found.versions.iter().all(is_whole),
+            name: &found.name,
+            versions: found.versions.iter().map(ShownVersion::of).collect(),
+            activations: &found.activations,
+        }
+    }
+
+    /// A line for each version.
+    fn lines(&self) -> String {
+        let line = |version: &ShownVersion<'_>| format!("{}@{}\n", self.name, version.text());
+        self.versions.iter().map(line).collect()
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = self.lines();
+        text.push_str("active since:\n");
+        for Activation { versions, since, by } in self.activations.iter().rev() {
+            text.push_str(&format!("  {since}  {:<24}  {}\n", short_all(versions), by));
+        }
+        text
+    }
+}
+
+impl<'a> ShownVersion<'a> {
+    fn of(found: &'a Version) -> Self {
+        let manifest = found.manifest.as_ref();
+        Self {
+            version: found.fingerprint,
+            path: files::name(&found.path),
+            state: found.state,
+            readable: manifest.is_some(),
+            created_at: manifest.map(Manifest::created_at),
+            function_name: manifest.map(Manifest::function_name),
+            event_types: manifest.map_or(&[], Manifest::event_types),
+        }
+    }
+
+    fn text(&self) -> String {
+        let (version, state) = (short(&self.version), self.state.as_str());
+        match self.created_at {
+            Some(created) => {
+                format!("{version}  {state:<7}  {created}  {}", self.event_types.join(", "))
+            }
+            None => format!("{version}  {state:<7}  not there, or unreadable"),
+        }
+    }
+}
+
+/// What is served of an extractor now, and what was.
+#[derive(Serialize)]
+pub(super) struct SwitchedReport<'a> {
+    ok: bool,
+    name: &'a ExtractorName,
+    before: &'a [Digest],
+    after: &'a [Digest],
+}
+
+impl<'a> SwitchedReport<'a> {
+    pub(super) fn of(name: &'a ExtractorName, switched: &'a Switched) -> Self {
+        Self { ok: true, name, before: &switched.before, after: &switched.after }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let (before, after) = (short_all(self.before), short_all(self.after));
+        match self.before == self.after {
+            true => format!("{}: {after} as before\n", self.name),
+            false => format!("{}: {before} -> {after}\n", self.name),
+        }
+    }
+}
+
+/// What was removed, or would be.
+#[derive(Serialize)]
+pub(super) struct CollectedReport {
+    ok: bool,
+    dry_run: bool,
+    removed: Vec<String>,
+    left: usize,
+}
+
+impl CollectedReport {
+    pub(super) fn of(collected: &Collected, dry_run: bool) -> Self {
+        Self { ok: true, dry_run, removed: paths(&collected.removed), left: collected.left }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let verb = if self.dry_run { "would remove" } else { "removed" };
+        let removed = self.removed.iter().map(|path| format!("{verb} {path}\n"));
+        let counts = format!("{verb} {} versions, {} left\n", self.removed.len(), self.left);
+        removed.chain([counts]).collect()
+    }
+}
+
+fn paths(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| files::name(path)).collect()
+}
+
+fn short(version: &Digest) -> String {
+    version.to_string().chars().take(SHOWN_DIGITS).collect()
+}
+
+fn short_all(versions: &[Digest]) -> String {
+    match versions {
+        [] => "nothing".to_owned(),
+        _ => versions.iter().map(short).collect::<Vec<_>>().join(", "),
+    }
+}

@@ -1,0 +1,128 @@
+//! Commands that change a directory of bundles and are killed at whatever moment: one version is served all along.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use retort::bundle::{Catalog, VersionState};
+
+use super::project::Project;
+
+/// How often each of the four commands is killed.
+const KILLS: u32 = 50;
+
+/// The one version that is served, by its fingerprint, whose manifest can be read.
+fn active(root: &Path) -> Result<String, String> {
+    let catalog = Catalog::read(root).map_err(|error| error.to_string())?;
+    let [only] = catalog.extractors.as_slice() else { return Err(format!("{catalog:?}")) };
+    let mut active = only.versions.iter().filter(|it| it.state == VersionState::Active);
+    match (active.next(), active.next()) {
+        (Some(version), None) if version.manifest.is_some() => Ok(version.fingerprint.to_string()),
+        _ => Err(format!("{only:?}")),
+    }
+}
+
+fn start(project: &Project, args: &[&str]) -> std::process::Child {
+    Command::new(env!("CARGO_BIN_EXE_retort"))
+        .args(args)
+        .current_dir(project.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// The arguments of the command of a number, each time with something to do as far as there is.
+fn arguments(project: &Project, command: &str, number: u32) -> Vec<String> {
+    let args = |args: &[&str]| args.iter().map(|it| (*it).to_owned()).collect();
+    match command {
+        "compile" => {
+            project.write("rule.md", format!("Make a node of each order. {number}"));
+            args(&["compile", "--rule", "rule.md"])
+        }
+        "activate" => {
+            let catalog = Catalog::read(Path::new(&project.path("out"))).unwrap();
+            let versions = &catalog.extractors[0].versions;
+            let inactive = versions
+                .iter()
+                .find(|it| it.state != VersionState::Active && it.manifest.is_some());
+            let wanted = inactive.unwrap_or(&versions[0]).fingerprint;
+            args(&["bundles", "activate", "out", &format!("read_order@{wanted}")])
+        }
+        "rollback" => args(&["bundles", "rollback", "out", "read_order"]),
+        _ => args(&["bundles", "gc", "out", "--keep", "2"]),
+    }
+}
+
+/// How long a command takes that nobody kills.
+fn duration(project: &Project, command: &str) -> Duration {
+    let args = arguments(project, command, u32::MAX);
+    let began = Instant::now();
+    start(project, &args.iter().map(String::as_str).collect::<Vec<_>>()).wait().unwrap();
+    began.elapsed()
+}
+
+#[test]
+fn whatever_is_killed_one_version_is_served() {
+    let project = Project::new();
+    project.compile();
+    let root = PathBuf::from(project.path("out"));
+    let (is_over, reads) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                // Between the record and the directory two commands may have ended, of which one removes what the first replaced.
+                let found = active(&root).or_else(|_| active(&root));
+                found.unwrap_or_else(|error| panic!("{error}"));
+                reads.fetch_add(1, Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(2));
+            }
+        });
+        let killed = thread::Builder::new().spawn_scoped(scope, || {
+            let mut killed = 0;
+            for command in ["compile", "activate", "rollback", "gc"] {
+                let whole = duration(&project, command);
+                for number in 0..KILLS {
+                    // Something to go back to, and something to remove.
+                    if matches!(command, "rollback" | "gc") {
+                        let args = arguments(&project, "activate", number);
+                        let args: Vec<_> = args.iter().map(String::as_str).collect();
+                        assert!(start(&project, &args).wait().unwrap().success());
+                    }
+                    let args = arguments(&project, command, number);
+                    let args: Vec<_> = args.iter().map(String::as_str).collect();
+                    let mut child = start(&project, &args);
+                    thread::sleep(whole * number / KILLS);
+                    killed += usize::from(child.try_wait().unwrap().is_none());
+                    child.kill().unwrap();
+                    child.wait().unwrap();
+                    active(&root).unwrap_or_else(|error| panic!("{command} {number}: {error}"));
+                }
+            }
+            killed
+        });
+        let killed = killed.unwrap().join();
+        is_over.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+        let killed = killed.unwrap();
+        assert!(killed > 100, "{killed} of {} were killed before they ended", 4 * KILLS);
+    });
+    assert!(reads.into_inner() > 100);
+
+    // It goes on, and nothing is left of those that were killed.
+    assert_eq!(project.retort(["compile"]).code, 0);
+    let ran = project.retort(["run", "--bundles", "out", "events.ndjson"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(project.retort(["bundles", "gc", "out", "--keep", "0"]).code, 0);
+    let mut left: Vec<_> = std::fs::read_dir(&root)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    let mut expected = [".lock", &active(&root).unwrap(), ".active.json"].map(str::to_owned);
+    expected.sort();
+    assert_eq!(left, expected);
+}
