@@ -58,8 +58,7 @@ impl BundleGraph {
         let limits = bundle.read(Part::Limits)?.unwrap_or_default();
         // Whoever made the bundle may have written anything there.
         let noted: Noted = serde_json::from_slice(&limits).unwrap_or_default();
-        let mut options = ValidateOptions::default();
-        options.allow_external_endpoints = noted.allow_external_endpoints;
+        let options = ValidateOptions { allow_external_endpoints: noted.allow_external_endpoints };
         Ok(Self { spec, options })
     }
 }
