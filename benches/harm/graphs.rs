@@ -47,11 +47,9 @@ pub(crate) fn attacks() -> Vec<Attack> {
             .file("result.json", RESULT),
     );
     for (name, types) in [("100_types", 100), ("1000_types", 1_000)] {
-        let mut attack = Attack::new(
-            &format!("graph/run/{name}"),
-            "run --bundles bundles --check-graph e.ndjson",
-        )
-        .file("e.ndjson", r#"{"event_type":"e0"}"#);
+        let mut attack =
+            Attack::new(&format!("graph/run/{name}"), "run --bundles bundles e.ndjson")
+                .file("e.ndjson", r#"{"event_type":"e0"}"#);
         let types: Vec<String> = (0..types).map(|index| format!("e{index}")).collect();
         let section = json!({"abi": 1, "function": "extract", "event_types": types, "inputs": []});
         attack.files.extend(bundle(&section.to_string(), &types, &wide_json()));

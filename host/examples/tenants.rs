@@ -54,9 +54,9 @@ fn main() -> Result<()> {
             let served = match dispatcher.dispatch(event.as_bytes())? {
                 Dispatched::Served(served) if served.event_type() == "placed" => &placed,
                 Dispatched::Served(_) => &shipped,
-                Dispatched::Unrouted => &fallback,
+                Dispatched::Unrouted { .. } => &fallback,
                 // Of a registry that loads each bundle with its first event.
-                Dispatched::Refused(error) => return Err(error.clone().into()),
+                Dispatched::Refused { error, .. } => return Err(error.clone().into()),
             };
             served.fetch_add(1, Relaxed);
         }

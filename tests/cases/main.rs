@@ -29,6 +29,7 @@ mod plan;
 mod policy;
 mod prompt;
 mod proof;
+mod registry;
 mod render;
 mod retry;
 mod smoke;
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     trial::show_output(arguments.nocapture || arguments.show_output);
-    let trials: [fn() -> Vec<Trial>; 23] = [
+    let trials: [fn() -> Vec<Trial>; 24] = [
         answer::trials,
         bundle::trials,
         corpora::trials,
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         policy::trials,
         prompt::trials,
         proof::trials,
+        registry::trials,
         render::trials,
         retry::trials,
         smoke::trials,

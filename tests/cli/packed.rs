@@ -156,12 +156,12 @@ fn what_is_cut_off_or_corrupt_is_told_after_all_lines_before_it() {
 fn what_is_packed_small_and_is_large_takes_no_memory() {
     let project = project();
     let member = gzip(&vec![b'x'; 1 << 20]);
-    let line = gzip(b"\n{\"event_type\":\"order_placed\",\"content\":{\"id\":1}}\n");
+    let line = gzip(b"\n{\"event_type\":\"order_placed\",\"content\":{\"id\":\"1\"}}\n");
     let bomb = [member.repeat(48), line.clone(), member.repeat(20)].concat();
     assert!(bomb.len() < 500_000);
     project.write("bomb.gz", bomb);
     let frame = zstd(&vec![b'x'; 1 << 20]);
-    let line = zstd(b"\n{\"event_type\":\"order_placed\",\"content\":{\"id\":1}}\n");
+    let line = zstd(b"\n{\"event_type\":\"order_placed\",\"content\":{\"id\":\"1\"}}\n");
     project.write("bomb.zst", [frame.repeat(48), line, frame.repeat(20)].concat());
     project.write("small", "\n");
     let mut peaks = Vec::new();

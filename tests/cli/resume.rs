@@ -175,7 +175,7 @@ fn a_state_of_another_run_is_refused_and_nothing_is_written() {
         project.retort(args.chain(more.iter().copied()))
     };
     refused(&with(&["a.ndjson"]), "state_mismatch", "expected inputs in number 3, found 4");
-    refused(&with(&["--check-graph"]), "state_mismatch", "--check-graph");
+    refused(&with(&["--no-graph-check"]), "state_mismatch", "the graph check");
     let args =
         RUN.into_iter().chain(["c.ndjson", "b.ndjson.gz", "a.ndjson", "--resume", "state.json"]);
     refused(&project.retort(args), "state_mismatch", "expected the input a.ndjson, found c.ndjson");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::project::{EVENTS, PLAN, Project};
 
@@ -115,27 +115,27 @@ fn the_type_that_counts_is_the_last_one_whatever_it_looks_like() {
     let quoted = (Some("a\"b\n".to_owned()), false);
     let none = (None, false);
     for (event, expected) in [
-        (r#"{"event_type":"order_placed","content":{"id":1}}"#, &order),
-        (r#"{"content":{"id":1},"event_type":"order_placed"}"#, &order),
-        (r#"{ "event_type" : "order_placed", "content":{"id":1}}"#, &order),
-        (r#"{"event_type":"order\u005fplaced","content":{"id":1}}"#, &order),
-        (r#"{"event\u005ftype":"order_placed","content":{"id":1}}"#, &order),
-        (r#"{"event_type":"x","event_type":"order_placed","content":{"id":1}}"#, &order),
-        (r#"{"event_type":7,"event\u005ftype":"order_placed","content":{"id":1}}"#, &order),
-        (r#"{"content":{"event_type":"x","id":1},"event_type":"order_placed"}"#, &order),
+        (r#"{"event_type":"order_placed","content":{"id":"1"}}"#, &order),
+        (r#"{"content":{"id":"1"},"event_type":"order_placed"}"#, &order),
+        (r#"{ "event_type" : "order_placed", "content":{"id":"1"}}"#, &order),
+        (r#"{"event_type":"order\u005fplaced","content":{"id":"1"}}"#, &order),
+        (r#"{"event\u005ftype":"order_placed","content":{"id":"1"}}"#, &order),
+        (r#"{"event_type":"x","event_type":"order_placed","content":{"id":"1"}}"#, &order),
+        (r#"{"event_type":7,"event\u005ftype":"order_placed","content":{"id":"1"}}"#, &order),
+        (r#"{"content":{"event_type":"x","id":"1"},"event_type":"order_placed"}"#, &order),
         (
-            r#"{"note":"\"event_type\":\"x\"","event_type":"order_placed","content":{"id":1}}"#,
+            r#"{"note":"\"event_type\":\"x\"","event_type":"order_placed","content":{"id":"1"}}"#,
             &order,
         ),
-        (r#"{"event_type":"a\"b\n","content":{"id":1}}"#, &quoted),
-        (r#"{"event_type":"a\u0022b\u000a","content":{"id":1}}"#, &quoted),
-        (r#"{"event_type":"order_placed","event_type":"a\"b\n","content":{"id":1}}"#, &quoted),
-        (r#"{"event_type":"order_placed","event_type":"x","content":{"id":1}}"#, &none),
-        (r#"{"event_type":"order_placed","event_type":null,"content":{"id":1}}"#, &none),
-        (r#"{"content":{"event_type":"order_placed","id":1}}"#, &none),
-        (r#"{"content":{"id":1}}"#, &none),
-        (r#"{"event_type":"order_placed","event_type":"x","content":{"id":1}}}"#, &(None, true)),
-        (r#"{"event_type":"x","content":{"id":1}"#, &(None, true)),
+        (r#"{"event_type":"a\"b\n","content":{"id":"1"}}"#, &quoted),
+        (r#"{"event_type":"a\u0022b\u000a","content":{"id":"1"}}"#, &quoted),
+        (r#"{"event_type":"order_placed","event_type":"a\"b\n","content":{"id":"1"}}"#, &quoted),
+        (r#"{"event_type":"order_placed","event_type":"x","content":{"id":"1"}}"#, &none),
+        (r#"{"event_type":"order_placed","event_type":null,"content":{"id":"1"}}"#, &none),
+        (r#"{"content":{"event_type":"order_placed","id":"1"}}"#, &none),
+        (r#"{"content":{"id":"1"}}"#, &none),
+        (r#"{"event_type":"order_placed","event_type":"x","content":{"id":"1"}}}"#, &(None, true)),
+        (r#"{"event_type":"x","content":{"id":"1"}"#, &(None, true)),
         (r#"{"content":{"id":1e999}}"#, &(None, true)),
     ] {
         assert_eq!(&served(event), expected, "{event}");
@@ -143,18 +143,30 @@ fn the_type_that_counts_is_the_last_one_whatever_it_looks_like() {
 }
 
 #[test]
-fn results_can_be_held_to_the_graph() {
+fn results_are_held_to_the_graph() {
     let project = Project::new();
     project.compile();
     let event = br#"{"event_type":"order_placed","content":{"id":"o","total":"x"}}"#;
-    let unchecked = project.retort_on(["run", "--bundles", "out"], event);
+    let unchecked = project.retort_on(["run", "--bundles", "out", "--no-graph-check"], event);
     assert_eq!((unchecked.code, unchecked.stdout.lines().count()), (0, 1), "{unchecked:?}");
-    let args = ["run", "--bundles", "out", "--check-graph", "--rejects", "j.ndjson"];
-    let checked = project.retort_on(args, event);
-    assert_eq!((checked.code, checked.stdout.as_str()), (1, ""), "{checked:?}");
+    let whole = lines(&unchecked.stdout).remove(0);
+    let checked = project.retort_on(["run", "--bundles", "out"], event);
+    assert_eq!(checked.code, 1, "{checked:?}");
+    let part = lines(&checked.stdout).remove(0);
+    let properties = |line: &Value| line["result"]["nodes"][0]["properties"].clone();
+    assert_eq!(properties(&part), json!([properties(&whole)[0]]));
+    assert_eq!(part["dropped"][0]["code"], "type_mismatch");
+    assert_eq!(part["dropped"][0]["path"], "nodes[0].properties[1].value");
+    assert_eq!(whole["dropped"], Value::Null);
+    assert!(checked.stderr.contains("1 results, 0 empty, 0 unrouted, 0 rejected"), "{checked:?}");
+    assert!(checked.stderr.contains(", 1 results in part\n       1 type_mismatch dropped"));
+    // Nothing is left of a node without a key.
+    let event = br#"{"event_type":"order_placed","content":{"id":"","total":1}}
+{"event_type":"order_placed","content":{"id":"o","total":1}}"#;
+    let checked = project.retort_on(["run", "--bundles", "out", "--rejects", "j.ndjson"], event);
+    assert_eq!((checked.code, checked.stdout.lines().count()), (1, 1), "{checked:?}");
     let rejects = lines(&std::fs::read_to_string(project.path("j.ndjson")).unwrap());
-    assert_eq!(rejects[0]["code"], "type_mismatch");
-    assert_eq!(rejects[0]["path"], "nodes[0].properties[1].value");
+    assert_eq!((&rejects[0]["line"], &rejects[0]["code"]), (&json!(1), &json!("missing_key")));
 }
 
 #[test]
@@ -271,7 +283,5 @@ fn of_many_bundles_each_is_loaded_with_its_first_event() {
         let ended = project
             .retort(["run", "--bundles", "out"].into_iter().chain(asked).chain(["events.ndjson"]));
         assert_eq!(ended.code, code, "{others} {ended:?}");
-        let checked = project.retort(["run", "--bundles", "out", "--check-graph", "events.ndjson"]);
-        assert_eq!(checked.code, 2, "{others} {checked:?}");
     }
 }

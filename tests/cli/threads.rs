@@ -26,7 +26,7 @@ pub(super) fn mixed_events(lines: usize) -> Vec<u8> {
             5 => write!(events, r#"{{"event_type":"order_shipped","n":{number}}}"#).unwrap(),
             6 => events.extend_from_slice(br#"{"event_type":"order_placed","session_id":"s"}"#),
             _ => {
-                let content = format!(r#"{{"id":{number},"total":0.5,"note":"{padding}"}}"#);
+                let content = format!(r#"{{"id":"{number}","total":0.5,"note":"{padding}"}}"#);
                 let session = format!("s{}", number % 7);
                 write!(
                     events,
@@ -115,8 +115,7 @@ fn memory_stays_as_it_is_however_slowly_results_are_read() {
     project.compile();
     let mut events = File::create(project.path("large.ndjson")).unwrap();
     let large = "x".repeat(LINE);
-    let event =
-        format!(r#"{{"event_type":"order_placed","content":{{"id":1,"total":"{large}"}}}}"#);
+    let event = format!(r#"{{"event_type":"order_placed","content":{{"id":"{large}"}}}}"#);
     let lines = 1_500;
     for _ in 0..lines {
         writeln!(events, "{event}").unwrap();

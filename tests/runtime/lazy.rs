@@ -92,7 +92,8 @@ fn a_bundle_is_tried_once_whoever_asks() {
     let registry = Registry::open_lazily(root.path(), &gates());
     let mut first = Dispatcher::new(&registry);
     let refused = first.dispatch(br#"{"event_type":"b"}"#).unwrap();
-    let Dispatched::Refused(error) = refused else { panic!("{refused:?}") };
+    let Dispatched::Refused { event_type, error } = refused else { panic!("{refused:?}") };
+    assert_eq!(event_type, "b");
     assert_eq!((error.code(), error.path()), ("digest_mismatch", damaged.as_path()));
     // Right by now, and not looked at again.
     let mut bytes = fs::read(&damaged).unwrap();
@@ -100,7 +101,7 @@ fn a_bundle_is_tried_once_whoever_asks() {
     fs::write(&damaged, bytes).unwrap();
     for dispatcher in [&mut first, &mut Dispatcher::new(&registry)] {
         let again = dispatcher.dispatch(br#"{"event_type":"b"}"#).unwrap();
-        assert!(matches!(again, Dispatched::Refused(_)), "{again:?}");
+        assert!(matches!(again, Dispatched::Refused { .. }), "{again:?}");
     }
     assert_eq!(codes(&registry), ["digest_mismatch"]);
     let again = Registry::open_lazily(root.path(), &gates());

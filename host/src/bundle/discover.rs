@@ -147,6 +147,14 @@ pub(crate) fn look_over(root: &Path) -> (Vec<Found>, Vec<LoadFailure>) {
 type Child = (OsString, FileType);
 
 impl<M> Discovery<M> {
+    /// The same of bundles that are loaded already, in this order.
+    #[must_use]
+    pub fn of(loaded: Vec<Arc<Loaded<M>>>, allowlist: Option<&[String]>) -> Self {
+        let mut found = Self { loaded, ..Self::empty() };
+        register(&mut found, allowlist);
+        found
+    }
+
     fn empty() -> Self {
         Self { registry: BTreeMap::new(), loaded: vec![], failures: vec![] }
     }

@@ -23,6 +23,8 @@ use crate::render::compile::compile_text;
 pub struct Expect<'a> {
     /// The fingerprint, compared as it is written; `None` takes any.
     pub fingerprint: Option<&'a str>,
+    /// Fingerprints of which it has to be one; `None` takes any. It is how a directory of several bundles is pinned.
+    pub any_of: Option<&'a [Digest]>,
     /// Event types that the bundle must declare. It may declare more; `None` asks for none.
     pub event_types: Option<&'a [String]>,
 }
@@ -39,6 +41,15 @@ impl Expect<'_> {
             let detail = format!(
                 "expected fingerprint {}, the manifest says {}",
                 sanitize(expected, VALUE_CHARS),
+                sanitize(found, VALUE_CHARS)
+            );
+            return Err((codes::FINGERPRINT_MISMATCH, detail));
+        }
+        let is_known = |known: &[Digest]| found.parse().is_ok_and(|it| known.contains(&it));
+        if let Some(known) = self.any_of.filter(|known| !is_known(known)) {
+            let detail = format!(
+                "expected one of {} fingerprints, the manifest says {}",
+                known.len(),
                 sanitize(found, VALUE_CHARS)
             );
             return Err((codes::FINGERPRINT_MISMATCH, detail));

@@ -13,7 +13,7 @@
 //! | `<name>.wat` | the source that the plan was rendered to |
 //! | `<name>.wasm` | the module that the source was compiled to |
 //! | `graph.json` | the resolved graph spec |
-//! | `limits.json` | the limits under which the gates passed |
+//! | `limits.json` | the limits under which the gates passed, and whether edges may lead to nodes of other events |
 //! | `event_schema.json`, `rule.md` | what the plan was written from, if known |
 //!
 //! The [fingerprint](Contents::fingerprint) covers all of it but the time of creation, so that

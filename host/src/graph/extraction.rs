@@ -1,5 +1,7 @@
 //! The result of one extraction: nodes, edges and the spans that were handled.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,6 +31,30 @@ impl Extraction {
             && self.fully_handled_span_ids.is_empty()
             && self.partially_handled_span_ids.is_empty()
     }
+
+    /// Adds what was made of another event: of nodes with one id the later one counts, edges are kept all, and claims on spans once
+    /// each, so that a span may be claimed both as a whole and in part.
+    pub fn unite(&mut self, other: Self) {
+        let places = self.nodes.iter().enumerate();
+        let mut places: HashMap<String, usize> =
+            places.map(|(place, node)| (node.node_id.clone(), place)).collect();
+        for node in other.nodes {
+            let end = self.nodes.len();
+            match *places.entry(node.node_id.clone()).or_insert(end) {
+                place if place < end => self.nodes[place] = node,
+                _ => self.nodes.push(node),
+            }
+        }
+        self.edges.extend(other.edges);
+        add_new(&mut self.fully_handled_span_ids, other.fully_handled_span_ids);
+        add_new(&mut self.partially_handled_span_ids, other.partially_handled_span_ids);
+    }
+}
+
+/// Adds what isn't there yet, in its order.
+fn add_new(spans: &mut Vec<String>, other: Vec<String>) {
+    let mut known: HashSet<String> = spans.iter().cloned().collect();
+    spans.extend(other.into_iter().filter(|span| known.insert(span.clone())));
 }
 
 /// One node.

@@ -1,8 +1,10 @@
 //! From an event to the extractor that serves its type.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use memchr::memmem::Finder;
+use thiserror::Error;
 use tracing::Span;
 
 use super::registry::{Registry, Route};
@@ -10,6 +12,8 @@ use crate::abi::block::SlotKind;
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
 use crate::abi::section::Input;
 use crate::bundle::{BundleLoadError, Digest};
+use crate::diagnostics::codes::Code;
+use crate::diagnostics::problem::Coded;
 use crate::json::{scan, string};
 use crate::sandbox::runner::trace_rejection;
 use crate::sandbox::{RunError, RunOutcome, Runner};
@@ -34,19 +38,67 @@ pub struct Dispatcher<'r> {
     matched: String,
     /// The same as the text of JSON.
     matched_text: Vec<u8>,
+    /// The type of the last event that no bundle serves, if it has one.
+    unserved: Option<String>,
     /// How many dispatchers share the places of a pool.
     sharers: usize,
+    /// Whether runners look for what makes sure, before a result is read, that it fits the graph spec of its bundle.
+    holds_to_graphs: bool,
 }
 
 /// What became of an event that is well.
 #[derive(Debug)]
 pub enum Dispatched<'a> {
     /// No bundle serves its type, or it has none.
-    Unrouted,
+    Unrouted {
+        /// The event's type, if it has one.
+        event_type: Option<&'a str>,
+    },
     /// An extractor ran.
     Served(Served<'a>),
     /// The bundle that serves its type can't be loaded, which was found out when the first event of the bundle came.
-    Refused(&'a BundleLoadError),
+    Refused {
+        /// The event's type.
+        event_type: &'a str,
+        /// Why the bundle can't be loaded.
+        error: &'a BundleLoadError,
+    },
+}
+
+/// Why an event has no result, and whose it was, so that what stands in for its extractor needs to read no type.
+#[derive(Clone, Debug, Error)]
+#[error("{error}")]
+pub struct DispatchError {
+    event_type: Option<String>,
+    #[source]
+    error: RunError,
+}
+
+impl DispatchError {
+    /// The event's type, where an extractor that serves it has failed. Of an event that isn't read to its end, as one that is no JSON,
+    /// none is known.
+    #[must_use]
+    pub fn event_type(&self) -> Option<&str> {
+        self.event_type.as_deref()
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn error(&self) -> &RunError {
+        &self.error
+    }
+}
+
+impl Coded for DispatchError {
+    fn entry(&self) -> Code {
+        self.error.entry()
+    }
+}
+
+impl From<DispatchError> for RunError {
+    fn from(error: DispatchError) -> Self {
+        error.error
+    }
 }
 
 /// The result of an event, and which bundle gave it.
@@ -93,8 +145,16 @@ impl<'r> Dispatcher<'r> {
             last: None,
             matched: String::new(),
             matched_text: Vec::new(),
+            unserved: None,
             sharers: 1,
+            holds_to_graphs: false,
         }
+    }
+
+    /// The same, whose results [say](RunOutcome::is_known_to_fit) where it is known that they fit the graph specs of their bundles.
+    pub(super) fn holding_to_graphs(mut self) -> Self {
+        self.holds_to_graphs = true;
+        self
     }
 
     /// The same, where `sharers` dispatchers of this registry are at work at one time: each keeps its part of the places of a
@@ -108,25 +168,69 @@ impl<'r> Dispatcher<'r> {
     /// Runs the extractor of the event's type. The event is validated in any case.
     ///
     /// # Errors
-    /// [`RunError`]. The dispatcher is as good as before.
-    pub fn dispatch(&mut self, event: &[u8]) -> Result<Dispatched<'_>, RunError> {
+    /// [`DispatchError`]. The dispatcher is as good as before.
+    pub fn dispatch(&mut self, event: &[u8]) -> Result<Dispatched<'_>, DispatchError> {
+        let place = self.place(event);
+        match place.map_err(|error| DispatchError { event_type: None, error })? {
+            Placed::Nowhere => Ok(Dispatched::Unrouted { event_type: self.unserved.as_deref() }),
+            Placed::Refused { index, error } => {
+                Ok(Dispatched::Refused { event_type: self.type_by(index), error })
+            }
+            Placed::At(index) => self.serve(index, event),
+        }
+    }
+
+    /// Runs the extractor of a route on the event that its runner has projected.
+    pub(super) fn serve(
+        &mut self,
+        index: usize,
+        event: &[u8],
+    ) -> Result<Dispatched<'_>, DispatchError> {
         let registry = self.registry;
-        let index = match self.project(event) {
-            Ok(Some(index)) => index,
-            Ok(None) => return Ok(Dispatched::Unrouted),
-            Err(Unserved::Event(error)) => return Err(error),
-            Err(Unserved::Bundle(error)) => return Ok(Dispatched::Refused(error)),
+        let Some(route) = registry.routes().get(index) else {
+            return Ok(Dispatched::Unrouted { event_type: None });
         };
-        let Some(route) = registry.routes().get(index) else { return Ok(Dispatched::Unrouted) };
         self.make_room(route);
-        let runner = match runner(registry, &mut self.runners, route) {
-            Ok(runner) => runner,
-            Err(error) => return Ok(Dispatched::Refused(error)),
-        };
-        let outcome = runner.extract(event, &mut ())?;
         let event_type = if route.is_prefix { &self.matched } else { &route.event_type };
+        let runner = match runner(registry, &mut self.runners, self.holds_to_graphs, route) {
+            Ok(runner) => runner,
+            Err(error) => return Ok(Dispatched::Refused { event_type, error }),
+        };
+        let outcome = runner
+            .extract(event, &mut ())
+            .map_err(|error| DispatchError { event_type: Some(event_type.clone()), error })?;
         let bundle = registry.fingerprint(route);
         Ok(Dispatched::Served(Served { index, bundle, event_type, outcome }))
+    }
+
+    /// Projects an event of this type for the bundle of this route.
+    pub(super) fn place_at(
+        &mut self,
+        index: usize,
+        event: &[u8],
+        event_type: String,
+    ) -> Result<(), RunError> {
+        let Some(route) = self.registry.routes().get(index) else { return Ok(()) };
+        if route.is_prefix {
+            self.matched_text.clear();
+            self.matched = event_type;
+        }
+        // One that can't be loaded says so when it is to serve.
+        let runner = runner(self.registry, &mut self.runners, self.holds_to_graphs, route);
+        runner.map_or(Ok(()), |runner| runner.project(event))
+    }
+
+    /// The type of the event that was placed last, which takes this route.
+    pub(super) fn type_by(&self, index: usize) -> &str {
+        match self.registry.routes().get(index) {
+            Some(route) if !route.is_prefix => &route.event_type,
+            _ => &self.matched,
+        }
+    }
+
+    /// The type of the event that was placed last, which no route takes.
+    pub(super) fn unserved(&self) -> Option<&str> {
+        self.unserved.as_deref()
     }
 
     /// Ends a batch of all runners, as [`Runner::begin_batch`] does.
@@ -149,29 +253,33 @@ impl<'r> Dispatcher<'r> {
         }
     }
 
-    /// Which route the event takes; its runner has projected the event. `None` if there is none.
-    fn project(&mut self, event: &[u8]) -> Result<Option<usize>, Unserved<'r>> {
+    /// Which route the event takes; its runner has projected the event.
+    pub(super) fn place(&mut self, event: &[u8]) -> Result<Placed<'r>, RunError> {
         if let Some(text) = self.guess(event)
             && let Some(index) = self.route_of(text)
             && let Some(route) = self.registry.routes().get(index)
         {
             // Whether the bundle can be loaded matters only if the event is of its type.
-            if let Ok(runner) = runner(self.registry, &mut self.runners, route) {
+            if let Ok(runner) =
+                runner(self.registry, &mut self.runners, self.holds_to_graphs, route)
+            {
                 runner.project(event)?;
                 if runner.is_of_type(event, text) {
                     self.keep(route, text);
-                    return Ok(Some(index));
+                    return Ok(Placed::At(index));
                 }
             }
         }
         let resolved = self.resolve(event);
         // No extractor has it yet that would say so.
         let resolved = resolved.inspect_err(|error| trace_rejection(&Span::none(), error));
-        let Some(index) = resolved? else { return Ok(None) };
-        let Some(route) = self.registry.routes().get(index) else { return Ok(None) };
-        let runner = runner(self.registry, &mut self.runners, route).map_err(Unserved::Bundle)?;
-        runner.project(event)?;
-        Ok(Some(index))
+        let Some(index) = resolved? else { return Ok(Placed::Nowhere) };
+        let Some(route) = self.registry.routes().get(index) else { return Ok(Placed::Nowhere) };
+        match runner(self.registry, &mut self.runners, self.holds_to_graphs, route) {
+            Ok(runner) => runner.project(event)?,
+            Err(error) => return Ok(Placed::Refused { index, error }),
+        }
+        Ok(Placed::At(index))
     }
 
     /// The route of an event type that is given as the text of JSON.
@@ -214,6 +322,7 @@ impl<'r> Dispatcher<'r> {
 
     /// The route of the event's type, beyond doubt. Validates the event.
     fn resolve(&mut self, event: &[u8]) -> Result<Option<usize>, RunError> {
+        self.unserved = None;
         self.resolver.project(event, &mut self.projection)?;
         let slot = self.resolver.slot(&self.projection, 0);
         if slot.kind != SlotKind::String {
@@ -229,27 +338,30 @@ impl<'r> Dispatcher<'r> {
         let index = self.registry.route_of(text);
         if let Some(route) = index.and_then(|index| self.registry.routes().get(index)) {
             self.keep(route, text);
+        } else {
+            // The scanner has accepted it as a string.
+            self.unserved = serde_json::from_slice(text).ok();
         }
         Ok(index)
     }
 }
 
-/// Why an event isn't served.
-enum Unserved<'r> {
-    Event(RunError),
-    Bundle(&'r BundleLoadError),
-}
-
-impl From<RunError> for Unserved<'_> {
-    fn from(error: RunError) -> Self {
-        Self::Event(error)
-    }
+/// Where an event belongs.
+#[derive(Debug)]
+pub(super) enum Placed<'r> {
+    /// To the bundle of this route.
+    At(usize),
+    /// To the bundle of this route, which can't be loaded.
+    Refused { index: usize, error: &'r BundleLoadError },
+    /// To none.
+    Nowhere,
 }
 
 /// The runner of a route's bundle, which is loaded if it isn't yet.
 fn runner<'a, 'r>(
     registry: &'r Registry,
     runners: &'a mut Vec<Option<Runner>>,
+    holds_to_graphs: bool,
     route: &Route,
 ) -> Result<&'a mut Runner, &'r BundleLoadError> {
     if runners.len() <= route.bundle {
@@ -258,6 +370,14 @@ fn runner<'a, 'r>(
     let place = &mut runners[route.bundle];
     match place {
         Some(runner) => Ok(runner),
-        None => Ok(place.insert(registry.bundle(route)?.module().runner())),
+        None => {
+            let runner = registry.bundle(route)?.module().runner();
+            // A bundle whose graph spec can't be read is told of when a result is held to it.
+            let graph = holds_to_graphs.then(|| registry.graph(route).ok()).flatten();
+            Ok(place.insert(match graph {
+                Some(graph) => runner.holding_to(Arc::clone(&graph.spec)),
+                None => runner,
+            }))
+        }
     }
 }

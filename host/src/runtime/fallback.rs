@@ -9,7 +9,7 @@ use crate::diagnostics::problem::Coded;
 use crate::graph::{
     Dropped, Extraction, Failure, GraphSpec, Salvage, ValidateOptions, salvage, validate,
 };
-use crate::sandbox::Runner;
+use crate::sandbox::{RunOutcome, Runner};
 
 /// What makes an extraction of an event: the runner of a bundle, or a closure of the program around it.
 pub trait Extract {
@@ -48,6 +48,10 @@ impl ExtractError {
     pub fn raised(message: impl Into<String>) -> Self {
         Self { code: codes::EXTRACTOR_RAISED, message: message.into() }
     }
+
+    pub(super) fn of<E: Coded + fmt::Display>(error: &E) -> Self {
+        Self { code: error.entry(), message: error.to_string() }
+    }
 }
 
 impl fmt::Display for ExtractError {
@@ -73,16 +77,17 @@ where
     }
 }
 
+/// A result as data. What was checked is of this shape, but for numbers that only one of the two readers can hold.
+pub(super) fn extraction_of(outcome: &RunOutcome<'_>) -> Result<Extraction, ExtractError> {
+    serde_json::from_slice(outcome.json).map_err(|error| ExtractError {
+        code: codes::RESULT_WRONG_SHAPE,
+        message: error.to_string(),
+    })
+}
+
 impl Extract for Runner {
     fn extract(&mut self, event: &[u8]) -> Result<Extraction, ExtractError> {
-        let outcome = self
-            .run(event)
-            .map_err(|error| ExtractError { code: error.entry(), message: error.to_string() })?;
-        // What was checked is of this shape, but for numbers that only one of the two readers can hold.
-        serde_json::from_slice(outcome.json).map_err(|error| ExtractError {
-            code: codes::RESULT_WRONG_SHAPE,
-            message: error.to_string(),
-        })
+        extraction_of(&self.run(event).map_err(|error| ExtractError::of(&error))?)
     }
 
     fn claims(&self) -> Claims {
@@ -152,13 +157,8 @@ pub fn run_with_fallback(
     event: &[u8],
 ) -> Result<Decided, ExtractError> {
     let claims = extractor.claims();
-    let mut decided = match extractor.extract(event) {
-        Ok(result) => {
-            let failures = validate(spec, &result, options).into_failures();
-            Decided::of(salvage(spec, result, &failures), failures, claims, event)
-        }
-        Err(error) => Decided { error: Some(error), ..Decided::none(Vec::new()) },
-    };
+    let extracted = extractor.extract(event);
+    let mut decided = Decided::held_to(spec, options, extracted, claims, event);
     if decided.decision == Decision::FallbackForEvent {
         decided.result = fallback.extract(event)?;
     }
@@ -166,6 +166,29 @@ pub fn run_with_fallback(
 }
 
 impl Decided {
+    /// What becomes of an event of which an extractor with such claims gave this; without a result where that is the fallback's to
+    /// give.
+    pub(super) fn held_to(
+        spec: &GraphSpec,
+        options: ValidateOptions,
+        extracted: Result<Extraction, ExtractError>,
+        claims: Claims,
+        event: &[u8],
+    ) -> Self {
+        match extracted {
+            Ok(result) => {
+                let failures = validate(spec, &result, options).into_failures();
+                Self::of(salvage(spec, result, &failures), failures, claims, event)
+            }
+            Err(error) => Self::failed(error),
+        }
+    }
+
+    /// What is left to the fallback, since there is no result.
+    pub(super) fn failed(error: ExtractError) -> Self {
+        Self { error: Some(error), ..Self::none(Vec::new()) }
+    }
+
     /// What becomes of an event whose result was held to the spec; without a result where that is the fallback's to give.
     fn of(salvage: Salvage, failures: Vec<Failure>, claims: Claims, event: &[u8]) -> Self {
         match salvage {
@@ -247,11 +270,12 @@ mod tests {
         Sandbox::new(Limits::default()).unwrap().load(&inspected).unwrap().runner()
     }
 
+    const SPEC: &str = r#"{"entities": [{"name": "Order", "key_columns": ["id"], "properties": [
+        {"column": "id", "logical_name": "id", "sdk_type": "string"},
+        {"column": "total", "logical_name": "total", "sdk_type": "double"}]}]}"#;
+
     fn decided(event: &str) -> Decided {
-        let spec = r#"{"entities": [{"name": "Order", "key_columns": ["id"], "properties": [
-            {"column": "id", "logical_name": "id", "sdk_type": "string"},
-            {"column": "total", "logical_name": "total", "sdk_type": "double"}]}]}"#;
-        let spec = GraphSpec::parse(spec, "spec.json").unwrap();
+        let spec = GraphSpec::parse(SPEC, "spec.json").unwrap();
         let mut none = |_: &[u8]| Ok(Extraction::default());
         let options = ValidateOptions::default();
         run_with_fallback(&mut orders(), &mut none, &spec, options, event.as_bytes()).unwrap()
@@ -271,6 +295,41 @@ mod tests {
         assert_eq!(gone, ["total"]);
         assert!(found.result.fully_handled_span_ids.is_empty());
         assert_eq!(found.result.partially_handled_span_ids, ["t1"]);
+    }
+
+    #[test]
+    fn what_is_known_to_fit_is_what_the_validator_accepts() {
+        let spec = std::sync::Arc::new(GraphSpec::parse(SPEC, "spec.json").unwrap());
+        let mut runner = orders().holding_to(std::sync::Arc::clone(&spec));
+        let with =
+            |fields: &str| format!(r#"{{"event_type": "order", "session_id": "s", {fields}}}"#);
+        for (fields, is_known) in [
+            (r#""id": "o1", "total": 7.5"#, true),
+            (r#""id": "o1", "total": -1, "trace": {"span": "t"}"#, true),
+            (r#""id": "o\u0031:,=", "total": 1e5"#, true),
+            (r#""id": "o1", "total": null"#, true),
+            (r#""id": "o1""#, true),
+            // Declined.
+            (r#""total": 7.5"#, true),
+            (r#""id": "o1", "total": "much""#, false),
+            (r#""id": "o1", "total": [1]"#, false),
+            (r#""id": "o1", "total": true"#, false),
+            (r#""id": "", "total": 1"#, false),
+            (r#""id": 7"#, false),
+        ] {
+            let outcome = runner.run(with(fields).as_bytes()).unwrap();
+            assert_eq!(outcome.is_known_to_fit(), is_known, "{fields}");
+            let report =
+                validate(&spec, &extraction_of(&outcome).unwrap(), ValidateOptions::default());
+            assert_eq!(report.ok(), is_known, "{fields}");
+        }
+        // Where what is constant doesn't fit, nothing is known.
+        for (is, other) in [("Order", "Ordre"), ("total", "totals"), ("[\"id\"]", "[\"total\"]")] {
+            let spec = GraphSpec::parse(&SPEC.replace(is, other), "spec.json").unwrap();
+            let mut runner = orders().holding_to(spec.into());
+            let event = with(r#""id": "o1", "total": 7.5"#);
+            assert!(!runner.run(event.as_bytes()).unwrap().is_known_to_fit(), "{other}");
+        }
     }
 
     #[test]

@@ -6,14 +6,18 @@
 //! stops a stream, and memory does not grow with the number of events.
 //!
 //! [`run_with_fallback`] holds an event's result to a graph spec, drops what is wrong with it, and asks another extractor where
-//! nothing is left.
+//! nothing is left. [`Wiring`] does so for the bundles of a registry, each with a fallback of its event type.
 //!
 //! It knows bundles, graphs and the sandbox, and nothing of how plans are written.
 
+mod bundle_graph;
 mod crew;
 mod dispatcher;
 mod error;
+mod extracted;
+mod extractors;
 mod fallback;
+mod graph_check;
 mod outputs;
 mod registry;
 mod serve;
@@ -21,13 +25,18 @@ mod served;
 mod source;
 mod stream;
 mod summary;
+mod wiring;
 
 pub use crate::json::{Line, LinePosition, Lines};
-pub use dispatcher::{Dispatched, Dispatcher, Served};
+pub use bundle_graph::GraphsError;
+pub use dispatcher::{DispatchError, Dispatched, Dispatcher, Served};
 pub use error::StreamError;
+pub use extracted::Extracted;
+pub use extractors::Extractors;
 pub use fallback::{Claims, Decided, Decision, Extract, ExtractError, run_with_fallback};
 pub use outputs::Progress;
-pub use registry::{GraphsError, Registry};
+pub use registry::Registry;
 pub use source::{StreamInput, StreamPosition};
 pub use stream::{Stream, StreamEnd};
 pub use summary::Summary;
+pub use wiring::{Coverage, Wiring};

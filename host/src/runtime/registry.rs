@@ -4,14 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use thiserror::Error;
-
+use super::bundle_graph::{BundleGraph, GraphsError};
 use super::served::{ServedBundle, Serving};
-use crate::bundle::pipeline::{Admitted, Pipeline};
-use crate::bundle::{self, BundleLoadError, Digest, Discovery, LoadFailure, Part, Reading};
-use crate::diagnostics::codes::Code;
-use crate::diagnostics::problem::Coded;
-use crate::graph::spec::{GraphSpec, GraphSpecError};
+use crate::bundle::pipeline::{Admitted, Bundle, Pipeline};
+use crate::bundle::{self, BundleLoadError, Digest, Discovery, LoadFailure, Reading};
+use crate::graph::spec::GraphSpec;
 use crate::plan::EventPattern;
 
 /// The bundles of a directory, and which event types each of them serves.
@@ -39,27 +36,6 @@ pub(super) struct Route {
     pub(super) is_prefix: bool,
     /// Which of the registry's bundles: routes of one bundle share a runner.
     pub(super) bundle: usize,
-}
-
-/// Why the graph spec of a bundle can't be had.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum GraphsError {
-    /// The file isn't the one any more that was there when the bundle was loaded.
-    #[error(transparent)]
-    Load(#[from] BundleLoadError),
-    /// It isn't a graph spec that this version reads.
-    #[error(transparent)]
-    Spec(#[from] GraphSpecError),
-}
-
-impl Coded for GraphsError {
-    fn entry(&self) -> Code {
-        match self {
-            Self::Load(error) => error.entry(),
-            Self::Spec(error) => error.entry(),
-        }
-    }
 }
 
 impl Registry {
@@ -112,14 +88,37 @@ impl Registry {
         registry
     }
 
-    /// The registry of what was discovered in a directory with the gates of `pipeline`.
+    /// The registry of bundles that are loaded already, wherever they lie, with the gates of `pipeline`. A type that several declare
+    /// is served by none, as in a directory.
+    ///
+    /// # Example
+    /// ```
+    /// use retort::{Pipeline, Registry};
+    ///
+    /// let pipeline = Pipeline::builder().build()?;
+    /// let registry = Registry::of_bundles([], &pipeline);
+    /// assert!(registry.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_bundles(bundles: impl IntoIterator<Item = Arc<Bundle>>, pipeline: &Pipeline) -> Self {
+        Self::new(Discovery::of(bundles.into_iter().collect(), None), pipeline)
+    }
+
+    /// The registry of what was [discovered](bundle::discover) in a directory with the gates of `pipeline`. What is in the discovery's
+    /// `registry` is served, whether it is among those that are `loaded` or not.
     #[must_use]
     pub fn new(found: Discovery<Admitted>, pipeline: &Pipeline) -> Self {
         let mut registry = Self::empty(pipeline, found.failures);
-        registry.bundles = found.loaded.iter().map(|bundle| ServedBundle::of(bundle)).collect();
-        let places: HashMap<_, usize> =
-            found.loaded.iter().enumerate().map(|(place, it)| (Arc::as_ptr(it), place)).collect();
+        let mut places: HashMap<*const Bundle, usize> = HashMap::new();
+        for loaded in found.loaded.iter().chain(found.registry.values()) {
+            places.entry(Arc::as_ptr(loaded)).or_insert_with(|| {
+                registry.bundles.push(ServedBundle::of(loaded));
+                registry.bundles.len() - 1
+            });
+        }
         for (event_type, loaded) in &found.registry {
+            // Each was given a place above.
             if let Some(place) = places.get(&Arc::as_ptr(loaded)) {
                 registry.add_route(event_type, *place);
             }
@@ -212,27 +211,24 @@ impl Registry {
     }
 
     /// The graph spec of each event type's bundle, in the order of [`event_types`](Self::event_types). They are read once
-    /// more from the bundles, since most of those who serve events don't ask for them; the types of one bundle share one. A bundle
-    /// that isn't loaded yet is.
+    /// more from the bundles, when they are first asked for; the types of one bundle share one. A bundle that isn't loaded yet is.
     ///
     /// # Errors
     /// [`GraphsError`], which names the file, for a spec that was altered since, or that this version doesn't read.
-    pub fn graph_specs(&self) -> Result<Vec<Arc<GraphSpec>>, GraphsError> {
-        let mut of_bundles: HashMap<usize, Arc<GraphSpec>> = HashMap::new();
-        let spec = |route: &Route| {
-            if let Some(spec) = of_bundles.get(&route.bundle) {
-                return Ok(Arc::clone(spec));
-            }
-            let loaded = self.bundle(route).map_err(BundleLoadError::clone)?;
-            let name = Part::Graph.file_name(loaded.manifest().module_name());
-            let origin = loaded.path().join(name);
-            let graph = loaded.read(Part::Graph)?.unwrap_or_default();
-            let text = String::from_utf8_lossy(&graph);
-            let spec = Arc::new(GraphSpec::parse(&text, &origin.to_string_lossy())?);
-            of_bundles.insert(route.bundle, Arc::clone(&spec));
-            Ok(spec)
-        };
-        self.routes.iter().map(spec).collect()
+    pub fn graph_specs(&self) -> Result<Vec<Arc<GraphSpec>>, &GraphsError> {
+        self.routes.iter().map(|route| Ok(Arc::clone(&self.graph(route)?.spec))).collect()
+    }
+
+    /// Reads the graph specs of the bundles that are loaded by now, on all cores, which otherwise are read with the first event of
+    /// each: so that nothing comes of a bundle that is exchanged for another in the meantime. Events of a bundle whose spec can't be
+    /// read are rejected with its code.
+    pub fn read_graphs(&self) {
+        let loaded: Vec<&ServedBundle> =
+            self.bundles.iter().filter(|bundle| bundle.is_loaded()).collect();
+        bundle::on_all_cores(&loaded, |bundle| {
+            // Whether it went well is asked of the bundle.
+            let _ = bundle.graph(&self.gates);
+        });
     }
 
     pub(super) fn routes(&self) -> &[Route] {
@@ -253,6 +249,11 @@ impl Registry {
     /// The bundle of a route, loaded.
     pub(super) fn bundle(&self, route: &Route) -> Result<&Serving, &BundleLoadError> {
         self.bundles[route.bundle].load(&self.gates)
+    }
+
+    /// What the results of a route's bundle are held to.
+    pub(super) fn graph(&self, route: &Route) -> Result<&BundleGraph, &GraphsError> {
+        self.bundles[route.bundle].graph(&self.gates)
     }
 
     pub(super) fn fingerprint(&self, route: &Route) -> Digest {

@@ -8,15 +8,14 @@ use serde::Serialize;
 use tracing::{Span, debug};
 
 use super::crew::Serve;
-use super::dispatcher::{Dispatched, Dispatcher, Served};
+use super::dispatcher::{Dispatched, Dispatcher};
+use super::graph_check::{self, GraphCheck};
 use super::outputs::Output;
 use super::registry::{Registry, Route};
 use super::source::Origin;
 use crate::abi::event::EventError;
 use crate::diagnostics::codes::{self, Code};
 use crate::diagnostics::problem::{Coded, Problem, Stage};
-use crate::graph::spec::GraphSpec;
-use crate::graph::validate::{ValidateOptions, validate};
 use crate::json::Line;
 use crate::sandbox::RunError;
 use crate::sandbox::runner::trace_rejection;
@@ -27,7 +26,7 @@ pub(super) struct ServeConfig<'r> {
     pub(super) registry: &'r Registry,
     /// By route: the text of a result's line between its number and the result.
     heads: Arc<[LineHead]>,
-    pub(super) graphs: Option<Arc<Graphs>>,
+    pub(super) graph_check: Option<GraphCheck>,
     /// Events of a batch, where a batch isn't a whole input.
     pub(super) batch: Option<NonZeroU64>,
 }
@@ -35,30 +34,7 @@ pub(super) struct ServeConfig<'r> {
 impl<'r> ServeConfig<'r> {
     pub(super) fn new(registry: &'r Registry) -> Self {
         let heads = registry.routes().iter().map(|route| LineHead::new(registry, route)).collect();
-        Self { registry, heads, graphs: None, batch: None }
-    }
-}
-
-/// Graph specs to check results against.
-#[derive(Debug)]
-pub(super) struct Graphs {
-    /// By route.
-    pub(super) specs: Vec<Arc<GraphSpec>>,
-    pub(super) options: ValidateOptions,
-}
-
-impl Graphs {
-    /// The first thing that is wrong with a result, if anything is.
-    fn failure(&self, served: &Served<'_>) -> Option<Problem> {
-        let spec = self.specs.get(served.index)?;
-        let extraction = match served.outcome().extraction(Stage::Run) {
-            Ok(extraction) => extraction,
-            Err(problem) => return Some(problem),
-        };
-        let failure =
-            validate(spec, &extraction, self.options).into_failures().into_iter().next()?;
-        let problem = Problem::new(Stage::Graph, failure.code, failure.detail);
-        Some(problem.at(failure.path))
+        Self { registry, heads, graph_check: Some(GraphCheck::default()), batch: None }
     }
 }
 
@@ -108,6 +84,12 @@ struct Reject<'a> {
     message: &'a str,
 }
 
+/// One of `sharers`.
+fn dispatcher<'r>(config: &ServeConfig<'r>, sharers: NonZeroUsize) -> Dispatcher<'r> {
+    let dispatcher = Dispatcher::new(config.registry).sharing(sharers);
+    if config.graph_check.is_some() { dispatcher.holding_to_graphs() } else { dispatcher }
+}
+
 /// One thread's runners, and what becomes of a line with them.
 #[derive(Debug)]
 pub(super) struct LineServer<'r> {
@@ -121,7 +103,7 @@ pub(super) struct LineServer<'r> {
 impl<'r> LineServer<'r> {
     /// One of `sharers`.
     pub(super) fn new(config: ServeConfig<'r>, sharers: NonZeroUsize) -> Self {
-        let dispatcher = Dispatcher::new(config.registry).sharing(sharers);
+        let dispatcher = dispatcher(&config, sharers);
         Self { config, dispatcher, sharers, in_batch: 0 }
     }
 
@@ -134,22 +116,29 @@ impl<'r> LineServer<'r> {
         let summary = &mut output.summary;
         let served = match self.dispatcher.dispatch(text) {
             Ok(Dispatched::Served(served)) => served,
-            Ok(Dispatched::Unrouted) => {
+            Ok(Dispatched::Unrouted { .. }) => {
                 summary.unrouted += 1;
                 return;
             }
-            Ok(Dispatched::Refused(error)) => {
+            Ok(Dispatched::Refused { error, .. }) => {
                 return reject(origin, number, &error.problem(), output);
             }
-            Err(error) => return reject(origin, number, &error.problem(), output),
+            Err(error) => return reject(origin, number, &error.error().problem(), output),
         };
         summary.fuel += served.outcome().fuel;
         summary.failed_conversions += u64::from(served.outcome().failed_conversions);
-        let graphs = self.config.graphs.as_ref();
-        if let Some(failure) = graphs.and_then(|graphs| graphs.failure(&served)) {
-            debug!(code = failure.code.name, "event rejected");
-            return reject(origin, number, &failure, output);
-        }
+        let registry = self.config.registry;
+        let checked = match self.config.graph_check {
+            Some(check) => check.decide(registry, &served, text),
+            None => Ok(None),
+        };
+        let in_part = match checked {
+            Ok(in_part) => in_part,
+            Err(failure) => {
+                debug!(code = failure.code.name, "event rejected");
+                return reject(origin, number, &failure, output);
+            }
+        };
         if served.outcome().shape.is_empty() {
             summary.empty += 1;
             return;
@@ -161,7 +150,17 @@ impl<'r> LineServer<'r> {
         if let Some(head) = self.config.heads.get(served.index) {
             head.push(line, served.event_type());
         }
-        push_on_one_line(line, served.outcome().json);
+        match in_part {
+            None => push_on_one_line(line, served.outcome().json),
+            Some(decided) => {
+                summary.in_part += 1;
+                for failure in &decided.failures {
+                    debug!(code = failure.code.name, "part of a result dropped");
+                    *summary.dropped.entry(failure.code.name).or_default() += 1;
+                }
+                graph_check::push(line, &decided);
+            }
+        }
         line.extend_from_slice(b"}\n");
     }
 }
@@ -195,7 +194,7 @@ impl Serve for LineServer<'_> {
 
     fn recover(&mut self, origin: &Origin, number: u64, output: &mut Output) {
         // Whatever state the runners were left in, nothing of it counts any more.
-        self.dispatcher = Dispatcher::new(self.config.registry).sharing(self.sharers);
+        self.dispatcher = dispatcher(&self.config, self.sharers);
         let message = "the host has panicked on this event, which is a defect of its own";
         reject(origin, number, &Problem::new(Stage::Run, codes::HOST_PANICKED, message), output);
         output.summary.events += 1;

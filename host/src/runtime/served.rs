@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use super::bundle_graph::{BundleGraph, GraphsError};
 use crate::bundle::pipeline::{Admitted, Bundle, Pipeline};
 use crate::bundle::{BundleLoadError, Digest, Expect, Found, Loaded, load};
 use crate::sandbox::Extractor;
@@ -17,6 +18,7 @@ pub(super) struct ServedBundle {
     /// What its manifest says, which is the fingerprint of its content once it is loaded.
     fingerprint: Digest,
     loaded: OnceLock<Result<Serving, BundleLoadError>>,
+    graph: OnceLock<Result<BundleGraph, GraphsError>>,
 }
 
 impl ServedBundle {
@@ -26,12 +28,18 @@ impl ServedBundle {
             path: bundle.path().to_owned(),
             fingerprint: bundle.fingerprint(),
             loaded: OnceLock::from(Ok(serving(bundle))),
+            graph: OnceLock::new(),
         }
     }
 
     /// One of which nothing is known but what its manifest says.
     pub(super) fn found(found: &Found) -> Self {
-        Self { path: found.path.clone(), fingerprint: found.fingerprint, loaded: OnceLock::new() }
+        Self {
+            path: found.path.clone(),
+            fingerprint: found.fingerprint,
+            loaded: OnceLock::new(),
+            graph: OnceLock::new(),
+        }
     }
 
     pub(super) fn fingerprint(&self) -> Digest {
@@ -43,10 +51,21 @@ impl ServedBundle {
         let load = || {
             let fingerprint = self.fingerprint.to_string();
             // The fingerprint covers the event types.
-            let expect = Expect { fingerprint: Some(&fingerprint), event_types: None };
+            let expect = Expect { fingerprint: Some(&fingerprint), ..Expect::default() };
             load(&self.path, &expect, gates).map(|bundle| serving(&bundle))
         };
         self.loaded.get_or_init(load).as_ref()
+    }
+
+    /// Whether it has been loaded, and well.
+    pub(super) fn is_loaded(&self) -> bool {
+        matches!(self.loaded.get(), Some(Ok(_)))
+    }
+
+    /// What its results are held to. The first who asks reads it.
+    pub(super) fn graph(&self, gates: &Pipeline) -> Result<&BundleGraph, &GraphsError> {
+        let read = || BundleGraph::read(self.load(gates).map_err(BundleLoadError::clone)?);
+        self.graph.get_or_init(read).as_ref()
     }
 
     /// Why it isn't served, if it was tried to load it.

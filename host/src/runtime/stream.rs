@@ -9,13 +9,12 @@ use std::time::Duration;
 
 use super::crew::{self, Bounds};
 use super::error::StreamError;
+use super::graph_check::GraphCheck;
 use super::outputs::{Observer, Outputs, Progress, Writers};
 use super::registry::Registry;
-use super::serve::{Graphs, LineServer, ServeConfig};
+use super::serve::{LineServer, ServeConfig};
 use super::source::{Source, StreamInput};
 use super::summary::Summary;
-use crate::graph::spec::GraphSpec;
-use crate::graph::validate::ValidateOptions;
 use crate::json::CHUNK_BYTES;
 
 /// Takes events from readers, one a line, and writes what their extractors give.
@@ -24,6 +23,13 @@ use crate::json::CHUNK_BYTES;
 /// `{"line": 1, "event_type": "..", "bundle": "<fingerprint>", "result": {..}}` goes to `out`; for an event that fails, one
 /// line `{"line": 1, "code": "..", "message": ".."}` to `rejects`. Lines count from 1 in each input; where an input is
 /// named, both kinds carry its name as `file`. What an extractor declines and what no bundle serves is counted only.
+///
+/// # The graph
+/// Each result is held to the graph spec of its bundle. What is wrong with it is dropped: a property that is no key by itself; else its
+/// node, with the edges of that, or its edge. What is left is written, its line has `dropped` after the result, which says what was
+/// wrong, and spans that were claimed as handled are claimed in part. Where nothing is left, the event is a reject with the code of the
+/// first thing that is wrong. Most results of plans are known to fit by their form and the kinds of their values, and aren't read
+/// for it.
 ///
 /// # Threads
 /// An input is cut at line ends into chunks, each of which one thread reads, serves and, when its turn has come, writes. With
@@ -136,11 +142,18 @@ impl<'r, O: Write + Send, J: Write + Send> Stream<'r, O, J> {
         self
     }
 
-    /// The same stream, with every result checked against `specs`, one for each event type that the registry serves, in that
-    /// order. A result that doesn't fit is a reject with the first failure's code.
+    /// The same stream, whose results aren't held to the graph specs of their bundles.
     #[must_use]
-    pub fn with_graphs(mut self, specs: Vec<Arc<GraphSpec>>, options: ValidateOptions) -> Self {
-        self.config.graphs = Some(Arc::new(Graphs { specs, options }));
+    pub fn without_graph_check(mut self) -> Self {
+        self.config.graph_check = None;
+        self
+    }
+
+    /// The same stream, whose results are held to the graph specs of their bundles, and whose edges may lead to nodes of other events,
+    /// also where the samples of their bundle were held to more.
+    #[must_use]
+    pub fn allowing_external_endpoints(mut self) -> Self {
+        self.config.graph_check = Some(GraphCheck { allows_external_endpoints: true });
         self
     }
 

@@ -11,6 +11,10 @@ pub struct Summary {
     pub events: u64,
     /// Events that gave a node, an edge or a handled span.
     pub results: u64,
+    /// Those of them whose result was written in part, since the rest of it doesn't fit the graph spec.
+    pub in_part: u64,
+    /// What was wrong with those, by code.
+    pub dropped: BTreeMap<&'static str, u64>,
     /// Events that their extractor declined.
     pub empty: u64,
     /// Valid events whose type no bundle serves.
@@ -34,14 +38,27 @@ impl Summary {
 
     /// Adds what another part of the events came to.
     pub fn add(&mut self, other: &Self) {
-        let Self { events, results, empty, unrouted, rejects, bytes, fuel, failed_conversions } =
-            other;
+        let Self {
+            events,
+            results,
+            in_part,
+            dropped,
+            empty,
+            unrouted,
+            rejects,
+            bytes,
+            fuel,
+            failed_conversions,
+        } = other;
         self.events += events;
         self.results += results;
+        self.in_part += in_part;
         self.empty += empty;
         self.unrouted += unrouted;
-        for (code, count) in rejects {
-            *self.rejects.entry(code).or_default() += count;
+        for (sums, counts) in [(&mut self.dropped, dropped), (&mut self.rejects, rejects)] {
+            for (code, count) in counts {
+                *sums.entry(code).or_default() += count;
+            }
         }
         self.bytes += bytes;
         self.fuel += fuel;

@@ -1,6 +1,7 @@
 //! From an event to a checked result.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use tracing::{Span, debug, debug_span, trace};
 
@@ -9,11 +10,12 @@ use super::trace::Frame;
 use super::{Extractor, Isolation, Log, RunError};
 use crate::abi::block::{BlockWriter, KEPT_BYTES, Spent};
 use crate::abi::event::{EVENT_TYPE, Projection, Projector};
-use crate::abi::result::{FormError, Reducer, ResultCounts};
+use crate::abi::result::{FormError, KnownFit, Reducer, ResultCounts};
 use crate::diagnostics::codes;
 use crate::diagnostics::problem::{Coded, Problem, Stage};
 use crate::diagnostics::untrusted::escaped;
 use crate::graph::extraction::Extraction;
+use crate::graph::spec::GraphSpec;
 
 /// Results of a runner that are read before the form of all results is worked out, where a bundle was loaded without rendering it.
 const BEFORE_FORM: u32 = 64;
@@ -49,6 +51,10 @@ pub struct Runner {
     is_over: bool,
     /// Where the guest was when its last call failed.
     trace: Vec<Frame>,
+    /// The graph spec that results are held to, by whoever asks for them.
+    spec: Option<Arc<GraphSpec>>,
+    /// By what it is known of a block that its result fits the spec; worked out together with the form.
+    fit: Option<Option<KnownFit>>,
 }
 
 /// The result of one event.
@@ -68,9 +74,16 @@ pub struct RunOutcome<'a> {
     pub failed_conversions: u32,
     /// How many nodes and edges were cut out of the result, since others of it have the same ids.
     pub dropped_duplicates: u32,
+    is_known_to_fit: bool,
 }
 
 impl RunOutcome<'_> {
+    /// Whether the form of the result, and the values in it, show that it fits the graph spec that the runner holds results to: it
+    /// needn't be read for that. False says nothing.
+    pub(crate) fn is_known_to_fit(&self) -> bool {
+        self.is_known_to_fit || self.shape.is_empty()
+    }
+
     /// The result as data; or the problem of a stage that needs it so. What the ABI's check accepts is an extraction, but for
     /// numbers that only one of the two can hold.
     pub(crate) fn extraction(&self, stage: Stage) -> Result<Extraction, Problem> {
@@ -154,7 +167,14 @@ impl Runner {
             started: 0,
             is_over: false,
             trace: Vec::new(),
+            spec: None,
+            fit: None,
         }
+    }
+
+    /// The same, whose results say where it is known that they fit this graph spec.
+    pub(crate) fn holding_to(self, spec: Arc<GraphSpec>) -> Self {
+        Self { spec: Some(spec), fit: None, ..self }
     }
 
     /// The same for a gate: every result is read in full, also where its form [is known](Extractor::knows_results), and held to it.
@@ -273,6 +293,7 @@ impl Runner {
         let called = self.called(event, observer);
         let rule = self.extractor.section().on_duplicate();
         let mut measured = None;
+        let mut is_known_to_fit = false;
         if let Ok(call) = &called {
             observer.ended(Step::Guest);
             // To work a form out takes longer than to read some results.
@@ -281,6 +302,11 @@ impl Runner {
             if is_due && let Some(form) = self.extractor.result_form() {
                 let (block, bytes) = (self.writer.written(), call.returned.range.len());
                 measured = self.reducer.measure(form, block, bytes, rule);
+                if let (Some(measured), Some(spec)) = (&measured, &self.spec) {
+                    let fit = self.fit.get_or_insert_with(|| form.fit(spec));
+                    let fit = fit.as_ref().filter(|fit| fit.may_hold(measured, rule.is_some()));
+                    is_known_to_fit = fit.is_some_and(|fit| fit.holds(block));
+                }
             }
         }
         self.writer.release();
@@ -324,6 +350,7 @@ impl Runner {
             conversion_fuel,
             failed_conversions,
             dropped_duplicates,
+            is_known_to_fit,
         })
     }
 

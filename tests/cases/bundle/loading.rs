@@ -162,6 +162,7 @@ fn check(case: Case) {
     let expect = Expect {
         fingerprint: fingerprint.as_deref(),
         event_types: case.given.expected_event_types.as_deref(),
+        ..Expect::default()
     };
     let gate = TestGate::default();
     let result = load(&stored.path, &expect, &gate);

@@ -108,7 +108,7 @@ fn accepted(case: &Case, text: &str) {
     let manifest = manifest.unwrap_or_else(|error| panic!("{}: {error}", case.name));
     let claimed = case.manifest.as_ref().unwrap()["fingerprint"].as_str().unwrap();
     let expected = case.expected_fingerprint.as_deref().unwrap_or(claimed);
-    let expect = Expect { fingerprint: Some(expected), event_types: None };
+    let expect = Expect { fingerprint: Some(expected), ..Expect::default() };
     assert_eq!(expect.check(&manifest), Ok(()), "{}", case.name);
 
     let function = manifest.function_name();

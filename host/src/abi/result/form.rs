@@ -21,7 +21,7 @@ pub(crate) struct RecordPlace {
 
 impl RecordPlace {
     /// The number of the record, among those of the block or of the row.
-    fn record(self) -> Option<usize> {
+    pub(super) fn record(self) -> Option<usize> {
         record_number(self.at.checked_sub(if self.in_row { 0 } else { HEADER_BYTES })?)
     }
 }
@@ -109,6 +109,8 @@ pub(crate) struct ItemOutline {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultForm {
     pub(super) lists: [ListForm; 4],
+    /// What nodes say, as it was given.
+    pub(super) nodes: Vec<ItemOutline>,
 }
 
 /// The form of a list.
@@ -194,7 +196,8 @@ impl ResultForm {
     /// found to be the form of a result: then every result is checked in full.
     pub(crate) fn new(outlines: &[ItemOutline]) -> Option<Self> {
         let ids: Vec<Vec<IdUnit>> = outlines.iter().map(id).collect::<Option<_>>()?;
-        let mut form = Self { lists: Default::default() };
+        let nodes = outlines.iter().filter(|outline| outline.list == ItemList::Nodes);
+        let mut form = Self { lists: Default::default(), nodes: nodes.cloned().collect() };
         for (index, (outline, own)) in outlines.iter().zip(&ids).enumerate() {
             let mut others = outlines.iter().zip(&ids).enumerate();
             let may_repeat = outline.rows.is_some()
@@ -272,7 +275,7 @@ fn push_shown(text: &mut String, parts: &[ItemPart], all: bool) {
 }
 
 /// Gives a list from `first` on the bracket that it begins with: its first byte is a comma, or it is empty.
-fn open(text: &mut String, first: usize) {
+pub(super) fn open(text: &mut String, first: usize) {
     if text.len() > first {
         text.replace_range(first..=first, "[");
     } else {

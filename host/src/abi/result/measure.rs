@@ -42,9 +42,7 @@ impl ResultForm {
         notes: bool,
         lists: &mut [ResultList],
     ) -> Option<Measured> {
-        // Slots and rows lie one after another.
-        let (records, _) = block.get(HEADER_BYTES..)?.as_chunks::<SLOT_BYTES>();
-        let block = Block { block, records };
+        let block = Block::new(block)?;
         let mut counts = [0; 4];
         // Rows, values of a plan and bytes of a block are limited, so that no sum of their products comes near 64 bits.
         let mut bytes = 0;
@@ -59,8 +57,7 @@ impl ResultForm {
                     None => (0, 0, 1),
                     Some(rows) => {
                         let head = block.record(rows.head)?;
-                        let first = (head.offset() as usize).saturating_sub(HEADER_BYTES);
-                        (first / SLOT_BYTES, rows.stride, head.length())
+                        (Block::first_row(head), rows.stride, head.length())
                     }
                 };
                 if rows == 0 {
@@ -107,15 +104,8 @@ impl FormValues {
     /// nothing. None where that can't be said.
     #[inline(always)]
     fn written(&self, block: Block<'_>, base: usize) -> Option<Option<Written>> {
-        for unless in &self.unless {
-            let holds = match *unless {
-                Unless::NotTrue(record) => !block.record(base + record)?.is_true(),
-                Unless::True(record) => block.record(base + record)?.is_true(),
-                Unless::NotScalar(record) => !block.record(base + record)?.is_scalar(),
-            };
-            if holds {
-                return Some(None);
-            }
+        if is_left_out(&self.unless, block, base)? {
+            return Some(None);
         }
         let mut written = Written::default();
         for value in &self.required {
@@ -140,35 +130,51 @@ impl FormValues {
     }
 }
 
+/// Whether one of these is a reason to write nothing, with records counted from `base`. None where that can't be said.
+#[inline(always)]
+pub(super) fn is_left_out(unless: &[Unless<usize>], block: Block<'_>, base: usize) -> Option<bool> {
+    for unless in unless {
+        let holds = match *unless {
+            Unless::NotTrue(record) => !block.record(base + record)?.is_true(),
+            Unless::True(record) => block.record(base + record)?.is_true(),
+            Unless::NotScalar(record) => !block.record(base + record)?.is_scalar(),
+        };
+        if holds {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
 const STRING: u32 = SlotKind::String as u32;
-const DENIED: u32 = SlotKind::Denied as u32;
+pub(super) const DENIED: u32 = SlotKind::Denied as u32;
 
 /// A block, and the records in it, of slots and of rows; after those come texts.
 #[derive(Clone, Copy)]
-struct Block<'b> {
+pub(super) struct Block<'b> {
     block: &'b [u8],
     records: &'b [[u8; SLOT_BYTES]],
 }
 
 /// A kind, then offset and length of a text, or of rows.
 #[derive(Clone, Copy)]
-struct FoundRecord<'b>(&'b [u8; SLOT_BYTES]);
+pub(super) struct FoundRecord<'b>(&'b [u8; SLOT_BYTES]);
 
 impl FoundRecord<'_> {
     #[inline(always)]
-    fn kind(self) -> u32 {
+    pub(super) fn kind(self) -> u32 {
         let [a, b, c, d, ..] = *self.0;
         u32::from_le_bytes([a, b, c, d])
     }
 
     #[inline(always)]
-    fn offset(self) -> u32 {
+    pub(super) fn offset(self) -> u32 {
         let [_, _, _, _, a, b, c, d, ..] = *self.0;
         u32::from_le_bytes([a, b, c, d])
     }
 
     #[inline(always)]
-    fn length(self) -> u32 {
+    pub(super) fn length(self) -> u32 {
         let [.., a, b, c, d] = *self.0;
         u32::from_le_bytes([a, b, c, d])
     }
@@ -194,8 +200,24 @@ impl FoundRecord<'_> {
 }
 
 impl<'b> Block<'b> {
+    pub(super) fn new(block: &'b [u8]) -> Option<Self> {
+        // Slots and rows lie one after another.
+        let (records, _) = block.get(HEADER_BYTES..)?.as_chunks::<SLOT_BYTES>();
+        Some(Self { block, records })
+    }
+
+    /// The JSON of a value that is there.
+    pub(super) fn text(self, found: FoundRecord<'_>) -> Option<&'b [u8]> {
+        self.block.get(found.offset() as usize..)?.get(..found.length() as usize)
+    }
+
+    /// The number of the first record of the rows that this one tells of.
+    pub(super) fn first_row(found: FoundRecord<'_>) -> usize {
+        (found.offset() as usize).saturating_sub(HEADER_BYTES) / SLOT_BYTES
+    }
+
     #[inline(always)]
-    fn record(self, number: usize) -> Option<FoundRecord<'b>> {
+    pub(super) fn record(self, number: usize) -> Option<FoundRecord<'b>> {
         self.records.get(number).map(FoundRecord)
     }
 

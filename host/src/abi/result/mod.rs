@@ -14,6 +14,7 @@
 //! A value is any JSON. The pass builds nothing: what it is given is what may be passed on.
 
 mod compact;
+mod fit;
 pub(crate) mod form;
 mod known;
 mod measure;
@@ -22,6 +23,7 @@ mod thorough;
 
 use thiserror::Error;
 
+pub(crate) use self::fit::KnownFit;
 pub use self::form::ResultForm;
 pub use self::known::FormError;
 pub use self::measure::Measured;

@@ -39,7 +39,7 @@ use crate::plan::{self, EventPattern, Plan};
 use crate::render::compile::{Compiled, compile};
 use crate::render::{TEMPLATE_VERSION, render};
 use crate::sandbox::tenant::TenantPolicy;
-use crate::sandbox::{Confinement, Extractor, ModuleLoadError, Sandbox};
+use crate::sandbox::{Confinement, Extractor, Limits, ModuleLoadError, Sandbox};
 
 /// The version of the wording of prompts and diagnostics. Part of every bundle's fingerprint.
 pub const TRANSCRIPT_VERSION: &str = "4";
@@ -425,7 +425,7 @@ impl Pipeline {
             inspected,
             confirmed,
             graph: json(task.graph()),
-            limits: json(self.sandbox.limits()),
+            limits: json(&PassedUnder::new(self.sandbox.limits(), options)),
             rule: task.rule().map(|rule| rule.text().to_owned()),
             event_schema: task.event_schema().map(|schema| schema.text().to_owned()),
         })
@@ -487,6 +487,22 @@ fn covered(
     match samples.uncovered(declared.filter(|it| !is_unseen(it))) {
         Some(event_type) => Err(PipelineError::NoSample { event_type: event_type.to_owned() }),
         None => Ok(()),
+    }
+}
+
+/// Under what a bundle has passed the gates.
+#[derive(serde::Serialize)]
+struct PassedUnder<'a> {
+    #[serde(flatten)]
+    limits: &'a Limits,
+    /// Serving holds results to the same. Left out where it is so, as it is in bundles of earlier versions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    allow_external_endpoints: bool,
+}
+
+impl<'a> PassedUnder<'a> {
+    fn new(limits: &'a Limits, options: SmokeOptions) -> Self {
+        Self { limits, allow_external_endpoints: options.allow_external_endpoints }
     }
 }
 

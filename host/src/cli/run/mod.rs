@@ -26,7 +26,7 @@ use self::inputs::{BytesRead, EventReader};
 use self::progress::{AboveBar, Bar};
 use self::state::{At, Job, JobParts, State};
 use self::stop::Stop;
-use super::args::{CacheArg, EndpointsArg, PolicyArg};
+use super::args::{CacheArg, PolicyArg};
 use super::error::CliError;
 use super::overwrite::{Inputs, guard_two};
 use super::{CommandResult, CommandVerdict, files, output};
@@ -34,9 +34,10 @@ use super::{CommandResult, CommandVerdict, files, output};
 /// Run bundles over events, one JSON object a line
 ///
 /// Each event goes to the bundle that serves its event_type. For an event that gave something, one line goes to stdout:
-/// {"line", "event_type", "bundle", "result"}. A failed event goes to the rejects, {"line", "code", "message"}, and the
-/// stream goes on. With several inputs, both carry "file". A summary goes to stderr. Exits with 1 if any event failed, or
-/// a bundle could not be served; with 130 or 143 if a signal ended it.
+/// {"line", "event_type", "bundle", "result"}. What of it doesn't fit the graph spec of the bundle is dropped, and told of in
+/// "dropped". A failed event goes to the rejects, {"line", "code", "message"}, and the
+/// stream goes on. With several inputs, both carry "file". A summary goes to stderr. Exits with 1 if any event failed, any
+/// part of a result was dropped, or a bundle could not be served; with 130 or 143 if a signal ended it.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RunArgs {
@@ -57,14 +58,17 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     cache: CacheArg,
     /// When bundles go through the gates: all at the start, or each with its first event, whose rejects then say what is wrong with
-    /// it [default: at-start for up to 64 bundles and with --check-graph, first-event for more]
+    /// it [default: at-start for up to 64 bundles, first-event for more]
     #[arg(long, value_name = "WHEN", value_enum)]
     load: Option<LoadWhen>,
-    /// Hold every result to the graph spec of its bundle
-    #[arg(long)]
+    /// Write results as they are, and not what of them fits the graph spec of their bundle
+    #[arg(long, conflicts_with = "allow_external_endpoints", overrides_with = "check_graph")]
+    no_graph_check: bool,
+    /// Hold results to the graph spec of their bundle, which is the default
+    #[arg(long = "check-graph", hide = true, overrides_with = "no_graph_check")]
     check_graph: bool,
-    /// With --check-graph: let edges lead to nodes of other events
-    #[arg(long, requires = "check_graph")]
+    /// Let edges lead to nodes of other events, also where their bundle was compiled without
+    #[arg(long)]
     allow_external_endpoints: bool,
     /// Read one in N results in full, where their form is proven, which changes nothing in what is written
     #[arg(long, value_name = "N")]
@@ -114,11 +118,9 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     }
     let registry = args.open_registry(&pipeline)?;
     args.cache.report(&pipeline);
-    let specs = if args.check_graph {
-        Some(registry.graph_specs().map_err(CliError::refused)?)
-    } else {
-        None
-    };
+    if !args.no_graph_check {
+        registry.read_graphs();
+    }
     if args.events.iter().filter(|path| files::is_stdin(path)).count() > 1 {
         return Err(CliError::StdinTwice { expected: "a file of events" });
     }
@@ -133,7 +135,8 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     };
     let is_well = |summary: &Summary| {
         // Without a bundle that should be there, events may have gone unserved.
-        CommandVerdict::from_ok(summary.rejected() == 0 && registry.failures().is_empty())
+        let are_whole = summary.rejected() == 0 && summary.in_part == 0;
+        CommandVerdict::from_ok(are_whole && registry.failures().is_empty())
     };
     if let Some((path, _)) = state.as_ref().filter(|(_, state)| state.done) {
         output::note(format_args!("{}: all of it is done already", path.display()));
@@ -188,9 +191,10 @@ pub(super) fn main(args: &RunArgs) -> CommandResult {
     if args.unordered {
         stream = stream.unordered();
     }
-    if let Some(specs) = specs {
-        let endpoints = EndpointsArg { allow_external_endpoints: args.allow_external_endpoints };
-        stream = stream.with_graphs(specs, endpoints.validate_options());
+    if args.no_graph_check {
+        stream = stream.without_graph_check();
+    } else if args.allow_external_endpoints {
+        stream = stream.allowing_external_endpoints();
     }
     let start = Instant::now();
     let ended = stream.run_all(readers);
@@ -283,7 +287,7 @@ impl RunArgs {
         let job = Job::new(&JobParts {
             registry,
             policy: self.policy.read()?,
-            check_graph: self.check_graph,
+            check_graph: !self.no_graph_check,
             allow_external_endpoints: self.allow_external_endpoints,
             out,
             rejects,
@@ -367,8 +371,7 @@ impl RunArgs {
         };
         match self.load {
             Some(when) => when,
-            // Their graph specs are read from bundles that were found to be whole.
-            None if self.check_graph || !are_many() => LoadWhen::AtStart,
+            None if !are_many() => LoadWhen::AtStart,
             None => LoadWhen::FirstEvent,
         }
     }

@@ -82,6 +82,8 @@ pub(super) struct At {
 struct WrittenSummary {
     events: u64,
     results: u64,
+    in_part: u64,
+    dropped: BTreeMap<String, u64>,
     empty: u64,
     unrouted: u64,
     rejects: BTreeMap<String, u64>,
@@ -156,7 +158,7 @@ impl Job {
             return told("a policy with the digest", policy, &now.policy);
         }
         if *check_graph != now.check_graph {
-            return told("--check-graph to be", check_graph, &now.check_graph);
+            return told("the graph check to be", check_graph, &now.check_graph);
         }
         if self.allow_external_endpoints != now.allow_external_endpoints {
             let (was, is) = (self.allow_external_endpoints, now.allow_external_endpoints);
@@ -283,16 +285,17 @@ impl State {
 
     fn summary(&self) -> Option<Summary> {
         let written = &self.summary;
-        let rejects = written.rejects.iter().map(|(code, count)| {
-            let known: &'static str = lookup_code(code)?.name;
-            Some((known, *count))
-        });
+        let known = |counts: &BTreeMap<String, u64>| -> Option<BTreeMap<&'static str, u64>> {
+            counts.iter().map(|(code, count)| Some((lookup_code(code)?.name, *count))).collect()
+        };
         Some(Summary {
             events: written.events,
             results: written.results,
+            in_part: written.in_part,
+            dropped: known(&written.dropped)?,
             empty: written.empty,
             unrouted: written.unrouted,
-            rejects: rejects.collect::<Option<_>>()?,
+            rejects: known(&written.rejects)?,
             bytes: written.bytes,
             fuel: written.fuel,
             failed_conversions: written.failed_conversions,
@@ -300,14 +303,29 @@ impl State {
     }
 
     pub(super) fn set_summary(&mut self, summary: &Summary) {
-        let Summary { events, results, empty, unrouted, rejects, bytes, fuel, failed_conversions } =
-            summary;
+        let Summary {
+            events,
+            results,
+            in_part,
+            dropped,
+            empty,
+            unrouted,
+            rejects,
+            bytes,
+            fuel,
+            failed_conversions,
+        } = summary;
+        let written = |counts: &BTreeMap<&'static str, u64>| {
+            counts.iter().map(|(code, count)| ((*code).to_owned(), *count)).collect()
+        };
         self.summary = WrittenSummary {
             events: *events,
             results: *results,
+            in_part: *in_part,
+            dropped: written(dropped),
             empty: *empty,
             unrouted: *unrouted,
-            rejects: rejects.iter().map(|(code, count)| ((*code).to_owned(), *count)).collect(),
+            rejects: written(rejects),
             bytes: *bytes,
             fuel: *fuel,
             failed_conversions: *failed_conversions,

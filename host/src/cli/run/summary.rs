@@ -7,8 +7,18 @@ use retort::runtime::Summary;
 
 /// The summary of all, with the rate of what was added to an earlier one in this time.
 pub(super) fn describe(summary: &Summary, took: Option<(&Summary, Duration)>) -> String {
-    let Summary { events, results, empty, unrouted, rejects, bytes, fuel, failed_conversions } =
-        summary;
+    let Summary {
+        events,
+        results,
+        in_part,
+        dropped,
+        empty,
+        unrouted,
+        rejects,
+        bytes,
+        fuel,
+        failed_conversions,
+    } = summary;
     let rejected = summary.rejected();
     let mut text = format!(
         "{events} events: {results} results, {empty} empty, {unrouted} unrouted, {rejected} rejected"
@@ -23,6 +33,12 @@ pub(super) fn describe(summary: &Summary, took: Option<(&Summary, Duration)>) ->
     let _ = write!(text, "{fuel} fuel");
     if *failed_conversions > 0 {
         let _ = write!(text, ", {failed_conversions} failed conversions");
+    }
+    if *in_part > 0 {
+        let _ = write!(text, ", {in_part} results in part");
+    }
+    for (code, count) in dropped {
+        let _ = write!(text, "\n{count:>8} {code} dropped");
     }
     for (code, count) in rejects {
         let _ = write!(text, "\n{count:>8} {code}");

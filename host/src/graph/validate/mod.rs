@@ -32,12 +32,20 @@ pub use self::failure::{Failure, FailureScope, ValidationReport};
 
 /// Whether an id is that of a node of an entity with exactly this key, whatever the session is.
 pub(crate) fn has_key(id: &str, entity: &Entity, key: &Map<String, Value>) -> bool {
+    let given = |property: &spec::PropertySpec| {
+        key.iter().find(|(name, _)| property.is_named(name)).map(|(_, value)| value)
+    };
+    let keys = entity.key_properties();
+    let keys: Vec<_> = keys.filter_map(|property| Some((property, given(property)?))).collect();
+    has_keys(id, entity, &keys)
+}
+
+/// The same for the values of keys by their properties, in any order.
+pub(crate) fn has_keys(id: &str, entity: &Entity, keys: &[(&spec::PropertySpec, &Value)]) -> bool {
+    let of_key = |property| keys.iter().find(|(key, _)| std::ptr::eq(*key, property));
     let values: Vec<KeyValue<'_>> = entity
         .key_properties()
-        .filter_map(|property| {
-            let (_, value) = key.iter().find(|(name, _)| property.is_named(name))?;
-            Some(KeyValue { property, value })
-        })
+        .filter_map(|property| Some(KeyValue { property, value: of_key(property)?.1 }))
         .collect();
     values.len() == entity.key_columns.len() && is_canonical(id, &entity.name, &values)
 }

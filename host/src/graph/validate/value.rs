@@ -33,6 +33,31 @@ pub(crate) fn fit(property_type: &PropertyType, value: &Value) -> Fit {
     if valid { Fit::Valid } else { Fit::Mismatch }
 }
 
+/// Whether a value is of the type, given as valid JSON. False for some that are: the value itself has to be asked then.
+pub(crate) fn is_known_to_fit(property_type: &PropertyType, json: &[u8]) -> bool {
+    let string = || match json {
+        // What isn't written as it is has to be read.
+        [b'"', text @ .., b'"'] => (memchr::memchr(b'\\', text).is_none()).then_some(text),
+        _ => None,
+    };
+    let is_number = || matches!(json.first(), Some(b'-' | b'0'..=b'9'));
+    match property_type {
+        PropertyType::Unsupported(_) => false,
+        PropertyType::String => json.first() == Some(&b'"'),
+        PropertyType::Double | PropertyType::Float64 => is_number(),
+        PropertyType::Boolean | PropertyType::Bool => matches!(json, b"true" | b"false"),
+        PropertyType::Int64 => {
+            let digits = json.strip_prefix(b"-").unwrap_or(json);
+            let is_short = (1..=18).contains(&digits.len());
+            // `-0` is read as a fraction.
+            is_short && json != b"-0" && digits.iter().all(u8::is_ascii_digit)
+        }
+        PropertyType::Bytes => string().is_some_and(is_base64),
+        PropertyType::Date => string().is_some_and(is_date),
+        PropertyType::Timestamp => string().is_some_and(is_timestamp),
+    }
+}
+
 /// What a value of the type looks like, for a message.
 pub(crate) fn expected(property_type: &PropertyType) -> &'static str {
     match property_type {
@@ -139,6 +164,7 @@ fn small(value: i16) -> Option<i8> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use serde_json::json;
 
@@ -169,6 +195,46 @@ mod tests {
         let geography = PropertyType::Unsupported("geography".to_owned());
         for value in [json!("POINT(1 2)"), json!(null), json!([1])] {
             assert_eq!(fit(&geography, &value), Fit::Unsupported, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_known_to_fit_from_its_text_does() {
+        use PropertyType as T;
+        let types = [T::String, T::Bytes, T::Int64, T::Double, T::Boolean, T::Date, T::Timestamp];
+        let types = types.into_iter().chain([T::Float64, T::Bool, T::Unsupported("x".to_owned())]);
+        for property_type in types {
+            let mut known = 0;
+            for text in [
+                "null",
+                "true",
+                "false",
+                "0",
+                "-0",
+                "1",
+                "-12",
+                "1.5",
+                "1e3",
+                "[]",
+                "{}",
+                "\"\"",
+                "\"AA==\"",
+                "\"a\"",
+                "\"\\u0041AA=\"",
+                "\"2024-02-29\"",
+                "\"2023-02-29\"",
+                "9223372036854775807",
+                "9223372036854775808",
+                "-9223372036854775809",
+                "\"2024-02-29T01:02:03Z\"",
+                "\"2024-02-29T01:02:63Z\"",
+            ] {
+                let fits = fit(&property_type, &serde_json::from_str(text).unwrap()) == Fit::Valid;
+                let is_known = is_known_to_fit(&property_type, text.as_bytes());
+                assert!(fits || !is_known, "{text} {property_type:?}");
+                known += usize::from(is_known);
+            }
+            assert_eq!(known > 0, !matches!(property_type, T::Unsupported(_)), "{property_type:?}");
         }
     }
 

@@ -1,0 +1,83 @@
+//! Results of a stream, held to the graph specs of their bundles.
+
+use serde::Serialize;
+
+use super::dispatcher::Served;
+use super::extracted::Extracted;
+use super::fallback::Decided;
+use super::registry::Registry;
+use crate::diagnostics::codes::{self, Code};
+use crate::diagnostics::problem::{Coded, Problem, Stage};
+use crate::graph::Failure;
+
+/// How results are held to graph specs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GraphCheck {
+    /// Whether edges may lead to nodes of other events, whatever their bundles say.
+    pub(super) allows_external_endpoints: bool,
+}
+
+/// What was dropped of a result, as it is written: no more than the first of them.
+const MAX_DROPPED: usize = 10;
+
+/// One thing that was wrong with a result, and isn't in it any more.
+#[derive(Serialize)]
+struct WrittenDrop<'a> {
+    code: Code,
+    path: &'a str,
+    message: &'a str,
+}
+
+impl GraphCheck {
+    /// What is left of a result with which something is wrong; nothing of one that is as it should be.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, where nothing is left; or why it can't be said.
+    pub(super) fn decide(
+        self,
+        registry: &Registry,
+        served: &Served<'_>,
+        event: &[u8],
+    ) -> Result<Option<Box<Decided>>, Problem> {
+        let outcome = served.outcome();
+        if outcome.is_known_to_fit() {
+            return Ok(None);
+        }
+        let Some(route) = registry.routes().get(served.index) else { return Ok(None) };
+        let graph = registry.graph(route).map_err(Coded::problem)?;
+        let mut options = graph.options;
+        options.allow_external_endpoints |= self.allows_external_endpoints;
+        match Extracted::held(outcome, &graph.spec, options, event) {
+            Extracted::Decided(decided) if decided.result.is_empty() => Err(problem(&decided)),
+            Extracted::Decided(decided) => Ok(Some(decided)),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The first thing that is wrong with a result of which nothing is left.
+fn problem(decided: &Decided) -> Problem {
+    match (decided.failures.first(), &decided.error) {
+        (Some(Failure { code, path, detail, .. }), _) => {
+            Problem::new(Stage::Graph, *code, detail.clone()).at(path.clone())
+        }
+        (None, Some(error)) => error.problem(),
+        (None, None) => Problem::new(Stage::Graph, codes::RESULT_WRONG_SHAPE, "no result is left"),
+    }
+}
+
+/// Writes what is left of a result, and what isn't.
+pub(super) fn push(line: &mut Vec<u8>, decided: &Decided) {
+    // Text and numbers always become JSON.
+    line.extend(serde_json::to_vec(&decided.result).unwrap_or_default());
+    let told = decided.failures.iter().take(MAX_DROPPED);
+    let told: Vec<WrittenDrop<'_>> = told
+        .map(|Failure { code, path, detail, .. }| WrittenDrop {
+            code: *code,
+            path,
+            message: detail,
+        })
+        .collect();
+    line.extend_from_slice(b",\"dropped\":");
+    line.extend(serde_json::to_vec(&told).unwrap_or_default());
+}
