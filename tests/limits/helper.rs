@@ -100,6 +100,22 @@ fn a_module_that_takes_too_much_memory_ends_its_helper_alone() {
 }
 
 #[test]
+fn whatever_a_helper_without_memory_ends_in_it_is_known_by_what_it_says() {
+    let directory = tempfile::tempdir().unwrap();
+    let code = |name: &str, text: &str| {
+        let program = script(directory.path(), name, text);
+        refusal(ForeignModules::Helper(program), Limits::default(), &honest()).code()
+    };
+    let aborts = "echo 'memory allocation of 64 bytes failed' >&2; kill -ABRT $$";
+    assert_eq!(code("aborts", aborts), "compile_memory_exceeded");
+    // An arena of the compiler's.
+    let panics =
+        "echo \"thread 'main' panicked at lib.rs:1:1:\" >&2; echo 'out of memory' >&2; exit 101";
+    assert_eq!(code("panics", panics), "compile_memory_exceeded");
+    assert_eq!(code("else", "echo 'no way' >&2; exit 101"), "helper_failed");
+}
+
+#[test]
 fn a_module_that_takes_too_long_is_given_up_in_time() {
     let started = Instant::now();
     let limits = options!(Limits { compile_ms: 100, ..Limits::default() });

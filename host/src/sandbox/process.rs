@@ -9,6 +9,22 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// How often is looked whether a process that broke off has ended.
 const LOOK: Duration = Duration::from_millis(1);
 
+/// What tells that a program was refused memory, in what it says before it ends: the standard library before it aborts, arenas that
+/// panic, systems, and LLVM.
+const OUT_OF_MEMORY: [&str; 6] = [
+    "memory allocation of",
+    "out of memory",
+    "Cannot allocate memory",
+    "failed to allocate",
+    "bad_alloc",
+    "os error 12",
+];
+
+/// Whether a program that says so was refused memory.
+pub(super) fn is_of_memory(said: &str) -> bool {
+    OUT_OF_MEMORY.iter().any(|it| said.contains(it))
+}
+
 /// A process that is killed, with all that it started, and waited for when this is dropped.
 pub(super) struct ProcessGroup(pub(super) Child);
 

@@ -16,14 +16,11 @@ use super::protocol::{CompileReply, CompileRequest, REPLY_HEAD_BYTES};
 use super::{COMPILE_COMMAND, MAX_CODE_BYTES, Slots};
 use crate::diagnostics::untrusted::escaped;
 use crate::sandbox::engine::Traces;
-use crate::sandbox::process::ProcessGroup;
+use crate::sandbox::process::{ProcessGroup, is_of_memory};
 use crate::sandbox::{Limits, ModuleLoadError};
 
 /// Bytes of a helper's stderr that are read.
 const SAID_BYTES: u64 = 4096;
-
-/// What the standard library says on stderr before it aborts a process that was refused memory.
-const OUT_OF_MEMORY: &str = "memory allocation of ";
 
 /// A number that engines have in common whose code is compatible, within one build of this library.
 pub(super) fn compatibility(engine: &Engine) -> u64 {
@@ -78,7 +75,7 @@ pub(in crate::sandbox) fn compile(
             let said = String::from_utf8_lossy(&said);
             match status.signal().and_then(Signal::from_named_raw) {
                 Some(Signal::XCPU) => Err(late()),
-                Some(Signal::ABORT) if said.contains(OUT_OF_MEMORY) => Err(out_of_memory()),
+                _ if is_of_memory(&said) => Err(out_of_memory()),
                 _ => Err(failed(ending(status, &said))),
             }
         }

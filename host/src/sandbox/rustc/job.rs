@@ -14,7 +14,7 @@ use super::request::{READY, Request, VERSION};
 use super::watch::{LOOK, Watch};
 use super::{Confinement, RUSTC_COMMAND, RustcError, RustcLimits, RustcMessage, messages};
 use crate::evidence::effort::Cancel;
-use crate::sandbox::process::ProcessGroup;
+use crate::sandbox::process::{ProcessGroup, is_of_memory};
 
 /// Bytes of messages that are read. What the compiler says after that is about the same.
 const SAID_BYTES: u64 = 1 << 20;
@@ -24,16 +24,6 @@ const PRINTED_BYTES: u64 = 64 << 10;
 
 /// Threads of each process, on a machine of many processors.
 const TASKS_OF_A_PROCESS: u64 = 32;
-
-/// What tells that a program was refused memory, in what it says before it ends.
-const OUT_OF_MEMORY: [&str; 6] = [
-    "memory allocation of",
-    "out of memory",
-    "Cannot allocate memory",
-    "failed to allocate",
-    "bad_alloc",
-    "os error 12",
-];
 
 /// A run of the compiler.
 pub(super) struct Job<'a> {
@@ -177,7 +167,7 @@ impl Job<'_> {
     fn failed(&self, status: ExitStatus, said: &str) -> RustcError {
         let hidden = self.hidden();
         let (messages, omitted) = messages::errors(said, &hidden);
-        let is_refused_memory = OUT_OF_MEMORY.iter().any(|words| said.contains(words));
+        let is_refused_memory = is_of_memory(said);
         let signal = status.signal().and_then(Signal::from_named_raw);
         if signal == Some(Signal::XFSZ) || said.contains("File too large") {
             return RustcError::ModuleTooLarge { allowed: self.limits.module_bytes };
