@@ -12,6 +12,10 @@ use serde_json::json;
 
 use super::ways;
 
+/// What the nodes of its results are.
+const GRAPH: &[u8] = br#"{"entities": [{"name": "Thing", "key_columns": ["key"],
+    "properties": [{"column": "key", "logical_name": "key", "sdk_type": "int64"}]}]}"#;
+
 /// Puts the bundle of a rendered extractor for events of one type.
 fn store_rendered(root: &Path, event_type: &str) {
     let text = json!({
@@ -30,7 +34,7 @@ fn store_rendered(root: &Path, event_type: &str) {
         source: Some(compiled.source().text().as_bytes()),
         rust: None,
         module: compiled.module(),
-        graph: b"{}",
+        graph: GRAPH,
         limits: b"{}",
         event_schema: None,
         rule: None,
