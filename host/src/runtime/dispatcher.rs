@@ -3,18 +3,14 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use memchr::memmem::Finder;
 use thiserror::Error;
 use tracing::Span;
 
+use super::event_type::{TypeGuess, TypeReader, type_of};
 use super::registry::{Registry, Route};
-use crate::abi::block::SlotKind;
-use crate::abi::event::{EVENT_TYPE, Projection, Projector};
-use crate::abi::section::Input;
 use crate::bundle::{BundleLoadError, Digest};
 use crate::diagnostics::codes::Code;
 use crate::diagnostics::problem::Coded;
-use crate::json::{scan, string};
 use crate::sandbox::runner::trace_rejection;
 use crate::sandbox::{RunError, RunOutcome, Runner};
 
@@ -28,10 +24,8 @@ pub struct Dispatcher<'r> {
     registry: &'r Registry,
     /// By bundle; made when the first event of the bundle comes.
     runners: Vec<Option<Runner>>,
-    /// Reads the event type alone.
-    resolver: Projector,
-    projection: Projection,
-    finder: Finder<'static>,
+    guess: TypeGuess,
+    reader: TypeReader,
     /// The type of the last event that was looked up, as the text of JSON, and its route: mostly the next one's as well.
     last: Option<(Vec<u8>, usize)>,
     /// The type of the last event that a prefix has matched.
@@ -134,14 +128,11 @@ impl<'r> Dispatcher<'r> {
     /// Runners for all bundles of `registry`.
     #[must_use]
     pub fn new(registry: &'r Registry) -> Self {
-        let event_type = Input::json(&[EVENT_TYPE.to_owned()]);
         Self {
             registry,
             runners: (0..registry.bundles()).map(|_| None).collect(),
-            resolver: Projector::new(&[event_type])
-                .with_max_event_bytes(registry.max_event_bytes()),
-            projection: Projection::default(),
-            finder: Finder::new(b"\"event_type\""),
+            guess: TypeGuess::default(),
+            reader: TypeReader::new(registry.max_event_bytes()),
             last: None,
             matched: String::new(),
             matched_text: Vec::new(),
@@ -255,7 +246,7 @@ impl<'r> Dispatcher<'r> {
 
     /// Which route the event takes; its runner has projected the event.
     pub(super) fn place(&mut self, event: &[u8]) -> Result<Placed<'r>, RunError> {
-        if let Some(text) = self.guess(event)
+        if let Some(text) = self.guess.of(event)
             && let Some(index) = self.route_of(text)
             && let Some(route) = self.registry.routes().get(index)
         {
@@ -302,45 +293,20 @@ impl<'r> Dispatcher<'r> {
         if route.is_prefix && self.matched_text != text {
             self.matched_text.clear();
             self.matched_text.extend_from_slice(text);
-            // The scanner has accepted it as a string.
-            self.matched = serde_json::from_slice(text).unwrap_or_default();
+            self.matched = type_of(text);
         }
-    }
-
-    /// What the event's type seems to be, as the text of JSON.
-    fn guess<'e>(&self, event: &'e [u8]) -> Option<&'e [u8]> {
-        let key = self.finder.find(event)?;
-        let colon = scan::space(event, key + self.finder.needle().len());
-        let start = scan::space(event, colon + 1);
-        if scan::byte(event, colon) != b':' || scan::byte(event, start) != b'"' {
-            return None;
-        }
-        // Other escapes of the same type would match a shorter prefix: they are resolved first.
-        let (end, escaped) = scan::string(event, start + 1).ok()?;
-        if escaped { None } else { event.get(start..end) }
     }
 
     /// The route of the event's type, beyond doubt. Validates the event.
     fn resolve(&mut self, event: &[u8]) -> Result<Option<usize>, RunError> {
         self.unserved = None;
-        self.resolver.project(event, &mut self.projection)?;
-        let slot = self.resolver.slot(&self.projection, 0);
-        if slot.kind != SlotKind::String {
-            return Ok(None);
-        }
-        let text = event.get(slot.start as usize..slot.end as usize).unwrap_or_default();
-        let mut canonical = None;
-        if slot.escaped {
-            let content = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-            canonical = string::canonical(content);
-        }
-        let text = canonical.as_deref().unwrap_or(text);
+        let Some(text) = self.reader.read(event)? else { return Ok(None) };
+        let text = text.as_ref();
         let index = self.registry.route_of(text);
         if let Some(route) = index.and_then(|index| self.registry.routes().get(index)) {
             self.keep(route, text);
         } else {
-            // The scanner has accepted it as a string.
-            self.unserved = serde_json::from_slice(text).ok();
+            self.unserved = Some(type_of(text));
         }
         Ok(index)
     }

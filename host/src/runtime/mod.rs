@@ -14,6 +14,7 @@ mod bundle_graph;
 mod crew;
 mod dispatcher;
 mod error;
+mod event_type;
 mod extracted;
 mod extractors;
 mod fallback;
@@ -25,6 +26,7 @@ mod served;
 mod source;
 mod stream;
 mod summary;
+mod type_table;
 mod wiring;
 
 pub use crate::json::{Line, LinePosition, Lines};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::bundle_graph::{BundleGraph, GraphsError};
 use super::served::{ServedBundle, Serving};
+use super::type_table::TypeTable;
 use crate::bundle::pipeline::{Admitted, Bundle, Pipeline};
 use crate::bundle::{self, BundleLoadError, Digest, Discovery, LoadFailure, Reading};
 use crate::graph::spec::GraphSpec;
-use crate::plan::EventPattern;
 
 /// The bundles of a directory, and which event types each of them serves.
 #[derive(Debug)]
@@ -17,12 +17,8 @@ pub struct Registry {
     gates: Pipeline,
     bundles: Vec<ServedBundle>,
     routes: Vec<Route>,
-    /// By the event type as the text of JSON, the way `serde_json` writes it.
-    by_text: foldhash::HashMap<Vec<u8>, usize>,
-    /// The same for prefixes, without the quote at the end.
-    by_prefix: foldhash::HashMap<Vec<u8>, usize>,
-    /// How long these are, the longest first.
-    prefix_lengths: Vec<usize>,
+    /// Routes by event type.
+    table: TypeTable,
     failures: Vec<LoadFailure>,
     /// For as long as it may read bundles, none is removed.
     _reading: Option<Reading>,
@@ -84,7 +80,6 @@ impl Registry {
         let unfit = contested.iter().filter_map(|place| registry.bundles[*place].failure());
         let unfit: Vec<LoadFailure> = unfit.cloned().map(LoadFailure::from).collect();
         registry.failures.extend(unfit.into_iter().chain(collisions));
-        registry.sort_prefixes();
         registry
     }
 
@@ -123,7 +118,6 @@ impl Registry {
                 registry.add_route(event_type, *place);
             }
         }
-        registry.sort_prefixes();
         registry
     }
 
@@ -132,9 +126,7 @@ impl Registry {
             gates: pipeline.clone(),
             bundles: Vec::new(),
             routes: Vec::new(),
-            by_text: foldhash::HashMap::default(),
-            by_prefix: foldhash::HashMap::default(),
-            prefix_lengths: Vec::new(),
+            table: TypeTable::default(),
             failures,
             _reading: None,
         }
@@ -142,25 +134,8 @@ impl Registry {
 
     fn add_route(&mut self, event_type: &str, bundle: usize) {
         let index = self.routes.len();
-        let is_prefix = match EventPattern::new(event_type) {
-            EventPattern::Exact(exact) => {
-                self.by_text.insert(json_text(&exact), index);
-                false
-            }
-            EventPattern::Prefix(prefix) => {
-                let mut text = json_text(&prefix);
-                text.pop();
-                self.prefix_lengths.push(text.len());
-                self.by_prefix.insert(text, index);
-                true
-            }
-        };
+        let is_prefix = self.table.add(event_type, index);
         self.routes.push(Route { event_type: event_type.to_owned(), is_prefix, bundle });
-    }
-
-    fn sort_prefixes(&mut self) {
-        self.prefix_lengths.sort_unstable_by(|one, other| other.cmp(one));
-        self.prefix_lengths.dedup();
     }
 
     fn load_at_once(&self, places: &[usize]) {
@@ -235,15 +210,9 @@ impl Registry {
         &self.routes
     }
 
-    /// The route of an event type that is given as the text of JSON, if it is written without needless escapes: the type
-    /// itself comes before any prefix, and a longer prefix before a shorter one.
+    /// The route of an event type that is given as the text of JSON, if it is written without needless escapes.
     pub(super) fn route_of(&self, text: &[u8]) -> Option<usize> {
-        // Canonical text escapes each character by itself, so that texts begin alike where types do.
-        let by_prefix = || {
-            let prefixes = self.prefix_lengths.iter().filter_map(|length| text.get(..*length));
-            prefixes.filter_map(|prefix| self.by_prefix.get(prefix)).next()
-        };
-        self.by_text.get(text).or_else(by_prefix).copied()
+        self.table.get(text)
     }
 
     /// The bundle of a route, loaded.
@@ -268,9 +237,4 @@ impl Registry {
     pub(super) fn pool_instances(&self) -> Option<usize> {
         self.gates.sandbox().pool_instances().map(|places| places as usize)
     }
-}
-
-/// A string as the text of JSON.
-fn json_text(text: &str) -> Vec<u8> {
-    serde_json::Value::from(text).to_string().into_bytes()
 }
