@@ -17,6 +17,7 @@ mod examples;
 mod extraction;
 mod fuzz;
 mod graph;
+mod host;
 mod hostile;
 mod inspect;
 mod isolation;

@@ -147,6 +147,7 @@ pub use diagnostics::Coded;
 pub use evidence::{EventSchema, Rule, Samples, Task};
 pub use graph::GraphSpec;
 pub use runtime::Registry;
+pub use runtime::host::Host;
 pub use sandbox::{Limits, RunError, RunOutcome, Runner, TenantPolicy};
 
 #[cfg(doctest)]

@@ -12,8 +12,11 @@ use cap_std::fs::{Dir, FileType};
 use super::crew::on_all_cores;
 use super::digest::Digest;
 use super::error::BundleLoadError;
-use super::load::{Expect, Loaded, ModuleGate, load_from, outline, trace_refusal, traced};
-use super::manifest::{MANIFEST_FILE, VALUE_CHARS};
+use super::load::{
+    Expect, Loaded, ModuleGate, load_from, open_dir, outline, trace_refusal, traced,
+};
+use super::manifest::{MANIFEST_FILE, Manifest, VALUE_CHARS};
+use super::name::ExtractorName;
 use super::read::kind_name;
 use super::record::Record;
 use crate::diagnostics::codes::{self, Code};
@@ -112,8 +115,25 @@ where
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
+    pub(crate) name: ExtractorName,
     pub(crate) event_types: Vec<String>,
     pub(crate) fingerprint: Digest,
+}
+
+impl Found {
+    fn new(path: PathBuf, manifest: &Manifest) -> Result<Self, BundleLoadError> {
+        let fingerprint = manifest.fingerprint().parse().map_err(|error| {
+            let detail = format!("no content has this fingerprint: {error}");
+            BundleLoadError::new(codes::FINGERPRINT_MISMATCH, &path.join(MANIFEST_FILE), detail)
+        })?;
+        let (name, event_types) = (manifest.name(), manifest.event_types().to_vec());
+        Ok(Self { path, name, event_types, fingerprint })
+    }
+}
+
+/// The bundle in `path`, as its manifest says.
+pub(crate) fn look_at(path: &Path) -> Result<Found, BundleLoadError> {
+    Found::new(path.to_owned(), &outline(&open_dir(path)?, path)?)
 }
 
 /// The bundles of the directory `root`, in the order of their names, by their manifests alone. What can't be one is among the
@@ -124,11 +144,7 @@ pub(crate) fn look_over(root: &Path) -> (Vec<Found>, Vec<LoadFailure>) {
     let outline = |(name, file_type): &Child| {
         let path = root.join(name);
         let manifest = outline(&open_child(&dir, &path, name, *file_type)?, &path)?;
-        let fingerprint = manifest.fingerprint().parse().map_err(|error| {
-            let detail = format!("no content has this fingerprint: {error}");
-            BundleLoadError::new(codes::FINGERPRINT_MISMATCH, &path.join(MANIFEST_FILE), detail)
-        })?;
-        Ok(Found { path, event_types: manifest.event_types().to_vec(), fingerprint })
+        Found::new(path, &manifest)
     };
     let mut outlines = Vec::with_capacity(children.len());
     for outline in on_all_cores(&children, outline) {

@@ -233,7 +233,7 @@ pub(super) fn trace_refusal(error: &BundleLoadError) {
     warn!(bundle = error.place(), code = error.code(), "bundle refused");
 }
 
-fn open_dir(path: &Path) -> Result<Dir, BundleLoadError> {
+pub(super) fn open_dir(path: &Path) -> Result<Dir, BundleLoadError> {
     Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| {
         let detail = format!("cannot open the bundle's directory: {error}");
         BundleLoadError::new(codes::MANIFEST_MISSING, path, detail)

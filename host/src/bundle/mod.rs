@@ -49,7 +49,7 @@ pub use coverage::{Coverage, FailedConversion, FailedValue, LeftOut, PropertyCov
 pub(crate) use crew::on_all_cores;
 pub use digest::{Digest, InvalidDigest};
 pub use discover::{Discovery, LoadFailure, discover};
-pub(crate) use discover::{Found, discover_on_all_cores, look_over};
+pub(crate) use discover::{Found, discover_on_all_cores, look_at, look_over};
 pub use error::{BundleError, BundleLoadError, ModuleRefusal, VersionError};
 pub use load::{Expect, Loaded, ModuleGate, Unaltered, load};
 pub use manifest::{MANIFEST_FILE, Manifest, ManifestError};

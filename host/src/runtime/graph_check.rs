@@ -56,7 +56,7 @@ impl GraphCheck {
 }
 
 /// The first thing that is wrong with a result of which nothing is left.
-fn problem(decided: &Decided) -> Problem {
+pub(super) fn problem(decided: &Decided) -> Problem {
     match (decided.failures.first(), &decided.error) {
         (Some(Failure { code, path, detail, .. }), _) => {
             Problem::new(Stage::Graph, *code, detail.clone()).at(path.clone())

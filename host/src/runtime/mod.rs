@@ -19,6 +19,7 @@ mod extracted;
 mod extractors;
 mod fallback;
 mod graph_check;
+pub mod host;
 mod outputs;
 mod registry;
 mod serve;

@@ -215,6 +215,11 @@ impl Registry {
         self.table.get(text)
     }
 
+    /// The bundle of a route, whether it is loaded or not.
+    pub(super) fn found(&self, route: &Route) -> &ServedBundle {
+        &self.bundles[route.bundle]
+    }
+
     /// The bundle of a route, loaded.
     pub(super) fn bundle(&self, route: &Route) -> Result<&Serving, &BundleLoadError> {
         self.bundles[route.bundle].load(&self.gates)

@@ -1,11 +1,11 @@
 //! A bundle that serves events, loaded when it is first needed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::bundle_graph::{BundleGraph, GraphsError};
 use crate::bundle::pipeline::{Admitted, Bundle, Pipeline};
-use crate::bundle::{BundleLoadError, Digest, Expect, Found, Loaded, load};
+use crate::bundle::{BundleLoadError, Digest, Expect, ExtractorName, Found, Loaded, load};
 use crate::sandbox::Extractor;
 
 /// With what serving needs, and nothing else of what the gates made of its module.
@@ -15,6 +15,7 @@ pub(super) type Serving = Loaded<Extractor>;
 #[derive(Debug)]
 pub(super) struct ServedBundle {
     path: PathBuf,
+    name: ExtractorName,
     /// What its manifest says, which is the fingerprint of its content once it is loaded.
     fingerprint: Digest,
     loaded: OnceLock<Result<Serving, BundleLoadError>>,
@@ -26,6 +27,7 @@ impl ServedBundle {
     pub(super) fn of(bundle: &Bundle) -> Self {
         Self {
             path: bundle.path().to_owned(),
+            name: bundle.manifest().name(),
             fingerprint: bundle.fingerprint(),
             loaded: OnceLock::from(Ok(serving(bundle))),
             graph: OnceLock::new(),
@@ -36,6 +38,7 @@ impl ServedBundle {
     pub(super) fn found(found: &Found) -> Self {
         Self {
             path: found.path.clone(),
+            name: found.name.clone(),
             fingerprint: found.fingerprint,
             loaded: OnceLock::new(),
             graph: OnceLock::new(),
@@ -46,15 +49,17 @@ impl ServedBundle {
         self.fingerprint
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn name(&self) -> &ExtractorName {
+        &self.name
+    }
+
     /// The bundle, through all gates. The first who asks loads it, and others wait for that.
     pub(super) fn load(&self, gates: &Pipeline) -> Result<&Serving, &BundleLoadError> {
-        let load = || {
-            let fingerprint = self.fingerprint.to_string();
-            // The fingerprint covers the event types.
-            let expect = Expect { fingerprint: Some(&fingerprint), ..Expect::default() };
-            load(&self.path, &expect, gates).map(|bundle| serving(&bundle))
-        };
-        self.loaded.get_or_init(load).as_ref()
+        self.loaded.get_or_init(|| load_serving(&self.path, self.fingerprint, gates)).as_ref()
     }
 
     /// Whether it has been loaded, and well.
@@ -72,6 +77,18 @@ impl ServedBundle {
     pub(super) fn failure(&self) -> Option<&BundleLoadError> {
         self.loaded.get()?.as_ref().err()
     }
+}
+
+/// The bundle with this fingerprint, through all gates.
+pub(super) fn load_serving(
+    path: &Path,
+    fingerprint: Digest,
+    gates: &Pipeline,
+) -> Result<Serving, BundleLoadError> {
+    let fingerprint = fingerprint.to_string();
+    // The fingerprint covers the event types.
+    let expect = Expect { fingerprint: Some(&fingerprint), ..Expect::default() };
+    load(path, &expect, gates).map(|bundle| serving(&bundle))
 }
 
 fn serving(bundle: &Loaded<Admitted>) -> Serving {

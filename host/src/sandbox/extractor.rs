@@ -228,6 +228,12 @@ impl Extractor {
         self.inner.is_refuted.load(Ordering::Relaxed)
     }
 
+    /// Bytes of its native code with what belongs to it.
+    pub(crate) fn native_bytes(&self) -> usize {
+        let image = self.inner.ready.module().image_range();
+        image.end.addr().saturating_sub(image.start.addr())
+    }
+
     /// Whether it imports functions of WASI.
     #[must_use]
     pub fn imports_wasi(&self) -> bool {

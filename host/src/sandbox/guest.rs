@@ -182,6 +182,11 @@ impl Guest {
         Ok(guest)
     }
 
+    /// Bytes of its memory.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.memory.data_size(&self.store)
+    }
+
     /// Whether it has served an event and was put back since.
     #[cfg(test)]
     pub(super) fn was_put_back(&self) -> bool {

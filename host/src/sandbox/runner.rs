@@ -20,6 +20,9 @@ use crate::graph::spec::GraphSpec;
 /// Results of a runner that are read before the form of all results is worked out, where a bundle was loaded without rendering it.
 const BEFORE_FORM: u32 = 64;
 
+/// Bytes that a rendered extractor's instance takes beside its events: its constants, and the pages where input and output begin.
+const INSTANCE_BYTES: usize = 32 << 10;
+
 /// Runs one extractor over events, on one thread.
 ///
 /// A reset-safe extractor keeps its instance from event to event, as far as the sandbox's [`Isolation`] lets it; any other
@@ -49,6 +52,8 @@ pub struct Runner {
     /// Whether the instance is given up before the next event: its result was refused, or the event was so large that what
     /// it has touched of the instance's memory isn't worth keeping.
     is_over: bool,
+    /// The most bytes of an input block and its result together.
+    touched: usize,
     /// Where the guest was when its last call failed.
     trace: Vec<Frame>,
     /// The graph spec that results are held to, by whoever asks for them.
@@ -166,6 +171,7 @@ impl Runner {
             before_form: BEFORE_FORM,
             started: 0,
             is_over: false,
+            touched: 0,
             trace: Vec::new(),
             spec: None,
             fit: None,
@@ -214,6 +220,19 @@ impl Runner {
     /// Whether an instance is kept, which has a place in the pool if there is one.
     pub(crate) fn has_instance(&self) -> bool {
         self.guest.is_some()
+    }
+
+    /// Bytes that stay in memory for the next event, more or less: of a rendered extractor's memory what the largest event and its result
+    /// have touched, and of any other's all that it has.
+    pub(crate) fn resident_bytes(&self) -> usize {
+        let memory = self.guest.as_ref().map_or(0, Guest::memory_bytes);
+        let touched = self.touched.min(2 * KEPT_BYTES);
+        let of_instance = if self.extractor.is_reset_safe() {
+            memory.min(touched + INSTANCE_BYTES)
+        } else {
+            memory
+        };
+        of_instance + touched
     }
 
     /// Gives the instance up, whatever could be kept of it, and with it its place in the pool if there is one: for a runner that will
@@ -312,7 +331,9 @@ impl Runner {
         self.writer.release();
         self.projection.release(KEPT_BYTES);
         let GuestCall { returned: Returned { range, fuel }, block_bytes } = called?;
-        let is_large = block_bytes + range.len() > KEPT_BYTES;
+        let touched = block_bytes + range.len();
+        self.touched = self.touched.max(touched);
+        let is_large = touched > KEPT_BYTES;
         // Until the result is found to be one.
         self.is_over = true;
         let json = self.guest.as_ref().map_or(&[][..], |guest| guest.bytes(range));

@@ -61,6 +61,14 @@ const RUNS: &[(&str, &str)] = &[
     ("conversion_failed", "input: conversions"),
     ("duplicate_id", "result: duplicates"),
     ("extractor_raised", "fallback: extractor"),
+    ("queue_full", "host: queue"),
+    ("quota_exceeded", "host: quotas"),
+    ("tenant_exists", "host: tenants"),
+    ("tenant_gone", "host: tenants"),
+    ("tenant_unknown", "host: tenants"),
+    ("version_not_promoted", "host: versions"),
+    ("version_set_aside", "host: breaker"),
+    ("not_served", "host: versions"),
 ];
 
 /// WebAssembly's own end of a call.

@@ -50,6 +50,10 @@ codes! { Stage::Run;
         "The extractor asked for more linear memory than it may have.",
         "Free or reuse memory; a leak grows with the size of the event.",
         limit(LimitEntry::of_run(&["memory_bytes"], "bytes of memory"));
+    NOT_SERVED = "not_served":
+        "The tenant has no extractor of this name that is served, or no version of it beside the one that is.",
+        "Activate a version of it, or correct the name.",
+        kind(FailureKind::ToolError);
     OUT_OF_BOUNDS = "out_of_bounds":
         "The extractor read or wrote outside its memory.",
         "Correct the address; offsets in the input block count from the block's first byte.";
@@ -67,6 +71,14 @@ codes! { Stage::Run;
     PROOF_REFUTED = "proof_refuted":
         "A result isn't what the extractor's results are proven to be, by a defect of the host. That event was not served; from then on every event of the extractor gets a new instance, and every result is read in full.",
         "Report it as SECURITY.md says, with the plan and the event: it should not be possible.",
+        kind(FailureKind::ToolError);
+    QUEUE_FULL = "queue_full":
+        "As many events of this tenant wait as the host lets wait, so that the event was not taken.",
+        "Send it again later, or wait for a place; give the tenant a larger share if it is to have more.",
+        kind(FailureKind::ToolError);
+    QUOTA_EXCEEDED = "quota_exceeded":
+        "The tenant has used up one of its quotas, so that the event was not begun. The message names the quota.",
+        "Send it again when there is something left, which the error says; or raise the quota.",
         kind(FailureKind::ToolError);
     RESULT_NOT_JSON = "result_not_json":
         "What the extractor returned is not JSON. The message gives the offset and the path.",
@@ -93,6 +105,18 @@ codes! { Stage::Run;
         "The extractor asked for larger tables than it may have.",
         "Use smaller tables, or none: direct calls need no table.",
         limit(LimitEntry::of_run(&["table_elements"], "elements of tables"));
+    TENANT_EXISTS = "tenant_exists":
+        "The host has a tenant of this name.",
+        "Change that one, or choose another name.",
+        kind(FailureKind::ToolError);
+    TENANT_GONE = "tenant_gone":
+        "The tenant was removed, or its host is gone, before the event was begun.",
+        "Send its events to whoever serves it now.",
+        kind(FailureKind::ToolError);
+    TENANT_UNKNOWN = "tenant_unknown":
+        "The host has no tenant of this name.",
+        "Add it first, or correct the name.",
+        kind(FailureKind::ToolError);
     TOO_MANY_ROWS = "too_many_rows":
         "The iterations that the extractor declares have more elements in this event than the limit on rows allows, all of them together.",
         "Iterate over less, or raise `max_rows`.",
@@ -103,6 +127,14 @@ codes! { Stage::Run;
     UNREACHABLE = "unreachable":
         "The extractor executed `unreachable`, which is how a panic or an abort ends.",
         "Handle the case in which it gives up; return an empty result to decline an event.";
+    VERSION_NOT_PROMOTED = "version_not_promoted":
+        "The version that runs beside the one that is served isn't known to be as good. The message says what is missing.",
+        "Let it see more events, or look at the differences that were counted.",
+        kind(FailureKind::ToolError);
+    VERSION_SET_ASIDE = "version_set_aside":
+        "The version that serves this type has failed too often and is set aside for a while; there is no version before it, and no fallback.",
+        "Roll back to a version that did well, or give the type a fallback; the error says when it is tried again.",
+        kind(FailureKind::ToolError);
     WORKER_FAILED = "worker_failed":
         "The thread that runs the extractor is gone, so that the event was not served.",
         "Make a new worker of the same extractor; report how it came about, it should not.";

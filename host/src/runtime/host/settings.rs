@@ -1,0 +1,142 @@
+//! What a tenant is served with, from one change to the next.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::shadow::Shadow;
+use super::tenant::{Fallback, Native, Tenant};
+use super::version::Version;
+use crate::bundle::pipeline::Pipeline;
+use crate::bundle::{Digest, ExtractorName, Found, LoadFailure, look_at};
+use crate::runtime::event_type::TypeGuess;
+use crate::runtime::registry::Registry;
+use crate::runtime::type_table::TypeTable;
+
+/// What a tenant is served with. It is made anew with each change; events that have begun go on with the one before.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) tenant: Tenant,
+    pub(super) gates: Pipeline,
+    pub(super) guess: TypeGuess,
+    table: TypeTable,
+    pub(super) routes: Vec<Route>,
+    /// Why a bundle isn't served, or an event type of it.
+    pub(super) failures: Vec<LoadFailure>,
+    /// They keep what is served from being removed.
+    _registries: Vec<Registry>,
+}
+
+/// What serves an event type, or a prefix.
+#[derive(Debug)]
+pub(super) struct Route {
+    pub(super) event_type: Arc<str>,
+    pub(super) is_prefix: bool,
+    pub(super) version: Option<Arc<Version>>,
+    pub(super) fallback: Option<RouteFallback>,
+    pub(super) shadow: Option<Arc<Shadow>>,
+}
+
+/// What stands in for a version.
+#[derive(Clone, Debug)]
+pub(super) enum RouteFallback {
+    Native(Native),
+    Bundle(Arc<Version>),
+}
+
+/// A bundle as its manifest says.
+#[derive(Clone, Debug)]
+pub(super) struct Claim {
+    pub(super) name: ExtractorName,
+    pub(super) digest: Digest,
+    pub(super) path: PathBuf,
+}
+
+impl From<&Found> for Claim {
+    fn from(found: &Found) -> Self {
+        Self { name: found.name.clone(), digest: found.fingerprint, path: found.path.clone() }
+    }
+}
+
+impl Settings {
+    /// Looks over what the tenant has. `version` gives a version as it is known already, and `shadow` what runs beside it.
+    pub(super) fn new(
+        tenant: Tenant,
+        gates: Pipeline,
+        mut version: impl FnMut(&Claim) -> Arc<Version>,
+        shadow: impl Fn(&Version) -> Option<Arc<Shadow>>,
+    ) -> Self {
+        let mut failures = Vec::new();
+        let mut claims: BTreeMap<String, Vec<Claim>> = BTreeMap::new();
+        let registries: Vec<Registry> =
+            tenant.directories.iter().map(|root| Registry::open_lazily(root, &gates)).collect();
+        for registry in &registries {
+            failures.extend_from_slice(registry.failures());
+            for route in registry.routes() {
+                let found = registry.found(route);
+                let claim = Claim {
+                    name: found.name().clone(),
+                    digest: found.fingerprint(),
+                    path: found.path().to_owned(),
+                };
+                claims.entry(route.event_type.clone()).or_default().push(claim);
+            }
+        }
+        for path in &tenant.bundles {
+            if let Some(found) = looked_at(path, &mut failures) {
+                for event_type in &found.event_types {
+                    claims.entry(event_type.clone()).or_default().push(Claim::from(&found));
+                }
+            }
+        }
+        let mut fallbacks = BTreeMap::new();
+        for (event_type, fallback) in &tenant.fallbacks {
+            let fallback = match fallback {
+                Fallback::Native(native) => Some(RouteFallback::Native(native.clone())),
+                Fallback::Bundle(path) => looked_at(path, &mut failures)
+                    .map(|found| RouteFallback::Bundle(version(&Claim::from(&found)))),
+            };
+            fallbacks.extend(fallback.map(|it| (event_type.clone(), it)));
+        }
+        let (mut table, mut routes) = (TypeTable::default(), Vec::new());
+        let mut add = |event_type: String, version: Option<Arc<Version>>, fallback| {
+            let is_prefix = table.add(&event_type, routes.len());
+            let shadow = version.as_deref().and_then(&shadow);
+            let event_type = Arc::from(event_type);
+            routes.push(Route { event_type, is_prefix, version, fallback, shadow });
+        };
+        for (event_type, claimants) in claims {
+            let fallback = fallbacks.remove(&event_type);
+            match claimants.as_slice() {
+                [only] => add(event_type, Some(version(only)), fallback),
+                several => {
+                    failures.extend(several.iter().map(|claim| {
+                        LoadFailure::collision(&claim.path, &event_type, several.len())
+                    }));
+                    if fallback.is_some() {
+                        add(event_type, None, fallback);
+                    }
+                }
+            }
+        }
+        for (event_type, fallback) in fallbacks {
+            add(event_type, None, Some(fallback));
+        }
+        let guess = TypeGuess::default();
+        Self { tenant, gates, guess, table, routes, failures, _registries: registries }
+    }
+
+    /// What serves a type that is given as the text of JSON.
+    pub(super) fn route(&self, text: &[u8]) -> Option<&Route> {
+        self.routes.get(self.table.get(text)?)
+    }
+
+    /// The versions that serve.
+    pub(super) fn versions(&self) -> impl Iterator<Item = &Arc<Version>> {
+        self.routes.iter().filter_map(|route| route.version.as_ref())
+    }
+}
+
+fn looked_at(path: &Path, failures: &mut Vec<LoadFailure>) -> Option<Found> {
+    look_at(path).map_err(|error| failures.push(error.into())).ok()
+}
